@@ -1,0 +1,52 @@
+// @ts-check
+// The table for people: one block per case, one line per participant.
+import { show } from './figures.mjs';
+
+/** @typedef {import('./rows.mjs').Row} Row */
+
+/** @param {Row[]} rows */
+export function table(rows) {
+  return rows.map(block).join('\n\n');
+}
+
+/** @param {Row} row */
+function block(row) {
+  const head = ['', row.unit, 'min – max', 'WAL B/job', 'commits/job', 'RSS MB', 'ours ÷ it'];
+  const order = Object.entries(row.rounds).map(([label]) => label);
+  /** @type {Record<string, number>} */
+  const medians = { ...row.peers, ...row.beside, ...(row.ours === null ? {} : { writ: row.ours }) };
+  const lines = order.map((label) => {
+    const value = medians[label] ?? null;
+    const [low, high] = row.spread[label] ?? [];
+    const quotient = label !== 'writ' && row.ours !== null && value ? `${(row.ours / value).toFixed(2)} ×` : '';
+    const cost = [show(row.walPerJob[label]), show(row.commitsPerJob[label]), show(row.rssMb[label])];
+    return [label, show(value), `${show(low)} – ${show(high)}`, ...cost, quotient];
+  });
+  return [`${row.case}: ${verdict(row)}`, ...aligned([head, ...lines]), ...failures(row)].join('\n');
+}
+
+/** @param {Row} row */
+export function verdict(row) {
+  if (row.void) return `VOID (${row.void.split('\n')[0]})`;
+  const measured = row.ratio === null ? 'nobody to compare with' : `${row.ratio.toFixed(2)} × ${row.against}`;
+  if (row.target === null) return `${measured}, no target`;
+  const bound = row.better === 'higher' ? 'at least' : 'at most';
+  return `${measured}, target ${bound} ${row.target} ×: ${row.met ? 'met' : 'NOT MET'}`;
+}
+
+/** @param {Row} row */
+function failures(row) {
+  return Object.entries(row.failures).map(([label, reason]) => `  ${label} failed: ${reason.split('\n').slice(0, 4).join('\n    ')}`);
+}
+
+/** The first column to the left, numbers to the right. @param {string[][]} lines */
+function aligned(lines) {
+  const widths = (lines[0] ?? []).map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
+  return lines.map((line) =>
+    line
+      .map((cell, column) => (column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0)))
+      .join('  ')
+      .replace(/^/, '  ')
+      .trimEnd(),
+  );
+}

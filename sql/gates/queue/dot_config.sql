@@ -1,0 +1,2 @@
+-- view: workflow_admin, dot_executor, writ_auditor
+create or replace view writ.dot_config as select * from writ_data.dot_config;

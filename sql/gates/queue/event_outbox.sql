@@ -1,0 +1,17 @@
+-- view: workflow_admin, dot_executor, writ_auditor
+-- The facts of every batch, one by one. A fact's id is its batch's id plus its ordinal, so it never changes and can be looked up.
+-- Readers that follow it take rows with xid < pg_snapshot_xmin(pg_current_snapshot()), in the order (xid, id).
+create or replace view writ.event_outbox as
+select (left(b.batch_id::text, 30) || lpad(to_hex(f.ordinal), 6, '0'))::uuid as id, coalesce(t.event_domain, j.event_domain, 'dot') as event_domain, f.event_type,
+  t.event_stream, 'immediate'::text as delivery_lane, t.event_severity,
+  case when f.event_type like 'dot.job.%' then 'job_queue' else 'queue_worker' end as event_subject_table,
+  case when f.event_type like 'dot.job.%' then b.subjects[f.subject]::text else b.details #>> array['executors', (f.subject - 1)::text] end as event_subject_ref,
+  'job/' || b.subjects[f.subject] as canonical_address, b.actor as actor_ref, coalesce(j.source_system, 'writ') as source_system, j.correlation_id,
+  'safe_metadata'::text as payload_classification, coalesce(b.details, '{}') as safe_payload, b.at as occurred_at, b.at as created_at, j.tenant_id, b.xid
+from writ_data.event_batch b
+cross join lateral (
+  select b.types[r.i] as event_type, s.subject, (row_number() over (order by r.i, s.subject))::integer as ordinal
+  from generate_subscripts(b.types, 1) r(i) cross join lateral generate_series(b.first[r.i], b.last[r.i]) s(subject)) f
+left join writ_data.job j on j.job_id = b.subjects[f.subject]
+left join writ_data.event_type_registry t on t.event_type = f.event_type
+where coalesce(current_setting('writ.tenant', true), '') = '' or j.tenant_id is not null;

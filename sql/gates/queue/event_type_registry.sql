@@ -1,0 +1,2 @@
+-- view: workflow_admin, dot_executor, writ_auditor
+create or replace view writ.event_type_registry as select * from writ_data.event_type_registry;

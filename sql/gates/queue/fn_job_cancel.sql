@@ -1,0 +1,49 @@
+-- gate: workflow_admin
+-- Queued or waiting: cancelled at once. Held by a worker: a request, which the worker hears at once by NOTIFY and in any case with
+-- its next renewal; whatever ends the execution then, except success, ends the job as cancelled.
+-- The job can move while we look for it; the lease row's lock decides, and after it everything is looked at again.
+create or replace function writ.fn_job_cancel(p_job_id uuid, p_reason text, p_actor text, p_tenant_id text default null) returns jsonb
+  language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  v_now timestamptz := writ.now();
+  v_job writ_data.job; v_attempts smallint; v_no smallint; v_token uuid;
+begin
+  if coalesce(btrim(p_actor), '') = '' then
+    return writ_data.refusal('actor_required', 'Every call names who makes it.');
+  end if;
+  select * into v_job from writ_data.job where job_id = p_job_id and tenant_id = coalesce(p_tenant_id, tenant_id);
+  if not found then
+    return writ_data.refusal('job_not_found', p_job_id::text);
+  end if;
+  for v_try in 1..10 loop
+    delete from writ_data.job_ready where job_id = p_job_id returning attempts, execution_no into v_attempts, v_no;
+    if not found then
+      delete from writ_data.job_wait where job_id = p_job_id returning attempts, execution_no into v_attempts, v_no;
+    end if;
+    if found then
+      perform writ_data.end_unleased(array[p_job_id], array[v_attempts], array[v_no], 'cancelled', p_reason, v_now);
+      perform writ_data.record('fn_job_cancel', p_actor, v_now, array[p_job_id], array['dot.job.cancelled'], array[1], array[1], p_note => p_reason);
+      return jsonb_build_object('job_id', p_job_id, 'status', 'cancelled');
+    end if;
+    if exists (select from writ_data.job_cleaned where job_id = p_job_id)
+      or exists (select from writ_data.job_execution where job_id = p_job_id and (final or status = 'DONE')) then
+      return writ_data.refusal('job_terminal', 'The job has ended.');
+    elsif exists (select from writ_data.job_execution where job_id = p_job_id and status = 'COMMITTED') then
+      return writ_data.refusal('committed_cannot_cancel', 'Its effect stands already.');
+    end if;
+    select lease_token into v_token from writ_data.job_lease where p_job_id = any (job_ids) for no key update;
+    if found then
+      if not exists (select from writ_data.job_ready where job_id = p_job_id)
+        and not exists (select from writ_data.job_wait where job_id = p_job_id)
+        and not exists (select from writ_data.job_execution where job_id = p_job_id and (final or status <> 'ABORTED')) then
+        insert into writ_data.job_cancel (job_id, requested_at, requested_by, reason) values (p_job_id, v_now, p_actor, p_reason) on conflict do nothing;
+        if found then
+          perform writ_data.record('fn_job_cancel', p_actor, v_now, array[p_job_id], array['dot.job.cancel_requested'], array[1], array[1], p_note => p_reason);
+          perform pg_notify('queue_cancel', p_job_id::text);
+        end if;
+        return jsonb_build_object('job_id', p_job_id, 'status', 'cancel_requested');
+      end if;
+    end if;
+  end loop;
+  return writ_data.refusal('job_busy', 'The job kept moving between workers while it was looked for. Try again.');
+end $$;

@@ -1,0 +1,39 @@
+-- gate: workflow_admin
+-- Enqueues a dead letter again as a new job with no attempts charged, the same key and so the same effect key; the dead one is cleaned.
+-- p_triage says why it will work now: a replay without a look at the failure is refused.
+create or replace function writ.fn_job_dead_letter_replay(p_job_id uuid, p_triage text, p_actor text, p_tenant_id text default null) returns jsonb
+  language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  v_now timestamptz := writ.now();
+  v_new uuid := writ_data.uuidv7();
+  j writ_data.job;
+begin
+  if coalesce(btrim(p_actor), '') = '' then
+    return writ_data.refusal('actor_required', 'Every call names who makes it.');
+  elsif not coalesce((writ_data.setting('queue.job_substrate.enabled'))::boolean, false) then
+    return writ_data.refusal('job_substrate_disabled', 'The queue is switched off: set queue.job_substrate.enabled to true.');
+  elsif not (writ_data.setting('queue.dlq.replay_enabled'))::boolean then
+    return writ_data.refusal('replay_disabled', 'Replays are switched off: set queue.dlq.replay_enabled to true.');
+  elsif coalesce(btrim(p_triage), '') = '' then
+    return writ_data.refusal('triage_required', 'Say what was wrong and why it will work now.');
+  end if;
+  select * into j from writ_data.job where job_id = p_job_id and tenant_id = coalesce(p_tenant_id, tenant_id);
+  if not found or not exists (select from writ_data.job_execution where job_id = p_job_id and final and abort_kind <> 'cancelled') then
+    return writ_data.refusal('dead_letter_not_found', p_job_id::text);
+  end if;
+  insert into writ_data.job_cleaned (job_id, cleaned_at, was, successor_job_id) values (p_job_id, v_now, 'dead_letter', v_new) on conflict do nothing;
+  if not found then
+    return writ_data.refusal('dead_letter_not_found', 'It has been replayed already.');
+  end if;
+  j.idempotency_key := coalesce(j.idempotency_key, j.job_id::text);
+  update writ_data.job_key set job_id = v_new
+  where tenant_id = j.tenant_id and job_kind = j.job_kind and idempotency_key = j.idempotency_key and job_id = p_job_id;
+  j.job_id := v_new; j.parent_job_id := p_job_id; j.enqueued_by := p_actor; j.enqueued_at := v_now; j.process_after := v_now; j.deadline_at := null;
+  insert into writ_data.job select j.*;
+  insert into writ_data.job_ready (job_kind, tenant_id, priority, seq, job_id, attempts, execution_no)
+  values (j.job_kind, j.tenant_id, j.priority, nextval('writ_data.job_ready_seq'), v_new, 0, 1);
+  perform writ_data.record('fn_job_dead_letter_replay', p_actor, v_now, array[p_job_id, v_new],
+    array['dot.job.cleaned', 'dot.job.enqueued'], array[1, 2], array[1, 2], p_note => p_triage);
+  perform writ_data.wake(array[j.job_kind], v_now);
+  return jsonb_build_object('job_id', v_new, 'replayed', p_job_id);
+end $$;

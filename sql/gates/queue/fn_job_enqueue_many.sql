@@ -1,0 +1,143 @@
+-- gate: workflow_admin, dot_executor
+-- Enqueues N jobs in one statement per table. p_jobs is an array of objects:
+--   id (UUIDv7, fixed by the caller so that a repeated call is recognised), kind, key, tenant, input, safe_payload,
+--   priority, delay_ms or process_after, deadline_ms or deadline_at, max_attempts, executor, source_ref, target_ref,
+--   payload_ref, payload_classification, correlation_id, causation_event_id, parent_job_id, workflow_id, source_system.
+-- Answers {"enqueued": n, "duplicates": [{index, job_id, same_payload}], "refused": [{index, reason, detail}]}: each job is
+-- taken or refused by itself. Keys are inserted in order, so that two calls with the same keys cannot deadlock.
+create or replace function writ.fn_job_enqueue_many(p_jobs jsonb, p_actor text, p_tenant_id text default 'default') returns jsonb
+  language plpgsql security definer set search_path = pg_catalog, pg_temp set enable_nestloop = off as $$
+declare
+  v_now timestamptz := writ.now();
+  v_oldest uuid := writ_data.uuid_floor(clock_timestamp() - interval '1 hour');
+  v_newest uuid := writ_data.uuid_floor(clock_timestamp() + interval '5 minutes');
+  v_default_attempts smallint := (writ_data.setting('queue.retry.max_attempts_default'))::smallint;
+  v_max_bytes integer := (writ_data.setting('queue.payload.max_bytes'))::integer;
+  v_max_safe_bytes integer := (writ_data.setting('queue.safe_payload.max_bytes'))::integer;
+  v_enqueued uuid[]; v_kinds text[]; v_refused jsonb; v_duplicates jsonb; v_total integer; v_refused_n integer;
+begin
+  if not coalesce((writ_data.setting('queue.job_substrate.enabled'))::boolean, false) then
+    return writ_data.refusal('job_substrate_disabled', 'The queue is switched off: set queue.job_substrate.enabled to true.');
+  elsif coalesce(btrim(p_actor), '') = '' then
+    return writ_data.refusal('actor_required', 'Every call names who makes it.');
+  elsif jsonb_typeof(p_jobs) is distinct from 'array' then
+    return writ_data.refusal('invalid_jobs', 'p_jobs is an array of jobs.');
+  end if;
+
+  with item as materialized (
+    select (x.n - 1)::integer as index, i.id, i.kind, i.key, coalesce(i.tenant, p_tenant_id) as tenant,
+      i.input #>> '{}' is not null as has_input, i.input::text as body,
+      nullif(i.safe_payload, '{}') as safe_payload, coalesce(i.priority, 0) as priority,
+      coalesce(i.process_after, v_now + i.delay_ms * interval '1 millisecond', v_now) as process_after,
+      coalesce(i.deadline_at, v_now + i.deadline_ms * interval '1 millisecond') as deadline_at,
+      coalesce(i.max_attempts, k.max_attempts, v_default_attempts) as max_attempts,
+      k.event_domain, k.executor as kind_executor, coalesce(i.executor, k.executor) as executor,
+      i.source_ref, i.target_ref, i.payload_ref, coalesce(i.payload_classification, 'safe_metadata') as payload_classification,
+      i.correlation_id, i.causation_event_id, i.parent_job_id, i.workflow_id,
+      coalesce(i.source_system, k.source_system) as source_system
+    from jsonb_array_elements(p_jobs) with ordinality x(job, n)
+    cross join lateral jsonb_to_record(x.job) i(id uuid, kind text, key text, tenant text, input jsonb, safe_payload jsonb,
+      priority smallint, process_after timestamptz, delay_ms bigint, deadline_at timestamptz, deadline_ms bigint,
+      max_attempts smallint, executor text, source_ref text, target_ref text, payload_ref text, payload_classification text,
+      correlation_id text, causation_event_id uuid, parent_job_id uuid, workflow_id uuid, source_system text)
+    left join writ_data.job_kind k on k.job_kind = i.kind
+  ), judged as materialized (
+    select *, case
+        when kind_executor is null and executor is not null and executor not in
+          ('DOT', 'Agent', 'Hermes', 'Codex', 'PG_worker', 'external_worker', 'future_Kestra_adapter') then 'unknown_executor'
+        when kind_executor is null then 'unknown_job_kind'
+        when executor not in
+          ('DOT', 'Agent', 'Hermes', 'Codex', 'PG_worker', 'external_worker', 'future_Kestra_adapter') then 'unknown_executor'
+        when executor <> kind_executor then 'executor_mismatch'
+        when id is null or id < v_oldest or id > v_newest or substr(id::text, 15, 1) <> '7' then 'invalid_job_id'
+        when tenant = '' or length(tenant) > 200 then 'invalid_tenant'
+        when key = '' or octet_length(key) > 1000 then 'invalid_idempotency_key'
+        when octet_length(body) > v_max_bytes then 'payload_too_large'
+        when has_input and payload_ref is not null then 'invalid_payload_ref'
+        when octet_length(concat(source_ref, target_ref, payload_ref, correlation_id, source_system)) > 8192 then 'payload_too_large'
+        when safe_payload is not null and octet_length(safe_payload::text) > v_max_safe_bytes then 'payload_too_large'
+        when safe_payload is not null and jsonb_typeof(safe_payload) <> 'object' then 'invalid_safe_payload'
+        when safe_payload is not null and writ_data.forbidden_key(safe_payload) is not null then 'forbidden_payload_key'
+        when payload_classification not in ('safe_metadata', 'restricted') then 'invalid_payload_classification'
+        when max_attempts < 1 then 'invalid_max_attempts'
+        when workflow_id is not null and not exists
+          (select from writ_data.job_workflow w where w.workflow_id = item.workflow_id and w.tenant_id = item.tenant) then 'unknown_workflow'
+      end as reason,
+      case when has_input then sha256(convert_to(body, 'UTF8')) end as sha256
+    from item
+  ), key_taken as (
+    insert into writ_data.job_key (tenant_id, job_kind, idempotency_key, job_id)
+    select tenant, kind, key, id from judged where reason is null and key is not null
+    order by tenant, kind, key
+    on conflict do nothing
+    returning job_id
+  ), body_stored as (
+    insert into writ_data.payload (tenant_id, sha256, body)
+    select tenant, sha256, body from judged
+    where reason is null and sha256 is not null and (key is null or id in (select job_id from key_taken))
+    order by tenant, sha256
+    on conflict do nothing
+  ), enqueued as (
+    insert into writ_data.job (job_id, tenant_id, job_kind, event_domain, idempotency_key, source_ref, target_ref, payload_ref,
+      payload_sha256, safe_payload, payload_classification, executor, max_attempts, priority, process_after, deadline_at,
+      correlation_id, causation_event_id, parent_job_id, workflow_id, enqueued_by, enqueued_at, source_system)
+    select id, tenant, kind, event_domain, key, source_ref, target_ref, payload_ref,
+      sha256, safe_payload, payload_classification, executor, max_attempts, priority, process_after, deadline_at,
+      correlation_id, causation_event_id, parent_job_id, workflow_id, p_actor, v_now, source_system
+    from judged where reason is null and (key is null or id in (select job_id from key_taken))
+    order by id
+    on conflict do nothing
+    returning job_id, job_kind, tenant_id, priority, process_after, deadline_at
+  ), ready as (
+    insert into writ_data.job_ready (job_kind, tenant_id, priority, seq, job_id, attempts, execution_no, deadline_at)
+    select job_kind, tenant_id, priority, nextval('writ_data.job_ready_seq'), job_id, 0, 1, deadline_at
+    from enqueued where process_after <= v_now
+    returning job_kind
+  ), waiting as (
+    insert into writ_data.job_wait (due_at, job_kind, tenant_id, priority, job_id, attempts, execution_no, deadline_at, reason)
+    select process_after, job_kind, tenant_id, priority, job_id, 0, 1, deadline_at, 'delay'
+    from enqueued where process_after > v_now
+  )
+  select (select count(*) from judged),
+    (select array_agg(job_id) from enqueued),
+    (select array_agg(distinct job_kind) from ready),
+    (select jsonb_agg(jsonb_build_object('index', index, 'reason', reason, 'detail',
+       case reason
+         when 'unknown_job_kind' then kind
+         when 'unknown_executor' then executor
+         when 'executor_mismatch' then format('%s is of executor %s, not %s', kind, kind_executor, executor)
+         when 'forbidden_payload_key' then writ_data.forbidden_key(safe_payload)
+         when 'payload_too_large' then format('input %s, safe_payload %s bytes', octet_length(body), octet_length(safe_payload::text))
+       end) order by index) from judged where reason is not null)
+  into v_total, v_enqueued, v_kinds, v_refused;
+
+  v_refused_n := coalesce(jsonb_array_length(v_refused), 0);
+  if coalesce(cardinality(v_enqueued), 0) + v_refused_n < v_total then
+    -- A second statement, and so a second snapshot: it sees the rows that the first one met and could not insert.
+    select jsonb_agg(jsonb_build_object('index', d.index, 'job_id', d.job_id, 'same_payload', d.same_payload) order by d.index)
+    into v_duplicates
+    from (
+      select (x.n - 1)::integer as index, j.job_id, j.payload_sha256 is not distinct from
+          case when i.input #>> '{}' is not null then sha256(convert_to(i.input::text, 'UTF8')) end
+          and j.payload_ref is not distinct from i.payload_ref as same_payload,
+        i.id
+      from jsonb_array_elements(p_jobs) with ordinality x(job, n)
+      cross join lateral jsonb_to_record(x.job) i(id uuid, kind text, key text, tenant text, input jsonb, payload_ref text)
+      left join writ_data.job_key t on t.tenant_id = coalesce(i.tenant, p_tenant_id) and t.job_kind = i.kind and t.idempotency_key = i.key
+      join writ_data.job j on j.job_id = coalesce(t.job_id, i.id) and j.tenant_id = coalesce(i.tenant, p_tenant_id) and j.job_kind = i.kind
+    ) d
+    where d.job_id <> d.id or not d.id = any (coalesce(v_enqueued, '{}'));
+    if coalesce(cardinality(v_enqueued), 0) + v_refused_n + coalesce(jsonb_array_length(v_duplicates), 0) < v_total then
+      -- An id that another tenant or kind has taken: say no, and nothing about whose it is.
+      raise exception using errcode = 'WR001', message = 'invalid_job_id',
+        detail = 'A supplied job id is taken by a different job.', hint = 'Let the client make the id.';
+    end if;
+  end if;
+
+  if v_enqueued is not null then
+    perform writ_data.record('fn_job_enqueue', p_actor, v_now, v_enqueued, array['dot.job.enqueued'], array[1], array[cardinality(v_enqueued)]);
+    if v_kinds is not null then perform writ_data.wake(v_kinds, v_now); end if;
+  end if;
+  return jsonb_build_object('enqueued', coalesce(cardinality(v_enqueued), 0),
+    'duplicates', coalesce(v_duplicates, '[]'), 'refused', coalesce(v_refused, '[]'));
+end $$;

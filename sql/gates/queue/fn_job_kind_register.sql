@@ -1,0 +1,31 @@
+-- gate: workflow_admin, dot_executor
+-- Registers a kind, or updates what its definition says. Whoever defines a kind does this on first use, producer or worker.
+create or replace function writ.fn_job_kind_register(p_kind text, p_definition jsonb, p_actor text) returns jsonb
+  language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  v_at timestamptz := writ.now();
+begin
+  if p_kind is null or p_kind !~ '^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,199}$' then
+    return writ_data.refusal('invalid_job_kind', 'A kind is 1 to 200 letters, digits and _ . : / - and begins with a letter or digit.');
+  elsif coalesce(p_definition ->> 'executor', 'external_worker') not in
+      ('DOT', 'Agent', 'Hermes', 'Codex', 'PG_worker', 'external_worker', 'future_Kestra_adapter') then
+    return writ_data.refusal('unknown_executor', p_definition ->> 'executor');
+  end if;
+  insert into writ_data.job_kind as k
+    (job_kind, event_domain, executor, source_system, max_attempts, backoff_base_s, backoff_cap_s, timeout_s, registered_by, registered_at)
+  select p_kind, coalesce(d.event_domain, 'dot'), coalesce(d.executor, 'external_worker'), coalesce(d.source_system, 'writ'),
+    d.max_attempts, d.backoff_base_s, d.backoff_cap_s, d.timeout_s, p_actor, v_at
+  from jsonb_to_record(p_definition) d(event_domain text, executor text, source_system text, max_attempts smallint,
+    backoff_base_s double precision, backoff_cap_s double precision, timeout_s double precision)
+  on conflict (job_kind) do update set
+    event_domain = excluded.event_domain, executor = excluded.executor, source_system = excluded.source_system,
+    max_attempts = excluded.max_attempts, backoff_base_s = excluded.backoff_base_s, backoff_cap_s = excluded.backoff_cap_s,
+    timeout_s = excluded.timeout_s, registered_by = excluded.registered_by, registered_at = excluded.registered_at
+  where (k.event_domain, k.executor, k.source_system, k.max_attempts, k.backoff_base_s, k.backoff_cap_s, k.timeout_s)
+    is distinct from (excluded.event_domain, excluded.executor, excluded.source_system, excluded.max_attempts,
+      excluded.backoff_base_s, excluded.backoff_cap_s, excluded.timeout_s);
+  if found then
+    perform writ_data.record('fn_job_kind_register', p_actor, v_at, '{}', '{}', '{}', '{}', p_note => p_kind);
+  end if;
+  return jsonb_build_object('registered', p_kind);
+end $$;

@@ -1,0 +1,35 @@
+-- gate: workflow_admin, dot_executor
+-- The first call starts the job (leased → in_progress), and with it those before it in its lease; later ones renew the lease by
+-- its length. p_status_signal_only is a short word for people, not data. Answers whether somebody wants the job stopped.
+create or replace function writ.fn_job_progress(p_job_id uuid, p_status_signal_only text, p_lease_token uuid, p_actor text) returns jsonb
+  language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  v_now timestamptz;
+  l writ_data.job_lease;
+  v_position integer; v_renewal jsonb;
+begin
+  select * into l from writ_data.job_lease where lease_token = p_lease_token for no key update;
+  v_position := array_position(l.job_ids, p_job_id);
+  if v_position is null then
+    return writ_data.refusal('lease_lost', 'This token does not hold the job.');
+  elsif exists (select from writ_data.job_execution where job_id = p_job_id and execution_no = l.execution_nos[v_position] and status <> 'COMMITTED') then
+    return writ_data.refusal('job_terminal', 'This execution has ended.');
+  elsif octet_length(p_status_signal_only) > 200 then
+    return writ_data.refusal('payload_too_large', 'A status signal has at most 200 bytes.');
+  end if;
+  v_now := writ.now();
+  if v_position > writ_data.started_upto(l) then
+    perform writ.fn_job_start_many(p_lease_token, v_position, p_actor);
+  else
+    v_renewal := writ.fn_job_renew_many(array[p_lease_token], extract(epoch from l.leased_until - l.claimed_at)::double precision, p_actor);
+    if v_renewal -> 'renewed' = '[]' then
+      return writ_data.refusal('lease_lost', 'The job has run past its timeout; its lease is not renewed.');
+    end if;
+    if p_status_signal_only is not null then
+      perform writ_data.record('fn_job_progress', coalesce(p_actor, l.holder), v_now, array[p_job_id], array['dot.job.progress'], array[1], array[1],
+        jsonb_build_object('signal', p_status_signal_only));
+    end if;
+  end if;
+  return jsonb_build_object('job_id', p_job_id, 'status', 'in_progress',
+    'cancel_requested', exists (select from writ_data.job_cancel where job_id = p_job_id));
+end $$;

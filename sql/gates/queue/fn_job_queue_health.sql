@@ -1,0 +1,17 @@
+-- gate: workflow_admin, dot_executor, writ_auditor
+-- The figures of specification 002 §8, and how many workers are heard.
+create or replace function writ.fn_job_queue_health() returns jsonb
+  language sql security definer set search_path = pg_catalog, pg_temp as $$
+  select jsonb_build_object(
+    'backlog', (select count(*) from writ_data.job_ready),
+    'waiting', (select count(*) from writ_data.job_wait),
+    'in_progress', (select coalesce(sum(open_jobs), 0) from writ_data.job_lease),
+    'dead_letter_open', (select count(*) from writ_data.job_execution e where e.final and e.abort_kind <> 'cancelled'
+      and not exists (select from writ_data.job_cleaned c where c.job_id = e.job_id)),
+    'oldest_queued_age_s', (select round(extract(epoch from writ.now() - min(j.process_after))::numeric, 3)
+      from (select job_id from writ_data.job_ready order by seq limit 1000) r join writ_data.job j using (job_id)),
+    'lease_active', (select count(*) from writ_data.job_lease),
+    'workers', (select count(*) from writ_data.queue_worker where last_beat_at >
+      writ.now() - (writ_data.setting('queue.heartbeat.stale_threshold_seconds'))::double precision * interval '1 second'),
+    'enabled', writ_data.setting('queue.job_substrate.enabled'))
+$$;

@@ -1,0 +1,66 @@
+-- gate: workflow_admin, dot_executor
+-- Jobs of one lease, named by their places in it, have succeeded: executions become DONE, committing first where no commit
+-- came before. p_results are their results as JSON text, p_result_refs results kept elsewhere; both may be null. p_start_upto
+-- marks further jobs of the lease as started in the same transaction. Answers {done, started_upto, refused: [{position,
+-- reason}]}; a token that is not current: lease_lost.
+create or replace function writ.fn_job_succeed_many(
+  p_lease_token uuid, p_positions integer[], p_results text[] default null, p_start_upto integer default 0, p_actor text default null,
+  p_result_refs text[] default null
+) returns jsonb language plpgsql security definer set search_path = pg_catalog, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set plan_cache_mode = force_generic_plan as $$
+declare
+  v_now timestamptz;
+  l writ_data.job_lease;
+  -- Copies: a field of a row variable is fetched from its storage again for every element that a statement reads.
+  v_ids uuid[]; v_nos smallint[]; v_attempts smallint[]; v_upto integer;
+  v_direct uuid[]; v_committed uuid[]; v_refused jsonb; v_ended integer; v_hashes bytea[]; v_started integer;
+begin
+  select * into l from writ_data.job_lease where lease_token = p_lease_token for no key update;
+  if not found then
+    return writ_data.refusal('lease_lost', 'The lease is no longer held: it expired and was taken back, or all its jobs have ended.');
+  end if;
+  v_now := writ.now();
+  v_ids := l.job_ids; v_nos := l.execution_nos; v_attempts := l.attempts; v_upto := writ_data.started_upto(l);
+  if p_results is not null then
+    select writ_data.store_payload(array_agg(j.tenant_id order by u.n), p_results) into v_hashes
+    from unnest(p_positions) with ordinality u(p, n) join writ_data.job j on j.job_id = v_ids[u.p];
+  end if;
+  with done as (
+    insert into writ_data.job_execution
+      (job_id, execution_no, attempt, lease_token, lease_owner, status, started_at, committed_at, finished_at, result_sha256, result_ref)
+    select v_ids[p], v_nos[p], v_attempts[p] + 1, p_lease_token, l.holder, 'DONE',
+      l.start_at[width_bucket(p - 1, l.start_upto) + 1], v_now, v_now, v_hashes[n], p_result_refs[n]
+    from unnest(p_positions) with ordinality u(p, n)
+    where p between 1 and v_upto
+    on conflict do nothing
+    returning job_id
+  )
+  select array_agg(job_id) into v_direct from done;
+  v_ended := coalesce(cardinality(v_direct), 0);
+  if v_ended < cardinality(p_positions) then
+    with rest as (
+      select p, n, v_ids[p] as job_id, v_nos[p] as no from unnest(p_positions) with ordinality u(p, n)
+      where v_ids[p] is null or v_ids[p] <> all (coalesce(v_direct, '{}'))
+    ), done as (
+      update writ_data.job_execution e set status = 'DONE', finished_at = v_now, result_sha256 = v_hashes[rest.n], result_ref = p_result_refs[rest.n]
+      from rest where e.job_id = rest.job_id and e.execution_no = rest.no and e.lease_token = p_lease_token and e.status = 'COMMITTED'
+      returning e.job_id
+    )
+    select (select array_agg(job_id) from done),
+      (select jsonb_agg(jsonb_build_object('position', r.p, 'reason', case
+          when r.job_id is null then 'lease_lost'
+          when exists (select from writ_data.job_execution e where e.job_id = r.job_id and e.status in ('COMMITTED', 'DONE')) then 'already_committed'
+          when exists (select from writ_data.job_execution e where e.job_id = r.job_id and e.execution_no = r.no) then 'lease_lost'
+          else 'job_not_started' end)) from rest r where r.job_id is null or r.job_id not in (select job_id from done))
+    into v_committed, v_refused;
+    v_ended := v_ended + coalesce(cardinality(v_committed), 0);
+  end if;
+  v_started := writ_data.settle_lease(l, v_ended, p_start_upto, v_now);
+  if v_ended > 0 or v_started > v_upto then
+    perform writ_data.record('fn_job_succeed', coalesce(p_actor, l.holder), v_now,
+      coalesce(v_direct, '{}') || coalesce(v_committed, '{}') || v_ids[v_upto + 1:v_started],
+      array['dot.job.committed', 'dot.job.succeeded', 'dot.job.started'],
+      array[1, 1, v_ended + 1], array[coalesce(cardinality(v_direct), 0), v_ended, v_ended + v_started - v_upto]);
+  end if;
+  return jsonb_build_object('done', v_ended, 'started_upto', v_started, 'refused', coalesce(v_refused, '[]'));
+end $$;

@@ -1,0 +1,20 @@
+-- gate: workflow_admin, dot_executor
+-- A worker says that it lives, what it serves, and whether it waits for a wake-up (p_idle_seconds from now). Answers the database's clock.
+create or replace function writ.fn_queue_heartbeat(p_executor_id text, p_executor_kind text, p_domain_scope text[], p_cadence_seconds integer,
+  p_kinds text[] default '{}', p_idle_seconds double precision default null, p_details jsonb default '{}') returns jsonb
+  language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  v_now timestamptz := writ.now();
+begin
+  if p_executor_kind is null or p_executor_kind not in
+      ('DOT', 'Agent', 'Hermes', 'Codex', 'PG_worker', 'external_worker', 'future_Kestra_adapter') then
+    return writ_data.refusal('executor_forbidden', format('%s is not an executor.', coalesce(p_executor_kind, 'Nobody')));
+  end if;
+  insert into writ_data.queue_worker as w
+    (executor_id, executor_kind, domain_scope, kinds, last_beat_at, expected_cadence_seconds, idle_until, details)
+  values (p_executor_id, p_executor_kind, p_domain_scope, p_kinds, v_now, p_cadence_seconds, v_now + p_idle_seconds * interval '1 second', p_details)
+  on conflict (executor_id) do update set executor_kind = excluded.executor_kind, domain_scope = excluded.domain_scope, kinds = excluded.kinds,
+    last_beat_at = excluded.last_beat_at, expected_cadence_seconds = excluded.expected_cadence_seconds, idle_until = excluded.idle_until,
+    silent_since = null, details = excluded.details;
+  return jsonb_build_object('at', v_now);
+end $$;

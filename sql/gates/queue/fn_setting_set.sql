@@ -1,0 +1,21 @@
+-- gate: workflow_admin
+-- Changes a setting. Only settings that something reads exist, and a value keeps its type.
+create or replace function writ.fn_setting_set(p_key text, p_value jsonb, p_actor text) returns jsonb
+  language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  v_now timestamptz := writ.now();
+  v_old jsonb;
+begin
+  if coalesce(btrim(p_actor), '') = '' then
+    return writ_data.refusal('actor_required', 'Every call names who makes it.');
+  end if;
+  select value into v_old from writ_data.dot_config where key = p_key for update;
+  if not found then
+    return writ_data.refusal('unknown_setting', p_key);
+  elsif jsonb_typeof(p_value) is distinct from jsonb_typeof(v_old) or jsonb_typeof(p_value) = 'number' and p_value::numeric < 0 then
+    return writ_data.refusal('invalid_setting', format('%s is a %s, and not negative.', p_key, jsonb_typeof(v_old)));
+  end if;
+  update writ_data.dot_config set value = p_value, updated_at = v_now, updated_by = p_actor where key = p_key;
+  perform writ_data.record('fn_setting_set', p_actor, v_now, '{}', '{}', '{}', '{}', p_note => format('%s: %s → %s', p_key, v_old, p_value));
+  return jsonb_build_object('key', p_key, 'value', p_value, 'was', v_old);
+end $$;

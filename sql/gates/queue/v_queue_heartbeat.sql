@@ -1,0 +1,10 @@
+-- view: workflow_admin, dot_executor, writ_auditor
+create or replace view writ.v_queue_heartbeat as
+select w.executor_id, w.executor_kind, w.domain_scope, w.kinds, w.last_beat_at, w.expected_cadence_seconds, w.details, w.idle_until,
+  case
+    when w.last_beat_at < writ.now() - 2 * t.s * interval '1 second' then 'stale'
+    when w.last_beat_at < writ.now() - t.s * interval '1 second' then 'warning'
+    else 'fresh'
+  end as freshness
+from writ_data.queue_worker w
+cross join (select (writ_data.setting('queue.heartbeat.stale_threshold_seconds'))::double precision as s) t;

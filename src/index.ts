@@ -1,0 +1,11 @@
+export type { AnyConnection, Queryable } from './database/connection.js';
+export { type EmbeddedOptions, type EmbeddedServer, startEmbedded } from './database/embedded.js';
+export type { MigrateOptions, MigrationPlan } from './database/migrate.js';
+export { type ErrorCode, PermanentFailure, WritError, WritRefusal } from './errors/index.js';
+export type { ExecutionState, JobState } from './machines/index.js';
+export type { Duration } from './queue/duration.js';
+export type { Enqueued, EnqueueOptions } from './queue/enqueue.js';
+export { defineJob, type HandledJob, type JobHandler, JobKind, type JobOptions } from './queue/job.js';
+export type { ClaimedJob, JobContext, Transaction } from './queue/worker/context.js';
+export { Worker, type WorkerOptions } from './queue/worker/worker.js';
+export { type CallOptions, type ConnectOptions, type EnqueueCall, type ManyItem, Writ } from './writ.js';

@@ -1,0 +1,185 @@
+/**
+ * Putting jobs into the queue. A call without a transaction of its own is coalesced: jobs that are asked for while a batch is on its way
+ * travel together in the next, one statement and one commit for all of them, and each caller gets its own answer when that commit is
+ * durable. Ids are fixed before the first try, so that a batch whose answer was lost can be sent again and finds what it wrote.
+ */
+
+import type { Queryable } from '../database/connection.js';
+import { uuidv7 } from '../database/uuid.js';
+import { asRefusal, fromDatabase, isConnectionLoss, refusalIn, WritError, WritRefusal } from '../errors/index.js';
+import { type Duration, milliseconds } from './duration.js';
+import type { JobKind } from './job.js';
+
+export interface EnqueueOptions {
+  /** Makes the enqueue idempotent: a second job of this kind and tenant with the same key is not enqueued. */
+  readonly key?: string;
+  /** Not before this much time has passed, or not before that moment. */
+  readonly delay?: Duration | Date;
+  /** Cancelled when no worker has begun by then; aborted when one has. */
+  readonly deadline?: Duration | Date;
+  /** Higher first; 0 unless given, −32768 to 32767. */
+  readonly priority?: number;
+  readonly tenant?: string;
+  readonly attempts?: number;
+  /** Labels for people and dashboards. Not data: the input is. */
+  readonly labels?: Record<string, unknown>;
+  readonly correlationId?: string;
+  readonly parentJobId?: string;
+  readonly sourceRef?: string;
+  readonly targetRef?: string;
+}
+
+export interface Enqueued {
+  readonly jobId: string;
+  /** A job with this key was there already; jobId is its id, and nothing was enqueued. */
+  readonly duplicate: boolean;
+  /** Only of duplicates: whether the job that is there has the same input. */
+  readonly samePayload?: boolean;
+}
+
+/** One job on its way: its id, and its JSON form as the gate takes it. */
+export interface Item {
+  readonly id: string;
+  readonly json: string;
+}
+
+const unsafeEscape = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/i;
+
+export async function toItem(job: JobKind<never, unknown>, input: unknown, options: EnqueueOptions): Promise<Item> {
+  if (job.validated) await job.parse(input);
+  const { delay, deadline } = options;
+  const id = uuidv7();
+  let json: string;
+  try {
+    json = JSON.stringify({
+      id,
+      kind: job.kind,
+      key: options.key,
+      tenant: options.tenant,
+      input,
+      priority: options.priority || undefined,
+      delay_ms: delay === undefined || delay instanceof Date ? undefined : milliseconds(delay),
+      process_after: delay instanceof Date ? delay : undefined,
+      deadline_ms: deadline === undefined || deadline instanceof Date ? undefined : milliseconds(deadline),
+      deadline_at: deadline instanceof Date ? deadline : undefined,
+      max_attempts: options.attempts,
+      safe_payload: options.labels,
+      correlation_id: options.correlationId,
+      parent_job_id: options.parentJobId,
+      source_ref: options.sourceRef,
+      target_ref: options.targetRef,
+    });
+  } catch (error) {
+    if (error instanceof WritError) throw error;
+    throw new WritRefusal('invalid_input', `${job.kind}: ${(error as Error).message}`, { cause: error });
+  }
+  // JSON.stringify writes NUL and unpaired surrogates as escapes; a database text can hold neither.
+  if (json.includes('\\u') && unsafeEscape.test(json)) throw new WritRefusal('invalid_text', `a job of kind ${job.kind}`);
+  return { id, json };
+}
+
+interface Answer {
+  enqueued: number;
+  duplicates: { index: number; job_id: string; same_payload: boolean }[];
+  refused: { index: number; reason: string; detail?: string }[];
+}
+
+/** Sends items in one call. Each has its own outcome: taken, a duplicate, or refused. */
+export async function send(db: Queryable, items: readonly Item[], actor: string): Promise<(Enqueued | WritRefusal)[]> {
+  const sql = 'select writ.fn_job_enqueue_many($1::text::jsonb, $2) as answer';
+  const { rows } = await db.query(sql, [`[${items.map((item) => item.json).join(',')}]`, actor]);
+  const answer = rows[0]?.answer as Answer;
+  const refusal = refusalIn(answer);
+  if (refusal) return items.map(() => refusal);
+  const outcomes: (Enqueued | WritRefusal)[] = items.map(({ id }) => ({ jobId: id, duplicate: false }));
+  for (const d of answer.duplicates) {
+    // The id we fixed ourselves, come back: an earlier try of this very call had committed.
+    if (d.job_id !== items[d.index]?.id) outcomes[d.index] = { jobId: d.job_id, duplicate: true, samePayload: d.same_payload };
+  }
+  for (const r of answer.refused) outcomes[r.index] = asRefusal(r.reason, r.detail);
+  return outcomes;
+}
+
+interface Waiting {
+  readonly item: Item;
+  readonly done: (outcome: Enqueued | WritRefusal) => void;
+  readonly failed: (error: unknown) => void;
+}
+
+export class Coalescer {
+  readonly #db: Queryable;
+  readonly #actor: string;
+  readonly #limits = { batch: 1000, bytes: 4_000_000, inFlight: 2, tries: 8 };
+  #waiting: Waiting[] = [];
+  #inFlight = 0;
+  #scheduled = false;
+  #idle: (() => void)[] = [];
+
+  constructor(db: Queryable, actor: string) {
+    this.#db = db;
+    this.#actor = actor;
+  }
+
+  enqueue(item: Item): Promise<Enqueued | WritRefusal> {
+    return new Promise((done, failed) => {
+      this.#waiting.push({ item, done, failed });
+      this.#schedule();
+    });
+  }
+
+  /** Resolves when everything asked for so far has its answer. */
+  settled(): Promise<void> {
+    if (this.#inFlight === 0 && this.#waiting.length === 0) return Promise.resolve();
+    return new Promise((done) => this.#idle.push(done));
+  }
+
+  #schedule(): void {
+    if (this.#scheduled || this.#inFlight >= this.#limits.inFlight || this.#waiting.length === 0) return;
+    this.#scheduled = true;
+    setImmediate(() => {
+      this.#scheduled = false;
+      void this.#sendBatch();
+      this.#schedule();
+    });
+  }
+
+  async #sendBatch(): Promise<void> {
+    const batch = this.#takeBatch();
+    if (batch.length === 0) return;
+    this.#inFlight++;
+    try {
+      const outcomes = await this.#sendWithRetry(batch.map((waiting) => waiting.item));
+      batch.forEach((waiting, index) => {
+        waiting.done(outcomes[index] as Enqueued | WritRefusal);
+      });
+    } catch (error) {
+      for (const waiting of batch) waiting.failed(error);
+    } finally {
+      this.#inFlight--;
+      this.#schedule();
+      if (this.#inFlight === 0 && this.#waiting.length === 0) for (const done of this.#idle.splice(0)) done();
+    }
+  }
+
+  #takeBatch(): Waiting[] {
+    let bytes = 0;
+    const end = this.#waiting.findIndex(({ item }, index) => {
+      bytes += item.json.length;
+      return index > 0 && (index >= this.#limits.batch || bytes > this.#limits.bytes);
+    });
+    return this.#waiting.splice(0, end === -1 ? this.#waiting.length : end);
+  }
+
+  async #sendWithRetry(items: Item[]): Promise<(Enqueued | WritRefusal)[]> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await send(this.#db, items, this.#actor);
+      } catch (error) {
+        const { code } = error as { code?: string };
+        const worthwhile = isConnectionLoss(error) || code === '40001' || code === '40P01';
+        if (!worthwhile || attempt >= this.#limits.tries) throw fromDatabase(error);
+        await new Promise((resume) => setTimeout(resume, Math.min(50 * 2 ** attempt, 2_000) * Math.random()));
+      }
+    }
+  }
+}

@@ -1,0 +1,86 @@
+/** Kinds of jobs: a name, what its input looks like, how it is retried. The handler is attached where the work is done. */
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import { WritRefusal } from '../errors/index.js';
+import { type Duration, seconds } from './duration.js';
+import type { JobContext } from './worker/context.js';
+
+export interface JobOptions {
+  readonly retry?: {
+    /** How often the job may be tried in all; 5 unless the settings say otherwise. */
+    readonly attempts?: number;
+    /** First ceiling of the random delay before a retry; it doubles with each attempt. 10 s unless the settings say otherwise. */
+    readonly base?: Duration;
+    /** Highest ceiling of that delay; 1 h unless the settings say otherwise. */
+    readonly cap?: Duration;
+  };
+  /** How long a handler may run; 15 minutes unless the settings say otherwise. */
+  readonly timeout?: Duration;
+}
+
+export type JobHandler<Input> = (context: JobContext<Input>) => unknown;
+
+/** A kind of job with the function that does it, as a worker takes it. */
+export interface HandledJob {
+  readonly job: JobKind<never, unknown>;
+  readonly run: JobHandler<never>;
+}
+
+/** `Sent` is what a producer passes; `Received` what the handler gets: the same, unless the schema transforms it. */
+export class JobKind<Sent, Received = Sent> {
+  readonly kind: string;
+  readonly options: JobOptions;
+  readonly #schema: StandardSchemaV1<unknown, unknown> | undefined;
+  declare protected readonly types: (sent: Sent) => Received;
+
+  constructor(kind: string, schema: StandardSchemaV1<unknown, unknown> | undefined, options: JobOptions) {
+    this.kind = kind;
+    this.options = options;
+    this.#schema = schema;
+  }
+
+  /** Attaches the function that does the job. */
+  handle(run: JobHandler<Received>): HandledJob {
+    return { job: this as unknown as JobKind<never, unknown>, run: run as JobHandler<never> };
+  }
+
+  /** Whether inputs have to be looked at before they are handed on. */
+  get validated(): boolean {
+    return this.#schema !== undefined;
+  }
+
+  /** The input as the handler gets it; refuses one that does not fit the schema. */
+  async parse(input: unknown): Promise<Received> {
+    if (!this.#schema) return input as Received;
+    const result = await this.#schema['~standard'].validate(input);
+    if (result.issues) {
+      const issues = result.issues.slice(0, 5).map((issue) => {
+        const path = issue.path?.map((part) => String(typeof part === 'object' ? part.key : part)).join('.');
+        return path ? `${path}: ${issue.message}` : issue.message;
+      });
+      throw new WritRefusal('invalid_input', `${this.kind}: ${issues.join('; ')}`);
+    }
+    return result.value as Received;
+  }
+
+  /** What the database keeps about this kind. */
+  get definition(): Record<string, unknown> {
+    const { retry, timeout } = this.options;
+    return {
+      max_attempts: retry?.attempts,
+      backoff_base_s: retry?.base === undefined ? undefined : seconds(retry.base),
+      backoff_cap_s: retry?.cap === undefined ? undefined : seconds(retry.cap),
+      timeout_s: timeout === undefined ? undefined : seconds(timeout),
+    };
+  }
+}
+
+/** Defines a kind of job, with a Standard Schema (zod, valibot, arktype, …) for its input, or with a type alone. */
+export function defineJob<Schema extends StandardSchemaV1>(
+  kind: string,
+  options: JobOptions & { readonly input: Schema },
+): JobKind<StandardSchemaV1.InferInput<Schema>, StandardSchemaV1.InferOutput<Schema>>;
+export function defineJob<Input = void>(kind: string, options?: JobOptions): JobKind<Input>;
+export function defineJob(kind: string, options: JobOptions & { readonly input?: StandardSchemaV1 } = {}): JobKind<unknown> {
+  const { input, ...rest } = options;
+  return new JobKind(kind, input, rest);
+}

@@ -1,0 +1,220 @@
+/** What a handler is given, and the commit boundary behind `commit`. */
+import { createHash } from 'node:crypto';
+import type pg from 'pg';
+import { fromDatabase, isConnectionLoss, WritError } from '../../errors/index.js';
+import { pass } from './fault-points.js';
+
+/** A job as its handler sees it. */
+export interface ClaimedJob {
+  readonly id: string;
+  readonly kind: string;
+  readonly tenant: string;
+  /** The idempotency key; the job's own id when none was given. */
+  readonly key: string;
+  /** 1 for the first attempt that counts. */
+  readonly attempt: number;
+  readonly maxAttempts: number;
+  /** Counts every execution, also those that were given back without being charged. */
+  readonly executionNo: number;
+  readonly priority: number;
+  readonly deadline: Date | undefined;
+  readonly labels: Record<string, unknown>;
+  readonly payloadRef: string | undefined;
+  readonly correlationId: string | undefined;
+  readonly parentJobId: string | undefined;
+  readonly workflowId: string | undefined;
+}
+
+/** The transaction inside `commit`: a client of `pg`, so that any library that takes one can use it. */
+export type Transaction = Pick<pg.ClientBase, 'query'>;
+
+export interface JobContext<Input> {
+  readonly input: Input;
+  readonly job: ClaimedJob;
+  /** The same in every attempt and every replay of this job: the key to give to services outside the database. */
+  readonly effectKey: string;
+  /** Aborted when the job is cancelled, times out, passes its deadline, loses its lease, or the worker stops. */
+  readonly signal: AbortSignal;
+  /**
+   * The commit boundary: what `effect` does in its transaction and the mark that the job is committed are one. Exactly once, whatever
+   * happens to this process. Without a call of it, returning from the handler commits.
+   */
+  commit<T>(effect: (tx: Transaction) => Promise<T> | T): Promise<T>;
+  /** A short word for people on how far the job is; also tells whether somebody asked it to stop. */
+  progress(word?: string): Promise<{ cancelRequested: boolean }>;
+}
+
+/** A row of the claim's answer. */
+export type ClaimRow = [
+  id: string,
+  kind: string,
+  tenant: string,
+  key: string | null,
+  attempt: number,
+  executionNo: number,
+  deadline: string | null,
+  input: unknown,
+  payloadRef: string | null,
+  labels: Record<string, unknown> | null,
+  correlationId: string | null,
+  priority: number,
+  maxAttempts: number,
+  parentJobId: string | null,
+  workflowId: string | null,
+];
+
+export interface ContextHost {
+  readonly pool: pg.Pool;
+  readonly workerId: string;
+}
+
+/** One job in the hands of this worker. Everything that most handlers do not ask for is made when it is asked for. */
+export class WorkItem implements JobContext<unknown> {
+  input: unknown;
+  committed = false;
+  startedAt = 0;
+  readonly position: number;
+  readonly #row: ClaimRow;
+  readonly #token: string;
+  readonly #host: ContextHost;
+  #job: ClaimedJob | undefined;
+  #abort: AbortController | undefined;
+  #abortedWith: unknown;
+
+  constructor(row: ClaimRow, position: number, token: string, host: ContextHost) {
+    this.#row = row;
+    this.position = position;
+    this.#token = token;
+    this.#host = host;
+    this.input = row[7] ?? undefined;
+    // A handler takes its context apart: `async ({ input, commit }) => …`.
+    this.commit = this.commit.bind(this);
+    this.progress = this.progress.bind(this);
+  }
+
+  get id(): string {
+    return this.#row[0];
+  }
+
+  get kind(): string {
+    return this.#row[1];
+  }
+
+  get lastAttempt(): boolean {
+    return this.#row[4] >= this.#row[12];
+  }
+
+  get deadline(): number | undefined {
+    return this.#row[6] ? Date.parse(this.#row[6]) : undefined;
+  }
+
+  get job(): ClaimedJob {
+    const r = this.#row;
+    this.#job ??= {
+      id: r[0],
+      kind: r[1],
+      tenant: r[2],
+      key: r[3] ?? r[0],
+      attempt: r[4],
+      executionNo: r[5],
+      deadline: r[6] ? new Date(r[6]) : undefined,
+      payloadRef: r[8] ?? undefined,
+      labels: r[9] ?? {},
+      correlationId: r[10] ?? undefined,
+      priority: r[11],
+      maxAttempts: r[12],
+      parentJobId: r[13] ?? undefined,
+      workflowId: r[14] ?? undefined,
+    };
+    return this.#job;
+  }
+
+  get effectKey(): string {
+    const { tenant, kind, key } = this.job;
+    return createHash('sha256').update(`${tenant}|${kind}|${key}`).digest('hex');
+  }
+
+  get signal(): AbortSignal {
+    this.#abort ??= new AbortController();
+    if (this.#abortedWith !== undefined && !this.#abort.signal.aborted) this.#abort.abort(this.#abortedWith);
+    return this.#abort.signal;
+  }
+
+  /** Why the handler was asked to stop, if it was. */
+  get abortedWith(): unknown {
+    return this.#abortedWith;
+  }
+
+  stop(reason: WritError): void {
+    if (this.#abortedWith !== undefined) return;
+    this.#abortedWith = reason;
+    this.#abort?.abort(reason);
+  }
+
+  async progress(word?: string): Promise<{ cancelRequested: boolean }> {
+    const { rows } = await this.#host.pool.query('select writ.fn_job_progress($1, $2, $3, $4) as answer', [
+      this.id,
+      word ?? null,
+      this.#token,
+      this.#host.workerId,
+    ]);
+    const answer = rows[0].answer as { refused?: true; reason?: string; cancel_requested?: boolean };
+    if (answer.refused) {
+      const lost = new WritError('lease_lost', `job ${this.id}`);
+      this.stop(lost);
+      throw lost;
+    }
+    if (answer.cancel_requested) this.stop(new WritError('cancelled', `job ${this.id}`));
+    return { cancelRequested: answer.cancel_requested === true };
+  }
+
+  async commit<T>(effect: (tx: Transaction) => Promise<T> | T): Promise<T> {
+    const { pool, workerId } = this.#host;
+    const client = await pool.connect().catch((error) => {
+      throw fromDatabase(error);
+    });
+    let broken: Error | undefined;
+    try {
+      await client.query('begin');
+      const mark = await client.query('select writ.fn_job_commit($1, $2, $3) as answer', [this.id, this.#token, workerId]);
+      const result = await effect(client);
+      await pass('before_commit', this.id);
+      const answer = client.query('commit');
+      answer.catch(() => undefined); // looked at below; a fault point may wait in between
+      await pass('commit_sent', this.id);
+      try {
+        await answer;
+      } catch (error) {
+        broken = error as Error;
+        if (!isConnectionLoss(error) || !(await this.#wasCommitted(mark.rows[0].answer.xid))) throw error;
+      }
+      this.committed = true;
+      await pass('after_commit', this.id);
+      return result;
+    } catch (error) {
+      if (!broken) {
+        await client.query('rollback').catch((lost: Error) => {
+          broken = lost;
+        });
+      }
+      throw fromDatabase(error);
+    } finally {
+      client.release(broken);
+    }
+  }
+
+  /** Asks after a COMMIT whose answer never came, on another connection, until the server knows. */
+  async #wasCommitted(xid: string): Promise<boolean> {
+    for (let wait = 20; wait < 20_000; wait *= 1.5) {
+      try {
+        const { rows } = await this.#host.pool.query('select writ.fn_job_commit_status($1, $2, $3) as answer', [this.id, this.#token, xid]);
+        const { outcome } = rows[0].answer as { outcome: string };
+        if (outcome !== 'in_progress') return outcome === 'committed';
+      } catch (error) {
+        if (!isConnectionLoss(error)) throw error;
+      }
+      await new Promise((resume) => setTimeout(resume, wait));
+    }
+    return false;
+  }
+}

@@ -1,0 +1,25 @@
+/**
+ * Named places at which a test can stop, kill or delay a worker. Without a hook a passage costs one comparison. The fault suites reach
+ * them through writ/testing.
+ */
+export const faultPoints = {
+  claimed: 'between claim and start: the lease is durable, no handler runs',
+  started: 'the handler is about to run',
+  before_commit: 'the effect and the mark are written, COMMIT is not sent',
+  commit_sent: 'COMMIT is sent, its answer has not come',
+  after_commit: 'the effect stands, the job is not yet done',
+  finish_sent: 'the outcomes are sent, their answer has not come',
+} as const;
+export type FaultPoint = keyof typeof faultPoints;
+export type FaultHook = (point: FaultPoint, jobId?: string) => void | Promise<void>;
+
+let hook: FaultHook | undefined;
+
+/** Replaces the hook; undefined removes it. */
+export function onFaultPoint(next: FaultHook | undefined): void {
+  hook = next;
+}
+
+export function pass(point: FaultPoint, jobId?: string): void | Promise<void> {
+  return hook?.(point, jobId);
+}

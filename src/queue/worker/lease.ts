@@ -1,0 +1,47 @@
+import type { WorkItem } from './context.js';
+
+/** What became of one job, as the worker will report it. */
+export type Outcome =
+  | { readonly type: 'succeeded'; readonly result: string | undefined }
+  | { readonly type: 'transient' | 'permanent'; readonly code: string; readonly message: string }
+  | { readonly type: 'released' };
+
+export interface Reported {
+  readonly position: number;
+  readonly outcome: Outcome;
+}
+
+/**
+ * A claimed batch as the worker sees it. Jobs run in its order: those up to `startedUpto` may run, because the database knows that they
+ * are started and charges them if this process dies; the rest are innocent until the mark moves on.
+ */
+export class Lease {
+  readonly token: string;
+  readonly items: readonly WorkItem[];
+  /** Places 1…startedUpto are marked as started in the database. */
+  startedUpto: number;
+  /** How many have been handed to a handler. */
+  begun = 0;
+  /** Outcomes that the database has not been told yet. */
+  outcomes: Reported[] = [];
+  /** Jobs whose end the database has not confirmed. */
+  open: number;
+  reporting = false;
+  /** The database no longer knows the token: nothing of it may be reported, and its handlers should stop. */
+  lost = false;
+
+  constructor(token: string, items: readonly WorkItem[], startedUpto: number) {
+    this.token = token;
+    this.items = items;
+    this.open = items.length;
+    this.startedUpto = Math.min(startedUpto, items.length);
+  }
+
+  get unstarted(): number {
+    return this.items.length - this.startedUpto;
+  }
+
+  get readyToRun(): number {
+    return this.startedUpto - this.begun;
+  }
+}

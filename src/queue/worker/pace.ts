@@ -1,0 +1,37 @@
+/**
+ * How far ahead of its handlers a worker works, decided from how fast they have been. Slow handlers: nothing is started that does not run at
+ * once, so a crash charges exactly the jobs that ran. Fast handlers: a few milliseconds of work are started, and a few tens are claimed, per
+ * round trip, because there the round trips are what costs.
+ */
+export class Pace {
+  /** Jobs finished per millisecond, smoothed. */
+  #rate = 0;
+  #finished = 0;
+  #since = performance.now();
+  readonly #maxBatch: number;
+
+  constructor(maxBatch: number) {
+    this.#maxBatch = maxBatch;
+  }
+
+  finished(jobs: number): void {
+    this.#finished += jobs;
+    const elapsed = performance.now() - this.#since;
+    if (elapsed < 1) return;
+    const rate = this.#finished / elapsed;
+    // Up at once, down slowly: an idle worker must not look like a slow one when work comes.
+    this.#rate = rate > this.#rate ? rate : this.#rate * 0.8 + rate * 0.2;
+    this.#finished = 0;
+    this.#since = performance.now();
+  }
+
+  /** How many jobs may be marked as started beyond those that free handlers take at once. */
+  get startAhead(): number {
+    return Math.min(this.#maxBatch, Math.floor(this.#rate * 4));
+  }
+
+  /** How many jobs to have on hand beyond those that free handlers take at once. */
+  get prefetch(): number {
+    return Math.min(this.#maxBatch, Math.ceil(this.#rate * 50));
+  }
+}

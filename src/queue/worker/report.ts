@@ -1,0 +1,66 @@
+import type pg from 'pg';
+import { refusalIn } from '../../errors/index.js';
+import { pass } from './fault-points.js';
+import type { Lease, Reported } from './lease.js';
+
+interface GateAnswer {
+  started_upto: number;
+  refused: { position: number; reason: string }[];
+}
+
+/**
+ * Tells the database what became of jobs of one lease, and moves its start mark, in one call for successes and one for the rest. Sent again
+ * after a lost answer it does no harm: what has ended already is refused by itself. A failure that is refused because the effect stands
+ * (its COMMIT went through unanswered) is reported as the success it is.
+ */
+export async function report(
+  pool: pg.Pool,
+  workerId: string,
+  lease: Lease,
+  outcomes: readonly Reported[],
+  startUpto: number,
+): Promise<{ lost: boolean; startedUpto: number }> {
+  const failures = outcomes.filter(({ outcome }) => outcome.type !== 'succeeded');
+  const successes = outcomes.filter(({ outcome }) => outcome.type === 'succeeded');
+  let startedUpto = 0;
+
+  if (failures.length > 0) {
+    const answer = await call(pool, 'select writ.fn_job_abort_many($1, $2::int[], $3::text[], $4::text[], $5::text[], $6, $7) as answer', [
+      lease.token,
+      failures.map(({ position }) => position),
+      failures.map(({ outcome }) => outcome.type),
+      failures.map(({ outcome }) => ('code' in outcome ? outcome.code : null)),
+      failures.map(({ outcome }) => ('message' in outcome ? outcome.message : null)),
+      startUpto,
+      workerId,
+    ]);
+    if (!answer) return { lost: true, startedUpto };
+    startedUpto = answer.started_upto;
+    for (const { position, reason } of answer.refused) {
+      if (reason.startsWith('committed_cannot')) successes.push({ position, outcome: { type: 'succeeded', result: undefined } });
+    }
+    if (successes.length === 0) return { lost: false, startedUpto };
+  }
+
+  const results = successes.map(({ outcome }) => (outcome.type === 'succeeded' ? outcome.result : undefined));
+  const answer = await call(pool, 'select writ.fn_job_succeed_many($1, $2::int[], $3::text[], $4, $5) as answer', [
+    lease.token,
+    successes.map(({ position }) => position),
+    results.some((result) => result !== undefined) ? results.map((result) => result ?? null) : null,
+    startUpto,
+    workerId,
+  ]);
+  if (!answer) return { lost: true, startedUpto };
+  return { lost: false, startedUpto: Math.max(startedUpto, answer.started_upto) };
+}
+
+async function call(pool: pg.Pool, sql: string, params: unknown[]): Promise<GateAnswer | undefined> {
+  const sent = pool.query(sql, params);
+  sent.catch(() => undefined); // looked at below; a fault point may wait in between
+  await pass('finish_sent');
+  const { rows } = await sent;
+  const answer = rows[0].answer as GateAnswer;
+  const refusal = refusalIn(answer);
+  if (refusal && refusal.code !== 'lease_lost') throw refusal;
+  return refusal ? undefined : answer;
+}

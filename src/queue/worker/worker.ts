@@ -1,0 +1,484 @@
+/**
+ * The worker. One loop in four moves, each in the background of the others:
+ *   claim    fetch a batch under a lease when fewer jobs are on hand than the pace needs
+ *   run      give started jobs to handlers, `concurrency` at a time
+ *   report   tell the database what ended, everything since the last report in one call, and mark the next jobs as started
+ *   look     once a second, or when a waiting job is due: the queue's clockwork (fn_job_tick), the heartbeat, the poll
+ * An idle worker declares itself idle, looks once more, and then sleeps until it is woken by a notification or its clock.
+ * What a crash leaves behind: leases, which the next worker's tick takes back when they expire. Nothing else is remembered here.
+ */
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import type pg from 'pg';
+import { isConnectionLoss, PermanentFailure, refusalIn, WritError, WritRefusal } from '../../errors/index.js';
+import { type Duration, milliseconds } from '../duration.js';
+import type { HandledJob } from '../job.js';
+import { type ClaimRow, WorkItem } from './context.js';
+import { pass } from './fault-points.js';
+import { Lease, type Outcome } from './lease.js';
+import { Listener } from './listener.js';
+import { Pace } from './pace.js';
+import { Renewal } from './renewal.js';
+import { report } from './report.js';
+
+export interface WorkerOptions {
+  /** Handlers that run at the same time; 10 unless given. */
+  readonly concurrency?: number;
+  /** Length of a lease; it is renewed every third of it. 30 s unless given. */
+  readonly lease?: Duration;
+  /** How long the event loop may stand still before renewal stops; 60 s unless given. */
+  readonly stall?: Duration;
+  /** How often to look without being woken; 1 s unless given. */
+  readonly poll?: Duration;
+  /** How long `stop` waits for running handlers before it aborts and releases their jobs; 10 s unless given. */
+  readonly grace?: Duration;
+  /** Jobs per claim at most; 500 unless given. */
+  readonly batch?: number;
+  /** Hears of failed attempts and of faults of the worker itself. Prints to standard error unless given. */
+  readonly onError?: (error: unknown, job?: { id: string; kind: string; attempt: number }) => void;
+  readonly name?: string;
+}
+
+export interface WorkerHost {
+  readonly pool: pg.Pool;
+  readonly connection: pg.ClientConfig;
+  /** For LISTEN, where the pool goes through a pooler that cannot. */
+  readonly listenConnection: pg.ClientConfig;
+}
+
+interface Running {
+  readonly item: WorkItem;
+  readonly lease: Lease;
+  readonly timeoutMs: number;
+  /** When the handler was told to stop; it then has a short grace before its job is reported without it. */
+  stoppedAt: number | undefined;
+  settled: boolean;
+}
+
+const abortGraceMs = 1_000;
+const executor = 'external_worker';
+
+export class Worker {
+  readonly id: string;
+  readonly #host: WorkerHost;
+  readonly #handlers: Map<string, HandledJob>;
+  readonly #options: Required<Omit<WorkerOptions, 'lease' | 'stall' | 'poll' | 'grace' | 'name'>>;
+  readonly #ms: { lease: number; stall: number; poll: number; grace: number };
+  readonly #pace: Pace;
+  readonly #renewal: Renewal;
+  readonly #listener: Listener;
+  #leases = new Map<string, Lease>();
+  #running = new Set<Running>();
+  #claiming = false;
+  /** Something may be there that the last claim did not see. */
+  #moreWork = true;
+  #idleUntil = 0;
+  #beatAt = 0;
+  #clock: NodeJS.Timeout | undefined;
+  #watch: NodeJS.Timeout | undefined;
+  #looking = false;
+  #state: 'running' | 'stopping' | 'stopped' = 'running';
+  #drained: (() => void) | undefined;
+  #failures = 0;
+
+  constructor(host: WorkerHost, handlers: readonly HandledJob[], options: WorkerOptions = {}) {
+    this.id = options.name ?? `${hostname()}:${process.pid}:${randomBytes(3).toString('hex')}`;
+    this.#host = host;
+    this.#handlers = new Map(handlers.map((handled) => [handled.job.kind, handled]));
+    this.#options = { concurrency: options.concurrency ?? 10, batch: options.batch ?? 500, onError: options.onError ?? printError };
+    this.#ms = {
+      lease: milliseconds(options.lease ?? '30s'),
+      stall: milliseconds(options.stall ?? '60s'),
+      poll: milliseconds(options.poll ?? '1s'),
+      grace: milliseconds(options.grace ?? '10s'),
+    };
+    this.#pace = new Pace(this.#options.batch);
+    const onError = (error: Error) => this.#trouble(error);
+    this.#renewal = new Renewal({
+      connection: host.connection,
+      ttlMs: this.#ms.lease,
+      stallMs: this.#ms.stall,
+      workerId: this.id,
+      onError,
+      onAnswer: ({ lost, cancel }) => {
+        for (const token of lost) this.#lose(token);
+        for (const jobId of cancel) this.#cancel(jobId);
+      },
+    });
+    this.#listener = new Listener({
+      connection: host.listenConnection,
+      channels: ['queue_wake_dot', 'queue_cancel'],
+      onError,
+      onConnected: () => this.#wake(),
+      onWake: (channel, payload) => (channel === 'queue_cancel' ? this.#cancel(payload) : this.#wake()),
+    });
+  }
+
+  async start(): Promise<void> {
+    await this.#listener.start();
+    this.#watch = setInterval(() => this.#watchRunning(), 100);
+    await this.#look();
+  }
+
+  /** Stops without burning attempts: what was only prefetched goes back at once, what runs may finish within the grace. */
+  async stop(): Promise<void> {
+    if (this.#state !== 'running') return;
+    this.#state = 'stopping';
+    clearTimeout(this.#clock);
+    for (const lease of this.#leases.values()) {
+      for (const item of lease.items.slice(lease.begun)) lease.outcomes.push({ position: item.position, outcome: { type: 'released' } });
+      lease.begun = lease.items.length;
+      this.#report(lease);
+    }
+    const hurry = setTimeout(() => {
+      for (const running of this.#running) this.#tellToStop(running, new WritError('closed', 'the worker is stopping'));
+    }, this.#ms.grace);
+    if (this.#leases.size > 0 || this.#claiming) await new Promise<void>((done) => (this.#drained = done));
+    clearTimeout(hurry);
+    clearInterval(this.#watch);
+    this.#state = 'stopped';
+    await Promise.all([
+      this.#listener.stop(),
+      this.#renewal.stop(),
+      this.#host.pool.query('select writ.fn_queue_worker_leave($1)', [this.id]).catch((error) => this.#trouble(error)),
+    ]);
+  }
+
+  // Claim ----------------------------------------------------------------------------------------------------
+
+  #wake(): void {
+    this.#moreWork = true;
+    this.#pump();
+  }
+
+  get #free(): number {
+    return this.#options.concurrency - this.#running.size;
+  }
+
+  /** Jobs that may begin as soon as a handler is free. */
+  get #readyToRun(): number {
+    let jobs = 0;
+    for (const lease of this.#leases.values()) if (!lease.lost) jobs += lease.readyToRun;
+    return jobs;
+  }
+
+  /** Jobs that no handler has been given yet. */
+  get #onHand(): number {
+    let jobs = 0;
+    for (const lease of this.#leases.values()) if (!lease.lost) jobs += lease.items.length - lease.begun;
+    return jobs;
+  }
+
+  async #claim(): Promise<void> {
+    if (this.#claiming || !this.#moreWork || this.#state !== 'running') return;
+    const onHand = this.#onHand;
+    const free = this.#free;
+    const { prefetch, startAhead } = this.#pace;
+    if (onHand >= free && onHand >= prefetch / 2) return;
+    this.#claiming = true;
+    this.#moreWork = false;
+    const limit = Math.max(1, Math.min(this.#options.batch, free + prefetch - onHand));
+    const start = Math.max(0, free - onHand);
+    const ahead = Math.max(0, startAhead - this.#readyToRun);
+    try {
+      const { rows } = await this.#host.pool.query('select writ.fn_job_claim_many($1::text[], $2, $3, $4, $5, $6, null, $7) as answer', [
+        [...this.#handlers.keys()],
+        executor,
+        this.id,
+        this.#ms.lease / 1000,
+        limit,
+        start,
+        ahead,
+      ]);
+      const answer = rows[0].answer as { lease_token: string; started_upto: number; jobs: ClaimRow[] };
+      const refusal = refusalIn(answer);
+      if (refusal) throw refusal;
+      this.#failures = 0;
+      if (answer.jobs.length > 0) {
+        await pass('claimed');
+        this.#take(answer.lease_token, answer.jobs, answer.started_upto);
+        this.#startHandlers();
+      }
+      if (answer.jobs.length === limit) this.#moreWork = true;
+      else if (this.#idleUntil < Date.now()) await this.#declareIdle();
+    } catch (error) {
+      this.#moreWork = false; // the next look tries again
+      this.#trouble(error);
+    } finally {
+      this.#claiming = false;
+      this.#settle();
+      this.#pump();
+    }
+  }
+
+  #take(token: string, rows: ClaimRow[], startedUpto: number): void {
+    const host = { pool: this.#host.pool, workerId: this.id };
+    const lease = new Lease(
+      token,
+      rows.map((row, index) => new WorkItem(row, index + 1, token, host)),
+      startedUpto,
+    );
+    this.#leases.set(token, lease);
+    this.#renewal.hold(token);
+    if (this.#state === 'stopping') {
+      for (const item of lease.items) lease.outcomes.push({ position: item.position, outcome: { type: 'released' } });
+      lease.begun = lease.items.length;
+      this.#report(lease);
+    }
+  }
+
+  // Run ------------------------------------------------------------------------------------------------------
+
+  #pump(): void {
+    if (this.#state !== 'running') return;
+    this.#startHandlers();
+    // A lease that is reporting moves its own mark with the report.
+    if (this.#readyToRun < this.#free) {
+      for (const lease of this.#leases.values()) if (lease.unstarted > 0 && !lease.reporting) this.#report(lease);
+    }
+    void this.#claim();
+  }
+
+  #startHandlers(): void {
+    for (const lease of this.#leases.values()) {
+      while (lease.readyToRun > 0 && this.#free > 0 && !lease.lost) void this.#run(lease, lease.items[lease.begun++] as WorkItem);
+    }
+  }
+
+  /**
+   * How far the start mark of a lease should stand now: over the jobs that free handlers will take at once, and over a few more that will
+   * run within moments, but never ahead over a job on its last attempt, which a crash would turn into a dead letter that did not run.
+   */
+  #startUpto(lease: Lease): number {
+    const ready = this.#readyToRun;
+    const now = Math.max(0, this.#free - ready);
+    const ahead = Math.max(0, this.#free + this.#pace.startAhead - ready);
+    let upto = Math.min(lease.items.length, lease.startedUpto + now);
+    const limit = Math.min(lease.items.length, lease.startedUpto + ahead);
+    while (upto < limit && !(lease.items[upto] as WorkItem).lastAttempt) upto++;
+    return upto;
+  }
+
+  async #run(lease: Lease, item: WorkItem): Promise<void> {
+    const handled = this.#handlers.get(item.kind);
+    const timeout = handled?.job.options.timeout;
+    const running: Running = {
+      item,
+      lease,
+      timeoutMs: timeout === undefined ? 900_000 : milliseconds(timeout),
+      stoppedAt: undefined,
+      settled: false,
+    };
+    this.#running.add(running);
+    item.startedAt = Date.now();
+    let outcome: Outcome | undefined;
+    try {
+      await pass('started', item.id);
+      if (item.abortedWith) throw item.abortedWith;
+      if (!handled) throw new WritError('no_handler', item.kind);
+      if (handled.job.validated) item.input = await handled.job.parse(item.input);
+      const result = await handled.run(item as never);
+      outcome = { type: 'succeeded', result: resultJson(result) };
+    } catch (error) {
+      outcome = this.#judge(error, running);
+    }
+    this.#end(running, outcome);
+  }
+
+  /** What an error means for the job. Undefined: nothing may be said, because the job is no longer ours. */
+  #judge(error: unknown, { item }: Running): Outcome | undefined {
+    if (item.committed) return { type: 'succeeded', result: undefined }; // the effect stands; what came after it cannot undo it
+    const code = error instanceof WritError ? error.code : undefined;
+    if (code === 'already_committed') return { type: 'succeeded', result: undefined };
+    if (code === 'lease_lost') return undefined;
+    const why = item.abortedWith instanceof WritError ? item.abortedWith.code : undefined;
+    if (why === 'closed') return { type: 'released' };
+    if (why === 'lease_lost') return undefined;
+    const reported = why === 'timeout' || why === 'deadline_exceeded' || why === 'cancelled' ? item.abortedWith : error;
+    this.#options.onError(reported, item.job);
+    const permanent =
+      error instanceof PermanentFailure ||
+      (error instanceof WritRefusal && code === 'invalid_input') ||
+      why === 'deadline_exceeded' ||
+      code === 'payload_too_large';
+    const message = reported instanceof Error ? reported.message : String(reported);
+    return { type: permanent ? 'permanent' : 'transient', code: codeOf(reported), message: message.replaceAll('\0', '').toWellFormed() };
+  }
+
+  #end(running: Running, outcome: Outcome | undefined): void {
+    if (running.settled) return; // reported already, when its grace ran out
+    running.settled = true;
+    this.#running.delete(running);
+    const { lease, item } = running;
+    if (outcome && !lease.lost) {
+      lease.outcomes.push({ position: item.position, outcome });
+      this.#report(lease);
+    } else {
+      lease.open--;
+      this.#dropIfOver(lease);
+    }
+    this.#pump();
+  }
+
+  /** Timeouts, deadlines, and handlers that do not stop when told to. */
+  #watchRunning(): void {
+    const now = Date.now();
+    for (const running of this.#running) {
+      const { item } = running;
+      if (running.stoppedAt === undefined) {
+        if (now - item.startedAt > running.timeoutMs)
+          this.#tellToStop(running, new WritError('timeout', `job ${item.id} after ${running.timeoutMs} ms`));
+        else if (item.deadline !== undefined && now > item.deadline)
+          this.#tellToStop(running, new WritError('deadline_exceeded', `job ${item.id}`));
+      } else if (now - running.stoppedAt > abortGraceMs) {
+        this.#end(running, this.#judge(item.abortedWith, running));
+      }
+    }
+  }
+
+  #tellToStop(running: Running, reason: WritError): void {
+    running.stoppedAt ??= Date.now();
+    running.item.stop(reason);
+  }
+
+  #cancel(jobId: string): void {
+    for (const running of this.#running) {
+      if (running.item.id === jobId) this.#tellToStop(running, new WritError('cancelled', `job ${jobId}`));
+    }
+    for (const lease of this.#leases.values()) {
+      const index = lease.items.findIndex((item) => item.id === jobId);
+      if (index >= lease.begun && !lease.lost) {
+        // Not begun: it keeps its place and is given back unrun when its turn comes.
+        lease.items[index]?.stop(new WritError('closed', 'cancelled before it began'));
+      }
+    }
+  }
+
+  #lose(token: string): void {
+    const lease = this.#leases.get(token);
+    if (!lease) return;
+    lease.lost = true;
+    for (const running of this.#running) {
+      if (running.lease === lease) this.#tellToStop(running, new WritError('lease_lost', `job ${running.item.id}`));
+    }
+    lease.open = [...this.#running].filter((running) => running.lease === lease).length;
+    this.#dropIfOver(lease);
+  }
+
+  // Report ---------------------------------------------------------------------------------------------------
+
+  /** Outcomes that come in the same turn of the event loop, and while a report is on its way, travel together. */
+  #report(lease: Lease): void {
+    if (lease.reporting || lease.lost) return;
+    lease.reporting = true;
+    setImmediate(() => void this.#sendReports(lease));
+  }
+
+  async #sendReports(lease: Lease): Promise<void> {
+    for (let wait = 50; !lease.lost; ) {
+      const outcomes = lease.outcomes.splice(0);
+      const startUpto = this.#state === 'running' ? this.#startUpto(lease) : lease.startedUpto;
+      if (outcomes.length === 0 && startUpto <= lease.startedUpto) break;
+      try {
+        const answer = await report(this.#host.pool, this.id, lease, outcomes, startUpto);
+        lease.open -= outcomes.length;
+        this.#pace.finished(outcomes.length);
+        if (answer.lost) this.#lose(lease.token);
+        lease.startedUpto = Math.max(lease.startedUpto, answer.startedUpto);
+        if (lease.open > 0 && !lease.lost) this.#pump();
+        wait = 50;
+      } catch (error) {
+        // Nothing is forgotten: the same outcomes are sent again, and the gates recognise what they have seen.
+        lease.outcomes.unshift(...outcomes);
+        this.#trouble(error);
+        if (!isConnectionLoss(error) && !isRetryable(error)) {
+          this.#lose(lease.token);
+          break;
+        }
+        await new Promise((resume) => setTimeout(resume, wait));
+        wait = Math.min(wait * 2, 2_000);
+      }
+    }
+    lease.reporting = false;
+    this.#dropIfOver(lease);
+    this.#pump();
+  }
+
+  #dropIfOver(lease: Lease): void {
+    if (lease.open > 0 || !this.#leases.delete(lease.token)) return;
+    this.#renewal.drop(lease.token);
+    this.#settle();
+  }
+
+  #settle(): void {
+    if (this.#state === 'stopping' && this.#leases.size === 0 && !this.#claiming) this.#drained?.();
+  }
+
+  // Look -----------------------------------------------------------------------------------------------------
+
+  async #look(): Promise<void> {
+    if (this.#looking || this.#state !== 'running') return;
+    this.#looking = true;
+    let next = this.#ms.poll;
+    try {
+      const { rows } = await this.#host.pool.query('select writ.fn_job_tick($1) as answer', [this.id]);
+      const due = (rows[0].answer as { next_due_ms: number | null }).next_due_ms;
+      if (due !== null) next = Math.min(next, Math.max(due, 5));
+      if (Date.now() - this.#beatAt > 10_000) await this.#beat(null);
+      this.#wake();
+    } catch (error) {
+      this.#trouble(error);
+    } finally {
+      this.#looking = false;
+      if (this.#state === 'running') this.#clock = setTimeout(() => void this.#look(), next);
+    }
+  }
+
+  /** Asks to be woken, then looks again: what was enqueued before the declaration was visible has woken nobody. */
+  async #declareIdle(): Promise<void> {
+    await this.#beat(1.5 * (this.#ms.poll / 1000) + 0.5);
+    this.#idleUntil = Date.now() + this.#ms.poll;
+    this.#moreWork = true;
+  }
+
+  async #beat(idleSeconds: number | null): Promise<void> {
+    await this.#host.pool.query('select writ.fn_queue_heartbeat($1, $2, $3::text[], $4, $5::text[], $6, $7::text::jsonb)', [
+      this.id,
+      executor,
+      ['dot'],
+      10,
+      [...this.#handlers.keys()],
+      idleSeconds,
+      JSON.stringify({ concurrency: this.#options.concurrency, running: this.#running.size, node: process.version }),
+    ]);
+    this.#beatAt = Date.now();
+  }
+
+  #trouble(error: unknown): void {
+    // During an outage every move fails; one line a second is enough.
+    if (isConnectionLoss(error) && this.#failures++ % 20 !== 0) return;
+    this.#options.onError(error);
+  }
+}
+
+function isRetryable(error: unknown): boolean {
+  const { code } = error as { code?: string };
+  return code === '40001' || code === '40P01' || code === '55P03' || code === '53300';
+}
+
+function resultJson(result: unknown): string | undefined {
+  if (result === undefined) return undefined;
+  const json = JSON.stringify(result);
+  if (json !== undefined && json.length > 1_000_000) throw new WritError('payload_too_large', `a result of ${json.length} characters`);
+  return json;
+}
+
+function codeOf(error: unknown): string {
+  const { code } = error as { code?: unknown };
+  return typeof code === 'string' && code.length > 0 && code.length <= 100 ? code : 'handler_error';
+}
+
+function printError(error: unknown, job?: { id: string; kind: string; attempt: number }): void {
+  const message = error instanceof Error ? error.message : String(error);
+  process.stderr.write(job ? `writ: ${job.kind} ${job.id} attempt ${job.attempt}: ${message}\n` : `writ: ${message}\n`);
+}

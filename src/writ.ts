@@ -1,0 +1,267 @@
+/** The door to everything: a connection to one database in which Writ is installed, or will be. */
+import pg from 'pg';
+import { type AnyConnection, type Queryable, queryable } from './database/connection.js';
+import { type MigrateOptions, type MigrationPlan, migrate, planMigration } from './database/migrate.js';
+import { fromDatabase, refusalIn, WritError, WritRefusal } from './errors/index.js';
+import { Coalescer, type Enqueued, type EnqueueOptions, type Item, send, toItem } from './queue/enqueue.js';
+import type { HandledJob, JobKind } from './queue/job.js';
+import { Worker, type WorkerOptions } from './queue/worker/worker.js';
+
+export interface ConnectOptions {
+  /** A PostgreSQL connection string. */
+  readonly connectionString?: string;
+  /** For LISTEN, where connectionString leads through a pooler in transaction mode. */
+  readonly listenConnectionString?: string;
+  /** Connections in the pool; 10 unless given. */
+  readonly max?: number;
+  /** Instead of a connection string: a connection or pool of `pg`, postgres.js, Kysely or Drizzle. Enough to enqueue, not to work. */
+  readonly db?: AnyConnection;
+  /** Who enqueues, for the record; `app` unless given. */
+  readonly actor?: string;
+}
+
+export interface CallOptions {
+  /** Your own transaction: the job is enqueued if and only if it commits. */
+  readonly db?: AnyConnection;
+}
+
+type InputOf<Sent> = Sent extends undefined | void
+  ? [input?: Sent, options?: EnqueueOptions & EnqueueCall]
+  : [input: Sent, options?: EnqueueOptions & EnqueueCall];
+
+export interface EnqueueCall extends CallOptions {
+  /** False sends this job alone instead of with others that are asked for at the same time. */
+  readonly coalesce?: boolean;
+}
+
+export interface ManyItem<Sent> extends EnqueueOptions {
+  readonly input?: Sent;
+}
+
+export class Writ {
+  readonly #pool: pg.Pool | undefined;
+  readonly #db: Queryable;
+  readonly #options: ConnectOptions;
+  readonly #actor: string;
+  readonly #coalescer: Coalescer;
+  readonly #kinds = new Map<string, Promise<void>>();
+  readonly #workers = new Set<Worker>();
+  #closed = false;
+
+  private constructor(options: ConnectOptions) {
+    this.#options = options;
+    this.#actor = options.actor ?? 'app';
+    if (options.connectionString) {
+      const pool = new pg.Pool({ connectionString: options.connectionString, max: options.max ?? 10, application_name: 'writ' });
+      // A connection that dies in the pool is replaced by the pool; whoever was using it hears of it from its own statement.
+      pool.on('error', () => undefined);
+      this.#pool = pool;
+      this.#db = pool;
+    } else if (options.db) {
+      this.#db = queryable(options.db);
+    } else {
+      throw new WritError('invalid_argument', 'Writ.connect needs connectionString or db');
+    }
+    this.#coalescer = new Coalescer(this.#db, this.#actor);
+  }
+
+  /** Connects, and fails at once when the database cannot be reached. */
+  static async connect(options: ConnectOptions): Promise<Writ> {
+    const writ = new Writ(options);
+    try {
+      await writ.#db.query('select 1');
+      return writ;
+    } catch (error) {
+      await writ.#pool?.end();
+      throw fromDatabase(error);
+    }
+  }
+
+  /** Installs or upgrades the schema in this database. */
+  async migrate(options: MigrateOptions = {}): Promise<MigrationPlan> {
+    return this.#withSession((client) => migrate(client, options));
+  }
+
+  /** What `migrate` would do. */
+  async migrationPlan(): Promise<MigrationPlan> {
+    return planMigration(this.#db);
+  }
+
+  async #withSession<T>(use: (client: Queryable) => Promise<T>): Promise<T> {
+    if (!this.#pool) return use(this.#db);
+    const client = await this.#pool.connect();
+    try {
+      return await use(client);
+    } catch (error) {
+      throw fromDatabase(error);
+    } finally {
+      client.release();
+    }
+  }
+
+  /** Enqueues a job. Resolves when it is durable, or, with `db`, when it is part of your transaction. Throws WritRefusal. */
+  async enqueue<Sent, Received>(job: JobKind<Sent, Received>, ...[input, options = {}]: InputOf<Sent>): Promise<Enqueued> {
+    const outcome = await this.#enqueue(job as unknown as JobKind<never, unknown>, input, options);
+    if (outcome instanceof WritRefusal) throw outcome;
+    return outcome;
+  }
+
+  /** As `enqueue`, but answers a refusal instead of throwing it. */
+  async tryEnqueue<Sent, Received>(job: JobKind<Sent, Received>, ...[input, options = {}]: InputOf<Sent>): Promise<Enqueued | WritRefusal> {
+    try {
+      return await this.#enqueue(job as unknown as JobKind<never, unknown>, input, options);
+    } catch (error) {
+      if (error instanceof WritRefusal) return error;
+      throw error;
+    }
+  }
+
+  async #enqueue(job: JobKind<never, unknown>, input: unknown, options: EnqueueOptions & EnqueueCall): Promise<Enqueued | WritRefusal> {
+    if (this.#closed) throw new WritError('closed');
+    const item = await toItem(job, input, options);
+    await this.#register(job);
+    if (!options.db && options.coalesce !== false) return this.#coalescer.enqueue(item);
+    const [outcome] = await this.#send(options.db, [item]);
+    return outcome as Enqueued | WritRefusal;
+  }
+
+  /** Enqueues many jobs of one kind in one call, all in one transaction. Throws the first refusal, and then none is enqueued. */
+  async enqueueMany<Sent, Received>(
+    job: JobKind<Sent, Received>,
+    items: readonly ManyItem<Sent>[],
+    options: CallOptions = {},
+  ): Promise<Enqueued[]> {
+    const outcomes = await this.#atomically(options.db, (db) => this.tryEnqueueMany(job, items, { db }));
+    return outcomes;
+  }
+
+  /** As `enqueueMany`, but each job is taken or refused by itself. */
+  async tryEnqueueMany<Sent, Received>(
+    job: JobKind<Sent, Received>,
+    items: readonly ManyItem<Sent>[],
+    options: CallOptions = {},
+  ): Promise<(Enqueued | WritRefusal)[]> {
+    if (this.#closed) throw new WritError('closed');
+    const kind = job as unknown as JobKind<never, unknown>;
+    await this.#register(kind);
+    const prepared = await Promise.all(
+      items.map(({ input, ...rest }) =>
+        toItem(kind, input, rest).catch((error: unknown) => {
+          if (error instanceof WritRefusal) return error;
+          throw error;
+        }),
+      ),
+    );
+    const good = prepared.filter((item): item is Item => !(item instanceof WritRefusal));
+    const sent = good.length > 0 ? await this.#send(options.db, good) : [];
+    let next = 0;
+    return prepared.map((item) => (item instanceof WritRefusal ? item : (sent[next++] as Enqueued | WritRefusal)));
+  }
+
+  /** Runs `use` in the caller's transaction, or in one of its own, and rolls that back when anything was refused. */
+  async #atomically(db: AnyConnection | undefined, use: (db: AnyConnection) => Promise<(Enqueued | WritRefusal)[]>): Promise<Enqueued[]> {
+    const checked = (outcomes: (Enqueued | WritRefusal)[]) => {
+      const refused = outcomes.find((outcome) => outcome instanceof WritRefusal);
+      if (refused) throw refused;
+      return outcomes as Enqueued[];
+    };
+    if (db) return checked(await use(db));
+    if (!this.#pool) return checked(await use(this.#db));
+    return this.#withSession(async (client) => {
+      await client.query('begin');
+      try {
+        const outcomes = checked(await use(client));
+        await client.query('commit');
+        return outcomes;
+      } catch (error) {
+        await client.query('rollback').catch(() => undefined); // the first error is the one to report
+        throw error;
+      }
+    });
+  }
+
+  async #send(db: AnyConnection | undefined, items: readonly Item[]): Promise<(Enqueued | WritRefusal)[]> {
+    try {
+      return await send(db ? queryable(db) : this.#db, items, this.#actor);
+    } catch (error) {
+      throw fromDatabase(error);
+    }
+  }
+
+  /** Tells the database about a kind, once per connection. Outside the caller's transaction: its rollback must not undo it. */
+  #register(job: JobKind<never, unknown>): Promise<void> {
+    const known = this.#kinds.get(job.kind);
+    if (known) return known;
+    const registering = this.#gate('fn_job_kind_register', [job.kind, JSON.stringify(job.definition), this.#actor]).then(() => undefined);
+    registering.catch(() => this.#kinds.delete(job.kind));
+    this.#kinds.set(job.kind, registering);
+    return registering;
+  }
+
+  /** Cancels a job: at once when no worker holds it, by request when one does. */
+  async cancel(
+    jobId: string,
+    options: { reason?: string; tenant?: string; actor?: string } = {},
+  ): Promise<'cancelled' | 'cancel_requested'> {
+    const answer = await this.#gate('fn_job_cancel', [jobId, options.reason ?? null, options.actor ?? this.#actor, options.tenant ?? null]);
+    return answer.status as 'cancelled' | 'cancel_requested';
+  }
+
+  /** Enqueues a dead letter again, as a new job with the same key. `triage` says why it will work now. */
+  async replay(jobId: string, options: { triage: string; tenant?: string; actor?: string }): Promise<{ jobId: string }> {
+    const answer = await this.#gate('fn_job_dead_letter_replay', [
+      jobId,
+      options.triage,
+      options.actor ?? this.#actor,
+      options.tenant ?? null,
+    ]);
+    return { jobId: String(answer.job_id) };
+  }
+
+  /** The backlog, what runs, what is dead, and who works. */
+  async health(): Promise<Record<string, unknown>> {
+    return this.#gate('fn_job_queue_health', []);
+  }
+
+  /** Starts a worker. It is stopped by its own `stop`, or by `close`. */
+  async work(handlers: readonly HandledJob[], options: WorkerOptions = {}): Promise<Worker> {
+    if (!this.#pool || !this.#options.connectionString) throw new WritError('connection_string_required');
+    await Promise.all(handlers.map((handled) => this.#register(handled.job)));
+    const connection = { connectionString: this.#options.connectionString, application_name: 'writ worker' };
+    const worker = new Worker(
+      {
+        pool: this.#pool,
+        connection,
+        listenConnection: { ...connection, connectionString: this.#options.listenConnectionString ?? connection.connectionString },
+      },
+      handlers,
+      options,
+    );
+    this.#workers.add(worker);
+    await worker.start();
+    return worker;
+  }
+
+  async #gate(name: string, params: unknown[]): Promise<Record<string, unknown>> {
+    const casts: Record<string, string> = { fn_job_kind_register: '$1, $2::text::jsonb, $3' };
+    const placeholders = casts[name] ?? params.map((_, index) => `$${index + 1}`).join(', ');
+    let answer: unknown;
+    try {
+      answer = (await this.#db.query(`select writ.${name}(${placeholders}) as answer`, params)).rows[0]?.answer;
+    } catch (error) {
+      throw fromDatabase(error);
+    }
+    const refusal = refusalIn(answer);
+    if (refusal) throw refusal;
+    return answer as Record<string, unknown>;
+  }
+
+  /** Stops the workers, waits for enqueues on their way, and closes the pool. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    await Promise.all([...this.#workers].map((worker) => worker.stop()));
+    await this.#coalescer.settled();
+    await this.#pool?.end();
+  }
+}
