@@ -1,1 +1,161 @@
-export {};
+/**
+ * For the tests of programs that use Writ: a database of its own for every test, copied from a template in milliseconds; a clock that can be
+ * moved, which leases, delays and retries follow; and a way to run jobs until none is left. Everything on a real PostgreSQL.
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { type EmbeddedServer, startEmbedded } from '../database/embedded.js';
+import { migrate } from '../database/migrate.js';
+import { readMigrations, readSchemaObjects } from '../database/schema.js';
+import { type Duration, milliseconds } from '../queue/duration.js';
+import type { HandledJob } from '../queue/job.js';
+import type { WorkerOptions } from '../queue/worker/worker.js';
+import { Writ } from '../writ.js';
+
+export { type FaultHook, type FaultPoint, faultPoints, onFaultPoint } from '../queue/worker/fault-points.js';
+
+export interface TestClock {
+  /** Moves the clock of every gate in this database on; what is due becomes due. */
+  advance(by: Duration): Promise<void>;
+  /** Back to real time. */
+  reset(): Promise<void>;
+}
+
+export interface TestDatabase {
+  readonly connectionString: string;
+  readonly clock: TestClock;
+  /** Connects; closed together with the database. */
+  connect(options?: { max?: number; actor?: string }): Promise<Writ>;
+  /** Runs one statement as the administrator, for looking behind the gates. */
+  query(sql: string, params?: unknown[]): Promise<Record<string, unknown>[]>;
+  /** Closes what was connected, and drops the database. */
+  drop(): Promise<void>;
+}
+
+let embedded: Promise<EmbeddedServer> | undefined;
+
+/** The server that tests use: WRIT_TEST_DATABASE_URL (an administrator's), or an embedded one that this process starts once. */
+async function server(): Promise<string> {
+  const given = process.env.WRIT_TEST_DATABASE_URL;
+  if (given) return given;
+  embedded ??= startEmbedded({ settings: { fsync: 'off', max_connections: '200' } });
+  return (await embedded).connectionString;
+}
+
+/** Ends the embedded server, if this process started one. */
+export async function stopTestServer(): Promise<void> {
+  const running = embedded;
+  embedded = undefined;
+  await (await running)?.stop();
+}
+
+const urlOf = (admin: string, database: string): string => {
+  const url = new URL(admin);
+  url.pathname = `/${database}`;
+  return url.toString();
+};
+
+async function asAdministrator<T>(url: string, use: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return await use(client);
+  } finally {
+    await client.end();
+  }
+}
+
+/** One template per version of the schema; whoever comes first makes it. */
+async function template(admin: string): Promise<string> {
+  const schema = [...readMigrations(), ...readSchemaObjects()].map((part) => part.sha256).join();
+  const name = `writ_template_${createHash('sha256').update(schema).digest('hex').slice(0, 12)}`;
+  await asAdministrator(admin, async (client) => {
+    await client.query(`select pg_advisory_lock(hashtextextended('writ.template', 0))`);
+    const { rowCount } = await client.query('select from pg_database where datname = $1', [name]);
+    if (rowCount) return;
+    // Made under another name first: a template that exists is a template that is complete.
+    await client.query(`drop database if exists ${name}_new`);
+    await client.query(`create database ${name}_new`);
+    await asAdministrator(urlOf(admin, `${name}_new`), (fresh) => migrate(fresh, { enable: true }));
+    await client.query(`alter database ${name}_new rename to ${name}`);
+  });
+  return name;
+}
+
+let templateName: Promise<string> | undefined;
+
+/** A fresh database with Writ installed and switched on. */
+export async function testDatabase(): Promise<TestDatabase> {
+  const admin = await server();
+  templateName ??= template(admin);
+  const from = await templateName;
+  const name = `writ_test_${randomBytes(6).toString('hex')}`;
+  await asAdministrator(admin, (client) => client.query(`create database ${name} template ${from}`));
+  const connectionString = urlOf(admin, name);
+  const pool = new pg.Pool({ connectionString, max: 2 });
+  pool.on('error', () => undefined); // the database is dropped under it
+  const connected: Writ[] = [];
+  let offsetMs = 0;
+  const setClock = async () => {
+    // Replaced, not set: a setting could be changed by any role, a function only by its owner.
+    await pool.query(
+      `create or replace function writ.now() returns timestamptz language sql volatile
+       as $$ select pg_catalog.clock_timestamp() + interval '${offsetMs} milliseconds' $$`,
+    );
+  };
+  return {
+    connectionString,
+    clock: {
+      advance: async (by) => {
+        offsetMs += milliseconds(by);
+        await setClock();
+      },
+      reset: async () => {
+        offsetMs = 0;
+        await setClock();
+      },
+    },
+    connect: async (options = {}) => {
+      const writ = await Writ.connect({ connectionString, ...options });
+      connected.push(writ);
+      return writ;
+    },
+    query: async (sql, params) => (await pool.query(sql, params)).rows,
+    drop: async () => {
+      await Promise.all(connected.map((writ) => writ.close()));
+      await pool.end();
+      await asAdministrator(admin, (client) => client.query(`drop database if exists ${name} with (force)`));
+    },
+  };
+}
+
+export interface RunUntilIdleOptions extends WorkerOptions {
+  /** Moves this database's clock over delays and retries instead of waiting for them. */
+  readonly skipTime?: TestDatabase;
+  /** Gives up after this much real time; 30 s unless given. */
+  readonly within?: Duration;
+}
+
+/** Works until nothing is queued or running and, with `skipTime`, nothing waits. */
+export async function runUntilIdle(writ: Writ, handlers: readonly HandledJob[], options: RunUntilIdleOptions = {}): Promise<void> {
+  const { skipTime, within = '30s', ...workerOptions } = options;
+  const giveUpAt = Date.now() + milliseconds(within);
+  const worker = await writ.work(handlers, { poll: '20ms', onError: () => undefined, ...workerOptions });
+  try {
+    for (;;) {
+      const health = (await writ.health()) as { backlog: number; waiting: number; in_progress: number };
+      if (health.backlog === 0 && health.in_progress === 0) {
+        if (!skipTime || health.waiting === 0) return;
+        const [row] = await skipTime.query(
+          'select greatest(1, ceil(extract(epoch from min(process_after) - writ.now()) * 1000))::int as ms from writ.job_queue where status in ($1, $2)',
+          ['queued', 'retry_waiting'],
+        );
+        if (row?.ms) await skipTime.clock.advance(Number(row.ms));
+      }
+      if (Date.now() > giveUpAt) throw new Error(`not idle: ${JSON.stringify(health)}`);
+      await new Promise((resume) => setTimeout(resume, 10));
+    }
+  } finally {
+    await worker.stop();
+  }
+}
