@@ -233,7 +233,6 @@ create unique index one_committed_execution_per_job on writ_data.job_execution (
   where status in ('COMMITTED', 'DONE');
 create index job_execution_dead_letter on writ_data.job_execution (finished_at)
   where final and abort_kind <> 'cancelled';
-create index job_execution_by_finish on writ_data.job_execution using brin (finished_at);
 
 create table writ_data.job_cancel (
   job_id       uuid primary key,
@@ -296,18 +295,6 @@ create table writ_data.queue_worker (
     ('DOT', 'Agent', 'Hermes', 'Codex', 'PG_worker', 'external_worker', 'future_Kestra_adapter'))
 ) with (fillfactor = 50);
 comment on table writ_data.queue_worker is 'Heartbeats of workers, and which of them wait for a wake-up.';
-
--- Tenancy ----------------------------------------------------------------------------------------------------
--- A guard against our own bugs: with writ.tenant set in a transaction, only that tenant''s rows exist there.
-
-alter table writ_data.job enable row level security;
-alter table writ_data.job force row level security;
-create policy one_tenant_when_set on writ_data.job
-  using (coalesce(current_setting('writ.tenant', true), '') in ('', tenant_id));
-alter table writ_data.payload enable row level security;
-alter table writ_data.payload force row level security;
-create policy one_tenant_when_set on writ_data.payload
-  using (coalesce(current_setting('writ.tenant', true), '') in ('', tenant_id));
 
 -- Rows that are written once stay as they were written ----------------------------------------------------------
 

@@ -124,6 +124,12 @@ export const registry = {
     status: 400,
     retryable: false,
   },
+  tenant_forbidden: {
+    message: 'This transaction is bound to another tenant.',
+    remedy: 'Set writ.tenant to the tenant of the job, or leave it unset.',
+    status: 403,
+    retryable: false,
+  },
   actor_required: { message: 'The call does not say who makes it.', remedy: 'Name the actor.', status: 400, retryable: false },
 
   // The job is not yours, or no longer.

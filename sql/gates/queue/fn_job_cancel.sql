@@ -11,7 +11,7 @@ begin
   if coalesce(btrim(p_actor), '') = '' then
     return writ_data.refusal('actor_required', 'Every call names who makes it.');
   end if;
-  select * into v_job from writ_data.job where job_id = p_job_id and tenant_id = coalesce(p_tenant_id, tenant_id);
+  select * into v_job from writ_data.job where job_id = p_job_id and tenant_id = coalesce(p_tenant_id, tenant_id) and writ_data.visible(tenant_id);
   if not found then
     return writ_data.refusal('job_not_found', p_job_id::text);
   end if;

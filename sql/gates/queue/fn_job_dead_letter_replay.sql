@@ -17,7 +17,7 @@ begin
   elsif coalesce(btrim(p_triage), '') = '' then
     return writ_data.refusal('triage_required', 'Say what was wrong and why it will work now.');
   end if;
-  select * into j from writ_data.job where job_id = p_job_id and tenant_id = coalesce(p_tenant_id, tenant_id);
+  select * into j from writ_data.job where job_id = p_job_id and tenant_id = coalesce(p_tenant_id, tenant_id) and writ_data.visible(tenant_id);
   if not found or not exists (select from writ_data.job_execution where job_id = p_job_id and final and abort_kind <> 'cancelled') then
     return writ_data.refusal('dead_letter_not_found', p_job_id::text);
   end if;

@@ -51,6 +51,7 @@ begin
         when executor <> kind_executor then 'executor_mismatch'
         when id is null or id < v_oldest or id > v_newest or substr(id::text, 15, 1) <> '7' then 'invalid_job_id'
         when tenant = '' or length(tenant) > 200 then 'invalid_tenant'
+        when not writ_data.visible(tenant) then 'tenant_forbidden'
         when key = '' or octet_length(key) > 1000 then 'invalid_idempotency_key'
         when octet_length(body) > v_max_bytes then 'payload_too_large'
         when has_input and payload_ref is not null then 'invalid_payload_ref'

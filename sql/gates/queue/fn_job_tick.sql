@@ -9,7 +9,7 @@ declare
   v_promoted uuid[]; v_kinds text[]; v_late uuid[]; v_attempts smallint[]; v_nos smallint[]; v_reaped jsonb; v_silent text[];
 begin
   if not pg_try_advisory_xact_lock(hashtextextended('writ.fn_job_tick', 0)) then
-    return jsonb_build_object('busy', true, 'next_due_ms', (select greatest(0, ceil(extract(epoch from min(due_at) - v_now) * 1000)) from writ_data.job_wait));
+    return jsonb_build_object('busy', true, 'next_due_ms', (select ceil(extract(epoch from greatest(min(due_at), v_now) - v_now) * 1000) from writ_data.job_wait having min(due_at) is not null));
   end if;
 
   with late as (
@@ -59,5 +59,5 @@ begin
   end if;
 
   return jsonb_build_object('promoted', coalesce(cardinality(v_promoted), 0), 'late', coalesce(cardinality(v_late), 0), 'reaped', v_reaped,
-    'next_due_ms', (select greatest(0, ceil(extract(epoch from min(due_at) - v_now) * 1000)) from writ_data.job_wait));
+    'next_due_ms', (select ceil(extract(epoch from greatest(min(due_at), v_now) - v_now) * 1000) from writ_data.job_wait having min(due_at) is not null));
 end $$;

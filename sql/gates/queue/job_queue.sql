@@ -37,4 +37,5 @@ left join lateral (
     case when p.position <= writ_data.started_upto(l) then l.start_at[width_bucket(p.position - 1, l.start_upto) + 1] end as started_at
   from writ_data.job_lease l cross join lateral (select array_position(l.job_ids, j.job_id) as position) p
   where p.position is not null and r.job_id is null and w.job_id is null and (e.job_id is null or e.status <> 'DONE' and not e.final)
-  limit 1) o on true;
+  limit 1) o on true
+where writ_data.visible(j.tenant_id);
