@@ -25,7 +25,7 @@ export interface CallOptions {
   readonly db?: AnyConnection;
 }
 
-type InputOf<Sent> = Sent extends undefined | void
+type InputOf<Sent> = Sent extends undefined
   ? [input?: Sent, options?: EnqueueOptions & EnqueueCall]
   : [input: Sent, options?: EnqueueOptions & EnqueueCall];
 

@@ -79,7 +79,7 @@ export function defineJob<Schema extends StandardSchemaV1>(
   kind: string,
   options: JobOptions & { readonly input: Schema },
 ): JobKind<StandardSchemaV1.InferInput<Schema>, StandardSchemaV1.InferOutput<Schema>>;
-export function defineJob<Input = void>(kind: string, options?: JobOptions): JobKind<Input>;
+export function defineJob<Input = undefined>(kind: string, options?: JobOptions): JobKind<Input>;
 export function defineJob(kind: string, options: JobOptions & { readonly input?: StandardSchemaV1 } = {}): JobKind<unknown> {
   const { input, ...rest } = options;
   return new JobKind(kind, input, rest);

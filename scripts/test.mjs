@@ -1,0 +1,90 @@
+/**
+ * `npm test`: everything that has to hold, in the order in which a failure is cheapest to learn. Each step says what it is while it runs; the last
+ * line counts tests and steps, `N passed, N failed`. With CI=true it adds what needs the network: the newest Node line and the short benchmark.
+ *   --only STEP   one step by its name
+ */
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+process.chdir(fileURLToPath(new URL('..', import.meta.url)));
+mkdirSync('.cache', { recursive: true });
+
+const onlyIndex = process.argv.indexOf('--only');
+const only = onlyIndex > 0 ? process.argv[onlyIndex + 1] : undefined;
+const ci = process.env.CI === 'true';
+const totals = { passed: 0, failed: 0, skipped: 0 };
+const failures = [];
+
+function run(command, args, env = {}) {
+  return spawnSync(command, args, { stdio: 'inherit', env: { ...process.env, ...env } }).status === 0;
+}
+
+function step(name, what, action) {
+  if (only && only !== name) return;
+  const started = Date.now();
+  console.log(`\n── ${name}: ${what}`);
+  const outcome = action();
+  const seconds = ((Date.now() - started) / 1000).toFixed(0);
+  if (outcome === 'skipped') totals.skipped++;
+  else if (outcome) totals.passed++;
+  else {
+    totals.failed++;
+    failures.push(name);
+  }
+  console.log(`── ${name}: ${outcome === 'skipped' ? 'SKIPPED' : outcome ? 'passed' : 'FAILED'} in ${seconds} s`);
+}
+
+/** Runs vitest and adds its own counts to the totals. */
+function vitest(report, { node = process.execPath, files = [], env = {} } = {}) {
+  rmSync(report, { force: true });
+  const ok = run(node, ['node_modules/vitest/vitest.mjs', 'run', ...files], { ...env, WRIT_TEST_REPORT: report });
+  if (!existsSync(report)) return false;
+  const result = JSON.parse(readFileSync(report, 'utf8'));
+  totals.passed += result.numPassedTests;
+  totals.failed += result.numFailedTests;
+  totals.skipped += result.numPendingTests;
+  return ok && result.numPassedTests > 0;
+}
+
+/** A Node of another line, from the npm package `node`, in a folder of its own. */
+function installNode(line) {
+  const folder = `.cache/node-${line}`;
+  const binary = `${folder}/node_modules/node/bin/node`;
+  if (!existsSync(binary)) run('npm', ['install', '--no-save', '--no-audit', '--no-fund', '--prefix', folder, `node@${line}`]);
+  return existsSync(binary) ? binary : undefined;
+}
+
+const newest = '24';
+
+step('build', 'TypeScript to dist/', () => run(process.execPath, ['scripts/build.mjs']));
+step('lint', 'linter and formatter', () =>
+  run(process.execPath, ['node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings', '.']),
+);
+step('types', 'types of sources, tests and examples', () =>
+  run(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.test.json']),
+);
+step('postgres-18', 'the suite on PostgreSQL 18', () => vitest('.cache/vitest-18.json', { env: { WRIT_TEST_POSTGRES: '18' } }));
+step('postgres-15', 'the suite on PostgreSQL 15', () => vitest('.cache/vitest-15.json', { env: { WRIT_TEST_POSTGRES: '15' } }));
+step('faults', 'kills, stops and outages, short form', () => run(process.execPath, ['test/faults/run.mjs', '--suite', 'queue', '--quick']));
+
+if (ci || only) {
+  step('node-newest', `the queue's tests on Node ${newest}`, () => {
+    const node = installNode(newest);
+    if (!node) {
+      console.log(`SKIPPED: the npm package node@${newest} could not be installed, so nothing was tested on Node ${newest}.`);
+      return 'skipped';
+    }
+    return vitest('.cache/vitest-newest.json', {
+      node,
+      files: ['test/queue/enqueue.test.ts', 'test/queue/worker', 'test/queue/commit.test.ts'],
+    });
+  });
+  step('bench', 'ours beside its peers, short form: figures, no judgement', () =>
+    run(process.execPath, ['bench/run.mjs', '--suite', 'queue', '--quick', '--rounds', '1', '--subjects', 'writ,graphile-worker,raw']),
+  );
+}
+
+if (failures.length > 0) console.log(`\nfailed: ${failures.join(', ')}`);
+console.log(`\n${totals.passed} passed, ${totals.failed} failed${totals.skipped ? `, ${totals.skipped} skipped` : ''}`);
+process.exitCode = totals.failed > 0 ? 1 : 0;
