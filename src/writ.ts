@@ -12,7 +12,7 @@ export interface ConnectOptions {
   readonly connectionString?: string;
   /** For LISTEN, where connectionString leads through a pooler in transaction mode. */
   readonly listenConnectionString?: string;
-  /** Connections in the pool; 10 unless given. */
+  /** Connections for the transactions of handlers; 10 unless given. Gate calls have four of their own. */
   readonly max?: number;
   /** Instead of a connection string: a connection or pool of `pg`, postgres.js, Kysely or Drizzle. Enough to enqueue, not to work. */
   readonly db?: AnyConnection;
@@ -39,7 +39,8 @@ export interface ManyItem<Sent> extends EnqueueOptions {
 }
 
 export class Writ {
-  readonly #pool: pg.Pool | undefined;
+  /** Two pools: a handler that waits inside its transaction must not keep the calls waiting that would let it go on. */
+  readonly #pools: { readonly transactions: pg.Pool; readonly gates: pg.Pool } | undefined;
   readonly #db: Queryable;
   readonly #options: ConnectOptions;
   readonly #actor: string;
@@ -52,11 +53,11 @@ export class Writ {
     this.#options = options;
     this.#actor = options.actor ?? 'app';
     if (options.connectionString) {
-      const pool = new pg.Pool({ connectionString: options.connectionString, max: options.max ?? 10, application_name: 'writ' });
+      const settings = { connectionString: options.connectionString, application_name: 'writ', keepAlive: true };
+      this.#pools = { transactions: new pg.Pool({ ...settings, max: options.max ?? 10 }), gates: new pg.Pool({ ...settings, max: 4 }) };
       // A connection that dies in the pool is replaced by the pool; whoever was using it hears of it from its own statement.
-      pool.on('error', () => undefined);
-      this.#pool = pool;
-      this.#db = pool;
+      for (const pool of Object.values(this.#pools)) pool.on('error', () => undefined);
+      this.#db = this.#pools.gates;
     } else if (options.db) {
       this.#db = queryable(options.db);
     } else {
@@ -72,7 +73,7 @@ export class Writ {
       await writ.#db.query('select 1');
       return writ;
     } catch (error) {
-      await writ.#pool?.end();
+      await writ.#endPools();
       throw fromDatabase(error);
     }
   }
@@ -88,8 +89,8 @@ export class Writ {
   }
 
   async #withSession<T>(use: (client: Queryable) => Promise<T>): Promise<T> {
-    if (!this.#pool) return use(this.#db);
-    const client = await this.#pool.connect();
+    if (!this.#pools) return use(this.#db);
+    const client = await this.#pools.gates.connect();
     try {
       return await use(client);
     } catch (error) {
@@ -125,14 +126,16 @@ export class Writ {
     return outcome as Enqueued | WritRefusal;
   }
 
-  /** Enqueues many jobs of one kind in one call, all in one transaction. Throws the first refusal, and then none is enqueued. */
+  /** Enqueues many jobs of one kind in one call, all or none: the first refusal is thrown, and then nothing is enqueued. */
   async enqueueMany<Sent, Received>(
     job: JobKind<Sent, Received>,
     items: readonly ManyItem<Sent>[],
     options: CallOptions = {},
   ): Promise<Enqueued[]> {
-    const outcomes = await this.#atomically(options.db, (db) => this.tryEnqueueMany(job, items, { db }));
-    return outcomes;
+    const outcomes = await this.#enqueueMany(job, items, options, true);
+    const refused = outcomes.find((outcome) => outcome instanceof WritRefusal);
+    if (refused) throw refused;
+    return outcomes as Enqueued[];
   }
 
   /** As `enqueueMany`, but each job is taken or refused by itself. */
@@ -140,6 +143,15 @@ export class Writ {
     job: JobKind<Sent, Received>,
     items: readonly ManyItem<Sent>[],
     options: CallOptions = {},
+  ): Promise<(Enqueued | WritRefusal)[]> {
+    return this.#enqueueMany(job, items, options, false);
+  }
+
+  async #enqueueMany<Sent, Received>(
+    job: JobKind<Sent, Received>,
+    items: readonly ManyItem<Sent>[],
+    options: CallOptions,
+    atomic: boolean,
   ): Promise<(Enqueued | WritRefusal)[]> {
     if (this.#closed) throw new WritError('closed');
     const kind = job as unknown as JobKind<never, unknown>;
@@ -153,36 +165,15 @@ export class Writ {
       ),
     );
     const good = prepared.filter((item): item is Item => !(item instanceof WritRefusal));
-    const sent = good.length > 0 ? await this.#send(options.db, good) : [];
+    if (good.length === 0 || (atomic && good.length < prepared.length)) return prepared.filter((item) => item instanceof WritRefusal);
+    const sent = await this.#send(options.db, good, atomic);
     let next = 0;
     return prepared.map((item) => (item instanceof WritRefusal ? item : (sent[next++] as Enqueued | WritRefusal)));
   }
 
-  /** Runs `use` in the caller's transaction, or in one of its own, and rolls that back when anything was refused. */
-  async #atomically(db: AnyConnection | undefined, use: (db: AnyConnection) => Promise<(Enqueued | WritRefusal)[]>): Promise<Enqueued[]> {
-    const checked = (outcomes: (Enqueued | WritRefusal)[]) => {
-      const refused = outcomes.find((outcome) => outcome instanceof WritRefusal);
-      if (refused) throw refused;
-      return outcomes as Enqueued[];
-    };
-    if (db) return checked(await use(db));
-    if (!this.#pool) return checked(await use(this.#db));
-    return this.#withSession(async (client) => {
-      await client.query('begin');
-      try {
-        const outcomes = checked(await use(client));
-        await client.query('commit');
-        return outcomes;
-      } catch (error) {
-        await client.query('rollback').catch(() => undefined); // the first error is the one to report
-        throw error;
-      }
-    });
-  }
-
-  async #send(db: AnyConnection | undefined, items: readonly Item[]): Promise<(Enqueued | WritRefusal)[]> {
+  async #send(db: AnyConnection | undefined, items: readonly Item[], atomic = false): Promise<(Enqueued | WritRefusal)[]> {
     try {
-      return await send(db ? queryable(db) : this.#db, items, this.#actor);
+      return await send(db ? queryable(db) : this.#db, items, this.#actor, atomic);
     } catch (error) {
       throw fromDatabase(error);
     }
@@ -225,12 +216,12 @@ export class Writ {
 
   /** Starts a worker. It is stopped by its own `stop`, or by `close`. */
   async work(handlers: readonly HandledJob[], options: WorkerOptions = {}): Promise<Worker> {
-    if (!this.#pool || !this.#options.connectionString) throw new WritError('connection_string_required');
+    if (!this.#pools || !this.#options.connectionString) throw new WritError('connection_string_required');
     await Promise.all(handlers.map((handled) => this.#register(handled.job)));
     const connection = { connectionString: this.#options.connectionString, application_name: 'writ worker' };
     const worker = new Worker(
       {
-        pool: this.#pool,
+        ...this.#pools,
         connection,
         listenConnection: { ...connection, connectionString: this.#options.listenConnectionString ?? connection.connectionString },
       },
@@ -247,7 +238,8 @@ export class Writ {
     const placeholders = casts[name] ?? params.map((_, index) => `$${index + 1}`).join(', ');
     let answer: unknown;
     try {
-      answer = (await this.#db.query(`select writ.${name}(${placeholders}) as answer`, params)).rows[0]?.answer;
+      // As text: what a library makes of a JSON answer is its own affair, and some rename its keys.
+      answer = JSON.parse(String((await this.#db.query(`select writ.${name}(${placeholders})::text as answer`, params)).rows[0]?.answer));
     } catch (error) {
       throw fromDatabase(error);
     }
@@ -262,6 +254,10 @@ export class Writ {
     this.#closed = true;
     await Promise.all([...this.#workers].map((worker) => worker.stop()));
     await this.#coalescer.settled();
-    await this.#pool?.end();
+    await this.#endPools();
+  }
+
+  async #endPools(): Promise<void> {
+    await Promise.all([this.#pools?.transactions.end(), this.#pools?.gates.end()]);
   }
 }

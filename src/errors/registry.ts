@@ -259,6 +259,12 @@ export const registry = {
   closed: { message: 'This Writ is closed.', remedy: 'Connect again.', status: 500, retryable: false },
 
   // What a handler can end with.
+  effect_rolled_back: {
+    message: 'Nothing was committed: a statement of the effect had failed, and the error was swallowed.',
+    remedy: 'Let errors of statements in commit() reach it.',
+    status: 500,
+    retryable: true,
+  },
   timeout: { message: 'The handler ran past its timeout.', remedy: 'Make it faster, or raise `timeout`.', status: 504, retryable: true },
   deadline_exceeded: {
     message: 'The deadline of the job passed.',

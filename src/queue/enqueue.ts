@@ -84,11 +84,11 @@ interface Answer {
   refused: { index: number; reason: string; detail?: string }[];
 }
 
-/** Sends items in one call. Each has its own outcome: taken, a duplicate, or refused. */
-export async function send(db: Queryable, items: readonly Item[], actor: string): Promise<(Enqueued | WritRefusal)[]> {
-  const sql = 'select writ.fn_job_enqueue_many($1::text::jsonb, $2) as answer';
-  const { rows } = await db.query(sql, [`[${items.map((item) => item.json).join(',')}]`, actor]);
-  const answer = rows[0]?.answer as Answer;
+/** Sends items in one call. Each has its own outcome: taken, a duplicate, or refused; if atomic, one refusal leaves all of them out. */
+export async function send(db: Queryable, items: readonly Item[], actor: string, atomic = false): Promise<(Enqueued | WritRefusal)[]> {
+  const sql = `select writ.fn_job_enqueue_many($1::text::jsonb, $2, p_atomic => $3)::text as answer`;
+  const { rows } = await db.query(sql, [`[${items.map((item) => item.json).join(',')}]`, actor, atomic]);
+  const answer = JSON.parse(String(rows[0]?.answer)) as Answer;
   const refusal = refusalIn(answer);
   if (refusal) return items.map(() => refusal);
   const outcomes: (Enqueued | WritRefusal)[] = items.map(({ id }) => ({ jobId: id, duplicate: false }));

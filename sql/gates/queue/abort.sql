@@ -9,7 +9,7 @@
 create or replace function writ_data.abort(
   p_lease writ_data.job_lease, p_positions integer[], p_abort_kinds text[], p_codes text[], p_messages text[], p_at timestamptz,
   out jobs uuid[], out counts integer[]
-) language plpgsql set search_path = pg_catalog, pg_temp set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
+) language plpgsql set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 declare
   v_ids uuid[] := p_lease.job_ids; v_nos smallint[] := p_lease.execution_nos; v_attempts smallint[] := p_lease.attempts;
   v_upto integer := writ_data.started_upto(p_lease);

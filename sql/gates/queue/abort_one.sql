@@ -1,7 +1,7 @@
 -- internal
 -- The single forms of failing and releasing share this: find the job's place, end it, answer its new status.
 create or replace function writ_data.abort_one(p_job_id uuid, p_lease_token uuid, p_abort_kind text, p_error_code text, p_error_message text, p_actor text)
-  returns jsonb language plpgsql set search_path = pg_catalog, pg_temp as $$
+  returns jsonb language plpgsql as $$
 declare
   v_position integer := writ_data.lease_position(p_lease_token, p_job_id);
   v_answer jsonb;

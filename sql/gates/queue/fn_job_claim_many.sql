@@ -6,9 +6,11 @@
 -- in the order of the lease: a job's place in it is how every later call names it. Without work: {jobs: []}.
 -- Rows are deleted by ctid behind SKIP LOCKED, so claims never wait for each other; kinds are visited by their best priority.
 -- A job whose deadline has passed is cancelled instead of handed out.
+-- p_durable false answers before the claim is on disk, for this transaction alone. Nothing is promised by a claim: if the server crashes in
+-- that moment the job is queued again, and the worker that believed to have it finds its token refused.
 create or replace function writ.fn_job_claim_many(
   p_kinds text[], p_executor text, p_lease_holder text, p_lease_ttl_seconds double precision default null,
-  p_limit integer default 1, p_start integer default 0, p_lease_name text default null, p_start_ahead integer default 0
+  p_limit integer default 1, p_start integer default 0, p_lease_name text default null, p_start_ahead integer default 0, p_durable boolean default true
 ) returns json language plpgsql security definer set search_path = pg_catalog, pg_temp
   set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set plan_cache_mode = force_generic_plan as $$
 declare
@@ -81,6 +83,9 @@ begin
   from unnest(v_ids, v_attempts, v_nos) with ordinality u(id, attempts, no, n)
   join writ_data.job j on j.job_id = u.id
   left join writ_data.payload p on p.tenant_id = j.tenant_id and p.sha256 = j.payload_sha256;
+  if not p_durable then
+    perform set_config('synchronous_commit', 'off', true);
+  end if;
   v_start := least(cardinality(v_ids), greatest(p_start, least(p_start + p_start_ahead, v_last_attempt - 1), 0));
   select max(coalesce(k.timeout_s, (writ_data.setting('queue.lease.timeout_sec'))::double precision)) into v_timeout
   from writ_data.job_kind k where k.job_kind = any (v_kinds);

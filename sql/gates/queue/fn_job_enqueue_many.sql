@@ -4,9 +4,10 @@
 --   priority, delay_ms or process_after, deadline_ms or deadline_at, max_attempts, executor, source_ref, target_ref,
 --   payload_ref, payload_classification, correlation_id, causation_event_id, parent_job_id, workflow_id, source_system.
 -- Answers {"enqueued": n, "duplicates": [{index, job_id, same_payload}], "refused": [{index, reason, detail}]}: each job is
--- taken or refused by itself. Keys are inserted in order, so that two calls with the same keys cannot deadlock.
-create or replace function writ.fn_job_enqueue_many(p_jobs jsonb, p_actor text, p_tenant_id text default 'default') returns jsonb
-  language plpgsql security definer set search_path = pg_catalog, pg_temp set enable_nestloop = off as $$
+-- taken or refused by itself; with p_atomic one refusal refuses all, and nothing is enqueued. Keys are inserted in order, so that two calls with the same keys cannot deadlock.
+create or replace function writ.fn_job_enqueue_many(p_jobs jsonb, p_actor text, p_tenant_id text default 'default', p_atomic boolean default false)
+  returns jsonb
+  language plpgsql security definer set search_path = pg_catalog, pg_temp set enable_nestloop = off set plan_cache_mode = force_generic_plan as $$
 declare
   v_now timestamptz := writ.now();
   v_oldest uuid := writ_data.uuid_floor(clock_timestamp() - interval '1 hour');
@@ -66,16 +67,18 @@ begin
       end as reason,
       case when has_input then sha256(convert_to(body, 'UTF8')) end as sha256
     from item
+  ), good as materialized (
+    select * from judged where reason is null and not (p_atomic and exists (select from judged where reason is not null))
   ), key_taken as (
     insert into writ_data.job_key (tenant_id, job_kind, idempotency_key, job_id)
-    select tenant, kind, key, id from judged where reason is null and key is not null
+    select tenant, kind, key, id from good where key is not null
     order by tenant, kind, key
     on conflict do nothing
     returning job_id
   ), body_stored as (
     insert into writ_data.payload (tenant_id, sha256, body)
-    select tenant, sha256, body from judged
-    where reason is null and sha256 is not null and (key is null or id in (select job_id from key_taken))
+    select tenant, sha256, body from good
+    where sha256 is not null and (key is null or id in (select job_id from key_taken))
     order by tenant, sha256
     on conflict do nothing
   ), enqueued as (
@@ -85,7 +88,7 @@ begin
     select id, tenant, kind, event_domain, key, source_ref, target_ref, payload_ref,
       sha256, safe_payload, payload_classification, executor, max_attempts, priority, process_after, deadline_at,
       correlation_id, causation_event_id, parent_job_id, workflow_id, p_actor, v_now, source_system
-    from judged where reason is null and (key is null or id in (select job_id from key_taken))
+    from good where key is null or id in (select job_id from key_taken)
     order by id
     on conflict do nothing
     returning job_id, job_kind, tenant_id, priority, process_after, deadline_at
@@ -113,7 +116,7 @@ begin
   into v_total, v_enqueued, v_kinds, v_refused;
 
   v_refused_n := coalesce(jsonb_array_length(v_refused), 0);
-  if coalesce(cardinality(v_enqueued), 0) + v_refused_n < v_total then
+  if coalesce(cardinality(v_enqueued), 0) + v_refused_n < v_total and not (p_atomic and v_refused_n > 0) then
     -- A second statement, and so a second snapshot: it sees the rows that the first one met and could not insert.
     select jsonb_agg(jsonb_build_object('index', d.index, 'job_id', d.job_id, 'same_payload', d.same_payload) order by d.index)
     into v_duplicates

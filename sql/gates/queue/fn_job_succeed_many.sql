@@ -2,7 +2,7 @@
 -- Jobs of one lease, named by their places in it, have succeeded: executions become DONE, committing first where no commit
 -- came before. p_results are their results as JSON text, p_result_refs results kept elsewhere; both may be null. p_start_upto
 -- marks further jobs of the lease as started in the same transaction. Answers {done, started_upto, refused: [{position,
--- reason}]}; a token that is not current: lease_lost.
+-- reason}]}; a token that is not current: lease_lost. A result that is too large refuses its job alone, which stays open.
 create or replace function writ.fn_job_succeed_many(
   p_lease_token uuid, p_positions integer[], p_results text[] default null, p_start_upto integer default 0, p_actor text default null,
   p_result_refs text[] default null
@@ -13,6 +13,7 @@ declare
   l writ_data.job_lease;
   -- Copies: a field of a row variable is fetched from its storage again for every element that a statement reads.
   v_ids uuid[]; v_nos smallint[]; v_attempts smallint[]; v_upto integer;
+  v_positions integer[] := p_positions; v_results text[] := p_results; v_too_large jsonb;
   v_direct uuid[]; v_committed uuid[]; v_refused jsonb; v_ended integer; v_hashes bytea[]; v_started integer;
 begin
   select * into l from writ_data.job_lease where lease_token = p_lease_token for no key update;
@@ -22,8 +23,13 @@ begin
   v_now := writ.now();
   v_ids := l.job_ids; v_nos := l.execution_nos; v_attempts := l.attempts; v_upto := writ_data.started_upto(l);
   if p_results is not null then
-    select writ_data.store_payload(array_agg(j.tenant_id order by u.n), p_results) into v_hashes
-    from unnest(p_positions) with ordinality u(p, n) join writ_data.job j on j.job_id = v_ids[u.p];
+    select array_agg(u.p order by u.n) filter (where not big), array_agg(u.r order by u.n) filter (where not big),
+      jsonb_agg(jsonb_build_object('position', u.p, 'reason', 'payload_too_large')) filter (where big)
+    into v_positions, v_results, v_too_large
+    from unnest(p_positions, p_results) with ordinality u(p, r, n)
+    cross join lateral (select coalesce(octet_length(u.r) > (writ_data.setting('queue.payload.max_bytes'))::integer, false) as big) b;
+    select writ_data.store_payload(array_agg(j.tenant_id order by u.n), v_results) into v_hashes
+    from unnest(v_positions) with ordinality u(p, n) left join writ_data.job j on j.job_id = v_ids[u.p];
   end if;
   -- The ordinary case is a plain insert of all of them: ON CONFLICT looks into every unique index twice and writes half as much WAL again.
   begin
@@ -32,7 +38,7 @@ begin
         (job_id, execution_no, attempt, lease_token, lease_owner, status, started_at, committed_at, finished_at, result_sha256, result_ref)
       select v_ids[p], v_nos[p], v_attempts[p] + 1, p_lease_token, l.holder, 'DONE',
         l.start_at[width_bucket(p - 1, l.start_upto) + 1], v_now, v_now, v_hashes[n], p_result_refs[n]
-      from unnest(p_positions) with ordinality u(p, n)
+      from unnest(v_positions) with ordinality u(p, n)
       where p between 1 and v_upto
       returning job_id
     )
@@ -43,7 +49,7 @@ begin
         (job_id, execution_no, attempt, lease_token, lease_owner, status, started_at, committed_at, finished_at, result_sha256, result_ref)
       select v_ids[p], v_nos[p], v_attempts[p] + 1, p_lease_token, l.holder, 'DONE',
         l.start_at[width_bucket(p - 1, l.start_upto) + 1], v_now, v_now, v_hashes[n], p_result_refs[n]
-      from unnest(p_positions) with ordinality u(p, n)
+      from unnest(v_positions) with ordinality u(p, n)
       where p between 1 and v_upto
       on conflict do nothing
       returning job_id
@@ -51,9 +57,9 @@ begin
     select array_agg(job_id) into v_direct from done;
   end;
   v_ended := coalesce(cardinality(v_direct), 0);
-  if v_ended < cardinality(p_positions) then
+  if v_ended < cardinality(v_positions) then
     with rest as (
-      select p, n, v_ids[p] as job_id, v_nos[p] as no from unnest(p_positions) with ordinality u(p, n)
+      select p, n, v_ids[p] as job_id, v_nos[p] as no from unnest(v_positions) with ordinality u(p, n)
       where v_ids[p] is null or v_ids[p] <> all (coalesce(v_direct, '{}'))
     ), done as (
       update writ_data.job_execution e set status = 'DONE', finished_at = v_now, result_sha256 = v_hashes[rest.n], result_ref = p_result_refs[rest.n]
@@ -76,5 +82,5 @@ begin
       array['dot.job.committed', 'dot.job.succeeded', 'dot.job.started'],
       array[1, 1, v_ended + 1], array[coalesce(cardinality(v_direct), 0), v_ended, v_ended + v_started - v_upto]);
   end if;
-  return jsonb_build_object('done', v_ended, 'started_upto', v_started, 'refused', coalesce(v_refused, '[]'));
+  return jsonb_build_object('done', v_ended, 'started_upto', v_started, 'refused', coalesce(v_refused, '[]') || coalesce(v_too_large, '[]'));
 end $$;

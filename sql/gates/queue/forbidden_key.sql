@@ -1,7 +1,7 @@
 -- internal
 -- The first key of a document, at any depth, that may not be in metadata. What the job works on is its input; this is about labels.
 create or replace function writ_data.forbidden_key(p_document jsonb) returns text language sql immutable
-  set search_path = pg_catalog, pg_temp as $$
+  begin atomic
   with recursive part(value) as (
     select p_document
     union all
@@ -15,5 +15,5 @@ create or replace function writ_data.forbidden_key(p_document jsonb) returns tex
   select k.key from part
   cross join lateral jsonb_object_keys(case jsonb_typeof(part.value) when 'object' then part.value else '{}' end) k(key)
   where k.key in ('body', 'content', 'raw', 'vector', 'embedding', 'secret', 'token', 'password', 'ssn', 'personal_data')
-  limit 1
-$$;
+  limit 1;
+  end;

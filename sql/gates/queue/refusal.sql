@@ -1,6 +1,4 @@
 -- internal
 -- The one shape of a refusal. The codes are those of the registry in src/errors/.
 create or replace function writ_data.refusal(p_reason text, p_detail text default null) returns jsonb language sql immutable
-  set search_path = pg_catalog, pg_temp as $$
-  select jsonb_strip_nulls(jsonb_build_object('refused', true, 'reason', p_reason, 'detail', p_detail))
-$$;
+  return jsonb_strip_nulls(jsonb_build_object('refused', true, 'reason', p_reason, 'detail', p_detail));

@@ -1,5 +1,3 @@
 -- internal
 create or replace function writ_data.setting(p_key text) returns jsonb language sql stable
-  set search_path = pg_catalog, pg_temp as $$
-  select value from writ_data.dot_config where key = p_key
-$$;
+  return (select value from writ_data.dot_config where key = p_key);

@@ -3,7 +3,7 @@
 -- p_start_upto are started (start marks only grow; jobs of a lease start in its order). A lease without open jobs is removed.
 -- The caller holds the row. Answers how many of its jobs are started now.
 create or replace function writ_data.settle_lease(p_lease writ_data.job_lease, p_ended integer, p_start_upto integer, p_at timestamptz)
-  returns integer language plpgsql set search_path = pg_catalog, pg_temp as $$
+  returns integer language plpgsql as $$
 declare
   v_before integer := writ_data.started_upto(p_lease);
   v_after integer := greatest(v_before, least(coalesce(p_start_upto, 0), cardinality(p_lease.job_ids)));

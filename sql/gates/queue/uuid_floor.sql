@@ -1,6 +1,4 @@
 -- internal
 -- The smallest UUIDv7 of a moment: ids compare with it as their times do.
 create or replace function writ_data.uuid_floor(p_at timestamptz) returns uuid language sql immutable
-  set search_path = pg_catalog, pg_temp as $$
-  select (lpad(to_hex(floor(extract(epoch from p_at) * 1000)::bigint), 12, '0') || '70008000000000000000')::uuid
-$$;
+  return (lpad(to_hex(floor(extract(epoch from p_at) * 1000)::bigint), 12, '0') || '70008000000000000000')::uuid;

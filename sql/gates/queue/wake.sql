@@ -1,8 +1,7 @@
 -- internal
 -- Wakes the workers that wait for one of these kinds, if there are any. NOTIFY takes a global lock at commit and so
 -- ends group commit: it is sent only when a worker has declared itself idle, and no worker relies on it.
-create or replace function writ_data.wake(p_kinds text[], p_at timestamptz) returns void language plpgsql
-  set search_path = pg_catalog, pg_temp as $$
+create or replace function writ_data.wake(p_kinds text[], p_at timestamptz) returns void language plpgsql as $$
 begin
   if not exists (select from writ_data.queue_worker w where w.idle_until > p_at and w.kinds && p_kinds)
     or not (writ_data.setting('queue.notify.enabled'))::boolean then

@@ -64,7 +64,10 @@ export type ClaimRow = [
 ];
 
 export interface ContextHost {
-  readonly pool: pg.Pool;
+  /** For the transactions of handlers, and nothing else: a handler that waits in its transaction keeps no gate call waiting. */
+  readonly transactions: pg.Pool;
+  /** For gate calls. */
+  readonly gates: pg.Pool;
   readonly workerId: string;
 }
 
@@ -152,7 +155,7 @@ export class WorkItem implements JobContext<unknown> {
   }
 
   async progress(word?: string): Promise<{ cancelRequested: boolean }> {
-    const { rows } = await this.#host.pool.query('select writ.fn_job_progress($1, $2, $3, $4) as answer', [
+    const { rows } = await this.#host.gates.query('select writ.fn_job_progress($1, $2, $3, $4) as answer', [
       this.id,
       word ?? null,
       this.#token,
@@ -169,8 +172,8 @@ export class WorkItem implements JobContext<unknown> {
   }
 
   async commit<T>(effect: (tx: Transaction) => Promise<T> | T): Promise<T> {
-    const { pool, workerId } = this.#host;
-    const client = await pool.connect().catch((error) => {
+    const { transactions, workerId } = this.#host;
+    const client = await transactions.connect().catch((error) => {
       throw fromDatabase(error);
     });
     let broken: Error | undefined;
@@ -183,10 +186,11 @@ export class WorkItem implements JobContext<unknown> {
       answer.catch(() => undefined); // looked at below; a fault point may wait in between
       await pass('commit_sent', this.id);
       try {
-        await answer;
+        // PostgreSQL answers COMMIT with ROLLBACK, not with an error, when a statement before it failed and nobody let it show.
+        if ((await answer).command !== 'COMMIT') throw new WritError('effect_rolled_back', `job ${this.id}`);
       } catch (error) {
-        broken = error as Error;
-        if (!isConnectionLoss(error) || !(await this.#wasCommitted(mark.rows[0].answer.xid))) throw error;
+        if (isConnectionLoss(error)) broken = error as Error;
+        if (!broken || !(await this.#wasCommitted(mark.rows[0].answer.xid))) throw error;
       }
       this.committed = true;
       await pass('after_commit', this.id);
@@ -207,7 +211,11 @@ export class WorkItem implements JobContext<unknown> {
   async #wasCommitted(xid: string): Promise<boolean> {
     for (let wait = 20; wait < 20_000; wait *= 1.5) {
       try {
-        const { rows } = await this.#host.pool.query('select writ.fn_job_commit_status($1, $2, $3) as answer', [this.id, this.#token, xid]);
+        const { rows } = await this.#host.gates.query('select writ.fn_job_commit_status($1, $2, $3) as answer', [
+          this.id,
+          this.#token,
+          xid,
+        ]);
         const { outcome } = rows[0].answer as { outcome: string };
         if (outcome !== 'in_progress') return outcome === 'committed';
       } catch (error) {

@@ -26,7 +26,14 @@ export class Renewal {
   constructor(options: RenewalOptions) {
     const { ttlMs, stallMs, workerId, connection } = options;
     this.#thread = new Thread(new URL('./renewer.mjs', import.meta.url), {
-      workerData: { connection, ttlMs, everyMs: Math.max(50, Math.floor(ttlMs / 3)), stallMs, workerId, ticks: this.#ticks },
+      workerData: {
+        connection: { ...connection, query_timeout: ttlMs, connectionTimeoutMillis: ttlMs },
+        ttlMs,
+        everyMs: Math.max(50, Math.floor(ttlMs / 3)),
+        stallMs,
+        workerId,
+        ticks: this.#ticks,
+      },
     });
     this.#thread.on('message', (message: { type: string; message?: string } & RenewalAnswer) => {
       if (message.type === 'renewed') options.onAnswer(message);

@@ -51,6 +51,21 @@ export async function report(
     workerId,
   ]);
   if (!answer) return { lost: true, startedUpto };
+  const tooLarge = answer.refused.filter(({ reason }) => reason === 'payload_too_large').map(({ position }) => position);
+  if (tooLarge.length > 0) {
+    const outcome = {
+      type: 'permanent',
+      code: 'payload_too_large',
+      message: 'The result is larger than queue.payload.max_bytes.',
+    } as const;
+    return report(
+      pool,
+      workerId,
+      lease,
+      tooLarge.map((position) => ({ position, outcome })),
+      startUpto,
+    );
+  }
   return { lost: false, startedUpto: Math.max(startedUpto, answer.started_upto) };
 }
 

@@ -40,7 +40,8 @@ export interface WorkerOptions {
 }
 
 export interface WorkerHost {
-  readonly pool: pg.Pool;
+  readonly transactions: pg.Pool;
+  readonly gates: pg.Pool;
   readonly connection: pg.ClientConfig;
   /** For LISTEN, where the pool goes through a pooler that cannot. */
   readonly listenConnection: pg.ClientConfig;
@@ -79,7 +80,7 @@ export class Worker {
   #looking = false;
   #state: 'running' | 'stopping' | 'stopped' = 'running';
   #drained: (() => void) | undefined;
-  #failures = 0;
+  #lastTrouble = { what: '', at: 0 };
 
   constructor(host: WorkerHost, handlers: readonly HandledJob[], options: WorkerOptions = {}) {
     this.id = options.name ?? `${hostname()}:${process.pid}:${randomBytes(3).toString('hex')}`;
@@ -140,7 +141,7 @@ export class Worker {
     await Promise.all([
       this.#listener.stop(),
       this.#renewal.stop(),
-      this.#host.pool.query('select writ.fn_queue_worker_leave($1)', [this.id]).catch((error) => this.#trouble(error)),
+      this.#host.gates.query('select writ.fn_queue_worker_leave($1)', [this.id]).catch((error) => this.#trouble(error)),
     ]);
   }
 
@@ -181,19 +182,14 @@ export class Worker {
     const start = Math.max(0, free - onHand);
     const ahead = Math.max(0, startAhead - this.#readyToRun);
     try {
-      const { rows } = await this.#host.pool.query('select writ.fn_job_claim_many($1::text[], $2, $3, $4, $5, $6, null, $7) as answer', [
-        [...this.#handlers.keys()],
-        executor,
-        this.id,
-        this.#ms.lease / 1000,
-        limit,
-        start,
-        ahead,
-      ]);
+      const { rows } = await this.#host.gates.query(
+        'select writ.fn_job_claim_many($1::text[], $2, $3, $4, $5, $6, null, $7, false) as answer',
+        [[...this.#handlers.keys()], executor, this.id, this.#ms.lease / 1000, limit, start, ahead],
+      );
       const answer = rows[0].answer as { lease_token: string; started_upto: number; jobs: ClaimRow[] };
       const refusal = refusalIn(answer);
       if (refusal) throw refusal;
-      this.#failures = 0;
+      this.#lastTrouble.what = '';
       if (answer.jobs.length > 0) {
         await pass('claimed');
         this.#take(answer.lease_token, answer.jobs, answer.started_upto);
@@ -212,7 +208,7 @@ export class Worker {
   }
 
   #take(token: string, rows: ClaimRow[], startedUpto: number): void {
-    const host = { pool: this.#host.pool, workerId: this.id };
+    const host = { ...this.#host, workerId: this.id };
     const lease = new Lease(
       token,
       rows.map((row, index) => new WorkItem(row, index + 1, token, host)),
@@ -297,10 +293,7 @@ export class Worker {
     const reported = why === 'timeout' || why === 'deadline_exceeded' || why === 'cancelled' ? item.abortedWith : error;
     this.#options.onError(reported, item.job);
     const permanent =
-      error instanceof PermanentFailure ||
-      (error instanceof WritRefusal && code === 'invalid_input') ||
-      why === 'deadline_exceeded' ||
-      code === 'payload_too_large';
+      error instanceof PermanentFailure || (error instanceof WritRefusal && code === 'invalid_input') || why === 'deadline_exceeded';
     const message = reported instanceof Error ? reported.message : String(reported);
     return { type: permanent ? 'permanent' : 'transient', code: codeOf(reported), message: message.replaceAll('\0', '').toWellFormed() };
   }
@@ -380,7 +373,7 @@ export class Worker {
       const startUpto = this.#state === 'running' ? this.#startUpto(lease) : lease.startedUpto;
       if (outcomes.length === 0 && startUpto <= lease.startedUpto) break;
       try {
-        const answer = await report(this.#host.pool, this.id, lease, outcomes, startUpto);
+        const answer = await report(this.#host.gates, this.id, lease, outcomes, startUpto);
         lease.open -= outcomes.length;
         this.#pace.finished(outcomes.length);
         if (answer.lost) this.#lose(lease.token);
@@ -421,7 +414,7 @@ export class Worker {
     this.#looking = true;
     let next = this.#ms.poll;
     try {
-      const { rows } = await this.#host.pool.query('select writ.fn_job_tick($1) as answer', [this.id]);
+      const { rows } = await this.#host.gates.query('select writ.fn_job_tick($1) as answer', [this.id]);
       const due = (rows[0].answer as { next_due_ms: number | null }).next_due_ms;
       if (due !== null) next = Math.min(next, Math.max(due, 5));
       if (Date.now() - this.#beatAt > 10_000) await this.#beat(null);
@@ -442,7 +435,7 @@ export class Worker {
   }
 
   async #beat(idleSeconds: number | null): Promise<void> {
-    await this.#host.pool.query('select writ.fn_queue_heartbeat($1, $2, $3::text[], $4, $5::text[], $6, $7::text::jsonb)', [
+    await this.#host.gates.query('select writ.fn_queue_heartbeat($1, $2, $3::text[], $4, $5::text[], $6, $7::text::jsonb)', [
       this.id,
       executor,
       ['dot'],
@@ -454,9 +447,11 @@ export class Worker {
     this.#beatAt = Date.now();
   }
 
+  /** During an outage, or while the queue is switched off, every move fails alike: the same trouble is told once in a while. */
   #trouble(error: unknown): void {
-    // During an outage every move fails; one line a second is enough.
-    if (isConnectionLoss(error) && this.#failures++ % 20 !== 0) return;
+    const what = isConnectionLoss(error) ? 'connection' : String(error);
+    if (what === this.#lastTrouble.what && Date.now() - this.#lastTrouble.at < 30_000) return;
+    this.#lastTrouble = { what, at: Date.now() };
     this.#options.onError(error);
   }
 }
@@ -467,10 +462,12 @@ function isRetryable(error: unknown): boolean {
 }
 
 function resultJson(result: unknown): string | undefined {
-  if (result === undefined) return undefined;
-  const json = JSON.stringify(result);
-  if (json !== undefined && json.length > 1_000_000) throw new WritError('payload_too_large', `a result of ${json.length} characters`);
-  return json;
+  try {
+    return JSON.stringify(result);
+  } catch (error) {
+    // Running it again would give the same.
+    throw new PermanentFailure(`the result cannot be stored: ${(error as Error).message}`, { code: 'invalid_result', cause: error });
+  }
 }
 
 function codeOf(error: unknown): string {
