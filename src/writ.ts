@@ -55,8 +55,12 @@ export class Writ {
     if (options.connectionString) {
       const settings = { connectionString: options.connectionString, application_name: 'writ', keepAlive: true };
       this.#pools = { transactions: new pg.Pool({ ...settings, max: options.max ?? 10 }), gates: new pg.Pool({ ...settings, max: 4 }) };
-      // A connection that dies in the pool is replaced by the pool; whoever was using it hears of it from its own statement.
-      for (const pool of Object.values(this.#pools)) pool.on('error', () => undefined);
+      // A connection that dies is replaced by the pool; whoever was using it hears of it from its own statement. Without a listener Node
+      // would end the process instead.
+      for (const pool of Object.values(this.#pools)) {
+        pool.on('error', () => undefined);
+        pool.on('connect', (client) => client.on('error', () => undefined));
+      }
       this.#db = this.#pools.gates;
     } else if (options.db) {
       this.#db = queryable(options.db);
