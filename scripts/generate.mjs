@@ -1,7 +1,7 @@
 // Writes what is derived from declarations: the guards and event types in sql/gates/, and the reference pages. A test runs this and compares.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { generatedFiles } from '../dist/machines/generated.js';
+import { generatedFiles } from './generated.mjs';
 
 const root = new URL('../', import.meta.url);
 for (const [path, content] of Object.entries(generatedFiles())) {
