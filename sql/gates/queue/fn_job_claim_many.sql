@@ -2,7 +2,7 @@
 -- Claims up to p_limit jobs of these kinds under one lease. The first p_start of them, which the caller begins at once, are marked as
 -- started, and up to p_start_ahead more that it will begin within moments; the latter stop before a job on its last attempt, so that a
 -- crash never makes a dead letter of a job that did not run.
--- Answers {lease_token, leased_until, started_upto, jobs: [[job_id, kind, tenant, key, attempt, execution_no, deadline, input, …], …]},
+-- Answers {lease_token, leased_until, started_upto, timeout_s, jobs: [[job_id, kind, tenant, key, attempt, execution_no, deadline, input, …], …]},
 -- in the order of the lease: a job's place in it is how every later call names it. Without work: {jobs: []}.
 -- Rows are deleted by ctid behind SKIP LOCKED, so claims never wait for each other; kinds are visited by their best priority.
 -- A job whose deadline has passed is cancelled instead of handed out.
@@ -95,5 +95,5 @@ begin
     case when v_start > 0 then array[v_start] else '{}' end, case when v_start > 0 then array[v_now] else '{}' end);
   perform writ_data.record('fn_job_claim', p_lease_holder, v_now, v_ids,
     array['dot.job.leased', 'dot.job.started'], array[1, 1], array[cardinality(v_ids), v_start]);
-  return json_build_object('lease_token', v_token, 'leased_until', v_until, 'started_upto', v_start, 'jobs', v_jobs);
+  return json_build_object('lease_token', v_token, 'leased_until', v_until, 'started_upto', v_start, 'timeout_s', v_timeout, 'jobs', v_jobs);
 end $$;

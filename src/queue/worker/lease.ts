@@ -1,10 +1,5 @@
 import type { WorkItem } from './context.js';
-
-/** What became of one job, as the worker will report it. */
-export type Outcome =
-  | { readonly type: 'succeeded'; readonly result: string | undefined }
-  | { readonly type: 'transient' | 'permanent'; readonly code: string; readonly message: string }
-  | { readonly type: 'released' };
+import type { Outcome } from './outcome.js';
 
 export interface Reported {
   readonly position: number;
@@ -18,6 +13,8 @@ export interface Reported {
 export class Lease {
   readonly token: string;
   readonly items: readonly WorkItem[];
+  /** How long a handler may run whose kind does not say. */
+  readonly timeoutMs: number;
   /** Places 1…startedUpto are marked as started in the database. */
   startedUpto: number;
   /** How many have been handed to a handler. */
@@ -30,8 +27,9 @@ export class Lease {
   /** The database no longer knows the token: nothing of it may be reported, and its handlers should stop. */
   lost = false;
 
-  constructor(token: string, items: readonly WorkItem[], startedUpto: number) {
+  constructor(token: string, items: readonly WorkItem[], startedUpto: number, timeoutMs: number) {
     this.token = token;
+    this.timeoutMs = timeoutMs;
     this.items = items;
     this.open = items.length;
     this.startedUpto = Math.min(startedUpto, items.length);

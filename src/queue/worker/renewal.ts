@@ -17,15 +17,26 @@ export interface RenewalOptions {
   readonly onError: (error: Error) => void;
 }
 
-/** The main thread's side of lease renewal; the thread itself is renewer.mjs. */
+/** The main thread's side of lease renewal; the thread itself is renewer.mjs. A thread that dies is replaced and told what to hold. */
 export class Renewal {
+  readonly #options: RenewalOptions;
   readonly #ticks = new SharedArrayBuffer(4);
-  readonly #thread: Thread;
+  readonly #tokens = new Set<string>();
   readonly #pulse: NodeJS.Timeout;
+  #thread: Thread;
+  #stopped = false;
 
   constructor(options: RenewalOptions) {
-    const { ttlMs, stallMs, workerId, connection } = options;
-    this.#thread = new Thread(new URL('./renewer.mjs', import.meta.url), {
+    this.#options = options;
+    const ticks = new Int32Array(this.#ticks);
+    this.#pulse = setInterval(() => Atomics.add(ticks, 0, 1), Math.min(1000, options.stallMs / 3));
+    this.#pulse.unref();
+    this.#thread = this.#start();
+  }
+
+  #start(): Thread {
+    const { ttlMs, stallMs, workerId, connection, onAnswer, onError } = this.#options;
+    const thread = new Thread(new URL('./renewer.mjs', import.meta.url), {
       workerData: {
         connection: { ...connection, query_timeout: ttlMs, connectionTimeoutMillis: ttlMs },
         ttlMs,
@@ -35,26 +46,34 @@ export class Renewal {
         ticks: this.#ticks,
       },
     });
-    this.#thread.on('message', (message: { type: string; message?: string } & RenewalAnswer) => {
-      if (message.type === 'renewed') options.onAnswer(message);
-      else options.onError(new Error(`leases could not be renewed: ${message.message}`));
+    thread.on('message', (message: { type: string; message?: string } & RenewalAnswer) => {
+      if (message.type === 'renewed') onAnswer(message);
+      else onError(new Error(`leases could not be renewed: ${message.message}`));
     });
-    this.#thread.on('error', options.onError);
-    const ticks = new Int32Array(this.#ticks);
-    this.#pulse = setInterval(() => Atomics.add(ticks, 0, 1), Math.min(1000, stallMs / 3));
-    this.#pulse.unref();
-    this.#thread.unref();
+    thread.on('error', onError);
+    thread.on('exit', () => {
+      if (this.#stopped) return;
+      setTimeout(() => {
+        if (!this.#stopped) this.#thread = this.#start();
+      }, 500).unref();
+    });
+    thread.unref();
+    for (const token of this.#tokens) thread.postMessage({ type: 'hold', token });
+    return thread;
   }
 
   hold(token: string): void {
+    this.#tokens.add(token);
     this.#thread.postMessage({ type: 'hold', token });
   }
 
   drop(token: string): void {
+    this.#tokens.delete(token);
     this.#thread.postMessage({ type: 'drop', token });
   }
 
   async stop(): Promise<void> {
+    this.#stopped = true;
     clearInterval(this.#pulse);
     const ended = new Promise((done) => this.#thread.once('exit', done));
     this.#thread.postMessage({ type: 'stop' });

@@ -10,13 +10,14 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import type pg from 'pg';
-import { isConnectionLoss, PermanentFailure, refusalIn, WritError, WritRefusal } from '../../errors/index.js';
+import { isConnectionLoss, refusalIn, WritError } from '../../errors/index.js';
 import { type Duration, milliseconds } from '../duration.js';
 import type { HandledJob } from '../job.js';
 import { type ClaimRow, WorkItem } from './context.js';
 import { pass } from './fault-points.js';
-import { Lease, type Outcome } from './lease.js';
+import { Lease } from './lease.js';
 import { Listener } from './listener.js';
+import { failureOf, judge, type Outcome, resultJson } from './outcome.js';
 import { Pace } from './pace.js';
 import { Renewal } from './renewal.js';
 import { report } from './report.js';
@@ -47,6 +48,14 @@ export interface WorkerHost {
   readonly listenConnection: pg.ClientConfig;
 }
 
+interface ClaimAnswer {
+  readonly lease_token: string;
+  readonly leased_until: string;
+  readonly started_upto: number;
+  readonly timeout_s: number;
+  readonly jobs: ClaimRow[];
+}
+
 interface Running {
   readonly item: WorkItem;
   readonly lease: Lease;
@@ -57,6 +66,7 @@ interface Running {
 }
 
 const abortGraceMs = 1_000;
+const stopLimitMs = 5_000;
 const executor = 'external_worker';
 
 export class Worker {
@@ -74,6 +84,8 @@ export class Worker {
   /** Something may be there that the last claim did not see. */
   #moreWork = true;
   #idleUntil = 0;
+  /** How far the database's clock is ahead of ours; deadlines are in its time. */
+  #clockOffset = 0;
   #beatAt = 0;
   #clock: NodeJS.Timeout | undefined;
   #watch: NodeJS.Timeout | undefined;
@@ -126,16 +138,15 @@ export class Worker {
     if (this.#state !== 'running') return;
     this.#state = 'stopping';
     clearTimeout(this.#clock);
-    for (const lease of this.#leases.values()) {
-      for (const item of lease.items.slice(lease.begun)) lease.outcomes.push({ position: item.position, outcome: { type: 'released' } });
-      lease.begun = lease.items.length;
-      this.#report(lease);
-    }
+    for (const lease of this.#leases.values()) this.#giveBack(lease);
     const hurry = setTimeout(() => {
       for (const running of this.#running) this.#tellToStop(running, new WritError('closed', 'the worker is stopping'));
     }, this.#ms.grace);
+    // A database that does not answer must not keep the process alive: what it was not told, the expiry of the leases will tell it.
+    const enough = setTimeout(() => this.#drained?.(), this.#ms.grace + stopLimitMs);
     if (this.#leases.size > 0 || this.#claiming) await new Promise<void>((done) => (this.#drained = done));
     clearTimeout(hurry);
+    clearTimeout(enough);
     clearInterval(this.#watch);
     this.#state = 'stopped';
     await Promise.all([
@@ -186,13 +197,14 @@ export class Worker {
         'select writ.fn_job_claim_many($1::text[], $2, $3, $4, $5, $6, null, $7, false) as answer',
         [[...this.#handlers.keys()], executor, this.id, this.#ms.lease / 1000, limit, start, ahead],
       );
-      const answer = rows[0].answer as { lease_token: string; started_upto: number; jobs: ClaimRow[] };
+      const answer = rows[0].answer as ClaimAnswer;
       const refusal = refusalIn(answer);
       if (refusal) throw refusal;
       this.#lastTrouble.what = '';
       if (answer.jobs.length > 0) {
         await pass('claimed');
-        this.#take(answer.lease_token, answer.jobs, answer.started_upto);
+        this.#clockOffset = Date.parse(answer.leased_until) - this.#ms.lease - Date.now();
+        this.#take(answer);
         this.#startHandlers();
       }
       if (answer.jobs.length === limit) this.#moreWork = true;
@@ -207,20 +219,20 @@ export class Worker {
     }
   }
 
-  #take(token: string, rows: ClaimRow[], startedUpto: number): void {
+  #take({ lease_token: token, jobs, started_upto, timeout_s }: ClaimAnswer): void {
     const host = { ...this.#host, workerId: this.id };
-    const lease = new Lease(
-      token,
-      rows.map((row, index) => new WorkItem(row, index + 1, token, host)),
-      startedUpto,
-    );
+    const items = jobs.map((row, index) => new WorkItem(row, index + 1, token, host));
+    const lease = new Lease(token, items, started_upto, timeout_s * 1000);
     this.#leases.set(token, lease);
     this.#renewal.hold(token);
-    if (this.#state === 'stopping') {
-      for (const item of lease.items) lease.outcomes.push({ position: item.position, outcome: { type: 'released' } });
-      lease.begun = lease.items.length;
-      this.#report(lease);
-    }
+    if (this.#state !== 'running') this.#giveBack(lease);
+  }
+
+  /** What no handler has been given goes back, without an attempt being charged. */
+  #giveBack(lease: Lease): void {
+    for (const item of lease.items.slice(lease.begun)) lease.outcomes.push({ position: item.position, outcome: { type: 'released' } });
+    lease.begun = lease.items.length;
+    this.#report(lease);
   }
 
   // Run ------------------------------------------------------------------------------------------------------
@@ -261,7 +273,7 @@ export class Worker {
     const running: Running = {
       item,
       lease,
-      timeoutMs: timeout === undefined ? 900_000 : milliseconds(timeout),
+      timeoutMs: timeout === undefined ? lease.timeoutMs : milliseconds(timeout),
       stoppedAt: undefined,
       settled: false,
     };
@@ -276,26 +288,15 @@ export class Worker {
       const result = await handled.run(item as never);
       outcome = { type: 'succeeded', result: resultJson(result) };
     } catch (error) {
-      outcome = this.#judge(error, running);
+      outcome = this.#judge(error, item);
     }
     this.#end(running, outcome);
   }
 
-  /** What an error means for the job. Undefined: nothing may be said, because the job is no longer ours. */
-  #judge(error: unknown, { item }: Running): Outcome | undefined {
-    if (item.committed) return { type: 'succeeded', result: undefined }; // the effect stands; what came after it cannot undo it
-    const code = error instanceof WritError ? error.code : undefined;
-    if (code === 'already_committed') return { type: 'succeeded', result: undefined };
-    if (code === 'lease_lost') return undefined;
-    const why = item.abortedWith instanceof WritError ? item.abortedWith.code : undefined;
-    if (why === 'closed') return { type: 'released' };
-    if (why === 'lease_lost') return undefined;
-    const reported = why === 'timeout' || why === 'deadline_exceeded' || why === 'cancelled' ? item.abortedWith : error;
-    this.#options.onError(reported, item.job);
-    const permanent =
-      error instanceof PermanentFailure || (error instanceof WritRefusal && code === 'invalid_input') || why === 'deadline_exceeded';
-    const message = reported instanceof Error ? reported.message : String(reported);
-    return { type: permanent ? 'permanent' : 'transient', code: codeOf(reported), message: message.replaceAll('\0', '').toWellFormed() };
+  #judge(error: unknown, item: WorkItem): Outcome | undefined {
+    const outcome = judge(error, item);
+    if (outcome && 'code' in outcome) this.#options.onError(failureOf(error, item), item.job);
+    return outcome;
   }
 
   #end(running: Running, outcome: Outcome | undefined): void {
@@ -316,15 +317,16 @@ export class Worker {
   /** Timeouts, deadlines, and handlers that do not stop when told to. */
   #watchRunning(): void {
     const now = Date.now();
+    const databaseNow = now + this.#clockOffset;
     for (const running of this.#running) {
       const { item } = running;
       if (running.stoppedAt === undefined) {
         if (now - item.startedAt > running.timeoutMs)
           this.#tellToStop(running, new WritError('timeout', `job ${item.id} after ${running.timeoutMs} ms`));
-        else if (item.deadline !== undefined && now > item.deadline)
+        else if (item.deadline !== undefined && databaseNow > item.deadline)
           this.#tellToStop(running, new WritError('deadline_exceeded', `job ${item.id}`));
       } else if (now - running.stoppedAt > abortGraceMs) {
-        this.#end(running, this.#judge(item.abortedWith, running));
+        this.#end(running, this.#judge(item.abortedWith, item));
       }
     }
   }
@@ -368,7 +370,7 @@ export class Worker {
   }
 
   async #sendReports(lease: Lease): Promise<void> {
-    for (let wait = 50; !lease.lost; ) {
+    for (let wait = 50; !lease.lost && this.#state !== 'stopped'; ) {
       const outcomes = lease.outcomes.splice(0);
       const startUpto = this.#state === 'running' ? this.#startUpto(lease) : lease.startedUpto;
       if (outcomes.length === 0 && startUpto <= lease.startedUpto) break;
@@ -459,20 +461,6 @@ export class Worker {
 function isRetryable(error: unknown): boolean {
   const { code } = error as { code?: string };
   return code === '40001' || code === '40P01' || code === '55P03' || code === '53300';
-}
-
-function resultJson(result: unknown): string | undefined {
-  try {
-    return JSON.stringify(result);
-  } catch (error) {
-    // Running it again would give the same.
-    throw new PermanentFailure(`the result cannot be stored: ${(error as Error).message}`, { code: 'invalid_result', cause: error });
-  }
-}
-
-function codeOf(error: unknown): string {
-  const { code } = error as { code?: unknown };
-  return typeof code === 'string' && code.length > 0 && code.length <= 100 ? code : 'handler_error';
 }
 
 function printError(error: unknown, job?: { id: string; kind: string; attempt: number }): void {

@@ -1,0 +1,46 @@
+import { PermanentFailure, WritError } from '../../errors/index.js';
+import type { WorkItem } from './context.js';
+
+/** What became of one job, as the worker will report it. */
+export type Outcome =
+  | { readonly type: 'succeeded'; readonly result: string | undefined }
+  | { readonly type: 'transient' | 'permanent'; readonly code: string; readonly message: string }
+  | { readonly type: 'released' };
+
+/** What an error of a handler means for its job. Undefined: nothing may be said, because the job is no longer ours. */
+export function judge(error: unknown, item: WorkItem): Outcome | undefined {
+  if (item.committed) return { type: 'succeeded', result: undefined }; // the effect stands; what came after it cannot undo it
+  const code = codeOf(error);
+  const stopped = codeOf(item.abortedWith);
+  if (code === 'already_committed') return { type: 'succeeded', result: undefined };
+  if (code === 'lease_lost' || stopped === 'lease_lost') return undefined;
+  if (stopped === 'closed') return { type: 'released' };
+  const failure = failureOf(error, item);
+  const permanent = error instanceof PermanentFailure || code === 'invalid_input' || stopped === 'deadline_exceeded';
+  const message = failure instanceof Error ? failure.message : String(failure);
+  return {
+    type: permanent ? 'permanent' : 'transient',
+    code: codeOf(failure) ?? 'handler_error',
+    message: message.replaceAll('\0', '').toWellFormed(),
+  };
+}
+
+/** What to tell people: a handler that was told to stop failed of that, whatever it threw on its way out. */
+export function failureOf(error: unknown, item: WorkItem): unknown {
+  return item.abortedWith instanceof WritError ? item.abortedWith : error;
+}
+
+/** A code short enough to be one: ours, the driver's, or whatever the error calls its own. */
+function codeOf(error: unknown): string | undefined {
+  const code = error instanceof Error ? (error as Error & { code?: unknown }).code : undefined;
+  return typeof code === 'string' && code.length > 0 && code.length <= 100 ? code : undefined;
+}
+
+export function resultJson(result: unknown): string | undefined {
+  try {
+    return JSON.stringify(result);
+  } catch (error) {
+    // Running it again would give the same.
+    throw new PermanentFailure(`the result cannot be stored: ${(error as Error).message}`, { code: 'invalid_result', cause: error });
+  }
+}
