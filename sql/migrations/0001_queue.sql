@@ -183,6 +183,7 @@ create table writ_data.job_lease (
   holder        text not null,
   claimed_at    timestamptz not null,
   leased_until  timestamptz not null,
+  ttl_s         double precision not null,
   timeout_s     double precision not null,
   job_ids       uuid[] not null,
   attempts      smallint[] not null,

@@ -15,7 +15,8 @@ create or replace function writ.fn_job_claim_many(
   set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set plan_cache_mode = force_generic_plan as $$
 declare
   v_now timestamptz := writ.now();
-  v_until timestamptz := v_now + coalesce(p_lease_ttl_seconds, (writ_data.setting('queue.lease.duration_sec'))::double precision) * interval '1 second';
+  v_ttl double precision := coalesce(p_lease_ttl_seconds, (writ_data.setting('queue.lease.duration_sec'))::double precision);
+  v_until timestamptz := v_now + v_ttl * interval '1 second';
   v_token uuid := writ_data.uuidv7();
   v_limit integer := least(greatest(p_limit, 1), 5000);
   v_start integer; v_last_attempt integer; v_jobs json;
@@ -89,9 +90,9 @@ begin
   v_start := least(cardinality(v_ids), greatest(p_start, least(p_start + p_start_ahead, v_last_attempt - 1), 0));
   select max(coalesce(k.timeout_s, (writ_data.setting('queue.lease.timeout_sec'))::double precision)) into v_timeout
   from writ_data.job_kind k where k.job_kind = any (v_kinds);
-  insert into writ_data.job_lease (lease_token, lease_name, holder, claimed_at, leased_until, timeout_s, job_ids, attempts, execution_nos, open_jobs,
+  insert into writ_data.job_lease (lease_token, lease_name, holder, claimed_at, leased_until, ttl_s, timeout_s, job_ids, attempts, execution_nos, open_jobs,
     start_upto, start_at)
-  values (v_token, p_lease_name, p_lease_holder, v_now, v_until, v_timeout, v_ids, v_attempts, v_nos, cardinality(v_ids),
+  values (v_token, p_lease_name, p_lease_holder, v_now, v_until, v_ttl, v_timeout, v_ids, v_attempts, v_nos, cardinality(v_ids),
     case when v_start > 0 then array[v_start] else '{}' end, case when v_start > 0 then array[v_now] else '{}' end);
   perform writ_data.record('fn_job_claim', p_lease_holder, v_now, v_ids,
     array['dot.job.leased', 'dot.job.started'], array[1, 1], array[cardinality(v_ids), v_start]);

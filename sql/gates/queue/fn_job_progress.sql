@@ -21,7 +21,7 @@ begin
   if v_position > writ_data.started_upto(l) then
     perform writ.fn_job_start_many(p_lease_token, v_position, p_actor);
   else
-    v_renewal := writ.fn_job_renew_many(array[p_lease_token], extract(epoch from l.leased_until - l.claimed_at)::double precision, p_actor);
+    v_renewal := writ.fn_job_renew_many(array[p_lease_token], l.ttl_s, p_actor);
     if v_renewal -> 'renewed' = '[]' then
       return writ_data.refusal('lease_lost', 'The job has run past its timeout; its lease is not renewed.');
     end if;

@@ -1,7 +1,7 @@
 /** What a handler is given, and the commit boundary behind `commit`. */
 import { createHash } from 'node:crypto';
 import type pg from 'pg';
-import { fromDatabase, isConnectionLoss, WritError } from '../../errors/index.js';
+import { fromDatabase, isConnectionLoss, refusalIn, WritError } from '../../errors/index.js';
 import { pass } from './fault-points.js';
 
 /** A job as its handler sees it. */
@@ -161,12 +161,10 @@ export class WorkItem implements JobContext<unknown> {
       this.#token,
       this.#host.workerId,
     ]);
-    const answer = rows[0].answer as { refused?: true; reason?: string; cancel_requested?: boolean };
-    if (answer.refused) {
-      const lost = new WritError('lease_lost', `job ${this.id}`);
-      this.stop(lost);
-      throw lost;
-    }
+    const answer = rows[0].answer as { cancel_requested?: boolean };
+    const refusal = refusalIn(answer);
+    if (refusal?.code === 'lease_lost') this.stop(refusal);
+    if (refusal) throw refusal;
     if (answer.cancel_requested) this.stop(new WritError('cancelled', `job ${this.id}`));
     return { cancelRequested: answer.cancel_requested === true };
   }

@@ -15,9 +15,10 @@ import { type Duration, milliseconds } from '../duration.js';
 import type { HandledJob } from '../job.js';
 import { type ClaimRow, WorkItem } from './context.js';
 import { pass } from './fault-points.js';
+import { Handlers } from './handlers.js';
 import { Lease } from './lease.js';
 import { Listener } from './listener.js';
-import { failureOf, judge, type Outcome, resultJson } from './outcome.js';
+import type { Outcome } from './outcome.js';
 import { Pace } from './pace.js';
 import { Renewal } from './renewal.js';
 import { report } from './report.js';
@@ -56,30 +57,20 @@ interface ClaimAnswer {
   readonly jobs: ClaimRow[];
 }
 
-interface Running {
-  readonly item: WorkItem;
-  readonly lease: Lease;
-  readonly timeoutMs: number;
-  /** When the handler was told to stop; it then has a short grace before its job is reported without it. */
-  stoppedAt: number | undefined;
-  settled: boolean;
-}
-
-const abortGraceMs = 1_000;
 const stopLimitMs = 5_000;
 const executor = 'external_worker';
 
 export class Worker {
   readonly id: string;
   readonly #host: WorkerHost;
-  readonly #handlers: Map<string, HandledJob>;
+  readonly #kinds: readonly string[];
+  readonly #handlers: Handlers;
   readonly #options: Required<Omit<WorkerOptions, 'lease' | 'stall' | 'poll' | 'grace' | 'name'>>;
   readonly #ms: { lease: number; stall: number; poll: number; grace: number };
   readonly #pace: Pace;
   readonly #renewal: Renewal;
   readonly #listener: Listener;
   #leases = new Map<string, Lease>();
-  #running = new Set<Running>();
   #claiming = false;
   /** Something may be there that the last claim did not see. */
   #moreWork = true;
@@ -91,14 +82,19 @@ export class Worker {
   #watch: NodeJS.Timeout | undefined;
   #looking = false;
   #state: 'running' | 'stopping' | 'stopped' = 'running';
+  #stopping: Promise<void> | undefined;
   #drained: (() => void) | undefined;
   #lastTrouble = { what: '', at: 0 };
 
   constructor(host: WorkerHost, handlers: readonly HandledJob[], options: WorkerOptions = {}) {
     this.id = options.name ?? `${hostname()}:${process.pid}:${randomBytes(3).toString('hex')}`;
     this.#host = host;
-    this.#handlers = new Map(handlers.map((handled) => [handled.job.kind, handled]));
-    this.#options = { concurrency: options.concurrency ?? 10, batch: options.batch ?? 500, onError: options.onError ?? printError };
+    this.#kinds = handlers.map((handled) => handled.job.kind);
+    this.#options = {
+      concurrency: options.concurrency ?? 10,
+      batch: options.batch ?? 500,
+      onError: guarded(options.onError ?? printError),
+    };
     this.#ms = {
       lease: milliseconds(options.lease ?? '30s'),
       stall: milliseconds(options.stall ?? '60s'),
@@ -106,6 +102,12 @@ export class Worker {
       grace: milliseconds(options.grace ?? '10s'),
     };
     this.#pace = new Pace(this.#options.batch);
+    this.#handlers = new Handlers({
+      concurrency: this.#options.concurrency,
+      handlers: new Map(handlers.map((handled) => [handled.job.kind, handled])),
+      onFailure: (error, item) => this.#options.onError(error, item.job),
+      onEnd: (lease, item, outcome) => this.#ended(lease, item, outcome),
+    });
     const onError = (error: Error) => this.#trouble(error);
     this.#renewal = new Renewal({
       connection: host.connection,
@@ -129,19 +131,21 @@ export class Worker {
 
   async start(): Promise<void> {
     await this.#listener.start();
-    this.#watch = setInterval(() => this.#watchRunning(), 100);
+    this.#watch = setInterval(() => this.#handlers.watch(this.#clockOffset), 100);
     await this.#look();
   }
 
   /** Stops without burning attempts: what was only prefetched goes back at once, what runs may finish within the grace. */
-  async stop(): Promise<void> {
-    if (this.#state !== 'running') return;
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stop();
+    return this.#stopping;
+  }
+
+  async #stop(): Promise<void> {
     this.#state = 'stopping';
     clearTimeout(this.#clock);
     for (const lease of this.#leases.values()) this.#giveBack(lease);
-    const hurry = setTimeout(() => {
-      for (const running of this.#running) this.#tellToStop(running, new WritError('closed', 'the worker is stopping'));
-    }, this.#ms.grace);
+    const hurry = setTimeout(() => this.#handlers.stop(new WritError('closed', 'the worker is stopping')), this.#ms.grace);
     // A database that does not answer must not keep the process alive: what it was not told, the expiry of the leases will tell it.
     const enough = setTimeout(() => this.#drained?.(), this.#ms.grace + stopLimitMs);
     if (this.#leases.size > 0 || this.#claiming) await new Promise<void>((done) => (this.#drained = done));
@@ -163,10 +167,6 @@ export class Worker {
     this.#pump();
   }
 
-  get #free(): number {
-    return this.#options.concurrency - this.#running.size;
-  }
-
   /** Jobs that may begin as soon as a handler is free. */
   get #readyToRun(): number {
     let jobs = 0;
@@ -184,7 +184,7 @@ export class Worker {
   async #claim(): Promise<void> {
     if (this.#claiming || !this.#moreWork || this.#state !== 'running') return;
     const onHand = this.#onHand;
-    const free = this.#free;
+    const free = this.#handlers.free;
     const { prefetch, startAhead } = this.#pace;
     if (onHand >= free && onHand >= prefetch / 2) return;
     this.#claiming = true;
@@ -195,7 +195,7 @@ export class Worker {
     try {
       const { rows } = await this.#host.gates.query(
         'select writ.fn_job_claim_many($1::text[], $2, $3, $4, $5, $6, null, $7, false) as answer',
-        [[...this.#handlers.keys()], executor, this.id, this.#ms.lease / 1000, limit, start, ahead],
+        [this.#kinds, executor, this.id, this.#ms.lease / 1000, limit, start, ahead],
       );
       const answer = rows[0].answer as ClaimAnswer;
       const refusal = refusalIn(answer);
@@ -241,7 +241,7 @@ export class Worker {
     if (this.#state !== 'running') return;
     this.#startHandlers();
     // A lease that is reporting moves its own mark with the report.
-    if (this.#readyToRun < this.#free) {
+    if (this.#readyToRun < this.#handlers.free) {
       for (const lease of this.#leases.values()) if (lease.unstarted > 0 && !lease.reporting) this.#report(lease);
     }
     void this.#claim();
@@ -249,7 +249,8 @@ export class Worker {
 
   #startHandlers(): void {
     for (const lease of this.#leases.values()) {
-      while (lease.readyToRun > 0 && this.#free > 0 && !lease.lost) void this.#run(lease, lease.items[lease.begun++] as WorkItem);
+      while (lease.readyToRun > 0 && this.#handlers.free > 0 && !lease.lost)
+        void this.#handlers.run(lease, lease.items[lease.begun++] as WorkItem);
     }
   }
 
@@ -259,51 +260,15 @@ export class Worker {
    */
   #startUpto(lease: Lease): number {
     const ready = this.#readyToRun;
-    const now = Math.max(0, this.#free - ready);
-    const ahead = Math.max(0, this.#free + this.#pace.startAhead - ready);
+    const now = Math.max(0, this.#handlers.free - ready);
+    const ahead = Math.max(0, this.#handlers.free + this.#pace.startAhead - ready);
     let upto = Math.min(lease.items.length, lease.startedUpto + now);
     const limit = Math.min(lease.items.length, lease.startedUpto + ahead);
     while (upto < limit && !(lease.items[upto] as WorkItem).lastAttempt) upto++;
     return upto;
   }
 
-  async #run(lease: Lease, item: WorkItem): Promise<void> {
-    const handled = this.#handlers.get(item.kind);
-    const timeout = handled?.job.options.timeout;
-    const running: Running = {
-      item,
-      lease,
-      timeoutMs: timeout === undefined ? lease.timeoutMs : milliseconds(timeout),
-      stoppedAt: undefined,
-      settled: false,
-    };
-    this.#running.add(running);
-    item.startedAt = Date.now();
-    let outcome: Outcome | undefined;
-    try {
-      await pass('started', item.id);
-      if (item.abortedWith) throw item.abortedWith;
-      if (!handled) throw new WritError('no_handler', item.kind);
-      if (handled.job.validated) item.input = await handled.job.parse(item.input);
-      const result = await handled.run(item as never);
-      outcome = { type: 'succeeded', result: resultJson(result) };
-    } catch (error) {
-      outcome = this.#judge(error, item);
-    }
-    this.#end(running, outcome);
-  }
-
-  #judge(error: unknown, item: WorkItem): Outcome | undefined {
-    const outcome = judge(error, item);
-    if (outcome && 'code' in outcome) this.#options.onError(failureOf(error, item), item.job);
-    return outcome;
-  }
-
-  #end(running: Running, outcome: Outcome | undefined): void {
-    if (running.settled) return; // reported already, when its grace ran out
-    running.settled = true;
-    this.#running.delete(running);
-    const { lease, item } = running;
+  #ended(lease: Lease, item: WorkItem, outcome: Outcome | undefined): void {
     if (outcome && !lease.lost) {
       lease.outcomes.push({ position: item.position, outcome });
       this.#report(lease);
@@ -314,38 +279,12 @@ export class Worker {
     this.#pump();
   }
 
-  /** Timeouts, deadlines, and handlers that do not stop when told to. */
-  #watchRunning(): void {
-    const now = Date.now();
-    const databaseNow = now + this.#clockOffset;
-    for (const running of this.#running) {
-      const { item } = running;
-      if (running.stoppedAt === undefined) {
-        if (now - item.startedAt > running.timeoutMs)
-          this.#tellToStop(running, new WritError('timeout', `job ${item.id} after ${running.timeoutMs} ms`));
-        else if (item.deadline !== undefined && databaseNow > item.deadline)
-          this.#tellToStop(running, new WritError('deadline_exceeded', `job ${item.id}`));
-      } else if (now - running.stoppedAt > abortGraceMs) {
-        this.#end(running, this.#judge(item.abortedWith, item));
-      }
-    }
-  }
-
-  #tellToStop(running: Running, reason: WritError): void {
-    running.stoppedAt ??= Date.now();
-    running.item.stop(reason);
-  }
-
   #cancel(jobId: string): void {
-    for (const running of this.#running) {
-      if (running.item.id === jobId) this.#tellToStop(running, new WritError('cancelled', `job ${jobId}`));
-    }
+    this.#handlers.stop(new WritError('cancelled', `job ${jobId}`), (item) => item.id === jobId);
     for (const lease of this.#leases.values()) {
-      const index = lease.items.findIndex((item) => item.id === jobId);
-      if (index >= lease.begun && !lease.lost) {
-        // Not begun: it keeps its place and is given back unrun when its turn comes.
-        lease.items[index]?.stop(new WritError('closed', 'cancelled before it began'));
-      }
+      // One that has not begun keeps its place, and is given back unrun when its turn comes.
+      const waiting = lease.items.slice(lease.begun).find((item) => item.id === jobId);
+      waiting?.stop(new WritError('closed', 'cancelled before it began'));
     }
   }
 
@@ -353,10 +292,8 @@ export class Worker {
     const lease = this.#leases.get(token);
     if (!lease) return;
     lease.lost = true;
-    for (const running of this.#running) {
-      if (running.lease === lease) this.#tellToStop(running, new WritError('lease_lost', `job ${running.item.id}`));
-    }
-    lease.open = [...this.#running].filter((running) => running.lease === lease).length;
+    this.#handlers.stop(new WritError('lease_lost', `lease ${token}`), (_, of) => of === lease);
+    lease.open = this.#handlers.runningOf(lease);
     this.#dropIfOver(lease);
   }
 
@@ -442,9 +379,9 @@ export class Worker {
       executor,
       ['dot'],
       10,
-      [...this.#handlers.keys()],
+      this.#kinds,
       idleSeconds,
-      JSON.stringify({ concurrency: this.#options.concurrency, running: this.#running.size, node: process.version }),
+      JSON.stringify({ concurrency: this.#options.concurrency, running: this.#handlers.running, node: process.version }),
     ]);
     this.#beatAt = Date.now();
   }
@@ -461,6 +398,18 @@ export class Worker {
 function isRetryable(error: unknown): boolean {
   const { code } = error as { code?: string };
   return code === '40001' || code === '40P01' || code === '55P03' || code === '53300';
+}
+
+/** A listener that throws must not stop the worker that tells it something. */
+function guarded(listener: NonNullable<WorkerOptions['onError']>): NonNullable<WorkerOptions['onError']> {
+  return (error, job) => {
+    try {
+      listener(error, job);
+    } catch (thrown) {
+      printError(thrown);
+      printError(error, job);
+    }
+  };
 }
 
 function printError(error: unknown, job?: { id: string; kind: string; attempt: number }): void {

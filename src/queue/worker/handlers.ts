@@ -1,0 +1,112 @@
+/**
+ * The jobs that are in the hands of handlers: runs them, tells them to stop (timeout, deadline, cancel, lost lease, shutdown), and ends without
+ * them those that do not. A handler that is told to stop has a second to settle; after that its job is reported and its slot is free, and
+ * what it still tries to commit is refused by the database.
+ */
+import { WritError } from '../../errors/index.js';
+import { milliseconds } from '../duration.js';
+import type { HandledJob } from '../job.js';
+import type { WorkItem } from './context.js';
+import { pass } from './fault-points.js';
+import type { Lease } from './lease.js';
+import { failureOf, judge, type Outcome, resultJson } from './outcome.js';
+
+const settleMs = 1_000;
+
+interface Running {
+  readonly item: WorkItem;
+  readonly lease: Lease;
+  readonly timeoutMs: number;
+  stoppedAt: number | undefined;
+  ended: boolean;
+}
+
+export interface HandlersOptions {
+  readonly concurrency: number;
+  readonly handlers: ReadonlyMap<string, HandledJob>;
+  /** An attempt failed. */
+  readonly onFailure: (error: unknown, item: WorkItem) => void;
+  /** A job left the hands of its handler. Without an outcome nothing may be reported: it is no longer ours. */
+  readonly onEnd: (lease: Lease, item: WorkItem, outcome: Outcome | undefined) => void;
+}
+
+export class Handlers {
+  readonly #options: HandlersOptions;
+  readonly #running = new Set<Running>();
+
+  constructor(options: HandlersOptions) {
+    this.#options = options;
+  }
+
+  /** How many more could run at once. */
+  get free(): number {
+    return this.#options.concurrency - this.#running.size;
+  }
+
+  get running(): number {
+    return this.#running.size;
+  }
+
+  runningOf(lease: Lease): number {
+    let jobs = 0;
+    for (const running of this.#running) if (running.lease === lease) jobs++;
+    return jobs;
+  }
+
+  async run(lease: Lease, item: WorkItem): Promise<void> {
+    const handled = this.#options.handlers.get(item.kind);
+    const timeout = handled?.job.options.timeout;
+    const timeoutMs = timeout === undefined ? lease.timeoutMs : milliseconds(timeout);
+    const running: Running = { item, lease, timeoutMs, stoppedAt: undefined, ended: false };
+    this.#running.add(running);
+    item.startedAt = Date.now();
+    let outcome: Outcome | undefined;
+    try {
+      await pass('started', item.id);
+      if (item.abortedWith) throw item.abortedWith; // cancelled before its turn came
+      if (!handled) throw new WritError('no_handler', item.kind);
+      if (handled.job.validated) item.input = await handled.job.parse(item.input);
+      outcome = { type: 'succeeded', result: resultJson(await handled.run(item as never)) };
+    } catch (error) {
+      outcome = this.#judge(error, item);
+    }
+    this.#end(running, outcome);
+  }
+
+  #judge(error: unknown, item: WorkItem): Outcome | undefined {
+    const outcome = judge(error, item);
+    if (outcome && 'code' in outcome) this.#options.onFailure(failureOf(error, item), item);
+    return outcome;
+  }
+
+  #end(running: Running, outcome: Outcome | undefined): void {
+    if (running.ended) return; // without its handler, when its time to settle was over
+    running.ended = true;
+    this.#running.delete(running);
+    this.#options.onEnd(running.lease, running.item, outcome);
+  }
+
+  /** Tells the handlers of some jobs to stop. */
+  stop(reason: WritError, which: (item: WorkItem, lease: Lease) => boolean = () => true): void {
+    for (const running of this.#running) {
+      if (!which(running.item, running.lease)) continue;
+      running.stoppedAt ??= Date.now();
+      running.item.stop(reason);
+    }
+  }
+
+  /** Looks after timeouts, deadlines (which are in the database's time) and handlers that do not stop. */
+  watch(databaseClockOffset: number): void {
+    const now = Date.now();
+    for (const running of this.#running) {
+      const { item, timeoutMs } = running;
+      if (running.stoppedAt !== undefined) {
+        if (now - running.stoppedAt > settleMs) this.#end(running, this.#judge(item.abortedWith, item));
+      } else if (now - item.startedAt > timeoutMs) {
+        this.stop(new WritError('timeout', `job ${item.id} after ${timeoutMs} ms`), (other) => other === item);
+      } else if (item.deadline !== undefined && now + databaseClockOffset > item.deadline) {
+        this.stop(new WritError('deadline_exceeded', `job ${item.id}`), (other) => other === item);
+      }
+    }
+  }
+}
