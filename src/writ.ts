@@ -2,6 +2,7 @@
 import pg from 'pg';
 import { type AnyConnection, type Queryable, queryable } from './database/connection.js';
 import { type MigrateOptions, type MigrationPlan, migrate, planMigration } from './database/migrate.js';
+import { isUuid } from './database/uuid.js';
 import { fromDatabase, refusalIn, WritError, WritRefusal } from './errors/index.js';
 import { Coalescer, type Enqueued, type EnqueueOptions, type Item, send, toItem } from './queue/enqueue.js';
 import type { HandledJob, JobKind } from './queue/job.js';
@@ -198,12 +199,14 @@ export class Writ {
     jobId: string,
     options: { reason?: string; tenant?: string; actor?: string } = {},
   ): Promise<'cancelled' | 'cancel_requested'> {
+    if (!isUuid(jobId)) throw new WritRefusal('job_not_found', jobId);
     const answer = await this.#gate('fn_job_cancel', [jobId, options.reason ?? null, options.actor ?? this.#actor, options.tenant ?? null]);
     return answer.status as 'cancelled' | 'cancel_requested';
   }
 
   /** Enqueues a dead letter again, as a new job with the same key. `triage` says why it will work now. */
   async replay(jobId: string, options: { triage: string; tenant?: string; actor?: string }): Promise<{ jobId: string }> {
+    if (!isUuid(jobId)) throw new WritRefusal('dead_letter_not_found', jobId);
     const answer = await this.#gate('fn_job_dead_letter_replay', [
       jobId,
       options.triage,
@@ -237,7 +240,8 @@ export class Writ {
     return worker;
   }
 
-  async #gate(name: string, params: unknown[]): Promise<Record<string, unknown>> {
+  async #gate(name: string, params: (string | null)[]): Promise<Record<string, unknown>> {
+    for (const text of params) if (text?.includes('\0') || text?.isWellFormed() === false) throw new WritRefusal('invalid_text', name);
     const casts: Record<string, string> = { fn_job_kind_register: '$1, $2::text::jsonb, $3' };
     const placeholders = casts[name] ?? params.map((_, index) => `$${index + 1}`).join(', ');
     let answer: unknown;

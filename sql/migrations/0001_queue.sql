@@ -11,27 +11,32 @@ comment on function writ.now() is 'The clock of every gate. writ/testing replace
 create table writ_data.dot_config (
   key         text primary key,
   value       jsonb not null,
+  minimum     numeric,
+  maximum     numeric,
+  whole       boolean not null default false,
   description text not null,
   updated_at  timestamptz not null default clock_timestamp(),
-  updated_by  text not null default 'migration'
+  updated_by  text not null default 'migration',
+  constraint number_is_within_bounds check (
+    jsonb_typeof(value) <> 'number' or value::numeric between minimum and maximum and (not whole or value::numeric % 1 = 0))
 );
 
-insert into writ_data.dot_config (key, value, description) values
-  ('queue.job_substrate.enabled',             'false',   'Jobs may be enqueued and claimed.'),
-  ('queue.worker.enabled',                    'true',    'Workers receive jobs; false pauses every worker and keeps what is queued.'),
-  ('queue.notify.enabled',                    'true',    'An enqueue wakes idle workers with NOTIFY; false leaves them to their polling.'),
-  ('queue.lease.reaper_enabled',              'true',    'Expired leases are taken back.'),
-  ('queue.lease.reaper_batch',                '100',     'Leases that one call of the reaper takes back at most.'),
-  ('queue.lease.duration_sec',                '300',     'Length of a lease when the worker does not ask for another.'),
-  ('queue.lease.timeout_sec',                 '900',     'How long a started job may run before its lease is no longer renewed.'),
-  ('queue.retry.max_attempts_default',        '5',       'Attempts of a job whose kind does not say.'),
-  ('queue.retry.backoff_base_sec',            '10',      'First ceiling of the delay before a retry; it doubles with each attempt.'),
-  ('queue.retry.backoff_cap_sec',             '3600',    'Highest ceiling of the delay before a retry.'),
-  ('queue.payload.max_bytes',                 '1048576', 'Largest input or result of a job, as JSON text.'),
-  ('queue.safe_payload.max_bytes',            '8192',    'Largest safe_payload, as JSON text.'),
-  ('queue.dlq.replay_enabled',                'true',    'Dead letters may be replayed.'),
-  ('queue.heartbeat.stale_threshold_seconds', '300',     'Silence after which a worker is shown as warning; twice this is stale.'),
-  ('queue.retention.finished_sec',            '2592000', 'Age at which the sweep cleans succeeded and cancelled jobs.');
+insert into writ_data.dot_config (key, value, minimum, maximum, whole, description) values
+  ('queue.job_substrate.enabled',             'false',   null, null,       false, 'Jobs may be enqueued and claimed.'),
+  ('queue.worker.enabled',                    'true',    null, null,       false, 'Workers receive jobs; false pauses every worker and keeps what is queued.'),
+  ('queue.notify.enabled',                    'true',    null, null,       false, 'An enqueue wakes idle workers with NOTIFY; false leaves them to their polling.'),
+  ('queue.lease.reaper_enabled',              'true',    null, null,       false, 'Expired leases are taken back.'),
+  ('queue.lease.reaper_batch',                '100',     1,    10000,      true,  'Leases that one call of the reaper takes back at most.'),
+  ('queue.lease.duration_sec',                '300',     1,    86400,      false, 'Length of a lease when the worker does not ask for another.'),
+  ('queue.lease.timeout_sec',                 '900',     1,    604800,     false, 'How long a started job may run before its lease is no longer renewed.'),
+  ('queue.retry.max_attempts_default',        '5',       1,    32767,      true,  'Attempts of a job whose kind does not say.'),
+  ('queue.retry.backoff_base_sec',            '10',      0,    86400,      false, 'First ceiling of the delay before a retry; it doubles with each attempt.'),
+  ('queue.retry.backoff_cap_sec',             '3600',    0,    2592000,    false, 'Highest ceiling of the delay before a retry.'),
+  ('queue.payload.max_bytes',                 '1048576', 0,    104857600,  true,  'Largest input or result of a job, as JSON text.'),
+  ('queue.safe_payload.max_bytes',            '8192',    0,    1048576,    true,  'Largest safe_payload, as JSON text.'),
+  ('queue.dlq.replay_enabled',                'true',    null, null,       false, 'Dead letters may be replayed.'),
+  ('queue.heartbeat.stale_threshold_seconds', '300',     1,    86400,      false, 'Silence after which a worker is shown as warning; twice this is stale.'),
+  ('queue.retention.finished_sec',            '2592000', 0,    3153600000, false, 'Age at which the sweep cleans succeeded and cancelled jobs.');
 
 -- Vocabulary -------------------------------------------------------------------------------------------------
 
@@ -191,12 +196,14 @@ create table writ_data.job_lease (
   start_upto    integer[] not null default '{}',
   start_at      timestamptz[] not null default '{}',
   open_jobs     integer not null,
+  ended_early   integer not null default 0,
   constraint lease_arrays_are_parallel check (
     cardinality(attempts) = cardinality(job_ids) and cardinality(execution_nos) = cardinality(job_ids)),
   constraint start_marks_are_parallel check (cardinality(start_upto) = cardinality(start_at)),
-  constraint lease_has_open_jobs check (open_jobs between 1 and cardinality(job_ids)),
+  constraint open_jobs_are_of_the_lease check (open_jobs between 0 and cardinality(job_ids)),
   constraint holder_is_not_blank check (btrim(holder) <> '')
 );
+comment on column writ_data.job_lease.ended_early is 'Jobs that ended without having been started; a later start mark passes over them.';
 comment on table writ_data.job_lease is
   'One row per claimed batch. Jobs 1..n are LEASED; those up to the last element of start_upto are IN_PROGRESS since the time beside it.';
 -- Random ids do not compress: keep the arrays as they are, and out of the row when the leased_until in it moves.

@@ -146,8 +146,11 @@ async function grant(client: Queryable): Promise<void> {
   const { rows } = await client.query('select rolname from pg_roles where rolname = any ($1)', [[...roles]]);
   const present = rows.map((row) => String(row.rolname));
   const statements = [
-    'revoke all on schema writ, writ_data from public',
-    'revoke all on all functions in schema writ, writ_data from public',
+    ...['public', ...present].flatMap((role) => [
+      `revoke all on schema writ, writ_data from ${role}`,
+      `revoke all on all functions in schema writ, writ_data from ${role}`,
+      `revoke all on all tables in schema writ, writ_data from ${role}`,
+    ]),
     ...present.map((role) => `grant usage on schema writ to ${role}`),
   ];
   for (const object of readSchemaObjects()) {

@@ -61,6 +61,19 @@ export const registry = {
     status: 400,
     retryable: false,
   },
+  invalid_job: {
+    message: 'A value of the job has the wrong type, or is out of range.',
+    remedy: 'See the detail.',
+    status: 400,
+    retryable: false,
+  },
+  invalid_job_definition: {
+    message: 'The definition of this kind of job cannot be used.',
+    remedy: 'See the detail: attempts are at least 1, times are not negative.',
+    status: 400,
+    retryable: false,
+  },
+  invalid_result: { message: 'The result of the job is not JSON.', remedy: 'Return what JSON can hold.', status: 400, retryable: false },
   invalid_jobs: { message: 'The jobs are not an array.', remedy: 'Pass an array of jobs.', status: 400, retryable: false },
   invalid_tenant: {
     message: 'The tenant is empty or longer than 200 characters.',

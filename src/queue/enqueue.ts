@@ -48,6 +48,9 @@ const unsafeEscape = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/i;
 export async function toItem(job: JobKind<never, unknown>, input: unknown, options: EnqueueOptions): Promise<Item> {
   if (job.validated) await job.parse(input);
   const { delay, deadline } = options;
+  for (const moment of [delay, deadline]) {
+    if (moment instanceof Date && Number.isNaN(moment.getTime())) throw new WritRefusal('invalid_duration', 'an invalid Date');
+  }
   const id = uuidv7();
   let json: string;
   try {
@@ -57,7 +60,8 @@ export async function toItem(job: JobKind<never, unknown>, input: unknown, optio
       key: options.key,
       tenant: options.tenant,
       input,
-      priority: options.priority || undefined,
+      // JSON has no NaN: as text it is refused for what it is.
+      priority: Number.isNaN(options.priority) ? 'NaN' : options.priority || undefined,
       delay_ms: delay === undefined || delay instanceof Date ? undefined : milliseconds(delay),
       process_after: delay instanceof Date ? delay : undefined,
       deadline_ms: deadline === undefined || deadline instanceof Date ? undefined : milliseconds(deadline),

@@ -5,10 +5,11 @@
 --   permanent, attempts used up, deadline passed   → dead_letter
 --   anything else                                  → retry_waiting, after a delay with full jitter that follows from job and attempt
 -- An execution that has committed, or has ended already, is left alone. The caller holds the lease row.
--- Answers the jobs by what became of them, in the order queued, retry_waiting, dead_letter, cancelled, with the size of each group.
+-- Answers the jobs by what became of them, in the order queued, retry_waiting, dead_letter, cancelled, with the size of each group,
+-- and how many of them had not been started.
 create or replace function writ_data.abort(
   p_lease writ_data.job_lease, p_positions integer[], p_abort_kinds text[], p_codes text[], p_messages text[], p_at timestamptz,
-  out jobs uuid[], out counts integer[]
+  out jobs uuid[], out counts integer[], out early integer
 ) language plpgsql set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 declare
   v_ids uuid[] := p_lease.job_ids; v_nos smallint[] := p_lease.execution_nos; v_attempts smallint[] := p_lease.attempts;
@@ -40,11 +41,12 @@ begin
     select job_id, no, attempts, p_lease.lease_token, p_lease.holder, 'ABORTED', case when cancelled then 'cancelled' else kind end,
       next in ('dead_letter', 'cancelled'),
       case when p <= v_upto then p_lease.start_at[width_bucket(p - 1, p_lease.start_upto) + 1] end, p_at, code, message
-    from open
+    from open order by p
     on conflict do nothing
     returning job_id
   ), mine as materialized (
-    select open.* from open where open.job_id in (select job_id from ended)
+    -- One row per job, though a fault may have delivered it twice to the same lease: the later execution counts, and of two the one that began.
+    select distinct on (open.job_id) open.* from open where open.job_id in (select job_id from ended) order by open.job_id, open.no desc, open.p
   ), again as (
     insert into writ_data.job_ready (job_kind, tenant_id, priority, seq, job_id, attempts, execution_no, deadline_at)
     select job_kind, tenant_id, priority, nextval('writ_data.job_ready_seq'), job_id, attempts, no + 1, deadline_at
@@ -56,7 +58,8 @@ begin
   )
   select coalesce(array_agg(job_id order by array_position('{queued,retry_waiting,dead_letter,cancelled}', next)), '{}'),
     array[count(*) filter (where next = 'queued'), count(*) filter (where next = 'retry_waiting'),
-      count(*) filter (where next = 'dead_letter'), count(*) filter (where next = 'cancelled')]
-  into jobs, counts
+      count(*) filter (where next = 'dead_letter'), count(*) filter (where next = 'cancelled')],
+    count(*) filter (where p > v_upto)
+  into jobs, counts, early
   from mine;
 end $$;

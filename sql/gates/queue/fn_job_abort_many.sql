@@ -9,18 +9,19 @@ create or replace function writ.fn_job_abort_many(
 declare
   v_now timestamptz;
   l writ_data.job_lease;
-  v_ids uuid[]; v_upto integer; v_started integer; v_jobs uuid[]; v_counts integer[]; v_refused jsonb;
+  v_ids uuid[]; v_may_remove boolean; v_early integer; v_started_upto integer; v_started uuid[]; v_jobs uuid[]; v_counts integer[]; v_refused jsonb;
 begin
-  if exists (select from unnest(p_abort_kinds) k where k is null or k not in ('transient', 'permanent', 'released')) then
+  if cardinality(p_abort_kinds) is distinct from cardinality(p_positions) or exists (select from unnest(p_abort_kinds) k where k is null or k not in ('transient', 'permanent', 'released')) then
     return writ_data.refusal('invalid_abort_kind', 'A job fails as transient or permanent, or is released.');
   end if;
-  select * into l from writ_data.job_lease where lease_token = p_lease_token for no key update;
-  if not found then
+  v_may_remove := (select open_jobs <= cardinality(p_positions) from writ_data.job_lease where lease_token = p_lease_token);
+  l := writ_data.lock_lease(p_lease_token, v_may_remove);
+  if l.lease_token is null then
     return writ_data.refusal('lease_lost', 'The lease is no longer held: it expired and was taken back, or all its jobs have ended.');
   end if;
   v_now := writ.now();
-  v_ids := l.job_ids; v_upto := writ_data.started_upto(l);
-  select jobs, counts into v_jobs, v_counts from writ_data.abort(l, p_positions, p_abort_kinds, p_codes, p_messages, v_now);
+  v_ids := l.job_ids;
+  select jobs, counts, early into v_jobs, v_counts, v_early from writ_data.abort(l, p_positions, p_abort_kinds, p_codes, p_messages, v_now);
   if cardinality(v_jobs) < cardinality(p_positions) then
     select jsonb_agg(jsonb_build_object('position', u.p, 'reason', case
         when v_ids[u.p] is not null and exists
@@ -30,13 +31,14 @@ begin
     into v_refused
     from unnest(p_positions, p_abort_kinds) u(p, k) where v_ids[u.p] is null or v_ids[u.p] <> all (v_jobs);
   end if;
-  v_started := writ_data.settle_lease(l, cardinality(v_jobs), p_start_upto, v_now);
+  select started_upto, started into v_started_upto, v_started
+  from writ_data.settle_lease(l, v_may_remove, cardinality(v_jobs), v_early, p_start_upto, v_now);
   perform writ_data.record_abort(case when p_abort_kinds[1] = 'released' then 'fn_job_release' else 'fn_job_fail' end,
-    coalesce(p_actor, l.holder), v_now, v_jobs, v_counts, coalesce(v_ids[v_upto + 1:v_started], '{}'),
+    coalesce(p_actor, l.holder), v_now, v_jobs, v_counts, v_started,
     case when p_codes is not null then jsonb_build_object('codes', to_jsonb(p_codes)) end);
   if v_counts[1] > 0 then
     perform writ_data.wake(array_agg(distinct j.job_kind), v_now) from writ_data.job j where j.job_id = any (v_jobs[1:v_counts[1]]);
   end if;
   return jsonb_build_object('queued', v_counts[1], 'retry_waiting', v_counts[2], 'dead_letter', v_counts[3], 'cancelled', v_counts[4],
-    'started_upto', v_started, 'refused', coalesce(v_refused, '[]'));
+    'started_upto', v_started_upto, 'refused', coalesce(v_refused, '[]'));
 end $$;

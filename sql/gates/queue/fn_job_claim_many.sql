@@ -4,7 +4,7 @@
 -- crash never makes a dead letter of a job that did not run.
 -- Answers {lease_token, leased_until, started_upto, timeout_s, jobs: [[job_id, kind, tenant, key, attempt, execution_no, deadline, input, …], …]},
 -- in the order of the lease: a job's place in it is how every later call names it. Without work: {jobs: []}.
--- Rows are deleted by ctid behind SKIP LOCKED, so claims never wait for each other; kinds are visited by their best priority.
+-- A lease lasts a day at most. Rows are deleted by ctid behind SKIP LOCKED, so claims never wait for each other; kinds are visited by their best priority.
 -- A job whose deadline has passed is cancelled instead of handed out.
 -- p_durable false answers before the claim is on disk, for this transaction alone. Nothing is promised by a claim: if the server crashes in
 -- that moment the job is queued again, and the worker that believed to have it finds its token refused.
@@ -15,7 +15,7 @@ create or replace function writ.fn_job_claim_many(
   set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set plan_cache_mode = force_generic_plan as $$
 declare
   v_now timestamptz := writ.now();
-  v_ttl double precision := coalesce(p_lease_ttl_seconds, (writ_data.setting('queue.lease.duration_sec'))::double precision);
+  v_ttl double precision := least(greatest(coalesce(p_lease_ttl_seconds, (writ_data.setting('queue.lease.duration_sec'))::double precision), 0), 86400);
   v_until timestamptz := v_now + v_ttl * interval '1 second';
   v_token uuid := writ_data.uuidv7();
   v_limit integer := least(greatest(p_limit, 1), 5000);

@@ -15,7 +15,7 @@ begin
     from writ_data.job_execution e
     where e.finished_at < v_before and (e.status = 'DONE' or e.final and e.abort_kind = 'cancelled')
       and not exists (select from writ_data.job_cleaned c where c.job_id = e.job_id)
-    limit p_limit
+    limit greatest(p_limit, 0)
   ), cleaned as (
     insert into writ_data.job_cleaned (job_id, cleaned_at, was) select job_id, v_now, was from old on conflict do nothing returning job_id
   ), keys as (

@@ -14,7 +14,7 @@ begin
     return writ_data.refusal('job_substrate_disabled', 'The queue is switched off: set queue.job_substrate.enabled to true.');
   elsif not (writ_data.setting('queue.dlq.replay_enabled'))::boolean then
     return writ_data.refusal('replay_disabled', 'Replays are switched off: set queue.dlq.replay_enabled to true.');
-  elsif coalesce(btrim(p_triage), '') = '' then
+  elsif coalesce(p_triage, '') !~ '\S' then
     return writ_data.refusal('triage_required', 'Say what was wrong and why it will work now.');
   end if;
   select * into j from writ_data.job where job_id = p_job_id and tenant_id = coalesce(p_tenant_id, tenant_id) and writ_data.visible(tenant_id);

@@ -13,10 +13,11 @@ declare
 begin
   v_answer := writ.fn_job_enqueue_many(jsonb_build_array(jsonb_strip_nulls(jsonb_build_object(
     'id', v_id, 'kind', p_kind, 'key', p_idempotency_key, 'executor', p_executor, 'source_ref', p_source_ref,
-    'target_ref', p_target_ref, 'payload_ref', p_payload_ref, 'safe_payload', p_safe_payload, 'priority', p_priority,
+    'target_ref', p_target_ref, 'payload_ref', p_payload_ref, 'priority', p_priority,
     'process_after', p_process_after, 'deadline_at', p_deadline_at, 'correlation_id', p_correlation_id,
     'causation_event_id', p_causation_event_id, 'max_attempts', p_max_attempts, 'parent_job_id', p_parent_job_id,
-    'workflow_id', p_workflow_id)) || case when p_input is null then '{}' else jsonb_build_object('input', p_input) end),
+    'workflow_id', p_workflow_id)) || case when p_input is null then '{}' else jsonb_build_object('input', p_input) end
+    || case when p_safe_payload is null then '{}' else jsonb_build_object('safe_payload', p_safe_payload) end),
     p_actor, p_tenant_id);
   if v_answer ? 'reason' then
     return v_answer;

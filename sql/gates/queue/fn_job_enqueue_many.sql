@@ -25,6 +25,7 @@ begin
     return writ_data.refusal('invalid_jobs', 'p_jobs is an array of jobs.');
   end if;
 
+  begin
   with item as materialized (
     select (x.n - 1)::integer as index, i.id, i.kind, i.key, coalesce(i.tenant, p_tenant_id) as tenant,
       i.input #>> '{}' is not null as has_input, i.input::text as body,
@@ -50,8 +51,8 @@ begin
         when executor not in
           ('DOT', 'Agent', 'Hermes', 'Codex', 'PG_worker', 'external_worker', 'future_Kestra_adapter') then 'unknown_executor'
         when executor <> kind_executor then 'executor_mismatch'
-        when id is null or id < v_oldest or id > v_newest or substr(id::text, 15, 1) <> '7' then 'invalid_job_id'
-        when tenant = '' or length(tenant) > 200 then 'invalid_tenant'
+        when id is null or id < v_oldest or id > v_newest or id::text !~ '^.{14}7.{4}[89ab]' then 'invalid_job_id'
+        when tenant is null or tenant = '' or length(tenant) > 200 then 'invalid_tenant'
         when not writ_data.visible(tenant) then 'tenant_forbidden'
         when key = '' or octet_length(key) > 1000 then 'invalid_idempotency_key'
         when octet_length(body) > v_max_bytes then 'payload_too_large'
@@ -71,7 +72,7 @@ begin
     select * from judged where reason is null and not (p_atomic and exists (select from judged where reason is not null))
   ), key_taken as (
     insert into writ_data.job_key (tenant_id, job_kind, idempotency_key, job_id)
-    select tenant, kind, key, id from good where key is not null
+    select tenant, kind, key, id from good where key is not null and not exists (select from writ_data.job j where j.job_id = good.id)
     order by tenant, kind, key
     on conflict do nothing
     returning job_id
@@ -114,6 +115,14 @@ begin
          when 'payload_too_large' then format('input %s, safe_payload %s bytes', octet_length(body), octet_length(safe_payload::text))
        end) order by index) from judged where reason is not null)
   into v_total, v_enqueued, v_kinds, v_refused;
+  exception when data_exception or datatype_mismatch then
+    -- A value that does not fit its column: find out whose, one by one.
+    if jsonb_array_length(p_jobs) > 1 then
+      return writ_data.enqueue_each(p_jobs, p_actor, p_tenant_id, p_atomic);
+    end if;
+    return jsonb_build_object('enqueued', 0, 'duplicates', '[]'::jsonb,
+      'refused', jsonb_build_array(jsonb_build_object('index', 0, 'reason', 'invalid_job', 'detail', sqlerrm)));
+  end;
 
   v_refused_n := coalesce(jsonb_array_length(v_refused), 0);
   if coalesce(cardinality(v_enqueued), 0) + v_refused_n < v_total and not (p_atomic and v_refused_n > 0) then

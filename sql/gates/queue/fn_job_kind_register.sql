@@ -5,8 +5,12 @@ create or replace function writ.fn_job_kind_register(p_kind text, p_definition j
 declare
   v_at timestamptz := writ.now();
 begin
-  if p_kind is null or p_kind !~ '^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,199}$' then
+  if coalesce(btrim(p_actor), '') = '' then
+    return writ_data.refusal('actor_required', 'Every call names who makes it.');
+  elsif p_kind is null or p_kind !~ '^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,199}$' then
     return writ_data.refusal('invalid_job_kind', 'A kind is 1 to 200 letters, digits and _ . : / - and begins with a letter or digit.');
+  elsif jsonb_typeof(p_definition) is distinct from 'object' then
+    return writ_data.refusal('invalid_job_definition', 'A definition is an object.');
   elsif coalesce(p_definition ->> 'executor', 'external_worker') not in
       ('DOT', 'Agent', 'Hermes', 'Codex', 'PG_worker', 'external_worker', 'future_Kestra_adapter') then
     return writ_data.refusal('unknown_executor', p_definition ->> 'executor');
@@ -28,4 +32,6 @@ begin
     perform writ_data.record('fn_job_kind_register', p_actor, v_at, '{}', '{}', '{}', '{}', p_note => p_kind);
   end if;
   return jsonb_build_object('registered', p_kind);
+exception when data_exception or check_violation then
+  return writ_data.refusal('invalid_job_definition', sqlerrm);
 end $$;

@@ -1,5 +1,5 @@
 -- gate: workflow_admin, dot_executor
--- Renews leases. One whose jobs have all run past their timeout is not renewed: the reaper shall have it. Updates no key column,
+-- Renews leases, for a day at most. One whose jobs have all run past their timeout is not renewed: the reaper shall have it. Updates no key column,
 -- so a transaction that holds the lease for its commit does not make renewal wait.
 -- Answers {renewed: [token], lost: [token], cancel: [job_id]}: the jobs among them that somebody wants stopped.
 create or replace function writ.fn_job_renew_many(p_lease_tokens uuid[], p_lease_ttl_seconds double precision, p_actor text default null) returns jsonb
@@ -9,7 +9,7 @@ declare
   v_renewed uuid[]; v_cancel uuid[];
 begin
   with renewed as (
-    update writ_data.job_lease l set leased_until = greatest(l.leased_until, v_now + p_lease_ttl_seconds * interval '1 second')
+    update writ_data.job_lease l set leased_until = greatest(l.leased_until, v_now + least(greatest(p_lease_ttl_seconds, 0), 86400) * interval '1 second')
     where l.lease_token = any (p_lease_tokens)
       and v_now <= coalesce(l.start_at[cardinality(l.start_at)], l.claimed_at) + l.timeout_s * interval '1 second'
     returning l.lease_token

@@ -5,18 +5,18 @@ create or replace function writ.fn_job_start_many(p_lease_token uuid, p_upto int
 declare
   v_now timestamptz;
   l writ_data.job_lease;
-  v_before integer; v_after integer;
+  v_before integer; v_after integer; v_started uuid[];
 begin
-  select * into l from writ_data.job_lease where lease_token = p_lease_token for no key update;
-  if not found then
+  l := writ_data.lock_lease(p_lease_token, false);
+  if l.lease_token is null then
     return writ_data.refusal('lease_lost', 'The lease is no longer held: it expired and was taken back, or all its jobs have ended.');
   end if;
   v_now := writ.now();
   v_before := writ_data.started_upto(l);
-  v_after := writ_data.settle_lease(l, 0, p_upto, v_now);
+  select started_upto, started into v_after, v_started from writ_data.settle_lease(l, false, 0, 0, p_upto, v_now);
   if v_after > v_before then
-    perform writ_data.record('fn_job_progress', coalesce(p_actor, l.holder), v_now, l.job_ids[v_before + 1:v_after],
-      array['dot.job.started'], array[1], array[v_after - v_before]);
+    perform writ_data.record('fn_job_progress', coalesce(p_actor, l.holder), v_now, v_started,
+      array['dot.job.started'], array[1], array[cardinality(v_started)]);
   end if;
   return jsonb_build_object('started_upto', v_after);
 end $$;

@@ -14,15 +14,17 @@ declare
   -- Copies: a field of a row variable is fetched from its storage again for every element that a statement reads.
   v_ids uuid[]; v_nos smallint[]; v_attempts smallint[]; v_upto integer;
   v_positions integer[] := p_positions; v_results text[] := p_results; v_too_large jsonb;
-  v_direct uuid[]; v_committed uuid[]; v_refused jsonb; v_ended integer; v_hashes bytea[]; v_started integer;
+  v_direct uuid[]; v_committed uuid[]; v_refused jsonb; v_ended integer; v_hashes bytea[]; v_may_remove boolean; v_started_upto integer; v_started uuid[];
 begin
-  select * into l from writ_data.job_lease where lease_token = p_lease_token for no key update;
-  if not found then
+  v_may_remove := (select open_jobs <= cardinality(p_positions) from writ_data.job_lease where lease_token = p_lease_token);
+  l := writ_data.lock_lease(p_lease_token, v_may_remove);
+  if l.lease_token is null then
     return writ_data.refusal('lease_lost', 'The lease is no longer held: it expired and was taken back, or all its jobs have ended.');
   end if;
   v_now := writ.now();
   v_ids := l.job_ids; v_nos := l.execution_nos; v_attempts := l.attempts; v_upto := writ_data.started_upto(l);
   if p_results is not null then
+    perform r::json from unnest(p_results) r;
     select array_agg(u.p order by u.n) filter (where not big), array_agg(u.r order by u.n) filter (where not big),
       jsonb_agg(jsonb_build_object('position', u.p, 'reason', 'payload_too_large')) filter (where big)
     into v_positions, v_results, v_too_large
@@ -75,12 +77,15 @@ begin
     into v_committed, v_refused;
     v_ended := v_ended + coalesce(cardinality(v_committed), 0);
   end if;
-  v_started := writ_data.settle_lease(l, v_ended, p_start_upto, v_now);
-  if v_ended > 0 or v_started > v_upto then
+  select started_upto, started into v_started_upto, v_started
+  from writ_data.settle_lease(l, v_may_remove, v_ended, 0, p_start_upto, v_now);
+  if v_ended > 0 or v_started_upto > v_upto then
     perform writ_data.record('fn_job_succeed', coalesce(p_actor, l.holder), v_now,
-      coalesce(v_direct, '{}') || coalesce(v_committed, '{}') || v_ids[v_upto + 1:v_started],
+      coalesce(v_direct, '{}') || coalesce(v_committed, '{}') || v_started,
       array['dot.job.committed', 'dot.job.succeeded', 'dot.job.started'],
-      array[1, 1, v_ended + 1], array[coalesce(cardinality(v_direct), 0), v_ended, v_ended + v_started - v_upto]);
+      array[1, 1, v_ended + 1], array[coalesce(cardinality(v_direct), 0), v_ended, v_ended + cardinality(v_started)]);
   end if;
-  return jsonb_build_object('done', v_ended, 'started_upto', v_started, 'refused', coalesce(v_refused, '[]') || coalesce(v_too_large, '[]'));
+  return jsonb_build_object('done', v_ended, 'started_upto', v_started_upto, 'refused', coalesce(v_refused, '[]') || coalesce(v_too_large, '[]'));
+exception when invalid_text_representation then
+  return writ_data.refusal('invalid_result', 'A result is JSON.');
 end $$;

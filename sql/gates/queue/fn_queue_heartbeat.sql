@@ -6,7 +6,9 @@ create or replace function writ.fn_queue_heartbeat(p_executor_id text, p_executo
 declare
   v_now timestamptz := writ.now();
 begin
-  if p_executor_kind is null or p_executor_kind not in
+  if coalesce(btrim(p_executor_id), '') = '' then
+    return writ_data.refusal('actor_required', 'A worker has a name.');
+  elsif p_executor_kind is null or p_executor_kind not in
       ('DOT', 'Agent', 'Hermes', 'Codex', 'PG_worker', 'external_worker', 'future_Kestra_adapter') then
     return writ_data.refusal('executor_forbidden', format('%s is not an executor.', coalesce(p_executor_kind, 'Nobody')));
   end if;

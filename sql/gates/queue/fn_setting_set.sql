@@ -4,18 +4,22 @@ create or replace function writ.fn_setting_set(p_key text, p_value jsonb, p_acto
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   v_now timestamptz := writ.now();
-  v_old jsonb;
+  v_setting writ_data.dot_config;
 begin
   if coalesce(btrim(p_actor), '') = '' then
     return writ_data.refusal('actor_required', 'Every call names who makes it.');
   end if;
-  select value into v_old from writ_data.dot_config where key = p_key for update;
+  select * into v_setting from writ_data.dot_config where key = p_key for update;
   if not found then
     return writ_data.refusal('unknown_setting', p_key);
-  elsif jsonb_typeof(p_value) is distinct from jsonb_typeof(v_old) or jsonb_typeof(p_value) = 'number' and p_value::numeric < 0 then
-    return writ_data.refusal('invalid_setting', format('%s is a %s, and not negative.', p_key, jsonb_typeof(v_old)));
+  elsif jsonb_typeof(p_value) is distinct from jsonb_typeof(v_setting.value) then
+    return writ_data.refusal('invalid_setting', format('%s is a %s.', p_key, jsonb_typeof(v_setting.value)));
+  elsif jsonb_typeof(p_value) = 'number' and
+      (p_value::numeric not between v_setting.minimum and v_setting.maximum or v_setting.whole and p_value::numeric % 1 <> 0) then
+    return writ_data.refusal('invalid_setting', format('%s is a %s from %s to %s.', p_key,
+      case when v_setting.whole then 'whole number' else 'number' end, v_setting.minimum, v_setting.maximum));
   end if;
   update writ_data.dot_config set value = p_value, updated_at = v_now, updated_by = p_actor where key = p_key;
-  perform writ_data.record('fn_setting_set', p_actor, v_now, '{}', '{}', '{}', '{}', p_note => format('%s: %s → %s', p_key, v_old, p_value));
-  return jsonb_build_object('key', p_key, 'value', p_value, 'was', v_old);
+  perform writ_data.record('fn_setting_set', p_actor, v_now, '{}', '{}', '{}', '{}', p_note => format('%s: %s → %s', p_key, v_setting.value, p_value));
+  return jsonb_build_object('key', p_key, 'value', p_value, 'was', v_setting.value);
 end $$;

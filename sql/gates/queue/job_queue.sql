@@ -33,9 +33,9 @@ left join lateral (
   select x.error_message, x.error_code, x.finished_at from writ_data.job_execution x where x.job_id = j.job_id and x.error_code is not null
   order by x.execution_no desc limit 1) err on true
 left join lateral (
-  select l.lease_name, l.holder, l.lease_token, l.leased_until, p.position, writ_data.started_upto(l) as started_upto, l.attempts[p.position] as attempts,
-    case when p.position <= writ_data.started_upto(l) then l.start_at[width_bucket(p.position - 1, l.start_upto) + 1] end as started_at
+  select l.lease_name, l.holder, l.lease_token, l.leased_until, p.position, coalesce(l.start_upto[cardinality(l.start_upto)], 0) as started_upto, l.attempts[p.position] as attempts,
+    case when p.position <= coalesce(l.start_upto[cardinality(l.start_upto)], 0) then l.start_at[width_bucket(p.position - 1, l.start_upto) + 1] end as started_at
   from writ_data.job_lease l cross join lateral (select array_position(l.job_ids, j.job_id) as position) p
   where p.position is not null and r.job_id is null and w.job_id is null and (e.job_id is null or e.status <> 'DONE' and not e.final)
   limit 1) o on true
-where writ_data.visible(j.tenant_id);
+where coalesce(current_setting('writ.tenant', true), '') in ('', j.tenant_id);

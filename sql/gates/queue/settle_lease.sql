@@ -1,21 +1,35 @@
 -- internal
--- The one place that changes a lease after its claim, besides its renewal: p_ended of its jobs have ended, and those up to
--- p_start_upto are started (start marks only grow; jobs of a lease start in its order). A lease without open jobs is removed.
--- The caller holds the row. Answers how many of its jobs are started now.
-create or replace function writ_data.settle_lease(p_lease writ_data.job_lease, p_ended integer, p_start_upto integer, p_at timestamptz)
-  returns integer language plpgsql as $$
+-- The one place that changes a lease after its claim, besides its renewal: p_ended of its jobs have ended, p_early of them without having been
+-- started, and those up to p_start_upto are started (start marks only grow; jobs of a lease start in its order; one that has ended is passed over).
+-- A lease without open jobs is removed, or left to the reaper when the caller's lock does not allow it. The caller holds the row.
+-- Answers how many are started now, and which jobs are new among them.
+create or replace function writ_data.settle_lease(
+  p_lease writ_data.job_lease, p_may_remove boolean, p_ended integer, p_early integer, p_start_upto integer, p_at timestamptz,
+  out started_upto integer, out started uuid[]
+) language plpgsql as $$
 declare
   v_before integer := writ_data.started_upto(p_lease);
-  v_after integer := greatest(v_before, least(coalesce(p_start_upto, 0), cardinality(p_lease.job_ids)));
 begin
+  started_upto := greatest(v_before, least(coalesce(p_start_upto, 0), cardinality(p_lease.job_ids)));
+  started := '{}';
   if p_lease.open_jobs <= p_ended then
-    delete from writ_data.job_lease where lease_token = p_lease.lease_token;
-    return v_before;
-  elsif v_after > v_before then
-    update writ_data.job_lease set open_jobs = open_jobs - p_ended, start_upto = start_upto || v_after, start_at = start_at || p_at
+    started_upto := v_before;
+    if p_may_remove then
+      delete from writ_data.job_lease where lease_token = p_lease.lease_token;
+    else
+      update writ_data.job_lease set open_jobs = 0 where lease_token = p_lease.lease_token;
+    end if;
+  elsif started_upto > v_before then
+    update writ_data.job_lease set open_jobs = open_jobs - p_ended, ended_early = ended_early + p_early,
+      start_upto = start_upto || settle_lease.started_upto, start_at = start_at || p_at
     where lease_token = p_lease.lease_token;
+    started := p_lease.job_ids[v_before + 1:started_upto];
+    if p_lease.ended_early + p_early > 0 then
+      select coalesce(array_agg(u.id order by u.n), '{}') into started
+      from unnest(started, p_lease.execution_nos[v_before + 1:started_upto]) with ordinality u(id, no, n)
+      where not exists (select from writ_data.job_execution e where e.job_id = u.id and e.execution_no = u.no);
+    end if;
   elsif p_ended > 0 then
-    update writ_data.job_lease set open_jobs = open_jobs - p_ended where lease_token = p_lease.lease_token;
+    update writ_data.job_lease set open_jobs = open_jobs - p_ended, ended_early = ended_early + p_early where lease_token = p_lease.lease_token;
   end if;
-  return v_after;
 end $$;

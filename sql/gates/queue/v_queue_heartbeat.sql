@@ -8,4 +8,4 @@ select w.executor_id, w.executor_kind, w.domain_scope, w.kinds, w.last_beat_at, 
     else 'fresh'
   end as freshness
 from writ_data.queue_worker w
-cross join (select (writ_data.setting('queue.heartbeat.stale_threshold_seconds'))::double precision as s) t;
+cross join (select value::double precision as s from writ_data.dot_config where key = 'queue.heartbeat.stale_threshold_seconds') t;

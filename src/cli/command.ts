@@ -1,0 +1,52 @@
+/** What every command shares: how its options are read, and how an argument is checked before anything is asked of the database. */
+import { type Command, InvalidArgumentError } from 'commander';
+import { type Duration, milliseconds } from '../queue/duration.js';
+import { connectionString, type Session, type SessionOptions, withSession } from './connection.js';
+import { Output } from './output.js';
+
+interface GlobalOptions {
+  readonly databaseUrl?: string;
+  readonly json?: boolean;
+}
+
+export interface Context {
+  readonly output: Output;
+  readonly connectionString: () => string;
+  readonly session: <T>(use: (session: Session) => Promise<T>, options?: SessionOptions) => Promise<T>;
+}
+
+export function contextOf(command: Command): Context {
+  const { databaseUrl, json } = command.optsWithGlobals<GlobalOptions>();
+  return {
+    output: new Output({ json: json === true }),
+    connectionString: () => connectionString(databaseUrl),
+    session: (use, options) => withSession(connectionString(databaseUrl), use, options),
+  };
+}
+
+export function jobId(text: string): string {
+  if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)) return text.toLowerCase();
+  throw new InvalidArgumentError('A job id is a UUID; `writ queue list` shows them.');
+}
+
+export function wholeNumber(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (/^\d+$/.test(text) && value >= min && value <= max) return value;
+    throw new InvalidArgumentError(`It is a whole number from ${min} to ${max}.`);
+  };
+}
+
+export function duration(text: string): Duration {
+  try {
+    milliseconds(text as Duration);
+    return text as Duration;
+  } catch {
+    throw new InvalidArgumentError('Write a number with a unit: 500ms, 10s, 5m, 2h.');
+  }
+}
+
+export function notBlank(text: string): string {
+  if (text.trim() !== '') return text;
+  throw new InvalidArgumentError('It cannot be empty.');
+}

@@ -1,0 +1,66 @@
+/** `writ doctor`: looks at everything that has gone wrong for somebody before, and says what to do about it. */
+import type { Command } from 'commander';
+import { contextOf } from '../command.js';
+import { isInstalled } from '../connection.js';
+import { connectionChecks } from '../doctor/connection.js';
+import type { Checks, Finding, Level } from '../doctor/finding.js';
+import { queueChecks } from '../doctor/queue.js';
+import { schemaChecks } from '../doctor/schema.js';
+import { exitCodes, explain } from '../failure.js';
+import { type Output, plural, wrap } from '../output.js';
+
+export function addDoctor(program: Command): void {
+  program
+    .command('doctor')
+    .description('check the database, the schema, the workers and the queue')
+    .action(async (_options: unknown, command: Command) => {
+      const { output, session } = contextOf(command);
+      const findings = await session(
+        async (db) => {
+          const run = async (checks: Checks) => {
+            const found: Finding[] = [];
+            for (const [name, check] of Object.entries(checks)) found.push(...(await check(db).catch((error) => [failed(name, error)])));
+            return found;
+          };
+          const before = [...(await run(connectionChecks)), ...(await run(schemaChecks))];
+          const installed = await isInstalled(db).catch(() => false);
+          if (!installed) process.exitCode = exitCodes.unavailable;
+          return installed ? [...before, ...(await run(queueChecks))] : before;
+        },
+        { installed: false },
+      );
+      if (findings.some(({ level }) => level === 'error')) process.exitCode ??= exitCodes.failed;
+      if (output.json) output.data({ ok: !process.exitCode, findings });
+      else show(output, findings);
+    });
+}
+
+/** A check that cannot look is not a check that found nothing. */
+function failed(check: string, error: unknown): Finding {
+  const { message, remedy } = explain(error);
+  return { check, level: 'warning', says: `Could not be looked at: ${message}`, remedy };
+}
+
+const marks: Record<Level, readonly [mark: string, style: 'green' | 'yellow' | 'red']> = {
+  ok: ['✓', 'green'],
+  warning: ['!', 'yellow'],
+  error: ['✗', 'red'],
+};
+
+function show(output: Output, findings: readonly Finding[]): void {
+  const indent = Math.max(...findings.map(({ check }) => check.length)) + 4;
+  const width = Math.max(40, Math.min(output.width, 110) - indent);
+  for (const { check, level, says, means, remedy } of findings) {
+    const [mark, style] = marks[level];
+    const [head, ...rest] = wrap(says, width);
+    output.line(`${output.style(style, mark)} ${check.padEnd(indent - 2)}${head}`);
+    const more = [...rest, ...(means ? wrap(means, width) : [])];
+    for (const line of more) output.line(' '.repeat(indent) + line);
+    if (remedy) for (const [i, line] of wrap(remedy, width - 2).entries()) output.line(' '.repeat(indent) + (i === 0 ? '→ ' : '  ') + line);
+  }
+  const having = (level: Level) => findings.filter((finding) => finding.level === level).length;
+  output.line();
+  output.line(
+    `${plural(findings.length, 'check')}: ${having('ok')} ok, ${plural(having('warning'), 'warning')}, ${plural(having('error'), 'error')}`,
+  );
+}

@@ -1,0 +1,13 @@
+/** `writ queue`: looking at jobs, and the few things that people do to them. */
+import type { Command } from 'commander';
+import { addCancel } from './cancel.js';
+import { addList } from './list.js';
+import { addReplay } from './replay.js';
+import { addShow } from './show.js';
+import { addStats } from './stats.js';
+import { addWatch } from './watch.js';
+
+export function addQueue(program: Command): void {
+  const queue = program.command('queue').description('look at jobs, cancel and replay them');
+  for (const add of [addStats, addList, addShow, addCancel, addReplay, addWatch]) add(queue);
+}

@@ -1,0 +1,71 @@
+/** `writ queue stats`: the queue in figures, as a whole and by kind. */
+import type { Command } from 'commander';
+import { contextOf } from '../../command.js';
+import type { Session } from '../../connection.js';
+import { jobsInStatus } from '../../jobs.js';
+import { count, type Output, plural, span } from '../../output.js';
+
+/** The answer of fn_job_queue_health. */
+export interface Health {
+  readonly backlog: number;
+  readonly waiting: number;
+  readonly in_progress: number;
+  readonly dead_letter_open: number;
+  readonly oldest_queued_age_s: number | null;
+  readonly lease_active: number;
+  readonly workers: number;
+  readonly enabled: boolean;
+}
+
+interface Kind {
+  readonly kind: string;
+  readonly backlog: number;
+  readonly in_progress: number;
+  readonly dead_letter: number;
+}
+
+const byKind = `
+  select job_kind as kind, coalesce(b.backlog, 0)::float8 as backlog, coalesce(p.in_progress, 0)::float8 as in_progress,
+    coalesce(d.dead_letter, 0)::float8 as dead_letter
+  from writ.job_kind k
+  left join writ.v_job_queue_backlog b using (job_kind)
+  left join writ.v_job_queue_in_progress p using (job_kind)
+  left join (select q.job_kind, count(*) as dead_letter from ${jobsInStatus('dead_letter')} group by q.job_kind) d using (job_kind)
+  order by backlog desc, job_kind`;
+
+export const readHealth = (db: Session): Promise<Health> => db.gate<Health>('fn_job_queue_health()');
+
+export function addStats(queue: Command): void {
+  queue
+    .command('stats')
+    .description('backlog, work in progress, dead letters and workers')
+    .action(async (_options: unknown, command: Command) => {
+      const { output, session } = contextOf(command);
+      await session(async (db) => {
+        const health = await readHealth(db);
+        const kinds = await db.rows<Kind>(byKind);
+        if (output.json) output.data({ ...health, kinds });
+        else show(output, health, kinds);
+      });
+    });
+}
+
+function show(output: Output, health: Health, kinds: readonly Kind[]): void {
+  const oldest =
+    health.oldest_queued_age_s === null || health.backlog === 0 ? '' : `, the oldest for ${span(health.oldest_queued_age_s * 1000)}`;
+  output.pairs([
+    ['queue', health.enabled ? output.style('green', 'on') : output.style('red', 'off')],
+    ['backlog', `${count(health.backlog)}${oldest}`],
+    ['waiting', `${count(health.waiting)} (delays and retries)`],
+    ['in progress', `${count(health.in_progress)} in ${plural(health.lease_active, 'lease')}`],
+    ['dead letters', health.dead_letter_open > 0 ? output.style('red', count(health.dead_letter_open)) : '0'],
+    ['workers', count(health.workers)],
+  ]);
+  if (kinds.length === 0) return;
+  output.line();
+  const right = { align: 'right' } as const;
+  output.table(
+    [{ title: 'KIND' }, { title: 'BACKLOG', ...right }, { title: 'IN PROGRESS', ...right }, { title: 'DEAD LETTERS', ...right }],
+    kinds.map((kind) => [kind.kind, count(kind.backlog), count(kind.in_progress), count(kind.dead_letter)]),
+  );
+}

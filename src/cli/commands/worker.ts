@@ -1,0 +1,190 @@
+/** `writ worker`: runs the handlers that JavaScript modules export, until it is told to stop. */
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Command } from 'commander';
+import type { Duration } from '../../queue/duration.js';
+import type { HandledJob } from '../../queue/job.js';
+import { Writ } from '../../writ.js';
+import { contextOf, duration, wholeNumber } from '../command.js';
+import { exitCodes, explain, Failure, wrongUsage } from '../failure.js';
+import { type Output, oneLine, plural, span } from '../output.js';
+import { interruption } from '../signals.js';
+
+interface Options {
+  readonly concurrency: number;
+  readonly lease: Duration;
+  readonly grace: Duration;
+}
+
+export function addWorker(program: Command): void {
+  program
+    .command('worker')
+    .description('run the handlers that these JavaScript modules export')
+    .argument('<file...>', 'modules whose exports are handled jobs: job.handle(…), or arrays of them')
+    .option('--concurrency <n>', 'handlers that run at the same time', wholeNumber(1, 1_000), 10)
+    .option('--lease <duration>', 'length of a lease; it is renewed every third of it', duration, '30s')
+    .option('--grace <duration>', 'how long running handlers may finish when the worker stops', duration, '10s')
+    .action(async (files: string[], options: Options, command: Command) => {
+      const { output, session, connectionString } = contextOf(command);
+      const handlers = await load(files);
+      await session(async () => undefined); // says at once when the database is not there or not ready
+      await work(connectionString(), handlers, options, output);
+    });
+}
+
+const example = `Export what job.handle answers, for example:
+
+        import { defineJob } from 'writ';
+        export const greet = defineJob('greet').handle(async ({ input }) => { … });`;
+
+/** Every handled job among the exports of these files. */
+export async function load(files: readonly string[]): Promise<HandledJob[]> {
+  const handlers = new Map<string, { handled: HandledJob; file: string }>();
+  for (const file of files) {
+    const found = Object.values(await importFile(file))
+      .flat()
+      .filter(isHandledJob);
+    if (found.length === 0) throw wrongUsage(`${file} exports no handler.`, example);
+    for (const handled of new Set(found)) {
+      const other = handlers.get(handled.job.kind);
+      if (other && other.handled !== handled) {
+        throw wrongUsage(`${handled.job.kind} has two handlers, in ${other.file} and in ${file}.`, 'Keep one of them.');
+      }
+      handlers.set(handled.job.kind, { handled, file });
+    }
+  }
+  return [...handlers.values()].map(({ handled }) => handled);
+}
+
+async function importFile(file: string): Promise<Record<string, unknown>> {
+  const url = pathToFileURL(resolve(file)).href;
+  try {
+    return (await import(url)) as Record<string, unknown>;
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException & { url?: string };
+    if (code === 'ERR_MODULE_NOT_FOUND' && (error as { url?: string }).url === url) {
+      throw wrongUsage(`${file} does not exist.`, 'Check the path; it is taken from the current folder.');
+    }
+    if (code === 'ERR_UNKNOWN_FILE_EXTENSION' || code === 'ERR_UNSUPPORTED_DIR_IMPORT') {
+      throw wrongUsage(
+        `${file} is not JavaScript that this Node (${process.version}) can load.`,
+        'Compile it first, or run a newer Node for TypeScript.',
+      );
+    }
+    throw new Failure(exitCodes.failed, 'import_failed', `${file} cannot be loaded: ${message}`, 'Mend the module; --debug shows where.', {
+      cause: error,
+    });
+  }
+}
+
+/** By shape, not by class: the module may have a copy of the package of its own. */
+function isHandledJob(value: unknown): value is HandledJob {
+  const { job, run } = (value ?? {}) as { job?: { kind?: unknown }; run?: unknown };
+  return typeof run === 'function' && typeof job?.kind === 'string';
+}
+
+async function work(connectionString: string, handlers: readonly HandledJob[], options: Options, output: Output): Promise<void> {
+  const tally = { begun: 0, completed: 0, failed: 0 };
+  const startedAt = Date.now();
+  const log = new WorkerLog(output);
+  const writ = await Writ.connect({ connectionString, max: Math.min(options.concurrency, 20) + 3, actor: 'worker' });
+  const { first, release } = interruption();
+  try {
+    const worker = await writ.work(
+      handlers.map((handled) => counted(handled, tally)),
+      {
+        ...options,
+        onError: (error, job) => {
+          if (job) tally.failed++;
+          log.trouble(error, job);
+        },
+      },
+    );
+    log.say({ event: 'working', worker: worker.id, kinds: handlers.map(({ job }) => job.kind), concurrency: options.concurrency });
+    const signal = await first;
+    const running = tally.begun - tally.completed - tally.failed;
+    log.say({ event: 'stopping', signal, running });
+    await worker.stop();
+  } finally {
+    await writ.close();
+    release();
+  }
+  const { begun, completed, failed } = tally;
+  log.say({
+    event: 'stopped',
+    completed,
+    failed,
+    givenBack: Math.max(0, begun - completed - failed),
+    seconds: (Date.now() - startedAt) / 1000,
+  });
+}
+
+/** Counts what the handler does, for the summary. */
+function counted({ job, run }: HandledJob, tally: { begun: number; completed: number }): HandledJob {
+  return {
+    job,
+    run: async (context) => {
+      tally.begun++;
+      const result = await run(context);
+      tally.completed++;
+      return result;
+    },
+  };
+}
+
+type Said =
+  | { event: 'working'; worker: string; kinds: string[]; concurrency: number }
+  | { event: 'stopping'; signal: string; running: number }
+  | { event: 'stopped'; completed: number; failed: number; givenBack: number; seconds: number };
+
+class WorkerLog {
+  readonly #output: Output;
+  #lastTrouble = '';
+
+  constructor(output: Output) {
+    this.#output = output;
+  }
+
+  say(said: Said): void {
+    if (this.#output.json) {
+      this.#output.data({ at: new Date(), ...said }, { line: true });
+      return;
+    }
+    this.#output.line(sentence(said));
+  }
+
+  /** A failed attempt, or, without a job, a fault of the worker itself; such faults come again with every poll and are said once. */
+  trouble(error: unknown, job?: { id: string; kind: string; attempt: number }): void {
+    const { code, message, remedy } = explain(error);
+    if (!job && message === this.#lastTrouble) return;
+    this.#lastTrouble = job ? '' : message;
+    if (this.#output.json) {
+      this.#output.data(
+        {
+          at: new Date(),
+          event: job ? 'failed' : 'trouble',
+          ...(job && { jobId: job.id, kind: job.kind, attempt: job.attempt }),
+          code,
+          message,
+        },
+        { line: true },
+      );
+    } else if (job) {
+      this.#output.line(`${this.#output.style('red', '✗')} ${job.kind} ${job.id} attempt ${job.attempt}: ${oneLine(message)}`);
+    } else {
+      this.#output.note(`writ: ${message}\n      ${remedy}`);
+    }
+  }
+}
+
+function sentence(said: Said): string {
+  if (said.event === 'working') {
+    return `Working on ${said.kinds.join(', ')} as ${said.worker}, ${plural(said.concurrency, 'handler')} at a time. Ctrl-C stops.`;
+  }
+  if (said.event === 'stopping') {
+    return `${said.signal}: stopping${said.running > 0 ? `, ${plural(said.running, 'handler')} may finish` : ''}. A second signal ends at once.`;
+  }
+  const { completed, failed, givenBack, seconds } = said;
+  const back = givenBack > 0 ? `, ${plural(givenBack, 'job')} given back` : '';
+  return `Stopped after ${span(seconds * 1000)}: ${plural(completed, 'job')} handled, ${plural(failed, 'failed attempt')}${back}.`;
+}

@@ -1,0 +1,152 @@
+/** Which database a command speaks to, and one session with it. */
+import { readFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { join, resolve } from 'node:path';
+import pg from 'pg';
+import type { EmbeddedServer } from '../database/embedded.js';
+import { fromDatabase, refusalIn, WritError } from '../errors/index.js';
+import { exitCodes, Failure, wrongUsage } from './failure.js';
+import { describeTarget, keepSecret } from './secrets.js';
+
+/** The embedded server of a folder, as `writ dev` leaves word of it. */
+export interface ServerFile {
+  readonly connectionString: string;
+  readonly pid: number;
+}
+
+export const serverFolder = (): string => resolve('.writ');
+export const serverFile = (folder: string): string => join(folder, 'server.json');
+
+/** The server that runs in this folder, if one does: a file that a crash left behind is not believed. */
+export function runningServer(folder = serverFolder()): ServerFile | undefined {
+  try {
+    const server = JSON.parse(readFileSync(serverFile(folder), 'utf8')) as ServerFile;
+    return isAlive(server.pid) ? server : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'; // there, but another user's
+  }
+}
+
+/** The connection string to use: the option, the environment, or the embedded server of this folder. */
+export function connectionString(option: string | undefined): string {
+  const given = option ?? (process.env.DATABASE_URL || undefined);
+  if (given !== undefined) return checked(given, option === undefined ? 'DATABASE_URL' : '--database-url');
+  const server = runningServer();
+  if (server) return checked(server.connectionString, '.writ/server.json');
+  throw new Failure(
+    exitCodes.unavailable,
+    'database_unreachable',
+    'No database is given, and no embedded server runs in this folder.',
+    'Set DATABASE_URL or --database-url, or run `writ dev` here in another terminal.',
+  );
+}
+
+function checked(text: string, origin: string): string {
+  // The text itself is not shown: it may hold a password.
+  const wrong = wrongUsage(
+    `${origin} is not a PostgreSQL connection string.`,
+    'It begins with postgres:// and names user, password, host and database.',
+  );
+  if (!/^postgres(ql)?:\/\//.test(text)) throw wrong;
+  try {
+    keepSecret(text);
+  } catch {
+    throw wrong;
+  }
+  return text;
+}
+
+/** Who a change is made by, for the record. */
+export function actor(option?: string): string {
+  if (option) return option;
+  try {
+    return `cli:${userInfo().username}`;
+  } catch {
+    return 'cli'; // a process without an entry in the system's user list
+  }
+}
+
+/** Ends an embedded server. One that is gone already, as after a Ctrl-C that reached it too, is not waited for. */
+export async function stopServer(server: EmbeddedServer): Promise<void> {
+  if (server.pid !== undefined && isAlive(server.pid)) await server.stop();
+}
+
+export type Row = Record<string, unknown>;
+
+export class Session {
+  readonly client: pg.Client;
+  readonly target: string;
+
+  constructor(client: pg.Client, target: string) {
+    this.client = client;
+    this.target = target;
+  }
+
+  async rows<T = Row>(sql: string, params: unknown[] = []): Promise<T[]> {
+    try {
+      return (await this.client.query(sql, params)).rows as T[];
+    } catch (error) {
+      throw fromDatabase(error);
+    }
+  }
+
+  /** Calls a gate; a refusal is thrown. `call` is everything after `writ.`. */
+  async gate<T = Row>(call: string, params: unknown[] = []): Promise<T> {
+    const [row] = await this.rows<{ answer: T }>(`select writ.${call} as answer`, params);
+    const refusal = refusalIn(row?.answer);
+    if (refusal) throw refusal;
+    return row?.answer as T;
+  }
+}
+
+export interface SessionOptions {
+  /** False for commands that install Writ, or look whether it is installed. */
+  readonly installed?: boolean;
+}
+
+export async function withSession<T>(url: string, use: (session: Session) => Promise<T>, options: SessionOptions = {}): Promise<T> {
+  const target = describeTarget(url);
+  const client = new pg.Client({ connectionString: url, application_name: 'writ cli', connectionTimeoutMillis: 10_000 });
+  client.on('error', () => undefined); // the statement in hand reports it
+  try {
+    await client.connect();
+  } catch (error) {
+    throw unreachable(error, target);
+  }
+  try {
+    const session = new Session(client, target);
+    if (options.installed !== false && !(await isInstalled(session))) throw new WritError('schema_missing', target);
+    return await use(session);
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+export async function isInstalled(session: Session): Promise<boolean> {
+  const [row] = await session.rows<{ yes: boolean }>(`select to_regclass('writ.job_queue') is not null as yes`);
+  return row?.yes === true;
+}
+
+function unreachable(error: unknown, target: string): Failure {
+  const { code, message, errors } = error as Error & { code?: string; errors?: Error[] };
+  const why = message || errors?.map((each) => each.message).join(', ') || String(error);
+  const refused = code?.startsWith('28') || code === '3D000';
+  return new Failure(
+    exitCodes.unavailable,
+    'database_unreachable',
+    `The database ${target} cannot be reached: ${why}`,
+    refused
+      ? 'The server answered: check user, password and database name.'
+      : 'Check the address and that the server runs; `writ dev` starts an embedded one.',
+    { cause: error },
+  );
+}

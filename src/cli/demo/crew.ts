@@ -1,0 +1,65 @@
+/** The worker processes of the demo, from the story's side. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { exitCodes, Failure } from '../failure.js';
+
+export interface CrewMember {
+  readonly name: string;
+  readonly pid: number;
+  /** Resolves when it works. */
+  readonly ready: Promise<void>;
+  /** Resolves when the process is gone: by which signal, and the job it named as it died. */
+  readonly gone: Promise<{ signal: NodeJS.Signals | null; jobId: string | undefined }>;
+}
+
+export class Crew {
+  readonly #connectionString: string;
+  readonly #processes = new Set<ChildProcess>();
+
+  constructor(connectionString: string) {
+    this.#connectionString = connectionString;
+  }
+
+  start(name: string, options: { dieAtCommit?: number } = {}): CrewMember {
+    const { dieAtCommit } = options;
+    const child = spawn(process.execPath, [fileURLToPath(new URL('./worker.js', import.meta.url))], {
+      env: {
+        ...process.env,
+        DATABASE_URL: this.#connectionString,
+        WRIT_DEMO_NAME: name,
+        ...(dieAtCommit === undefined ? {} : { WRIT_DEMO_DIE_AT: String(dieAtCommit) }),
+      },
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    });
+    this.#processes.add(child);
+    let said = '';
+    let complained = '';
+    child.stderr?.on('data', (chunk: Buffer) => {
+      complained += chunk.toString();
+    });
+    const gone = new Promise<{ signal: NodeJS.Signals | null; jobId: string | undefined }>((resolve) => {
+      child.once('close', (_code, signal) => {
+        this.#processes.delete(child);
+        resolve({ signal, jobId: /^died (.+)$/m.exec(said)?.[1] });
+      });
+    });
+    const ready = new Promise<void>((resolve, reject) => {
+      child.stdout?.on('data', (chunk: Buffer) => {
+        said += chunk.toString();
+        if (said.includes('ready\n')) resolve();
+      });
+      child.once('close', () =>
+        reject(new Failure(exitCodes.failed, 'demo_failed', `${name} did not start: ${complained}`, 'Run it again with --debug.')),
+      );
+    });
+    ready.catch(() => undefined); // whoever waits for it hears of it
+    return { name, pid: child.pid ?? 0, ready, gone };
+  }
+
+  /** Ends everybody: in order, or, when the story was broken off, at once. */
+  async stop(how: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<void> {
+    const ended = [...this.#processes].map((child) => new Promise((resolve) => child.once('close', resolve)));
+    for (const child of this.#processes) child.kill(how);
+    await Promise.all(ended);
+  }
+}

@@ -1,0 +1,69 @@
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { json, type Running, start, writ } from './run.js';
+
+let cwd: string;
+let dev: Running | undefined;
+
+beforeEach(() => {
+  cwd = mkdtempSync(join(tmpdir(), 'writ-dev-'));
+  chmodSync(cwd, 0o755); // the server may run as another user
+});
+afterEach(async () => {
+  dev?.kill('SIGTERM');
+  await dev?.ended;
+  dev = undefined;
+  rmSync(cwd, { recursive: true, force: true });
+});
+
+const file = () => join(cwd, '.writ', 'server.json');
+
+test('dev serves a database to the commands of its folder until it is stopped, and keeps the data', async () => {
+  dev = start(['dev'], { cwd });
+  const [, url] = await dev.saying(/^ {2}DATABASE_URL=(postgres:\S+)$/m);
+  expect(statSync(file()).mode & 0o777).toBe(0o600);
+  expect(JSON.parse(readFileSync(file(), 'utf8'))).toEqual({ connectionString: url, pid: expect.any(Number) });
+  expect(await json(['queue', 'stats'], { cwd })).toMatchObject({ enabled: true, backlog: 0 });
+  await json(['settings', 'set', 'queue.retry.backoff_base_sec', '7'], { cwd });
+
+  const second = await writ(['dev'], { cwd });
+  expect([second.code, second.stdout]).toEqual([0, expect.stringContaining('already')]);
+
+  dev.kill('SIGINT');
+  expect((await dev.ended).code).toBe(0);
+  expect(existsSync(file())).toBe(false);
+  expect((await writ(['queue', 'stats'], { cwd })).code).toBe(3);
+
+  dev = start(['dev', '--json'], { cwd });
+  await dev.saying(/"connectionString":"postgres:/);
+  expect(await json(['settings', 'queue.retry.backoff_base_sec'], { cwd })).toMatchObject({ value: 7 });
+}, 90_000);
+
+test('a server that outlives its command is found and used, and one that dies ends its command', async () => {
+  dev = start(['dev'], { cwd });
+  await dev.saying(/DATABASE_URL=/);
+  dev.kill('SIGKILL');
+  await dev.ended;
+  const { pid } = JSON.parse(readFileSync(file(), 'utf8')) as { pid: number };
+  expect((await writ(['queue', 'stats'], { cwd })).code).toBe(0);
+  expect((await writ(['dev'], { cwd })).stdout).toContain(`kill -INT ${pid}`);
+  process.kill(pid, 'SIGINT');
+
+  // It is gone, whatever server.json says; the next command starts one of its own, as soon as the data is free.
+  for (dev = undefined; !dev; ) {
+    const next = start(['dev'], { cwd });
+    if (
+      await next.saying(/on\.\n\n {2}DATABASE_URL=/).then(
+        () => true,
+        () => false,
+      )
+    )
+      dev = next;
+  }
+  process.kill((JSON.parse(readFileSync(file(), 'utf8')) as { pid: number }).pid, 'SIGINT');
+  const { code, stderr } = await dev.ended;
+  expect([code, stderr]).toEqual([1, expect.stringContaining('ended by itself')]);
+  expect(existsSync(file())).toBe(false);
+}, 90_000);

@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { oneLine, span, wrap } from '../../src/cli/output.js';
+import { describeTarget, keepSecret, redact } from '../../src/cli/secrets.js';
+
+test('passwords are taken out of connection strings, wherever they stand', () => {
+  expect(redact('cannot reach postgres://ada:s3cret@host/db?x=1 now')).toBe('cannot reach postgres://ada:***@host/db?x=1 now');
+  expect(redact('postgres:///db?password=s3cret&x=1')).toBe('postgres:///db?password=***&x=1');
+});
+
+test('the password in use is taken out even when it stands alone, as written and as meant', () => {
+  keepSecret('postgres://ada:p%40ss-word@host/db');
+  expect(redact('tried p@ss-word and p%40ss-word')).toBe('tried *** and ***');
+});
+
+test('a target is shown without its password', () => {
+  expect(describeTarget('postgres://ada:s3cret@db.example:5433/shop')).toBe('ada@db.example:5433/shop');
+});
+
+test('control characters are shown, not obeyed, and colours of ours stay', () => {
+  expect(oneLine('a\nb\tc\u0007d\u001b]0;title\u0007')).toBe('a b c�d�]0;title�');
+  expect(oneLine('\u001b[31mred\u001b[39m')).toBe('\u001b[31mred\u001b[39m');
+});
+
+test('sentences are broken between words', () => {
+  expect(wrap('one two three four', 9)).toEqual(['one two', 'three', 'four']);
+});
+
+test('spans of time are short to read', () => {
+  expect([0.4, 850, 12_400, 300_000, 10_800_000, 777_600_000].map(span)).toEqual(['0.4 ms', '850 ms', '12.4 s', '5 min', '3 h', '9 d']);
+});

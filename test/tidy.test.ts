@@ -1,0 +1,247 @@
+/**
+ * The repository checks itself: that layers import only what lies below them, that SQL is where it belongs, that files are short, alive and
+ * named as our vocabulary says, that links lead somewhere, and that nothing of the machine it was written on has stayed behind.
+ */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, dirname, join, normalize, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { parseSchemaObject } from '../src/database/schema.js';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const skipped = new Set(['node_modules', 'dist', '.git', '.cache', '.writ', 'results', 'coverage']);
+
+function walk(folder: string): string[] {
+  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    if (skipped.has(entry.name)) return [];
+    const path = join(folder, entry.name);
+    return entry.isDirectory() ? walk(path) : [path];
+  });
+}
+const files = walk('.').sort();
+const read = (path: string) => readFileSync(join(root, path), 'utf8');
+const linesOf = (path: string) => read(path).split('\n').length - 1;
+const sources = files.filter((file) => /^src\/.*\.(ts|mjs)$/.test(file));
+const texts = files.filter((file) => /\.(ts|mjs|js|sql|md|json|svg|yml)$|^\.ci\//.test(file) && !file.endsWith('package-lock.json'));
+
+/** A layer and those it may import, lowest first. A file directly in src/ is a layer of its own. */
+const below: Record<string, string[]> = {
+  errors: [],
+  machines: ['errors'],
+  database: ['errors', 'machines'],
+  queue: ['errors', 'machines', 'database'],
+  'writ.ts': ['errors', 'machines', 'database', 'queue'],
+  'index.ts': ['errors', 'machines', 'database', 'queue', 'writ.ts'],
+  testing: ['errors', 'machines', 'database', 'queue', 'writ.ts', 'index.ts'],
+  cli: ['errors', 'machines', 'database', 'queue', 'writ.ts', 'index.ts', 'testing'],
+};
+const layerOf = (path: string) => path.split('/')[1] as string;
+
+/** Files that a file imports, names in a URL, or starts as a thread or process: by path, as they are in src/. */
+function imports(path: string): string[] {
+  const specifiers = [
+    ...read(path).matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g),
+    ...read(path).matchAll(/new URL\('(\.\.?\/[^']+\.m?js)', import\.meta\.url\)/g),
+  ].map((match) => normalize(join(dirname(path), match[1] as string)));
+  return specifiers.map((target) => (existsSync(join(root, target)) ? target : target.replace(/\.js$/, '.ts')));
+}
+
+describe('layers', () => {
+  test('every folder of src/ is a layer', () => {
+    expect([...new Set(sources.map(layerOf))].filter((layer) => !Object.hasOwn(below, layer))).toEqual([]);
+  });
+
+  test.each(sources)('%s imports only its own layer and those below', (path) => {
+    const allowed = [layerOf(path), ...(below[layerOf(path)] ?? [])];
+    const wrong = imports(path).filter((target) => target.startsWith('src/') && !allowed.includes(layerOf(target)));
+    expect(wrong).toEqual([]);
+  });
+
+  test('what is imported exists', () => {
+    const missing = sources.flatMap((path) =>
+      imports(path)
+        .filter((target) => !existsSync(join(root, target)))
+        .map((target) => `${path}: ${target}`),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  test('the check can fail', () => {
+    expect(imports('src/writ.ts')).toContain('src/queue/enqueue.ts');
+    expect(imports('src/queue/worker/renewal.ts')).toContain('src/queue/worker/renewer.mjs');
+  });
+});
+
+describe('SQL', () => {
+  const statement =
+    /['"`]\s*(?:select\s+\S|insert into|update \w+[\w.]* set|delete from|create (?:or replace )?(?:table|function|view|schema|role)|truncate )/i;
+  // The guard of a machine is generated where the machine is declared; nothing there is sent to a database.
+  const homes = /^src\/(?:database|queue|testing|cli)\/|^src\/writ\.ts$|^src\/machines\/guard\.ts$/;
+
+  test.each(sources.filter((path) => !homes.test(path)))('%s has no SQL in it', (path) => {
+    expect(
+      read(path)
+        .split('\n')
+        .filter((line) => statement.test(line)),
+    ).toEqual([]);
+  });
+
+  const gates = files.filter((file) => /^sql\/gates\/.*\.sql$/.test(file));
+  test.each(gates)('%s holds one object, says what it is, and is named after it', (path) => {
+    const object = parseSchemaObject(relative('sql/gates', path), read(path));
+    const created = read(path).match(/^create (?:or replace )?(?:function|view|trigger|table)|^insert into/gm) ?? [];
+    expect(created).toHaveLength(1);
+    if (object.type !== 'guard' && object.type !== 'data') expect(basename(path, '.sql')).toBe(object.name.split('.')[1]);
+  });
+
+  test.each(gates.filter((path) => /^-- (?:gate|view)/.test(read(path))))('%s belongs to schema writ, and says who may use it', (path) => {
+    const object = parseSchemaObject(relative('sql/gates', path), read(path));
+    expect(object.name).toMatch(/^writ\./);
+    expect(object.roles.length).toBeGreaterThan(0);
+    expect(object.roles.filter((role) => !['workflow_admin', 'dot_executor', 'writ_auditor'].includes(role))).toEqual([]);
+  });
+
+  test('migrations are numbered without gaps', () => {
+    const numbers = files.filter((file) => file.startsWith('sql/migrations/')).map((file) => Number.parseInt(basename(file), 10));
+    expect(numbers).toEqual(numbers.map((_, index) => index + 1));
+  });
+});
+
+describe('files', () => {
+  /** Longer than 400 lines today. A number here may only become smaller; a file that fits again leaves the list. */
+  const tall: Record<string, number> = { 'src/queue/worker/worker.ts': 418 };
+  test.each(sources)('%s has at most 400 lines, or no more than it had', (path) => {
+    expect(linesOf(path)).toBeLessThanOrEqual(tall[path] ?? 400);
+  });
+  test('the list of tall files is not longer than it has to be', () => {
+    expect(Object.keys(tall).filter((path) => !sources.includes(path) || linesOf(path) <= 400)).toEqual([]);
+  });
+
+  test('every source is imported by another, or is an entry of the package', () => {
+    const entries = ['src/index.ts', 'src/testing/index.ts', 'src/cli/main.ts'];
+    const reached = new Set(entries);
+    for (const path of reached) for (const target of imports(path)) if (target.startsWith('src/')) reached.add(target);
+    expect(sources.filter((path) => !reached.has(path))).toEqual([]);
+  });
+
+  test.each(sources)('%s, if it holds a loop or a thread, says near its top what goes on there', (path) => {
+    const text = read(path);
+    if (!/^\s*for \(;;\)|^\s*while \(|setInterval\(|new Thread\(/m.test(text)) return;
+    expect(text.split('\n').slice(0, 25).join('\n')).toMatch(/\/\*\*[\s\S]{60,}?\*\//);
+  });
+
+  test('names say what a thing is', () => {
+    const vague = /(?:^|[-_./])(?:utils?|helpers?|common|misc|managers?|stuff)(?:[-_./]|$)/i;
+    expect(files.filter((file) => vague.test(file))).toEqual([]);
+  });
+
+  test('words that stand for nothing are not in identifiers either', () => {
+    const vague = /\b\w*(?:Utils?|Helpers?|Manager)\b/;
+    const found = sources.flatMap((path) =>
+      read(path)
+        .split('\n')
+        .filter((line) => vague.test(line))
+        .map((line) => `${path}: ${line.trim()}`),
+    );
+    expect(found).toEqual([]);
+  });
+});
+
+describe('text', () => {
+  const self = 'test/tidy.test.ts';
+  const found = (pattern: RegExp, among = texts) =>
+    among
+      .filter((path) => path !== self)
+      .flatMap((path) =>
+        read(path)
+          .split('\n')
+          .flatMap((line, index) => (pattern.test(line) ? [`${path}:${index + 1}: ${line.trim().slice(0, 120)}`] : [])),
+      );
+
+  test('nothing is left for later without being said elsewhere', () => {
+    expect(found(/\b(?:TODO|FIXME|XXX|HACK)\b/)).toEqual([]);
+  });
+
+  test('no path of a machine is in it', () => {
+    expect(found(/(?:^|[\s'"`(=])\/(?:work|home|root|Users|tmp)\/[\w.-]/)).toEqual([]);
+  });
+
+  test('names of the specification stay out of what users meet first', () => {
+    const met = files.filter(
+      (file) => file === 'README.md' || file.startsWith('src/cli/') || file === 'src/errors/registry.ts' || file === 'docs/start.md',
+    );
+    expect(found(/\b(?:DOT|MOT|Hermes|Codex|Kestra|Điều)\b|future_Kestra/, met)).toEqual([]);
+  });
+
+  test('a job is a job: not a task, not a message', () => {
+    const docs = files.filter((file) => /^(?:README|ARCHITECTURE)\.md$|^docs\/(?:start|concepts|operate)\.md$/.test(file));
+    expect(found(/\b(?:tasks?|stored procedures?)\b/i, docs)).toEqual([]);
+  });
+
+  test('lines have no blanks at their ends, and files end with one newline', () => {
+    const ours = texts.filter((file) => !/\.(?:svg|json)$/.test(file));
+    expect(found(/[ \t]+$/, ours)).toEqual([]);
+    expect(ours.filter((path) => !/[^\n]\n$/.test(read(path)))).toEqual([]);
+  });
+
+  test('no test is left out or left alone', () => {
+    const tests = files.filter((file) => /^(?:test|examples)\/.*\.test\.ts$/.test(file));
+    expect(found(/\b(?:test|describe|it)\.(?:only|skip|todo)\b/, tests)).toEqual([]);
+  });
+});
+
+describe('documents', () => {
+  const pages = files.filter((file) => file.endsWith('.md'));
+  const slug = (heading: string) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+      .trim()
+      .replaceAll(' ', '-');
+
+  test.each(pages)('%s has no dead link', (page) => {
+    const prose = read(page).replace(/```[\s\S]*?```/g, '');
+    const links = [...prose.matchAll(/\]\(([^)\s]+)\)/g), ...prose.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1] as string);
+    const dead = links
+      .filter((link) => !/^[a-z]+:/.test(link))
+      .filter((link) => {
+        const [path, anchor] = link.split('#');
+        const target = path ? normalize(join(dirname(page), path)) : page;
+        if (!existsSync(join(root, target))) return true;
+        if (!anchor || !target.endsWith('.md')) return false;
+        return ![...read(target).matchAll(/^#+ (.+)$/gm)].some((match) => slug(match[1] as string) === anchor);
+      });
+    expect(dead).toEqual([]);
+  });
+
+  test.each(pages)('%s names only files of ours that exist', (page) => {
+    const named = [...read(page).matchAll(/`((?:src|sql|test|docs|scripts|bench|examples)\/[\w./-]+\.(?:ts|mjs|sql|md))`/g)].map(
+      (match) => match[1] as string,
+    );
+    expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+  });
+
+  test.each(pages)('%s names only npm scripts that exist', (page) => {
+    const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+    const named = [...read(page).matchAll(/\bnpm run ([\w:-]+)/g)].map((match) => match[1] as string);
+    const here = page.startsWith('bench/') ? { ...scripts, ...(JSON.parse(read('bench/package.json')).scripts ?? {}) } : scripts;
+    expect(named.filter((name) => !Object.hasOwn(here, name))).toEqual([]);
+  });
+
+  test('scripts name files that exist', () => {
+    const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+    const named = Object.values(scripts).flatMap((script) => script.match(/[\w./-]+\.mjs/g) ?? []);
+    expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+  });
+
+  test('every dependency is named in docs/dependencies.md with its reason, and nothing else is', () => {
+    const { dependencies, optionalDependencies, devDependencies } = JSON.parse(read('package.json'));
+    const installed = Object.keys({ ...dependencies, ...optionalDependencies, ...devDependencies });
+    const rows = [...read('docs/dependencies.md').matchAll(/^\| *([^|]+?) *\| *([^|]+?) *\|$/gm)].filter(
+      ([, name]) => name !== 'package' && !/^-+$/.test(name as string),
+    );
+    const named = rows.flatMap(([, name]) => (name as string).replaceAll('`', '').split(/, */));
+    expect(named.sort()).toEqual(installed.sort());
+    expect(rows.filter(([, , why]) => (why as string).length < 10)).toEqual([]);
+  });
+});
