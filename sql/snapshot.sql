@@ -447,7 +447,7 @@ grant select on writ.v_job_queue_backlog to dot_executor;
 grant select on writ.v_job_queue_backlog to workflow_admin;
 grant select on writ.v_job_queue_backlog to writ_auditor;
 
--- view writ.v_job_queue_dead_letter_open; owner writ_owner; source 2f66fda3d15a69fc6b78fb1fcd336f71c3f2a11b6885adee0b90db68f1e13727
+-- view writ.v_job_queue_dead_letter_open; owner writ_owner; source df952d12a504e4ce5b1ec40f6ac0123797b1fc6b56fe624851c66bb72bafeb97
 --   job_id uuid
 --   tenant_id text
 --   job_kind text
@@ -520,13 +520,13 @@ grant select on writ.v_queue_heartbeat to workflow_admin;
 grant select on writ.v_queue_heartbeat to writ_auditor;
 
 -- function writ.fn_job_abort_many(p_lease_token uuid, p_positions integer[], p_abort_kinds text[], p_codes text[], p_messages text[], p_start_upto integer DEFAULT 0, p_actor text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 9a5d44f1ff86609bf63e9e95da0e6f14
+--   plpgsql, volatile, security definer; owner writ_owner; body d5066985ffd1db617dffc166a13ed8c3
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_abort_many(uuid,integer[],text[],text[],text[],integer,text) to dot_executor;
 grant execute on function writ.fn_job_abort_many(uuid,integer[],text[],text[],text[],integer,text) to workflow_admin;
 
 -- function writ.fn_job_cancel(p_job_id uuid, p_reason text, p_actor text, p_tenant_id text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 725786fec02a78b9a7e8d2c2d2b29bf1
+--   plpgsql, volatile, security definer; owner writ_owner; body 9dd26d5cf621c712d0fe4106bf7d134a
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_cancel(uuid,text,text,text) to workflow_admin;
 
@@ -537,7 +537,7 @@ grant execute on function writ.fn_job_claim(text,text,text,text,integer,integer)
 grant execute on function writ.fn_job_claim(text,text,text,text,integer,integer) to workflow_admin;
 
 -- function writ.fn_job_claim_many(p_kinds text[], p_executor text, p_lease_holder text, p_lease_ttl_seconds double precision DEFAULT NULL::double precision, p_limit integer DEFAULT 1, p_start integer DEFAULT 0, p_lease_name text DEFAULT NULL::text, p_start_ahead integer DEFAULT 0, p_durable boolean DEFAULT true) returns json
---   plpgsql, volatile, security definer; owner writ_owner; body 0ceeeb624f6ebfebcd00d735f8ebd109
+--   plpgsql, volatile, security definer; owner writ_owner; body 5e3c5bf04c8c4ea63983c41548cb16da
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
@@ -566,7 +566,7 @@ grant execute on function writ.fn_job_commit_status(uuid,uuid,text) to workflow_
 grant execute on function writ.fn_job_commit_status(uuid,uuid,text) to writ_auditor;
 
 -- function writ.fn_job_dead_letter_replay(p_job_id uuid, p_triage text, p_actor text, p_tenant_id text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body ab1b2c6a1e117ca9e64c00689ed1af7a
+--   plpgsql, volatile, security definer; owner writ_owner; body 21a9b9dfb750d7240cbf1728a7e95dba
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_dead_letter_replay(uuid,text,text,text) to workflow_admin;
 
@@ -577,12 +577,19 @@ grant execute on function writ.fn_job_enqueue(text,text,text,text,text,text,json
 grant execute on function writ.fn_job_enqueue(text,text,text,text,text,text,jsonb,integer,timestamp with time zone,timestamp with time zone,text,uuid,text,text,jsonb,integer,uuid,uuid) to workflow_admin;
 
 -- function writ.fn_job_enqueue_many(p_jobs jsonb, p_actor text, p_tenant_id text DEFAULT 'default'::text, p_atomic boolean DEFAULT false) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 2caba65eb6e75456ef173adc3062cee1
+--   plpgsql, volatile, security definer; owner writ_owner; body 878ec281fa97053f16b3e7c1894c04b9
 --   set search_path=pg_catalog, pg_temp
 --   set enable_nestloop=off
 --   set plan_cache_mode=force_generic_plan
 grant execute on function writ.fn_job_enqueue_many(jsonb,text,text,boolean) to dot_executor;
 grant execute on function writ.fn_job_enqueue_many(jsonb,text,text,boolean) to workflow_admin;
+
+-- function writ.fn_job_events(p_job_id uuid, p_tenant_id text DEFAULT NULL::text) returns jsonb
+--   sql, volatile, security definer; owner writ_owner; body 621c24f893aad1e0b0322c724f925b79
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_job_events(uuid,text) to dot_executor;
+grant execute on function writ.fn_job_events(uuid,text) to workflow_admin;
+grant execute on function writ.fn_job_events(uuid,text) to writ_auditor;
 
 -- function writ.fn_job_fail_permanent(p_job_id uuid, p_lease_token uuid, p_error_code text, p_error_message text, p_actor text) returns jsonb
 --   sql, volatile, security definer; owner writ_owner; body c07c6b9a5e0a703d7c59f538c35b5916
@@ -597,7 +604,7 @@ grant execute on function writ.fn_job_fail_transient(uuid,uuid,text,text,text) t
 grant execute on function writ.fn_job_fail_transient(uuid,uuid,text,text,text) to workflow_admin;
 
 -- function writ.fn_job_kind_register(p_kind text, p_definition jsonb, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body a80ca7969452929d9db6ee1c66d31fcf
+--   plpgsql, volatile, security definer; owner writ_owner; body 5d2801a9138b62988bfa4f6204910164
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_kind_register(text,jsonb,text) to dot_executor;
 grant execute on function writ.fn_job_kind_register(text,jsonb,text) to workflow_admin;
@@ -609,13 +616,13 @@ grant execute on function writ.fn_job_lease_reaper(text) to dot_executor;
 grant execute on function writ.fn_job_lease_reaper(text) to workflow_admin;
 
 -- function writ.fn_job_progress(p_job_id uuid, p_status_signal_only text, p_lease_token uuid, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 2e2bdd5dbdb66e06217d43693600b689
+--   plpgsql, volatile, security definer; owner writ_owner; body c1cb7b78778a43f9fcc50228b87ba67e
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_progress(uuid,text,uuid,text) to dot_executor;
 grant execute on function writ.fn_job_progress(uuid,text,uuid,text) to workflow_admin;
 
 -- function writ.fn_job_queue_health() returns jsonb
---   sql, volatile, security definer; owner writ_owner; body dc9a7ae663e79198ffd2106fbf529043
+--   sql, volatile, security definer; owner writ_owner; body 2d7299fda89c98e536d9e22bee497a81
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_queue_health() to dot_executor;
 grant execute on function writ.fn_job_queue_health() to workflow_admin;
@@ -640,13 +647,13 @@ grant execute on function writ.fn_job_start_many(uuid,integer,text) to dot_execu
 grant execute on function writ.fn_job_start_many(uuid,integer,text) to workflow_admin;
 
 -- function writ.fn_job_succeed(p_job_id uuid, p_lease_token uuid, p_result_ref text, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 32f039457f0eaff4058dee6785b4b1db
+--   plpgsql, volatile, security definer; owner writ_owner; body 154d81ba340305cc6c7d721a861ffa0d
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_succeed(uuid,uuid,text,text) to dot_executor;
 grant execute on function writ.fn_job_succeed(uuid,uuid,text,text) to workflow_admin;
 
 -- function writ.fn_job_succeed_many(p_lease_token uuid, p_positions integer[], p_results text[] DEFAULT NULL::text[], p_start_upto integer DEFAULT 0, p_actor text DEFAULT NULL::text, p_result_refs text[] DEFAULT NULL::text[]) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body b12ffd264309f957bb23a4cc32761226
+--   plpgsql, volatile, security definer; owner writ_owner; body 311569a1ace2082437b6c00e305bd6c7
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
@@ -681,7 +688,7 @@ grant execute on function writ.fn_queue_worker_leave(text) to dot_executor;
 grant execute on function writ.fn_queue_worker_leave(text) to workflow_admin;
 
 -- function writ.fn_setting_set(p_key text, p_value jsonb, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 2212c7b63d336dfeae5e5a6dc6c86603
+--   plpgsql, volatile, security definer; owner writ_owner; body e279bf35f123c4b7d1bd0fa914249d42
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_setting_set(text,jsonb,text) to workflow_admin;
 
@@ -697,7 +704,7 @@ grant execute on function writ.now() to writ_auditor;
 --   set plan_cache_mode=force_generic_plan
 
 -- function writ_data.abort_one(p_job_id uuid, p_lease_token uuid, p_abort_kind text, p_error_code text, p_error_message text, p_actor text) returns jsonb
---   plpgsql, volatile; owner writ_owner; body f03f9937489eb3caf86b2dd352e6094b
+--   plpgsql, volatile; owner writ_owner; body bc5d457d0a2460260f181e38337751f9
 
 -- function writ_data.end_unleased(p_job_ids uuid[], p_attempts smallint[], p_execution_nos smallint[], p_error_code text, p_error_message text, p_at timestamp with time zone) returns void
 --   sql, volatile; owner writ_owner; body 8dbdbc482ff25691f665629eb6166dfb

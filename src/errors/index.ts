@@ -62,7 +62,8 @@ export function fromDatabase(error: unknown): unknown {
   if (code === 'WR001' && isErrorCode(error.message)) return new WritRefusal(error.message, detail, { cause: error });
   if (code === 'WR002') return new WritError('illegal_transition', error.message, { cause: error });
   if (code === '42501') return new WritError('permission_denied', error.message, { cause: error });
-  if (code === '3F000' || code === '42883') {
+  if (code === '28P01' || code === '28000' || code === '3D000') return new WritError('connection_refused', error.message, { cause: error });
+  if (code === '3F000' || code === '42883' || code === '42P01') {
     if (/\bwrit\b/.test(error.message)) return new WritError('schema_missing', undefined, { cause: error });
   }
   if (isConnectionLoss(error)) return new WritError('database_unreachable', error.message, { cause: error });

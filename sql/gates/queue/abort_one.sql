@@ -7,7 +7,7 @@ declare
   v_answer jsonb;
 begin
   if v_position is null then
-    return writ_data.refusal('lease_lost', 'This token does not hold the job.');
+    return writ_data.refusal('lease_lost');
   end if;
   v_answer := writ.fn_job_abort_many(p_lease_token, array[v_position], array[p_abort_kind], array[p_error_code], array[p_error_message], 0, p_actor);
   if v_answer ? 'reason' then

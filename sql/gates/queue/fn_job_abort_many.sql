@@ -12,7 +12,7 @@ declare
   v_ids uuid[]; v_may_remove boolean; v_early integer; v_started_upto integer; v_started uuid[]; v_jobs uuid[]; v_counts integer[]; v_refused jsonb;
 begin
   if cardinality(p_abort_kinds) is distinct from cardinality(p_positions) or exists (select from unnest(p_abort_kinds) k where k is null or k not in ('transient', 'permanent', 'released')) then
-    return writ_data.refusal('invalid_abort_kind', 'A job fails as transient or permanent, or is released.');
+    return writ_data.refusal('invalid_abort_kind');
   end if;
   v_may_remove := (select open_jobs <= cardinality(p_positions) from writ_data.job_lease where lease_token = p_lease_token);
   l := writ_data.lock_lease(p_lease_token, v_may_remove);

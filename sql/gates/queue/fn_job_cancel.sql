@@ -9,7 +9,7 @@ declare
   v_job writ_data.job; v_attempts smallint; v_no smallint; v_token uuid;
 begin
   if coalesce(btrim(p_actor), '') = '' then
-    return writ_data.refusal('actor_required', 'Every call names who makes it.');
+    return writ_data.refusal('actor_required');
   end if;
   select * into v_job from writ_data.job where job_id = p_job_id and tenant_id = coalesce(p_tenant_id, tenant_id) and writ_data.visible(tenant_id);
   if not found then
@@ -27,9 +27,9 @@ begin
     end if;
     if exists (select from writ_data.job_cleaned where job_id = p_job_id)
       or exists (select from writ_data.job_execution where job_id = p_job_id and (final or status = 'DONE')) then
-      return writ_data.refusal('job_terminal', 'The job has ended.');
+      return writ_data.refusal('job_terminal');
     elsif exists (select from writ_data.job_execution where job_id = p_job_id and status = 'COMMITTED') then
-      return writ_data.refusal('committed_cannot_cancel', 'Its effect stands already.');
+      return writ_data.refusal('committed_cannot_cancel');
     end if;
     select lease_token into v_token from writ_data.job_lease where p_job_id = any (job_ids) for no key update;
     if found then
@@ -45,5 +45,5 @@ begin
       end if;
     end if;
   end loop;
-  return writ_data.refusal('job_busy', 'The job kept moving between workers while it was looked for. Try again.');
+  return writ_data.refusal('job_busy');
 end $$;

@@ -30,7 +30,7 @@ begin
   elsif coalesce(btrim(p_lease_holder), '') = '' then
     return writ_data.refusal('actor_required', 'A lease names its holder.');
   elsif not coalesce((writ_data.setting('queue.job_substrate.enabled'))::boolean, false) then
-    return writ_data.refusal('job_substrate_disabled', 'The queue is switched off: set queue.job_substrate.enabled to true.');
+    return writ_data.refusal('job_substrate_disabled');
   elsif exists (select from writ_data.job_kind k where k.job_kind = any (p_kinds) and k.executor <> p_executor) then
     return writ_data.refusal('executor_forbidden', format('%s may not claim jobs of another executor''s kind.', p_executor));
   elsif not (writ_data.setting('queue.worker.enabled'))::boolean then

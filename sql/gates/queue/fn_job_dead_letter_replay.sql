@@ -9,13 +9,13 @@ declare
   j writ_data.job;
 begin
   if coalesce(btrim(p_actor), '') = '' then
-    return writ_data.refusal('actor_required', 'Every call names who makes it.');
+    return writ_data.refusal('actor_required');
   elsif not coalesce((writ_data.setting('queue.job_substrate.enabled'))::boolean, false) then
-    return writ_data.refusal('job_substrate_disabled', 'The queue is switched off: set queue.job_substrate.enabled to true.');
+    return writ_data.refusal('job_substrate_disabled');
   elsif not (writ_data.setting('queue.dlq.replay_enabled'))::boolean then
-    return writ_data.refusal('replay_disabled', 'Replays are switched off: set queue.dlq.replay_enabled to true.');
+    return writ_data.refusal('replay_disabled');
   elsif coalesce(p_triage, '') !~ '\S' then
-    return writ_data.refusal('triage_required', 'Say what was wrong and why it will work now.');
+    return writ_data.refusal('triage_required');
   end if;
   select * into j from writ_data.job where job_id = p_job_id and tenant_id = coalesce(p_tenant_id, tenant_id) and writ_data.visible(tenant_id);
   if not found or not exists (select from writ_data.job_execution where job_id = p_job_id and final and abort_kind <> 'cancelled') then

@@ -18,11 +18,11 @@ declare
   v_enqueued uuid[]; v_kinds text[]; v_refused jsonb; v_duplicates jsonb; v_total integer; v_refused_n integer;
 begin
   if not coalesce((writ_data.setting('queue.job_substrate.enabled'))::boolean, false) then
-    return writ_data.refusal('job_substrate_disabled', 'The queue is switched off: set queue.job_substrate.enabled to true.');
+    return writ_data.refusal('job_substrate_disabled');
   elsif coalesce(btrim(p_actor), '') = '' then
-    return writ_data.refusal('actor_required', 'Every call names who makes it.');
+    return writ_data.refusal('actor_required');
   elsif jsonb_typeof(p_jobs) is distinct from 'array' then
-    return writ_data.refusal('invalid_jobs', 'p_jobs is an array of jobs.');
+    return writ_data.refusal('invalid_jobs');
   end if;
 
   begin

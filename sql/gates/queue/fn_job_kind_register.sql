@@ -6,9 +6,9 @@ declare
   v_at timestamptz := writ.now();
 begin
   if coalesce(btrim(p_actor), '') = '' then
-    return writ_data.refusal('actor_required', 'Every call names who makes it.');
+    return writ_data.refusal('actor_required');
   elsif p_kind is null or p_kind !~ '^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,199}$' then
-    return writ_data.refusal('invalid_job_kind', 'A kind is 1 to 200 letters, digits and _ . : / - and begins with a letter or digit.');
+    return writ_data.refusal('invalid_job_kind');
   elsif jsonb_typeof(p_definition) is distinct from 'object' then
     return writ_data.refusal('invalid_job_definition', 'A definition is an object.');
   elsif coalesce(p_definition ->> 'executor', 'external_worker') not in

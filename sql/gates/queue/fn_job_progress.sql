@@ -11,7 +11,7 @@ begin
   select * into l from writ_data.job_lease where lease_token = p_lease_token for no key update;
   v_position := array_position(l.job_ids, p_job_id);
   if v_position is null then
-    return writ_data.refusal('lease_lost', 'This token does not hold the job.');
+    return writ_data.refusal('lease_lost');
   elsif exists (select from writ_data.job_execution where job_id = p_job_id and execution_no = l.execution_nos[v_position] and status <> 'COMMITTED') then
     return writ_data.refusal('job_terminal', 'This execution has ended.');
   elsif octet_length(p_status_signal_only) > 200 then

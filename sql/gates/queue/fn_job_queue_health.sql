@@ -11,6 +11,7 @@ create or replace function writ.fn_job_queue_health() returns jsonb
     'oldest_queued_age_s', (select round(extract(epoch from writ.now() - min(j.process_after))::numeric, 3)
       from (select job_id from writ_data.job_ready order by seq limit 1000) r join writ_data.job j using (job_id)),
     'lease_active', (select count(*) from writ_data.job_lease),
+    'lease_expired', (select count(*) from writ_data.job_lease where leased_until < writ.now()),
     'workers', (select count(*) from writ_data.queue_worker where last_beat_at >
       writ.now() - (writ_data.setting('queue.heartbeat.stale_threshold_seconds'))::double precision * interval '1 second'),
     'enabled', writ_data.setting('queue.job_substrate.enabled'))

@@ -7,7 +7,7 @@ declare
   v_answer jsonb;
 begin
   if v_position is null then
-    return writ_data.refusal('lease_lost', 'This token does not hold the job.');
+    return writ_data.refusal('lease_lost');
   end if;
   v_answer := writ.fn_job_succeed_many(p_lease_token, array[v_position], p_actor => p_actor,
     p_result_refs => case when p_result_ref is not null then array[p_result_ref] end);

@@ -87,5 +87,5 @@ begin
   end if;
   return jsonb_build_object('done', v_ended, 'started_upto', v_started_upto, 'refused', coalesce(v_refused, '[]') || coalesce(v_too_large, '[]'));
 exception when invalid_text_representation then
-  return writ_data.refusal('invalid_result', 'A result is JSON.');
+  return writ_data.refusal('invalid_result');
 end $$;

@@ -7,7 +7,7 @@ declare
   v_setting writ_data.dot_config;
 begin
   if coalesce(btrim(p_actor), '') = '' then
-    return writ_data.refusal('actor_required', 'Every call names who makes it.');
+    return writ_data.refusal('actor_required');
   end if;
   select * into v_setting from writ_data.dot_config where key = p_key for update;
   if not found then

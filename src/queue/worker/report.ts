@@ -5,7 +5,16 @@ import type { Lease, Reported } from './lease.js';
 
 interface GateAnswer {
   started_upto: number;
+  retry_waiting?: number;
   refused: { position: number; reason: string }[];
+}
+
+export interface Told {
+  /** The database no longer knows the lease. */
+  readonly lost: boolean;
+  readonly startedUpto: number;
+  /** Jobs that wait for another attempt. */
+  readonly retries: number;
 }
 
 /**
@@ -19,10 +28,11 @@ export async function report(
   lease: Lease,
   outcomes: readonly Reported[],
   startUpto: number,
-): Promise<{ lost: boolean; startedUpto: number }> {
+): Promise<Told> {
   const failures = outcomes.filter(({ outcome }) => outcome.type !== 'succeeded');
   const successes = outcomes.filter(({ outcome }) => outcome.type === 'succeeded');
   let startedUpto = 0;
+  let retries = 0;
 
   if (failures.length > 0) {
     const answer = await call(pool, 'select writ.fn_job_abort_many($1, $2::int[], $3::text[], $4::text[], $5::text[], $6, $7) as answer', [
@@ -34,12 +44,13 @@ export async function report(
       startUpto,
       workerId,
     ]);
-    if (!answer) return { lost: true, startedUpto };
+    if (!answer) return { lost: true, startedUpto, retries };
     startedUpto = answer.started_upto;
+    retries = answer.retry_waiting ?? 0;
     for (const { position, reason } of answer.refused) {
       if (reason.startsWith('committed_cannot')) successes.push({ position, outcome: { type: 'succeeded', result: undefined } });
     }
-    if (successes.length === 0) return { lost: false, startedUpto };
+    if (successes.length === 0) return { lost: false, startedUpto, retries };
   }
 
   const results = successes.map(({ outcome }) => (outcome.type === 'succeeded' ? outcome.result : undefined));
@@ -50,7 +61,7 @@ export async function report(
     startUpto,
     workerId,
   ]);
-  if (!answer) return { lost: true, startedUpto };
+  if (!answer) return { lost: true, startedUpto, retries };
   const tooLarge = answer.refused.filter(({ reason }) => reason === 'payload_too_large').map(({ position }) => position);
   if (tooLarge.length > 0) {
     const outcome = {
@@ -66,7 +77,7 @@ export async function report(
       startUpto,
     );
   }
-  return { lost: false, startedUpto: Math.max(startedUpto, answer.started_upto) };
+  return { lost: false, startedUpto: Math.max(startedUpto, answer.started_upto), retries };
 }
 
 async function call(pool: pg.Pool, sql: string, params: unknown[]): Promise<GateAnswer | undefined> {

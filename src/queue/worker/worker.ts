@@ -80,6 +80,7 @@ export class Worker {
   #beatAt = 0;
   #clock: NodeJS.Timeout | undefined;
   #watch: NodeJS.Timeout | undefined;
+  #nextLookAt = 0;
   #looking = false;
   #state: 'running' | 'stopping' | 'stopped' = 'running';
   #stopping: Promise<void> | undefined;
@@ -316,6 +317,7 @@ export class Worker {
         lease.open -= outcomes.length;
         this.#pace.finished(outcomes.length);
         if (answer.lost) this.#lose(lease.token);
+        if (answer.retries > 0) this.#lookSoon();
         lease.startedUpto = Math.max(lease.startedUpto, answer.startedUpto);
         if (lease.open > 0 && !lease.lost) this.#pump();
         wait = 50;
@@ -362,8 +364,20 @@ export class Worker {
       this.#trouble(error);
     } finally {
       this.#looking = false;
-      if (this.#state === 'running') this.#clock = setTimeout(() => void this.#look(), next);
+      if (this.#state === 'running') this.#lookIn(next);
     }
+  }
+
+  /** A retry may be due before the next look. */
+  #lookSoon(): void {
+    if (this.#looking || this.#state !== 'running' || this.#nextLookAt - Date.now() < 100) return;
+    clearTimeout(this.#clock);
+    this.#lookIn(100);
+  }
+
+  #lookIn(ms: number): void {
+    this.#nextLookAt = Date.now() + ms;
+    this.#clock = setTimeout(() => void this.#look(), ms);
   }
 
   /** Asks to be woken, then looks again: what was enqueued before the declaration was visible has woken nobody. */

@@ -42,8 +42,8 @@ export class OutsideFaults {
     // The job that was just enqueued, if it is still there to be claimed; else any that is.
     await this.#query(
       `with twice as (
-         insert into writ_data.job_ready (job_kind, tenant_id, priority, seq, job_id, attempts, execution_no)
-         select job_kind, tenant_id, priority, nextval('writ_data.job_ready_seq'), job_id, attempts, execution_no from writ_data.job_ready
+         insert into writ_data.job_ready (job_kind, tenant_id, priority, seq, job_id, attempts, execution_no, deadline_at)
+         select job_kind, tenant_id, priority, nextval('writ_data.job_ready_seq'), job_id, attempts, execution_no, deadline_at from writ_data.job_ready
          order by job_id = $1 desc limit 1 returning job_id)
        insert into fault.duplicated (job_id) select job_id from twice`,
       [jobId],
