@@ -531,20 +531,20 @@ grant execute on function writ.fn_job_abort_many(uuid,integer[],text[],text[],te
 grant execute on function writ.fn_job_cancel(uuid,text,text,text) to workflow_admin;
 
 -- function writ.fn_job_claim(p_kind text, p_executor text, p_lease_name text, p_lease_holder text, p_lease_ttl_seconds integer, p_limit integer DEFAULT 1) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body a39ae14cb5d1954002c3650b3f3b9def
+--   plpgsql, volatile, security definer; owner writ_owner; body cc90fcae6153ee86d706b9d5030157a8
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_claim(text,text,text,text,integer,integer) to dot_executor;
 grant execute on function writ.fn_job_claim(text,text,text,text,integer,integer) to workflow_admin;
 
--- function writ.fn_job_claim_many(p_kinds text[], p_executor text, p_lease_holder text, p_lease_ttl_seconds double precision DEFAULT NULL::double precision, p_limit integer DEFAULT 1, p_start integer DEFAULT 0, p_lease_name text DEFAULT NULL::text, p_start_ahead integer DEFAULT 0, p_durable boolean DEFAULT true) returns json
---   plpgsql, volatile, security definer; owner writ_owner; body 5e3c5bf04c8c4ea63983c41548cb16da
+-- function writ.fn_job_claim_many(p_kinds text[], p_executor text, p_lease_holder text, p_lease_ttl_seconds double precision DEFAULT NULL::double precision, p_limit integer DEFAULT 1, p_start integer DEFAULT 0, p_lease_name text DEFAULT NULL::text, p_start_ahead integer DEFAULT 0, p_durable boolean DEFAULT true, p_lease_token uuid DEFAULT NULL::uuid) returns json
+--   plpgsql, volatile, security definer; owner writ_owner; body c4bc0683ee7f0a08bf0e8457eacd3751
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
 --   set enable_mergejoin=off
 --   set plan_cache_mode=force_generic_plan
-grant execute on function writ.fn_job_claim_many(text[],text,text,double precision,integer,integer,text,integer,boolean) to dot_executor;
-grant execute on function writ.fn_job_claim_many(text[],text,text,double precision,integer,integer,text,integer,boolean) to workflow_admin;
+grant execute on function writ.fn_job_claim_many(text[],text,text,double precision,integer,integer,text,integer,boolean,uuid) to dot_executor;
+grant execute on function writ.fn_job_claim_many(text[],text,text,double precision,integer,integer,text,integer,boolean,uuid) to workflow_admin;
 
 -- function writ.fn_job_cleanup_sweep(p_limit integer DEFAULT 10000, p_actor text DEFAULT 'sweep'::text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 8f9c4375328858b6e158e18281596949
@@ -577,7 +577,7 @@ grant execute on function writ.fn_job_enqueue(text,text,text,text,text,text,json
 grant execute on function writ.fn_job_enqueue(text,text,text,text,text,text,jsonb,integer,timestamp with time zone,timestamp with time zone,text,uuid,text,text,jsonb,integer,uuid,uuid) to workflow_admin;
 
 -- function writ.fn_job_enqueue_many(p_jobs jsonb, p_actor text, p_tenant_id text DEFAULT 'default'::text, p_atomic boolean DEFAULT false) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 878ec281fa97053f16b3e7c1894c04b9
+--   plpgsql, volatile, security definer; owner writ_owner; body 9125d8366297657955df16c18d9a28f4
 --   set search_path=pg_catalog, pg_temp
 --   set enable_nestloop=off
 --   set plan_cache_mode=force_generic_plan
@@ -621,12 +621,12 @@ grant execute on function writ.fn_job_lease_reaper(text) to workflow_admin;
 grant execute on function writ.fn_job_progress(uuid,text,uuid,text) to dot_executor;
 grant execute on function writ.fn_job_progress(uuid,text,uuid,text) to workflow_admin;
 
--- function writ.fn_job_queue_health() returns jsonb
---   sql, volatile, security definer; owner writ_owner; body 2d7299fda89c98e536d9e22bee497a81
+-- function writ.fn_job_queue_health(p_kinds text[] DEFAULT NULL::text[]) returns jsonb
+--   sql, volatile, security definer; owner writ_owner; body 1996dd9c4ab29a577989a396cd122c17
 --   set search_path=pg_catalog, pg_temp
-grant execute on function writ.fn_job_queue_health() to dot_executor;
-grant execute on function writ.fn_job_queue_health() to workflow_admin;
-grant execute on function writ.fn_job_queue_health() to writ_auditor;
+grant execute on function writ.fn_job_queue_health(text[]) to dot_executor;
+grant execute on function writ.fn_job_queue_health(text[]) to workflow_admin;
+grant execute on function writ.fn_job_queue_health(text[]) to writ_auditor;
 
 -- function writ.fn_job_release(p_job_id uuid, p_lease_token uuid, p_actor text) returns jsonb
 --   sql, volatile, security definer; owner writ_owner; body 695023edbe25095fac62990f5f8b91a3
@@ -668,6 +668,12 @@ grant execute on function writ.fn_job_succeed_many(uuid,integer[],text[],integer
 --   set enable_seqscan=off
 grant execute on function writ.fn_job_tick(text) to dot_executor;
 grant execute on function writ.fn_job_tick(text) to workflow_admin;
+
+-- function writ.fn_lease_release(p_lease_token uuid, p_actor text DEFAULT NULL::text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 8daf043b0525fdd021587cd97543d960
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_lease_release(uuid,text) to dot_executor;
+grant execute on function writ.fn_lease_release(uuid,text) to workflow_admin;
 
 -- function writ.fn_payload_read(p_ref text, p_tenant_id text) returns json
 --   sql, volatile, security definer; owner writ_owner; body 6eab7df5456b6cd869ae8ba75b6bbc18

@@ -35,9 +35,7 @@ export interface EnqueueCall extends CallOptions {
   readonly coalesce?: boolean;
 }
 
-export interface ManyItem<Sent> extends EnqueueOptions {
-  readonly input?: Sent;
-}
+export type ManyItem<Sent> = EnqueueOptions & (Sent extends undefined ? { readonly input?: Sent } : { readonly input: Sent });
 
 export class Writ {
   /** Two pools: a handler that waits inside its transaction must not keep the calls waiting that would let it go on. */
@@ -48,6 +46,7 @@ export class Writ {
   readonly #coalescer: Coalescer;
   readonly #kinds = new Map<string, Promise<void>>();
   readonly #workers = new Set<Worker>();
+  readonly #calls = new Set<Promise<unknown>>();
   #closed = false;
 
   private constructor(options: ConnectOptions) {
@@ -85,24 +84,20 @@ export class Writ {
 
   /** Installs or upgrades the schema in this database. */
   async migrate(options: MigrateOptions = {}): Promise<MigrationPlan> {
-    return this.#withSession((client) => migrate(client, options));
-  }
-
-  /** What `migrate` would do. */
-  async migrationPlan(): Promise<MigrationPlan> {
-    return planMigration(this.#db);
-  }
-
-  async #withSession<T>(use: (client: Queryable) => Promise<T>): Promise<T> {
-    if (!this.#pools) return use(this.#db);
+    if (!this.#pools) throw new WritError('connection_string_required');
     const client = await this.#pools.gates.connect();
     try {
-      return await use(client);
+      return await migrate(client, options);
     } catch (error) {
       throw fromDatabase(error);
     } finally {
       client.release();
     }
+  }
+
+  /** What `migrate` would do. */
+  async migrationPlan(): Promise<MigrationPlan> {
+    return planMigration(this.#db);
   }
 
   /** Enqueues a job. Resolves when it is durable, or, with `db`, when it is part of your transaction. Throws WritRefusal. */
@@ -122,8 +117,23 @@ export class Writ {
     }
   }
 
-  async #enqueue(job: JobKind<never, unknown>, input: unknown, options: EnqueueOptions & EnqueueCall): Promise<Enqueued | WritRefusal> {
+  #enqueue(job: JobKind<never, unknown>, input: unknown, options: EnqueueOptions & EnqueueCall): Promise<Enqueued | WritRefusal> {
+    return this.#untilDone(() => this.#enqueueOne(job, input, options));
+  }
+
+  /** `close` waits for calls that were made before it. */
+  async #untilDone<T>(call: () => Promise<T>): Promise<T> {
     if (this.#closed) throw new WritError('closed');
+    const calling = call();
+    this.#calls.add(calling);
+    try {
+      return await calling;
+    } finally {
+      this.#calls.delete(calling);
+    }
+  }
+
+  async #enqueueOne(job: JobKind<never, unknown>, input: unknown, options: EnqueueOptions & EnqueueCall): Promise<Enqueued | WritRefusal> {
     const item = await toItem(job, input, options);
     await this.#register(job);
     if (!options.db && options.coalesce !== false) return this.#coalescer.enqueue(item);
@@ -137,7 +147,7 @@ export class Writ {
     items: readonly ManyItem<Sent>[],
     options: CallOptions = {},
   ): Promise<Enqueued[]> {
-    const outcomes = await this.#enqueueMany(job, items, options, true);
+    const outcomes = await this.#untilDone(() => this.#enqueueMany(job, items, options, true));
     const refused = outcomes.find((outcome) => outcome instanceof WritRefusal);
     if (refused) throw refused;
     return outcomes as Enqueued[];
@@ -149,7 +159,7 @@ export class Writ {
     items: readonly ManyItem<Sent>[],
     options: CallOptions = {},
   ): Promise<(Enqueued | WritRefusal)[]> {
-    return this.#enqueueMany(job, items, options, false);
+    return this.#untilDone(() => this.#enqueueMany(job, items, options, false));
   }
 
   async #enqueueMany<Sent, Received>(
@@ -158,11 +168,10 @@ export class Writ {
     options: CallOptions,
     atomic: boolean,
   ): Promise<(Enqueued | WritRefusal)[]> {
-    if (this.#closed) throw new WritError('closed');
     const kind = job as unknown as JobKind<never, unknown>;
     await this.#register(kind);
     const prepared = await Promise.all(
-      items.map(({ input, ...rest }) =>
+      items.map(({ input, ...rest }: EnqueueOptions & { readonly input?: unknown }) =>
         toItem(kind, input, rest).catch((error: unknown) => {
           if (error instanceof WritRefusal) return error;
           throw error;
@@ -216,9 +225,9 @@ export class Writ {
     return { jobId: String(answer.job_id) };
   }
 
-  /** The backlog, what runs, what is dead, and who works. */
-  async health(): Promise<Record<string, unknown>> {
-    return this.#gate('fn_job_queue_health', []);
+  /** The backlog, what runs and what is dead, of some kinds or of all, and who works. */
+  async health(options: { kinds?: readonly string[] } = {}): Promise<Record<string, unknown>> {
+    return this.#gate('fn_job_queue_health', options.kinds ? [`{${options.kinds.map((kind) => JSON.stringify(kind)).join(',')}}`] : []);
   }
 
   /** Starts a worker. It is stopped by its own `stop`, or by `close`. */
@@ -242,7 +251,10 @@ export class Writ {
 
   async #gate(name: string, params: (string | null)[]): Promise<Record<string, unknown>> {
     for (const text of params) if (text?.includes('\0') || text?.isWellFormed() === false) throw new WritRefusal('invalid_text', name);
-    const casts: Record<string, string> = { fn_job_kind_register: '$1, $2::text::jsonb, $3' };
+    const casts: Record<string, string> = {
+      fn_job_kind_register: '$1, $2::text::jsonb, $3',
+      fn_job_queue_health: params.length ? '$1::text::text[]' : '',
+    };
     const placeholders = casts[name] ?? params.map((_, index) => `$${index + 1}`).join(', ');
     let answer: unknown;
     try {
@@ -261,7 +273,7 @@ export class Writ {
     if (this.#closed) return;
     this.#closed = true;
     await Promise.all([...this.#workers].map((worker) => worker.stop()));
-    await this.#coalescer.settled();
+    await Promise.allSettled(this.#calls);
     await this.#endPools();
   }
 

@@ -39,7 +39,7 @@ export const registry = {
   },
   unknown_executor: {
     message: 'This executor is not on the list.',
-    remedy: 'Leave it out, or name one of DOT, Agent, Hermes, Codex, PG_worker, external_worker, future_Kestra_adapter.',
+    remedy: 'Leave it out: the kind carries it. docs/reference/names.md lists the names.',
     status: 400,
     retryable: false,
   },
@@ -279,8 +279,8 @@ export const registry = {
 
   // What a handler can end with.
   effect_rolled_back: {
-    message: 'Nothing was committed: a statement of the effect had failed, and the error was swallowed.',
-    remedy: 'Let errors of statements in commit() reach it.',
+    message: 'The effect was rolled back: one of its statements failed and the error was swallowed, or it ended the transaction itself.',
+    remedy: 'Let errors of statements in commit() reach it, and leave BEGIN, COMMIT and ROLLBACK to it.',
     status: 500,
     retryable: true,
   },

@@ -117,7 +117,6 @@ export class Coalescer {
   #waiting: Waiting[] = [];
   #inFlight = 0;
   #scheduled = false;
-  #idle: (() => void)[] = [];
 
   constructor(db: Queryable, actor: string) {
     this.#db = db;
@@ -129,12 +128,6 @@ export class Coalescer {
       this.#waiting.push({ item, done, failed });
       this.#schedule();
     });
-  }
-
-  /** Resolves when everything asked for so far has its answer. */
-  settled(): Promise<void> {
-    if (this.#inFlight === 0 && this.#waiting.length === 0) return Promise.resolve();
-    return new Promise((done) => this.#idle.push(done));
   }
 
   #schedule(): void {
@@ -161,7 +154,6 @@ export class Coalescer {
     } finally {
       this.#inFlight--;
       this.#schedule();
-      if (this.#inFlight === 0 && this.#waiting.length === 0) for (const done of this.#idle.splice(0)) done();
     }
   }
 

@@ -136,19 +136,20 @@ export interface RunUntilIdleOptions extends WorkerOptions {
   readonly within?: Duration;
 }
 
-/** Works until nothing is queued or running and, with `skipTime`, nothing waits. */
+/** Works until nothing of these kinds is queued or running and, with `skipTime`, nothing waits. */
 export async function runUntilIdle(writ: Writ, handlers: readonly HandledJob[], options: RunUntilIdleOptions = {}): Promise<void> {
   const { skipTime, within = '30s', ...workerOptions } = options;
   const giveUpAt = Date.now() + milliseconds(within);
+  const kinds = handlers.map((handled) => handled.job.kind);
   const worker = await writ.work(handlers, { poll: '20ms', onError: () => undefined, ...workerOptions });
   try {
     for (;;) {
-      const health = (await writ.health()) as { backlog: number; waiting: number; in_progress: number };
+      const health = (await writ.health({ kinds })) as { backlog: number; waiting: number; in_progress: number };
       if (health.backlog === 0 && health.in_progress === 0) {
         if (!skipTime || health.waiting === 0) return;
         const [row] = await skipTime.query(
-          'select greatest(1, ceil(extract(epoch from min(process_after) - writ.now()) * 1000))::int as ms from writ.job_queue where status in ($1, $2)',
-          ['queued', 'retry_waiting'],
+          'select greatest(1, ceil(extract(epoch from min(process_after) - writ.now()) * 1000))::bigint as ms from writ.job_queue where status in ($1, $2) and job_kind = any ($3)',
+          ['queued', 'retry_waiting', kinds],
         );
         if (row?.ms) await skipTime.clock.advance(Number(row.ms));
       }

@@ -11,7 +11,7 @@ begin
   end if;
   return v_claim || jsonb_build_object('jobs', (
     select jsonb_agg(jsonb_build_object('job_id', j -> 0, 'job_kind', j -> 1, 'tenant_id', j -> 2, 'idempotency_key', coalesce(j ->> 3, j ->> 0),
-      'attempt', j -> 4, 'execution_no', j -> 5, 'deadline_at', j -> 6, 'input', j -> 7, 'payload_ref', j -> 8,
+      'attempt', j -> 4, 'execution_no', j -> 5, 'deadline_at', j -> 6, 'input', j #> '{7,0}', 'payload_ref', j -> 8,
       'safe_payload', case j -> 9 when 'null' then '{}' else j -> 9 end, 'correlation_id', j -> 10, 'priority', j -> 11,
       'max_attempts', j -> 12, 'parent_job_id', j -> 13, 'workflow_id', j -> 14) order by n)
     from jsonb_array_elements(v_claim -> 'jobs') with ordinality u(j, n)));

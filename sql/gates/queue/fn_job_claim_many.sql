@@ -6,18 +6,21 @@
 -- in the order of the lease: a job's place in it is how every later call names it. Without work: {jobs: []}.
 -- A lease lasts a day at most. Rows are deleted by ctid behind SKIP LOCKED, so claims never wait for each other; kinds are visited by their best priority.
 -- A job whose deadline has passed is cancelled instead of handed out.
+-- The caller may fix the token before it asks, and so give back with fn_lease_release what a lost answer would have told it. The input is in an
+-- array of its own, so that none and null are not the same.
 -- p_durable false answers before the claim is on disk, for this transaction alone. Nothing is promised by a claim: if the server crashes in
 -- that moment the job is queued again, and the worker that believed to have it finds its token refused.
 create or replace function writ.fn_job_claim_many(
   p_kinds text[], p_executor text, p_lease_holder text, p_lease_ttl_seconds double precision default null,
-  p_limit integer default 1, p_start integer default 0, p_lease_name text default null, p_start_ahead integer default 0, p_durable boolean default true
+  p_limit integer default 1, p_start integer default 0, p_lease_name text default null, p_start_ahead integer default 0, p_durable boolean default true,
+  p_lease_token uuid default null
 ) returns json language plpgsql security definer set search_path = pg_catalog, pg_temp
   set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set plan_cache_mode = force_generic_plan as $$
 declare
   v_now timestamptz := writ.now();
   v_ttl double precision := least(greatest(coalesce(p_lease_ttl_seconds, (writ_data.setting('queue.lease.duration_sec'))::double precision), 0), 86400);
   v_until timestamptz := v_now + v_ttl * interval '1 second';
-  v_token uuid := writ_data.uuidv7();
+  v_token uuid := coalesce(p_lease_token, writ_data.uuidv7());
   v_limit integer := least(greatest(p_limit, 1), 5000);
   v_start integer; v_last_attempt integer; v_jobs json;
   v_kinds text[]; v_kind text; v_timeout double precision;
@@ -78,7 +81,7 @@ begin
   end if;
 
   select json_agg(json_build_array(u.id, j.job_kind, j.tenant_id, j.idempotency_key, u.attempts + 1, u.no,
-      j.deadline_at, p.body::json, j.payload_ref, j.safe_payload, j.correlation_id, j.priority, j.max_attempts, j.parent_job_id, j.workflow_id) order by u.n),
+      j.deadline_at, case when p.body is not null then json_build_array(p.body::json) end, j.payload_ref, j.safe_payload, j.correlation_id, j.priority, j.max_attempts, j.parent_job_id, j.workflow_id) order by u.n),
     min(u.n) filter (where u.attempts + 1 >= j.max_attempts)
   into v_jobs, v_last_attempt
   from unnest(v_ids, v_attempts, v_nos) with ordinality u(id, attempts, no, n)

@@ -28,7 +28,7 @@ begin
   begin
   with item as materialized (
     select (x.n - 1)::integer as index, i.id, i.kind, i.key, coalesce(i.tenant, p_tenant_id) as tenant,
-      i.input #>> '{}' is not null as has_input, i.input::text as body,
+      x.job ? 'input' as has_input, (x.job -> 'input')::text as body,
       nullif(i.safe_payload, '{}') as safe_payload, coalesce(i.priority, 0) as priority,
       coalesce(i.process_after, v_now + i.delay_ms * interval '1 millisecond', v_now) as process_after,
       coalesce(i.deadline_at, v_now + i.deadline_ms * interval '1 millisecond') as deadline_at,
@@ -38,7 +38,7 @@ begin
       i.correlation_id, i.causation_event_id, i.parent_job_id, i.workflow_id,
       coalesce(i.source_system, k.source_system) as source_system
     from jsonb_array_elements(p_jobs) with ordinality x(job, n)
-    cross join lateral jsonb_to_record(x.job) i(id uuid, kind text, key text, tenant text, input jsonb, safe_payload jsonb,
+    cross join lateral jsonb_to_record(x.job) i(id uuid, kind text, key text, tenant text, safe_payload jsonb,
       priority smallint, process_after timestamptz, delay_ms bigint, deadline_at timestamptz, deadline_ms bigint,
       max_attempts smallint, executor text, source_ref text, target_ref text, payload_ref text, payload_classification text,
       correlation_id text, causation_event_id uuid, parent_job_id uuid, workflow_id uuid, source_system text)
@@ -131,11 +131,11 @@ begin
     into v_duplicates
     from (
       select (x.n - 1)::integer as index, j.job_id, j.payload_sha256 is not distinct from
-          case when i.input #>> '{}' is not null then sha256(convert_to(i.input::text, 'UTF8')) end
+          case when x.job ? 'input' then sha256(convert_to((x.job -> 'input')::text, 'UTF8')) end
           and j.payload_ref is not distinct from i.payload_ref as same_payload,
         i.id
       from jsonb_array_elements(p_jobs) with ordinality x(job, n)
-      cross join lateral jsonb_to_record(x.job) i(id uuid, kind text, key text, tenant text, input jsonb, payload_ref text)
+      cross join lateral jsonb_to_record(x.job) i(id uuid, kind text, key text, tenant text, payload_ref text)
       left join writ_data.job_key t on t.tenant_id = coalesce(i.tenant, p_tenant_id) and t.job_kind = i.kind and t.idempotency_key = i.key
       join writ_data.job j on j.job_id = coalesce(t.job_id, i.id) and j.tenant_id = coalesce(i.tenant, p_tenant_id) and j.job_kind = i.kind
     ) d

@@ -53,7 +53,8 @@ export type ClaimRow = [
   attempt: number,
   executionNo: number,
   deadline: string | null,
-  input: unknown,
+  /** In an array of its own: none is not the same as null. */
+  input: [unknown] | null,
   payloadRef: string | null,
   labels: Record<string, unknown> | null,
   correlationId: string | null,
@@ -89,7 +90,7 @@ export class WorkItem implements JobContext<unknown> {
     this.position = position;
     this.#token = token;
     this.#host = host;
-    this.input = row[7] ?? undefined;
+    this.input = row[7]?.[0];
     // A handler takes its context apart: `async ({ input, commit }) => …`.
     this.commit = this.commit.bind(this);
     this.progress = this.progress.bind(this);
@@ -180,15 +181,19 @@ export class WorkItem implements JobContext<unknown> {
       const mark = await client.query('select writ.fn_job_commit($1, $2, $3) as answer', [this.id, this.#token, workerId]);
       const result = await effect(client);
       await pass('before_commit', this.id);
-      const answer = client.query('commit');
+      // With COMMIT, in one message, the question whether this is still the transaction of the mark: an effect that ended it by itself has
+      // undone the mark, and must not count.
+      const answer = client.query('select pg_current_xact_id_if_assigned()::text as xid; commit') as unknown as Promise<pg.QueryResult[]>;
       answer.catch(() => undefined); // looked at below; a fault point may wait in between
       await pass('commit_sent', this.id);
+      const { xid } = mark.rows[0].answer as { xid: string };
       try {
-        // PostgreSQL answers COMMIT with ROLLBACK, not with an error, when a statement before it failed and nobody let it show.
-        if ((await answer).command !== 'COMMIT') throw new WritError('effect_rolled_back', `job ${this.id}`);
+        if ((await answer)[0]?.rows[0]?.xid !== xid) throw new WritError('effect_rolled_back', `job ${this.id}`);
       } catch (error) {
+        // 25P02: a statement of the effect failed, and nobody let it show.
+        if ((error as { code?: string }).code === '25P02') throw new WritError('effect_rolled_back', `job ${this.id}`, { cause: error });
         if (isConnectionLoss(error)) broken = error as Error;
-        if (!broken || !(await this.#wasCommitted(mark.rows[0].answer.xid))) throw error;
+        if (!broken || !(await this.#wasCommitted(xid))) throw error;
       }
       this.committed = true;
       await pass('after_commit', this.id);

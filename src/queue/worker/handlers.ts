@@ -33,6 +33,7 @@ export interface HandlersOptions {
 export class Handlers {
   readonly #options: HandlersOptions;
   readonly #running = new Set<Running>();
+  lastBeginAt = 0;
 
   constructor(options: HandlersOptions) {
     this.#options = options;
@@ -60,6 +61,7 @@ export class Handlers {
     const running: Running = { item, lease, timeoutMs, stoppedAt: undefined, ended: false };
     this.#running.add(running);
     item.startedAt = Date.now();
+    this.lastBeginAt = item.startedAt;
     let outcome: Outcome | undefined;
     try {
       await pass('started', item.id);

@@ -17,10 +17,11 @@ export class Pace {
   finished(jobs: number): void {
     this.#finished += jobs;
     const elapsed = performance.now() - this.#since;
-    if (elapsed < 1) return;
+    if (elapsed < 5) return;
     const rate = this.#finished / elapsed;
-    // Up at once, down slowly: an idle worker must not look like a slow one when work comes.
-    this.#rate = rate > this.#rate ? rate : this.#rate * 0.8 + rate * 0.2;
+    // Up quickly, but not by one burst alone; down slowly, for an idle worker must not look like a slow one when work comes.
+    const weight = rate > this.#rate ? 0.5 : 0.2;
+    this.#rate += (rate - this.#rate) * weight;
     this.#finished = 0;
     this.#since = performance.now();
   }

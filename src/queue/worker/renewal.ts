@@ -25,6 +25,11 @@ export class Renewal {
   readonly #pulse: NodeJS.Timeout;
   #thread: Thread;
   #stopped = false;
+  #isReady: () => void = () => undefined;
+  /** Resolves when the thread has its connection, or cannot have one yet: a short lease must not expire while it connects. */
+  readonly ready = new Promise<void>((ready) => {
+    this.#isReady = ready;
+  });
 
   constructor(options: RenewalOptions) {
     this.#options = options;
@@ -47,11 +52,13 @@ export class Renewal {
       },
     });
     thread.on('message', (message: { type: string; message?: string } & RenewalAnswer) => {
+      this.#isReady();
       if (message.type === 'renewed') onAnswer(message);
-      else onError(new Error(`leases could not be renewed: ${message.message}`));
+      else if (message.type === 'failed') onError(new Error(`leases could not be renewed: ${message.message}`));
     });
     thread.on('error', onError);
     thread.on('exit', () => {
+      this.#isReady();
       if (this.#stopped) return;
       setTimeout(() => {
         if (!this.#stopped) this.#thread = this.#start();

@@ -75,3 +75,7 @@ async function renew() {
 
 const timer = setInterval(renew, settings.everyMs);
 parentPort?.on('message', obey);
+connected().then(
+  () => parentPort?.postMessage({ type: 'ready' }),
+  (error) => parentPort?.postMessage({ type: 'failed', message: String(error) }),
+);

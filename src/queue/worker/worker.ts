@@ -10,6 +10,7 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import type pg from 'pg';
+import { uuidv7 } from '../../database/uuid.js';
 import { isConnectionLoss, refusalIn, WritError } from '../../errors/index.js';
 import { type Duration, milliseconds } from '../duration.js';
 import type { HandledJob } from '../job.js';
@@ -58,6 +59,7 @@ interface ClaimAnswer {
 }
 
 const stopLimitMs = 5_000;
+const surplusMs = 1_000;
 const executor = 'external_worker';
 
 export class Worker {
@@ -71,6 +73,8 @@ export class Worker {
   readonly #renewal: Renewal;
   readonly #listener: Listener;
   #leases = new Map<string, Lease>();
+  /** Claims whose answer was lost: if they happened, nobody will run what they hold. */
+  readonly #unheard = new Set<string>();
   #claiming = false;
   /** Something may be there that the last claim did not see. */
   #moreWork = true;
@@ -131,8 +135,11 @@ export class Worker {
   }
 
   async start(): Promise<void> {
-    await this.#listener.start();
-    this.#watch = setInterval(() => this.#handlers.watch(this.#clockOffset), 100);
+    await Promise.all([this.#listener.start(), this.#renewal.ready]);
+    this.#watch = setInterval(() => {
+      this.#handlers.watch(this.#clockOffset);
+      this.#giveBackSurplus();
+    }, 100);
     await this.#look();
   }
 
@@ -193,10 +200,11 @@ export class Worker {
     const limit = Math.max(1, Math.min(this.#options.batch, free + prefetch - onHand));
     const start = Math.max(0, free - onHand);
     const ahead = Math.max(0, startAhead - this.#readyToRun);
+    const token = uuidv7();
     try {
       const { rows } = await this.#host.gates.query(
-        'select writ.fn_job_claim_many($1::text[], $2, $3, $4, $5, $6, null, $7, false) as answer',
-        [this.#kinds, executor, this.id, this.#ms.lease / 1000, limit, start, ahead],
+        'select writ.fn_job_claim_many($1::text[], $2, $3, $4, $5, $6, null, $7, false, $8) as answer',
+        [this.#kinds, executor, this.id, this.#ms.lease / 1000, limit, start, ahead, token],
       );
       const answer = rows[0].answer as ClaimAnswer;
       const refusal = refusalIn(answer);
@@ -213,6 +221,7 @@ export class Worker {
     } catch (error) {
       this.#moreWork = false; // the next look tries again
       this.#trouble(error);
+      if (isConnectionLoss(error)) this.#unheard.add(token);
     } finally {
       this.#claiming = false;
       this.#settle();
@@ -227,6 +236,12 @@ export class Worker {
     this.#leases.set(token, lease);
     this.#renewal.hold(token);
     if (this.#state !== 'running') this.#giveBack(lease);
+  }
+
+  /** Jobs that were prefetched for handlers which then turned out slow must not wait for them: another worker may be free. */
+  #giveBackSurplus(): void {
+    if (this.#state !== 'running' || this.#handlers.free > 0 || Date.now() - this.#handlers.lastBeginAt < surplusMs) return;
+    for (const lease of this.#leases.values()) if (lease.begun < lease.items.length && !lease.lost) this.#giveBack(lease);
   }
 
   /** What no handler has been given goes back, without an attempt being charged. */
@@ -358,6 +373,10 @@ export class Worker {
       const { rows } = await this.#host.gates.query('select writ.fn_job_tick($1) as answer', [this.id]);
       const due = (rows[0].answer as { next_due_ms: number | null }).next_due_ms;
       if (due !== null) next = Math.min(next, Math.max(due, 5));
+      for (const token of this.#unheard) {
+        await this.#host.gates.query('select writ.fn_lease_release($1, $2)', [token, this.id]);
+        this.#unheard.delete(token);
+      }
       if (Date.now() - this.#beatAt > 10_000) await this.#beat(null);
       this.#wake();
     } catch (error) {
