@@ -148,9 +148,9 @@ create table writ_data.job_execution ( -- owner writ_owner
   constraint job_execution_pkey PRIMARY KEY (job_id, execution_no)
 );
 CREATE INDEX job_execution_dead_letter ON writ_data.job_execution USING btree (finished_at) WHERE (final AND (abort_kind <> 'cancelled'::text));
-CREATE UNIQUE INDEX one_committed_execution_per_job ON writ_data.job_execution USING btree (job_id) WHERE (status = ANY (ARRAY['COMMITTED'::text, 'DONE'::text]));
+CREATE UNIQUE INDEX a_job_has_one_effect_or_one_end ON writ_data.job_execution USING btree (job_id) WHERE ((status = ANY (ARRAY['COMMITTED'::text, 'DONE'::text])) OR final);
 CREATE TRIGGER execution_moves_legally BEFORE UPDATE ON writ_data.job_execution FOR EACH ROW WHEN ((((old.status || '>'::text) || new.status) <> 'COMMITTED>DONE'::text)) EXECUTE FUNCTION writ_data.refuse_change();
-comment on table writ_data.job_execution is 'Executions that have reached their commit boundary or ended. Open ones are places in job_lease. Execution 0: ended without ever being leased.';
+comment on table writ_data.job_execution is 'Executions that have reached their commit boundary or ended. Open ones are places in job_lease. Attempt 0: ended without ever being tried.';
 
 create table writ_data.job_key ( -- owner writ_owner
   tenant_id text not null,
@@ -526,7 +526,7 @@ grant execute on function writ.fn_job_abort_many(uuid,integer[],text[],text[],te
 grant execute on function writ.fn_job_abort_many(uuid,integer[],text[],text[],text[],integer,text) to workflow_admin;
 
 -- function writ.fn_job_cancel(p_job_id uuid, p_reason text, p_actor text, p_tenant_id text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 9dd26d5cf621c712d0fe4106bf7d134a
+--   plpgsql, volatile, security definer; owner writ_owner; body 67f77e6b0f6d1f21e95d31d1b03362bf
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_cancel(uuid,text,text,text) to workflow_admin;
 
@@ -536,15 +536,15 @@ grant execute on function writ.fn_job_cancel(uuid,text,text,text) to workflow_ad
 grant execute on function writ.fn_job_claim(text,text,text,text,integer,integer) to dot_executor;
 grant execute on function writ.fn_job_claim(text,text,text,text,integer,integer) to workflow_admin;
 
--- function writ.fn_job_claim_many(p_kinds text[], p_executor text, p_lease_holder text, p_lease_ttl_seconds double precision DEFAULT NULL::double precision, p_limit integer DEFAULT 1, p_start integer DEFAULT 0, p_lease_name text DEFAULT NULL::text, p_start_ahead integer DEFAULT 0, p_durable boolean DEFAULT true, p_lease_token uuid DEFAULT NULL::uuid) returns json
---   plpgsql, volatile, security definer; owner writ_owner; body c4bc0683ee7f0a08bf0e8457eacd3751
+-- function writ.fn_job_claim_many(p_kinds text[], p_executor text, p_lease_holder text, p_lease_ttl_seconds double precision DEFAULT NULL::double precision, p_limit integer DEFAULT 1, p_start integer DEFAULT 0, p_lease_name text DEFAULT NULL::text, p_durable boolean DEFAULT true, p_lease_token uuid DEFAULT NULL::uuid) returns json
+--   plpgsql, volatile, security definer; owner writ_owner; body d011d9bba207077594a7291b2594ef10
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
 --   set enable_mergejoin=off
 --   set plan_cache_mode=force_generic_plan
-grant execute on function writ.fn_job_claim_many(text[],text,text,double precision,integer,integer,text,integer,boolean,uuid) to dot_executor;
-grant execute on function writ.fn_job_claim_many(text[],text,text,double precision,integer,integer,text,integer,boolean,uuid) to workflow_admin;
+grant execute on function writ.fn_job_claim_many(text[],text,text,double precision,integer,integer,text,boolean,uuid) to dot_executor;
+grant execute on function writ.fn_job_claim_many(text[],text,text,double precision,integer,integer,text,boolean,uuid) to workflow_admin;
 
 -- function writ.fn_job_cleanup_sweep(p_limit integer DEFAULT 10000, p_actor text DEFAULT 'sweep'::text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 8f9c4375328858b6e158e18281596949
@@ -610,7 +610,7 @@ grant execute on function writ.fn_job_kind_register(text,jsonb,text) to dot_exec
 grant execute on function writ.fn_job_kind_register(text,jsonb,text) to workflow_admin;
 
 -- function writ.fn_job_lease_reaper(p_actor text DEFAULT 'reaper'::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 568804b0ed6ac74e13799d14520befe2
+--   plpgsql, volatile, security definer; owner writ_owner; body 8cd3aa11dbd47e4e8f9c5e47f0951e0e
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_lease_reaper(text) to dot_executor;
 grant execute on function writ.fn_job_lease_reaper(text) to workflow_admin;
@@ -653,7 +653,7 @@ grant execute on function writ.fn_job_succeed(uuid,uuid,text,text) to dot_execut
 grant execute on function writ.fn_job_succeed(uuid,uuid,text,text) to workflow_admin;
 
 -- function writ.fn_job_succeed_many(p_lease_token uuid, p_positions integer[], p_results text[] DEFAULT NULL::text[], p_start_upto integer DEFAULT 0, p_actor text DEFAULT NULL::text, p_result_refs text[] DEFAULT NULL::text[]) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 311569a1ace2082437b6c00e305bd6c7
+--   plpgsql, volatile, security definer; owner writ_owner; body e958f8f43cef69a020a71686c62804fe
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
@@ -663,7 +663,7 @@ grant execute on function writ.fn_job_succeed_many(uuid,integer[],text[],integer
 grant execute on function writ.fn_job_succeed_many(uuid,integer[],text[],integer,text,text[]) to workflow_admin;
 
 -- function writ.fn_job_tick(p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 0401c5114c23520e7f6591f9e4775bdc
+--   plpgsql, volatile, security definer; owner writ_owner; body 44fc79dbe7ea529c4b3a23ec047ee8ec
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 grant execute on function writ.fn_job_tick(text) to dot_executor;
@@ -705,15 +705,15 @@ grant execute on function writ.now() to workflow_admin;
 grant execute on function writ.now() to writ_auditor;
 
 -- function writ_data.abort(p_lease writ_data.job_lease, p_positions integer[], p_abort_kinds text[], p_codes text[], p_messages text[], p_at timestamp with time zone, OUT jobs uuid[], OUT counts integer[], OUT early integer) returns record
---   plpgsql, volatile; owner writ_owner; body 4959d0f7836e5142e2efa20db7844b01
+--   plpgsql, volatile; owner writ_owner; body 50960e8d256e0802da62a449201ddd2f
 --   set enable_seqscan=off
 --   set plan_cache_mode=force_generic_plan
 
 -- function writ_data.abort_one(p_job_id uuid, p_lease_token uuid, p_abort_kind text, p_error_code text, p_error_message text, p_actor text) returns jsonb
 --   plpgsql, volatile; owner writ_owner; body bc5d457d0a2460260f181e38337751f9
 
--- function writ_data.end_unleased(p_job_ids uuid[], p_attempts smallint[], p_execution_nos smallint[], p_error_code text, p_error_message text, p_at timestamp with time zone) returns void
---   sql, volatile; owner writ_owner; body 8dbdbc482ff25691f665629eb6166dfb
+-- function writ_data.end_unleased(p_job_ids uuid[], p_attempts smallint[], p_execution_nos smallint[], p_error_code text, p_error_message text, p_at timestamp with time zone) returns uuid[]
+--   plpgsql, volatile; owner writ_owner; body f74bdeb1a4cab24749caf8521e051883
 
 -- function writ_data.enqueue_each(p_jobs jsonb, p_actor text, p_tenant_id text, p_atomic boolean) returns jsonb
 --   plpgsql, volatile; owner writ_owner; body 169122df81424dd33979ba44f72046d3
@@ -774,6 +774,7 @@ grant execute on function writ.now() to writ_auditor;
 --   queue.lease.timeout_sec = 900
 --   queue.notify.enabled = true
 --   queue.payload.max_bytes = 1048576
+--   queue.poison.crashes = 10
 --   queue.retention.finished_sec = 2592000
 --   queue.retry.backoff_base_sec = 10
 --   queue.retry.backoff_cap_sec = 3600

@@ -29,6 +29,7 @@ insert into writ_data.dot_config (key, value, minimum, maximum, whole, descripti
   ('queue.lease.reaper_batch',                '100',     1,    10000,      true,  'Leases that one call of the reaper takes back at most.'),
   ('queue.lease.duration_sec',                '300',     1,    86400,      false, 'Length of a lease when the worker does not ask for another.'),
   ('queue.lease.timeout_sec',                 '900',     1,    604800,     false, 'How long a started job may run before its lease is no longer renewed.'),
+  ('queue.poison.crashes',                    '10',      1,    10000,      true,  'Crashes of its worker after which a job is quarantined as a dead letter.'),
   ('queue.retry.max_attempts_default',        '5',       1,    32767,      true,  'Attempts of a job whose kind does not say.'),
   ('queue.retry.backoff_base_sec',            '10',      0,    86400,      false, 'First ceiling of the delay before a retry; it doubles with each attempt.'),
   ('queue.retry.backoff_cap_sec',             '3600',    0,    2592000,    false, 'Highest ceiling of the delay before a retry.'),
@@ -236,9 +237,9 @@ create table writ_data.job_execution (
   constraint final_means_aborted check (not final or status = 'ABORTED')
 );
 comment on table writ_data.job_execution is
-  'Executions that have reached their commit boundary or ended. Open ones are places in job_lease. Execution 0: ended without ever being leased.';
-create unique index one_committed_execution_per_job on writ_data.job_execution (job_id)
-  where status in ('COMMITTED', 'DONE');
+  'Executions that have reached their commit boundary or ended. Open ones are places in job_lease. Attempt 0: ended without ever being tried.';
+create unique index a_job_has_one_effect_or_one_end on writ_data.job_execution (job_id)
+  where status in ('COMMITTED', 'DONE') or final;
 create index job_execution_dead_letter on writ_data.job_execution (finished_at)
   where final and abort_kind <> 'cancelled';
 

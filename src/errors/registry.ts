@@ -298,6 +298,12 @@ export const registry = {
     status: 500,
     retryable: true,
   },
+  poison: {
+    message: 'The worker died each time it worked on this job, too often to be chance.',
+    remedy: 'See what it does to its process; then replay it, or raise queue.poison.crashes.',
+    status: 500,
+    retryable: false,
+  },
   handler_error: { message: 'The handler threw an error.', remedy: 'See its message.', status: 500, retryable: true },
   no_handler: {
     message: 'This worker has no handler for the kind.',

@@ -67,7 +67,7 @@ const damages: [verdict: string, what: string, sql: string][] = [
   [
     'repeated',
     'a job is done more than once',
-    `drop index writ_data.one_committed_execution_per_job; insert into writ_data.job_execution (job_id, execution_no, attempt, status, committed_at, finished_at)
+    `drop index writ_data.a_job_has_one_effect_or_one_end; insert into writ_data.job_execution (job_id, execution_no, attempt, status, committed_at, finished_at)
      select job_id, 2, 2, status, committed_at, finished_at from writ_data.job_execution where job_id = ${idOf(1)}`,
   ],
   [

@@ -13,12 +13,12 @@ test.concurrent('a worker that dies between claim and start does not make a dead
   expect(await effects()).toBe(1);
 });
 
-test.concurrent('a worker that dies in the handler does make a dead letter of a job on its last attempt', async (context) => {
+test.concurrent('a worker that dies in the handler does not take the last attempt of its job', async (context) => {
   const { db, worker, effects } = await scene(context, { attempts: 1 });
   const first = worker({ boundary: true, workMs: 0, dieAt: 'before_commit' });
   await once(first.child, 'exit');
   await db.clock.advance('1m');
   await db.query(`select writ.fn_job_tick('test')`);
-  expect(await db.query('select status, attempts from writ.job_queue')).toEqual([{ status: 'dead_letter', attempts: 1 }]);
+  expect(await db.query('select status, attempts from writ.job_queue')).toEqual([{ status: 'retry_waiting', attempts: 0 }]);
   expect(await effects()).toBe(0);
 });

@@ -28,6 +28,13 @@ const ways: Record<string, { state: JobState; reach: () => Promise<Subject> }> =
   'leased on the last attempt': { state: 'leased', reach: () => held({ started: false, attempts: 1 }) },
   in_progress: { state: 'in_progress', reach: () => held() },
   'in_progress, asked to stop': { state: 'in_progress', reach: async () => asked(await held()) },
+  'in_progress where one crash is too many': {
+    state: 'in_progress',
+    reach: async () => {
+      await gates.set('queue.poison.crashes', 1);
+      return held();
+    },
+  },
   'in_progress on the last attempt': { state: 'in_progress', reach: () => held({ attempts: 1 }) },
   'in_progress and committed': { state: 'in_progress', reach: async () => end(await held(), 'fn_job_commit', {}) },
   succeeded: { state: 'succeeded', reach: async () => end(await held(), 'fn_job_succeed', { result_ref: null, actor: 'test' }) },
@@ -152,7 +159,8 @@ const outcomes: [way: string, event: JobEvent, to: JobState][] = [
   ['leased', 'lease_expired', 'queued'],
   ['leased, asked to stop', 'lease_expired', 'cancelled'],
   ['in_progress', 'lease_expired', 'retry_waiting'],
-  ['in_progress on the last attempt', 'lease_expired', 'dead_letter'],
+  ['in_progress on the last attempt', 'lease_expired', 'retry_waiting'],
+  ['in_progress where one crash is too many', 'lease_expired', 'dead_letter'],
   ['in_progress and committed', 'lease_expired', 'succeeded'],
   ['in_progress, asked to stop', 'lease_expired', 'cancelled'],
   ['queued', 'deadline', 'cancelled'],

@@ -96,7 +96,7 @@ describe('impossible states do not fit', () => {
 
   test('a second committed execution of a job', async () => {
     const id = await insert('DONE');
-    await gates.raises('23505', /one_committed_execution_per_job/, () =>
+    await gates.raises('23505', /a_job_has_one_effect_or_one_end/, () =>
       gates.db.query(
         `insert into writ_data.job_execution (job_id, execution_no, attempt, status, committed_at) values ($1, 2, 2, 'COMMITTED', now())`,
         [id],

@@ -2,6 +2,8 @@
 -- Ends open executions of one lease without success, and decides in one place what becomes of each job:
 --   cancel requested                               → cancelled
 --   released, or expired before it was started     → queued again, no attempt charged
+--   its worker died in it                          → retry_waiting; the crash is charged, but never takes the last attempt: nobody knows
+--                                                    whether the handler had begun. After queue.poison.crashes of them: dead_letter (poison)
 --   permanent, attempts used up, deadline passed   → dead_letter
 --   anything else                                  → retry_waiting, after a delay with full jitter that follows from job and attempt
 -- An execution that has committed, or has ended already, is left alone. The caller holds the lease row.
@@ -16,13 +18,20 @@ declare
   v_upto integer := writ_data.started_upto(p_lease);
   v_base double precision := (writ_data.setting('queue.retry.backoff_base_sec'))::double precision;
   v_cap double precision := (writ_data.setting('queue.retry.backoff_cap_sec'))::double precision;
+  v_poison integer := (writ_data.setting('queue.poison.crashes'))::integer;
 begin
   with open as (
-    select u.p, j.job_id, v_nos[u.p] as no, u.kind, left(u.code, 200) as code, left(u.message, 4000) as message, j.job_kind, j.tenant_id, j.priority, j.deadline_at,
-      v_attempts[u.p] + (charge.charged)::integer as attempts, c.job_id is not null as cancelled,
+    select u.p, j.job_id, v_nos[u.p] as no, u.kind, case when crash.n >= v_poison then 'poison' else left(u.code, 200) end as code, left(u.message, 4000) as message, j.job_kind, j.tenant_id, j.priority, j.deadline_at,
+      case
+        when not charge.charged then v_attempts[u.p]
+        when crash.n > 0 then greatest(v_attempts[u.p], least(v_attempts[u.p] + 1, j.max_attempts - 1))
+        else v_attempts[u.p] + 1
+      end as attempts, c.job_id is not null as cancelled,
       case
         when c.job_id is not null then 'cancelled'
         when not charge.charged then 'queued'
+        when crash.n >= v_poison then 'dead_letter'
+        when crash.n > 0 then 'retry_waiting'
         when u.kind = 'permanent' or v_attempts[u.p] + 1 >= j.max_attempts or j.deadline_at <= p_at then 'dead_letter'
         else 'retry_waiting'
       end as next,
@@ -32,6 +41,9 @@ begin
     from unnest(p_positions, p_abort_kinds, p_codes, p_messages) u(p, kind, code, message)
     cross join lateral (select u.kind <> 'released' and (u.kind <> 'lease_expired' or u.p <= v_upto) as charged) charge
     join writ_data.job j on j.job_id = v_ids[u.p]
+    cross join lateral (
+      select case when u.kind = 'lease_expired' and charge.charged then 1 + (select count(*) from writ_data.job_execution e
+        where e.job_id = j.job_id and e.abort_kind = 'lease_expired' and e.started_at is not null) else 0 end as n) crash
     left join writ_data.job_kind k on k.job_kind = j.job_kind
     left join writ_data.job_cancel c on c.job_id = j.job_id
     where not exists (select from writ_data.job_execution e where e.job_id = j.job_id and e.status in ('COMMITTED', 'DONE'))

@@ -21,7 +21,9 @@ begin
       delete from writ_data.job_wait where job_id = p_job_id returning attempts, execution_no into v_attempts, v_no;
     end if;
     if found then
-      perform writ_data.end_unleased(array[p_job_id], array[v_attempts], array[v_no], 'cancelled', p_reason, v_now);
+      if cardinality(writ_data.end_unleased(array[p_job_id], array[v_attempts], array[v_no], 'cancelled', p_reason, v_now)) = 0 then
+        continue; -- the row was left over; look where the job really stands
+      end if;
       perform writ_data.record('fn_job_cancel', p_actor, v_now, array[p_job_id], array['dot.job.cancelled'], array[1], array[1], p_note => p_reason);
       return jsonb_build_object('job_id', p_job_id, 'status', 'cancelled');
     end if;

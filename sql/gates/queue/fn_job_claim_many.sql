@@ -1,7 +1,5 @@
 -- gate: workflow_admin, dot_executor
--- Claims up to p_limit jobs of these kinds under one lease. The first p_start of them, which the caller begins at once, are marked as
--- started, and up to p_start_ahead more that it will begin within moments; the latter stop before a job on its last attempt, so that a
--- crash never makes a dead letter of a job that did not run.
+-- Claims up to p_limit jobs of these kinds under one lease, and marks the first p_start of them, which the caller begins at once, as started.
 -- Answers {lease_token, leased_until, started_upto, timeout_s, jobs: [[job_id, kind, tenant, key, attempt, execution_no, deadline, input, …], …]},
 -- in the order of the lease: a job's place in it is how every later call names it. Without work: {jobs: []}.
 -- A lease lasts a day at most. Rows are deleted by ctid behind SKIP LOCKED, so claims never wait for each other; kinds are visited by their best priority.
@@ -12,7 +10,7 @@
 -- that moment the job is queued again, and the worker that believed to have it finds its token refused.
 create or replace function writ.fn_job_claim_many(
   p_kinds text[], p_executor text, p_lease_holder text, p_lease_ttl_seconds double precision default null,
-  p_limit integer default 1, p_start integer default 0, p_lease_name text default null, p_start_ahead integer default 0, p_durable boolean default true,
+  p_limit integer default 1, p_start integer default 0, p_lease_name text default null, p_durable boolean default true,
   p_lease_token uuid default null
 ) returns json language plpgsql security definer set search_path = pg_catalog, pg_temp
   set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set plan_cache_mode = force_generic_plan as $$
@@ -22,7 +20,7 @@ declare
   v_until timestamptz := v_now + v_ttl * interval '1 second';
   v_token uuid := coalesce(p_lease_token, writ_data.uuidv7());
   v_limit integer := least(greatest(p_limit, 1), 5000);
-  v_start integer; v_last_attempt integer; v_jobs json;
+  v_start integer; v_jobs json;
   v_kinds text[]; v_kind text; v_timeout double precision;
   v_ids uuid[] := '{}'; v_attempts smallint[] := '{}'; v_nos smallint[] := '{}'; v_expired uuid[];
   t_ids uuid[]; t_attempts smallint[]; t_nos smallint[]; x_ids uuid[]; x_attempts smallint[]; x_nos smallint[];
@@ -63,8 +61,8 @@ begin
     into t_ids, t_attempts, t_nos, x_ids, x_attempts, x_nos
     from (select *, deadline_at <= v_now as late from sorted) s;
     if x_ids is not null then
-      perform writ_data.end_unleased(x_ids, x_attempts, x_nos, 'deadline_exceeded', 'The deadline passed before a worker was free.', v_now);
-      v_expired := v_expired || x_ids;
+      v_expired := v_expired
+        || writ_data.end_unleased(x_ids, x_attempts, x_nos, 'deadline_exceeded', 'The deadline passed before a worker was free.', v_now);
     end if;
     if t_ids is not null then
       v_ids := v_ids || t_ids; v_attempts := v_attempts || t_attempts; v_nos := v_nos || t_nos;
@@ -81,16 +79,15 @@ begin
   end if;
 
   select json_agg(json_build_array(u.id, j.job_kind, j.tenant_id, j.idempotency_key, u.attempts + 1, u.no,
-      j.deadline_at, case when p.body is not null then json_build_array(p.body::json) end, j.payload_ref, j.safe_payload, j.correlation_id, j.priority, j.max_attempts, j.parent_job_id, j.workflow_id) order by u.n),
-    min(u.n) filter (where u.attempts + 1 >= j.max_attempts)
-  into v_jobs, v_last_attempt
+      j.deadline_at, case when p.body is not null then json_build_array(p.body::json) end, j.payload_ref, j.safe_payload, j.correlation_id, j.priority, j.max_attempts, j.parent_job_id, j.workflow_id) order by u.n)
+  into v_jobs
   from unnest(v_ids, v_attempts, v_nos) with ordinality u(id, attempts, no, n)
   join writ_data.job j on j.job_id = u.id
   left join writ_data.payload p on p.tenant_id = j.tenant_id and p.sha256 = j.payload_sha256;
   if not p_durable then
     perform set_config('synchronous_commit', 'off', true);
   end if;
-  v_start := least(cardinality(v_ids), greatest(p_start, least(p_start + p_start_ahead, v_last_attempt - 1), 0));
+  v_start := least(cardinality(v_ids), greatest(p_start, 0));
   select max(coalesce(k.timeout_s, (writ_data.setting('queue.lease.timeout_sec'))::double precision)) into v_timeout
   from writ_data.job_kind k where k.job_kind = any (v_kinds);
   insert into writ_data.job_lease (lease_token, lease_name, holder, claimed_at, leased_until, ttl_s, timeout_s, job_ids, attempts, execution_nos, open_jobs,

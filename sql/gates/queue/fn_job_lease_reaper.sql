@@ -16,6 +16,7 @@ begin
     order by leased_until limit (writ_data.setting('queue.lease.reaper_batch'))::integer
     for update skip locked
   loop
+    v_now := writ.now(); -- after the lock: nothing ends before it began
     v_leases := v_leases + 1;
     with done as (
       update writ_data.job_execution e set status = 'DONE', finished_at = v_now

@@ -72,7 +72,7 @@ begin
       (select jsonb_agg(jsonb_build_object('position', r.p, 'reason', case
           when r.job_id is null then 'lease_lost'
           when exists (select from writ_data.job_execution e where e.job_id = r.job_id and e.status in ('COMMITTED', 'DONE')) then 'already_committed'
-          when exists (select from writ_data.job_execution e where e.job_id = r.job_id and e.execution_no = r.no) then 'lease_lost'
+          when exists (select from writ_data.job_execution e where e.job_id = r.job_id and (e.execution_no = r.no or e.final)) then 'lease_lost'
           else 'job_not_started' end)) from rest r where r.job_id is null or r.job_id not in (select job_id from done))
     into v_committed, v_refused;
     v_ended := v_ended + coalesce(cardinality(v_committed), 0);

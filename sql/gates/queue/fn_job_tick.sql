@@ -24,7 +24,7 @@ begin
   select array_agg(job_id), array_agg(attempts), array_agg(execution_no) into v_late, v_attempts, v_nos
   from (select * from late union all select * from late_waiting) x;
   if v_late is not null then
-    perform writ_data.end_unleased(v_late, v_attempts, v_nos, 'deadline_exceeded', 'The deadline passed before a worker was free.', v_now);
+    v_late := writ_data.end_unleased(v_late, v_attempts, v_nos, 'deadline_exceeded', 'The deadline passed before a worker was free.', v_now);
     perform writ_data.record('fn_job_tick', p_actor, v_now, v_late, array['dot.job.cancelled'], array[1], array[cardinality(v_late)],
       jsonb_build_object('code', 'deadline_exceeded'));
   end if;

@@ -104,10 +104,6 @@ export class WorkItem implements JobContext<unknown> {
     return this.#row[1];
   }
 
-  get lastAttempt(): boolean {
-    return this.#row[4] >= this.#row[12];
-  }
-
   get deadline(): number | undefined {
     return this.#row[6] ? Date.parse(this.#row[6]) : undefined;
   }

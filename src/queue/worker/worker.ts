@@ -198,13 +198,12 @@ export class Worker {
     this.#claiming = true;
     this.#moreWork = false;
     const limit = Math.max(1, Math.min(this.#options.batch, free + prefetch - onHand));
-    const start = Math.max(0, free - onHand);
-    const ahead = Math.max(0, startAhead - this.#readyToRun);
+    const start = Math.max(0, free + startAhead - onHand);
     const token = uuidv7();
     try {
       const { rows } = await this.#host.gates.query(
-        'select writ.fn_job_claim_many($1::text[], $2, $3, $4, $5, $6, null, $7, false, $8) as answer',
-        [this.#kinds, executor, this.id, this.#ms.lease / 1000, limit, start, ahead, token],
+        'select writ.fn_job_claim_many($1::text[], $2, $3, $4, $5, $6, null, false, $7) as answer',
+        [this.#kinds, executor, this.id, this.#ms.lease / 1000, limit, start, token],
       );
       const answer = rows[0].answer as ClaimAnswer;
       const refusal = refusalIn(answer);
@@ -270,18 +269,10 @@ export class Worker {
     }
   }
 
-  /**
-   * How far the start mark of a lease should stand now: over the jobs that free handlers will take at once, and over a few more that will
-   * run within moments, but never ahead over a job on its last attempt, which a crash would turn into a dead letter that did not run.
-   */
+  /** How far the start mark of a lease should stand now: over the jobs that free handlers take at once, and a few that will run within moments. */
   #startUpto(lease: Lease): number {
-    const ready = this.#readyToRun;
-    const now = Math.max(0, this.#handlers.free - ready);
-    const ahead = Math.max(0, this.#handlers.free + this.#pace.startAhead - ready);
-    let upto = Math.min(lease.items.length, lease.startedUpto + now);
-    const limit = Math.min(lease.items.length, lease.startedUpto + ahead);
-    while (upto < limit && !(lease.items[upto] as WorkItem).lastAttempt) upto++;
-    return upto;
+    const more = Math.max(0, this.#handlers.free + this.#pace.startAhead - this.#readyToRun);
+    return Math.min(lease.items.length, lease.startedUpto + more);
   }
 
   #ended(lease: Lease, item: WorkItem, outcome: Outcome | undefined): void {

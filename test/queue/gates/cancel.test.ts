@@ -11,7 +11,7 @@ test('a queued job is cancelled at once, with a final execution although it neve
   expect(await cancel(id)).toEqual({ job_id: id, status: 'cancelled' });
   expect(await gates.job(id)).toMatchObject({ status: 'cancelled', attempts: 0, last_error_code: 'cancelled', last_error: 'not needed' });
   expect(await gates.executions(id)).toMatchObject([
-    { execution_no: 0, attempt: 0, status: 'ABORTED', abort_kind: 'cancelled', final: true },
+    { execution_no: 1, attempt: 0, status: 'ABORTED', abort_kind: 'cancelled', final: true },
   ]);
   expect(await gates.history(id)).toEqual(['enqueued', 'cancelled']);
   expect((await gates.claim()).ids).toEqual([]);

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { uuidv7 } from '../../../src/database/uuid.js';
 import { type Row, rolledBackGates } from './harness.js';
 
 const gates = rolledBackGates();
@@ -100,11 +101,19 @@ test('the same kind named twice is claimed once', async () => {
   expect((await gates.claim({ kinds: ['chore', 'chore'], limit: 10 })).ids).toEqual(ids);
 });
 
-test('jobs that the caller begins at once are started, and marked ahead ones stop before a last attempt', async () => {
-  await gates.register('chore', { max_attempts: 5 });
-  const ids = [await gates.enqueue(), await gates.enqueue(), await gates.enqueue({ max_attempts: 1 }), await gates.enqueue()];
-  await gates.claim({ limit: 4, start: 1, start_ahead: 3 });
-  expect(await Promise.all(ids.map((id) => gates.statusOf(id)))).toEqual(['in_progress', 'in_progress', 'leased', 'leased']);
+test('jobs that the caller begins at once are started, the others are not', async () => {
+  await gates.register();
+  const ids = [await gates.enqueue(), await gates.enqueue(), await gates.enqueue()];
+  await gates.claim({ limit: 3, start: 2 });
+  expect(await Promise.all(ids.map((id) => gates.statusOf(id)))).toEqual(['in_progress', 'in_progress', 'leased']);
+});
+
+test('a claim goes under the token that its caller fixed before it asked', async () => {
+  await gates.register();
+  const id = await gates.enqueue();
+  const token = uuidv7();
+  expect((await gates.claim({ lease_token: token, limit: 5 })).token).toBe(token);
+  expect(await gates.job(id)).toMatchObject({ lease_token: token });
 });
 
 test('a job past its deadline is cancelled instead of handed out', async () => {
@@ -133,7 +142,7 @@ test('a huge limit takes what there is', async () => {
 test('start marks below zero are none', async () => {
   await gates.register();
   const id = await gates.enqueue();
-  await gates.claim({ start: -7, start_ahead: -7 });
+  await gates.claim({ start: -7 });
   expect(await gates.statusOf(id)).toBe('leased');
 });
 

@@ -31,9 +31,49 @@ test('a prefetched job of an expired lease is innocent: queued again, nothing ch
   const prefetched = await gates.enqueue();
   await gates.claim({ limit: 2, start: 1 });
   await gates.db.clock.advance('31s');
-  expect(await gates.call(gate)).toMatchObject({ queued: 1, dead_letter: 1 });
-  expect(await gates.statusOf(started)).toBe('dead_letter');
+  expect(await gates.call(gate)).toMatchObject({ queued: 1, retry_waiting: 1 });
+  expect(await gates.job(started)).toMatchObject({ status: 'retry_waiting', attempts: 0 });
   expect(await gates.job(prefetched)).toMatchObject({ status: 'queued', attempts: 0 });
+});
+
+test('a crash is charged, but never takes the last attempt', async () => {
+  await gates.register('chore', { max_attempts: 3, backoff_base_s: 0 });
+  const id = await gates.enqueue();
+  await gates.set('queue.poison.crashes', 100);
+  const charged: unknown[] = [];
+  for (let crash = 1; crash <= 4; crash++) {
+    await gates.claim({ start: 1 });
+    await gates.db.clock.advance('31s');
+    await gates.call('fn_job_tick', { actor: 'w1' });
+    charged.push((await gates.job(id)).attempts);
+    await gates.call('fn_job_tick', { actor: 'w1' });
+  }
+  expect(charged).toEqual([1, 2, 2, 2]);
+  expect(await gates.statusOf(id)).toBe('queued');
+});
+
+test('a job whose worker dies too often is quarantined as poison', async () => {
+  await gates.register('chore', { max_attempts: 50, backoff_base_s: 0 });
+  await gates.set('queue.poison.crashes', 3);
+  const id = await gates.enqueue();
+  for (let crash = 1; crash <= 3; crash++) {
+    expect(await gates.statusOf(id)).toBe('queued');
+    await gates.claim({ start: 1 });
+    await gates.db.clock.advance('31s');
+    await gates.call('fn_job_tick', { actor: 'w1' });
+    await gates.call('fn_job_tick', { actor: 'w1' });
+  }
+  expect(await gates.job(id)).toMatchObject({ status: 'dead_letter', last_error_code: 'poison', attempts: 3 });
+});
+
+test('a crash past the deadline of a job ends it as cancelled, for nobody knows whether it ran', async () => {
+  await gates.register('chore', { max_attempts: 3, backoff_base_s: 0 });
+  const id = await gates.enqueue({ deadline_ms: 10_000 });
+  await gates.claim({ start: 1 });
+  await gates.db.clock.advance('31s');
+  await gates.call(gate);
+  await gates.call('fn_job_tick', { actor: 'w1' });
+  expect(await gates.job(id)).toMatchObject({ status: 'cancelled', last_error_code: 'deadline_exceeded' });
 });
 
 test('a committed execution of an expired lease becomes DONE', async () => {

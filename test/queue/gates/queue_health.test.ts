@@ -12,6 +12,7 @@ test('an empty queue is described by zeros', async () => {
     dead_letter_open: 0,
     oldest_queued_age_s: null,
     lease_active: 0,
+    lease_expired: 0,
     workers: 0,
     enabled: true,
   });

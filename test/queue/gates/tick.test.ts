@@ -31,7 +31,7 @@ test('a queued job past its deadline is cancelled as deadline_exceeded', async (
   expect(await tick()).toMatchObject({ late: 2, promoted: 0 });
   for (const id of [queued, delayed]) {
     expect(await gates.job(id)).toMatchObject({ status: 'cancelled', last_error_code: 'deadline_exceeded' });
-    expect(await gates.executions(id)).toMatchObject([{ execution_no: 0, final: true, abort_kind: 'cancelled' }]);
+    expect(await gates.executions(id)).toMatchObject([{ execution_no: 1, attempt: 0, final: true, abort_kind: 'cancelled' }]);
   }
 });
 

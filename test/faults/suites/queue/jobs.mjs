@@ -7,7 +7,7 @@ import { defineJob, PermanentFailure } from '../../../../dist/index.js';
 /** @typedef {{ n: number, ms: number }} Work */
 /** @typedef {import('../../../../dist/index.js').Writ} Writ */
 
-// Jobs are killed again and again by chance: only `frail` may run out of attempts.
+// Jobs are killed again and again by chance. `frail` has few attempts, and yet no kill may take its last.
 const patient = { attempts: 60, base: /** @type {const} */ ('50ms'), cap: /** @type {const} */ ('500ms') };
 
 /** @param {string} kind @param {object} [options] @returns {import('../../../../dist/index.js').JobKind<Work>} */
