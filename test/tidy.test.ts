@@ -109,7 +109,6 @@ describe('SQL', () => {
 
 describe('files', () => {
   /** Longer than 400 lines today. A number here may only become smaller; a file that fits again leaves the list. */
-  const tall: Record<string, number> = { 'src/queue/worker/worker.ts': 432 };
   test.each(sources)('%s has at most 400 lines, or no more than it had', (path) => {
     expect(linesOf(path)).toBeLessThanOrEqual(tall[path] ?? 400);
   });

@@ -99,7 +99,7 @@ test('the server is still busy with the COMMIT: the worker waits for the verdict
   const admin = new pg.Client({ connectionString: db.connectionString });
   await admin.connect();
   await admin.query('select pg_advisory_lock(7)'); // COMMIT runs the deferred trigger, which waits for this
-  const waiting = `select from pg_stat_activity where wait_event = 'advisory' and query = 'commit'`;
+  const waiting = `select from pg_stat_activity where wait_event = 'advisory' and query like '%; commit'`;
   const asking = `select from pg_stat_activity where query like '%fn_job_commit_status%' and pid <> pg_backend_pid() and datname = current_database()`;
   once('commit_sent', async () => {
     await vi.waitFor(async () => expect((await admin.query(waiting)).rowCount).toBe(1), { timeout: 5_000, interval: 10 });

@@ -35,7 +35,7 @@ test('never more handlers run at the same time than the concurrency allows', asy
   expect(new Set(await statuses())).toEqual(new Set(['succeeded']));
 });
 
-test('a job on its only attempt that is prefetched behind a slow one is held, not started, and not charged', async () => {
+test('a job that is prefetched behind a slow one is not started, and not charged', async () => {
   const begun = latch();
   const goOn = latch();
   const single = defineJob<{ n: number }>('single', { retry: { attempts: 1 } });
@@ -50,8 +50,9 @@ test('a job on its only attempt that is prefetched behind a slow one is held, no
   await writ.enqueueMany(single, [{ input: { n: 1000 } }, ...many(3)]);
   await begun.opened;
   await within(async () => {
-    const last = (await jobs()).slice(-4).map(({ status, attempts }) => `${status} ${attempts}`);
-    expect(last).toEqual(['in_progress 1', 'leased 0', 'leased 0', 'leased 0']);
+    const [slow, ...behind] = (await jobs()).slice(-4).map(({ status, attempts }) => `${status} ${attempts}`);
+    expect(slow).toBe('in_progress 1');
+    for (const job of behind) expect(job).toMatch(/^(leased|queued) 0$/); // queued again, when it was given back as surplus
   });
   goOn.open();
   await worker.stop();

@@ -73,7 +73,7 @@ begin
   ), key_taken as (
     insert into writ_data.job_key (tenant_id, job_kind, idempotency_key, job_id)
     select tenant, kind, key, id from good where key is not null and not exists (select from writ_data.job j where j.job_id = good.id)
-    order by tenant, kind, key
+    order by tenant, kind, key, index
     on conflict do nothing
     returning job_id
   ), body_stored as (

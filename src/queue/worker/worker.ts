@@ -14,6 +14,7 @@ import { uuidv7 } from '../../database/uuid.js';
 import { isConnectionLoss, refusalIn, WritError } from '../../errors/index.js';
 import { type Duration, milliseconds } from '../duration.js';
 import type { HandledJob } from '../job.js';
+import { Clockwork, executor } from './clockwork.js';
 import { type ClaimRow, WorkItem } from './context.js';
 import { pass } from './fault-points.js';
 import { Handlers } from './handlers.js';
@@ -60,7 +61,6 @@ interface ClaimAnswer {
 
 const stopLimitMs = 5_000;
 const surplusMs = 1_000;
-const executor = 'external_worker';
 
 export class Worker {
   readonly id: string;
@@ -72,20 +72,14 @@ export class Worker {
   readonly #pace: Pace;
   readonly #renewal: Renewal;
   readonly #listener: Listener;
+  readonly #clockwork: Clockwork;
   #leases = new Map<string, Lease>();
-  /** Claims whose answer was lost: if they happened, nobody will run what they hold. */
-  readonly #unheard = new Set<string>();
   #claiming = false;
   /** Something may be there that the last claim did not see. */
   #moreWork = true;
-  #idleUntil = 0;
   /** How far the database's clock is ahead of ours; deadlines are in its time. */
   #clockOffset = 0;
-  #beatAt = 0;
-  #clock: NodeJS.Timeout | undefined;
   #watch: NodeJS.Timeout | undefined;
-  #nextLookAt = 0;
-  #looking = false;
   #state: 'running' | 'stopping' | 'stopped' = 'running';
   #stopping: Promise<void> | undefined;
   #drained: (() => void) | undefined;
@@ -114,6 +108,15 @@ export class Worker {
       onEnd: (lease, item, outcome) => this.#ended(lease, item, outcome),
     });
     const onError = (error: Error) => this.#trouble(error);
+    this.#clockwork = new Clockwork({
+      gates: host.gates,
+      workerId: this.id,
+      kinds: this.#kinds,
+      pollMs: this.#ms.poll,
+      details: () => ({ concurrency: this.#options.concurrency, running: this.#handlers.running, node: process.version }),
+      onLook: () => this.#wake(),
+      onError: (error) => this.#trouble(error),
+    });
     this.#renewal = new Renewal({
       connection: host.connection,
       ttlMs: this.#ms.lease,
@@ -140,7 +143,7 @@ export class Worker {
       this.#handlers.watch(this.#clockOffset);
       this.#giveBackSurplus();
     }, 100);
-    await this.#look();
+    await this.#clockwork.look();
   }
 
   /** Stops without burning attempts: what was only prefetched goes back at once, what runs may finish within the grace. */
@@ -151,7 +154,7 @@ export class Worker {
 
   async #stop(): Promise<void> {
     this.#state = 'stopping';
-    clearTimeout(this.#clock);
+    this.#clockwork.stop();
     for (const lease of this.#leases.values()) this.#giveBack(lease);
     const hurry = setTimeout(() => this.#handlers.stop(new WritError('closed', 'the worker is stopping')), this.#ms.grace);
     // A database that does not answer must not keep the process alive: what it was not told, the expiry of the leases will tell it.
@@ -216,11 +219,14 @@ export class Worker {
         this.#startHandlers();
       }
       if (answer.jobs.length === limit) this.#moreWork = true;
-      else if (this.#idleUntil < Date.now()) await this.#declareIdle();
+      else if (!this.#clockwork.idle) {
+        await this.#clockwork.declareIdle();
+        this.#moreWork = true;
+      }
     } catch (error) {
       this.#moreWork = false; // the next look tries again
       this.#trouble(error);
-      if (isConnectionLoss(error)) this.#unheard.add(token);
+      if (isConnectionLoss(error)) this.#clockwork.unheard(token);
     } finally {
       this.#claiming = false;
       this.#settle();
@@ -323,7 +329,7 @@ export class Worker {
         lease.open -= outcomes.length;
         this.#pace.finished(outcomes.length);
         if (answer.lost) this.#lose(lease.token);
-        if (answer.retries > 0) this.#lookSoon();
+        if (answer.retries > 0) this.#clockwork.soon();
         lease.startedUpto = Math.max(lease.startedUpto, answer.startedUpto);
         if (lease.open > 0 && !lease.lost) this.#pump();
         wait = 50;
@@ -352,62 +358,6 @@ export class Worker {
 
   #settle(): void {
     if (this.#state === 'stopping' && this.#leases.size === 0 && !this.#claiming) this.#drained?.();
-  }
-
-  // Look -----------------------------------------------------------------------------------------------------
-
-  async #look(): Promise<void> {
-    if (this.#looking || this.#state !== 'running') return;
-    this.#looking = true;
-    let next = this.#ms.poll;
-    try {
-      const { rows } = await this.#host.gates.query('select writ.fn_job_tick($1) as answer', [this.id]);
-      const due = (rows[0].answer as { next_due_ms: number | null }).next_due_ms;
-      if (due !== null) next = Math.min(next, Math.max(due, 5));
-      for (const token of this.#unheard) {
-        await this.#host.gates.query('select writ.fn_lease_release($1, $2)', [token, this.id]);
-        this.#unheard.delete(token);
-      }
-      if (Date.now() - this.#beatAt > 10_000) await this.#beat(null);
-      this.#wake();
-    } catch (error) {
-      this.#trouble(error);
-    } finally {
-      this.#looking = false;
-      if (this.#state === 'running') this.#lookIn(next);
-    }
-  }
-
-  /** A retry may be due before the next look. */
-  #lookSoon(): void {
-    if (this.#looking || this.#state !== 'running' || this.#nextLookAt - Date.now() < 100) return;
-    clearTimeout(this.#clock);
-    this.#lookIn(100);
-  }
-
-  #lookIn(ms: number): void {
-    this.#nextLookAt = Date.now() + ms;
-    this.#clock = setTimeout(() => void this.#look(), ms);
-  }
-
-  /** Asks to be woken, then looks again: what was enqueued before the declaration was visible has woken nobody. */
-  async #declareIdle(): Promise<void> {
-    await this.#beat(1.5 * (this.#ms.poll / 1000) + 0.5);
-    this.#idleUntil = Date.now() + this.#ms.poll;
-    this.#moreWork = true;
-  }
-
-  async #beat(idleSeconds: number | null): Promise<void> {
-    await this.#host.gates.query('select writ.fn_queue_heartbeat($1, $2, $3::text[], $4, $5::text[], $6, $7::text::jsonb)', [
-      this.id,
-      executor,
-      ['dot'],
-      10,
-      this.#kinds,
-      idleSeconds,
-      JSON.stringify({ concurrency: this.#options.concurrency, running: this.#handlers.running, node: process.version }),
-    ]);
-    this.#beatAt = Date.now();
   }
 
   /** During an outage, or while the queue is switched off, every move fails alike: the same trouble is told once in a while. */

@@ -1,0 +1,109 @@
+/**
+ * What a worker does by the clock. Once a second, or when a waiting job is due, it looks: the queue's own clockwork turns (fn_job_tick), claims whose
+ * answer was lost are given back, the heartbeat is renewed, and the worker is told to look for work. An idle worker asks to be woken; that is
+ * renewed at most once per look, and nothing relies on it.
+ */
+import type pg from 'pg';
+
+export const executor = 'external_worker';
+
+export interface ClockworkOptions {
+  readonly gates: pg.Pool;
+  readonly workerId: string;
+  readonly kinds: readonly string[];
+  readonly pollMs: number;
+  /** What the heartbeat tells about the worker. */
+  readonly details: () => Record<string, unknown>;
+  /** Something may be claimable. */
+  readonly onLook: () => void;
+  readonly onError: (error: unknown) => void;
+}
+
+const beatEveryMs = 10_000;
+const soonMs = 100;
+
+export class Clockwork {
+  readonly #options: ClockworkOptions;
+  /** Claims whose answer was lost: if they happened, nobody will run what they hold. */
+  readonly #unheard = new Set<string>();
+  #timer: NodeJS.Timeout | undefined;
+  #nextLookAt = 0;
+  #looking = false;
+  #stopped = false;
+  #idleUntil = 0;
+  #beatAt = 0;
+
+  constructor(options: ClockworkOptions) {
+    this.#options = options;
+  }
+
+  /** Whether enqueues wake this worker at the moment. */
+  get idle(): boolean {
+    return this.#idleUntil > Date.now();
+  }
+
+  unheard(token: string): void {
+    this.#unheard.add(token);
+  }
+
+  /** A retry may be due before the next look. */
+  soon(): void {
+    if (this.#looking || this.#stopped || this.#nextLookAt - Date.now() < soonMs) return;
+    clearTimeout(this.#timer);
+    this.#lookIn(soonMs);
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+  }
+
+  async look(): Promise<void> {
+    const { gates, workerId, pollMs, onLook, onError } = this.#options;
+    if (this.#looking || this.#stopped) return;
+    this.#looking = true;
+    let next = pollMs;
+    try {
+      const { rows } = await gates.query('select writ.fn_job_tick($1) as answer', [workerId]);
+      const due = (rows[0].answer as { next_due_ms: number | null }).next_due_ms;
+      if (due !== null) next = Math.min(next, Math.max(due, 5));
+      for (const token of this.#unheard) {
+        await gates.query('select writ.fn_lease_release($1, $2)', [token, workerId]);
+        this.#unheard.delete(token);
+      }
+      if (Date.now() - this.#beatAt > beatEveryMs) await this.#beat(null);
+      onLook();
+    } catch (error) {
+      onError(error);
+    } finally {
+      this.#looking = false;
+      if (!this.#stopped) this.#lookIn(next);
+    }
+  }
+
+  #lookIn(ms: number): void {
+    this.#nextLookAt = Date.now() + ms;
+    this.#timer = setTimeout(() => void this.look(), ms);
+  }
+
+  /** Asks to be woken. Whoever calls this looks once more: what was enqueued before the declaration was visible has woken nobody. */
+  async declareIdle(): Promise<void> {
+    const { pollMs } = this.#options;
+    await this.#beat(1.5 * (pollMs / 1000) + 0.5);
+    this.#idleUntil = Date.now() + pollMs;
+  }
+
+  async #beat(idleSeconds: number | null): Promise<void> {
+    const { gates, workerId, kinds, details } = this.#options;
+    await gates.query('select writ.fn_queue_heartbeat($1, $2, $3::text[], $4, $5::text[], $6, $7::text::jsonb)', [
+      workerId,
+      executor,
+      ['dot'],
+      beatEveryMs / 1000,
+      kinds,
+      idleSeconds,
+      JSON.stringify(details()),
+    ]);
+    this.#beatAt = Date.now();
+  }
+}
