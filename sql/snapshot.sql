@@ -317,7 +317,7 @@ grant select on writ.dot_config to dot_executor;
 grant select on writ.dot_config to workflow_admin;
 grant select on writ.dot_config to writ_auditor;
 
--- view writ.event_outbox; owner writ_owner; source 54fa8ae9f2ab943907da73faaf060250654cbb733e5d451612ede78b0b9abcb1
+-- view writ.event_outbox; owner writ_owner; source db43c4ad0c0da3b278b926ccf6f5e8456f0aac1f80f471b088beea8e5ea2c891
 --   id uuid
 --   event_domain text
 --   event_type text
@@ -520,7 +520,7 @@ grant select on writ.v_queue_heartbeat to workflow_admin;
 grant select on writ.v_queue_heartbeat to writ_auditor;
 
 -- function writ.fn_job_abort_many(p_lease_token uuid, p_positions integer[], p_abort_kinds text[], p_codes text[], p_messages text[], p_start_upto integer DEFAULT 0, p_actor text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body d5066985ffd1db617dffc166a13ed8c3
+--   plpgsql, volatile, security definer; owner writ_owner; body d384cf3e473139b1aed96f219d326027
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_abort_many(uuid,integer[],text[],text[],text[],integer,text) to dot_executor;
 grant execute on function writ.fn_job_abort_many(uuid,integer[],text[],text[],text[],integer,text) to workflow_admin;
@@ -585,7 +585,7 @@ grant execute on function writ.fn_job_enqueue_many(jsonb,text,text,boolean) to d
 grant execute on function writ.fn_job_enqueue_many(jsonb,text,text,boolean) to workflow_admin;
 
 -- function writ.fn_job_events(p_job_id uuid, p_tenant_id text DEFAULT NULL::text) returns jsonb
---   sql, volatile, security definer; owner writ_owner; body 621c24f893aad1e0b0322c724f925b79
+--   sql, volatile, security definer; owner writ_owner; body 710e5b6a27f0a1a750071d3081dd9f0f
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_events(uuid,text) to dot_executor;
 grant execute on function writ.fn_job_events(uuid,text) to workflow_admin;
@@ -653,7 +653,7 @@ grant execute on function writ.fn_job_succeed(uuid,uuid,text,text) to dot_execut
 grant execute on function writ.fn_job_succeed(uuid,uuid,text,text) to workflow_admin;
 
 -- function writ.fn_job_succeed_many(p_lease_token uuid, p_positions integer[], p_results text[] DEFAULT NULL::text[], p_start_upto integer DEFAULT 0, p_actor text DEFAULT NULL::text, p_result_refs text[] DEFAULT NULL::text[]) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body e958f8f43cef69a020a71686c62804fe
+--   plpgsql, volatile, security definer; owner writ_owner; body 1551d3d20c25a42c3e151e45af72ae69
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set enable_hashjoin=off

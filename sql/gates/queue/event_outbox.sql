@@ -7,7 +7,9 @@ select (left(b.batch_id::text, 30) || lpad(to_hex(f.ordinal), 6, '0'))::uuid as 
   case when f.event_type like 'dot.job.%' then 'job_queue' else 'queue_worker' end as event_subject_table,
   case when f.event_type like 'dot.job.%' then b.subjects[f.subject]::text else b.details #>> array['executors', (f.subject - 1)::text] end as event_subject_ref,
   'job/' || b.subjects[f.subject] as canonical_address, b.actor as actor_ref, coalesce(j.source_system, 'writ') as source_system, j.correlation_id,
-  'safe_metadata'::text as payload_classification, coalesce(b.details, '{}') as safe_payload, b.at as occurred_at, b.at as created_at, j.tenant_id, b.xid
+  'safe_metadata'::text as payload_classification, case
+    when b.details ? 'codes' then jsonb_strip_nulls(jsonb_build_object('code', b.details -> 'codes' -> b.subjects[f.subject]::text))
+    else coalesce(b.details, '{}') end as safe_payload, b.at as occurred_at, b.at as created_at, j.tenant_id, b.xid
 from writ_data.event_batch b
 cross join lateral (
   select b.types[r.i] as event_type, s.subject, (row_number() over (order by r.i, s.subject))::integer as ordinal

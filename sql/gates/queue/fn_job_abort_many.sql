@@ -35,7 +35,8 @@ begin
   from writ_data.settle_lease(l, v_may_remove, cardinality(v_jobs), v_early, p_start_upto, v_now);
   perform writ_data.record_abort(case when p_abort_kinds[1] = 'released' then 'fn_job_release' else 'fn_job_fail' end,
     coalesce(p_actor, l.holder), v_now, v_jobs, v_counts, v_started,
-    case when p_codes is not null then jsonb_build_object('codes', to_jsonb(p_codes)) end);
+    (select jsonb_build_object('codes', jsonb_object_agg(v_ids[u.p], left(u.code, 200))) from unnest(p_positions, p_codes) u(p, code)
+      where v_ids[u.p] is not null and u.code is not null having count(*) > 0));
   if v_counts[1] > 0 then
     perform writ_data.wake(array_agg(distinct j.job_kind), v_now) from writ_data.job j where j.job_id = any (v_jobs[1:v_counts[1]]);
   end if;

@@ -24,7 +24,11 @@ begin
   v_now := writ.now();
   v_ids := l.job_ids; v_nos := l.execution_nos; v_attempts := l.attempts; v_upto := writ_data.started_upto(l);
   if p_results is not null then
-    perform r::json from unnest(p_results) r;
+    begin
+      perform r::json from unnest(p_results) r;
+    exception when invalid_text_representation then
+      return writ_data.refusal('invalid_result');
+    end;
     select array_agg(u.p order by u.n) filter (where not big), array_agg(u.r order by u.n) filter (where not big),
       jsonb_agg(jsonb_build_object('position', u.p, 'reason', 'payload_too_large')) filter (where big)
     into v_positions, v_results, v_too_large
@@ -86,6 +90,4 @@ begin
       array[1, 1, v_ended + 1], array[coalesce(cardinality(v_direct), 0), v_ended, v_ended + cardinality(v_started)]);
   end if;
   return jsonb_build_object('done', v_ended, 'started_upto', v_started_upto, 'refused', coalesce(v_refused, '[]') || coalesce(v_too_large, '[]'));
-exception when invalid_text_representation then
-  return writ_data.refusal('invalid_result');
 end $$;

@@ -1,0 +1,90 @@
+/** The code in the README and in docs/start.md is run as it stands, by a newcomer's means: a folder of its own, the built package, a database. */
+import { execFile, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type TestDatabase, testDatabase } from '../src/testing/index.js';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const run = promisify(execFile);
+let db: TestDatabase;
+let folder: string;
+
+beforeEach(async () => {
+  db = await testDatabase();
+  folder = mkdtempSync(join(tmpdir(), 'writ-docs-'));
+  mkdirSync(join(folder, 'node_modules'));
+  symlinkSync(root, join(folder, 'node_modules', 'writ'));
+  for (const name of ['zod', 'pg']) symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name));
+  writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+});
+afterEach(async () => {
+  await db.drop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** The first block of a language after a text. */
+function block(page: string, language: string, after = ''): string {
+  const text = readFileSync(join(root, page), 'utf8');
+  const found = new RegExp(`\`\`\`${language}\n([\\s\\S]*?)\`\`\``).exec(text.slice(text.indexOf(after)));
+  if (!found?.[1]) throw new Error(`${page} has no ${language} after ${after}`);
+  return found[1];
+}
+
+const node = (file: string) => run(process.execPath, [file], { cwd: folder, env: { ...process.env, DATABASE_URL: db.connectionString } });
+
+test('the code of the README charges an order once, in its own transaction', async () => {
+  await db.query('create table orders (id text primary key, paid text)');
+  const before = `
+import pg from 'pg';
+const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL });
+const orderId = 'order-1';
+const stripe = { pay: async (id, { idempotencyKey }) => ({ id: 'paid-' + id + '-' + idempotencyKey.length }) };
+const db = { transaction: async (use) => {
+  const client = await pool.connect();
+  await client.query('begin');
+  await use(client);
+  await client.query('commit');
+  client.release();
+} };
+`;
+  const after = `
+while (!(await pool.query('select paid from orders where paid is not null')).rowCount) await new Promise((resume) => setTimeout(resume, 20));
+await writ.close();
+await pool.end();
+`;
+  writeFileSync(join(folder, 'readme.js'), before + block('README.md', 'ts') + after);
+  await node('readme.js');
+  expect(await db.query('select id, paid from orders')).toEqual([{ id: 'order-1', paid: 'paid-order-1-64' }]);
+  expect(await db.query('select job_kind, status, idempotency_key from writ.job_queue')).toEqual([
+    { job_kind: 'charge', status: 'succeeded', idempotency_key: 'order-1' },
+  ]);
+});
+
+test('the five minutes of docs/start.md end as the page says', async () => {
+  writeFileSync(join(folder, 'jobs.js'), block('docs/start.md', 'js', '`jobs.js`'));
+  writeFileSync(join(folder, 'enqueue.js'), block('docs/start.md', 'js', '`enqueue.js`'));
+  expect((await node('enqueue.js')).stdout).toMatch(/duplicate: false/);
+  expect((await node('enqueue.js')).stdout).toMatch(/duplicate: true,\s+samePayload: true/);
+
+  const worker = spawn(process.execPath, [join(root, 'dist/cli/main.js'), 'worker', 'jobs.js'], {
+    cwd: folder,
+    env: { ...process.env, DATABASE_URL: db.connectionString },
+  });
+  let printed = '';
+  await new Promise<void>((done, failed) => {
+    worker.once('exit', () => failed(new Error(`the worker ended: ${printed}`)));
+    worker.stdout.on('data', (data) => {
+      printed += data;
+      if (printed.includes('hello Ada, attempt 1')) done();
+    });
+  });
+  worker.removeAllListeners('exit');
+  const ended = new Promise((done) => worker.once('exit', done));
+  worker.kill('SIGTERM');
+  expect(await ended).toBe(0);
+  expect(await db.query('select status from writ.job_queue')).toEqual([{ status: 'succeeded' }]);
+});
