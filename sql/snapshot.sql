@@ -9,18 +9,6 @@ create schema writ_data; -- owner writ_owner
 
 create sequence writ_data.job_ready_seq; -- owner writ_owner
 
-create table writ_data.command_run ( -- owner writ_owner
-  run_id uuid not null,
-  at timestamp with time zone not null,
-  command text not null,
-  actor text not null,
-  jobs integer not null,
-  note text,
-  constraint command_run_pkey PRIMARY KEY (run_id)
-);
-CREATE TRIGGER command_run_is_written_once BEFORE DELETE OR UPDATE ON writ_data.command_run FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
-comment on table writ_data.command_run is 'One row per gate call that changed something: who called what, on how many jobs.';
-
 create table writ_data.dot_config ( -- owner writ_owner
   key text not null,
   value jsonb not null,
@@ -38,18 +26,20 @@ create table writ_data.event_batch ( -- owner writ_owner
   batch_id uuid not null,
   xid xid8 not null default pg_current_xact_id(),
   at timestamp with time zone not null,
+  command text not null,
   actor text not null,
   types text[] not null,
   first integer[] not null,
   last integer[] not null,
   subjects uuid[] not null storage external,
   details jsonb,
+  note text,
   constraint event_batch_pkey PRIMARY KEY (batch_id),
   constraint event_ranges_are_parallel CHECK (((cardinality(types) = cardinality(first)) AND (cardinality(types) = cardinality(last))))
 );
 CREATE INDEX event_batch_by_xid ON writ_data.event_batch USING btree (xid, batch_id);
 CREATE TRIGGER event_batch_is_written_once BEFORE DELETE OR UPDATE ON writ_data.event_batch FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
-comment on table writ_data.event_batch is 'The facts of one gate call: types[i] happened to subjects[first[i]..last[i]]. writ.event_outbox shows them one by one.';
+comment on table writ_data.event_batch is 'One row per gate call that changed something. Who called what, shown by writ.command_run; and its facts, types[i] happened to subjects[first[i]..last[i]], shown one by one by writ.event_outbox.';
 
 create table writ_data.event_type_registry ( -- owner writ_owner
   event_type text not null,
@@ -293,7 +283,7 @@ create table writ_data.schema_object ( -- owner writ_owner
   constraint schema_object_pkey PRIMARY KEY (name)
 );
 
--- view writ.command_run; owner writ_owner; source 009afa65876b94de3a1e55e475a827c62e80dfc894501e087835752a1693b2de
+-- view writ.command_run; owner writ_owner; source 15d0ae3e6480f7462f4a8a9e5a8e341e74da9a90fc30ae7f308fa39de0ac9229
 --   run_id uuid
 --   at timestamp with time zone
 --   command text
@@ -577,7 +567,7 @@ grant execute on function writ.fn_job_enqueue(text,text,text,text,text,text,json
 grant execute on function writ.fn_job_enqueue(text,text,text,text,text,text,jsonb,integer,timestamp with time zone,timestamp with time zone,text,uuid,text,text,jsonb,integer,uuid,uuid) to workflow_admin;
 
 -- function writ.fn_job_enqueue_many(p_jobs jsonb, p_actor text, p_tenant_id text DEFAULT 'default'::text, p_atomic boolean DEFAULT false) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 63d314fa1e24ad63e776e2953aa7f056
+--   plpgsql, volatile, security definer; owner writ_owner; body 1fc9672bbd1f13bb8ecc9b23ecc7778b
 --   set search_path=pg_catalog, pg_temp
 --   set enable_nestloop=off
 --   set plan_cache_mode=force_generic_plan
@@ -728,7 +718,7 @@ grant execute on function writ.now() to writ_auditor;
 --   plpgsql, volatile; owner writ_owner; body b4cd43c76aa1896c9aee4ebd661535be
 
 -- function writ_data.record(p_command text, p_actor text, p_at timestamp with time zone, p_subjects uuid[], p_types text[], p_first integer[], p_last integer[], p_details jsonb DEFAULT NULL::jsonb, p_note text DEFAULT NULL::text) returns void
---   plpgsql, volatile; owner writ_owner; body 13cf8c1912771733d60447720e042605
+--   plpgsql, volatile; owner writ_owner; body f1e2a41930e61c66a4a0f0fdedbbbf70
 
 -- function writ_data.record_abort(p_command text, p_actor text, p_at timestamp with time zone, p_jobs uuid[], p_counts integer[], p_started uuid[] DEFAULT '{}'::uuid[], p_details jsonb DEFAULT NULL::jsonb) returns void
 --   plpgsql, volatile; owner writ_owner; body 04bf9a55e727f219f10cc8162bb4e9aa
@@ -763,6 +753,9 @@ grant execute on function writ.now() to writ_auditor;
 
 -- function writ_data.wake(p_kinds text[], p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body c207e1e68e401600236882c2f978b5af
+
+-- function writ_data.workflow_known(p_workflow_id uuid, p_tenant_id text) returns boolean
+--   plpgsql, stable; owner writ_owner; body 395f80d7be631d826271b611a5a89d83
 
 -- settings
 --   queue.dlq.replay_enabled = true

@@ -266,29 +266,21 @@ create table writ_data.event_batch (
   batch_id  uuid primary key,
   xid       xid8 not null default pg_current_xact_id(),
   at        timestamptz not null,
+  command   text not null,
   actor     text not null,
   types     text[] not null,
   first     integer[] not null,
   last      integer[] not null,
   subjects  uuid[] not null,
   details   jsonb,
+  note      text,
   constraint event_ranges_are_parallel check (
     cardinality(types) = cardinality(first) and cardinality(types) = cardinality(last))
 );
 comment on table writ_data.event_batch is
-  'The facts of one gate call: types[i] happened to subjects[first[i]..last[i]]. writ.event_outbox shows them one by one.';
+  'One row per gate call that changed something. Who called what, shown by writ.command_run; and its facts, types[i] happened to subjects[first[i]..last[i]], shown one by one by writ.event_outbox.';
 alter table writ_data.event_batch alter subjects set storage external;
 create index event_batch_by_xid on writ_data.event_batch (xid, batch_id);
-
-create table writ_data.command_run (
-  run_id  uuid primary key,
-  at      timestamptz not null,
-  command text not null,
-  actor   text not null,
-  jobs    integer not null,
-  note    text
-);
-comment on table writ_data.command_run is 'One row per gate call that changed something: who called what, on how many jobs.';
 
 create table writ_data.queue_worker (
   executor_id              text primary key,
@@ -318,8 +310,6 @@ end $$;
 create trigger job_is_written_once before update on writ_data.job
   for each row execute function writ_data.refuse_change();
 create trigger event_batch_is_written_once before update or delete on writ_data.event_batch
-  for each row execute function writ_data.refuse_change();
-create trigger command_run_is_written_once before update or delete on writ_data.command_run
   for each row execute function writ_data.refuse_change();
 create trigger job_cleaned_is_written_once before update or delete on writ_data.job_cleaned
   for each row execute function writ_data.refuse_change();

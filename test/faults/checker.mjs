@@ -46,7 +46,11 @@ const times = (/** @type {string} */ fact) => `coalesce((select times from f whe
 
 /** @type {[Verdict, what: string, sql: string][]} */
 export const checks = [
-  ['lost', 'an owed effect is missing', `select o.n, o.kind, o.job_id from o where owed = 'one' and kind <> 'fault.plain' and effects = 0 and not ${died}`],
+  [
+    'lost',
+    'an owed effect is missing',
+    `select o.n, o.kind, o.job_id from o where owed = 'one' and kind <> 'fault.plain' and effects = 0 and not ${died}`,
+  ],
   ['lost', 'an owed return is missing', `select o.n, o.job_id from o where owed = 'one' and kind = 'fault.plain' and done = 0`],
   [
     'lost',

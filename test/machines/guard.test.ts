@@ -62,8 +62,6 @@ describe('rows that are written once', () => {
     ['job', `update writ_data.job set priority = 1`],
     ['event_batch', `update writ_data.event_batch set actor = 'x'`],
     ['event_batch', `delete from writ_data.event_batch`],
-    ['command_run', `update writ_data.command_run set actor = 'x'`],
-    ['command_run', `delete from writ_data.command_run`],
     ['job_cleaned', `update writ_data.job_cleaned set was = 'cancelled'`],
     ['job_cleaned', `delete from writ_data.job_cleaned`],
   ])('%s: %s is rejected', async (table, sql) => {

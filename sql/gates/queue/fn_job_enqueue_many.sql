@@ -26,9 +26,10 @@ begin
   end if;
 
   begin
-  with item as materialized (
-    select (x.n - 1)::integer as index, i.id, i.kind, i.key, coalesce(i.tenant, p_tenant_id) as tenant,
-      x.job ? 'input' as has_input, (x.job -> 'input')::text as body,
+  with item as not materialized (
+    select (i.n - 1)::integer as index, i.id, i.kind, i.key, coalesce(i.tenant, p_tenant_id) as tenant,
+      -- An input of null is one, and not the same as none.
+      case when i.input is not null then i.input::text when p_jobs -> (i.n - 1)::integer ? 'input' then 'null' end as body,
       nullif(i.safe_payload, '{}') as safe_payload, coalesce(i.priority, 0) as priority,
       coalesce(i.process_after, v_now + i.delay_ms * interval '1 millisecond', v_now) as process_after,
       coalesce(i.deadline_at, v_now + i.deadline_ms * interval '1 millisecond') as deadline_at,
@@ -37,11 +38,12 @@ begin
       i.source_ref, i.target_ref, i.payload_ref, coalesce(i.payload_classification, 'safe_metadata') as payload_classification,
       i.correlation_id, i.causation_event_id, i.parent_job_id, i.workflow_id,
       coalesce(i.source_system, k.source_system) as source_system
-    from jsonb_array_elements(p_jobs) with ordinality x(job, n)
-    cross join lateral jsonb_to_record(x.job) i(id uuid, kind text, key text, tenant text, safe_payload jsonb,
+    from rows from (jsonb_to_recordset(p_jobs) as (id uuid, kind text, key text, tenant text, input jsonb, safe_payload jsonb,
       priority smallint, process_after timestamptz, delay_ms bigint, deadline_at timestamptz, deadline_ms bigint,
       max_attempts smallint, executor text, source_ref text, target_ref text, payload_ref text, payload_classification text,
-      correlation_id text, causation_event_id uuid, parent_job_id uuid, workflow_id uuid, source_system text)
+      correlation_id text, causation_event_id uuid, parent_job_id uuid, workflow_id uuid, source_system text)) with ordinality
+      i(id, kind, key, tenant, input, safe_payload, priority, process_after, delay_ms, deadline_at, deadline_ms, max_attempts, executor, source_ref,
+        target_ref, payload_ref, payload_classification, correlation_id, causation_event_id, parent_job_id, workflow_id, source_system, n)
     left join writ_data.job_kind k on k.job_kind = i.kind
   ), judged as materialized (
     select *, case
@@ -51,25 +53,25 @@ begin
         when executor not in
           ('DOT', 'Agent', 'Hermes', 'Codex', 'PG_worker', 'external_worker', 'future_Kestra_adapter') then 'unknown_executor'
         when executor <> kind_executor then 'executor_mismatch'
-        when id is null or id < v_oldest or id > v_newest or id::text !~ '^.{14}7.{4}[89ab]' then 'invalid_job_id'
+        when id is null or id < v_oldest or id > v_newest or substr(id::text, 15, 1) <> '7'
+          or substr(id::text, 20, 1) not in ('8', '9', 'a', 'b') then 'invalid_job_id'
         when tenant is null or tenant = '' or length(tenant) > 200 then 'invalid_tenant'
         when not writ_data.visible(tenant) then 'tenant_forbidden'
         when key = '' or octet_length(key) > 1000 then 'invalid_idempotency_key'
         when octet_length(body) > v_max_bytes then 'payload_too_large'
-        when has_input and payload_ref is not null then 'invalid_payload_ref'
+        when body is not null and payload_ref is not null then 'invalid_payload_ref'
         when octet_length(concat(source_ref, target_ref, payload_ref, correlation_id, source_system)) > 8192 then 'payload_too_large'
         when safe_payload is not null and octet_length(safe_payload::text) > v_max_safe_bytes then 'payload_too_large'
         when safe_payload is not null and jsonb_typeof(safe_payload) <> 'object' then 'invalid_safe_payload'
         when safe_payload is not null and writ_data.forbidden_key(safe_payload) is not null then 'forbidden_payload_key'
         when payload_classification not in ('safe_metadata', 'restricted') then 'invalid_payload_classification'
         when max_attempts < 1 then 'invalid_max_attempts'
-        when workflow_id is not null and not exists
-          (select from writ_data.job_workflow w where w.workflow_id = item.workflow_id and w.tenant_id = item.tenant) then 'unknown_workflow'
+        when workflow_id is not null and not writ_data.workflow_known(workflow_id, tenant) then 'unknown_workflow'
       end as reason,
-      case when has_input then sha256(convert_to(body, 'UTF8')) end as sha256
+      sha256(convert_to(body, 'UTF8')) as sha256
     from item
-  ), good as materialized (
-    select * from judged where reason is null and not (p_atomic and exists (select from judged where reason is not null))
+  ), good as (
+    select * from judged where reason is null and (not p_atomic or not exists (select from judged where reason is not null))
   ), key_taken as (
     insert into writ_data.job_key (tenant_id, job_kind, idempotency_key, job_id)
     select tenant, kind, key, id from good where key is not null and not exists (select from writ_data.job j where j.job_id = good.id)
@@ -90,7 +92,6 @@ begin
       sha256, safe_payload, payload_classification, executor, max_attempts, priority, process_after, deadline_at,
       correlation_id, causation_event_id, parent_job_id, workflow_id, p_actor, v_now, source_system
     from good where key is null or id in (select job_id from key_taken)
-    order by id
     on conflict do nothing
     returning job_id, job_kind, tenant_id, priority, process_after, deadline_at
   ), ready as (
