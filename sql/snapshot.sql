@@ -567,7 +567,7 @@ grant execute on function writ.fn_job_enqueue(text,text,text,text,text,text,json
 grant execute on function writ.fn_job_enqueue(text,text,text,text,text,text,jsonb,integer,timestamp with time zone,timestamp with time zone,text,uuid,text,text,jsonb,integer,uuid,uuid) to workflow_admin;
 
 -- function writ.fn_job_enqueue_many(p_jobs jsonb, p_actor text, p_tenant_id text DEFAULT 'default'::text, p_atomic boolean DEFAULT false) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 1fc9672bbd1f13bb8ecc9b23ecc7778b
+--   plpgsql, volatile, security definer; owner writ_owner; body 428f3ed3210abfa88399bd0e99aefa4d
 --   set search_path=pg_catalog, pg_temp
 --   set enable_nestloop=off
 --   set plan_cache_mode=force_generic_plan

@@ -77,7 +77,7 @@ describe.each(holders)('%s', (holder) => {
 
   test.each(named('view').map(({ name }) => name))('may not write %s', async (name) => {
     for (const sql of [`delete from ${name}`, `insert into ${name} select * from ${name}`]) {
-      expect(['42501', '55000']).toContain(await attempt(holder, sql));
+      expect(['42501', '55000', '0A000']).toContain(await attempt(holder, sql)); // not allowed, or not possible through this view
     }
     const privileges = ['insert', 'update', 'delete', 'truncate'];
     const rows = await gates.db.query('select bool_or(has_table_privilege($1, $2, p)) as any from unnest($3::text[]) p', [

@@ -204,7 +204,7 @@ test('the checks can fail: a job that is lost, doubled or told wrongly is found'
   for (const sql of [
     `delete from writ_data.job_ready`,
     `insert into writ_data.job_ready select * from writ_data.job_ready`,
-    `insert into writ_data.event_batch (batch_id, at, actor, types, first, last, subjects) values (writ_data.uuidv7(), now(), 'x', '{dot.job.succeeded}', '{1}', '{1}', array['${id}'::uuid])`,
+    `insert into writ_data.event_batch (batch_id, at, command, actor, types, first, last, subjects) values (writ_data.uuidv7(), now(), 'x', 'x', '{dot.job.succeeded}', '{1}', '{1}', array['${id}'::uuid])`,
     `insert into writ_data.job_cleaned (job_id, cleaned_at, was) values ('${id}', now(), 'succeeded')`,
   ]) {
     await gates.db.query('savepoint damage');

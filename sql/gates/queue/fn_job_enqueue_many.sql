@@ -92,6 +92,7 @@ begin
       sha256, safe_payload, payload_classification, executor, max_attempts, priority, process_after, deadline_at,
       correlation_id, causation_event_id, parent_job_id, workflow_id, p_actor, v_now, source_system
     from good where key is null or id in (select job_id from key_taken)
+    order by index
     on conflict do nothing
     returning job_id, job_kind, tenant_id, priority, process_after, deadline_at
   ), ready as (
