@@ -537,7 +537,7 @@ grant execute on function writ.fn_job_claim_many(text[],text,text,double precisi
 grant execute on function writ.fn_job_claim_many(text[],text,text,double precision,integer,integer,text,boolean,uuid) to workflow_admin;
 
 -- function writ.fn_job_cleanup_sweep(p_limit integer DEFAULT 10000, p_actor text DEFAULT 'sweep'::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 8f9c4375328858b6e158e18281596949
+--   plpgsql, volatile, security definer; owner writ_owner; body a257a7ee64c14bee49a2e0f1cabd8db9
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_cleanup_sweep(integer,text) to workflow_admin;
 
@@ -625,7 +625,7 @@ grant execute on function writ.fn_job_release(uuid,uuid,text) to dot_executor;
 grant execute on function writ.fn_job_release(uuid,uuid,text) to workflow_admin;
 
 -- function writ.fn_job_renew_many(p_lease_tokens uuid[], p_lease_ttl_seconds double precision, p_actor text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 51e2e362a85f9d48dff5edd7141f5115
+--   plpgsql, volatile, security definer; owner writ_owner; body bde7a4c201c28d97f08499c2bcea3bd5
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_renew_many(uuid[],double precision,text) to dot_executor;
 grant execute on function writ.fn_job_renew_many(uuid[],double precision,text) to workflow_admin;

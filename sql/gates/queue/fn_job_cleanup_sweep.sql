@@ -1,5 +1,6 @@
 -- gate: workflow_admin
--- Succeeded and cancelled jobs past their retention become cleaned, and their keys are free again. Bounded: call it until it answers 0.
+-- Succeeded and cancelled jobs past their retention become cleaned, and their keys are free again. Bounded: call it until it answers 0. One sweeps at
+-- a time; another answers busy.
 create or replace function writ.fn_job_cleanup_sweep(p_limit integer default 10000, p_actor text default 'sweep') returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -9,6 +10,8 @@ declare
 begin
   if not coalesce((writ_data.setting('queue.job_substrate.enabled'))::boolean, false) then
     return jsonb_build_object('cleaned', 0);
+  elsif not pg_try_advisory_xact_lock(hashtextextended('writ.fn_job_cleanup_sweep', 0)) then
+    return jsonb_build_object('cleaned', 0, 'busy', true);
   end if;
   with old as (
     select e.job_id, case e.status when 'DONE' then 'succeeded' else 'cancelled' end as was
