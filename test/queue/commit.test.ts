@@ -7,7 +7,8 @@ import { latch } from './latch.js';
 let db: TestDatabase;
 let writ: Writ;
 
-const pay = defineJob<{ order: string }>('pay', { retry: { attempts: 3 } });
+// A delay is random up to its ceiling: with a week of it no retry comes while a test looks.
+const pay = defineJob<{ order: string }>('pay', { retry: { attempts: 3, base: '7d', cap: '7d' } });
 const ship = defineJob<{ order: string }>('ship');
 const input = { order: 'o-1' };
 type Pay = JobContext<{ order: string }>;

@@ -7,7 +7,8 @@ let db: TestDatabase;
 let writ: Writ;
 let operator: Writ;
 
-const step = defineJob<{ n: number }>('step', { retry: { attempts: 3 } });
+// A delay is random up to its ceiling: with a week of it no retry comes while a test looks.
+const step = defineJob<{ n: number }>('step', { retry: { attempts: 3, base: '7d', cap: '7d' } });
 const onError = () => undefined;
 const statusOf = async (jobId: string) => (await db.query('select status, attempts from writ.job_queue where job_id = $1', [jobId]))[0];
 const within = <T>(check: () => Promise<T> | T) => vi.waitFor(check, { timeout: 8_000, interval: 20 });
