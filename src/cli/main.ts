@@ -25,5 +25,5 @@ try {
 } catch (error) {
   process.exitCode = report(error);
 }
-// Said explicitly: the embedded server's package would otherwise end an idle process with 0, whatever had happened.
+// Said explicitly, so that nothing left open keeps a finished command alive.
 process.exit(process.exitCode ?? exitCodes.fine);
