@@ -55,6 +55,18 @@ export const registry = {
     status: 403,
     retryable: false,
   },
+  invalid_limit_key: {
+    message: 'This is not a limit key.',
+    remedy: 'Use 1 to 200 bytes of text, or leave it out.',
+    status: 400,
+    retryable: false,
+  },
+  invalid_weight: {
+    message: 'This is not a weight.',
+    remedy: 'Use a number from 0.01 to 100; 1 is the weight of every tenant that has none.',
+    status: 400,
+    retryable: false,
+  },
   invalid_job_id: {
     message: 'The supplied job id is missing, taken, or not a UUIDv7 of about now.',
     remedy: 'Let the client make the id.',

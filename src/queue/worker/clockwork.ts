@@ -14,8 +14,8 @@ export interface ClockworkOptions {
   readonly pollMs: number;
   /** What the heartbeat tells about the worker. */
   readonly details: () => Record<string, unknown>;
-  /** Something may be claimable. */
-  readonly onLook: () => void;
+  /** Something may be claimable; of these kinds jobs wait that may only run alone. */
+  readonly onLook: (alone: readonly string[]) => void;
   readonly onError: (error: unknown) => void;
 }
 
@@ -65,14 +65,14 @@ export class Clockwork {
     let next = pollMs;
     try {
       const { rows } = await gates.query('select writ.fn_job_tick($1) as answer', [workerId]);
-      const due = (rows[0].answer as { next_due_ms: number | null }).next_due_ms;
+      const { next_due_ms: due, alone } = rows[0].answer as { next_due_ms: number | null; alone?: string[] };
       if (due !== null) next = Math.min(next, Math.max(due, 5));
       for (const token of this.#unheard) {
         await gates.query('select writ.fn_lease_release($1, $2)', [token, workerId]);
         this.#unheard.delete(token);
       }
       if (Date.now() - this.#beatAt > beatEveryMs) await this.#beat(null);
-      onLook();
+      onLook(alone ?? []);
     } catch (error) {
       onError(error);
     } finally {

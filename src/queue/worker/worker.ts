@@ -57,6 +57,13 @@ interface ClaimAnswer {
   readonly started_upto: number;
   readonly timeout_s: number;
   readonly jobs: ClaimRow[];
+  /** Where the next claim should begin among the tenants. */
+  readonly after?: string;
+  /** The one job is suspected of killing its worker: nothing may run beside it. */
+  readonly alone?: boolean;
+  /** A limit kept something back; this long until it may be handed out, if that is known. */
+  readonly limited?: boolean;
+  readonly again_ms?: number;
 }
 
 const stopLimitMs = 5_000;
@@ -75,6 +82,12 @@ export class Worker {
   readonly #clockwork: Clockwork;
   #leases = new Map<string, Lease>();
   #claiming = false;
+  #after = '';
+  /** Jobs wait that may only run alone: finish what is at hand, then ask for one. */
+  #soloWanted = false;
+  /** The last claim left something back because of a limit: what ends may make room. */
+  #limited = false;
+  #askAgain: NodeJS.Timeout | undefined;
   /** Something may be there that the last claim did not see. */
   #moreWork = true;
   /** How far the database's clock is ahead of ours; deadlines are in its time. */
@@ -114,7 +127,10 @@ export class Worker {
       kinds: this.#kinds,
       pollMs: this.#ms.poll,
       details: () => ({ concurrency: this.#options.concurrency, running: this.#handlers.running, node: process.version }),
-      onLook: () => this.#wake(),
+      onLook: (alone) => {
+        if (alone.some((kind) => this.#kinds.includes(kind))) this.#soloWanted = true;
+        this.#wake();
+      },
       onError: (error) => this.#trouble(error),
     });
     this.#renewal = new Renewal({
@@ -163,6 +179,7 @@ export class Worker {
     clearTimeout(hurry);
     clearTimeout(enough);
     clearInterval(this.#watch);
+    clearTimeout(this.#askAgain);
     this.#state = 'stopped';
     await Promise.all([
       this.#listener.stop(),
@@ -194,6 +211,9 @@ export class Worker {
 
   async #claim(): Promise<void> {
     if (this.#claiming || !this.#moreWork || this.#state !== 'running') return;
+    const idle = this.#leases.size === 0 && this.#handlers.running === 0;
+    if (!idle && (this.#soloWanted || this.#runsAlone)) return;
+    this.#soloWanted = false;
     const onHand = this.#onHand;
     const free = this.#handlers.free;
     const { prefetch, startAhead } = this.#pace;
@@ -205,20 +225,23 @@ export class Worker {
     const token = uuidv7();
     try {
       const { rows } = await this.#host.gates.query(
-        'select writ.fn_job_claim_many($1::text[], $2, $3, $4, $5, $6, null, false, $7) as answer',
-        [this.#kinds, executor, this.id, this.#ms.lease / 1000, limit, start, token],
+        'select writ.fn_job_claim_many($1::text[], $2, $3, $4, $5, $6, null, false, $7, $8, $9) as answer',
+        [this.#kinds, executor, this.id, this.#ms.lease / 1000, limit, start, token, idle, this.#after],
       );
       const answer = rows[0].answer as ClaimAnswer;
       const refusal = refusalIn(answer);
       if (refusal) throw refusal;
       this.#lastTrouble.what = '';
+      this.#after = answer.after ?? '';
+      this.#limited = answer.limited === true;
+      if (answer.again_ms !== undefined) this.#askAgainIn(answer.again_ms);
       if (answer.jobs.length > 0) {
         await pass('claimed');
         this.#clockOffset = Date.parse(answer.leased_until) - this.#ms.lease - Date.now();
         this.#take(answer);
         this.#startHandlers();
       }
-      if (answer.jobs.length === limit) this.#moreWork = true;
+      if (answer.jobs.length === limit || answer.alone) this.#moreWork = true;
       else if (!this.#clockwork.idle) {
         await this.#clockwork.declareIdle();
         this.#moreWork = true;
@@ -234,10 +257,20 @@ export class Worker {
     }
   }
 
-  #take({ lease_token: token, jobs, started_upto, timeout_s }: ClaimAnswer): void {
+  get #runsAlone(): boolean {
+    for (const lease of this.#leases.values()) if (lease.alone) return true;
+    return false;
+  }
+
+  #askAgainIn(ms: number): void {
+    clearTimeout(this.#askAgain);
+    this.#askAgain = setTimeout(() => this.#wake(), Math.max(1, ms));
+  }
+
+  #take({ lease_token: token, jobs, started_upto, timeout_s, alone = false }: ClaimAnswer): void {
     const host = { ...this.#host, workerId: this.id };
     const items = jobs.map((row, index) => new WorkItem(row, index + 1, token, host));
-    const lease = new Lease(token, items, started_upto, timeout_s * 1000);
+    const lease = new Lease(token, items, started_upto, timeout_s * 1000, alone);
     this.#leases.set(token, lease);
     this.#renewal.hold(token);
     if (this.#state !== 'running') this.#giveBack(lease);
@@ -327,6 +360,7 @@ export class Worker {
       try {
         const answer = await report(this.#host.gates, this.id, lease, outcomes, startUpto);
         lease.open -= outcomes.length;
+        if (this.#limited && outcomes.length > 0) this.#moreWork = true;
         this.#pace.finished(outcomes.length);
         if (answer.lost) this.#lose(lease.token);
         if (answer.retries > 0) this.#clockwork.soon();
