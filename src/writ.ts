@@ -2,6 +2,7 @@
 import pg from 'pg';
 import { type AnyConnection, type Queryable, queryable } from './database/connection.js';
 import { type MigrateOptions, type MigrationPlan, migrate, planMigration } from './database/migrate.js';
+import { PreparedPool } from './database/prepared.js';
 import { isUuid } from './database/uuid.js';
 import { fromDatabase, refusalIn, WritError, WritRefusal } from './errors/index.js';
 import { Coalescer, type Enqueued, type EnqueueOptions, type Item, send, toItem } from './queue/enqueue.js';
@@ -40,6 +41,7 @@ export type ManyItem<Sent> = EnqueueOptions & (Sent extends undefined ? { readon
 export class Writ {
   /** Two pools: a handler that waits inside its transaction must not keep the calls waiting that would let it go on. */
   readonly #pools: { readonly transactions: pg.Pool; readonly gates: pg.Pool } | undefined;
+  /** Statements are named where the connections are our own. */
   readonly #db: Queryable;
   readonly #options: ConnectOptions;
   readonly #actor: string;
@@ -61,7 +63,7 @@ export class Writ {
         pool.on('error', () => undefined);
         pool.on('connect', (client) => client.on('error', () => undefined));
       }
-      this.#db = this.#pools.gates;
+      this.#db = new PreparedPool(this.#pools.gates);
     } else if (options.db) {
       this.#db = queryable(options.db);
     } else {
@@ -225,6 +227,11 @@ export class Writ {
     return { jobId: String(answer.job_id) };
   }
 
+  /** A tenant's share beside others that have work: 1 unless set, 0.01 to 100. Twice the weight, twice the jobs. */
+  async setWeight(tenant: string, weight: number): Promise<void> {
+    await this.#gate('fn_tenant_weight_set', [tenant, String(weight), this.#actor]);
+  }
+
   /** The backlog, what runs and what is dead, of some kinds or of all, and who works. */
   async health(options: { kinds?: readonly string[] } = {}): Promise<Record<string, unknown>> {
     return this.#gate('fn_job_queue_health', options.kinds ? [`{${options.kinds.map((kind) => JSON.stringify(kind)).join(',')}}`] : []);
@@ -237,7 +244,8 @@ export class Writ {
     const connection = { connectionString: this.#options.connectionString, application_name: 'writ worker' };
     const worker = new Worker(
       {
-        ...this.#pools,
+        transactions: this.#pools.transactions,
+        gates: this.#db,
         connection,
         listenConnection: { ...connection, connectionString: this.#options.listenConnectionString ?? connection.connectionString },
       },
@@ -253,6 +261,7 @@ export class Writ {
     for (const text of params) if (text?.includes('\0') || text?.isWellFormed() === false) throw new WritRefusal('invalid_text', name);
     const casts: Record<string, string> = {
       fn_job_kind_register: '$1, $2::text::jsonb, $3',
+      fn_tenant_weight_set: '$1, $2::text::float8, $3',
       fn_job_queue_health: params.length ? '$1::text::text[]' : '',
     };
     const placeholders = casts[name] ?? params.map((_, index) => `$${index + 1}`).join(', ');

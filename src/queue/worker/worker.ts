@@ -10,6 +10,7 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import type pg from 'pg';
+import type { Queryable } from '../../database/connection.js';
 import { uuidv7 } from '../../database/uuid.js';
 import { isConnectionLoss, refusalIn, WritError } from '../../errors/index.js';
 import { type Duration, milliseconds } from '../duration.js';
@@ -45,7 +46,7 @@ export interface WorkerOptions {
 
 export interface WorkerHost {
   readonly transactions: pg.Pool;
-  readonly gates: pg.Pool;
+  readonly gates: Queryable;
   readonly connection: pg.ClientConfig;
   /** For LISTEN, where the pool goes through a pooler that cannot. */
   readonly listenConnection: pg.ClientConfig;
@@ -66,6 +67,8 @@ interface ClaimAnswer {
   readonly again_ms?: number;
 }
 
+/** A kind may have been registered with any of them; an enqueue wakes its domain. */
+const eventDomains = ['iu', 'birth_registry', 'governance', 'tac', 'kg', 'system', 'dot', 'health', 'piece'];
 const stopLimitMs = 5_000;
 const surplusMs = 1_000;
 
@@ -146,7 +149,7 @@ export class Worker {
     });
     this.#listener = new Listener({
       connection: host.listenConnection,
-      channels: ['queue_wake_dot', 'queue_cancel'],
+      channels: [...eventDomains.map((domain) => `queue_wake_${domain}`), 'queue_cancel'],
       onError,
       onConnected: () => this.#wake(),
       onWake: (channel, payload) => (channel === 'queue_cancel' ? this.#cancel(payload) : this.#wake()),
@@ -228,7 +231,7 @@ export class Worker {
         'select writ.fn_job_claim_many($1::text[], $2, $3, $4, $5, $6, null, false, $7, $8, $9) as answer',
         [this.#kinds, executor, this.id, this.#ms.lease / 1000, limit, start, token, idle, this.#after],
       );
-      const answer = rows[0].answer as ClaimAnswer;
+      const answer = rows[0]?.answer as ClaimAnswer;
       const refusal = refusalIn(answer);
       if (refusal) throw refusal;
       this.#lastTrouble.what = '';
