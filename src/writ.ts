@@ -40,7 +40,7 @@ export type ManyItem<Sent> = EnqueueOptions & (Sent extends undefined ? { readon
 
 export class Writ {
   /** Two pools: a handler that waits inside its transaction must not keep the calls waiting that would let it go on. */
-  readonly #pools: { readonly transactions: pg.Pool; readonly gates: pg.Pool } | undefined;
+  readonly #pools: { readonly transactions: pg.Pool; readonly gates: pg.Pool; readonly prepared: PreparedPool } | undefined;
   /** Statements are named where the connections are our own. */
   readonly #db: Queryable;
   readonly #options: ConnectOptions;
@@ -56,14 +56,15 @@ export class Writ {
     this.#actor = options.actor ?? 'app';
     if (options.connectionString) {
       const settings = { connectionString: options.connectionString, application_name: 'writ', keepAlive: true };
-      this.#pools = { transactions: new pg.Pool({ ...settings, max: options.max ?? 10 }), gates: new pg.Pool({ ...settings, max: 4 }) };
+      const gates = new pg.Pool({ ...settings, max: 4 });
+      this.#pools = { transactions: new pg.Pool({ ...settings, max: options.max ?? 10 }), gates, prepared: new PreparedPool(gates) };
       // A connection that dies is replaced by the pool; whoever was using it hears of it from its own statement. Without a listener Node
       // would end the process instead.
-      for (const pool of Object.values(this.#pools)) {
+      for (const pool of [this.#pools.transactions, gates]) {
         pool.on('error', () => undefined);
         pool.on('connect', (client) => client.on('error', () => undefined));
       }
-      this.#db = new PreparedPool(this.#pools.gates);
+      this.#db = this.#pools.prepared;
     } else if (options.db) {
       this.#db = queryable(options.db);
     } else {
@@ -245,7 +246,7 @@ export class Writ {
     const worker = new Worker(
       {
         transactions: this.#pools.transactions,
-        gates: this.#db,
+        gates: this.#pools.prepared,
         connection,
         listenConnection: { ...connection, connectionString: this.#options.listenConnectionString ?? connection.connectionString },
       },

@@ -3,12 +3,12 @@
  * answer was lost are given back, the heartbeat is renewed, and the worker is told to look for work. An idle worker asks to be woken; that is
  * renewed at most once per look, and nothing relies on it.
  */
-import type { Queryable } from '../../database/connection.js';
+import type { PreparedPool } from '../../database/prepared.js';
 
 export const executor = 'external_worker';
 
 export interface ClockworkOptions {
-  readonly gates: Queryable;
+  readonly gates: PreparedPool;
   readonly workerId: string;
   readonly kinds: readonly string[];
   readonly pollMs: number;
@@ -65,7 +65,7 @@ export class Clockwork {
     let next = pollMs;
     try {
       const { rows } = await gates.query('select writ.fn_job_tick($1) as answer', [workerId]);
-      const { next_due_ms: due, alone } = rows[0]?.answer as { next_due_ms: number | null; alone?: string[] };
+      const { next_due_ms: due, alone } = rows[0].answer as { next_due_ms: number | null; alone?: string[] };
       if (due !== null) next = Math.min(next, Math.max(due, 5));
       for (const token of this.#unheard) {
         await gates.query('select writ.fn_lease_release($1, $2)', [token, workerId]);

@@ -1,7 +1,7 @@
 /** What a handler is given, and the commit boundary behind `commit`. */
 import { createHash } from 'node:crypto';
 import type pg from 'pg';
-import type { Queryable } from '../../database/connection.js';
+import type { PreparedPool } from '../../database/prepared.js';
 import { fromDatabase, isConnectionLoss, refusalIn, WritError } from '../../errors/index.js';
 import { pass } from './fault-points.js';
 
@@ -69,7 +69,7 @@ export interface ContextHost {
   /** For the transactions of handlers, and nothing else: a handler that waits in its transaction keeps no gate call waiting. */
   readonly transactions: pg.Pool;
   /** For gate calls. */
-  readonly gates: Queryable;
+  readonly gates: PreparedPool;
   readonly workerId: string;
 }
 
@@ -159,7 +159,7 @@ export class WorkItem implements JobContext<unknown> {
       this.#token,
       this.#host.workerId,
     ]);
-    const answer = rows[0]?.answer as { cancel_requested?: boolean };
+    const answer = rows[0].answer as { cancel_requested?: boolean };
     const refusal = refusalIn(answer);
     if (refusal?.code === 'lease_lost') this.stop(refusal);
     if (refusal) throw refusal;
@@ -216,7 +216,7 @@ export class WorkItem implements JobContext<unknown> {
           this.#token,
           xid,
         ]);
-        const { outcome } = rows[0]?.answer as { outcome: string };
+        const { outcome } = rows[0].answer as { outcome: string };
         if (outcome !== 'in_progress') return outcome === 'committed';
       } catch (error) {
         if (!isConnectionLoss(error)) throw error;
