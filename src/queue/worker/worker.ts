@@ -14,7 +14,7 @@ import { uuidv7 } from '../../database/uuid.js';
 import { isConnectionLoss, refusalIn, WritError } from '../../errors/index.js';
 import { type Duration, milliseconds } from '../duration.js';
 import type { HandledJob } from '../job.js';
-import { Clockwork, executor } from './clockwork.js';
+import { Clockwork, executor, type Look } from './clockwork.js';
 import { type ClaimRow, WorkItem } from './context.js';
 import { pass } from './fault-points.js';
 import { Handlers } from './handlers.js';
@@ -49,6 +49,8 @@ export interface WorkerHost {
   readonly connection: pg.ClientConfig;
   /** For LISTEN, where the pool goes through a pooler that cannot. */
   readonly listenConnection: pg.ClientConfig;
+  /** What layers above do at each look of the worker. */
+  readonly looks: readonly Look[];
 }
 
 interface ClaimAnswer {
@@ -113,6 +115,7 @@ export class Worker {
       workerId: this.id,
       kinds: this.#kinds,
       pollMs: this.#ms.poll,
+      looks: host.looks,
       details: () => ({ concurrency: this.#options.concurrency, running: this.#handlers.running, node: process.version }),
       onLook: () => this.#wake(),
       onError: (error) => this.#trouble(error),
