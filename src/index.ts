@@ -8,4 +8,6 @@ export type { Enqueued, EnqueueOptions } from './queue/enqueue.js';
 export { defineJob, type HandledJob, type JobHandler, JobKind, type JobOptions } from './queue/job.js';
 export type { ClaimedJob, JobContext, Transaction } from './queue/worker/context.js';
 export { Worker, type WorkerOptions } from './queue/worker/worker.js';
+export type { CatchUp } from './schedules/due.js';
+export type { Schedule, ScheduleCall, ScheduledJobOptions, ScheduleOptions, ScheduleRule, Schedules } from './schedules/schedules.js';
 export { type CallOptions, type ConnectOptions, type EnqueueCall, type ManyItem, Writ } from './writ.js';

@@ -1,13 +1,16 @@
 /** The door to everything: a connection to one database in which Writ is installed, or will be. */
 import pg from 'pg';
 import { type AnyConnection, type Queryable, queryable } from './database/connection.js';
+import { gate } from './database/gate.js';
 import { type MigrateOptions, type MigrationPlan, migrate, planMigration } from './database/migrate.js';
 import { PreparedPool } from './database/prepared.js';
 import { isUuid } from './database/uuid.js';
-import { fromDatabase, refusalIn, WritError, WritRefusal } from './errors/index.js';
+import { fromDatabase, WritError, WritRefusal } from './errors/index.js';
 import { Coalescer, type Enqueued, type EnqueueOptions, type Item, send, toItem } from './queue/enqueue.js';
 import type { HandledJob, JobKind } from './queue/job.js';
 import { Worker, type WorkerOptions } from './queue/worker/worker.js';
+import { Scheduler } from './schedules/scheduler.js';
+import { Schedules } from './schedules/schedules.js';
 
 export interface ConnectOptions {
   /** A PostgreSQL connection string. */
@@ -39,6 +42,8 @@ export interface EnqueueCall extends CallOptions {
 export type ManyItem<Sent> = EnqueueOptions & (Sent extends undefined ? { readonly input?: Sent } : { readonly input: Sent });
 
 export class Writ {
+  /** Jobs that recur by the clock. Every worker fires what is due. */
+  readonly schedules: Schedules;
   /** Two pools: a handler that waits inside its transaction must not keep the calls waiting that would let it go on. */
   readonly #pools: { readonly transactions: pg.Pool; readonly gates: pg.Pool; readonly prepared: PreparedPool } | undefined;
   /** Statements are named where the connections are our own. */
@@ -71,6 +76,12 @@ export class Writ {
       throw new WritError('invalid_argument', 'Writ.connect needs connectionString or db');
     }
     this.#coalescer = new Coalescer(this.#db, this.#actor);
+    this.schedules = new Schedules({
+      db: this.#db,
+      actor: this.#actor,
+      register: (job) => this.#register(job),
+      calling: (call) => this.#untilDone(call),
+    });
   }
 
   /** Connects, and fails at once when the database cannot be reached. */
@@ -249,6 +260,7 @@ export class Writ {
         gates: this.#pools.prepared,
         connection,
         listenConnection: { ...connection, connectionString: this.#options.listenConnectionString ?? connection.connectionString },
+        looks: [(workerId) => new Scheduler(this.#db, workerId).look()],
       },
       handlers,
       options,
@@ -258,24 +270,14 @@ export class Writ {
     return worker;
   }
 
-  async #gate(name: string, params: (string | null)[]): Promise<Record<string, unknown>> {
-    for (const text of params) if (text?.includes('\0') || text?.isWellFormed() === false) throw new WritRefusal('invalid_text', name);
+  #gate(name: string, params: (string | null)[]): Promise<Record<string, unknown>> {
     const casts: Record<string, string> = {
       fn_job_kind_register: '$1, $2::text::jsonb, $3',
       fn_tenant_weight_set: '$1, $2::text::float8, $3',
       fn_job_queue_health: params.length ? '$1::text::text[]' : '',
     };
     const placeholders = casts[name] ?? params.map((_, index) => `$${index + 1}`).join(', ');
-    let answer: unknown;
-    try {
-      // As text: what a library makes of a JSON answer is its own affair, and some rename its keys.
-      answer = JSON.parse(String((await this.#db.query(`select writ.${name}(${placeholders})::text as answer`, params)).rows[0]?.answer));
-    } catch (error) {
-      throw fromDatabase(error);
-    }
-    const refusal = refusalIn(answer);
-    if (refusal) throw refusal;
-    return answer as Record<string, unknown>;
+    return gate(this.#db, `${name}(${placeholders})`, params);
   }
 
   /** Stops the workers, waits for enqueues on their way, and closes the pool. */

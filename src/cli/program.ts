@@ -6,6 +6,7 @@ import { addDev } from './commands/dev.js';
 import { addDoctor } from './commands/doctor.js';
 import { addMigrate } from './commands/migrate.js';
 import { addQueue } from './commands/queue/index.js';
+import { addSchedules } from './commands/schedules/index.js';
 import { addSettings } from './commands/settings.js';
 import { addWorker } from './commands/worker.js';
 import { exitCodeHelp } from './failure.js';
@@ -23,4 +24,4 @@ export const program = new Command('writ')
   .showHelpAfterError('See --help.')
   .exitOverride();
 
-for (const add of [addDev, addDemo, addMigrate, addWorker, addQueue, addSettings, addDoctor]) add(program);
+for (const add of [addDev, addDemo, addMigrate, addWorker, addQueue, addSchedules, addSettings, addDoctor]) add(program);

@@ -224,6 +224,51 @@ export const registry = {
     retryable: false,
   },
 
+  // Schedules.
+  invalid_schedule: {
+    message: 'This is not a schedule.',
+    remedy: 'Name it with 1 to 200 letters, digits and _ . : / - beginning with a letter or digit; its definition is an object.',
+    status: 400,
+    retryable: false,
+  },
+  invalid_cron: {
+    message: 'This is not a cron expression, or it names a time that never comes.',
+    remedy:
+      'Write minute, hour, day of month, month and day of week, such as `30 2 * * MON-FRI`, or @hourly, @daily, @weekly, @monthly or @yearly.',
+    status: 400,
+    retryable: false,
+  },
+  cron_seconds_unsupported: {
+    message: 'A cron expression has five fields here: schedules have no seconds.',
+    remedy: 'Leave the first field out; what must happen more often than once a minute is a loop, not a schedule.',
+    status: 400,
+    retryable: false,
+  },
+  invalid_time_zone: {
+    message: 'There is no such time zone.',
+    remedy: 'Use an IANA name such as Europe/Berlin or America/New_York, or UTC.',
+    status: 400,
+    retryable: false,
+  },
+  invalid_catch_up: {
+    message: 'Missed ticks are caught up by none, last or all.',
+    remedy: 'Use one of the three.',
+    status: 400,
+    retryable: false,
+  },
+  invalid_ticks: {
+    message: 'These ticks cannot be fired.',
+    remedy: 'See the detail; src/schedules/ works ticks out as the gates take them.',
+    status: 400,
+    retryable: false,
+  },
+  schedule_not_found: {
+    message: 'This tenant has no such schedule.',
+    remedy: 'Check the name; `writ schedules list` shows what is there.',
+    status: 404,
+    retryable: false,
+  },
+
   // Settings, installation, connection.
   unknown_setting: { message: 'There is no such setting.', remedy: '`writ settings` lists them.', status: 404, retryable: false },
   invalid_setting: {

@@ -40,6 +40,29 @@ writ.enqueue(nightly, undefined, { key: '2026-07-26' });
 writ.enqueue(nightly, { name: 'Ada' });
 nightly.handle(({ input }) => same<typeof input, undefined>(true));
 
+// A schedule takes what its job takes.
+writ.schedules.put('a', greet, {
+  cron: '@daily',
+  input: { name: 'Ada' },
+  timeZone: 'Europe/Berlin',
+  catchUp: 'all',
+  priority: 1,
+  deadline: '1h',
+});
+writ.schedules.put('a', nightly, { cron: '@daily' });
+// @ts-expect-error the input is required
+writ.schedules.put('a', greet, { cron: '@daily' });
+// @ts-expect-error which has a name
+writ.schedules.put('a', greet, { cron: '@daily', input: {} });
+// @ts-expect-error without an expression there is nothing to wait for
+writ.schedules.put('a', nightly, { timeZone: 'UTC' });
+// @ts-expect-error the rules are known
+writ.schedules.put('a', nightly, { cron: '@daily', catchUp: 'some' });
+// @ts-expect-error a tick has a key of its own
+writ.schedules.put('a', nightly, { cron: '@daily', key: 'k' });
+// @ts-expect-error and a deadline that is the same for every tick is none
+writ.schedules.put('a', nightly, { cron: '@daily', deadline: new Date() });
+
 // A schema that transforms: producers send one type, handlers receive the other.
 const onDay = defineJob('on-day', { input: z.object({ day: z.string().transform((day) => new Date(day)), note: z.string().default('') }) });
 writ.enqueue(onDay, { day: '2026-07-26' });

@@ -7,11 +7,15 @@ import type { PreparedPool } from '../../database/prepared.js';
 
 export const executor = 'external_worker';
 
+export type Look = (workerId: string) => Promise<number | undefined>;
+
 export interface ClockworkOptions {
   readonly gates: PreparedPool;
   readonly workerId: string;
   readonly kinds: readonly string[];
   readonly pollMs: number;
+  /** What layers above do at each look. Each answers in how many milliseconds it wants to look again, or undefined. */
+  readonly looks: readonly Look[];
   /** What the heartbeat tells about the worker. */
   readonly details: () => Record<string, unknown>;
   /** Something may be claimable; of these kinds jobs wait that may only run alone. */
@@ -71,6 +75,7 @@ export class Clockwork {
         await gates.query('select writ.fn_lease_release($1, $2)', [token, workerId]);
         this.#unheard.delete(token);
       }
+      next = Math.min(next, await this.#lookAbove());
       if (Date.now() - this.#beatAt > beatEveryMs) await this.#beat(null);
       onLook(alone ?? []);
     } catch (error) {
@@ -79,6 +84,20 @@ export class Clockwork {
       this.#looking = false;
       if (!this.#stopped) this.#lookIn(next);
     }
+  }
+
+  /** A fault above must not keep this worker from its own queue. */
+  async #lookAbove(): Promise<number> {
+    const { looks, workerId, pollMs, onError } = this.#options;
+    let next = pollMs;
+    for (const look of looks) {
+      try {
+        next = Math.min(next, Math.max((await look(workerId)) ?? pollMs, 5));
+      } catch (error) {
+        onError(error);
+      }
+    }
+    return next;
   }
 
   #lookIn(ms: number): void {

@@ -16,12 +16,13 @@ import { isConnectionLoss, WritError } from '../../errors/index.js';
 import { type Duration, milliseconds } from '../duration.js';
 import type { HandledJob } from '../job.js';
 import { type ClaimAnswer, Claims } from './claims.js';
-import { Clockwork } from './clockwork.js';
+import { Clockwork, type Look } from './clockwork.js';
 import { WorkItem } from './context.js';
 import { pass } from './fault-points.js';
 import { Handlers } from './handlers.js';
 import { Lease } from './lease.js';
 import { Listener } from './listener.js';
+import { type ErrorListener, guarded, printError } from './listeners.js';
 import type { Outcome } from './outcome.js';
 import { Pace } from './pace.js';
 import { Renewal } from './renewal.js';
@@ -41,7 +42,7 @@ export interface WorkerOptions {
   /** Jobs per claim at most; 500 unless given. */
   readonly batch?: number;
   /** Hears of failed attempts and of faults of the worker itself. Prints to standard error unless given. */
-  readonly onError?: (error: unknown, job?: { id: string; kind: string; attempt: number }) => void;
+  readonly onError?: ErrorListener;
   readonly name?: string;
 }
 
@@ -51,6 +52,8 @@ export interface WorkerHost {
   readonly connection: pg.ClientConfig;
   /** For LISTEN, where the pool goes through a pooler that cannot. */
   readonly listenConnection: pg.ClientConfig;
+  /** What layers above do at each look of the worker. */
+  readonly looks: readonly Look[];
 }
 
 /** A kind may have been registered with any of them; an enqueue wakes its domain. */
@@ -117,6 +120,7 @@ export class Worker {
       workerId: this.id,
       kinds: this.#kinds,
       pollMs: this.#ms.poll,
+      looks: host.looks,
       details: () => ({ concurrency: this.#options.concurrency, running: this.#handlers.running, node: process.version }),
       onLook: (alone) => {
         if (alone.some((kind) => this.#kinds.includes(kind))) this.#claims.soloWanted = true;
@@ -382,21 +386,4 @@ export class Worker {
 function isRetryable(error: unknown): boolean {
   const { code } = error as { code?: string };
   return code === '40001' || code === '40P01' || code === '55P03' || code === '53300';
-}
-
-/** A listener that throws must not stop the worker that tells it something. */
-function guarded(listener: NonNullable<WorkerOptions['onError']>): NonNullable<WorkerOptions['onError']> {
-  return (error, job) => {
-    try {
-      listener(error, job);
-    } catch (thrown) {
-      printError(thrown);
-      printError(error, job);
-    }
-  };
-}
-
-function printError(error: unknown, job?: { id: string; kind: string; attempt: number }): void {
-  const message = error instanceof Error ? error.message : String(error);
-  process.stderr.write(job ? `writ: ${job.kind} ${job.id} attempt ${job.attempt}: ${message}\n` : `writ: ${message}\n`);
 }
