@@ -81,7 +81,7 @@ export class Schedules {
       // Looked at before the kind is registered: what is refused leaves nothing behind.
       const { json } = await toItem(kind, options.input, options);
       await register(kind);
-      return this.#put(name, cron, options, json);
+      return this.#put(name, cron, options, json());
     });
   }
 
