@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { session } from '../../races/sessions.js';
-import { type Answer, freshGates, rolledBackGates, stranger } from '../gates/harness.js';
+import { type Answer, freshGates, type Gates, rolledBackGates, stranger } from '../gates/harness.js';
 
-const put = (gates: { call: (gate: string, p: object) => Promise<Answer> }, consumer: string, change: object = {}) =>
+const put = (gates: Gates, consumer: string, change: object = {}) =>
   gates.call('fn_consumer_register', {
     consumer,
     event_type: 'dot.job.enqueued',

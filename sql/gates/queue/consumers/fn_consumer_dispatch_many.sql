@@ -53,7 +53,8 @@ begin
   loop
     v_answer := writ.fn_job_enqueue_many(c.jobs, 'consumer:' || c.consumer, 'default', true);
     if v_answer ? 'reason' or v_answer -> 'refused' <> '[]' then
-      v_refused := v_refused || (jsonb_build_object('consumer', c.consumer) || case when v_answer ? 'reason' then v_answer - 'refused' else v_answer #> '{refused,0}' - 'index' end);
+      v_answer := case when v_answer ? 'reason' then v_answer else v_answer #> '{refused,0}' end;
+      v_refused := v_refused || jsonb_build_object('consumer', c.consumer, 'reason', v_answer -> 'reason', 'detail', v_answer -> 'detail');
     else
       v_enqueued := v_enqueued + (v_answer ->> 'enqueued')::integer;
     end if;
