@@ -3,7 +3,7 @@
 -- Answers {lease_token, leased_until, started_upto, timeout_s, jobs: [[job_id, kind, tenant, key, attempt, execution_no, deadline, input, …], …]},
 -- in the order of the lease: a job's place in it is how every later call names it. Without work: {jobs: []}.
 -- A lease lasts a day at most. Rows are deleted by ctid behind SKIP LOCKED, so claims never wait for each other; kinds are visited by their best priority.
--- A job whose deadline has passed is cancelled instead of handed out.
+-- A job whose deadline has passed is cancelled instead of handed out. A worker that has subscriptions gets what they allow.
 -- The caller may fix the token before it asks, and so give back with fn_lease_release what a lost answer would have told it. The input is in an
 -- array of its own, so that none and null are not the same.
 -- p_durable false answers before the claim is on disk, for this transaction alone. Nothing is promised by a claim: if the server crashes in
@@ -21,7 +21,7 @@ declare
   v_token uuid := coalesce(p_lease_token, writ_data.uuidv7());
   v_limit integer := least(greatest(p_limit, 1), 5000);
   v_start integer; v_jobs json;
-  v_kinds text[]; v_kind text; v_timeout double precision;
+  v_served text[]; v_floors smallint[]; v_floor smallint; v_kinds text[]; v_kind text; v_timeout double precision;
   v_ids uuid[] := '{}'; v_attempts smallint[] := '{}'; v_nos smallint[] := '{}'; v_expired uuid[];
   t_ids uuid[]; t_attempts smallint[]; t_nos smallint[]; x_ids uuid[]; x_attempts smallint[]; x_nos smallint[];
 begin
@@ -30,6 +30,8 @@ begin
     return writ_data.refusal('executor_forbidden', format('%s may not claim jobs.', coalesce(p_executor, 'Nobody')));
   elsif coalesce(btrim(p_lease_holder), '') = '' then
     return writ_data.refusal('actor_required', 'A lease names its holder.');
+  elsif p_lease_holder like 'MOT:%' then
+    return writ_data.refusal('generator_forbidden', p_lease_holder);
   elsif not coalesce((writ_data.setting('queue.job_substrate.enabled'))::boolean, false) then
     return writ_data.refusal('job_substrate_disabled');
   elsif exists (select from writ_data.job_kind k where k.job_kind = any (p_kinds) and k.executor <> p_executor) then
@@ -38,20 +40,27 @@ begin
     return json_build_object('jobs', json_build_array(), 'paused', true);
   end if;
 
-  if cardinality(p_kinds) = 1 then
-    v_kinds := p_kinds;
+  if exists (select from writ_data.job_subscription s where s.executor_id = any (array[p_lease_holder, p_lease_name])) then
+    select array_agg(s.job_kind), array_agg(s.priority_floor) into v_served, v_floors
+    from writ_data.subscribed_kinds(p_lease_holder, p_lease_name, p_kinds) s;
+  else
+    v_served := p_kinds;
+  end if;
+  if cardinality(v_served) = 1 then
+    v_kinds := v_served;
   else
     select array_agg(k.kind order by best.priority desc, best.seq) into v_kinds
-    from unnest(p_kinds) k(kind)
+    from unnest(v_served, v_floors) k(kind, floor)
     cross join lateral (select q.priority, q.seq from writ_data.job_ready q
-      where q.job_kind = k.kind order by q.priority desc, q.seq limit 1) best;
+      where q.job_kind = k.kind and q.priority >= coalesce(k.floor, -32768) order by q.priority desc, q.seq limit 1) best;
   end if;
 
   foreach v_kind in array coalesce(v_kinds, '{}') loop
+    v_floor := coalesce(v_floors[array_position(v_served, v_kind)], -32768);
     with taken as (
       delete from writ_data.job_ready r
       where r.ctid = any (array(
-        select q.ctid from writ_data.job_ready q where q.job_kind = v_kind
+        select q.ctid from writ_data.job_ready q where q.job_kind = v_kind and q.priority >= v_floor
         order by q.priority desc, q.seq limit v_limit - cardinality(v_ids) for update skip locked))
       returning r.job_id, r.attempts, r.execution_no, r.deadline_at, r.priority, r.seq
     ), sorted as (select * from taken order by priority desc, seq)
