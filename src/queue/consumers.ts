@@ -56,7 +56,8 @@ export class Consumers {
     const rest = {
       subject_kind: subjectKind,
       subject_domain: subjectDomain,
-      priority,
+      // JSON has no NaN: as text it is refused for what it is.
+      priority: Number.isNaN(priority) ? 'NaN' : priority,
       delay_ms: delay === undefined ? undefined : milliseconds(delay),
       max_attempts: attempts,
     };

@@ -1,4 +1,5 @@
 /** Subscriptions: what a worker may claim. A worker that has none claims what it asks for; one that has some claims what any of them allows. */
+import { WritRefusal } from '../errors/index.js';
 import type { ConsumerGates } from './consumers.js';
 
 export interface Subscription {
@@ -21,6 +22,9 @@ export class Subscriptions {
 
   /** Allows a worker, by the name it was started with, such jobs. The first subscription of a worker rules out everything else. */
   async put(worker: string, { kind, domain, priorityFloor }: Subscription): Promise<void> {
+    if (priorityFloor !== undefined && !Number.isSafeInteger(priorityFloor)) {
+      throw new WritRefusal('invalid_subscription', `${priorityFloor} is not a priority`);
+    }
     const floor = priorityFloor === undefined ? null : String(priorityFloor);
     await this.#gates.gate('fn_job_subscription_put', [worker, kind ?? null, domain ?? null, floor, this.#actor]);
   }
