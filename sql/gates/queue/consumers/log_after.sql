@@ -1,11 +1,15 @@
 -- internal
 -- Reads the log from behind a position on, in the order (xid, event id) and below a horizon: at most p_facts facts of the given types, out of at most ten
 -- times as many batches. Answers them as arrays, the position after them (null: there is nothing new), and whether a bound ended the reading. How many facts a
--- batch adds is known from its ranges, so the list of subjects is only fetched where something is taken from it.
+-- batch adds is known from its ranges, so the list of subjects is only fetched where something is taken from it. The
+-- plan is fixed, and made once per session: whatever the statistics say, a batch is looked up by its key.
 create or replace function writ_data.log_after(
   p_xid xid8, p_event_id uuid, p_horizon xid8, p_since uuid, p_types text[], p_facts integer,
   out event_ids uuid[], out event_types text[], out subjects text[], out xid xid8, out event_id uuid, out more boolean
-) language sql stable set enable_seqscan = off as $$
+) language plpgsql stable
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set plan_cache_mode = force_generic_plan as $$
+#variable_conflict use_column
+begin
   with log as materialized (
     select b.xid, b.batch_id, b.types, b.first, b.last from writ_data.event_batch b
     where (b.xid, b.batch_id) >= (p_xid, writ_data.batch_of(p_event_id)) and b.xid < p_horizon and b.batch_id >= writ_data.batch_of(p_since)
@@ -36,6 +40,7 @@ create or replace function writ_data.log_after(
     order by rank limit 1
   )
   select f.ids, f.types, f.subjects, e.xid, e.event_id, e.rank = 1 or (select count(*) from log) = 10 * p_facts
+  into log_after.event_ids, log_after.event_types, log_after.subjects, log_after.xid, log_after.event_id, log_after.more
   from (select array_agg(id order by xid, id) as ids, array_agg(type order by xid, id) as types, array_agg(subject order by xid, id) as subjects from fact) f
-  left join ending e on true
-$$;
+  left join ending e on true;
+end $$;
