@@ -6,8 +6,11 @@ import { type MigrateOptions, type MigrationPlan, migrate, planMigration } from 
 import { PreparedPool } from './database/prepared.js';
 import { isUuid } from './database/uuid.js';
 import { fromDatabase, WritError, WritRefusal } from './errors/index.js';
+import { Consumers } from './queue/consumers.js';
 import { Coalescer, type Enqueued, type EnqueueOptions, type Item, send, toItem } from './queue/enqueue.js';
+import { type EmittedGraph, type GraphJob, type Workflow, workflowJson } from './queue/graph.js';
 import type { HandledJob, JobKind } from './queue/job.js';
+import { Subscriptions } from './queue/subscriptions.js';
 import { Worker, type WorkerOptions } from './queue/worker/worker.js';
 import { Scheduler } from './schedules/scheduler.js';
 import { Schedules } from './schedules/schedules.js';
@@ -53,6 +56,10 @@ export class Writ {
   readonly #coalescer: Coalescer;
   readonly #kinds = new Map<string, Promise<void>>();
   readonly #workers = new Set<Worker>();
+  /** Which jobs follow from which facts. */
+  readonly consumers: Consumers;
+  /** What workers may claim, for those that are limited. */
+  readonly subscriptions: Subscriptions;
   readonly #calls = new Set<Promise<unknown>>();
   #closed = false;
 
@@ -82,6 +89,10 @@ export class Writ {
       register: (job) => this.#register(job),
       calling: (call) => this.#untilDone(call),
     });
+    const gate = (name: string, params: (string | null)[]) => this.#gate(name, params);
+    const rows = (view: string) => this.#rows(view);
+    this.consumers = new Consumers({ gate, rows, register: (job) => this.#register(job) }, this.#actor);
+    this.subscriptions = new Subscriptions({ gate, rows }, this.#actor);
   }
 
   /** Connects, and fails at once when the database cannot be reached. */
@@ -199,6 +210,24 @@ export class Writ {
     return prepared.map((item) => (item instanceof WritRefusal ? item : (sent[next++] as Enqueued | WritRefusal)));
   }
 
+  /** Emits jobs of one or several kinds that belong together, all or none. With the same `key` or `id` again it answers what is there. */
+  async emitGraph<Sents extends readonly unknown[]>(
+    workflow: Workflow,
+    jobs: readonly [...{ [Place in keyof Sents]: GraphJob<Sents[Place]> }],
+    options: CallOptions = {},
+  ): Promise<EmittedGraph> {
+    return this.#untilDone(() => this.#emitGraph(workflow, jobs as readonly GraphJob<unknown>[], options));
+  }
+
+  async #emitGraph(workflow: Workflow, jobs: readonly GraphJob<unknown>[], { db }: CallOptions): Promise<EmittedGraph> {
+    const kinds = jobs.map(({ job }) => job as unknown as JobKind<never, unknown>);
+    await Promise.all(kinds.map((kind) => this.#register(kind)));
+    const items = await Promise.all(jobs.map(({ job: _, input, ...rest }, n) => toItem(kinds[n] as JobKind<never, unknown>, input, rest)));
+    const params = [workflowJson(workflow), `[${items.map((item) => item.json).join(',')}]`, this.#actor, workflow.tenant ?? 'default'];
+    const answer = await this.#gate('fn_mot_graph_emit', params, db && queryable(db));
+    return { workflowId: String(answer.workflow_id), jobIds: answer.job_ids as string[], duplicate: answer.duplicate === true };
+  }
+
   async #send(db: AnyConnection | undefined, items: readonly Item[], atomic = false): Promise<(Enqueued | WritRefusal)[]> {
     try {
       return await send(db ? queryable(db) : this.#db, items, this.#actor, atomic);
@@ -270,14 +299,27 @@ export class Writ {
     return worker;
   }
 
-  #gate(name: string, params: (string | null)[]): Promise<Record<string, unknown>> {
+  #gate(name: string, params: (string | null)[], db = this.#db): Promise<Record<string, unknown>> {
     const casts: Record<string, string> = {
       fn_job_kind_register: '$1, $2::text::jsonb, $3',
       fn_tenant_weight_set: '$1, $2::text::float8, $3',
       fn_job_queue_health: params.length ? '$1::text::text[]' : '',
+      fn_mot_graph_emit: '$1::text::jsonb, $2::text::jsonb, $3, $4',
+      fn_consumer_register: '$1, $2, $3, $4::text::jsonb, $5',
+      fn_job_subscription_put: '$1, $2, $3, $4::text::integer, $5',
     };
     const placeholders = casts[name] ?? params.map((_, index) => `$${index + 1}`).join(', ');
-    return gate(this.#db, `${name}(${placeholders})`, params);
+    return gate(db, `${name}(${placeholders})`, params);
+  }
+
+  /** Everything that a small view shows, as JSON for the same reason. */
+  async #rows(view: string): Promise<Record<string, unknown>[]> {
+    try {
+      const { rows } = await this.#db.query(`select coalesce(json_agg(v order by v::text), '[]')::text as answer from writ.${view} v`);
+      return JSON.parse(String(rows[0]?.answer)) as Record<string, unknown>[];
+    } catch (error) {
+      throw fromDatabase(error);
+    }
   }
 
   /** Stops the workers, waits for enqueues on their way, and closes the pool. */

@@ -25,7 +25,7 @@ async function populate(): Promise<Record<'acme' | 'globex', Jobs>> {
     await gates.claim({ start: 1 });
     Object.assign(jobs[tenant], { dead, held });
     await gates.db.query(
-      `insert into writ_data.job_workflow (workflow_id, tenant_id, workflow_kind, generator, enqueued_by) values ($1, $2, 'w', 'g', 'test')`,
+      `insert into writ_data.job_workflow (workflow_id, tenant_id, workflow_kind, generator, enqueued_by) values ($1, $2, 'w', 'MOT:g', 'test')`,
       [uuidv7(), tenant],
     );
     await schedule(tenant);

@@ -179,7 +179,8 @@ test('what a handler returns can be read as the result of its job', async () => 
 test('results stay with their jobs when many end together', async () => {
   await writ.enqueueMany(step, many(40));
   await runUntilIdle(writ, [step.handle(({ input }) => (input.n % 3 ? { n: input.n } : undefined))]);
-  const rows = await db.query(`select writ.fn_job_payload(job_id) #>> '{input,n}' as input, writ.fn_job_payload(job_id) #>> '{result,n}' as result
+  const rows =
+    await db.query(`select writ.fn_job_payload(job_id) #>> '{input,n}' as input, writ.fn_job_payload(job_id) #>> '{result,n}' as result
     from writ.job_queue`);
   expect(rows).toHaveLength(40);
   expect(rows.filter(({ input, result }) => (Number(input) % 3 ? result !== input : result !== null))).toEqual([]);

@@ -8,7 +8,7 @@
 -- key, in a statement after the lock; a key that another claim is counting is passed over, and `again_ms` says when to ask again. What a rate
 -- allows is started at once, so of such a kind p_start jobs are handed out at most.
 -- A job whose worker died in it is handed out by itself, to a caller that says with p_alone that nothing runs beside it.
--- A job whose deadline has passed is cancelled instead of handed out. A lease lasts a day at most.
+-- A job whose deadline has passed is cancelled instead of handed out. A worker that has subscriptions gets what they allow. A lease lasts a day at most.
 -- The caller may fix the token before it asks, and so give back with fn_lease_release what a lost answer would have told it. The input is in an
 -- array of its own, so that none and null are not the same.
 -- p_durable false answers before the claim is on disk, for this transaction alone. Nothing is promised by a claim: if the server crashes in
@@ -23,7 +23,8 @@ declare
   v_now timestamptz := writ.now(); v_until timestamptz; v_ttl double precision;
   v_token uuid := coalesce(p_lease_token, writ_data.uuidv7());
   v_limit integer := least(greatest(p_limit, 1), 5000);
-  v_enabled boolean; v_working boolean;   v_forbidden boolean; v_limited boolean; v_timeout double precision; v_start integer; v_answer text; v_setting text; v_batch uuid; v_lo uuid; v_hi uuid;
+  v_kinds text[] := p_kinds; v_floors smallint[];
+  v_enabled boolean; v_working boolean; v_subscribed boolean; v_forbidden boolean; v_limited boolean; v_timeout double precision; v_start integer; v_answer text; v_setting text; v_batch uuid; v_lo uuid; v_hi uuid;
   v_lanes integer;
   v_want integer; v_tenant_left integer; v_more integer[] := '{}'; v_again double precision; v_alone boolean := false; v_start_now integer := 0; v_blocked boolean;
   v_ids uuid[] := '{}'; v_attempts smallint[] := '{}'; v_nos smallint[] := '{}'; v_expired uuid[]; h_kind text[] := '{}'; h_key text[] := '{}'; h_jobs integer[] := '{}'; h_starts integer[] := '{}';
@@ -34,9 +35,12 @@ begin
     return writ_data.refusal('executor_forbidden', format('%s may not claim jobs.', coalesce(p_executor, 'Nobody')));
   elsif coalesce(btrim(p_lease_holder), '') = '' then
     return writ_data.refusal('actor_required', 'A lease names its holder.');
+  elsif p_lease_holder like 'MOT:%' then
+    return writ_data.refusal('generator_forbidden', p_lease_holder);
   end if;
-  select s.enabled, s.working, s.ttl, k.forbidden, k.limited, coalesce(k.timeout, s.timeout)
-  into v_enabled, v_working, v_ttl, v_forbidden, v_limited, v_timeout
+  select s.enabled, s.working, s.ttl, k.forbidden, k.limited, coalesce(k.timeout, s.timeout),
+    exists (select from writ_data.job_subscription x where x.executor_id = any (array[p_lease_holder, p_lease_name]))
+  into v_enabled, v_working, v_ttl, v_forbidden, v_limited, v_timeout, v_subscribed
   from (select bool_or(c.value = 'true') filter (where c.key = 'queue.job_substrate.enabled') as enabled,
       bool_or(c.value = 'true') filter (where c.key = 'queue.worker.enabled') as working,
       max(c.value::double precision) filter (where c.key = 'queue.lease.duration_sec') as ttl, max(c.value::double precision) filter (where c.key = 'queue.lease.timeout_sec') as timeout
@@ -54,18 +58,22 @@ begin
   end if;
   v_ttl := least(greatest(coalesce(p_lease_ttl_seconds, v_ttl), 0), 86400);
 
+  if v_subscribed then
+    select array_agg(s.job_kind), array_agg(s.priority_floor) into v_kinds, v_floors from writ_data.subscribed_kinds(p_lease_holder, p_lease_name, p_kinds) s;
+  end if;
+
   -- Which lanes, in which order, with which share.
   if p_alone then
-    v_alone := exists (select from writ_data.lane where job_kind = any (p_kinds) and alone);
+    v_alone := exists (select from writ_data.lane where job_kind = any (v_kinds) and alone);
   end if;
   if v_alone then
-    chosen := writ_data.choose_lanes(p_kinds, true, coalesce(p_after, ''), 1, v_limited);
+    chosen := writ_data.choose_lanes(v_kinds, v_floors, true, coalesce(p_after, ''), 1, v_limited);
     v_alone := coalesce(cardinality(chosen.lanes), 0) > 0;
   end if;
   if v_alone then
     v_limit := 1;
   else
-    chosen := writ_data.choose_lanes(p_kinds, false, coalesce(p_after, ''), v_limit, v_limited);
+    chosen := writ_data.choose_lanes(v_kinds, v_floors, false, coalesce(p_after, ''), v_limit, v_limited);
   end if;
   v_lanes := coalesce(cardinality(chosen.lanes), 0);
 

@@ -1,7 +1,7 @@
 /**
  * What a worker does by the clock. Once a second, or when a waiting job is due, it looks: the queue's own clockwork turns (fn_job_tick), claims whose
- * answer was lost are given back, the heartbeat is renewed, and the worker is told to look for work. An idle worker asks to be woken; that is
- * renewed at most once per look, and nothing relies on it.
+ * answer was lost are given back, the heartbeat is renewed, the worker is told to look for work, and new facts become jobs of their consumers. An
+ * idle worker asks to be woken; that is renewed at most once per look, and nothing relies on it.
  */
 import type { PreparedPool } from '../../database/prepared.js';
 
@@ -78,6 +78,9 @@ export class Clockwork {
       next = Math.min(next, await this.#lookAbove());
       if (Date.now() - this.#beatAt > beatEveryMs) await this.#beat(null);
       onLook(alone ?? []);
+      // Last, and in a transaction of its own: whatever goes wrong in it must not keep a lease from being taken back or a job from being claimed.
+      const followed = await gates.query('select writ.fn_consumer_dispatch_many() as answer');
+      if ((followed.rows[0].answer as { more?: boolean }).more) next = Math.min(next, 5);
     } catch (error) {
       onError(error);
     } finally {
