@@ -8,7 +8,23 @@ create or replace function writ_data.choose_lanes(p_kinds text[], p_floors small
 ) language plpgsql stable as $$
 declare
   v_tenants integer := least(64, p_limit); v_count integer; v_weighted boolean; v_sum double precision; v_least double precision; v_priorities smallint[];
+  v_lane bigint; v_head bigint; v_first bigint; v_tenant text; v_more boolean;
 begin
+  if cardinality(p_kinds) = 1 and not p_keyed and p_floors is null and p_after = '' then
+    -- The ordinary queue: one lane.
+    select l.lane_id, l.head, f.seq, l.tenant_id, exists (select from writ_data.lane o where o.job_kind = l.job_kind and o.lane_id <> l.lane_id)
+    into v_lane, v_head, v_first, v_tenant, v_more
+    from writ_data.lane l
+    cross join lateral (select r.seq from writ_data.job_ready r where r.lane_id = l.lane_id and r.seq >= l.head order by r.seq limit 1) f
+    where l.job_kind = p_kinds[1] and l.alone = p_alone order by l.tenant_id limit 1;
+    if not found then
+      return;
+    elsif not v_more then
+      lanes := array[v_lane]; heads := array[v_head]; firsts := array[v_first]; tenants := array[v_tenant]; kinds := p_kinds; keys := '{""}'; limited := '{f}';
+      quotas := array[p_limit]; after := '';
+      return;
+    end if;
+  end if;
   if p_keyed then
     select * into lanes, heads, firsts, tenants, kinds, keys, v_priorities, limited, v_count, v_weighted
     from writ_data.lanes_by_key(p_kinds, p_floors, p_alone, p_after, '', v_tenants);
