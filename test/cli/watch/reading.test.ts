@@ -175,7 +175,7 @@ test('with 200,000 finished jobs nothing reads jobs, executions or the record fr
     await gates.enqueueMany(jobs(50));
     await gates.claim({ limit: 40, start: 30 });
     const window = [uuidFloor(mark.ms), mark.snapshot];
-    expect(await readWhole(session, 'select max(finished_at) from writ.job_execution')).toEqual(['job_execution']); // so it would be noticed
+    expect(await readWhole(session, 'select max(finished_at) from writ.job_execution')).toContain('job_execution'); // so it would be noticed
     expect(await readWhole(session, flow, window)).toEqual([]);
     expect(await readWhole(session, waits, window)).toEqual([]);
     expect(await readWhole(session, kinds)).toEqual([]);
