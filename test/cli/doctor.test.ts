@@ -201,7 +201,7 @@ test('an address to listen on is tried when it is given', async () => {
   };
   expect(await listen(db.connectionString)).toMatchObject([{ level: 'ok', says: expect.stringContaining('at the address to listen on') }]);
   const elsewhere = new URL(db.connectionString);
-  elsewhere.pathname = '/template1';
+  elsewhere.pathname = '/postgres';
   expect(await listen(elsewhere.href)).toMatchObject([{ level: 'warning' }]);
   expect((await run(['doctor', '--listen-url', 'nonsense'], { env })).code).toBe(2);
 });

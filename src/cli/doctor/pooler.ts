@@ -79,7 +79,7 @@ async function productOf(db: Session): Promise<string | null> {
 
 export function judgePath({ direct, shared, remembers, heard, listensElsewhere, product }: PathFacts): Finding {
   const check = 'pooler';
-  const name = product ? `${product}` : 'a pooler';
+  const name = product ?? 'a pooler';
   const inTransactions = shared || !remembers;
   const says = inTransactions
     ? `Through ${name} in transaction mode`
