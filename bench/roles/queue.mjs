@@ -5,7 +5,7 @@ import pg from 'pg';
 import { monotonicMs, percentile, sleep } from '../harness/figures.mjs';
 
 /** @typedef {import('../subjects/subject.mjs').Subject} Subject */
-/** @typedef {{ url: string, mode: import('../subjects/subject.mjs').Mode, jobs: number, bytes?: number, variant?: string }} Options */
+/** @typedef {{ url: string, mode: import('../subjects/subject.mjs').Mode, jobs: number, bytes?: number, variant?: string, from?: number }} Options */
 /** @typedef {(value: unknown) => Promise<unknown>} Report */
 
 const WARM_UP = 200;
@@ -19,9 +19,9 @@ export async function setup(subject, { url, mode }) {
 }
 
 /** @param {Subject} subject @param {Options} options */
-export async function seed(subject, { url, mode, jobs, bytes }) {
-  const producer = await subject.producer(url, { connections: LOOPS, mode });
-  const all = inputs(0, jobs, bytes);
+export async function seed(subject, { url, mode, jobs, bytes, variant, from = 0 }) {
+  const producer = await subject.producer(url, { connections: LOOPS, mode, variant });
+  const all = inputs(from, jobs, bytes);
   if (producer.enqueueMany) {
     for (let i = 0; i < jobs; i += 5000) await producer.enqueueMany(all.slice(i, i + 5000));
   } else {
@@ -144,7 +144,7 @@ export async function latencyProducer(subject, { url, mode, jobs }) {
 }
 
 /** @param {number} from @param {number} count @param {number} [bytes] */
-function inputs(from, count, bytes = 0) {
+export function inputs(from, count, bytes = 0) {
   return Array.from({ length: count }, (_, k) => {
     const input = { i: from + k };
     const missing = bytes - JSON.stringify({ ...input, text: '' }).length;
