@@ -100,6 +100,8 @@ export async function claimAgain(_, { url, samples }) {
   }
   /** @type {number[]} */
   const buffers = [];
+  /** @type {number[]} */
+  const read = [];
   for (let i = 0; i < EXPLAINED; i += 1) {
     // An explained claim does not tell what it claimed; it is undone.
     await client.query('begin');
@@ -107,8 +109,9 @@ export async function claimAgain(_, { url, samples }) {
     await client.query('rollback');
     const plan = rows[0]['QUERY PLAN'][0].Plan;
     buffers.push(plan['Shared Hit Blocks'] + plan['Shared Read Blocks']);
+    read.push(plan['Shared Read Blocks']);
   }
   await client.end();
   const claims = WARM_UP + samples;
-  return { claimMs: median(times), buffers: median(buffers), jobs: claims * CLAIM };
+  return { claimMs: median(times), buffers: median(buffers), read: median(read), jobs: claims * CLAIM };
 }

@@ -118,7 +118,7 @@ export const suite = {
       figure: 'claimMs',
       measurement: growth,
       targets: [{ peer: few.label, ratio: 1.2 }],
-      details: { buffers: 'shared buffers per claim' },
+      details: { buffers: 'shared buffers per claim', read: 'of them not in memory' },
     },
     { name: 'held-snapshot-reader', ...besideA('reader', heldBatches) },
     { name: 'held-snapshot-dump', ...besideA('dump', heldBatches) },
