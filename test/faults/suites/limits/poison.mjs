@@ -31,7 +31,7 @@ export async function poison(run) {
   const slots = await on.workers({
     module: import.meta.url,
     count: 2,
-    options: { concurrency: 5, lease: '1s', poll: '200ms', grace: '5s' },
+    options: { concurrency: 5, lease: '1500ms', poll: '200ms', grace: '5s' },
     kills: [],
     selfKilling: true,
   });
