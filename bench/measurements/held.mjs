@@ -12,6 +12,8 @@ import { median } from '../harness/figures.mjs';
 const churnFile = fileURLToPath(new URL('../roles/held.mjs', import.meta.url));
 const roleFile = fileURLToPath(new URL('../roles/queue.mjs', import.meta.url));
 const subject = 'writ';
+/** A queue that needs longer than this for its jobs has come to a standstill, which is a result as well. */
+const LIMIT_S = 1200;
 
 /** What each holder does before it falls asleep. @type {Record<string, (client: pg.Client) => Promise<unknown>>} */
 const holders = {
@@ -50,10 +52,8 @@ export const held = ({ enqueue, ...sizes }) => ({
     const schema = `${subject} throughput`;
     const template = await bench.template(schema, null, (url) => play(bench, roleFile, 'setup', { url }));
     return bench.onCopy(template, async ({ url }) => {
-      const holder = new pg.Client(url);
-      await holder.connect();
-      const looker = new pg.Client(url);
-      await looker.connect();
+      const holder = await connected(url);
+      const looker = await connected(url);
       try {
         await holders[variant]?.(holder);
         const churned = await play(bench, churnFile, 'churn', { url, jobs, variant: enqueue });
@@ -76,7 +76,16 @@ export const held = ({ enqueue, ...sizes }) => ({
 
 /** @param {Bench} bench @param {string} file @param {string} role @param {object} options */
 const play = (bench, file, role, options) =>
-  bench.start({ subject, roleFile: file, role, options: { mode: 'throughput', ...options }, seconds: 3600 }).finished;
+  bench.start({ subject, roleFile: file, role, options: { mode: 'throughput', ...options }, seconds: LIMIT_S }).finished;
+
+/** @param {string} url */
+async function connected(url) {
+  const client = new pg.Client(url);
+  // An interrupted run stops the server under a holder that waits for nothing: that must not end the process before it has cleaned up.
+  client.on('error', () => undefined);
+  await client.connect();
+  return client;
+}
 
 /** @param {pg.Client} client @returns {Promise<string>} */
 const now = async (client) => (await client.query('select clock_timestamp()::text as at')).rows[0].at;
