@@ -9,8 +9,7 @@
  */
 import { createHash } from 'node:crypto';
 import { uuidv7 } from '../../database/uuid.js';
-import { fromDatabase, WritRefusal } from '../../errors/index.js';
-import { type Enqueued, type Item, send } from '../../queue/enqueue.js';
+import { asRefusal, WritRefusal } from '../../errors/index.js';
 import type { Session } from '../connection.js';
 import type { Source } from './source.js';
 
@@ -61,6 +60,12 @@ interface Waiting extends Place {
   readonly input: string | null;
   readonly identity: string;
   readonly version: string;
+}
+
+/** The gate's, about a page. */
+interface Answer {
+  readonly duplicates: readonly { readonly index: number; readonly job_id: string; readonly same_payload: boolean }[];
+  readonly refused: readonly { readonly index: number; readonly reason: string; readonly detail?: string }[];
 }
 
 const page = { jobs: 1000, bytes: 4_000_000 };
@@ -139,11 +144,12 @@ async function copyPage(options: CopyOptions, places: readonly Place[], result: 
     return false;
   });
   if (storable.length === 0) return;
-  const items = storable.map((job) => toItem(job, options));
-  const outcomes = await send(target.client, items, actor).catch((error: unknown) => {
-    throw fromDatabase(error);
-  });
-  const done = await sortOut(options, storable, outcomes, result);
+  // Refused as a whole, as when the queue is switched off, it throws.
+  const answer = await target.gate<Answer>('fn_job_enqueue_many($1::text::jsonb, $2)', [
+    `[${storable.map((job) => toItem(job, options)).join(',')}]`,
+    actor,
+  ]);
+  const done = await sortOut(options, storable, answer, result);
   if (!remove || done.length === 0) return;
   await reader.rows(`delete from ${source.table} where ${source.among}`, columns(done));
   result.deleted += done.length;
@@ -152,36 +158,30 @@ async function copyPage(options: CopyOptions, places: readonly Place[], result: 
 const columns = (places: readonly Place[]): [string[], string[]] => [places.map(({ name }) => name), places.map(({ id }) => id)];
 
 /** Counts each outcome, and answers the jobs that stand in Writ: copied now, or by an earlier import. */
-async function sortOut(
-  options: CopyOptions,
-  jobs: readonly Waiting[],
-  outcomes: readonly (Enqueued | WritRefusal)[],
-  result: CopyResult,
-): Promise<Waiting[]> {
-  const there = await sourceRefs(options.target, outcomes);
+async function sortOut(options: CopyOptions, jobs: readonly Waiting[], answer: Answer, result: CopyResult): Promise<Waiting[]> {
+  const refused = new Map(answer.refused.map((each) => [each.index, asRefusal(each.reason, each.detail)]));
+  const duplicates = new Map(answer.duplicates.map((each) => [each.index, each]));
+  const refs = await sourceRefs(
+    options.target,
+    answer.duplicates.map((each) => each.job_id),
+  );
   return jobs.filter((job, index) => {
-    const outcome = outcomes[index];
-    if (outcome === undefined) return false;
-    if (outcome instanceof WritRefusal) {
-      // It concerns all of them, and those that come: say it once, and stop.
-      if (outcome.code === 'job_substrate_disabled') throw outcome;
-      result.troubles.push(trouble(job, outcome));
-      return false;
-    }
-    if (!outcome.duplicate) result.copied++;
-    else if (outcome.samePayload && there.get(outcome.jobId) === sourceRef(job, options)) result.already++;
+    const refusal = refused.get(index);
+    const duplicate = duplicates.get(index);
+    if (refusal) result.troubles.push(trouble(job, refusal));
+    else if (!duplicate) result.copied++;
+    else if (duplicate.same_payload && refs.get(duplicate.job_id) === sourceRef(job, options)) result.already++;
     else {
-      const message = `Its key stands for job ${outcome.jobId}, which is another, or this one as it was before it changed.`;
+      const message = `Its key stands for job ${duplicate.job_id}, which is another, or this one as it was before it changed.`;
       result.troubles.push({ name: job.name, id: job.id, reason: 'key_taken', message });
       return false;
     }
-    return true;
+    return !refusal;
   });
 }
 
 /** Where the jobs that were there already come from. */
-async function sourceRefs(db: Session, outcomes: readonly (Enqueued | WritRefusal)[]): Promise<Map<string, string | null>> {
-  const ids = outcomes.flatMap((outcome) => (!(outcome instanceof WritRefusal) && outcome.duplicate ? [outcome.jobId] : []));
+async function sourceRefs(db: Session, ids: readonly string[]): Promise<Map<string, string | null>> {
   if (ids.length === 0) return new Map();
   const rows = await db.rows<{ job_id: string; source_ref: string | null }>(
     'select job_id, source_ref from writ.job_queue where job_id = any ($1::uuid[])',
@@ -196,10 +196,9 @@ const sourceRef = (job: Waiting, { source }: CopyOptions): string =>
   `${source.system}:${job.identity}#${createHash('sha256').update(job.version).digest('hex').slice(0, 16)}`;
 
 /** The job as the gate takes it. The input goes in as the text it is: numbers larger than JavaScript's stay what they are. */
-function toItem(job: Waiting, options: CopyOptions): Item {
-  const id = uuidv7();
+function toItem(job: Waiting, options: CopyOptions): string {
   const rest = JSON.stringify({
-    id,
+    id: uuidv7(),
     kind: options.kinds.get(job.name),
     key: job.key ?? `import:${options.source.system}:${job.identity}`,
     tenant: options.tenant,
@@ -208,7 +207,7 @@ function toItem(job: Waiting, options: CopyOptions): Item {
     max_attempts: job.attempts,
     source_ref: sourceRef(job, options),
   });
-  return { id, json: job.input === null ? rest : `${rest.slice(0, -1)},"input":${job.input}}` };
+  return job.input === null ? rest : `${rest.slice(0, -1)},"input":${job.input}}`;
 }
 
 /** Whether a JSON text has an escape for NUL or for half of a surrogate pair: the type json takes them, jsonb does not. */

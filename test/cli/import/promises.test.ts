@@ -134,6 +134,25 @@ describe.skipIf(missing).each(systems)('from %s', (system) => {
     expect(result.copied).toBeGreaterThan(0);
   });
 
+  test('with --delete, a job that a worker is claiming at this moment is passed over, not waited for', async () => {
+    await add(system, db.connectionString, numbered(3));
+    const claiming = new pg.Client({ connectionString: db.connectionString });
+    await claiming.connect();
+    try {
+      await claiming.query('begin');
+      await claiming.query(
+        system === 'pg-boss'
+          ? `update pgboss.job set state = 'active', started_on = now() where data ->> 'n' = '1'`
+          : `update graphile_worker._private_jobs set locked_at = now(), locked_by = 'one', attempts = 1 where payload ->> 'n' = '1'`,
+      );
+      expect(await bring(system, '--delete')).toMatchObject({ copied: 2, gone: 1, deleted: 2, troubles: [] });
+      await claiming.query('commit');
+    } finally {
+      await claiming.end();
+    }
+    expect([await count('writ.job_queue'), await count(unfinished[system])]).toEqual([2, 1]);
+  });
+
   test('a key that stands for another job is not taken over: the job stays where it was', async () => {
     const own = system === 'pg-boss' ? { singletonKey: 'order-7' } : { jobKey: 'order-7' };
     await add(system, db.connectionString, {
