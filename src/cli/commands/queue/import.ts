@@ -14,7 +14,7 @@ interface Options {
   readonly from: string;
   readonly schema?: string;
   readonly sourceUrl?: string;
-  readonly kindMap: ReadonlyMap<string, string>;
+  readonly kindMap?: ReadonlyMap<string, string>;
   readonly tenant?: string;
   readonly dryRun?: boolean;
   readonly limit?: number;
@@ -30,7 +30,7 @@ export function addImport(queue: Command): void {
     .addOption(new Option('--from <system>', 'the queue they are in').choices(systems).makeOptionMandatory())
     .option('--schema <name>', 'its schema; otherwise pgboss or graphile_worker', notBlank)
     .option('--source-url <url>', 'its database, if it is not the same')
-    .option('--kind-map <a=b,…>', 'jobs named a become jobs of kind b; the others keep their names', kindMap, new Map<string, string>())
+    .option('--kind-map <a=b,…>', 'jobs named a become jobs of kind b; the others keep their names', kindMap)
     .option('--tenant <tenant>', 'the tenant they will belong to', notBlank)
     .option('--limit <n>', 'the first n of them only', wholeNumber(1, 1_000_000_000))
     .option('--delete', 'delete each job there in the transaction that enqueues it here; only within one database')
@@ -61,13 +61,13 @@ export function addImport(queue: Command): void {
 }
 
 /** Names can hold `=`; kinds cannot. */
-function kindMap(text: string, given: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
+function kindMap(text: string, given: ReadonlyMap<string, string> | undefined): ReadonlyMap<string, string> {
   const pairs = text.split(',').map((pair) => {
     const at = pair.lastIndexOf('=');
     if (at < 1 || at === pair.length - 1) throw new InvalidArgumentError('Write name=kind, several with commas between them.');
     return [pair.slice(0, at).trim(), pair.slice(at + 1).trim()] as const;
   });
-  return new Map([...given, ...pairs]);
+  return new Map([...(given ?? []), ...pairs]);
 }
 
 interface Sessions {
@@ -78,7 +78,7 @@ interface Sessions {
 
 async function bring(sessions: Sessions, options: Options, output: Output): Promise<void> {
   const source = await openSource(sessions.walker, options.from, options.schema);
-  const plan = await readPlan(sessions.walker, source, options.kindMap);
+  const plan = await readPlan(sessions.walker, source, options.kindMap ?? new Map());
   if (!output.json) showPlan(output, plan, { system: source.system, from: sessions.walker.target, to: sessions.target.target });
   if (options.dryRun || plan.jobs === 0) return finish(output, plan, undefined);
   if (!output.json) output.line(whatWillBeDone(plan, options, source));
