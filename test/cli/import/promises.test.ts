@@ -36,6 +36,7 @@ const there: Record<System, string> = {
   'pg-boss': `pgboss.job where name = 'mail' and state in ('created', 'retry')`,
   'graphile-worker': 'graphile_worker._private_jobs',
 };
+const imported = 'writ.job_queue where source_ref is not null';
 /** Also what a worker of the source has in hand. */
 const unfinished: Record<System, string> = {
   ...there,
@@ -49,7 +50,7 @@ const mail = defineJob<{ n: number }>('mail');
 const writeDown = mail.handle(({ input, commit }) => commit((tx) => tx.query(`insert into ran (n, side) values ($1, 'writ')`, [input.n])));
 
 describe.skipIf(missing).each(systems)('from %s', (system) => {
-  test('a second run copies nothing twice, and one with --delete takes away what the first has copied', async () => {
+  test('a second run copies nothing twice, and one with --delete takes away what the first has copied', { timeout: 90_000 }, async () => {
     await add(system, db.connectionString, numbered(1500));
     expect(await bring(system)).toMatchObject({ copied: 1500, already: 0, deleted: 0 });
     expect(await bring(system)).toMatchObject({ copied: 0, already: 1500, deleted: 0 });
@@ -83,7 +84,6 @@ describe.skipIf(missing).each(systems)('from %s', (system) => {
   test.each([[[]], [['--delete']]])('killed in the middle, it loses nothing, and the next run finishes it (%s)', async (flags) => {
     await add(system, db.connectionString, numbered(3000));
     // Somebody holds the key of a job in the last page: the import comes to wait there, and is killed.
-    await db.query(`select writ.fn_job_kind_register('mail', '{}', 'test')`);
     const [last] = await db.query(
       system === 'pg-boss'
         ? `select id::text as identity from pgboss.job where name = 'mail' order by created_on desc, id desc limit 1`
@@ -93,6 +93,8 @@ describe.skipIf(missing).each(systems)('from %s', (system) => {
     const holder = new pg.Client({ connectionString: db.connectionString });
     await holder.connect();
     const writ = await db.connect();
+    // One of its kind is there before: the import shall meet the key, and nothing that the first job of a kind brings with it.
+    await writ.cancel((await writ.enqueue(mail, { n: -2 })).jobId);
     try {
       await holder.query('begin');
       await writ.enqueue(mail, { n: -1 }, { key: `import:${system}:${last?.identity}`, db: holder });
@@ -108,12 +110,12 @@ describe.skipIf(missing).each(systems)('from %s', (system) => {
     } finally {
       await holder.end();
     }
-    const between = await count('writ.job_queue');
+    const between = await count(imported);
     expect(between).toBeGreaterThanOrEqual(2000);
     if (flags.length > 0) expect(between + (await count(there[system]))).toBe(3000);
     await bring(system, ...flags);
-    expect(await count('writ.job_queue')).toBe(3000);
-    expect(await count(`(select distinct source_ref from writ.job_queue) s`)).toBe(3000);
+    expect(await count(imported)).toBe(3000);
+    expect(await count(`(select distinct source_ref from ${imported}) s`)).toBe(3000);
     expect(await count(there[system])).toBe(flags.length > 0 ? 0 : 3000);
   });
 
