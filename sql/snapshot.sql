@@ -1892,6 +1892,8 @@ create table writ_data.job_ready ( -- owner writ_owner
   execution_no smallint not null,
   deadline_at timestamp with time zone,
   moved boolean not null default false,
+  inputs text[] storage external,
+  max_attempts smallint,
   constraint moved_jobs_stand_by_themselves CHECK (((NOT moved) OR (cardinality(job_ids) = 1))),
   constraint ready_row_has_jobs CHECK (((cardinality(job_ids) >= 1) AND (cardinality(job_ids) <= 100)))
 );
@@ -1900,6 +1902,7 @@ CREATE INDEX job_ready_claim ON writ_data.job_ready USING btree (lane_id, seq, p
 CREATE INDEX job_ready_moved ON writ_data.job_ready USING btree ((job_ids[1])) WHERE moved;
 comment on table writ_data.job_ready is 'What can be claimed now: the jobs that one call added to a lane, at most a hundred to a row. A claim deletes the row and writes a lease.';
 comment on column writ_data.job_ready.moved is 'Came here after a delay, a retry or a release, and so not where its ready_seq says.';
+comment on column writ_data.job_ready.max_attempts is 'Set: the row carries all that a worker needs to know, with the inputs beside it, and a claim need not look the jobs up. Null: it has to.';
 
 create table writ_data.job_subscription ( -- owner writ_owner
   executor_id text not null,
@@ -2449,7 +2452,7 @@ grant execute on function writ.fn_job_claim(text,text,text,text,integer,integer)
 grant execute on function writ.fn_job_claim(text,text,text,text,integer,integer) to workflow_admin;
 
 -- function writ.fn_job_claim_many(p_kinds text[], p_executor text, p_lease_holder text, p_lease_ttl_seconds double precision DEFAULT NULL::double precision, p_limit integer DEFAULT 1, p_start integer DEFAULT 0, p_lease_name text DEFAULT NULL::text, p_durable boolean DEFAULT true, p_lease_token uuid DEFAULT NULL::uuid, p_alone boolean DEFAULT false, p_after text DEFAULT NULL::text) returns json
---   plpgsql, volatile, security definer; owner writ_owner; body e470c097d5fbc3dae9e52612eb3ef98c
+--   plpgsql, volatile, security definer; owner writ_owner; body 75d0ae91921510337c596575d8d96394
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
@@ -2490,7 +2493,7 @@ grant execute on function writ.fn_job_enqueue(text,text,text,text,text,text,json
 grant execute on function writ.fn_job_enqueue(text,text,text,text,text,text,jsonb,integer,timestamp with time zone,timestamp with time zone,text,uuid,text,text,jsonb,integer,uuid,uuid) to workflow_admin;
 
 -- function writ.fn_job_enqueue_alike(p_kind text, p_ids uuid[], p_inputs json, p_actor text, p_tenant_id text DEFAULT 'default'::text, p_priority smallint DEFAULT 0, p_atomic boolean DEFAULT false) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 1f4063d4892e8383613e26f553e3f60f
+--   plpgsql, volatile, security definer; owner writ_owner; body 18f243f70388f36177d69f1eff3bfb99
 --   set search_path=pg_catalog, pg_temp
 --   set plan_cache_mode=force_generic_plan
 grant execute on function writ.fn_job_enqueue_alike(text,uuid[],json,text,text,smallint,boolean) to dot_executor;
@@ -2698,8 +2701,8 @@ grant execute on function writ.now() to writ_auditor;
 -- function writ_data.batch_of(p_event_id uuid) returns uuid
 --   sql, immutable; owner writ_owner; body 1b3f631d52568c593594defe59be90a2
 
--- function writ_data.choose_lanes(p_kinds text[], p_floors smallint[], p_alone boolean, p_after text, p_limit integer, p_keyed boolean, OUT lanes bigint[], OUT heads bigint[], OUT firsts bigint[], OUT tenants text[], OUT kinds text[], OUT keys text[], OUT quotas integer[], OUT limited boolean[], OUT after text) returns record
---   plpgsql, stable; owner writ_owner; body 3c7c92b8be2baa47cdd852398dbb1550
+-- function writ_data.choose_lanes(p_kinds text[], p_floors smallint[], p_alone boolean, p_after text, p_limit integer, p_keyed boolean, OUT lanes bigint[], OUT heads bigint[], OUT firsts bigint[], OUT tenants text[], OUT kinds text[], OUT keys text[], OUT quotas integer[], OUT limited boolean[], OUT priorities smallint[], OUT after text) returns record
+--   plpgsql, stable; owner writ_owner; body ee0b7718b1805ffd0476c2854d4bf32e
 
 -- function writ_data.consumer_jobs(p_consumers text[], p_since uuid[], p_event_ids uuid[], p_event_types text[], p_subjects text[]) returns TABLE(consumer text, jobs jsonb)
 --   plpgsql, volatile; owner writ_owner; body 55f884e994fb4a2ab046e058636e384c
@@ -2732,14 +2735,14 @@ grant execute on function writ.now() to writ_auditor;
 -- function writ_data.keep_partitions(p_actor text, p_at timestamp with time zone) returns integer
 --   plpgsql, volatile; owner writ_owner; body 5ab9f3c5ace6b7ff87da8489fc904e67
 
--- function writ_data.lanes_by_key(p_kinds text[], p_floors smallint[], p_alone boolean, p_after text, p_upto text, p_tenants integer, OUT lanes bigint[], OUT heads bigint[], OUT firsts bigint[], OUT tenants text[], OUT kinds text[], OUT keys text[], OUT limited boolean[], OUT tenants_found integer) returns record
---   plpgsql, stable; owner writ_owner; body 539091ba33f2bd717a0b8702f5c40929
+-- function writ_data.lanes_by_key(p_kinds text[], p_floors smallint[], p_alone boolean, p_after text, p_upto text, p_tenants integer, OUT lanes bigint[], OUT heads bigint[], OUT firsts bigint[], OUT tenants text[], OUT kinds text[], OUT keys text[], OUT limited boolean[], OUT priorities smallint[], OUT tenants_found integer) returns record
+--   plpgsql, stable; owner writ_owner; body c826592d2ae61e486a354e7bb3c51b70
 
 -- function writ_data.lease_position(p_lease_token uuid, p_job_id uuid) returns integer
 --   sql, stable; owner writ_owner; body 3fdbe83fab1709f9ad8c0a5a0316aa7c
 
 -- function writ_data.leave_ready(p_job writ_data.job, OUT attempts smallint, OUT execution_no smallint) returns record
---   plpgsql, volatile; owner writ_owner; body 42cbc26b9c6c74e463956836f4cb4bd5
+--   plpgsql, volatile; owner writ_owner; body 704a86837e8b69f263e404a4969804ef
 --   set enable_seqscan=off
 
 -- function writ_data.lock_lease(p_lease_token uuid, p_to_remove boolean) returns writ_data.job_lease
@@ -2751,6 +2754,9 @@ grant execute on function writ.now() to writ_auditor;
 --   set enable_hashjoin=off
 --   set enable_mergejoin=off
 --   set plan_cache_mode=force_generic_plan
+
+-- function writ_data.look_up(p_ids uuid[], p_attempts smallint[], p_nos smallint[], p_answers text[]) returns text[]
+--   plpgsql, stable; owner writ_owner; body 6469f6751590d4b470f010e8308f4844
 
 -- function writ_data.make_partition(p_table text, p_day date) returns boolean
 --   plpgsql, volatile; owner writ_owner; body fe0c223af2785ec4327eec9ff2ac2387
@@ -2811,8 +2817,8 @@ grant execute on function writ.now() to writ_auditor;
 -- function writ_data.subscribed_kinds(p_holder text, p_lease_name text, p_kinds text[]) returns TABLE(job_kind text, priority_floor smallint)
 --   plpgsql, stable; owner writ_owner; body 574706e5016a65d2f42878ffeb31fde0
 
--- function writ_data.take(p_lane bigint, p_head bigint, p_jobs integer, p_at timestamp with time zone, OUT ids uuid[], OUT attempts smallint[], OUT nos smallint[], OUT rows_taken integer, OUT late_ids uuid[], OUT late_attempts smallint[], OUT late_nos smallint[]) returns record
---   plpgsql, volatile; owner writ_owner; body c0abf1a7e495d0096e3d6880c9c3322b
+-- function writ_data.take(p_lane bigint, p_head bigint, p_jobs integer, p_at timestamp with time zone, p_kind text, p_tenant text, p_priority smallint, OUT ids uuid[], OUT attempts smallint[], OUT nos smallint[], OUT answers text[], OUT rows_taken integer, OUT late_ids uuid[], OUT late_attempts smallint[], OUT late_nos smallint[]) returns record
+--   plpgsql, volatile; owner writ_owner; body 11828a17b366ab12c9b4d75cf2ef3627
 
 -- function writ_data.upkeep(p_at timestamp with time zone, p_actor text) returns void
 --   plpgsql, volatile; owner writ_owner; body 4494d26f9ff029aa775bd35409b9d955

@@ -208,11 +208,16 @@ create table writ_data.job_ready (
   execution_no smallint not null,
   deadline_at  timestamptz,
   moved        boolean not null default false,
+  inputs       text[],
+  max_attempts smallint,
   constraint ready_row_has_jobs check (cardinality(job_ids) between 1 and 100),
   constraint moved_jobs_stand_by_themselves check (not moved or cardinality(job_ids) = 1)
 );
 comment on table writ_data.job_ready is
   'What can be claimed now: the jobs that one call added to a lane, at most a hundred to a row. A claim deletes the row and writes a lease.';
+comment on column writ_data.job_ready.max_attempts is
+  'Set: the row carries all that a worker needs to know, with the inputs beside it, and a claim need not look the jobs up. Null: it has to.';
+alter table writ_data.job_ready alter inputs set storage external;
 comment on column writ_data.job_ready.moved is 'Came here after a delay, a retry or a release, and so not where its ready_seq says.';
 create index job_ready_claim on writ_data.job_ready (lane_id, seq, part);
 create index job_ready_by_deadline on writ_data.job_ready (deadline_at) where deadline_at is not null;

@@ -4,24 +4,24 @@
 -- closed for the moment: of those a few dozen are looked at, beginning anywhere. Called by the claim, whose settings forbid plans that flip.
 create or replace function writ_data.choose_lanes(p_kinds text[], p_floors smallint[], p_alone boolean, p_after text, p_limit integer, p_keyed boolean,
   out lanes bigint[], out heads bigint[], out firsts bigint[], out tenants text[], out kinds text[], out keys text[], out quotas integer[], out limited boolean[],
-  out after text
+  out priorities smallint[], out after text
 ) language plpgsql stable as $$
 declare
   v_tenants integer := least(64, p_limit); v_count integer; v_weighted boolean; v_sum double precision; v_least double precision;
-  v_lane bigint; v_head bigint; v_first bigint; v_tenant text; v_more boolean;
+  v_lane bigint; v_head bigint; v_first bigint; v_tenant text; v_priority smallint; v_more boolean;
   found_lanes record;
 begin
   if cardinality(p_kinds) = 1 and not p_keyed and p_floors is null and coalesce(p_after, '') = '' then
     -- The ordinary queue: one lane.
-    select l.lane_id, l.head, f.seq, l.tenant_id, exists (select from writ_data.lane o where o.job_kind = l.job_kind and o.lane_id <> l.lane_id)
-    into v_lane, v_head, v_first, v_tenant, v_more
+    select l.lane_id, l.head, f.seq, l.tenant_id, l.priority, exists (select from writ_data.lane o where o.job_kind = l.job_kind and o.lane_id <> l.lane_id)
+    into v_lane, v_head, v_first, v_tenant, v_priority, v_more
     from writ_data.lane l
     cross join lateral (select r.seq from writ_data.job_ready r where r.lane_id = l.lane_id and r.seq >= l.head order by r.seq limit 1) f
     where l.job_kind = p_kinds[1] and l.alone = p_alone order by l.tenant_id limit 1;
     if not found then
       return;
     elsif not v_more then
-      lanes := array[v_lane]; heads := array[v_head]; firsts := array[v_first]; tenants := array[v_tenant]; kinds := p_kinds; keys := '{""}'; limited := '{f}';
+      lanes := array[v_lane]; heads := array[v_head]; firsts := array[v_first]; tenants := array[v_tenant]; kinds := p_kinds; keys := '{""}'; limited := '{f}'; priorities := array[v_priority];
       quotas := array[p_limit]; after := '';
       return;
     end if;
@@ -33,18 +33,18 @@ begin
   end if;
   if p_keyed then
     found_lanes := writ_data.lanes_by_key(p_kinds, p_floors, p_alone, p_after, '', v_tenants);
-    lanes := found_lanes.lanes; heads := found_lanes.heads; firsts := found_lanes.firsts; tenants := found_lanes.tenants; kinds := found_lanes.kinds; keys := found_lanes.keys; limited := found_lanes.limited; v_count := found_lanes.tenants_found;
+    lanes := found_lanes.lanes; heads := found_lanes.heads; firsts := found_lanes.firsts; tenants := found_lanes.tenants; kinds := found_lanes.kinds; keys := found_lanes.keys; limited := found_lanes.limited; priorities := found_lanes.priorities; v_count := found_lanes.tenants_found;
     if p_after <> '' and coalesce(v_count, 0) < v_tenants then
       found_lanes := writ_data.lanes_by_key(p_kinds, p_floors, p_alone, '', p_after, v_tenants - coalesce(v_count, 0));
       lanes := lanes || found_lanes.lanes; heads := heads || found_lanes.heads; firsts := firsts || found_lanes.firsts; tenants := tenants || found_lanes.tenants; kinds := kinds || found_lanes.kinds;
-      keys := keys || found_lanes.keys; limited := limited || found_lanes.limited; v_count := coalesce(v_count, 0) + found_lanes.tenants_found;
+      keys := keys || found_lanes.keys; limited := limited || found_lanes.limited; priorities := priorities || found_lanes.priorities; v_count := coalesce(v_count, 0) + found_lanes.tenants_found;
     end if;
     v_weighted := exists (select from writ_data.tenant_weight);
   else
     for v_pass in 1 .. 2 loop
       select lanes || array_agg(c.lane_id), heads || array_agg(c.head), firsts || array_agg(c.seq), tenants || array_agg(c.tenant_id), kinds || array_agg(c.job_kind),
-        keys || array_agg(c.limit_key), limited || array_agg(false), coalesce(v_count, 0) + count(distinct c.tenant_id), exists (select from writ_data.tenant_weight)
-      into lanes, heads, firsts, tenants, kinds, keys, limited, v_count, v_weighted
+        keys || array_agg(c.limit_key), limited || array_agg(false), priorities || array_agg(c.priority), coalesce(v_count, 0) + count(distinct c.tenant_id), exists (select from writ_data.tenant_weight)
+      into lanes, heads, firsts, tenants, kinds, keys, limited, priorities, v_count, v_weighted
       from (
         select x.* from unnest(p_kinds, p_floors) k(kind, floor) cross join lateral (
           select l.lane_id, l.head, f.seq, l.tenant_id, l.job_kind, l.limit_key, l.priority

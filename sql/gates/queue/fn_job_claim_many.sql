@@ -24,7 +24,7 @@ declare
   v_token uuid := coalesce(p_lease_token, writ_data.uuidv7());
   v_limit integer := least(greatest(p_limit, 1), 5000);
   v_kinds text[] := p_kinds; v_floors smallint[];
-  v_settings jsonb[]; v_subscribed boolean; v_forbidden boolean; v_limited boolean; v_timeout double precision; v_start integer; v_answer text; v_setting text; v_batch uuid; v_lo uuid; v_hi uuid;
+  v_settings jsonb[]; v_subscribed boolean; v_forbidden boolean; v_limited boolean; v_timeout double precision; v_start integer; v_setting text; v_batch uuid; v_answers text[] := '{}';
   v_lanes integer;
   v_want integer; v_tenant_left integer; v_more integer[] := '{}'; v_again double precision; v_alone boolean := false; v_start_now integer := 0; v_blocked boolean;
   v_ids uuid[] := '{}'; v_attempts smallint[] := '{}'; v_nos smallint[] := '{}'; v_expired uuid[]; h_kind text[] := '{}'; h_key text[] := '{}'; h_jobs integer[] := '{}'; h_starts integer[] := '{}';
@@ -39,24 +39,24 @@ begin
     return writ_data.refusal('generator_forbidden', p_lease_holder);
   end if;
   -- Aggregates and wide queries cost more to set up than to run, and most claims are small: one kind is looked up plainly.
-  v_settings := array(select c.value from writ_data.dot_config c
-    where c.key = any ('{queue.job_substrate.enabled,queue.lease.duration_sec,queue.lease.timeout_sec,queue.worker.enabled}') order by c.key);
-  if v_settings[1] <> 'true' then
-    return writ_data.refusal('job_substrate_disabled');
-  end if;
   if cardinality(p_kinds) = 1 then
-    select k.executor <> p_executor, k.limit_concurrency is not null or k.limit_rate is not null, k.timeout_s,
+    select array(select c.value from writ_data.dot_config c
+        where c.key = any ('{queue.job_substrate.enabled,queue.lease.duration_sec,queue.lease.timeout_sec,queue.worker.enabled}') order by c.key), k.executor <> p_executor, k.limit_concurrency is not null or k.limit_rate is not null, k.timeout_s,
       exists (select from writ_data.job_subscription x where x.executor_id = any (array[p_lease_holder, p_lease_name]))
-    into v_forbidden, v_limited, v_timeout, v_subscribed
-    from writ_data.job_kind k where k.job_kind = p_kinds[1];
+    into v_settings, v_forbidden, v_limited, v_timeout, v_subscribed
+    from (select p_kinds[1] as kind) p left join writ_data.job_kind k on k.job_kind = p.kind;
     v_timeout := coalesce(v_timeout, v_settings[3]::double precision);
   else
+    v_settings := array(select c.value from writ_data.dot_config c
+      where c.key = any ('{queue.job_substrate.enabled,queue.lease.duration_sec,queue.lease.timeout_sec,queue.worker.enabled}') order by c.key);
     select bool_or(k.executor <> p_executor), bool_or(k.limit_concurrency is not null or k.limit_rate is not null), max(coalesce(k.timeout_s, v_settings[3]::double precision)),
       exists (select from writ_data.job_subscription x where x.executor_id = any (array[p_lease_holder, p_lease_name]))
     into v_forbidden, v_limited, v_timeout, v_subscribed
     from writ_data.job_kind k where k.job_kind = any (p_kinds);
   end if;
-  if v_forbidden then
+  if v_settings[1] <> 'true' then
+    return writ_data.refusal('job_substrate_disabled');
+  elsif v_forbidden then
     return writ_data.refusal('executor_forbidden', format('%s may not claim jobs of another executor''s kind.', p_executor));
   elsif v_settings[4] <> 'true' then
     return json_build_object('jobs', json_build_array(), 'paused', true);
@@ -71,13 +71,13 @@ begin
     v_alone := exists (select from writ_data.lane where job_kind = any (v_kinds) and alone);
   end if;
   if v_alone then
-    chosen := writ_data.choose_lanes(v_kinds, v_floors, true, p_after, 1, v_limited);
+    chosen := writ_data.choose_lanes(v_kinds, v_floors, true, p_after, 1, coalesce(v_limited, false));
     v_alone := coalesce(cardinality(chosen.lanes), 0) > 0;
   end if;
   if v_alone then
     v_limit := 1;
   else
-    chosen := writ_data.choose_lanes(v_kinds, v_floors, false, p_after, v_limit, v_limited);
+    chosen := writ_data.choose_lanes(v_kinds, v_floors, false, p_after, v_limit, coalesce(v_limited, false));
   end if;
   v_lanes := coalesce(cardinality(chosen.lanes), 0);
 
@@ -106,7 +106,7 @@ begin
         continue when a.jobs <= 0;
         v_want := a.jobs;
       end if;
-      t := writ_data.take(chosen.lanes[i], chosen.heads[i], v_want, v_now);
+      t := writ_data.take(chosen.lanes[i], chosen.heads[i], v_want, v_now, chosen.kinds[i], chosen.tenants[i], chosen.priorities[i]);
       if cardinality(t.ids) < v_want then v_more[i] := 0; end if;
       if t.late_ids is not null then
         v_expired := v_expired || writ_data.end_unleased(t.late_ids, t.late_attempts, t.late_nos, 'deadline_exceeded', 'The deadline passed before a worker was free.', v_now);
@@ -123,11 +123,11 @@ begin
           -- In front, where the start mark will cover them.
           v_start_now := v_start_now + cardinality(t.ids);
           h_starts := h_starts || cardinality(h_kind);
-          v_ids := t.ids || v_ids; v_attempts := t.attempts || v_attempts; v_nos := t.nos || v_nos;
+          v_ids := t.ids || v_ids; v_attempts := t.attempts || v_attempts; v_nos := t.nos || v_nos; v_answers := t.answers || v_answers;
           continue;
         end if;
       end if;
-      v_ids := v_ids || t.ids; v_attempts := v_attempts || t.attempts; v_nos := v_nos || t.nos;
+      v_ids := v_ids || t.ids; v_attempts := v_attempts || t.attempts; v_nos := v_nos || t.nos; v_answers := v_answers || t.answers;
     end loop;
     exit when cardinality(v_ids) >= v_limit;
   end loop;
@@ -140,23 +140,10 @@ begin
     return json_strip_nulls(json_build_object('jobs', json_build_array(), 'after', chosen.after, 'limited', v_blocked, 'again_ms', v_again));
   end if;
 
-  v_lo := v_ids[1]; v_hi := v_ids[1];
-  if cardinality(v_ids) > 1 then
-    select u.ids[1], u.ids[cardinality(v_ids)] into v_lo, v_hi from (select array_agg(x order by x) as ids from unnest(v_ids) x) u;
+  -- Where the ready row carries what a worker needs to know, that is the answer; the others are looked up.
+  if array_position(v_answers, null) is not null then
+    v_answers := writ_data.look_up(v_ids, v_attempts, v_nos, v_answers);
   end if;
-  -- The rows of the answer are put together as text: their inputs are JSON already, and building it value by value is what would cost most in a claim.
-  select string_agg(concat('["', u.id, '","', j.job_kind, '",', to_json(j.tenant_id), ',', coalesce(to_json(j.idempotency_key)::text, 'null'), ',',
-      u.attempts + 1, ',', u.no, ',', coalesce(to_json(j.deadline_at)::text, 'null'), case when j.input is null then ',null,' else concat(',[', j.input, '],') end,
-      case when j.payload_ref is null and j.safe_payload is null and j.correlation_id is null then 'null,null,null'
-        else concat_ws(',', coalesce(to_json(j.payload_ref)::text, 'null'), coalesce(j.safe_payload::text, 'null'), coalesce(to_json(j.correlation_id)::text, 'null')) end, ',',
-      j.priority, ',', j.max_attempts,
-      case when j.parent_job_id is null and j.workflow_id is null then ',null,null]'
-        else concat(',', coalesce(to_json(j.parent_job_id)::text, 'null'), ',', coalesce(to_json(j.workflow_id)::text, 'null'), ']') end), ',')
-  into v_answer
-  from unnest(v_ids, v_attempts, v_nos) with ordinality u(id, attempts, no, n)
-  -- One by one through the index; the bounds leave only the days open in which these jobs were enqueued. Merged into the query, they would tempt
-  -- the planner to read everything between them, once for every job.
-  cross join lateral (select * from writ_data.job x where x.job_id = u.id and x.job_id between v_lo and v_hi offset 0) j;
   if not p_durable then
     v_setting := set_config('synchronous_commit', 'off', true);
   end if;
@@ -176,5 +163,5 @@ begin
     array['dot.job.leased', 'dot.job.started'], array[1, 1], array[cardinality(v_ids), v_start]);
   return concat('{"lease_token":"', v_token, '","leased_until":', to_json(v_until), ',"started_upto":', v_start, ',"timeout_s":', v_timeout,
     ',"after":', to_json(coalesce(chosen.after, '')), case when v_alone then ',"alone":true' end, case when v_blocked then ',"limited":true' end, case when v_again is not null then concat(',"again_ms":', v_again) end,
-    ',"jobs":[', v_answer, ']}')::json;
+    ',"jobs":[', array_to_string(v_answers, ','), ']}')::json;
 end $$;
