@@ -137,7 +137,7 @@ begin
       array[cardinality(v_expired)], jsonb_build_object('code', 'deadline_exceeded'));
   end if;
   if cardinality(v_ids) = 0 then
-    return json_strip_nulls(json_build_object('jobs', json_build_array(), 'after', chosen.after, 'limited', v_blocked, 'again_ms', v_again));
+    return json_strip_nulls(json_build_object('jobs', json_build_array(), 'after', nullif(chosen.after, ''), 'limited', v_blocked, 'again_ms', v_again));
   end if;
 
   -- Where the ready row carries what a worker needs to know, that is the answer; the others are looked up.
@@ -162,6 +162,6 @@ begin
   v_batch := writ_data.record('fn_job_claim', p_lease_holder, v_now, v_ids,
     array['dot.job.leased', 'dot.job.started'], array[1, 1], array[cardinality(v_ids), v_start]);
   return concat('{"lease_token":"', v_token, '","leased_until":', to_json(v_until), ',"started_upto":', v_start, ',"timeout_s":', v_timeout,
-    ',"after":', to_json(coalesce(chosen.after, '')), case when v_alone then ',"alone":true' end, case when v_blocked then ',"limited":true' end, case when v_again is not null then concat(',"again_ms":', v_again) end,
+    case when chosen.after <> '' then concat(',"after":', to_json(chosen.after)) end, case when v_alone then ',"alone":true' end, case when v_blocked then ',"limited":true' end, case when v_again is not null then concat(',"again_ms":', v_again) end,
     ',"jobs":[', array_to_string(v_answers, ','), ']}')::json;
 end $$;

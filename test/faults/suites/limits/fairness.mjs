@@ -42,7 +42,7 @@ async function claim(pool, holder, from = null) {
   const tenants = /** @type {string[]} */ (jobs.map((/** @type {string[]} */ [, , tenant]) => tenant));
   const finish = () =>
     pool.query('select writ.fn_job_succeed_many($1, array(select generate_series(1, $2::int)))', [token, tenants.length]);
-  return { tenants, finish, after: /** @type {string} */ (after) };
+  return { tenants, finish, after: /** @type {string} */ (after ?? '') };
 }
 
 /** How many claims each claimer made. @param {{ holder: string }[]} claims */
