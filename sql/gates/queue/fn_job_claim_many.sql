@@ -130,7 +130,7 @@ begin
       array[cardinality(v_expired)], jsonb_build_object('code', 'deadline_exceeded'));
   end if;
   if cardinality(v_ids) = 0 then
-    return json_strip_nulls(json_build_object('jobs', json_build_array(), 'after', chosen.after, 'limited', v_blocked, 'again_ms', v_again));
+    return json_strip_nulls(json_build_object('jobs', json_build_array(), 'after', nullif(chosen.after, ''), 'limited', v_blocked, 'again_ms', v_again));
   end if;
 
   v_lo := v_ids[1]; v_hi := v_ids[1];

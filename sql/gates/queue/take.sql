@@ -8,7 +8,7 @@ create or replace function writ_data.take(p_lane bigint, p_head bigint, p_jobs i
 ) language plpgsql as $$
 declare
   v_rows integer := greatest(1, p_jobs / 100); v_jobs integer; v_left integer := p_jobs; v_got integer; v_plain boolean; v_dated boolean;
-  t_ids uuid[]; t_attempts smallint[]; t_nos smallint[];
+  t_ids uuid[]; t_attempts smallint[]; t_nos smallint[]; l_ids uuid[]; l_attempts smallint[]; l_nos smallint[];
   r_seq bigint[]; r_part integer[]; r_jobs integer[]; r_attempts smallint[]; r_no smallint[]; r_deadline timestamptz[]; r_moved boolean[];
 begin
   ids := '{}'; attempts := '{}'; nos := '{}'; rows_taken := 0;
@@ -49,14 +49,15 @@ begin
       select array_agg(t_ids[u.o] order by u.o) filter (where u.late), array_agg(t_attempts[u.o] order by u.o) filter (where u.late),
         array_agg(t_nos[u.o] order by u.o) filter (where u.late), coalesce(array_agg(t_ids[u.o] order by u.o) filter (where not u.late), '{}'),
         coalesce(array_agg(t_attempts[u.o] order by u.o) filter (where not u.late), '{}'), coalesce(array_agg(t_nos[u.o] order by u.o) filter (where not u.late), '{}')
-      into late_ids, late_attempts, late_nos, t_ids, t_attempts, t_nos
+      into l_ids, l_attempts, l_nos, t_ids, t_attempts, t_nos
       from (select coalesce(x.deadline <= p_at, false) as late, row_number() over (order by x.o) as o
         from unnest(r_jobs, r_deadline) with ordinality x(jobs, deadline, o) cross join lateral generate_series(1, x.jobs)) u
       where u.o <= cardinality(t_ids);
+      late_ids := late_ids || l_ids; late_attempts := late_attempts || l_attempts; late_nos := late_nos || l_nos;
     end if;
     ids := ids || t_ids; attempts := attempts || t_attempts; nos := nos || t_nos;
     v_left := p_jobs - cardinality(ids);
-    exit when v_left = 0 or v_got < v_rows or late_ids is not null;
+    exit when v_left = 0 or v_got < v_rows or cardinality(late_ids) >= 1000; -- the clockwork sees to the others
     v_rows := least(v_rows * 8, ceil(v_left * v_rows::double precision / v_jobs))::integer;
   end loop;
 end $$;
