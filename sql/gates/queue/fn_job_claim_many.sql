@@ -25,7 +25,7 @@ declare
   v_limit integer := least(greatest(p_limit, 1), 5000);
   v_kinds text[] := p_kinds; v_floors smallint[];
   v_enabled boolean; v_working boolean; v_subscribed boolean; v_forbidden boolean; v_limited boolean; v_timeout double precision; v_start integer; v_answer text; v_setting text; v_batch uuid; v_lo uuid; v_hi uuid;
-  v_lanes integer;
+  v_lanes integer; v_safe bigint;
   v_want integer; v_tenant_left integer; v_more integer[] := '{}'; v_again double precision; v_alone boolean := false; v_start_now integer := 0; v_blocked boolean;
   v_ids uuid[] := '{}'; v_attempts smallint[] := '{}'; v_nos smallint[] := '{}'; v_expired uuid[]; h_kind text[] := '{}'; h_key text[] := '{}'; h_jobs integer[] := '{}'; h_starts integer[] := '{}';
   chosen record; t record; a record;
@@ -39,8 +39,9 @@ begin
     return writ_data.refusal('generator_forbidden', p_lease_holder);
   end if;
   select s.enabled, s.working, s.ttl, k.forbidden, k.limited, coalesce(k.timeout, s.timeout),
-    exists (select from writ_data.job_subscription x where x.executor_id = any (array[p_lease_holder, p_lease_name]))
-  into v_enabled, v_working, v_ttl, v_forbidden, v_limited, v_timeout, v_subscribed
+    exists (select from writ_data.job_subscription x where x.executor_id = any (array[p_lease_holder, p_lease_name])),
+    (select last_value from writ_data.job_ready_safe)
+  into v_enabled, v_working, v_ttl, v_forbidden, v_limited, v_timeout, v_subscribed, v_safe
   from (select bool_or(c.value = 'true') filter (where c.key = 'queue.job_substrate.enabled') as enabled,
       bool_or(c.value = 'true') filter (where c.key = 'queue.worker.enabled') as working,
       max(c.value::double precision) filter (where c.key = 'queue.lease.duration_sec') as ttl, max(c.value::double precision) filter (where c.key = 'queue.lease.timeout_sec') as timeout
@@ -106,7 +107,7 @@ begin
       end if;
       if t.rows_taken > 0 and random() * 1000 < t.rows_taken then
         -- About once in a thousand rows, the lane's head moves up to its first live row.
-        perform writ_data.move_head(chosen.lanes[i], chosen.firsts[i]);
+        perform writ_data.move_head(chosen.lanes[i], chosen.firsts[i], v_safe);
       end if;
       continue when cardinality(t.ids) = 0;
       v_tenant_left := v_tenant_left - cardinality(t.ids);
