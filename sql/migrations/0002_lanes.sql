@@ -193,7 +193,7 @@ create table writ_data.lane (
 comment on table writ_data.lane is 'Where jobs of one kind, tenant, limit key and priority stand in line. Made by the first job, removed some minutes after the last.';
 comment on column writ_data.lane.alone is 'For jobs whose worker died in them: each runs with nothing beside it.';
 comment on column writ_data.lane.head is 'No ready row of the lane stands before it.';
-comment on column writ_data.lane.closing is 'Found empty by that transaction; removed when every transaction that may not have seen this has ended.';
+comment on column writ_data.lane.closing is '0: found empty. A transaction that has seen this mark stand: removed when every older one has ended.';
 create unique index lane_is_one on writ_data.lane (job_kind, tenant_id, limit_key, priority desc, alone);
 create index lane_alone on writ_data.lane (job_kind) where alone;
 
