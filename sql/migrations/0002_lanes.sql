@@ -195,6 +195,7 @@ comment on column writ_data.lane.alone is 'For jobs whose worker died in them: e
 comment on column writ_data.lane.head is 'No ready row of the lane stands before it.';
 comment on column writ_data.lane.closing is '0: found empty. A transaction that has seen this mark stand: removed when every older one has ended.';
 create unique index lane_is_one on writ_data.lane (job_kind, tenant_id, limit_key, priority desc, alone);
+create index lane_by_key on writ_data.lane (job_kind, tenant_id, md5(limit_key), priority desc) where limit_key <> '';
 create index lane_alone on writ_data.lane (job_kind) where alone;
 
 alter table writ_data.job_ready rename to job_ready_old;
