@@ -25,8 +25,8 @@ begin
 
   perform writ_data.keep_partitions(p_actor, p_at);
   perform writ.fn_job_cleanup_sweep(10000, p_actor);
-  if p_at < v_retired or p_at >= v_retired + interval '1 hour' then
+  -- A day in a minute while there are any to drop, and a look in an hour when there are none.
+  if (p_at < v_retired or p_at >= v_retired + interval '1 hour') and writ_data.retire_days(p_actor, p_at) = 0 then
     update writ_data.clockwork set retired_at = p_at;
-    perform writ_data.retire_days(p_actor, p_at);
   end if;
 end $$;
