@@ -11,8 +11,24 @@ declare
   -- Tenants of unequal weight, or at their limits, are not visited each in their turn: more of them have to be looked at.
   v_tenants integer := case when p_keyed or v_weighted then 64 else least(64, p_limit) end;
   v_count integer := 0; v_seen integer := 0; v_from text := p_after; v_upto text := ''; v_chance double precision; look record;
+  v_lane bigint; v_head bigint; v_first bigint; v_tenant text; v_more boolean;
 begin
   after := '';
+  if cardinality(p_kinds) = 1 and not p_keyed and p_floors is null and p_after = '' then
+    -- The ordinary queue: one lane.
+    select l.lane_id, l.head, f.seq, l.tenant_id, exists (select from writ_data.lane o where o.job_kind = l.job_kind and o.lane_id <> l.lane_id)
+    into v_lane, v_head, v_first, v_tenant, v_more
+    from writ_data.lane l
+    cross join lateral (select r.seq from writ_data.job_ready r where r.lane_id = l.lane_id and r.seq >= l.head order by r.seq limit 1) f
+    where l.job_kind = p_kinds[1] and l.alone = p_alone order by l.tenant_id limit 1;
+    if not found then
+      return;
+    elsif not v_more then
+      lanes := array[v_lane]; heads := array[v_head]; firsts := array[v_first]; tenants := array[v_tenant]; kinds := p_kinds; keys := '{""}'; limited := '{f}';
+      quotas := array[p_limit];
+      return;
+    end if;
+  end if;
   if p_keyed then
     for v_look in 1 .. 8 loop
       look := writ_data.lanes_by_key(p_kinds, p_floors, p_alone, v_from, v_upto, 64);

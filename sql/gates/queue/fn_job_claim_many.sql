@@ -24,7 +24,7 @@ declare
   v_token uuid := coalesce(p_lease_token, writ_data.uuidv7());
   v_limit integer;
   v_kinds text[] := p_kinds; v_floors smallint[];
-  v_enabled boolean; v_working boolean; v_subscribed boolean; v_forbidden boolean; v_limited boolean; v_timeout double precision; v_start integer; v_answer text; v_setting text; v_batch uuid; v_lo uuid; v_hi uuid;
+  v_settings jsonb[]; v_subscribed boolean; v_forbidden boolean; v_limited boolean; v_timeout double precision; v_start integer; v_answer text; v_setting text; v_batch uuid; v_lo uuid; v_hi uuid;
   v_lanes integer; v_safe bigint; v_share integer; v_before text; v_after text; v_starts boolean;
   v_want integer; v_tenant_left integer; v_more integer[] := '{}'; v_again double precision; v_alone boolean := false; v_start_now integer := 0; v_blocked boolean;
   v_ids uuid[] := '{}'; v_attempts smallint[] := '{}'; v_nos smallint[] := '{}'; v_expired uuid[]; h_kind text[] := '{}'; h_key text[] := '{}'; h_jobs integer[] := '{}'; h_starts integer[] := '{}';
@@ -38,27 +38,30 @@ begin
   elsif p_lease_holder like 'MOT:%' then
     return writ_data.refusal('generator_forbidden', p_lease_holder);
   end if;
-  select s.enabled, s.working, s.ttl, k.forbidden, k.limited, coalesce(k.timeout, s.timeout),
-    exists (select from writ_data.job_subscription x where x.executor_id = any (array[p_lease_holder, p_lease_name])),
-    (select last_value from writ_data.job_ready_safe)
-  into v_enabled, v_working, v_ttl, v_forbidden, v_limited, v_timeout, v_subscribed, v_safe
-  from (select bool_or(c.value = 'true') filter (where c.key = 'queue.job_substrate.enabled') as enabled,
-      bool_or(c.value = 'true') filter (where c.key = 'queue.worker.enabled') as working,
-      max(c.value::double precision) filter (where c.key = 'queue.lease.duration_sec') as ttl, max(c.value::double precision) filter (where c.key = 'queue.lease.timeout_sec') as timeout
-    from writ_data.dot_config c
-    where c.key = any ('{queue.job_substrate.enabled,queue.worker.enabled,queue.lease.duration_sec,queue.lease.timeout_sec}')) s
-  cross join lateral (select bool_or(k.executor <> p_executor) as forbidden, bool_or(k.limit_concurrency is not null or k.limit_rate is not null) as limited,
-      max(coalesce(k.timeout_s, s.timeout)) as timeout
-    from writ_data.job_kind k where k.job_kind = any (p_kinds)) k;
-  if not coalesce(v_enabled, false) then
+  -- Aggregates and wide queries cost more to set up than to run, and most claims are small: one kind is looked up plainly.
+  v_settings := array(select c.value from writ_data.dot_config c
+    where c.key = any ('{queue.job_substrate.enabled,queue.lease.duration_sec,queue.lease.timeout_sec,queue.worker.enabled}') order by c.key);
+  if v_settings[1] <> 'true' then
     return writ_data.refusal('job_substrate_disabled');
-  elsif v_forbidden then
+  end if;
+  if cardinality(p_kinds) = 1 then
+    select k.executor <> p_executor, k.limit_concurrency is not null or k.limit_rate is not null, k.timeout_s,
+      exists (select from writ_data.job_subscription x where x.executor_id = any (array[p_lease_holder, p_lease_name])), (select last_value from writ_data.job_ready_safe)
+    into v_forbidden, v_limited, v_timeout, v_subscribed, v_safe
+    from writ_data.job_kind k where k.job_kind = p_kinds[1];
+    v_timeout := coalesce(v_timeout, v_settings[3]::double precision);
+  else
+    select bool_or(k.executor <> p_executor), bool_or(k.limit_concurrency is not null or k.limit_rate is not null), max(coalesce(k.timeout_s, v_settings[3]::double precision)),
+      exists (select from writ_data.job_subscription x where x.executor_id = any (array[p_lease_holder, p_lease_name])), (select last_value from writ_data.job_ready_safe)
+    into v_forbidden, v_limited, v_timeout, v_subscribed, v_safe
+    from writ_data.job_kind k where k.job_kind = any (p_kinds);
+  end if;
+  if v_forbidden then
     return writ_data.refusal('executor_forbidden', format('%s may not claim jobs of another executor''s kind.', p_executor));
-  elsif not v_working then
+  elsif v_settings[4] <> 'true' then
     return json_build_object('jobs', json_build_array(), 'paused', true);
   end if;
-  v_ttl := least(greatest(coalesce(p_lease_ttl_seconds, v_ttl), 0), 86400);
-
+  v_ttl := least(greatest(coalesce(p_lease_ttl_seconds, v_settings[2]::double precision), 0), 86400);
   if v_subscribed then
     select array_agg(s.job_kind), array_agg(s.priority_floor) into v_kinds, v_floors from writ_data.subscribed_kinds(p_lease_holder, p_lease_name, p_kinds) s;
   end if;
@@ -149,7 +152,7 @@ begin
         else concat_ws(',', coalesce(to_json(j.payload_ref)::text, 'null'), coalesce(j.safe_payload::text, 'null'), coalesce(to_json(j.correlation_id)::text, 'null')) end, ',',
       j.priority, ',', j.max_attempts,
       case when j.parent_job_id is null and j.workflow_id is null then ',null,null]'
-        else concat(',', coalesce(to_json(j.parent_job_id)::text, 'null'), ',', coalesce(to_json(j.workflow_id)::text, 'null'), ']') end), ',' order by u.n)
+        else concat(',', coalesce(to_json(j.parent_job_id)::text, 'null'), ',', coalesce(to_json(j.workflow_id)::text, 'null'), ']') end), ',')
   into v_answer
   from unnest(v_ids, v_attempts, v_nos) with ordinality u(id, attempts, no, n)
   -- One by one through the index; the bounds leave only the days open in which these jobs were enqueued. Merged into the query, they would tempt

@@ -5,7 +5,7 @@
 create or replace function writ_data.move_head(p_lane bigint, p_first bigint, p_safe bigint) returns void language sql
   begin atomic
   update writ_data.lane l set head = x.head
-  from (select ctid as at, least(p_first, p_safe) as head from writ_data.lane
+  from (select ctid as at, least(p_first, coalesce(p_safe, 0)) as head from writ_data.lane
     where lane_id = p_lane and current_setting('transaction_isolation') = 'read committed' for no key update skip locked) x
   where l.ctid = x.at and l.head < x.head;
   end;
