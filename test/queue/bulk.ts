@@ -60,6 +60,7 @@ export const claim = (db: Asks, limit: number, more: Record<string, unknown> = {
     lease_holder: 'w',
     lease_ttl_seconds: 30,
     limit,
+    after: '',
     ...more,
   });
 

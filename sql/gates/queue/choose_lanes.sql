@@ -1,6 +1,6 @@
 -- internal
 -- The lanes that a claim visits (of these kinds, from these priorities up), by tenant, priority and age, with each tenant's share of p_limit jobs: up to 64 tenants that have work, in the order of
--- their names from p_after on and then from the beginning. `after` is the last of them, when there may be more. Of a kind with limits per key a tenant may have thousands of lanes, most of them
+-- their names after p_after and then from the beginning; from anywhere when it is null. `after` is the last of them, when there may be more. Of a kind with limits per key a tenant may have thousands of lanes, most of them
 -- closed for the moment: of those some dozens are looked at, beginning anywhere. Called by the claim, whose settings forbid plans that flip.
 create or replace function writ_data.choose_lanes(p_kinds text[], p_floors smallint[], p_alone boolean, p_after text, p_limit integer, p_keyed boolean,
   out lanes bigint[], out heads bigint[], out firsts bigint[], out tenants text[], out kinds text[], out keys text[], out quotas integer[], out limited boolean[],
@@ -10,11 +10,11 @@ declare
   v_weighted boolean := exists (select from writ_data.tenant_weight);
   -- Tenants of unequal weight, or at their limits, are not visited each in their turn: more of them have to be looked at.
   v_tenants integer := case when p_keyed or v_weighted then 64 else least(64, p_limit) end;
-  v_count integer := 0; v_seen integer := 0; v_from text := p_after; v_upto text := ''; v_chance double precision; look record;
+  v_count integer := 0; v_seen integer := 0; v_from text; v_upto text := ''; v_chance double precision; look record;
   v_lane bigint; v_head bigint; v_first bigint; v_tenant text; v_more boolean;
 begin
   after := '';
-  if cardinality(p_kinds) = 1 and not p_keyed and p_floors is null and p_after = '' then
+  if cardinality(p_kinds) = 1 and not p_keyed and p_floors is null and coalesce(p_after, '') = '' then
     -- The ordinary queue: one lane.
     select l.lane_id, l.head, f.seq, l.tenant_id, exists (select from writ_data.lane o where o.job_kind = l.job_kind and o.lane_id <> l.lane_id)
     into v_lane, v_head, v_first, v_tenant, v_more
@@ -29,6 +29,12 @@ begin
       return;
     end if;
   end if;
+  if p_after is null then
+    -- The caller does not say where to begin: anywhere.
+    p_after := coalesce((select l.tenant_id from writ_data.lane l
+      where l.lane_id >= (select floor(random() * (max(m.lane_id) + 1)) from writ_data.lane m) order by l.lane_id limit 1), '');
+  end if;
+  v_from := p_after;
   if p_keyed then
     for v_look in 1 .. 8 loop
       look := writ_data.lanes_by_key(p_kinds, p_floors, p_alone, v_from, v_upto, 64);

@@ -3,7 +3,7 @@
 -- Answers {lease_token, leased_until, started_upto, timeout_s, jobs: [[job_id, kind, tenant, key, attempt, execution_no, deadline, input, …], …]},
 -- in the order of the lease: a job's place in it is how every later call names it. Without work: {jobs: []}.
 -- Whose jobs: tenants share by weight, then priority, then age. One claim visits up to 64 tenants that have work, in the order of their names from p_after
--- on; its answer's `after` is where the next should begin, so that those whom this one did not reach come first. Nothing about shares is stored: who is visited takes its part of this claim.
+-- on, or from anywhere; its answer's `after` is where the next should begin, so that those whom this one did not reach come first. Nothing about shares is stored: who is visited takes its part of this claim.
 -- Claims never wait for each other: rows that another one is taking are passed over. A kind with limits is counted under a transaction lock of its
 -- key, in a statement after the lock; a key that another claim is counting is passed over, and `again_ms` says when to ask again. What a rate
 -- allows is started at once, so of such a kind p_start jobs are handed out at most.
@@ -16,7 +16,7 @@
 create or replace function writ.fn_job_claim_many(
   p_kinds text[], p_executor text, p_lease_holder text, p_lease_ttl_seconds double precision default null,
   p_limit integer default 1, p_start integer default 0, p_lease_name text default null, p_durable boolean default true,
-  p_lease_token uuid default null, p_alone boolean default false, p_after text default ''
+  p_lease_token uuid default null, p_alone boolean default false, p_after text default null
 ) returns json language plpgsql security definer set search_path = pg_catalog, pg_temp
   set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set plan_cache_mode = force_generic_plan as $$
 declare
@@ -71,7 +71,7 @@ begin
   loop
   -- Which lanes, in which order, with which share.
   v_limit := case when v_alone then 1 else least(greatest(p_limit, 1), 5000) end;
-  chosen := writ_data.choose_lanes(v_kinds, v_floors, v_alone, coalesce(p_after, ''), v_limit, v_limited);
+  chosen := writ_data.choose_lanes(v_kinds, v_floors, v_alone, p_after, v_limit, v_limited);
   v_lanes := coalesce(cardinality(chosen.lanes), 0);
   v_after := chosen.after;
 

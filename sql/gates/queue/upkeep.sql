@@ -10,7 +10,7 @@ begin
   end if;
   update writ_data.clockwork set upkeep_at = p_at;
 
-  -- Three turns apart: a lane found empty is marked, so that whoever needs it says so; when the mark has been seen to stand, it is given the number of that
+  -- Three turns apart: a lane found empty is marked, and whoever needs one makes another; when the mark has been seen to stand, it is given the number of that
   -- transaction, and all who may not have seen it have a smaller one; when they have ended, it goes, if it is still empty.
   v_lanes := array(select l.lane_id from writ_data.lane l where l.closing > '0' and l.closing < pg_snapshot_xmin(pg_current_snapshot())
     limit 10000 for update skip locked);
