@@ -2699,7 +2699,7 @@ grant execute on function writ.now() to writ_auditor;
 --   sql, immutable; owner writ_owner; body 1b3f631d52568c593594defe59be90a2
 
 -- function writ_data.choose_lanes(p_kinds text[], p_floors smallint[], p_alone boolean, p_after text, p_limit integer, p_keyed boolean, OUT lanes bigint[], OUT heads bigint[], OUT firsts bigint[], OUT tenants text[], OUT kinds text[], OUT keys text[], OUT quotas integer[], OUT limited boolean[], OUT after text) returns record
---   plpgsql, stable; owner writ_owner; body 2e02a14be8e7d4c6e3cb9723f4c32cd8
+--   plpgsql, stable; owner writ_owner; body 3c7c92b8be2baa47cdd852398dbb1550
 
 -- function writ_data.consumer_jobs(p_consumers text[], p_since uuid[], p_event_ids uuid[], p_event_types text[], p_subjects text[]) returns TABLE(consumer text, jobs jsonb)
 --   plpgsql, volatile; owner writ_owner; body 55f884e994fb4a2ab046e058636e384c
