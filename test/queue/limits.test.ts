@@ -30,7 +30,7 @@ const freeze = (at: Date) =>
 
 test('never more than the limit of a key is held, whatever eight sessions do at once, and the limit is reached', async () => {
   await register(db, 'call', { limit_concurrency: 3, backoff_base_s: 0, max_attempts: 50 });
-  for (const key of ['a', 'b', 'c']) await enqueue(20, key);
+  for (const key of ['a', 'b', 'c']) await enqueue(15, key);
   const sessions = await Promise.all(Array.from({ length: 8 }, () => session(db)));
   const held: Record<string, number> = { a: 0, b: 0, c: 0 };
   const keyOf = new Map(
@@ -40,7 +40,7 @@ test('never more than the limit of a key is held, whatever eight sessions do at 
   let done = 0;
   await Promise.all(
     sessions.map(async (s, number) => {
-      for (let n = 0; done < 60 && n < 3000; n++) {
+      for (let n = 0; done < 45 && n < 3000; n++) {
         const answer = await claim(1 + ((n + number) % 5), {}, s);
         const keys = idsOf(answer).map((id) => keyOf.get(id) as string);
         for (const key of keys) {
@@ -48,7 +48,7 @@ test('never more than the limit of a key is held, whatever eight sessions do at 
           most = Math.max(most, held[key]);
         }
         if (keys.length === 0) {
-          await tick(s);
+          if (number === 0) await tick(s);
           continue;
         }
         for (const key of keys) held[key] = (held[key] ?? 0) - 1; // before the database hears of it, so that we never count too many
@@ -60,7 +60,7 @@ test('never more than the limit of a key is held, whatever eight sessions do at 
   );
   await Promise.all(sessions.map((s) => s.end()));
   expect(most).toBe(3);
-  expect(await statuses(db)).toEqual({ succeeded: 60 });
+  expect(await statuses(db)).toEqual({ succeeded: 45 });
   expect(await db.query('select * from writ_data.limit_hold')).toEqual([]);
 });
 

@@ -234,6 +234,8 @@ test('a transaction whose snapshot shows a lane that has gone since does not los
 test('an enqueue that meets the removal of its lane does not wait for it, and makes another', async () => {
   await bulk(db, 1);
   await claim(db, 1);
+  await upkeep();
+  await upkeep();
   await b.query('begin');
   await until(async () => {
     await upkeep(b);

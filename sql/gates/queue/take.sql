@@ -22,23 +22,21 @@ begin
       return;
     end if;
     rows_taken := 1;
-    if cardinality(ids) > p_jobs then
+    if v_deadline <= p_at then
+      late_ids := ids; late_attempts := array_fill(v_attempts, array[cardinality(ids)]); late_nos := array_fill(v_no, array[cardinality(ids)]);
+      ids := '{}';
+    elsif cardinality(ids) > p_jobs then
       insert into writ_data.job_ready (lane_id, seq, part, job_ids, attempts, execution_no, deadline_at, moved)
       values (p_lane, v_seq, v_part, ids[p_jobs + 1:], v_attempts, v_no, v_deadline, v_moved);
       ids := ids[:p_jobs];
     end if;
     attempts := array_fill(v_attempts, array[cardinality(ids)]);
     nos := array_fill(v_no, array[cardinality(ids)]);
-    if v_deadline <= p_at then
-      late_ids := ids; late_attempts := attempts; late_nos := nos;
-      ids := '{}'; attempts := '{}'; nos := '{}';
-      return;
-    end if;
     v_left := p_jobs - cardinality(ids);
     if v_left = 0 then
       return;
     end if;
-    v_rows := greatest(1, least(8, v_left / cardinality(ids)));
+    v_rows := greatest(1, least(8, v_left / greatest(cardinality(ids), 1)));
   else
     ids := '{}'; attempts := '{}'; nos := '{}'; rows_taken := 0;
   end if;
@@ -57,6 +55,20 @@ begin
     from sorted s;
     exit when t_ids is null;
     rows_taken := rows_taken + v_got;
+    if v_dated and p_at >= any (r_deadline) then
+      -- Rows past their deadline go as a whole, and count for nothing.
+      select array_agg(t_ids[u.n] order by u.n) filter (where u.late), array_agg(u.a order by u.n) filter (where u.late), array_agg(u.no order by u.n) filter (where u.late),
+        coalesce(array_agg(t_ids[u.n] order by u.n) filter (where not u.late), '{}')
+      into l_ids, l_attempts, l_nos, t_ids
+      from (select x.a, x.no, coalesce(x.deadline <= p_at, false) as late, row_number() over (order by x.o) as n
+        from unnest(r_jobs, r_attempts, r_no, r_deadline) with ordinality x(jobs, a, no, deadline, o) cross join lateral generate_series(1, x.jobs)) u;
+      select array_agg(x.seq order by x.o), array_agg(x.part order by x.o), array_agg(x.jobs order by x.o), array_agg(x.a order by x.o), array_agg(x.no order by x.o),
+        array_agg(x.deadline order by x.o), array_agg(x.moved order by x.o)
+      into r_seq, r_part, r_jobs, r_attempts, r_no, r_deadline, r_moved
+      from unnest(r_seq, r_part, r_jobs, r_attempts, r_no, r_deadline, r_moved) with ordinality x(seq, part, jobs, a, no, deadline, moved, o)
+      where not coalesce(x.deadline <= p_at, false);
+      late_ids := late_ids || l_ids; late_attempts := late_attempts || l_attempts; late_nos := late_nos || l_nos;
+    end if;
     v_jobs := cardinality(t_ids);
     if v_jobs > v_left then
       insert into writ_data.job_ready (lane_id, seq, part, job_ids, attempts, execution_no, deadline_at, moved)
@@ -75,19 +87,9 @@ begin
         from unnest(r_jobs, r_attempts, r_no) with ordinality x(jobs, a, no, o) cross join lateral generate_series(1, x.jobs)) u
       where u.o <= cardinality(t_ids);
     end if;
-    if v_dated then
-      select array_agg(t_ids[u.o] order by u.o) filter (where u.late), array_agg(t_attempts[u.o] order by u.o) filter (where u.late),
-        array_agg(t_nos[u.o] order by u.o) filter (where u.late), coalesce(array_agg(t_ids[u.o] order by u.o) filter (where not u.late), '{}'),
-        coalesce(array_agg(t_attempts[u.o] order by u.o) filter (where not u.late), '{}'), coalesce(array_agg(t_nos[u.o] order by u.o) filter (where not u.late), '{}')
-      into l_ids, l_attempts, l_nos, t_ids, t_attempts, t_nos
-      from (select coalesce(x.deadline <= p_at, false) as late, row_number() over (order by x.o) as o
-        from unnest(r_jobs, r_deadline) with ordinality x(jobs, deadline, o) cross join lateral generate_series(1, x.jobs)) u
-      where u.o <= cardinality(t_ids);
-      late_ids := late_ids || l_ids; late_attempts := late_attempts || l_attempts; late_nos := late_nos || l_nos;
-    end if;
     ids := ids || t_ids; attempts := attempts || t_attempts; nos := nos || t_nos;
     v_left := p_jobs - cardinality(ids);
     exit when v_left = 0 or v_got < v_rows or cardinality(late_ids) >= 1000; -- the clockwork sees to the others
-    v_rows := least(v_rows * 8, ceil(v_left * v_rows::double precision / v_jobs))::integer;
+    v_rows := least(v_rows * 8, ceil(v_left * v_rows::double precision / greatest(v_jobs, 1)))::integer;
   end loop;
 end $$;
