@@ -104,6 +104,23 @@ test('a savepoint that was rolled back to does not hide what its transaction add
   expect(idsOf(await claim(db, 10))).toEqual(expect.arrayContaining(late));
 });
 
+test('a job whose transaction is prepared, and committed later by another session, is claimed', async (context) => {
+  const [row] = await db.query('show max_prepared_transactions');
+  if (row?.max_prepared_transactions === '0') return context.skip(); // a server of somebody's own
+  await bulk(db, 1);
+  await claim(db, 1);
+  await a.query('begin');
+  const prepared = await bulk(a, 1);
+  const name = `writ_${a.pid}_${Date.now()}`;
+  const other = await bulk(db, 1);
+  await watch(2);
+  await a.query(`prepare transaction '${name}'`);
+  await watch(5);
+  await moveHeads();
+  await b.query(`commit prepared '${name}'`);
+  expect(idsOf(await claim(db, 10))).toEqual([...prepared, ...other]);
+});
+
 test('an idle transaction that has written elsewhere, and a held snapshot, do not stop the horizon', async () => {
   await db.query('create table elsewhere (n integer)');
   await a.query('begin');
