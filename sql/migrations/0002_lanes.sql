@@ -164,16 +164,17 @@ comment on table writ_data.event_batch is
 alter table writ_data.event_batch alter subjects set storage external;
 create index event_batch_by_xid on writ_data.event_batch (xid, batch_id);
 
+-- A job has its day in each of its three tables, though nothing may have happened to it yet: all of them begin with the oldest job.
 do $$
 declare
-  v_table text; v_first date;
+  v_today date := (clock_timestamp() at time zone 'UTC')::date; v_table text; v_first date;
 begin
   foreach v_table in array array['job', 'job_execution', 'job_cleaned', 'event_batch'] loop
-    execute format('select coalesce((select to_timestamp((''x'' || left(replace(min(id), ''-'', ''''), 12))::bit(48)::bigint / 1000.0) at time zone ''UTC''
-      from (select %s::text as id from writ_data.%I order by 1 limit 1) x), clock_timestamp() at time zone ''UTC'')::date',
-      case v_table when 'event_batch' then 'batch_id' else 'job_id' end, v_table || '_old') into v_first;
-    for v_day in 0 .. ((clock_timestamp() at time zone 'UTC')::date + 14 - least(v_first, (clock_timestamp() at time zone 'UTC')::date - 1)) loop
-      perform writ_data.make_partition(v_table, least(v_first, (clock_timestamp() at time zone 'UTC')::date - 1) + v_day);
+    execute format('select least(%L::date, (select to_timestamp((''x'' || left(replace(x.id::text, ''-'', ''''), 12))::bit(48)::bigint / 1000.0) at time zone ''UTC''
+      from (select %s as id from writ_data.%I order by 1 limit 1) x)::date)', v_today - 1,
+      case v_table when 'event_batch' then 'batch_id' else 'job_id' end, case v_table when 'event_batch' then 'event_batch_old' else 'job_old' end) into v_first;
+    for v_day in 0 .. v_today + 14 - v_first loop
+      perform writ_data.make_partition(v_table, v_first + v_day);
     end loop;
   end loop;
 end $$;
@@ -193,8 +194,9 @@ create table writ_data.lane (
 comment on table writ_data.lane is 'Where jobs of one kind, tenant, limit key and priority stand in line. Made by the first job, removed some minutes after the last. There may be two of a name for a while: nobody waits for another''s transaction to make one.';
 comment on column writ_data.lane.alone is 'For jobs whose worker died in them: each runs with nothing beside it.';
 comment on column writ_data.lane.head is 'No ready row of the lane stands before it.';
-comment on column writ_data.lane.closing is 'Found empty by that transaction; removed when every transaction that may not have seen this has ended.';
+comment on column writ_data.lane.closing is '0: found empty. A transaction that has seen this mark stand: removed when every older one has ended.';
 create index lane_by_name on writ_data.lane (job_kind, tenant_id, limit_key, priority desc, alone);
+create index lane_by_key on writ_data.lane (job_kind, tenant_id, md5(limit_key), priority desc) where limit_key <> '';
 create index lane_alone on writ_data.lane (job_kind) where alone;
 
 alter table writ_data.job_ready rename to job_ready_old;

@@ -9,7 +9,7 @@ declare
   v_now timestamptz := writ.now(); v_clock timestamptz := clock_timestamp();
   v_n integer := cardinality(p_ids); v_lo uuid := p_ids[1]; v_hi uuid := p_ids[v_n]; v_oldest uuid; v_newest uuid;
   v_settings jsonb[]; v_attempts smallint; v_max_bytes integer; v_domain text; v_executor text; v_source text;
-  v_reason text; v_lane bigint; v_xid xid8; v_batch uuid; v_unlike boolean := false; v_inputs text[]; v_carried boolean; v_woken boolean;
+  v_lane bigint; v_xid xid8; v_batch uuid; v_woken boolean; v_unlike boolean; v_inputs text[]; v_carried boolean;
 begin
   -- Every query costs more to set up than to run: as few as possible.
   select array(select c.value from writ_data.dot_config c
@@ -21,33 +21,26 @@ begin
     return writ_data.refusal('job_substrate_disabled');
   elsif coalesce(btrim(p_actor), '') = '' then
     return writ_data.refusal('actor_required');
-  elsif v_n is null or v_n = 0 or p_inputs is not null and (json_typeof(p_inputs) <> 'array' or json_array_length(p_inputs) <> v_n) then
+  elsif v_n is null or p_inputs is not null and (json_typeof(p_inputs) <> 'array' or json_array_length(p_inputs) <> v_n) then
     return writ_data.refusal('invalid_jobs');
+  elsif v_n = 0 then
+    return jsonb_build_object('enqueued', 0, 'duplicates', '[]'::jsonb, 'refused', '[]'::jsonb);
   end if;
   v_attempts := coalesce(v_attempts, v_settings[3]::smallint); v_max_bytes := v_settings[2]::integer;
   v_oldest := writ_data.uuid_floor(v_clock - interval '1 hour'); v_newest := writ_data.uuid_floor(v_clock + interval '5 minutes');
-  v_reason := case
-    when v_executor is null then 'unknown_job_kind'
-    when coalesce(p_tenant_id, '') = '' or length(p_tenant_id) > 200 then 'invalid_tenant'
-    when not writ_data.visible(p_tenant_id) then 'tenant_forbidden'
-  end;
-  -- What is wrong with one of them alone, its id or the size of its input, is found out and answered by the long way.
-  if v_reason is null and (v_lo is null or v_hi is null or v_lo < v_oldest or v_hi > v_newest
-      or get_byte(uuid_send(v_lo), 6) & 240 <> 112 or get_byte(uuid_send(v_lo), 8) & 192 <> 128 or position('\u0000' in p_inputs::text) > 0) then
-    v_unlike := true;
-  end if;
-  if v_reason is null and not v_unlike and v_n > 1 then
+  -- What is wrong with all of them, or with one alone, its id, the size or the text of its input, is found out and answered by the long way.
+  v_unlike := v_executor is null or p_priority is null or coalesce(p_tenant_id, '') = '' or length(p_tenant_id) > 200 or not writ_data.visible(p_tenant_id)
+    or v_lo is null or v_hi is null or v_lo < v_oldest or v_hi > v_newest or get_byte(uuid_send(v_lo), 6) & 240 <> 112 or get_byte(uuid_send(v_lo), 8) & 192 <> 128
+    or coalesce(position('\u' in p_inputs::text) > 0 and p_inputs::text ~* '\\u(0000|d[89a-f])', false);
+  if not v_unlike and v_n > 1 then
     v_unlike := exists (select from unnest(p_ids, array[null::uuid] || p_ids) u(id, before) where u.id is null and u.before is distinct from v_hi or u.id <= u.before
       or get_byte(uuid_send(u.id), 6) & 240 <> 112 or get_byte(uuid_send(u.id), 8) & 192 <> 128);
   end if;
-  if v_reason is null and not v_unlike and octet_length(p_inputs::text) > v_max_bytes then
+  if not v_unlike and octet_length(p_inputs::text) > v_max_bytes then
     v_unlike := exists (select from json_array_elements(p_inputs) u(input) where octet_length(u.input::text) > v_max_bytes);
   end if;
   if v_unlike then
     return writ_data.enqueue_unlike(p_kind, p_ids, p_inputs, p_actor, p_tenant_id, p_priority, p_atomic);
-  elsif v_reason is not null then
-    return jsonb_build_object('enqueued', 0, 'duplicates', '[]'::jsonb, 'refused', (select jsonb_agg(jsonb_strip_nulls(jsonb_build_object('index', n - 1, 'reason', v_reason,
-      'detail', case v_reason when 'unknown_job_kind' then p_kind end)) order by n) from generate_series(1, v_n) n));
   end if;
 
   if p_inputs is not null then
