@@ -15,7 +15,7 @@ const commands = async () =>
   (await db.query(`select jobs from writ.command_run where command = 'fn_job_enqueue'`)).map(({ jobs }) => Number(jobs));
 const hundred = Array.from({ length: 100 }, (_, i) => i);
 const inputs = async () => {
-  const rows = await db.query(`select (writ.fn_payload_read(payload_ref, tenant_id) ->> 'i')::int as i from writ.job_queue order by i`);
+  const rows = await db.query(`select (writ.fn_job_payload(job_id) #>> '{input,i}')::int as i from writ.job_queue order by i`);
   return rows.map(({ i }) => i);
 };
 

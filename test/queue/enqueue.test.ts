@@ -152,11 +152,12 @@ test('the labels, references and correlation of a job are in its row', async () 
   ]);
 });
 
-test('the input is kept by its content and is not in the job', async () => {
+test('the input is kept with the job and is not in its row, which shows its hash', async () => {
   await writ.enqueue(greet, { name: 'Ada' });
   const [job] = await jobs();
   expect(JSON.stringify(job)).not.toContain('Ada');
-  const [payload] = await db.query('select writ.fn_payload_read($1, $2) as input', [job?.payload_ref, 'default']);
+  expect(job?.payload_ref).toMatch(/^sha256:[0-9a-f]{64}$/);
+  const [payload] = await db.query(`select writ.fn_job_payload($1) -> 'input' as input`, [job?.job_id]);
   expect(payload?.input).toEqual({ name: 'Ada' });
 });
 

@@ -117,7 +117,7 @@ const step: fc.Arbitrary<Step> = fc.tuple(
 const promises: Record<string, string> = {
   'a job is in exactly one place': `
     with place as (
-      select job_id from writ_data.job_ready union all select job_id from writ_data.job_wait
+      select unnest(job_ids) as job_id from writ_data.job_ready union all select job_id from writ_data.job_wait
       union all select job_id from writ.job_execution where status in ('LEASED', 'IN_PROGRESS', 'COMMITTED')
       union all select job_id from writ_data.job_execution where final or status = 'DONE')
     select j.job_id, count(p.job_id) from writ_data.job j left join place p using (job_id) group by 1 having count(p.job_id) <> 1`,
