@@ -105,7 +105,7 @@ test('a batch that was written but not answered is recognised when it is sent ag
 });
 
 test('an error that a second try cannot help is given to every caller of the batch at once', async () => {
-  await db.query('alter function writ.fn_job_enqueue_many rename to gone');
+  await db.query('alter function writ.fn_job_enqueue_alike rename to gone');
   const outcomes = await Promise.allSettled(hundred.map((i) => writ.enqueue(note, { i })));
   expect(outcomes.filter(({ status }) => status === 'rejected')).toHaveLength(100);
 });
