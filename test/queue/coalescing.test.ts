@@ -86,18 +86,21 @@ test('a batch whose connection is cut while it is written is sent again: nothing
   expect(await inputs()).toEqual(hundred);
 });
 
-test('a batch that was written but not answered is recognised when it is sent again', async () => {
+test.each([
+  ['of jobs that are alike', () => ({})],
+  ['of which some have keys', (i: number) => (i % 2 ? { key: `k${i}` } : {})],
+])('a batch %s that was written but not answered is recognised when it is sent again', async (_, options) => {
   const pool = new pg.Pool({ connectionString: db.connectionString, max: 2 });
   let unanswered = 0;
   const deaf = {
     query: async (sql: string, params?: unknown[]) => {
       const result = await pool.query(sql, params);
-      if (sql.includes('fn_job_enqueue_many') && unanswered++ < 2) throw new Error('Connection terminated unexpectedly');
+      if (sql.includes('fn_job_enqueue_') && unanswered++ < 2) throw new Error('Connection terminated unexpectedly');
       return result;
     },
   };
   const through = await Writ.connect({ db: deaf });
-  const results = await Promise.all(hundred.map((i) => through.enqueue(note, { i }, i % 2 ? { key: `k${i}` } : {})));
+  const results = await Promise.all(hundred.map((i) => through.enqueue(note, { i }, options(i))));
   await pool.end();
   expect(results.filter(({ duplicate }) => duplicate)).toEqual([]);
   expect(await inputs()).toEqual(hundred);
