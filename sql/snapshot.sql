@@ -128,6 +128,44 @@ create table writ_data.clockwork ( -- owner writ_owner
 ) with (fillfactor=10);
 comment on column writ_data.clockwork.ready_writers is 'Transactions that could still add ready rows at or below ready_seen.';
 
+create table writ_data.consumer_position ( -- owner writ_owner
+  consumer text not null,
+  since uuid not null,
+  xid xid8 not null,
+  event_id uuid not null,
+  moved_at timestamp with time zone not null,
+  refused text,
+  constraint consumer_position_consumer_fkey FOREIGN KEY (consumer) REFERENCES writ_data.consumer_registry(consumer) ON DELETE CASCADE,
+  constraint consumer_position_pkey PRIMARY KEY (consumer)
+) with (fillfactor=50);
+comment on table writ_data.consumer_position is 'How far each consumer has followed the log: every fact up to (xid, event_id) is behind it. Moves once per call, whatever the number of facts.';
+comment on column writ_data.consumer_position.since is 'Facts recorded before this id are none of its business.';
+comment on column writ_data.consumer_position.refused is 'Why the queue does not take its jobs; it stays where it is until that has changed.';
+
+create table writ_data.consumer_registry ( -- owner writ_owner
+  consumer text not null,
+  event_type text not null,
+  subject_kind text,
+  subject_domain text,
+  job_kind text not null,
+  priority smallint not null default 0,
+  delay_ms bigint not null default 0,
+  max_attempts smallint,
+  registered_by text not null,
+  registered_at timestamp with time zone not null,
+  constraint consumer_does_not_feed_itself CHECK (((subject_kind IS NULL) OR (subject_kind <> job_kind))),
+  constraint consumer_is_a_name CHECK ((consumer ~ '^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,199}$'::text)),
+  constraint consumer_registry_event_type_fkey FOREIGN KEY (event_type) REFERENCES writ_data.event_type_registry(event_type),
+  constraint consumer_registry_job_kind_fkey FOREIGN KEY (job_kind) REFERENCES writ_data.job_kind(job_kind),
+  constraint consumer_registry_pkey PRIMARY KEY (consumer),
+  constraint consumer_registry_subject_kind_fkey FOREIGN KEY (subject_kind) REFERENCES writ_data.job_kind(job_kind),
+  constraint delay_is_not_negative CHECK ((delay_ms >= 0)),
+  constraint max_attempts_is_positive CHECK ((max_attempts > 0)),
+  constraint subject_domain_is_known CHECK ((subject_domain = ANY (ARRAY['iu'::text, 'birth_registry'::text, 'governance'::text, 'tac'::text, 'kg'::text, 'system'::text, 'dot'::text, 'health'::text, 'piece'::text]))),
+  constraint subject_is_a_job CHECK (((event_type ~~ 'dot.job.%'::text) OR ((subject_kind IS NULL) AND (subject_domain IS NULL))))
+);
+comment on table writ_data.consumer_registry is 'Which job follows from which fact. Null subject_kind or subject_domain: of all.';
+
 create table writ_data.dot_config ( -- owner writ_owner
   key text not null,
   value jsonb not null,
@@ -216,6 +254,7 @@ create table writ_data.job_lease ( -- owner writ_owner
   ended_early integer not null default 0,
   limited boolean not null default false,
   alone boolean not null default false,
+  constraint a_generator_never_leases CHECK ((holder !~~ 'MOT:%'::text)),
   constraint holder_is_not_blank CHECK ((btrim(holder) <> ''::text)),
   constraint job_lease_pkey PRIMARY KEY (lease_token),
   constraint lease_arrays_are_parallel CHECK (((cardinality(attempts) = cardinality(job_ids)) AND (cardinality(execution_nos) = cardinality(job_ids)))),
@@ -246,6 +285,20 @@ CREATE INDEX job_ready_moved ON writ_data.job_ready USING btree ((job_ids[1])) W
 comment on table writ_data.job_ready is 'What can be claimed now: the jobs that one call added to a lane, at most a hundred to a row. A claim deletes the row and writes a lease.';
 comment on column writ_data.job_ready.moved is 'Came here after a delay, a retry or a release, and so not where its ready_seq says.';
 
+create table writ_data.job_subscription ( -- owner writ_owner
+  executor_id text not null,
+  job_kind text,
+  event_domain text,
+  priority_floor smallint not null default '-32768'::integer,
+  put_by text not null,
+  put_at timestamp with time zone not null,
+  constraint event_domain_is_known CHECK ((event_domain = ANY (ARRAY['iu'::text, 'birth_registry'::text, 'governance'::text, 'tac'::text, 'kg'::text, 'system'::text, 'dot'::text, 'health'::text, 'piece'::text]))),
+  constraint executor_id_is_not_blank CHECK ((btrim(executor_id) <> ''::text)),
+  constraint job_subscription_job_kind_fkey FOREIGN KEY (job_kind) REFERENCES writ_data.job_kind(job_kind),
+  constraint subscription_is_said_once UNIQUE NULLS NOT DISTINCT (executor_id, job_kind, event_domain)
+);
+comment on table writ_data.job_subscription is 'What a worker, by its name or its lease name, may claim: jobs that match any of its rows. No rows: no limit. Null kind or domain: all.';
+
 create table writ_data.job_wait ( -- owner writ_owner
   due_at timestamp with time zone not null,
   job_kind text not null,
@@ -270,14 +323,19 @@ create table writ_data.job_workflow ( -- owner writ_owner
   tenant_id text not null,
   workflow_kind text not null,
   generator text not null,
-  status text not null default 'active'::text,
   correlation_id text,
   enqueued_by text not null,
   enqueued_at timestamp with time zone not null default clock_timestamp(),
-  finished_at timestamp with time zone,
+  workflow_key text,
+  job_ids uuid[] not null default '{}'::uuid[],
+  constraint generator_is_named_as_one CHECK ((generator ~~ 'MOT:_%'::text)),
   constraint job_workflow_pkey PRIMARY KEY (workflow_id),
-  constraint workflow_status_is_known CHECK ((status = ANY (ARRAY['active'::text, 'succeeded'::text, 'failed'::text, 'partially_failed'::text, 'cancelled'::text])))
+  constraint workflow_kind_is_not_blank CHECK ((btrim(workflow_kind) <> ''::text))
 );
+CREATE UNIQUE INDEX job_workflow_key ON writ_data.job_workflow USING btree (tenant_id, workflow_kind, workflow_key) WHERE (workflow_key IS NOT NULL);
+CREATE TRIGGER job_workflow_is_written_once BEFORE UPDATE ON writ_data.job_workflow FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
+comment on column writ_data.job_workflow.workflow_key is 'Null: the workflow answers to its id alone.';
+comment on column writ_data.job_workflow.job_ids is 'The jobs that were emitted with it, in the order of the call. Replays and later jobs name the workflow themselves.';
 
 create table writ_data.lane ( -- owner writ_owner
   lane_id bigint not null,
@@ -326,10 +384,55 @@ create table writ_data.queue_worker ( -- owner writ_owner
   idle_until timestamp with time zone,
   silent_since timestamp with time zone,
   details jsonb not null default '{}'::jsonb,
+  constraint a_generator_never_beats CHECK ((executor_id !~~ 'MOT:%'::text)),
   constraint executor_is_whitelisted CHECK ((executor_kind = ANY (ARRAY['DOT'::text, 'Agent'::text, 'Hermes'::text, 'Codex'::text, 'PG_worker'::text, 'external_worker'::text, 'future_Kestra_adapter'::text]))),
   constraint queue_worker_pkey PRIMARY KEY (executor_id)
 ) with (fillfactor=50);
 comment on table writ_data.queue_worker is 'Heartbeats of workers, and which of them wait for a wake-up.';
+
+create table writ_data.schedule ( -- owner writ_owner
+  tenant_id text not null,
+  schedule text not null,
+  cron text not null,
+  time_zone text not null,
+  catch_up text not null,
+  job_kind text not null,
+  job jsonb not null,
+  version integer not null default 1,
+  next_tick timestamp with time zone not null,
+  paused_at timestamp with time zone,
+  paused_by text,
+  created_at timestamp with time zone not null,
+  created_by text not null,
+  updated_at timestamp with time zone not null,
+  updated_by text not null,
+  constraint catch_up_is_known CHECK ((catch_up = ANY (ARRAY['none'::text, 'last'::text, 'all'::text]))),
+  constraint cron_is_five_fields_or_a_nickname CHECK (((cron ~ '^(@[a-z]+|[^ @]+( [^ ]+){4})$'::text) AND (length(cron) <= 1000))),
+  constraint job_is_an_object CHECK ((jsonb_typeof(job) = 'object'::text)),
+  constraint next_tick_is_a_whole_minute CHECK ((isfinite(next_tick) AND (EXTRACT(second FROM next_tick) = (0)::numeric))),
+  constraint paused_by_somebody CHECK (((paused_at IS NULL) = (paused_by IS NULL))),
+  constraint schedule_is_a_name CHECK ((schedule ~ '^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,199}$'::text)),
+  constraint schedule_pkey PRIMARY KEY (tenant_id, schedule),
+  constraint tenant_is_not_blank CHECK ((tenant_id <> ''::text)),
+  constraint time_zone_is_a_name CHECK ((time_zone ~ '^[A-Za-z][A-Za-z0-9_+/-]{0,99}$'::text))
+);
+CREATE INDEX schedule_by_next_tick ON writ_data.schedule USING btree (next_tick, tenant_id, schedule) WHERE (paused_at IS NULL);
+comment on column writ_data.schedule.job is 'What each tick enqueues, as fn_job_enqueue_many takes it; id, kind, key and tenant are added when it fires.';
+comment on column writ_data.schedule.version is 'Counts changes of the definition: ticks that were worked out from an older one do not fire.';
+
+create table writ_data.schedule_tick ( -- owner writ_owner
+  tenant_id text not null,
+  schedule text not null,
+  tick timestamp with time zone not null,
+  job_id uuid not null,
+  fired_at timestamp with time zone not null,
+  fired_by text not null,
+  constraint schedule_tick_pkey PRIMARY KEY (tenant_id, schedule, tick),
+  constraint schedule_tick_tenant_id_schedule_fkey FOREIGN KEY (tenant_id, schedule) REFERENCES writ_data.schedule(tenant_id, schedule) ON DELETE CASCADE,
+  constraint tick_is_a_whole_minute CHECK ((isfinite(tick) AND (EXTRACT(second FROM tick) = (0)::numeric)))
+);
+CREATE TRIGGER schedule_tick_is_written_once BEFORE UPDATE ON writ_data.schedule_tick FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
+comment on table writ_data.schedule_tick is 'Ticks that have fired, and the job of each. Kept as long as finished jobs are.';
 
 create table writ_data.schema_migration ( -- owner writ_owner
   version integer not null,
@@ -367,6 +470,25 @@ comment on table writ_data.tenant_weight is 'Shares of tenants that are not 1.';
 grant select on writ.command_run to dot_executor;
 grant select on writ.command_run to workflow_admin;
 grant select on writ.command_run to writ_auditor;
+
+-- view writ.consumer_registry; owner writ_owner; source 1d195aeacb69dde050be36b8bbff6cbd5ee25ceea267566aed5cbdfa4b5251ed
+--   consumer text
+--   event_type text
+--   subject_kind text
+--   subject_domain text
+--   job_kind text
+--   priority smallint
+--   delay_ms bigint
+--   max_attempts smallint
+--   registered_by text
+--   registered_at timestamp with time zone
+--   position_xid xid8
+--   position_event_id uuid
+--   moved_at timestamp with time zone
+--   refused text
+grant select on writ.consumer_registry to dot_executor;
+grant select on writ.consumer_registry to workflow_admin;
+grant select on writ.consumer_registry to writ_auditor;
 
 -- view writ.dot_config; owner writ_owner; source 2d7779c7e4438169dae1af64869487f9823f1d0fa9df8730293b816908751b8a
 --   key text
@@ -494,7 +616,18 @@ grant select on writ.job_queue to dot_executor;
 grant select on writ.job_queue to workflow_admin;
 grant select on writ.job_queue to writ_auditor;
 
--- view writ.job_workflow; owner writ_owner; source b996f66595895e4f4e102d2c3111c7a37fabab3009a06560ba78cdacdf1ae021
+-- view writ.job_subscription; owner writ_owner; source 5cb52ac49222fb185705c5269109e1106c0dd03728ec9e557dd18c502c8bb7f4
+--   executor_id text
+--   job_kind text
+--   event_domain text
+--   priority_floor smallint
+--   put_by text
+--   put_at timestamp with time zone
+grant select on writ.job_subscription to dot_executor;
+grant select on writ.job_subscription to workflow_admin;
+grant select on writ.job_subscription to writ_auditor;
+
+-- view writ.job_workflow; owner writ_owner; source 2a4acccec956571cde28c3b4a449e583274b6b1dc7611c0e3b2514871b81b993
 --   workflow_id uuid
 --   tenant_id text
 --   workflow_kind text
@@ -504,11 +637,59 @@ grant select on writ.job_queue to writ_auditor;
 --   enqueued_by text
 --   enqueued_at timestamp with time zone
 --   finished_at timestamp with time zone
+--   workflow_key text
+--   jobs bigint
+--   open bigint
+--   succeeded bigint
+--   dead bigint
+--   cancelled bigint
 grant select on writ.job_workflow to dot_executor;
 grant select on writ.job_workflow to workflow_admin;
 grant select on writ.job_workflow to writ_auditor;
 
--- view writ.v_job_queue_backlog; owner writ_owner; source 50b7337f38f039a6982054f41e04fefae4a5e7e6746bcf898c0aa78f10bbb522
+-- view writ.schedule; owner writ_owner; source 995e00faed8e14b08e40a2d446e7977a540d07c131e327a7796d405057b070ed
+--   tenant_id text
+--   schedule text
+--   cron text
+--   time_zone text
+--   catch_up text
+--   job_kind text
+--   job_options jsonb
+--   version integer
+--   next_tick timestamp with time zone
+--   paused_at timestamp with time zone
+--   paused_by text
+--   last_tick timestamp with time zone
+--   last_job_id uuid
+--   created_at timestamp with time zone
+--   created_by text
+--   updated_at timestamp with time zone
+--   updated_by text
+grant select on writ.schedule to dot_executor;
+grant select on writ.schedule to workflow_admin;
+grant select on writ.schedule to writ_auditor;
+
+-- view writ.schedule_tick; owner writ_owner; source 6f5dc6d28432eef1f3ee8d832fd0c2c73e163609e2317500d49812428d08c4bf
+--   tenant_id text
+--   schedule text
+--   tick timestamp with time zone
+--   job_id uuid
+--   fired_at timestamp with time zone
+--   fired_by text
+grant select on writ.schedule_tick to dot_executor;
+grant select on writ.schedule_tick to workflow_admin;
+grant select on writ.schedule_tick to writ_auditor;
+
+-- view writ.tenant_weight; owner writ_owner; source 400e6015a98100fe6e6da2b228fd4f68bda7748d33e86c7015b0ebbf2566f8d2
+--   tenant_id text
+--   weight double precision
+--   set_by text
+--   set_at timestamp with time zone
+grant select on writ.tenant_weight to dot_executor;
+grant select on writ.tenant_weight to workflow_admin;
+grant select on writ.tenant_weight to writ_auditor;
+
+-- view writ.v_job_queue_backlog; owner writ_owner; source 60c0dbd7790f28841894c63471d65cd2999890f48e9cac84b2d7dac16d5ac018
 --   job_kind text
 --   backlog bigint
 grant select on writ.v_job_queue_backlog to dot_executor;
@@ -556,7 +737,7 @@ grant select on writ.v_job_queue_dead_letter_open to dot_executor;
 grant select on writ.v_job_queue_dead_letter_open to workflow_admin;
 grant select on writ.v_job_queue_dead_letter_open to writ_auditor;
 
--- view writ.v_job_queue_in_progress; owner writ_owner; source 2c7ec621f8422d20d773c0b0347fce527325b843245e40e9ea9ecb10e0579729
+-- view writ.v_job_queue_in_progress; owner writ_owner; source 98edf819f310518bd98179ac8d221fd178b5a1ebf2aa9629d67a3536832b00cd
 --   job_kind text
 --   in_progress bigint
 grant select on writ.v_job_queue_in_progress to dot_executor;
@@ -574,6 +755,17 @@ grant select on writ.v_job_state to dot_executor;
 grant select on writ.v_job_state to workflow_admin;
 grant select on writ.v_job_state to writ_auditor;
 
+-- view writ.v_queue_flow; owner writ_owner; source 7ad43a0eaf076dd3a807748d10d36aebace70ace8d5b342e7249d8c4c90fe20a
+--   batch_id uuid
+--   xid xid8
+--   at timestamp with time zone
+--   event_type text
+--   jobs integer
+--   job_ids uuid[]
+grant select on writ.v_queue_flow to dot_executor;
+grant select on writ.v_queue_flow to workflow_admin;
+grant select on writ.v_queue_flow to writ_auditor;
+
 -- view writ.v_queue_heartbeat; owner writ_owner; source 0851230052a5d1c866520269087cc4cf025813a4843990cdf16405ca7ab27d8a
 --   executor_id text
 --   executor_kind text
@@ -587,6 +779,40 @@ grant select on writ.v_job_state to writ_auditor;
 grant select on writ.v_queue_heartbeat to dot_executor;
 grant select on writ.v_queue_heartbeat to workflow_admin;
 grant select on writ.v_queue_heartbeat to writ_auditor;
+
+-- view writ.v_queue_lease; owner writ_owner; source 914754863b204595b48a7f713868d950cabe753c4e6f81a168863132c1a6ad69
+--   lease_name text
+--   holder text
+--   claimed_at timestamp with time zone
+--   leased_until timestamp with time zone
+--   jobs integer
+--   open_jobs integer
+--   started_upto integer
+grant select on writ.v_queue_lease to dot_executor;
+grant select on writ.v_queue_lease to workflow_admin;
+grant select on writ.v_queue_lease to writ_auditor;
+
+-- function writ.fn_consumer_dispatch(p_event_id uuid, p_actor text DEFAULT 'dispatch'::text, p_tenant_id text DEFAULT NULL::text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body b6a4b566f9936d0f05d82ae613ed8622
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_consumer_dispatch(uuid,text,text) to dot_executor;
+grant execute on function writ.fn_consumer_dispatch(uuid,text,text) to workflow_admin;
+
+-- function writ.fn_consumer_dispatch_many(p_limit integer DEFAULT 1000) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 5d44165082bce75b17f5a6eef833e0be
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_consumer_dispatch_many(integer) to dot_executor;
+grant execute on function writ.fn_consumer_dispatch_many(integer) to workflow_admin;
+
+-- function writ.fn_consumer_register(p_consumer text, p_event_type text, p_job_kind text, p_options jsonb, p_actor text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 4de3428071bee1f6fa0cb7bc1e59c466
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_consumer_register(text,text,text,jsonb,text) to workflow_admin;
+
+-- function writ.fn_consumer_remove(p_consumer text, p_actor text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 95cfc0f9fee2718153bd052d35c72b8c
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_consumer_remove(text,text) to workflow_admin;
 
 -- function writ.fn_job_abort_many(p_lease_token uuid, p_positions integer[], p_abort_kinds text[], p_codes text[], p_messages text[], p_start_upto integer DEFAULT 0, p_actor text DEFAULT NULL::text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body f86b83f670d3acfbd3f6d462ecefadd7
@@ -607,7 +833,7 @@ grant execute on function writ.fn_job_claim(text,text,text,text,integer,integer)
 grant execute on function writ.fn_job_claim(text,text,text,text,integer,integer) to workflow_admin;
 
 -- function writ.fn_job_claim_many(p_kinds text[], p_executor text, p_lease_holder text, p_lease_ttl_seconds double precision DEFAULT NULL::double precision, p_limit integer DEFAULT 1, p_start integer DEFAULT 0, p_lease_name text DEFAULT NULL::text, p_durable boolean DEFAULT true, p_lease_token uuid DEFAULT NULL::uuid, p_alone boolean DEFAULT false, p_after text DEFAULT ''::text) returns json
---   plpgsql, volatile, security definer; owner writ_owner; body 0e4713e3f56f5e4d6794327d6946fd94
+--   plpgsql, volatile, security definer; owner writ_owner; body f23e4354d9847bb0814f2a9d926904db
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
@@ -650,14 +876,14 @@ grant execute on function writ.fn_job_enqueue(text,text,text,text,text,text,json
 grant execute on function writ.fn_job_enqueue(text,text,text,text,text,text,jsonb,integer,timestamp with time zone,timestamp with time zone,text,uuid,text,text,jsonb,integer,uuid,uuid) to workflow_admin;
 
 -- function writ.fn_job_enqueue_alike(p_kind text, p_ids uuid[], p_inputs json, p_actor text, p_tenant_id text DEFAULT 'default'::text, p_priority smallint DEFAULT 0, p_atomic boolean DEFAULT false) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body aba569a8cbe68e97661393a7023aa8ab
+--   plpgsql, volatile, security definer; owner writ_owner; body 1f4063d4892e8383613e26f553e3f60f
 --   set search_path=pg_catalog, pg_temp
 --   set plan_cache_mode=force_generic_plan
 grant execute on function writ.fn_job_enqueue_alike(text,uuid[],json,text,text,smallint,boolean) to dot_executor;
 grant execute on function writ.fn_job_enqueue_alike(text,uuid[],json,text,text,smallint,boolean) to workflow_admin;
 
 -- function writ.fn_job_enqueue_many(p_jobs jsonb, p_actor text, p_tenant_id text DEFAULT 'default'::text, p_atomic boolean DEFAULT false) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body ec7404deb238e61d58edd3efee454700
+--   plpgsql, volatile, security definer; owner writ_owner; body a582d56dfe6043d19c28c514f149fb39
 --   set search_path=pg_catalog, pg_temp
 --   set enable_nestloop=off
 --   set plan_cache_mode=force_generic_plan
@@ -732,6 +958,16 @@ grant execute on function writ.fn_job_renew_many(uuid[],double precision,text) t
 grant execute on function writ.fn_job_start_many(uuid,integer,text) to dot_executor;
 grant execute on function writ.fn_job_start_many(uuid,integer,text) to workflow_admin;
 
+-- function writ.fn_job_subscription_put(p_executor_id text, p_job_kind text, p_event_domain text, p_priority_floor integer, p_actor text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 1defc4062b286f9ba2183fa1e4b2bb2c
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_job_subscription_put(text,text,text,integer,text) to workflow_admin;
+
+-- function writ.fn_job_subscription_remove(p_executor_id text, p_job_kind text, p_event_domain text, p_actor text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body d87c46ae415818678dda22a4c0bc11b8
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_job_subscription_remove(text,text,text,text) to workflow_admin;
+
 -- function writ.fn_job_succeed(p_job_id uuid, p_lease_token uuid, p_result_ref text, p_actor text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 154d81ba340305cc6c7d721a861ffa0d
 --   set search_path=pg_catalog, pg_temp
@@ -761,8 +997,14 @@ grant execute on function writ.fn_job_tick(text) to workflow_admin;
 grant execute on function writ.fn_lease_release(uuid,text) to dot_executor;
 grant execute on function writ.fn_lease_release(uuid,text) to workflow_admin;
 
+-- function writ.fn_mot_graph_emit(p_workflow jsonb, p_jobs jsonb, p_actor text, p_tenant_id text DEFAULT 'default'::text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 34280646b6dbe0ce8d2a2312cf453814
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_mot_graph_emit(jsonb,jsonb,text,text) to dot_executor;
+grant execute on function writ.fn_mot_graph_emit(jsonb,jsonb,text,text) to workflow_admin;
+
 -- function writ.fn_queue_heartbeat(p_executor_id text, p_executor_kind text, p_domain_scope text[], p_cadence_seconds integer, p_kinds text[] DEFAULT '{}'::text[], p_idle_seconds double precision DEFAULT NULL::double precision, p_details jsonb DEFAULT '{}'::jsonb) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 453d51a846da223cf2b40a9854538056
+--   plpgsql, volatile, security definer; owner writ_owner; body c67b366d7801d9cb694bc1a815d4dc9b
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_queue_heartbeat(text,text,text[],integer,text[],double precision,jsonb) to dot_executor;
 grant execute on function writ.fn_queue_heartbeat(text,text,text[],integer,text[],double precision,jsonb) to workflow_admin;
@@ -772,6 +1014,45 @@ grant execute on function writ.fn_queue_heartbeat(text,text,text[],integer,text[
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_queue_worker_leave(text) to dot_executor;
 grant execute on function writ.fn_queue_worker_leave(text) to workflow_admin;
+
+-- function writ.fn_schedule_due(p_limit integer, p_after_tick timestamp with time zone DEFAULT '-infinity'::timestamp with time zone, p_after_tenant text DEFAULT ''::text, p_after_schedule text DEFAULT ''::text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body ccd7233ca80ddb12926839c38b730d10
+--   set search_path=pg_catalog, pg_temp
+--   set enable_seqscan=off
+grant execute on function writ.fn_schedule_due(integer,timestamp with time zone,text,text) to dot_executor;
+grant execute on function writ.fn_schedule_due(integer,timestamp with time zone,text,text) to workflow_admin;
+
+-- function writ.fn_schedule_fire(p_due jsonb, p_actor text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 1ccc4df17aaa80fb69460910da4bde80
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_schedule_fire(jsonb,text) to dot_executor;
+grant execute on function writ.fn_schedule_fire(jsonb,text) to workflow_admin;
+
+-- function writ.fn_schedule_pause(p_schedule text, p_actor text, p_tenant_id text DEFAULT 'default'::text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body cb50306687d43a2a668c953af22b1417
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_schedule_pause(text,text,text) to workflow_admin;
+
+-- function writ.fn_schedule_put(p_schedule text, p_definition jsonb, p_next_tick timestamp with time zone, p_actor text, p_tenant_id text DEFAULT 'default'::text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body e10b23a61f581d03ae9b67017144d994
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_schedule_put(text,jsonb,timestamp with time zone,text,text) to dot_executor;
+grant execute on function writ.fn_schedule_put(text,jsonb,timestamp with time zone,text,text) to workflow_admin;
+
+-- function writ.fn_schedule_remove(p_schedule text, p_actor text, p_tenant_id text DEFAULT 'default'::text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 93220f678392d71c2309b923befc076f
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_schedule_remove(text,text,text) to workflow_admin;
+
+-- function writ.fn_schedule_resume(p_schedule text, p_actor text, p_tenant_id text DEFAULT 'default'::text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body afb72a293292465cb50ef95896e41929
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_schedule_resume(text,text,text) to workflow_admin;
+
+-- function writ.fn_schedule_run_now(p_schedule text, p_actor text, p_tenant_id text DEFAULT 'default'::text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 0f7362148bfe861461227209103fdb61
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_schedule_run_now(text,text,text) to workflow_admin;
 
 -- function writ.fn_setting_set(p_key text, p_value jsonb, p_actor text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body e279bf35f123c4b7d1bd0fa914249d42
@@ -800,8 +1081,18 @@ grant execute on function writ.now() to writ_auditor;
 -- function writ_data.allowance(p_kind text, p_key text, p_want integer, p_begin integer, p_taken integer, OUT jobs integer, OUT at timestamp with time zone, OUT again_ms double precision, OUT starts boolean) returns record
 --   plpgsql, volatile; owner writ_owner; body bc4a8f0d27ec57e3a6cd579f420a7840
 
--- function writ_data.choose_lanes(p_kinds text[], p_alone boolean, p_after text, p_limit integer, p_keyed boolean, OUT lanes bigint[], OUT heads bigint[], OUT firsts bigint[], OUT tenants text[], OUT kinds text[], OUT keys text[], OUT quotas integer[], OUT limited boolean[], OUT after text) returns record
---   plpgsql, stable; owner writ_owner; body 74acc99dd9872db707146fcd94aa81dc
+-- function writ_data.batch_of(p_event_id uuid) returns uuid
+--   sql, immutable; owner writ_owner; body 1b3f631d52568c593594defe59be90a2
+
+-- function writ_data.choose_lanes(p_kinds text[], p_floors smallint[], p_alone boolean, p_after text, p_limit integer, p_keyed boolean, OUT lanes bigint[], OUT heads bigint[], OUT firsts bigint[], OUT tenants text[], OUT kinds text[], OUT keys text[], OUT quotas integer[], OUT limited boolean[], OUT after text) returns record
+--   plpgsql, stable; owner writ_owner; body 3f99dc07cb75fbc0d3bcdfaebc9cb623
+
+-- function writ_data.consumer_jobs(p_consumers text[], p_since uuid[], p_event_ids uuid[], p_event_types text[], p_subjects text[]) returns TABLE(consumer text, jobs jsonb)
+--   plpgsql, volatile; owner writ_owner; body 55f884e994fb4a2ab046e058636e384c
+--   set enable_seqscan=off
+--   set enable_hashjoin=off
+--   set enable_mergejoin=off
+--   set plan_cache_mode=force_generic_plan
 
 -- function writ_data.day_floor(p_day date) returns uuid
 --   sql, immutable; owner writ_owner; body b5553ed13441a22432edb4f61e6d047d
@@ -815,6 +1106,9 @@ grant execute on function writ.now() to writ_auditor;
 -- function writ_data.enqueue_unlike(p_kind text, p_ids uuid[], p_inputs json, p_actor text, p_tenant_id text, p_priority smallint, p_atomic boolean) returns jsonb
 --   plpgsql, volatile; owner writ_owner; body 1e8544829800642371b847f74e8a77e1
 
+-- function writ_data.fact_id(p_batch_id uuid, p_ordinal bigint) returns uuid
+--   sql, immutable; owner writ_owner; body a468bfd41a56de8b0b3d2710aeb19bd2
+
 -- function writ_data.forbidden_key(p_document jsonb) returns text
 --   sql, immutable; owner writ_owner; body 4e8733d2462024bfbe36c38ccafdb97f
 
@@ -824,8 +1118,8 @@ grant execute on function writ.now() to writ_auditor;
 -- function writ_data.keep_partitions(p_actor text, p_at timestamp with time zone) returns integer
 --   plpgsql, volatile; owner writ_owner; body 5ab9f3c5ace6b7ff87da8489fc904e67
 
--- function writ_data.lanes_by_key(p_kinds text[], p_alone boolean, p_after text, p_upto text, p_tenants integer, OUT lanes bigint[], OUT heads bigint[], OUT firsts bigint[], OUT tenants text[], OUT kinds text[], OUT keys text[], OUT priorities smallint[], OUT limited boolean[], OUT tenants_found integer) returns record
---   plpgsql, stable; owner writ_owner; body 3639173824b23ff07c98d3d10a19e913
+-- function writ_data.lanes_by_key(p_kinds text[], p_floors smallint[], p_alone boolean, p_after text, p_upto text, p_tenants integer, OUT lanes bigint[], OUT heads bigint[], OUT firsts bigint[], OUT tenants text[], OUT kinds text[], OUT keys text[], OUT priorities smallint[], OUT limited boolean[], OUT tenants_found integer) returns record
+--   plpgsql, stable; owner writ_owner; body 725548aa08401a9724adac5545dce8fa
 
 -- function writ_data.lease_position(p_lease_token uuid, p_job_id uuid) returns integer
 --   sql, stable; owner writ_owner; body 3fdbe83fab1709f9ad8c0a5a0316aa7c
@@ -836,6 +1130,13 @@ grant execute on function writ.now() to writ_auditor;
 
 -- function writ_data.lock_lease(p_lease_token uuid, p_to_remove boolean) returns writ_data.job_lease
 --   plpgsql, volatile; owner writ_owner; body b4cd43c76aa1896c9aee4ebd661535be
+
+-- function writ_data.log_after(p_xid xid8, p_event_id uuid, p_horizon xid8, p_since uuid, p_types text[], p_facts integer, OUT event_ids uuid[], OUT event_types text[], OUT subjects text[], OUT xid xid8, OUT event_id uuid, OUT more boolean) returns record
+--   plpgsql, stable; owner writ_owner; body 48216c5bb7fc314050bdc32a12358dfb
+--   set enable_seqscan=off
+--   set enable_hashjoin=off
+--   set enable_mergejoin=off
+--   set plan_cache_mode=force_generic_plan
 
 -- function writ_data.make_partition(p_table text, p_day date) returns boolean
 --   plpgsql, volatile; owner writ_owner; body ec33505e0d38c73e919142a9f7c33a35
@@ -874,6 +1175,12 @@ grant execute on function writ.now() to writ_auditor;
 -- function writ_data.retire_days(p_actor text, p_at timestamp with time zone) returns integer
 --   plpgsql, volatile; owner writ_owner; body d0a0a93b4e736971868d81a0c331a795
 
+-- function writ_data.schedule_job(p_schedule writ_data.schedule, p_tick timestamp with time zone) returns jsonb
+--   plpgsql, volatile; owner writ_owner; body 91daaf141dce1d59703dba0d22b9cb3a
+
+-- function writ_data.schedule_job_refusal(p_schedule writ_data.schedule, p_actor text) returns jsonb
+--   plpgsql, volatile; owner writ_owner; body de2d7bca4953cdcc3aadb4ffa2da92c1
+
 -- function writ_data.setting(p_key text) returns jsonb
 --   sql, stable; owner writ_owner; body 3c6b41b0fe305b59d7791f95f7979f9d
 
@@ -887,8 +1194,11 @@ grant execute on function writ.now() to writ_auditor;
 -- function writ_data.started_upto(p_lease writ_data.job_lease) returns integer
 --   sql, immutable; owner writ_owner; body 3c6a39a8dc646de15fa91a27e4b3503f
 
+-- function writ_data.subscribed_kinds(p_holder text, p_lease_name text, p_kinds text[]) returns TABLE(job_kind text, priority_floor smallint)
+--   plpgsql, stable; owner writ_owner; body 574706e5016a65d2f42878ffeb31fde0
+
 -- function writ_data.take(p_lane bigint, p_head bigint, p_jobs integer, p_at timestamp with time zone, OUT ids uuid[], OUT attempts smallint[], OUT nos smallint[], OUT rows_taken integer, OUT late_ids uuid[], OUT late_attempts smallint[], OUT late_nos smallint[]) returns record
---   plpgsql, volatile; owner writ_owner; body 1d52d81f237e92b0dbb985dd10260e4f
+--   plpgsql, volatile; owner writ_owner; body 42b7a50deb98739407db850e33eebc90
 
 -- function writ_data.upkeep(p_at timestamp with time zone, p_actor text) returns void
 --   plpgsql, volatile; owner writ_owner; body 0aa73f4144a50a694ba637a9e09aa8c2

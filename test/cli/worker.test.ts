@@ -73,7 +73,7 @@ test('with --json it speaks in lines of JSON', async () => {
 });
 
 test('SIGTERM lets a running handler finish and burns no attempt of the others', async () => {
-  for (let i = 0; i < 3; i++) await writ.enqueue(slow, { ms: 500 });
+  for (let i = 0; i < 3; i++) await writ.enqueue(slow, { ms: 2_000 }); // longer than it takes to see it running
   const worker = work('--concurrency', '1');
   await eventually(async () => (await statuses()).includes('in_progress'));
   worker.kill('SIGTERM');
@@ -133,6 +133,28 @@ const module = (name: string, source: string): string => {
   writeFileSync(file, source);
   return file;
 };
+
+test('with --listen-url the worker listens there, and works where it always does', async () => {
+  const elsewhere = new URL(db.connectionString);
+  elsewhere.pathname = '/postgres';
+  elsewhere.searchParams.set('application_name', 'listening elsewhere');
+  const worker = work('--listen-url', elsewhere.href);
+  await eventually(async () => {
+    const rows = await db.query(
+      `select from pg_stat_activity where datname = 'postgres' and query ilike 'listen %' and application_name in ('listening elsewhere', 'writ worker')`,
+    );
+    return rows.length > 0;
+  });
+  await writ.enqueue(greet, { name: 'Ada' });
+  await eventually(async () => (await statuses())[0] === 'succeeded');
+  worker.kill('SIGTERM');
+  expect((await worker.ended).code).toBe(0);
+});
+
+test('an address to listen on that is none exits 2 and does not show it', async () => {
+  const { code, stderr } = await work('--listen-url', 'mysql://ada:s3cret@host').ended;
+  expect([code, stderr]).toEqual([2, expect.not.stringContaining('s3cret')]);
+});
 
 test('a file without handlers exits 2 and shows what to export', async () => {
   const { code, stderr } = await run(['worker', module('none.mjs', 'export const answer = 42;')], { env });

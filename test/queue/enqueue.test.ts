@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { defineJob, type Writ } from '../../src/index.js';
 import { runUntilIdle, type TestDatabase, testDatabase } from '../../src/testing/index.js';
@@ -156,9 +157,9 @@ test('the input is kept with the job and is not in its row, which shows its hash
   await writ.enqueue(greet, { name: 'Ada' });
   const [job] = await jobs();
   expect(JSON.stringify(job)).not.toContain('Ada');
-  expect(job?.payload_ref).toMatch(/^sha256:[0-9a-f]{64}$/);
   const [payload] = await db.query(`select writ.fn_job_payload($1) -> 'input' as input`, [job?.job_id]);
   expect(payload?.input).toEqual({ name: 'Ada' });
+  expect(job?.payload_ref).toBe(`sha256:${createHash('sha256').update('{"name":"Ada"}').digest('hex')}`);
 });
 
 test('many jobs are enqueued in one call, in one transaction, with an answer for each', async () => {

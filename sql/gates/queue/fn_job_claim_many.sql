@@ -8,7 +8,7 @@
 -- key, in a statement after the lock; a key that another claim is counting is passed over, and `again_ms` says when to ask again. What a rate
 -- allows is started at once, so of such a kind p_start jobs are handed out at most.
 -- A job whose worker died in it is handed out by itself, to a caller that says with p_alone that nothing runs beside it.
--- A job whose deadline has passed is cancelled instead of handed out. A lease lasts a day at most.
+-- A job whose deadline has passed is cancelled instead of handed out. A worker that has subscriptions gets what they allow. A lease lasts a day at most.
 -- The caller may fix the token before it asks, and so give back with fn_lease_release what a lost answer would have told it. The input is in an
 -- array of its own, so that none and null are not the same.
 -- p_durable false answers before the claim is on disk, for this transaction alone. Nothing is promised by a claim: if the server crashes in
@@ -23,7 +23,8 @@ declare
   v_now timestamptz := writ.now(); v_until timestamptz; v_ttl double precision;
   v_token uuid := coalesce(p_lease_token, writ_data.uuidv7());
   v_limit integer := least(greatest(p_limit, 1), 5000);
-  v_enabled boolean; v_working boolean;   v_forbidden boolean; v_limited boolean; v_timeout double precision; v_start integer; v_answer text; v_setting text; v_batch uuid; v_lo uuid; v_hi uuid;
+  v_kinds text[] := p_kinds; v_floors smallint[];
+  v_settings jsonb[]; v_subscribed boolean; v_forbidden boolean; v_limited boolean; v_timeout double precision; v_start integer; v_answer text; v_setting text; v_batch uuid; v_lo uuid; v_hi uuid;
   v_lanes integer;
   v_want integer; v_tenant_left integer; v_more integer[] := '{}'; v_again double precision; v_alone boolean := false; v_start_now integer := 0; v_blocked boolean;
   v_ids uuid[] := '{}'; v_attempts smallint[] := '{}'; v_nos smallint[] := '{}'; v_expired uuid[]; h_kind text[] := '{}'; h_key text[] := '{}'; h_jobs integer[] := '{}'; h_starts integer[] := '{}';
@@ -34,38 +35,49 @@ begin
     return writ_data.refusal('executor_forbidden', format('%s may not claim jobs.', coalesce(p_executor, 'Nobody')));
   elsif coalesce(btrim(p_lease_holder), '') = '' then
     return writ_data.refusal('actor_required', 'A lease names its holder.');
+  elsif p_lease_holder like 'MOT:%' then
+    return writ_data.refusal('generator_forbidden', p_lease_holder);
   end if;
-  select s.enabled, s.working, s.ttl, k.forbidden, k.limited, coalesce(k.timeout, s.timeout)
-  into v_enabled, v_working, v_ttl, v_forbidden, v_limited, v_timeout
-  from (select bool_or(c.value = 'true') filter (where c.key = 'queue.job_substrate.enabled') as enabled,
-      bool_or(c.value = 'true') filter (where c.key = 'queue.worker.enabled') as working,
-      max(c.value::double precision) filter (where c.key = 'queue.lease.duration_sec') as ttl, max(c.value::double precision) filter (where c.key = 'queue.lease.timeout_sec') as timeout
-    from writ_data.dot_config c
-    where c.key = any ('{queue.job_substrate.enabled,queue.worker.enabled,queue.lease.duration_sec,queue.lease.timeout_sec}')) s
-  cross join lateral (select bool_or(k.executor <> p_executor) as forbidden, bool_or(k.limit_concurrency is not null or k.limit_rate is not null) as limited,
-      max(coalesce(k.timeout_s, s.timeout)) as timeout
-    from writ_data.job_kind k where k.job_kind = any (p_kinds)) k;
-  if not coalesce(v_enabled, false) then
+  -- Aggregates and wide queries cost more to set up than to run, and most claims are small: one kind is looked up plainly.
+  v_settings := array(select c.value from writ_data.dot_config c
+    where c.key = any ('{queue.job_substrate.enabled,queue.lease.duration_sec,queue.lease.timeout_sec,queue.worker.enabled}') order by c.key);
+  if v_settings[1] <> 'true' then
     return writ_data.refusal('job_substrate_disabled');
-  elsif v_forbidden then
+  end if;
+  if cardinality(p_kinds) = 1 then
+    select k.executor <> p_executor, k.limit_concurrency is not null or k.limit_rate is not null, k.timeout_s,
+      exists (select from writ_data.job_subscription x where x.executor_id = any (array[p_lease_holder, p_lease_name]))
+    into v_forbidden, v_limited, v_timeout, v_subscribed
+    from writ_data.job_kind k where k.job_kind = p_kinds[1];
+    v_timeout := coalesce(v_timeout, v_settings[3]::double precision);
+  else
+    select bool_or(k.executor <> p_executor), bool_or(k.limit_concurrency is not null or k.limit_rate is not null), max(coalesce(k.timeout_s, v_settings[3]::double precision)),
+      exists (select from writ_data.job_subscription x where x.executor_id = any (array[p_lease_holder, p_lease_name]))
+    into v_forbidden, v_limited, v_timeout, v_subscribed
+    from writ_data.job_kind k where k.job_kind = any (p_kinds);
+  end if;
+  if v_forbidden then
     return writ_data.refusal('executor_forbidden', format('%s may not claim jobs of another executor''s kind.', p_executor));
-  elsif not v_working then
+  elsif v_settings[4] <> 'true' then
     return json_build_object('jobs', json_build_array(), 'paused', true);
   end if;
-  v_ttl := least(greatest(coalesce(p_lease_ttl_seconds, v_ttl), 0), 86400);
+  v_ttl := least(greatest(coalesce(p_lease_ttl_seconds, v_settings[2]::double precision), 0), 86400);
+  if v_subscribed then
+    select array_agg(s.job_kind), array_agg(s.priority_floor) into v_kinds, v_floors from writ_data.subscribed_kinds(p_lease_holder, p_lease_name, p_kinds) s;
+  end if;
 
   -- Which lanes, in which order, with which share.
   if p_alone then
-    v_alone := exists (select from writ_data.lane where job_kind = any (p_kinds) and alone);
+    v_alone := exists (select from writ_data.lane where job_kind = any (v_kinds) and alone);
   end if;
   if v_alone then
-    chosen := writ_data.choose_lanes(p_kinds, true, coalesce(p_after, ''), 1, v_limited);
+    chosen := writ_data.choose_lanes(v_kinds, v_floors, true, coalesce(p_after, ''), 1, v_limited);
     v_alone := coalesce(cardinality(chosen.lanes), 0) > 0;
   end if;
   if v_alone then
     v_limit := 1;
   else
-    chosen := writ_data.choose_lanes(p_kinds, false, coalesce(p_after, ''), v_limit, v_limited);
+    chosen := writ_data.choose_lanes(v_kinds, v_floors, false, coalesce(p_after, ''), v_limit, v_limited);
   end if;
   v_lanes := coalesce(cardinality(chosen.lanes), 0);
 
@@ -136,7 +148,7 @@ begin
         else concat_ws(',', coalesce(to_json(j.payload_ref)::text, 'null'), coalesce(j.safe_payload::text, 'null'), coalesce(to_json(j.correlation_id)::text, 'null')) end, ',',
       j.priority, ',', j.max_attempts,
       case when j.parent_job_id is null and j.workflow_id is null then ',null,null]'
-        else concat(',', coalesce(to_json(j.parent_job_id)::text, 'null'), ',', coalesce(to_json(j.workflow_id)::text, 'null'), ']') end), ',' order by u.n)
+        else concat(',', coalesce(to_json(j.parent_job_id)::text, 'null'), ',', coalesce(to_json(j.workflow_id)::text, 'null'), ']') end), ',')
   into v_answer
   from unnest(v_ids, v_attempts, v_nos) with ordinality u(id, attempts, no, n)
   -- One by one through the index; the bounds leave only the days open in which these jobs were enqueued. Merged into the query, they would tempt

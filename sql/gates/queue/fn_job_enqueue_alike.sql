@@ -8,22 +8,20 @@ create or replace function writ.fn_job_enqueue_alike(p_kind text, p_ids uuid[], 
 declare
   v_now timestamptz := writ.now(); v_clock timestamptz := clock_timestamp();
   v_n integer := cardinality(p_ids); v_lo uuid := p_ids[1]; v_hi uuid := p_ids[v_n]; v_oldest uuid; v_newest uuid;
-  v_enabled boolean; v_attempts smallint; v_max_bytes integer; v_domain text; v_executor text; v_source text;
+  v_settings jsonb[]; v_attempts smallint; v_max_bytes integer; v_domain text; v_executor text; v_source text;
   v_reason text; v_lane bigint; v_xid xid8; v_batch uuid; v_woken boolean;
 begin
-  select s.enabled, coalesce(k.max_attempts, s.attempts), s.bytes, k.event_domain, k.executor, k.source_system
-  into v_enabled, v_attempts, v_max_bytes, v_domain, v_executor, v_source
-  from (select bool_or(c.value = 'true') filter (where c.key = 'queue.job_substrate.enabled') as enabled, max(c.value::numeric) filter (where c.key = 'queue.retry.max_attempts_default') as attempts,
-      max(c.value::numeric) filter (where c.key = 'queue.payload.max_bytes') as bytes
-    from writ_data.dot_config c where c.key = any ('{queue.job_substrate.enabled,queue.retry.max_attempts_default,queue.payload.max_bytes}')) s
-  left join writ_data.job_kind k on k.job_kind = p_kind;
-  if not coalesce(v_enabled, false) then
+  v_settings := array(select c.value from writ_data.dot_config c
+    where c.key = any ('{queue.job_substrate.enabled,queue.payload.max_bytes,queue.retry.max_attempts_default}') order by c.key);
+  if v_settings[1] <> 'true' then
     return writ_data.refusal('job_substrate_disabled');
   elsif coalesce(btrim(p_actor), '') = '' then
     return writ_data.refusal('actor_required');
   elsif v_n is null or v_n = 0 or p_inputs is not null and (json_typeof(p_inputs) <> 'array' or json_array_length(p_inputs) <> v_n) then
     return writ_data.refusal('invalid_jobs');
   end if;
+  select k.max_attempts, k.event_domain, k.executor, k.source_system into v_attempts, v_domain, v_executor, v_source from writ_data.job_kind k where k.job_kind = p_kind;
+  v_attempts := coalesce(v_attempts, v_settings[3]::smallint); v_max_bytes := v_settings[2]::integer;
   v_oldest := writ_data.uuid_floor(v_clock - interval '1 hour'); v_newest := writ_data.uuid_floor(v_clock + interval '5 minutes');
   v_reason := case
     when v_executor is null then 'unknown_job_kind'

@@ -77,7 +77,9 @@ begin
     select * from judged where reason is null and (not p_atomic or not exists (select from judged where reason is not null))
   ), key_taken as (
     insert into writ_data.job_key (tenant_id, job_kind, idempotency_key, job_id)
-    select tenant, kind, key, id from good where key is not null and not exists (select from writ_data.job j where j.job_id = good.id)
+    select tenant, kind, key, id from good
+    -- A scalar, so that it is looked up by its id: a join would read the whole table, since nested loops are off here.
+    where key is not null and (select j.job_id from writ_data.job j where j.job_id = good.id and j.job_id between v_oldest and v_newest) is null
     order by tenant, kind, key, index
     on conflict do nothing
     returning job_id
@@ -148,8 +150,10 @@ begin
         i.id
       from jsonb_array_elements(p_jobs) with ordinality x(job, n)
       cross join lateral jsonb_to_record(x.job) i(id uuid, kind text, key text, tenant text, payload_ref text)
-      left join writ_data.job_key t on t.tenant_id = coalesce(i.tenant, p_tenant_id) and t.job_kind = i.kind and t.idempotency_key = i.key
-      join writ_data.job j on j.job_id = coalesce(t.job_id, i.id) and j.tenant_id = coalesce(i.tenant, p_tenant_id) and j.job_kind = i.kind
+      left join lateral (select k.job_id from writ_data.job_key k
+        where k.tenant_id = coalesce(i.tenant, p_tenant_id) and k.job_kind = i.kind and k.idempotency_key = i.key offset 0) t on true
+      cross join lateral (select x.* from writ_data.job x where x.job_id = coalesce(t.job_id, i.id) offset 0) j
+      where j.tenant_id = coalesce(i.tenant, p_tenant_id) and j.job_kind = i.kind
     ) d
     where d.job_id <> d.id or not d.id = any (coalesce(v_enqueued, '{}'));
     if coalesce(cardinality(v_enqueued), 0) + v_refused_n + coalesce(jsonb_array_length(v_duplicates), 0) < v_total then

@@ -10,8 +10,37 @@ declare
   v_rows integer := greatest(1, p_jobs / 100); v_jobs integer; v_left integer := p_jobs; v_got integer; v_plain boolean; v_dated boolean;
   t_ids uuid[]; t_attempts smallint[]; t_nos smallint[]; l_ids uuid[]; l_attempts smallint[]; l_nos smallint[];
   r_seq bigint[]; r_part integer[]; r_jobs integer[]; r_attempts smallint[]; r_no smallint[]; r_deadline timestamptz[]; r_moved boolean[];
+  v_seq bigint; v_part integer; v_attempts smallint; v_no smallint; v_deadline timestamptz; v_moved boolean;
 begin
-  ids := '{}'; attempts := '{}'; nos := '{}'; rows_taken := 0;
+  if v_rows = 1 then
+    -- A row is enough, or will tell how many are.
+    delete from writ_data.job_ready r
+    where r.ctid = (select q.ctid from writ_data.job_ready q where q.lane_id = p_lane and q.seq >= p_head order by q.seq, q.part limit 1 for update skip locked)
+    returning r.seq, r.part, r.job_ids, r.attempts, r.execution_no, r.deadline_at, r.moved into v_seq, v_part, ids, v_attempts, v_no, v_deadline, v_moved;
+    if not found then
+      ids := '{}'; attempts := '{}'; nos := '{}'; rows_taken := 0;
+      return;
+    end if;
+    rows_taken := 1;
+    if cardinality(ids) > p_jobs then
+      insert into writ_data.job_ready (lane_id, seq, part, job_ids, attempts, execution_no, deadline_at, moved)
+      values (p_lane, v_seq, v_part, ids[p_jobs + 1:], v_attempts, v_no, v_deadline, v_moved);
+      ids := ids[:p_jobs];
+    end if;
+    attempts := array_fill(v_attempts, array[cardinality(ids)]);
+    nos := array_fill(v_no, array[cardinality(ids)]);
+    if v_deadline <= p_at then
+      late_ids := ids; late_attempts := attempts; late_nos := nos;
+      ids := '{}'; attempts := '{}'; nos := '{}';
+    end if;
+    v_left := p_jobs - cardinality(ids);
+    if v_left = 0 then
+      return;
+    end if;
+    v_rows := greatest(1, least(8, v_left / greatest(1, cardinality(ids))));
+  else
+    ids := '{}'; attempts := '{}'; nos := '{}'; rows_taken := 0;
+  end if;
   loop
     with gone as (
       delete from writ_data.job_ready r

@@ -6,6 +6,7 @@ import type { Duration } from '../../queue/duration.js';
 import type { HandledJob } from '../../queue/job.js';
 import { Writ } from '../../writ.js';
 import { contextOf, duration, wholeNumber } from '../command.js';
+import { listenUrl } from '../connection.js';
 import { exitCodes, explain, Failure, wrongUsage } from '../failure.js';
 import { type Output, oneLine, plural, span } from '../output.js';
 import { interruption } from '../signals.js';
@@ -14,6 +15,7 @@ interface Options {
   readonly concurrency: number;
   readonly lease: Duration;
   readonly grace: Duration;
+  readonly listenUrl?: string;
 }
 
 export function addWorker(program: Command): void {
@@ -24,6 +26,11 @@ export function addWorker(program: Command): void {
     .option('--concurrency <n>', 'handlers that run at the same time', wholeNumber(1, 1_000), 10)
     .option('--lease <duration>', 'length of a lease; it is renewed every third of it', duration, '30s')
     .option('--grace <duration>', 'how long running handlers may finish when the worker stops', duration, '10s')
+    .option(
+      '--listen-url <url>',
+      'an address to listen on for wake-ups: a direct one, when the database’s own leads through a pooler',
+      listenUrl,
+    )
     .action(async (files: string[], options: Options, command: Command) => {
       const { output, session, connectionString } = contextOf(command);
       const handlers = await load(files);
@@ -83,11 +90,21 @@ function isHandledJob(value: unknown): value is HandledJob {
   return typeof run === 'function' && typeof job?.kind === 'string';
 }
 
-async function work(connectionString: string, handlers: readonly HandledJob[], options: Options, output: Output): Promise<void> {
+async function work(
+  connectionString: string,
+  handlers: readonly HandledJob[],
+  { listenUrl: listenConnectionString, ...options }: Options,
+  output: Output,
+): Promise<void> {
   const tally = { begun: 0, completed: 0, failed: 0 };
   const startedAt = Date.now();
   const log = new WorkerLog(output);
-  const writ = await Writ.connect({ connectionString, max: Math.min(options.concurrency, 20) + 3, actor: 'worker' });
+  const writ = await Writ.connect({
+    connectionString,
+    ...(listenConnectionString !== undefined && { listenConnectionString }),
+    max: Math.min(options.concurrency, 20) + 3,
+    actor: 'worker',
+  });
   const { first, release } = interruption();
   try {
     const worker = await writ.work(
