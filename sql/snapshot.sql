@@ -349,8 +349,8 @@ create table writ_data.lane ( -- owner writ_owner
   constraint lane_pkey PRIMARY KEY (lane_id)
 ) with (fillfactor=50);
 CREATE INDEX lane_alone ON writ_data.lane USING btree (job_kind) WHERE alone;
-CREATE UNIQUE INDEX lane_is_one ON writ_data.lane USING btree (job_kind, tenant_id, limit_key, priority DESC, alone);
-comment on table writ_data.lane is 'Where jobs of one kind, tenant, limit key and priority stand in line. Made by the first job, removed some minutes after the last.';
+CREATE INDEX lane_by_name ON writ_data.lane USING btree (job_kind, tenant_id, limit_key, priority DESC, alone);
+comment on table writ_data.lane is 'Where jobs of one kind, tenant, limit key and priority stand in line. Made by the first job, removed some minutes after the last. There may be two of a name for a while: nobody waits for another''s transaction to make one.';
 comment on column writ_data.lane.alone is 'For jobs whose worker died in them: each runs with nothing beside it.';
 comment on column writ_data.lane.head is 'No ready row of the lane stands before it.';
 comment on column writ_data.lane.closing is 'Found empty by that transaction; removed when every transaction that may not have seen this has ended.';
@@ -832,8 +832,8 @@ grant execute on function writ.fn_job_cancel(uuid,text,text,text) to workflow_ad
 grant execute on function writ.fn_job_claim(text,text,text,text,integer,integer) to dot_executor;
 grant execute on function writ.fn_job_claim(text,text,text,text,integer,integer) to workflow_admin;
 
--- function writ.fn_job_claim_many(p_kinds text[], p_executor text, p_lease_holder text, p_lease_ttl_seconds double precision DEFAULT NULL::double precision, p_limit integer DEFAULT 1, p_start integer DEFAULT 0, p_lease_name text DEFAULT NULL::text, p_durable boolean DEFAULT true, p_lease_token uuid DEFAULT NULL::uuid, p_alone boolean DEFAULT false, p_after text DEFAULT ''::text) returns json
---   plpgsql, volatile, security definer; owner writ_owner; body f23e4354d9847bb0814f2a9d926904db
+-- function writ.fn_job_claim_many(p_kinds text[], p_executor text, p_lease_holder text, p_lease_ttl_seconds double precision DEFAULT NULL::double precision, p_limit integer DEFAULT 1, p_start integer DEFAULT 0, p_lease_name text DEFAULT NULL::text, p_durable boolean DEFAULT true, p_lease_token uuid DEFAULT NULL::uuid, p_alone boolean DEFAULT false, p_after text DEFAULT NULL::text) returns json
+--   plpgsql, volatile, security definer; owner writ_owner; body abe13256f4a856cbf6911302361ff2f6
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
@@ -883,7 +883,7 @@ grant execute on function writ.fn_job_enqueue_alike(text,uuid[],json,text,text,s
 grant execute on function writ.fn_job_enqueue_alike(text,uuid[],json,text,text,smallint,boolean) to workflow_admin;
 
 -- function writ.fn_job_enqueue_many(p_jobs jsonb, p_actor text, p_tenant_id text DEFAULT 'default'::text, p_atomic boolean DEFAULT false) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body a582d56dfe6043d19c28c514f149fb39
+--   plpgsql, volatile, security definer; owner writ_owner; body 50bee1e3b5ad750b63836bc478b6ffb4
 --   set search_path=pg_catalog, pg_temp
 --   set enable_nestloop=off
 --   set plan_cache_mode=force_generic_plan
@@ -1085,7 +1085,7 @@ grant execute on function writ.now() to writ_auditor;
 --   sql, immutable; owner writ_owner; body 1b3f631d52568c593594defe59be90a2
 
 -- function writ_data.choose_lanes(p_kinds text[], p_floors smallint[], p_alone boolean, p_after text, p_limit integer, p_keyed boolean, OUT lanes bigint[], OUT heads bigint[], OUT firsts bigint[], OUT tenants text[], OUT kinds text[], OUT keys text[], OUT quotas integer[], OUT limited boolean[], OUT after text) returns record
---   plpgsql, stable; owner writ_owner; body 3f99dc07cb75fbc0d3bcdfaebc9cb623
+--   plpgsql, stable; owner writ_owner; body 3c7c92b8be2baa47cdd852398dbb1550
 
 -- function writ_data.consumer_jobs(p_consumers text[], p_since uuid[], p_event_ids uuid[], p_event_types text[], p_subjects text[]) returns TABLE(consumer text, jobs jsonb)
 --   plpgsql, volatile; owner writ_owner; body 55f884e994fb4a2ab046e058636e384c
@@ -1118,8 +1118,8 @@ grant execute on function writ.now() to writ_auditor;
 -- function writ_data.keep_partitions(p_actor text, p_at timestamp with time zone) returns integer
 --   plpgsql, volatile; owner writ_owner; body 5ab9f3c5ace6b7ff87da8489fc904e67
 
--- function writ_data.lanes_by_key(p_kinds text[], p_floors smallint[], p_alone boolean, p_after text, p_upto text, p_tenants integer, OUT lanes bigint[], OUT heads bigint[], OUT firsts bigint[], OUT tenants text[], OUT kinds text[], OUT keys text[], OUT priorities smallint[], OUT limited boolean[], OUT tenants_found integer) returns record
---   plpgsql, stable; owner writ_owner; body 725548aa08401a9724adac5545dce8fa
+-- function writ_data.lanes_by_key(p_kinds text[], p_floors smallint[], p_alone boolean, p_after text, p_upto text, p_tenants integer, OUT lanes bigint[], OUT heads bigint[], OUT firsts bigint[], OUT tenants text[], OUT kinds text[], OUT keys text[], OUT limited boolean[], OUT tenants_found integer) returns record
+--   plpgsql, stable; owner writ_owner; body 539091ba33f2bd717a0b8702f5c40929
 
 -- function writ_data.lease_position(p_lease_token uuid, p_job_id uuid) returns integer
 --   sql, stable; owner writ_owner; body 3fdbe83fab1709f9ad8c0a5a0316aa7c
@@ -1142,7 +1142,7 @@ grant execute on function writ.now() to writ_auditor;
 --   plpgsql, volatile; owner writ_owner; body ec33505e0d38c73e919142a9f7c33a35
 
 -- function writ_data.make_ready(p_jobs uuid[], p_kinds text[], p_tenants text[], p_limit_keys text[], p_priorities smallint[], p_alone boolean[], p_attempts smallint[], p_execution_nos smallint[], p_deadlines timestamp with time zone[]) returns text[]
---   plpgsql, volatile; owner writ_owner; body f3135bd597451fb07602e389fa6f59eb
+--   plpgsql, volatile; owner writ_owner; body 5c696b0e6e17d46362b89e7daad7eedc
 
 -- function writ_data.meter(p_kind text, p_key text, p_jobs integer, p_at timestamp with time zone) returns void
 --   sql, volatile; owner writ_owner; body 46e6308e546fd795fb033865b6127527
@@ -1151,7 +1151,7 @@ grant execute on function writ.now() to writ_auditor;
 --   sql, volatile; owner writ_owner; body 35072a910653eca28be783f2f70190ba
 
 -- function writ_data.open_lane(p_kind text, p_tenant text, p_limit_key text, p_priority smallint, p_alone boolean) returns bigint
---   plpgsql, volatile; owner writ_owner; body 966746926eaee8c0126d996e395d4e9e
+--   plpgsql, volatile; owner writ_owner; body b04cb01ae67c595420a133880bb14e43
 
 -- function writ_data.record(p_command text, p_actor text, p_at timestamp with time zone, p_subjects uuid[], p_types text[], p_first integer[], p_last integer[], p_details jsonb DEFAULT NULL::jsonb, p_note text DEFAULT NULL::text) returns uuid
 --   plpgsql, volatile; owner writ_owner; body b3f49a912f97d34b6145b6b28512a88f
@@ -1201,7 +1201,7 @@ grant execute on function writ.now() to writ_auditor;
 --   plpgsql, volatile; owner writ_owner; body 42b7a50deb98739407db850e33eebc90
 
 -- function writ_data.upkeep(p_at timestamp with time zone, p_actor text) returns void
---   plpgsql, volatile; owner writ_owner; body 0aa73f4144a50a694ba637a9e09aa8c2
+--   plpgsql, volatile; owner writ_owner; body 4494d26f9ff029aa775bd35409b9d955
 
 -- function writ_data.uuid_floor(p_at timestamp with time zone) returns uuid
 --   sql, immutable; owner writ_owner; body afa7114d50b46e1a1477eefb9b508687

@@ -196,11 +196,11 @@ create table writ_data.lane (
   head      bigint not null default 0,
   closing   xid8
 ) with (fillfactor = 50);
-comment on table writ_data.lane is 'Where jobs of one kind, tenant, limit key and priority stand in line. Made by the first job, removed some minutes after the last.';
+comment on table writ_data.lane is 'Where jobs of one kind, tenant, limit key and priority stand in line. Made by the first job, removed some minutes after the last. There may be two of a name for a while: nobody waits for another''s transaction to make one.';
 comment on column writ_data.lane.alone is 'For jobs whose worker died in them: each runs with nothing beside it.';
 comment on column writ_data.lane.head is 'No ready row of the lane stands before it.';
 comment on column writ_data.lane.closing is 'Found empty by that transaction; removed when every transaction that may not have seen this has ended.';
-create unique index lane_is_one on writ_data.lane (job_kind, tenant_id, limit_key, priority desc, alone);
+create index lane_by_name on writ_data.lane (job_kind, tenant_id, limit_key, priority desc, alone);
 create index lane_alone on writ_data.lane (job_kind) where alone;
 
 alter table writ_data.job_ready rename to job_ready_old;

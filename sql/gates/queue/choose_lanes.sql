@@ -1,16 +1,17 @@
 -- internal
 -- The lanes that a claim visits (of these kinds, from these priorities up), by tenant, priority and age, with each tenant's share of p_limit jobs: up to 64 tenants that have work, in the order of
--- their names from p_after on and then from the beginning. Of a kind with limits per key a tenant may have thousands of lanes, most of them
+-- their names after p_after and then from the beginning; from anywhere when it is null. Of a kind with limits per key a tenant may have thousands of lanes, most of them
 -- closed for the moment: of those a few dozen are looked at, beginning anywhere. Called by the claim, whose settings forbid plans that flip.
 create or replace function writ_data.choose_lanes(p_kinds text[], p_floors smallint[], p_alone boolean, p_after text, p_limit integer, p_keyed boolean,
   out lanes bigint[], out heads bigint[], out firsts bigint[], out tenants text[], out kinds text[], out keys text[], out quotas integer[], out limited boolean[],
   out after text
 ) language plpgsql stable as $$
 declare
-  v_tenants integer := least(64, p_limit); v_count integer; v_weighted boolean; v_sum double precision; v_least double precision; v_priorities smallint[];
+  v_tenants integer := least(64, p_limit); v_count integer; v_weighted boolean; v_sum double precision; v_least double precision;
   v_lane bigint; v_head bigint; v_first bigint; v_tenant text; v_more boolean;
+  found_lanes record;
 begin
-  if cardinality(p_kinds) = 1 and not p_keyed and p_floors is null and p_after = '' then
+  if cardinality(p_kinds) = 1 and not p_keyed and p_floors is null and coalesce(p_after, '') = '' then
     -- The ordinary queue: one lane.
     select l.lane_id, l.head, f.seq, l.tenant_id, exists (select from writ_data.lane o where o.job_kind = l.job_kind and o.lane_id <> l.lane_id)
     into v_lane, v_head, v_first, v_tenant, v_more
@@ -25,14 +26,18 @@ begin
       return;
     end if;
   end if;
+  if p_after is null then
+    -- The caller does not say where to begin: anywhere.
+    p_after := coalesce((select l.tenant_id from writ_data.lane l
+      where l.lane_id >= (select floor(random() * (max(m.lane_id) + 1)) from writ_data.lane m) order by l.lane_id limit 1), '');
+  end if;
   if p_keyed then
-    select * into lanes, heads, firsts, tenants, kinds, keys, v_priorities, limited, v_count, v_weighted
-    from writ_data.lanes_by_key(p_kinds, p_floors, p_alone, p_after, '', v_tenants);
+    found_lanes := writ_data.lanes_by_key(p_kinds, p_floors, p_alone, p_after, '', v_tenants);
+    lanes := found_lanes.lanes; heads := found_lanes.heads; firsts := found_lanes.firsts; tenants := found_lanes.tenants; kinds := found_lanes.kinds; keys := found_lanes.keys; limited := found_lanes.limited; v_count := found_lanes.tenants_found;
     if p_after <> '' and coalesce(v_count, 0) < v_tenants then
-      select lanes || x.lanes, heads || x.heads, firsts || x.firsts, tenants || x.tenants, kinds || x.kinds, keys || x.keys, limited || x.limited,
-        coalesce(v_count, 0) + x.tenants_found
-      into lanes, heads, firsts, tenants, kinds, keys, limited, v_count
-      from writ_data.lanes_by_key(p_kinds, p_floors, p_alone, '', p_after, v_tenants - coalesce(v_count, 0)) x;
+      found_lanes := writ_data.lanes_by_key(p_kinds, p_floors, p_alone, '', p_after, v_tenants - coalesce(v_count, 0));
+      lanes := lanes || found_lanes.lanes; heads := heads || found_lanes.heads; firsts := firsts || found_lanes.firsts; tenants := tenants || found_lanes.tenants; kinds := kinds || found_lanes.kinds;
+      keys := keys || found_lanes.keys; limited := limited || found_lanes.limited; v_count := coalesce(v_count, 0) + found_lanes.tenants_found;
     end if;
     v_weighted := exists (select from writ_data.tenant_weight);
   else
@@ -67,7 +72,7 @@ begin
     select sum(coalesce(w.weight, 1)), max(coalesce(w.weight, 1)) into v_sum, v_least
     from (select distinct t from unnest(tenants) t) u left join writ_data.tenant_weight w on w.tenant_id = u.t;
     if p_limit >= 4 * v_count then
-      select array_agg(greatest(1, ceil(p_limit * coalesce(w.weight, 1) / v_sum)::integer) order by u.n) into quotas
+      select array_agg(greatest(1, floor(p_limit * coalesce(w.weight, 1) / v_sum)::integer) order by u.n) into quotas
       from unnest(tenants) with ordinality u(t, n) left join writ_data.tenant_weight w on w.tenant_id = u.t;
     else
       -- Too few jobs to be divided by weight: who has less of it is visited less often instead.
@@ -77,7 +82,7 @@ begin
         from (select distinct t from unnest(tenants) t) d left join writ_data.tenant_weight w on w.tenant_id = d.t) v on v.t = u.t;
     end if;
   elsif v_count > 1 then
-    quotas := array_fill(ceil(p_limit::double precision / v_count)::integer, array[cardinality(lanes)]);
+    quotas := array_fill(greatest(1, p_limit / v_count), array[cardinality(lanes)]);
   elsif v_count = 1 then
     quotas := array_fill(p_limit, array[cardinality(lanes)]);
   end if;

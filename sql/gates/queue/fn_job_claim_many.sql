@@ -3,7 +3,7 @@
 -- Answers {lease_token, leased_until, started_upto, timeout_s, jobs: [[job_id, kind, tenant, key, attempt, execution_no, deadline, input, …], …]},
 -- in the order of the lease: a job's place in it is how every later call names it. Without work: {jobs: []}.
 -- Whose jobs: tenants share by weight, then priority, then age. One claim visits up to 64 tenants that have work, in the order of their names from p_after
--- on; its answer's `after` is where the next should begin. Nothing about shares is stored: who is visited takes its part of this claim.
+-- on, or from anywhere; its answer's `after` is where the next should begin. Nothing about shares is stored: who is visited takes its part of this claim.
 -- Claims never wait for each other: rows that another one is taking are passed over. A kind with limits is counted under a transaction lock of its
 -- key, in a statement after the lock; a key that another claim is counting is passed over, and `again_ms` says when to ask again. What a rate
 -- allows is started at once, so of such a kind p_start jobs are handed out at most.
@@ -16,7 +16,7 @@
 create or replace function writ.fn_job_claim_many(
   p_kinds text[], p_executor text, p_lease_holder text, p_lease_ttl_seconds double precision default null,
   p_limit integer default 1, p_start integer default 0, p_lease_name text default null, p_durable boolean default true,
-  p_lease_token uuid default null, p_alone boolean default false, p_after text default ''
+  p_lease_token uuid default null, p_alone boolean default false, p_after text default null
 ) returns json language plpgsql security definer set search_path = pg_catalog, pg_temp
   set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set plan_cache_mode = force_generic_plan as $$
 declare
@@ -71,20 +71,23 @@ begin
     v_alone := exists (select from writ_data.lane where job_kind = any (v_kinds) and alone);
   end if;
   if v_alone then
-    chosen := writ_data.choose_lanes(v_kinds, v_floors, true, coalesce(p_after, ''), 1, v_limited);
+    chosen := writ_data.choose_lanes(v_kinds, v_floors, true, p_after, 1, v_limited);
     v_alone := coalesce(cardinality(chosen.lanes), 0) > 0;
   end if;
   if v_alone then
     v_limit := 1;
   else
-    chosen := writ_data.choose_lanes(v_kinds, v_floors, false, coalesce(p_after, ''), v_limit, v_limited);
+    chosen := writ_data.choose_lanes(v_kinds, v_floors, false, p_after, v_limit, v_limited);
   end if;
   v_lanes := coalesce(cardinality(chosen.lanes), 0);
 
   -- Twice over the lanes: each tenant its share, then what is left to whoever has more.
   for v_round in 1 .. 2 loop
     for i in 1 .. v_lanes loop
-      exit when cardinality(v_ids) >= v_limit;
+      if cardinality(v_ids) >= v_limit then
+        if v_round = 1 and chosen.tenants[i] <> chosen.tenants[i - 1] then chosen.after := chosen.tenants[i - 1]; end if; -- not visited: the next claim begins with it
+        exit;
+      end if;
       if v_round = 2 then
         continue when not v_more[i] = 1;
         v_want := v_limit - cardinality(v_ids);

@@ -2,7 +2,7 @@
 -- Lanes of kinds with limits, of up to p_tenants tenants whose names come after p_after and, unless it is empty, not after p_upto: of each kind and tenant a few
 -- dozen, beginning at any key, so that every key has its turn though most of them may be at their limit. Lanes without work are left out.
 create or replace function writ_data.lanes_by_key(p_kinds text[], p_floors smallint[], p_alone boolean, p_after text, p_upto text, p_tenants integer,
-  out lanes bigint[], out heads bigint[], out firsts bigint[], out tenants text[], out kinds text[], out keys text[], out priorities smallint[], out limited boolean[],
+  out lanes bigint[], out heads bigint[], out firsts bigint[], out tenants text[], out kinds text[], out keys text[], out limited boolean[],
   out tenants_found integer
 ) language plpgsql stable as $$
 declare
@@ -17,9 +17,8 @@ begin
     from next where next.tenant is not null and n < p_tenants
   )
   select array_agg(tenant order by n) into v_names from next where tenant is not null and (p_upto = '' or tenant <= p_upto);
-  select array_agg(c.lane_id), array_agg(c.head), array_agg(c.seq), array_agg(c.tenant_id), array_agg(c.job_kind), array_agg(c.limit_key), array_agg(c.priority),
-    array_agg(c.limited), count(distinct c.tenant_id)
-  into lanes, heads, firsts, tenants, kinds, keys, priorities, limited, tenants_found
+  select array_agg(c.lane_id), array_agg(c.head), array_agg(c.seq), array_agg(c.tenant_id), array_agg(c.job_kind), array_agg(c.limit_key), array_agg(c.limited), count(distinct c.tenant_id)
+  into lanes, heads, firsts, tenants, kinds, keys, limited, tenants_found
   from (
     select u.n, l.*, f.seq, k.limit_concurrency is not null or k.limit_rate is not null as limited
     from unnest(v_names) with ordinality u(t, n)

@@ -10,7 +10,7 @@ begin
   end if;
   update writ_data.clockwork set upkeep_at = p_at;
 
-  -- Two turns apart: first a lane is marked, so that whoever needs it says so; it goes when all who may not have seen the mark have ended, and it is still empty.
+  -- Two turns apart: first a lane is marked, and whoever needs one makes another; it goes when all who may not have seen the mark have ended, and it is still empty.
   delete from writ_data.lane where lane_id = any (array(
     select l.lane_id from writ_data.lane l where l.closing < pg_snapshot_xmin(pg_current_snapshot())
       and not exists (select from writ_data.job_ready r where r.lane_id = l.lane_id and r.seq >= l.head)
