@@ -29,6 +29,7 @@ async function populate(): Promise<Record<'acme' | 'globex', Jobs>> {
       [uuidv7(), tenant],
     );
     await schedule(tenant);
+    await gates.call('fn_tenant_weight_set', { tenant_id: tenant, weight: 2, actor: 'test' });
   }
   for (const tenant of tenants) jobs[tenant].queued = await gates.enqueue({ tenant, key: 'queued' });
   return jobs;
