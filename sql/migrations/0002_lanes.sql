@@ -28,10 +28,10 @@ create function writ_data.day_floor(p_day date) returns uuid language sql immuta
   return (lpad(to_hex((p_day - date '1970-01-01') * 86400000::bigint), 12, '0') || '70008000000000000000')::uuid;
 
 -- Used below and by writ_data.keep_partitions. A table of its own first, then attached: that needs no lock which a reader or writer of the
--- other partitions would have to wait for.
+-- other partitions would have to wait for. Its indexes have the names of its table's, and the day: they are what a violation is reported by.
 create function writ_data.make_partition(p_table text, p_day date) returns boolean language plpgsql as $$
 declare
-  v_name text := p_table || to_char(p_day, '_YYYYMMDD');
+  v_suffix text := to_char(p_day, '_YYYYMMDD'); v_name text := p_table || v_suffix; v_index record;
 begin
   if to_regclass('writ_data.' || v_name) is not null then
     return false;
@@ -39,6 +39,12 @@ begin
   execute format('create table writ_data.%I (like writ_data.%I including all)', v_name, p_table);
   execute format('alter table writ_data.%I attach partition writ_data.%I for values from (%L) to (%L)', p_table, v_name,
     writ_data.day_floor(p_day), writ_data.day_floor(p_day + 1));
+  for v_index in
+    select i.inhrelid::regclass::text as name, c.relname || v_suffix as called from pg_index x join pg_inherits i on i.inhrelid = x.indexrelid join pg_class c on c.oid = i.inhparent
+    where x.indrelid = format('writ_data.%I', v_name)::regclass
+  loop
+    execute format('alter index %s rename to %I', v_index.name, v_index.called);
+  end loop;
   return true;
 end $$;
 
