@@ -27,13 +27,6 @@ const partitions = async (table: string) =>
   Number((await db.query(`select count(*)::int as n from pg_inherits where inhparent = $1::regclass`, [`writ_data.${table}`]))[0]?.n);
 const keep = (on: Session | TestDatabase = db) =>
   on.query(`select writ_data.keep_partitions('test', writ.now()) as made`).then(([row]) => Number(row?.made));
-/** Databases for tests have few days ahead; here as many as everywhere else. */
-const fourteen = () =>
-  db.query(`do $$ begin
-    update writ_data.dot_config set value = '14' where key = 'queue.partition.days_ahead';
-    set local role writ_owner;
-    perform writ_data.keep_partitions('test', writ.now());
-  end $$`);
 const dropAhead = async (from: number, upto = 14) => {
   for (const table of [...jobTables, 'event_batch']) {
     for (let n = from; n <= upto; n++) {
@@ -50,8 +43,14 @@ const retire = (on: Session | TestDatabase = db) =>
 
 // Days ahead ---------------------------------------------------------------------------------------------------------
 
+/** As a migration leaves it; databases for tests have fewer days. */
+async function fourteenDays(): Promise<void> {
+  await db.query(`update writ_data.dot_config set value = '14' where key = 'queue.partition.days_ahead'`);
+  await keep();
+}
+
 test('fourteen days are made ahead, and what is there is not made again', async () => {
-  await fourteen();
+  await fourteenDays();
   for (const table of [...jobTables, 'event_batch']) expect(await partitions(table)).toBe(16);
   expect(await keep()).toBe(0);
   await dropAhead(10);
@@ -61,7 +60,7 @@ test('fourteen days are made ahead, and what is there is not made again', async 
 });
 
 test('the clockwork makes the days that are missing, and says nothing while there are enough', async () => {
-  await fourteen();
+  await fourteenDays();
   await dropAhead(4);
   await tick(db);
   for (const table of jobTables) expect(await partitions(table)).toBe(16);
@@ -69,7 +68,7 @@ test('the clockwork makes the days that are missing, and says nothing while ther
 });
 
 test('two that make days at once do not fail', async () => {
-  await fourteen();
+  await fourteenDays();
   await dropAhead(12);
   await a.query('begin');
   expect(await keep(a)).toBe(12);
@@ -81,7 +80,7 @@ test('two that make days at once do not fail', async () => {
 });
 
 test('fewer than three days ahead are a fact in the record, and nobody waits for them long', async () => {
-  await fourteen();
+  await fourteenDays();
   await dropAhead(3);
   await a.query('begin');
   await a.query('lock table writ_data.job in share update exclusive mode'); // as a vacuum would: no day can be attached
