@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type TestDatabase, testDatabase } from '../../src/testing/index.js';
 import { disagreements, type Session, session, untilBlocked } from '../races/sessions.js';
-import { abort, bulk, bulkOf, call, claim, idsOf, register, statuses } from './bulk.js';
+import { abort, bulk, bulkOf, call, claim, idsOf, newIds, register, statuses } from './bulk.js';
 
 let db: TestDatabase;
 let a: Session;
@@ -177,4 +177,72 @@ test('two calls that need a lane at the same time do not wait for each other, an
   expect(new Set(idsOf(await claim(db, 200)))).toEqual(new Set([...first, ...second.slice(1), ...third]));
   expect((await claim(db, 1)).jobs).toEqual([]);
   expect(await statuses(db)).toEqual({ leased: 125 });
+});
+
+test('each job is handed out as it was enqueued, with its own input, however its row was cut, thinned out or given back', async () => {
+  const tenant = 'o"brien \\ \u{1f71a}';
+  const texts = [null, 'a "quoted" \\ text', '\u{1f71a}', { nested: [1, { deep: true }] }, 1e21, 'x'.repeat(9000), '', [], false];
+  const enqueue = async (count: number, how: number) => {
+    const inputs = Array.from({ length: count }, (_, n) => ({ n, text: texts[(n + how) % texts.length] }));
+    if (how % 2 === 1) {
+      return bulkOf(
+        db,
+        inputs.map((input, n) => ({
+          input,
+          tenant,
+          priority: 3,
+          ...(n % 4 === 0 && { deadline_ms: 60_000 + n }),
+          ...(n % 7 === 0 && { key: `"${how}/${n}` }),
+          ...(n % 5 === 0 && { max_attempts: 2 }),
+        })),
+      );
+    }
+    const ids = newIds(count);
+    const answer = await call(db, 'writ.fn_job_enqueue_alike', {
+      kind: 'chore',
+      ids,
+      inputs: how % 4 === 0 ? JSON.stringify(inputs) : JSON.stringify(inputs.map(({ text }) => text)),
+      actor: 'test',
+      tenant_id: tenant,
+      priority: 3,
+    });
+    expect(answer).toMatchObject({ enqueued: count });
+    return ids;
+  };
+  const known: string[] = [];
+  for (let how = 0; how < 6; how++) known.push(...(await enqueue(70 + how * 40, how)));
+  const gone = new Set<string>();
+  const taken = new Set<string>();
+  for (let n = 0; taken.size + gone.size < known.length; n++) {
+    const victim = known[(n * 37) % known.length] as string;
+    if (!taken.has(victim) && !gone.has(victim)) {
+      expect(await cancel(db, victim)).toMatchObject({ status: 'cancelled' });
+      gone.add(victim);
+    }
+    const answer = await claim(db, [1, 3, 40, 150, 7, 101][n % 6] as number);
+    const rows = await db.query(
+      `select q.job_id, q.job_kind, q.tenant_id, j.idempotency_key, q.deadline_at, j.input::jsonb as input, j.input is null as none, q.priority, q.max_attempts
+       from writ.job_queue q join writ_data.job j using (job_id) where q.job_id = any ($1)`,
+      [idsOf(answer)],
+    );
+    const byId = new Map(rows.map((row) => [String(row.job_id), row]));
+    for (const [id, kind, of, key, attempt, no, deadline, input, , , , priority, attempts] of answer.jobs) {
+      const row = byId.get(String(id));
+      expect([kind, of, key, attempt, input, priority, attempts]).toEqual([
+        row?.job_kind,
+        row?.tenant_id,
+        row?.idempotency_key,
+        1,
+        row?.none ? null : [row?.input],
+        row?.priority,
+        row?.max_attempts,
+      ]);
+      expect(deadline === null ? null : Date.parse(String(deadline))).toBe((row?.deadline_at as Date | null)?.getTime() ?? null);
+      expect(no).toBeGreaterThanOrEqual(1);
+      expect(gone.has(String(id))).toBe(false);
+    }
+    if (n % 3 === 0 && answer.jobs.length > 1) await abort(db, answer, 'released');
+    else for (const id of idsOf(answer)) taken.add(id);
+  }
+  expect(await statuses(db)).toEqual({ cancelled: gone.size, leased: taken.size });
 });
