@@ -96,7 +96,7 @@ test('the server is still busy with the COMMIT: the worker waits for the verdict
   await db.query(
     'create constraint trigger slow after insert on charges deferrable initially deferred for each row execute function slow()',
   );
-  const admin = new pg.Client({ connectionString: db.connectionString });
+  const admin = new pg.Client({ connectionString: db.directConnectionString });
   await admin.connect();
   await admin.query('select pg_advisory_lock(7)'); // COMMIT runs the deferred trigger, which waits for this
   const waiting = `select from pg_stat_activity where wait_event = 'advisory' and query like '%; commit'`;
