@@ -66,7 +66,9 @@ async function workUntilSucceeded(handled: HandledJob): Promise<void> {
 }
 
 const killBackends = () =>
-  db.query(`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name like 'writ%'`);
+  db.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name like 'writ%' and pid <> pg_backend_pid()`,
+  );
 
 test('COMMIT went through and its answer was lost: the job is committed and not repeated', async () => {
   once('commit_sent', async () => {
