@@ -50,7 +50,8 @@ export function connectionString(option: string | undefined): string {
   );
 }
 
-function checked(text: string, origin: string): string {
+/** A connection string, or wrong usage of where it came from. Its password is a secret from here on. */
+export function checked(text: string, origin: string): string {
   // The text itself is not shown: it may hold a password.
   const wrong = wrongUsage(
     `${origin} is not a PostgreSQL connection string.`,

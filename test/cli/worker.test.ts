@@ -59,6 +59,23 @@ test('a failed attempt is a line with the job and the reason', async () => {
   expect((await worker.ended).stdout).toMatch(/0 jobs handled, 1 failed attempt\.$/m);
 });
 
+test('with --listen-url it hears wake-ups past the pooler', async () => {
+  const past = new URL(db.directConnectionString);
+  past.searchParams.set('application_name', 'past the pooler');
+  const worker = work('--listen-url', past.href);
+  await worker.saying(/^Working on/m);
+  expect(await db.query(`select from pg_stat_activity where application_name = 'past the pooler' and query like 'listen%'`)).toHaveLength(
+    1,
+  );
+  worker.kill('SIGTERM');
+  expect((await worker.ended).code).toBe(0);
+});
+
+test('a --listen-url that is none exits 2', async () => {
+  const { code, stderr } = await run(['worker', fixture('jobs.mjs'), '--listen-url', 'nowhere'], { env });
+  expect([code, stderr]).toEqual([2, expect.stringContaining('--listen-url is not a PostgreSQL connection string')]);
+});
+
 test('with --json it speaks in lines of JSON', async () => {
   const { jobId } = await writ.enqueue(greet, { name: 'Ada', fail: true });
   const worker = work('--json');

@@ -85,7 +85,7 @@ test('a client that leaves in the middle of a transaction leaves nothing of it',
 
 test('a backend that dies takes its client with it', async () => {
   const other = new pg.Client({ connectionString: url });
-  const lost = new Promise((done) => other.once('error', done));
+  const lost = new Promise((done) => other.on('error', done));
   await other.connect();
   await other.query('begin');
   await client.query('select pg_terminate_backend($1)', [await one('select pg_backend_pid()', other)]);

@@ -4,11 +4,12 @@
  */
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { accessSync, chmodSync, constants, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { pgbouncerBinary } from './pgbouncer.mjs';
 
 export interface Pooler {
   /** The way through the pooler to the same server. */
@@ -16,13 +17,10 @@ export interface Pooler {
   stop(): Promise<void>;
 }
 
-export const poolers = ['mean', 'pgbouncer'] as const;
-export type PoolerName = (typeof poolers)[number];
-
 export function startPooler(name: string, server: string): Promise<Pooler> {
   if (name === 'mean') return startMean(server);
   if (name === 'pgbouncer') return startPgbouncer(server);
-  throw new Error(`WRIT_TEST_POOLER is ${name}, which is none of ${poolers.join(', ')}`);
+  throw new Error(`WRIT_TEST_POOLER is ${name}, which is neither mean nor pgbouncer`);
 }
 
 async function startMean(server: string): Promise<Pooler> {
@@ -80,20 +78,6 @@ log_disconnections = 0
     throw new Error(`pgbouncer did not start: ${said}`);
   }
   return { connectionString: through(server, own), stop };
-}
-
-/** Where pgbouncer is, if it is: Debian puts it where an ordinary user's PATH does not lead. */
-export function pgbouncerBinary(): string | undefined {
-  return [...(process.env.PATH ?? '').split(':'), '/usr/sbin', '/usr/local/sbin']
-    .map((folder) => join(folder, 'pgbouncer'))
-    .find((path) => {
-      try {
-        accessSync(path, constants.X_OK);
-        return true;
-      } catch {
-        return false;
-      }
-    });
 }
 
 function through(server: string, port: number): string {

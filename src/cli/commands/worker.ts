@@ -4,8 +4,9 @@ import { pathToFileURL } from 'node:url';
 import type { Command } from 'commander';
 import type { Duration } from '../../queue/duration.js';
 import type { HandledJob } from '../../queue/job.js';
-import { Writ } from '../../writ.js';
+import { type ConnectOptions, Writ } from '../../writ.js';
 import { contextOf, duration, wholeNumber } from '../command.js';
+import { checked } from '../connection.js';
 import { exitCodes, explain, Failure, wrongUsage } from '../failure.js';
 import { type Output, oneLine, plural, span } from '../output.js';
 import { interruption } from '../signals.js';
@@ -14,6 +15,7 @@ interface Options {
   readonly concurrency: number;
   readonly lease: Duration;
   readonly grace: Duration;
+  readonly listenUrl?: string;
 }
 
 export function addWorker(program: Command): void {
@@ -24,11 +26,16 @@ export function addWorker(program: Command): void {
     .option('--concurrency <n>', 'handlers that run at the same time', wholeNumber(1, 1_000), 10)
     .option('--lease <duration>', 'length of a lease; it is renewed every third of it', duration, '30s')
     .option('--grace <duration>', 'how long running handlers may finish when the worker stops', duration, '10s')
-    .action(async (files: string[], options: Options, command: Command) => {
+    .option(
+      '--listen-url <url>',
+      'the same database past its pooler, for wake-ups, where the other address leads through one in transaction mode',
+    )
+    .action(async (files: string[], { listenUrl, ...options }: Options, command: Command) => {
       const { output, session, connectionString } = contextOf(command);
       const handlers = await load(files);
       await session(async () => undefined); // says at once when the database is not there or not ready
-      await work(connectionString(), handlers, options, output);
+      const listen = listenUrl === undefined ? {} : { listenConnectionString: checked(listenUrl, '--listen-url') };
+      await work({ connectionString: connectionString(), ...listen }, handlers, options, output);
     });
 }
 
@@ -83,11 +90,16 @@ function isHandledJob(value: unknown): value is HandledJob {
   return typeof run === 'function' && typeof job?.kind === 'string';
 }
 
-async function work(connectionString: string, handlers: readonly HandledJob[], options: Options, output: Output): Promise<void> {
+async function work(
+  connection: ConnectOptions,
+  handlers: readonly HandledJob[],
+  options: Omit<Options, 'listenUrl'>,
+  output: Output,
+): Promise<void> {
   const tally = { begun: 0, completed: 0, failed: 0 };
   const startedAt = Date.now();
   const log = new WorkerLog(output);
-  const writ = await Writ.connect({ connectionString, max: Math.min(options.concurrency, 20) + 3, actor: 'worker' });
+  const writ = await Writ.connect({ ...connection, max: Math.min(options.concurrency, 20) + 3, actor: 'worker' });
   const { first, release } = interruption();
   try {
     const worker = await writ.work(
