@@ -1,10 +1,11 @@
 /**
  * Installs and upgrades the schema. Everything happens in one transaction under one lock: a crash leaves the database as it was, and
- * two installers at once are one. Objects belong to the role writ_owner, which nobody logs in as; where the installer may not create
+ * two installers at once are one. Before an upgrade of the tables a transaction of its own prepares the gates for it (doorkeepers.ts). Objects belong to the role writ_owner, which nobody logs in as; where the installer may not create
  * roles, the objects are its own and `writ doctor` says what is missing.
  */
 import { WritError } from '../errors/index.js';
 import type { Queryable } from './connection.js';
+import { closeDoors, placeDoorkeepers } from './doorkeepers.js';
 import { type Migration, readMigrations, readSchemaObjects, type SchemaObject } from './schema.js';
 
 export const owner = 'writ_owner';
@@ -58,15 +59,18 @@ export async function planMigration(db: Queryable): Promise<MigrationPlan> {
 /** The connection must be a single session (a client, not a pool). */
 export async function migrate(client: Queryable, options: MigrateOptions = {}): Promise<MigrationPlan> {
   const say = options.onProgress ?? (() => {});
+  // A dry run changes nothing, and so needs no doorkeepers: who waits for it finds everything as it was.
+  if (!options.dryRun) await prepareUpgrade(client);
   await client.query('begin');
   try {
-    await client.query(`select pg_advisory_xact_lock(hashtextextended('writ.migrate', 0))`);
+    await client.query(oneInstaller);
     const plan = await planMigration(client);
     await createRoles(client, plan.roles, say);
     const asOwner = await mayBecomeOwner(client);
     if (plan.from === 0) await createSchemas(client, asOwner);
     if (asOwner) await client.query(`set local role ${owner}`);
     await client.query(`set local check_function_bodies = off`);
+    if (isUpgrade(plan)) await closeDoors(client);
     for (const migration of plan.migrations) {
       say(`migration ${String(migration.version).padStart(4, '0')} ${migration.name}`);
       await client.query(migration.sql);
@@ -92,6 +96,24 @@ export async function migrate(client: Queryable, options: MigrateOptions = {}): 
     }
     await client.query(options.dryRun ? 'rollback' : 'commit');
     return plan;
+  } catch (error) {
+    await client.query('rollback').catch(() => undefined); // the first error is the one to report
+    throw error;
+  }
+}
+
+const oneInstaller = `select pg_advisory_xact_lock(hashtextextended('writ.migrate', 0))`;
+const isUpgrade = (plan: MigrationPlan): boolean => plan.from > 0 && plan.migrations.length > 0;
+
+async function prepareUpgrade(client: Queryable): Promise<void> {
+  await client.query('begin');
+  try {
+    await client.query(oneInstaller);
+    if (isUpgrade(await planMigration(client))) {
+      if (await mayBecomeOwner(client)) await client.query(`set local role ${owner}`);
+      await placeDoorkeepers(client);
+    }
+    await client.query('commit');
   } catch (error) {
     await client.query('rollback').catch(() => undefined); // the first error is the one to report
     throw error;

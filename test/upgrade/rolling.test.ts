@@ -119,6 +119,7 @@ test('a worker and a producer of the version before go on through the upgrade an
     }
     return ids;
   })();
+  sending.catch(() => undefined); // awaited below
   const report = await migrate(both.next, db.connection.connectionString).finally(() => {
     migrating = false;
   });
