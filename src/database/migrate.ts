@@ -128,8 +128,8 @@ async function createRoles(client: Queryable, missing: readonly string[], say: (
       say(`role ${role}`);
     } catch (error) {
       const { code } = error as { code?: string };
-      // 42501: not allowed to; 42710: somebody else was faster. Both leave us with what exists.
-      if (code !== '42501' && code !== '42710') throw error;
+      // 42501: not allowed to; 42710, and 23505 at the same moment: an installer of another database was faster. We are left with what exists.
+      if (code !== '42501' && code !== '42710' && code !== '23505') throw error;
       await client.query('rollback to savepoint create_role');
     }
   }

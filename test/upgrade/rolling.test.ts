@@ -5,6 +5,7 @@
  */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import type { Writ as Connection } from '../../src/index.js';
+import { testDatabase } from '../../src/testing/index.js';
 import { jobs } from './jobs.mjs';
 import { type Packages, packages, type Writ } from './packages.js';
 import { type EmptyDatabase, emptyDatabase, migrate, startWorker, type WorkerProcess } from './scene.js';
@@ -17,6 +18,8 @@ let workers: WorkerProcess[];
 let connected: Connection[];
 
 beforeAll(async () => {
+  // Roles are the whole server's, and 0.1.0 fails where two databases are the first to need them at the same moment. So they are made before.
+  await (await testDatabase()).drop();
   both = packages();
   previous = await both.previous.load();
   next = await both.next.load();
