@@ -93,7 +93,7 @@ if (ci || only) {
     });
   });
   step('bench', 'ours beside its peers, short form: figures, no judgement', () =>
-    run(process.execPath, ['bench/run.mjs', '--suite', 'queue', '--quick', '--rounds', '1', '--subjects', 'writ,graphile-worker,raw']),
+    run(process.execPath, ['bench/run.mjs', '--suite', 'queue', '--quick', '--rounds', '1', '--subjects', 'writ,graphile-worker,dbos,raw']),
   );
 }
 

@@ -7,22 +7,13 @@ grant usage on schema writ to writ_auditor;
 
 create schema writ_data; -- owner writ_owner
 
+create sequence writ_data.job_ready_safe; -- owner writ_owner
+
 create sequence writ_data.job_ready_seq; -- owner writ_owner
 
-create table writ_data.dot_config ( -- owner writ_owner
-  key text not null,
-  value jsonb not null,
-  minimum numeric,
-  maximum numeric,
-  whole boolean not null default false,
-  description text not null,
-  updated_at timestamp with time zone not null default clock_timestamp(),
-  updated_by text not null default 'migration'::text,
-  constraint dot_config_pkey PRIMARY KEY (key),
-  constraint number_is_within_bounds CHECK (((jsonb_typeof(value) <> 'number'::text) OR ((((value)::numeric >= minimum) AND ((value)::numeric <= maximum)) AND ((NOT whole) OR (((value)::numeric % (1)::numeric) = (0)::numeric)))))
-);
+create sequence writ_data.lane_lane_id_seq; -- owner writ_owner
 
-create table writ_data.event_batch ( -- owner writ_owner
+create partitioned table writ_data.event_batch ( -- owner writ_owner
   batch_id uuid not null,
   xid xid8 not null default pg_current_xact_id(),
   at timestamp with time zone not null,
@@ -37,32 +28,21 @@ create table writ_data.event_batch ( -- owner writ_owner
   constraint event_batch_pkey PRIMARY KEY (batch_id),
   constraint event_ranges_are_parallel CHECK (((cardinality(types) = cardinality(first)) AND (cardinality(types) = cardinality(last))))
 );
-CREATE INDEX event_batch_by_xid ON writ_data.event_batch USING btree (xid, batch_id);
+CREATE INDEX event_batch_by_xid ON ONLY writ_data.event_batch USING btree (xid, batch_id);
 CREATE TRIGGER event_batch_is_written_once BEFORE DELETE OR UPDATE ON writ_data.event_batch FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
 comment on table writ_data.event_batch is 'One row per gate call that changed something. Who called what, shown by writ.command_run; and its facts, types[i] happened to subjects[first[i]..last[i]], shown one by one by writ.event_outbox.';
 
-create table writ_data.event_type_registry ( -- owner writ_owner
-  event_type text not null,
-  event_domain text not null,
-  event_stream text not null,
-  event_severity text not null default 'info'::text,
-  description text not null,
-  constraint event_domain_is_known CHECK ((event_domain = ANY (ARRAY['iu'::text, 'birth_registry'::text, 'governance'::text, 'tac'::text, 'kg'::text, 'system'::text, 'dot'::text, 'health'::text, 'piece'::text]))),
-  constraint event_severity_is_known CHECK ((event_severity = ANY (ARRAY['info'::text, 'warning'::text, 'critical'::text]))),
-  constraint event_stream_is_known CHECK ((event_stream = ANY (ARRAY['comment'::text, 'review'::text, 'update'::text, 'birth'::text, 'task'::text, 'alert'::text, 'health'::text]))),
-  constraint event_type_registry_pkey PRIMARY KEY (event_type)
-);
-
-create table writ_data.job ( -- owner writ_owner
+create partitioned table writ_data.job ( -- owner writ_owner
   job_id uuid not null,
   tenant_id text not null,
   job_kind text not null,
   event_domain text not null,
   idempotency_key text,
+  limit_key text,
   source_ref text,
   target_ref text,
   payload_ref text,
-  payload_sha256 bytea,
+  input json,
   safe_payload jsonb,
   payload_classification text not null,
   executor text not null,
@@ -77,43 +57,37 @@ create table writ_data.job ( -- owner writ_owner
   enqueued_by text not null,
   enqueued_at timestamp with time zone not null,
   source_system text not null,
+  ready_seq bigint,
   constraint enqueued_by_is_not_blank CHECK ((btrim(enqueued_by) <> ''::text)),
   constraint executor_is_whitelisted CHECK ((executor = ANY (ARRAY['DOT'::text, 'Agent'::text, 'Hermes'::text, 'Codex'::text, 'PG_worker'::text, 'external_worker'::text, 'future_Kestra_adapter'::text]))),
-  constraint input_is_stored_or_referenced CHECK (((payload_ref IS NULL) OR (payload_sha256 IS NULL))),
+  constraint input_is_stored_or_referenced CHECK (((payload_ref IS NULL) OR (input IS NULL))),
   constraint job_pkey PRIMARY KEY (job_id),
   constraint max_attempts_is_positive CHECK ((max_attempts > 0)),
   constraint payload_classification_is_known CHECK ((payload_classification = ANY (ARRAY['safe_metadata'::text, 'restricted'::text]))),
   constraint source_system_is_not_blank CHECK ((btrim(source_system) <> ''::text)),
   constraint tenant_is_not_blank CHECK ((tenant_id <> ''::text))
 );
-CREATE INDEX job_by_correlation ON writ_data.job USING btree (correlation_id) WHERE (correlation_id IS NOT NULL);
-CREATE INDEX job_by_parent ON writ_data.job USING btree (parent_job_id) WHERE (parent_job_id IS NOT NULL);
-CREATE INDEX job_by_workflow ON writ_data.job USING btree (workflow_id) WHERE (workflow_id IS NOT NULL);
+CREATE INDEX job_by_correlation ON ONLY writ_data.job USING btree (correlation_id) WHERE (correlation_id IS NOT NULL);
+CREATE INDEX job_by_parent ON ONLY writ_data.job USING btree (parent_job_id) WHERE (parent_job_id IS NOT NULL);
+CREATE INDEX job_by_workflow ON ONLY writ_data.job USING btree (workflow_id) WHERE (workflow_id IS NOT NULL);
 CREATE TRIGGER job_is_written_once BEFORE UPDATE ON writ_data.job FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
 comment on column writ_data.job.idempotency_key is 'Null: nobody gave one, and the job answers to its own id.';
+comment on column writ_data.job.limit_key is 'What the limits of its kind count together; null: the kind as a whole.';
 comment on column writ_data.job.safe_payload is 'Null: empty.';
+comment on column writ_data.job.ready_seq is 'Where in its lane it stood first; null when it was enqueued for later.';
 
-create table writ_data.job_cancel ( -- owner writ_owner
-  job_id uuid not null,
-  requested_at timestamp with time zone not null,
-  requested_by text not null,
-  reason text,
-  constraint job_cancel_pkey PRIMARY KEY (job_id)
-);
-comment on table writ_data.job_cancel is 'Requests to stop a job that a worker holds; whatever ends it next, except success, ends it as cancelled.';
-
-create table writ_data.job_cleaned ( -- owner writ_owner
+create partitioned table writ_data.job_cleaned ( -- owner writ_owner
   job_id uuid not null,
   cleaned_at timestamp with time zone not null,
   was text not null,
   successor_job_id uuid,
-  constraint dead_letter_has_successor CHECK (((was = 'dead_letter'::text) = (successor_job_id IS NOT NULL))),
   constraint job_cleaned_pkey PRIMARY KEY (job_id),
+  constraint only_dead_letters_have_successors CHECK (((successor_job_id IS NULL) OR (was = 'dead_letter'::text))),
   constraint only_ended_jobs_are_cleaned CHECK ((was = ANY (ARRAY['succeeded'::text, 'cancelled'::text, 'dead_letter'::text])))
 );
 CREATE TRIGGER job_cleaned_is_written_once BEFORE DELETE OR UPDATE ON writ_data.job_cleaned FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
 
-create table writ_data.job_execution ( -- owner writ_owner
+create partitioned table writ_data.job_execution ( -- owner writ_owner
   job_id uuid not null,
   execution_no smallint not null,
   attempt smallint not null,
@@ -125,7 +99,7 @@ create table writ_data.job_execution ( -- owner writ_owner
   started_at timestamp with time zone,
   committed_at timestamp with time zone,
   finished_at timestamp with time zone,
-  result_sha256 bytea,
+  result json,
   result_ref text,
   error_code text,
   error_message text,
@@ -137,10 +111,1710 @@ create table writ_data.job_execution ( -- owner writ_owner
   constraint finished_at_matches_status CHECK (((finished_at IS NOT NULL) = (status = ANY (ARRAY['DONE'::text, 'ABORTED'::text])))),
   constraint job_execution_pkey PRIMARY KEY (job_id, execution_no)
 );
-CREATE INDEX job_execution_dead_letter ON writ_data.job_execution USING btree (finished_at) WHERE (final AND (abort_kind <> 'cancelled'::text));
-CREATE UNIQUE INDEX a_job_has_one_effect_or_one_end ON writ_data.job_execution USING btree (job_id) WHERE ((status = ANY (ARRAY['COMMITTED'::text, 'DONE'::text])) OR final);
+CREATE INDEX job_execution_dead_letter ON ONLY writ_data.job_execution USING btree (job_id) WHERE (final AND (abort_kind <> 'cancelled'::text));
+CREATE UNIQUE INDEX a_job_has_one_effect_or_one_end ON ONLY writ_data.job_execution USING btree (job_id) WHERE ((status = ANY (ARRAY['COMMITTED'::text, 'DONE'::text])) OR final);
 CREATE TRIGGER execution_moves_legally BEFORE UPDATE ON writ_data.job_execution FOR EACH ROW WHEN ((((old.status || '>'::text) || new.status) <> 'COMMITTED>DONE'::text)) EXECUTE FUNCTION writ_data.refuse_change();
 comment on table writ_data.job_execution is 'Executions that have reached their commit boundary or ended. Open ones are places in job_lease. Attempt 0: ended without ever being tried.';
+
+create table writ_data.clockwork ( -- owner writ_owner
+  one boolean not null default true,
+  ready_seen bigint not null default 0,
+  ready_writers text[] not null default '{}'::text[],
+  upkeep_at timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  swept_upto uuid not null default '00000000-0000-0000-0000-000000000000'::uuid,
+  retired_at timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  constraint clockwork_one_check CHECK (one),
+  constraint clockwork_pkey PRIMARY KEY (one)
+) with (fillfactor=10);
+comment on column writ_data.clockwork.ready_writers is 'Transactions that could still add ready rows at or below ready_seen.';
+
+create table writ_data.consumer_position ( -- owner writ_owner
+  consumer text not null,
+  since uuid not null,
+  xid xid8 not null,
+  event_id uuid not null,
+  moved_at timestamp with time zone not null,
+  refused text,
+  constraint consumer_position_consumer_fkey FOREIGN KEY (consumer) REFERENCES writ_data.consumer_registry(consumer) ON DELETE CASCADE,
+  constraint consumer_position_pkey PRIMARY KEY (consumer)
+) with (fillfactor=50);
+comment on table writ_data.consumer_position is 'How far each consumer has followed the log: every fact up to (xid, event_id) is behind it. Moves once per call, whatever the number of facts.';
+comment on column writ_data.consumer_position.since is 'Facts recorded before this id are none of its business.';
+comment on column writ_data.consumer_position.refused is 'Why the queue does not take its jobs; it stays where it is until that has changed.';
+
+create table writ_data.consumer_registry ( -- owner writ_owner
+  consumer text not null,
+  event_type text not null,
+  subject_kind text,
+  subject_domain text,
+  job_kind text not null,
+  priority smallint not null default 0,
+  delay_ms bigint not null default 0,
+  max_attempts smallint,
+  registered_by text not null,
+  registered_at timestamp with time zone not null,
+  constraint consumer_does_not_feed_itself CHECK (((subject_kind IS NULL) OR (subject_kind <> job_kind))),
+  constraint consumer_is_a_name CHECK ((consumer ~ '^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,199}$'::text)),
+  constraint consumer_registry_event_type_fkey FOREIGN KEY (event_type) REFERENCES writ_data.event_type_registry(event_type),
+  constraint consumer_registry_job_kind_fkey FOREIGN KEY (job_kind) REFERENCES writ_data.job_kind(job_kind),
+  constraint consumer_registry_pkey PRIMARY KEY (consumer),
+  constraint consumer_registry_subject_kind_fkey FOREIGN KEY (subject_kind) REFERENCES writ_data.job_kind(job_kind),
+  constraint delay_is_not_negative CHECK ((delay_ms >= 0)),
+  constraint max_attempts_is_positive CHECK ((max_attempts > 0)),
+  constraint subject_domain_is_known CHECK ((subject_domain = ANY (ARRAY['iu'::text, 'birth_registry'::text, 'governance'::text, 'tac'::text, 'kg'::text, 'system'::text, 'dot'::text, 'health'::text, 'piece'::text]))),
+  constraint subject_is_a_job CHECK (((event_type ~~ 'dot.job.%'::text) OR ((subject_kind IS NULL) AND (subject_domain IS NULL))))
+);
+comment on table writ_data.consumer_registry is 'Which job follows from which fact. Null subject_kind or subject_domain: of all.';
+
+create table writ_data.dot_config ( -- owner writ_owner
+  key text not null,
+  value jsonb not null,
+  minimum numeric,
+  maximum numeric,
+  whole boolean not null default false,
+  description text not null,
+  updated_at timestamp with time zone not null default clock_timestamp(),
+  updated_by text not null default 'migration'::text,
+  constraint dot_config_pkey PRIMARY KEY (key),
+  constraint number_is_within_bounds CHECK (((jsonb_typeof(value) <> 'number'::text) OR ((((value)::numeric >= minimum) AND ((value)::numeric <= maximum)) AND ((NOT whole) OR (((value)::numeric % (1)::numeric) = (0)::numeric)))))
+);
+
+create table writ_data.event_batch_20261114 ( -- owner writ_owner
+  batch_id uuid not null,
+  xid xid8 not null default pg_current_xact_id(),
+  at timestamp with time zone not null,
+  command text not null,
+  actor text not null,
+  types text[] not null,
+  first integer[] not null,
+  last integer[] not null,
+  subjects uuid[] not null storage external,
+  details jsonb,
+  note text,
+  constraint event_batch_20261114_pkey PRIMARY KEY (batch_id),
+  constraint event_ranges_are_parallel CHECK (((cardinality(types) = cardinality(first)) AND (cardinality(types) = cardinality(last))))
+);
+CREATE INDEX event_batch_20261114_xid_batch_id_idx ON writ_data.event_batch_20261114 USING btree (xid, batch_id);
+CREATE TRIGGER event_batch_is_written_once BEFORE DELETE OR UPDATE ON writ_data.event_batch_20261114 FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
+
+create table writ_data.event_batch_20261115 ( -- owner writ_owner
+  batch_id uuid not null,
+  xid xid8 not null default pg_current_xact_id(),
+  at timestamp with time zone not null,
+  command text not null,
+  actor text not null,
+  types text[] not null,
+  first integer[] not null,
+  last integer[] not null,
+  subjects uuid[] not null storage external,
+  details jsonb,
+  note text,
+  constraint event_batch_20261115_pkey PRIMARY KEY (batch_id),
+  constraint event_ranges_are_parallel CHECK (((cardinality(types) = cardinality(first)) AND (cardinality(types) = cardinality(last))))
+);
+CREATE INDEX event_batch_20261115_xid_batch_id_idx ON writ_data.event_batch_20261115 USING btree (xid, batch_id);
+CREATE TRIGGER event_batch_is_written_once BEFORE DELETE OR UPDATE ON writ_data.event_batch_20261115 FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
+
+create table writ_data.event_batch_20261116 ( -- owner writ_owner
+  batch_id uuid not null,
+  xid xid8 not null default pg_current_xact_id(),
+  at timestamp with time zone not null,
+  command text not null,
+  actor text not null,
+  types text[] not null,
+  first integer[] not null,
+  last integer[] not null,
+  subjects uuid[] not null storage external,
+  details jsonb,
+  note text,
+  constraint event_batch_20261116_pkey PRIMARY KEY (batch_id),
+  constraint event_ranges_are_parallel CHECK (((cardinality(types) = cardinality(first)) AND (cardinality(types) = cardinality(last))))
+);
+CREATE INDEX event_batch_20261116_xid_batch_id_idx ON writ_data.event_batch_20261116 USING btree (xid, batch_id);
+CREATE TRIGGER event_batch_is_written_once BEFORE DELETE OR UPDATE ON writ_data.event_batch_20261116 FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
+
+create table writ_data.event_batch_20261117 ( -- owner writ_owner
+  batch_id uuid not null,
+  xid xid8 not null default pg_current_xact_id(),
+  at timestamp with time zone not null,
+  command text not null,
+  actor text not null,
+  types text[] not null,
+  first integer[] not null,
+  last integer[] not null,
+  subjects uuid[] not null storage external,
+  details jsonb,
+  note text,
+  constraint event_batch_20261117_pkey PRIMARY KEY (batch_id),
+  constraint event_ranges_are_parallel CHECK (((cardinality(types) = cardinality(first)) AND (cardinality(types) = cardinality(last))))
+);
+CREATE INDEX event_batch_20261117_xid_batch_id_idx ON writ_data.event_batch_20261117 USING btree (xid, batch_id);
+CREATE TRIGGER event_batch_is_written_once BEFORE DELETE OR UPDATE ON writ_data.event_batch_20261117 FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
+
+create table writ_data.event_batch_20261118 ( -- owner writ_owner
+  batch_id uuid not null,
+  xid xid8 not null default pg_current_xact_id(),
+  at timestamp with time zone not null,
+  command text not null,
+  actor text not null,
+  types text[] not null,
+  first integer[] not null,
+  last integer[] not null,
+  subjects uuid[] not null storage external,
+  details jsonb,
+  note text,
+  constraint event_batch_20261118_pkey PRIMARY KEY (batch_id),
+  constraint event_ranges_are_parallel CHECK (((cardinality(types) = cardinality(first)) AND (cardinality(types) = cardinality(last))))
+);
+CREATE INDEX event_batch_20261118_xid_batch_id_idx ON writ_data.event_batch_20261118 USING btree (xid, batch_id);
+CREATE TRIGGER event_batch_is_written_once BEFORE DELETE OR UPDATE ON writ_data.event_batch_20261118 FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
+
+create table writ_data.event_batch_20261119 ( -- owner writ_owner
+  batch_id uuid not null,
+  xid xid8 not null default pg_current_xact_id(),
+  at timestamp with time zone not null,
+  command text not null,
+  actor text not null,
+  types text[] not null,
+  first integer[] not null,
+  last integer[] not null,
+  subjects uuid[] not null storage external,
+  details jsonb,
+  note text,
+  constraint event_batch_20261119_pkey PRIMARY KEY (batch_id),
+  constraint event_ranges_are_parallel CHECK (((cardinality(types) = cardinality(first)) AND (cardinality(types) = cardinality(last))))
+);
+CREATE INDEX event_batch_20261119_xid_batch_id_idx ON writ_data.event_batch_20261119 USING btree (xid, batch_id);
+CREATE TRIGGER event_batch_is_written_once BEFORE DELETE OR UPDATE ON writ_data.event_batch_20261119 FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
+
+create table writ_data.event_batch_20261120 ( -- owner writ_owner
+  batch_id uuid not null,
+  xid xid8 not null default pg_current_xact_id(),
+  at timestamp with time zone not null,
+  command text not null,
+  actor text not null,
+  types text[] not null,
+  first integer[] not null,
+  last integer[] not null,
+  subjects uuid[] not null storage external,
+  details jsonb,
+  note text,
+  constraint event_batch_20261120_pkey PRIMARY KEY (batch_id),
+  constraint event_ranges_are_parallel CHECK (((cardinality(types) = cardinality(first)) AND (cardinality(types) = cardinality(last))))
+);
+CREATE INDEX event_batch_20261120_xid_batch_id_idx ON writ_data.event_batch_20261120 USING btree (xid, batch_id);
+CREATE TRIGGER event_batch_is_written_once BEFORE DELETE OR UPDATE ON writ_data.event_batch_20261120 FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
+
+create table writ_data.event_batch_20261121 ( -- owner writ_owner
+  batch_id uuid not null,
+  xid xid8 not null default pg_current_xact_id(),
+  at timestamp with time zone not null,
+  command text not null,
+  actor text not null,
+  types text[] not null,
+  first integer[] not null,
+  last integer[] not null,
+  subjects uuid[] not null storage external,
+  details jsonb,
+  note text,
+  constraint event_batch_20261121_pkey PRIMARY KEY (batch_id),
+  constraint event_ranges_are_parallel CHECK (((cardinality(types) = cardinality(first)) AND (cardinality(types) = cardinality(last))))
+);
+CREATE INDEX event_batch_20261121_xid_batch_id_idx ON writ_data.event_batch_20261121 USING btree (xid, batch_id);
+CREATE TRIGGER event_batch_is_written_once BEFORE DELETE OR UPDATE ON writ_data.event_batch_20261121 FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
+
+create table writ_data.event_batch_20261122 ( -- owner writ_owner
+  batch_id uuid not null,
+  xid xid8 not null default pg_current_xact_id(),
+  at timestamp with time zone not null,
+  command text not null,
+  actor text not null,
+  types text[] not null,
+  first integer[] not null,
+  last integer[] not null,
+  subjects uuid[] not null storage external,
+  details jsonb,
+  note text,
+  constraint event_batch_20261122_pkey PRIMARY KEY (batch_id),
+  constraint event_ranges_are_parallel CHECK (((cardinality(types) = cardinality(first)) AND (cardinality(types) = cardinality(last))))
+);
+CREATE INDEX event_batch_20261122_xid_batch_id_idx ON writ_data.event_batch_20261122 USING btree (xid, batch_id);
+CREATE TRIGGER event_batch_is_written_once BEFORE DELETE OR UPDATE ON writ_data.event_batch_20261122 FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
+
+create table writ_data.event_batch_20261123 ( -- owner writ_owner
+  batch_id uuid not null,
+  xid xid8 not null default pg_current_xact_id(),
+  at timestamp with time zone not null,
+  command text not null,
+  actor text not null,
+  types text[] not null,
+  first integer[] not null,
+  last integer[] not null,
+  subjects uuid[] not null storage external,
+  details jsonb,
+  note text,
+  constraint event_batch_20261123_pkey PRIMARY KEY (batch_id),
+  constraint event_ranges_are_parallel CHECK (((cardinality(types) = cardinality(first)) AND (cardinality(types) = cardinality(last))))
+);
+CREATE INDEX event_batch_20261123_xid_batch_id_idx ON writ_data.event_batch_20261123 USING btree (xid, batch_id);
+CREATE TRIGGER event_batch_is_written_once BEFORE DELETE OR UPDATE ON writ_data.event_batch_20261123 FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
+
+create table writ_data.event_batch_20261124 ( -- owner writ_owner
+  batch_id uuid not null,
+  xid xid8 not null default pg_current_xact_id(),
+  at timestamp with time zone not null,
+  command text not null,
+  actor text not null,
+  types text[] not null,
+  first integer[] not null,
+  last integer[] not null,
+  subjects uuid[] not null storage external,
+  details jsonb,
+  note text,
+  constraint event_batch_20261124_pkey PRIMARY KEY (batch_id),
+  constraint event_ranges_are_parallel CHECK (((cardinality(types) = cardinality(first)) AND (cardinality(types) = cardinality(last))))
+);
+CREATE INDEX event_batch_20261124_xid_batch_id_idx ON writ_data.event_batch_20261124 USING btree (xid, batch_id);
+CREATE TRIGGER event_batch_is_written_once BEFORE DELETE OR UPDATE ON writ_data.event_batch_20261124 FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
+
+create table writ_data.event_batch_20261125 ( -- owner writ_owner
+  batch_id uuid not null,
+  xid xid8 not null default pg_current_xact_id(),
+  at timestamp with time zone not null,
+  command text not null,
+  actor text not null,
+  types text[] not null,
+  first integer[] not null,
+  last integer[] not null,
+  subjects uuid[] not null storage external,
+  details jsonb,
+  note text,
+  constraint event_batch_20261125_pkey PRIMARY KEY (batch_id),
+  constraint event_ranges_are_parallel CHECK (((cardinality(types) = cardinality(first)) AND (cardinality(types) = cardinality(last))))
+);
+CREATE INDEX event_batch_20261125_xid_batch_id_idx ON writ_data.event_batch_20261125 USING btree (xid, batch_id);
+CREATE TRIGGER event_batch_is_written_once BEFORE DELETE OR UPDATE ON writ_data.event_batch_20261125 FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
+
+create table writ_data.event_batch_20261126 ( -- owner writ_owner
+  batch_id uuid not null,
+  xid xid8 not null default pg_current_xact_id(),
+  at timestamp with time zone not null,
+  command text not null,
+  actor text not null,
+  types text[] not null,
+  first integer[] not null,
+  last integer[] not null,
+  subjects uuid[] not null storage external,
+  details jsonb,
+  note text,
+  constraint event_batch_20261126_pkey PRIMARY KEY (batch_id),
+  constraint event_ranges_are_parallel CHECK (((cardinality(types) = cardinality(first)) AND (cardinality(types) = cardinality(last))))
+);
+CREATE INDEX event_batch_20261126_xid_batch_id_idx ON writ_data.event_batch_20261126 USING btree (xid, batch_id);
+CREATE TRIGGER event_batch_is_written_once BEFORE DELETE OR UPDATE ON writ_data.event_batch_20261126 FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
+
+create table writ_data.event_batch_20261127 ( -- owner writ_owner
+  batch_id uuid not null,
+  xid xid8 not null default pg_current_xact_id(),
+  at timestamp with time zone not null,
+  command text not null,
+  actor text not null,
+  types text[] not null,
+  first integer[] not null,
+  last integer[] not null,
+  subjects uuid[] not null storage external,
+  details jsonb,
+  note text,
+  constraint event_batch_20261127_pkey PRIMARY KEY (batch_id),
+  constraint event_ranges_are_parallel CHECK (((cardinality(types) = cardinality(first)) AND (cardinality(types) = cardinality(last))))
+);
+CREATE INDEX event_batch_20261127_xid_batch_id_idx ON writ_data.event_batch_20261127 USING btree (xid, batch_id);
+CREATE TRIGGER event_batch_is_written_once BEFORE DELETE OR UPDATE ON writ_data.event_batch_20261127 FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
+
+create table writ_data.event_batch_20261128 ( -- owner writ_owner
+  batch_id uuid not null,
+  xid xid8 not null default pg_current_xact_id(),
+  at timestamp with time zone not null,
+  command text not null,
+  actor text not null,
+  types text[] not null,
+  first integer[] not null,
+  last integer[] not null,
+  subjects uuid[] not null storage external,
+  details jsonb,
+  note text,
+  constraint event_batch_20261128_pkey PRIMARY KEY (batch_id),
+  constraint event_ranges_are_parallel CHECK (((cardinality(types) = cardinality(first)) AND (cardinality(types) = cardinality(last))))
+);
+CREATE INDEX event_batch_20261128_xid_batch_id_idx ON writ_data.event_batch_20261128 USING btree (xid, batch_id);
+CREATE TRIGGER event_batch_is_written_once BEFORE DELETE OR UPDATE ON writ_data.event_batch_20261128 FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
+
+create table writ_data.event_batch_20261129 ( -- owner writ_owner
+  batch_id uuid not null,
+  xid xid8 not null default pg_current_xact_id(),
+  at timestamp with time zone not null,
+  command text not null,
+  actor text not null,
+  types text[] not null,
+  first integer[] not null,
+  last integer[] not null,
+  subjects uuid[] not null storage external,
+  details jsonb,
+  note text,
+  constraint event_batch_20261129_pkey PRIMARY KEY (batch_id),
+  constraint event_ranges_are_parallel CHECK (((cardinality(types) = cardinality(first)) AND (cardinality(types) = cardinality(last))))
+);
+CREATE INDEX event_batch_20261129_xid_batch_id_idx ON writ_data.event_batch_20261129 USING btree (xid, batch_id);
+CREATE TRIGGER event_batch_is_written_once BEFORE DELETE OR UPDATE ON writ_data.event_batch_20261129 FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
+
+create table writ_data.event_type_registry ( -- owner writ_owner
+  event_type text not null,
+  event_domain text not null,
+  event_stream text not null,
+  event_severity text not null default 'info'::text,
+  description text not null,
+  constraint event_domain_is_known CHECK ((event_domain = ANY (ARRAY['iu'::text, 'birth_registry'::text, 'governance'::text, 'tac'::text, 'kg'::text, 'system'::text, 'dot'::text, 'health'::text, 'piece'::text]))),
+  constraint event_severity_is_known CHECK ((event_severity = ANY (ARRAY['info'::text, 'warning'::text, 'critical'::text]))),
+  constraint event_stream_is_known CHECK ((event_stream = ANY (ARRAY['comment'::text, 'review'::text, 'update'::text, 'birth'::text, 'task'::text, 'alert'::text, 'health'::text]))),
+  constraint event_type_registry_pkey PRIMARY KEY (event_type)
+);
+
+create table writ_data.job_20261114 ( -- owner writ_owner
+  job_id uuid not null,
+  tenant_id text not null,
+  job_kind text not null,
+  event_domain text not null,
+  idempotency_key text,
+  limit_key text,
+  source_ref text,
+  target_ref text,
+  payload_ref text,
+  input json,
+  safe_payload jsonb,
+  payload_classification text not null,
+  executor text not null,
+  max_attempts smallint not null,
+  priority smallint not null,
+  process_after timestamp with time zone not null,
+  deadline_at timestamp with time zone,
+  correlation_id text,
+  causation_event_id uuid,
+  parent_job_id uuid,
+  workflow_id uuid,
+  enqueued_by text not null,
+  enqueued_at timestamp with time zone not null,
+  source_system text not null,
+  ready_seq bigint,
+  constraint enqueued_by_is_not_blank CHECK ((btrim(enqueued_by) <> ''::text)),
+  constraint executor_is_whitelisted CHECK ((executor = ANY (ARRAY['DOT'::text, 'Agent'::text, 'Hermes'::text, 'Codex'::text, 'PG_worker'::text, 'external_worker'::text, 'future_Kestra_adapter'::text]))),
+  constraint input_is_stored_or_referenced CHECK (((payload_ref IS NULL) OR (input IS NULL))),
+  constraint job_20261114_pkey PRIMARY KEY (job_id),
+  constraint max_attempts_is_positive CHECK ((max_attempts > 0)),
+  constraint payload_classification_is_known CHECK ((payload_classification = ANY (ARRAY['safe_metadata'::text, 'restricted'::text]))),
+  constraint source_system_is_not_blank CHECK ((btrim(source_system) <> ''::text)),
+  constraint tenant_is_not_blank CHECK ((tenant_id <> ''::text))
+);
+CREATE INDEX job_20261114_correlation_id_idx ON writ_data.job_20261114 USING btree (correlation_id) WHERE (correlation_id IS NOT NULL);
+CREATE INDEX job_20261114_parent_job_id_idx ON writ_data.job_20261114 USING btree (parent_job_id) WHERE (parent_job_id IS NOT NULL);
+CREATE INDEX job_20261114_workflow_id_idx ON writ_data.job_20261114 USING btree (workflow_id) WHERE (workflow_id IS NOT NULL);
+CREATE TRIGGER job_is_written_once BEFORE UPDATE ON writ_data.job_20261114 FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
+comment on column writ_data.job_20261114.idempotency_key is 'Null: nobody gave one, and the job answers to its own id.';
+comment on column writ_data.job_20261114.limit_key is 'What the limits of its kind count together; null: the kind as a whole.';
+comment on column writ_data.job_20261114.safe_payload is 'Null: empty.';
+comment on column writ_data.job_20261114.ready_seq is 'Where in its lane it stood first; null when it was enqueued for later.';
+
+create table writ_data.job_20261115 ( -- owner writ_owner
+  job_id uuid not null,
+  tenant_id text not null,
+  job_kind text not null,
+  event_domain text not null,
+  idempotency_key text,
+  limit_key text,
+  source_ref text,
+  target_ref text,
+  payload_ref text,
+  input json,
+  safe_payload jsonb,
+  payload_classification text not null,
+  executor text not null,
+  max_attempts smallint not null,
+  priority smallint not null,
+  process_after timestamp with time zone not null,
+  deadline_at timestamp with time zone,
+  correlation_id text,
+  causation_event_id uuid,
+  parent_job_id uuid,
+  workflow_id uuid,
+  enqueued_by text not null,
+  enqueued_at timestamp with time zone not null,
+  source_system text not null,
+  ready_seq bigint,
+  constraint enqueued_by_is_not_blank CHECK ((btrim(enqueued_by) <> ''::text)),
+  constraint executor_is_whitelisted CHECK ((executor = ANY (ARRAY['DOT'::text, 'Agent'::text, 'Hermes'::text, 'Codex'::text, 'PG_worker'::text, 'external_worker'::text, 'future_Kestra_adapter'::text]))),
+  constraint input_is_stored_or_referenced CHECK (((payload_ref IS NULL) OR (input IS NULL))),
+  constraint job_20261115_pkey PRIMARY KEY (job_id),
+  constraint max_attempts_is_positive CHECK ((max_attempts > 0)),
+  constraint payload_classification_is_known CHECK ((payload_classification = ANY (ARRAY['safe_metadata'::text, 'restricted'::text]))),
+  constraint source_system_is_not_blank CHECK ((btrim(source_system) <> ''::text)),
+  constraint tenant_is_not_blank CHECK ((tenant_id <> ''::text))
+);
+CREATE INDEX job_20261115_correlation_id_idx ON writ_data.job_20261115 USING btree (correlation_id) WHERE (correlation_id IS NOT NULL);
+CREATE INDEX job_20261115_parent_job_id_idx ON writ_data.job_20261115 USING btree (parent_job_id) WHERE (parent_job_id IS NOT NULL);
+CREATE INDEX job_20261115_workflow_id_idx ON writ_data.job_20261115 USING btree (workflow_id) WHERE (workflow_id IS NOT NULL);
+CREATE TRIGGER job_is_written_once BEFORE UPDATE ON writ_data.job_20261115 FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
+comment on column writ_data.job_20261115.idempotency_key is 'Null: nobody gave one, and the job answers to its own id.';
+comment on column writ_data.job_20261115.limit_key is 'What the limits of its kind count together; null: the kind as a whole.';
+comment on column writ_data.job_20261115.safe_payload is 'Null: empty.';
+comment on column writ_data.job_20261115.ready_seq is 'Where in its lane it stood first; null when it was enqueued for later.';
+
+create table writ_data.job_20261116 ( -- owner writ_owner
+  job_id uuid not null,
+  tenant_id text not null,
+  job_kind text not null,
+  event_domain text not null,
+  idempotency_key text,
+  limit_key text,
+  source_ref text,
+  target_ref text,
+  payload_ref text,
+  input json,
+  safe_payload jsonb,
+  payload_classification text not null,
+  executor text not null,
+  max_attempts smallint not null,
+  priority smallint not null,
+  process_after timestamp with time zone not null,
+  deadline_at timestamp with time zone,
+  correlation_id text,
+  causation_event_id uuid,
+  parent_job_id uuid,
+  workflow_id uuid,
+  enqueued_by text not null,
+  enqueued_at timestamp with time zone not null,
+  source_system text not null,
+  ready_seq bigint,
+  constraint enqueued_by_is_not_blank CHECK ((btrim(enqueued_by) <> ''::text)),
+  constraint executor_is_whitelisted CHECK ((executor = ANY (ARRAY['DOT'::text, 'Agent'::text, 'Hermes'::text, 'Codex'::text, 'PG_worker'::text, 'external_worker'::text, 'future_Kestra_adapter'::text]))),
+  constraint input_is_stored_or_referenced CHECK (((payload_ref IS NULL) OR (input IS NULL))),
+  constraint job_20261116_pkey PRIMARY KEY (job_id),
+  constraint max_attempts_is_positive CHECK ((max_attempts > 0)),
+  constraint payload_classification_is_known CHECK ((payload_classification = ANY (ARRAY['safe_metadata'::text, 'restricted'::text]))),
+  constraint source_system_is_not_blank CHECK ((btrim(source_system) <> ''::text)),
+  constraint tenant_is_not_blank CHECK ((tenant_id <> ''::text))
+);
+CREATE INDEX job_20261116_correlation_id_idx ON writ_data.job_20261116 USING btree (correlation_id) WHERE (correlation_id IS NOT NULL);
+CREATE INDEX job_20261116_parent_job_id_idx ON writ_data.job_20261116 USING btree (parent_job_id) WHERE (parent_job_id IS NOT NULL);
+CREATE INDEX job_20261116_workflow_id_idx ON writ_data.job_20261116 USING btree (workflow_id) WHERE (workflow_id IS NOT NULL);
+CREATE TRIGGER job_is_written_once BEFORE UPDATE ON writ_data.job_20261116 FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
+comment on column writ_data.job_20261116.idempotency_key is 'Null: nobody gave one, and the job answers to its own id.';
+comment on column writ_data.job_20261116.limit_key is 'What the limits of its kind count together; null: the kind as a whole.';
+comment on column writ_data.job_20261116.safe_payload is 'Null: empty.';
+comment on column writ_data.job_20261116.ready_seq is 'Where in its lane it stood first; null when it was enqueued for later.';
+
+create table writ_data.job_20261117 ( -- owner writ_owner
+  job_id uuid not null,
+  tenant_id text not null,
+  job_kind text not null,
+  event_domain text not null,
+  idempotency_key text,
+  limit_key text,
+  source_ref text,
+  target_ref text,
+  payload_ref text,
+  input json,
+  safe_payload jsonb,
+  payload_classification text not null,
+  executor text not null,
+  max_attempts smallint not null,
+  priority smallint not null,
+  process_after timestamp with time zone not null,
+  deadline_at timestamp with time zone,
+  correlation_id text,
+  causation_event_id uuid,
+  parent_job_id uuid,
+  workflow_id uuid,
+  enqueued_by text not null,
+  enqueued_at timestamp with time zone not null,
+  source_system text not null,
+  ready_seq bigint,
+  constraint enqueued_by_is_not_blank CHECK ((btrim(enqueued_by) <> ''::text)),
+  constraint executor_is_whitelisted CHECK ((executor = ANY (ARRAY['DOT'::text, 'Agent'::text, 'Hermes'::text, 'Codex'::text, 'PG_worker'::text, 'external_worker'::text, 'future_Kestra_adapter'::text]))),
+  constraint input_is_stored_or_referenced CHECK (((payload_ref IS NULL) OR (input IS NULL))),
+  constraint job_20261117_pkey PRIMARY KEY (job_id),
+  constraint max_attempts_is_positive CHECK ((max_attempts > 0)),
+  constraint payload_classification_is_known CHECK ((payload_classification = ANY (ARRAY['safe_metadata'::text, 'restricted'::text]))),
+  constraint source_system_is_not_blank CHECK ((btrim(source_system) <> ''::text)),
+  constraint tenant_is_not_blank CHECK ((tenant_id <> ''::text))
+);
+CREATE INDEX job_20261117_correlation_id_idx ON writ_data.job_20261117 USING btree (correlation_id) WHERE (correlation_id IS NOT NULL);
+CREATE INDEX job_20261117_parent_job_id_idx ON writ_data.job_20261117 USING btree (parent_job_id) WHERE (parent_job_id IS NOT NULL);
+CREATE INDEX job_20261117_workflow_id_idx ON writ_data.job_20261117 USING btree (workflow_id) WHERE (workflow_id IS NOT NULL);
+CREATE TRIGGER job_is_written_once BEFORE UPDATE ON writ_data.job_20261117 FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
+comment on column writ_data.job_20261117.idempotency_key is 'Null: nobody gave one, and the job answers to its own id.';
+comment on column writ_data.job_20261117.limit_key is 'What the limits of its kind count together; null: the kind as a whole.';
+comment on column writ_data.job_20261117.safe_payload is 'Null: empty.';
+comment on column writ_data.job_20261117.ready_seq is 'Where in its lane it stood first; null when it was enqueued for later.';
+
+create table writ_data.job_20261118 ( -- owner writ_owner
+  job_id uuid not null,
+  tenant_id text not null,
+  job_kind text not null,
+  event_domain text not null,
+  idempotency_key text,
+  limit_key text,
+  source_ref text,
+  target_ref text,
+  payload_ref text,
+  input json,
+  safe_payload jsonb,
+  payload_classification text not null,
+  executor text not null,
+  max_attempts smallint not null,
+  priority smallint not null,
+  process_after timestamp with time zone not null,
+  deadline_at timestamp with time zone,
+  correlation_id text,
+  causation_event_id uuid,
+  parent_job_id uuid,
+  workflow_id uuid,
+  enqueued_by text not null,
+  enqueued_at timestamp with time zone not null,
+  source_system text not null,
+  ready_seq bigint,
+  constraint enqueued_by_is_not_blank CHECK ((btrim(enqueued_by) <> ''::text)),
+  constraint executor_is_whitelisted CHECK ((executor = ANY (ARRAY['DOT'::text, 'Agent'::text, 'Hermes'::text, 'Codex'::text, 'PG_worker'::text, 'external_worker'::text, 'future_Kestra_adapter'::text]))),
+  constraint input_is_stored_or_referenced CHECK (((payload_ref IS NULL) OR (input IS NULL))),
+  constraint job_20261118_pkey PRIMARY KEY (job_id),
+  constraint max_attempts_is_positive CHECK ((max_attempts > 0)),
+  constraint payload_classification_is_known CHECK ((payload_classification = ANY (ARRAY['safe_metadata'::text, 'restricted'::text]))),
+  constraint source_system_is_not_blank CHECK ((btrim(source_system) <> ''::text)),
+  constraint tenant_is_not_blank CHECK ((tenant_id <> ''::text))
+);
+CREATE INDEX job_20261118_correlation_id_idx ON writ_data.job_20261118 USING btree (correlation_id) WHERE (correlation_id IS NOT NULL);
+CREATE INDEX job_20261118_parent_job_id_idx ON writ_data.job_20261118 USING btree (parent_job_id) WHERE (parent_job_id IS NOT NULL);
+CREATE INDEX job_20261118_workflow_id_idx ON writ_data.job_20261118 USING btree (workflow_id) WHERE (workflow_id IS NOT NULL);
+CREATE TRIGGER job_is_written_once BEFORE UPDATE ON writ_data.job_20261118 FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
+comment on column writ_data.job_20261118.idempotency_key is 'Null: nobody gave one, and the job answers to its own id.';
+comment on column writ_data.job_20261118.limit_key is 'What the limits of its kind count together; null: the kind as a whole.';
+comment on column writ_data.job_20261118.safe_payload is 'Null: empty.';
+comment on column writ_data.job_20261118.ready_seq is 'Where in its lane it stood first; null when it was enqueued for later.';
+
+create table writ_data.job_20261119 ( -- owner writ_owner
+  job_id uuid not null,
+  tenant_id text not null,
+  job_kind text not null,
+  event_domain text not null,
+  idempotency_key text,
+  limit_key text,
+  source_ref text,
+  target_ref text,
+  payload_ref text,
+  input json,
+  safe_payload jsonb,
+  payload_classification text not null,
+  executor text not null,
+  max_attempts smallint not null,
+  priority smallint not null,
+  process_after timestamp with time zone not null,
+  deadline_at timestamp with time zone,
+  correlation_id text,
+  causation_event_id uuid,
+  parent_job_id uuid,
+  workflow_id uuid,
+  enqueued_by text not null,
+  enqueued_at timestamp with time zone not null,
+  source_system text not null,
+  ready_seq bigint,
+  constraint enqueued_by_is_not_blank CHECK ((btrim(enqueued_by) <> ''::text)),
+  constraint executor_is_whitelisted CHECK ((executor = ANY (ARRAY['DOT'::text, 'Agent'::text, 'Hermes'::text, 'Codex'::text, 'PG_worker'::text, 'external_worker'::text, 'future_Kestra_adapter'::text]))),
+  constraint input_is_stored_or_referenced CHECK (((payload_ref IS NULL) OR (input IS NULL))),
+  constraint job_20261119_pkey PRIMARY KEY (job_id),
+  constraint max_attempts_is_positive CHECK ((max_attempts > 0)),
+  constraint payload_classification_is_known CHECK ((payload_classification = ANY (ARRAY['safe_metadata'::text, 'restricted'::text]))),
+  constraint source_system_is_not_blank CHECK ((btrim(source_system) <> ''::text)),
+  constraint tenant_is_not_blank CHECK ((tenant_id <> ''::text))
+);
+CREATE INDEX job_20261119_correlation_id_idx ON writ_data.job_20261119 USING btree (correlation_id) WHERE (correlation_id IS NOT NULL);
+CREATE INDEX job_20261119_parent_job_id_idx ON writ_data.job_20261119 USING btree (parent_job_id) WHERE (parent_job_id IS NOT NULL);
+CREATE INDEX job_20261119_workflow_id_idx ON writ_data.job_20261119 USING btree (workflow_id) WHERE (workflow_id IS NOT NULL);
+CREATE TRIGGER job_is_written_once BEFORE UPDATE ON writ_data.job_20261119 FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
+comment on column writ_data.job_20261119.idempotency_key is 'Null: nobody gave one, and the job answers to its own id.';
+comment on column writ_data.job_20261119.limit_key is 'What the limits of its kind count together; null: the kind as a whole.';
+comment on column writ_data.job_20261119.safe_payload is 'Null: empty.';
+comment on column writ_data.job_20261119.ready_seq is 'Where in its lane it stood first; null when it was enqueued for later.';
+
+create table writ_data.job_20261120 ( -- owner writ_owner
+  job_id uuid not null,
+  tenant_id text not null,
+  job_kind text not null,
+  event_domain text not null,
+  idempotency_key text,
+  limit_key text,
+  source_ref text,
+  target_ref text,
+  payload_ref text,
+  input json,
+  safe_payload jsonb,
+  payload_classification text not null,
+  executor text not null,
+  max_attempts smallint not null,
+  priority smallint not null,
+  process_after timestamp with time zone not null,
+  deadline_at timestamp with time zone,
+  correlation_id text,
+  causation_event_id uuid,
+  parent_job_id uuid,
+  workflow_id uuid,
+  enqueued_by text not null,
+  enqueued_at timestamp with time zone not null,
+  source_system text not null,
+  ready_seq bigint,
+  constraint enqueued_by_is_not_blank CHECK ((btrim(enqueued_by) <> ''::text)),
+  constraint executor_is_whitelisted CHECK ((executor = ANY (ARRAY['DOT'::text, 'Agent'::text, 'Hermes'::text, 'Codex'::text, 'PG_worker'::text, 'external_worker'::text, 'future_Kestra_adapter'::text]))),
+  constraint input_is_stored_or_referenced CHECK (((payload_ref IS NULL) OR (input IS NULL))),
+  constraint job_20261120_pkey PRIMARY KEY (job_id),
+  constraint max_attempts_is_positive CHECK ((max_attempts > 0)),
+  constraint payload_classification_is_known CHECK ((payload_classification = ANY (ARRAY['safe_metadata'::text, 'restricted'::text]))),
+  constraint source_system_is_not_blank CHECK ((btrim(source_system) <> ''::text)),
+  constraint tenant_is_not_blank CHECK ((tenant_id <> ''::text))
+);
+CREATE INDEX job_20261120_correlation_id_idx ON writ_data.job_20261120 USING btree (correlation_id) WHERE (correlation_id IS NOT NULL);
+CREATE INDEX job_20261120_parent_job_id_idx ON writ_data.job_20261120 USING btree (parent_job_id) WHERE (parent_job_id IS NOT NULL);
+CREATE INDEX job_20261120_workflow_id_idx ON writ_data.job_20261120 USING btree (workflow_id) WHERE (workflow_id IS NOT NULL);
+CREATE TRIGGER job_is_written_once BEFORE UPDATE ON writ_data.job_20261120 FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
+comment on column writ_data.job_20261120.idempotency_key is 'Null: nobody gave one, and the job answers to its own id.';
+comment on column writ_data.job_20261120.limit_key is 'What the limits of its kind count together; null: the kind as a whole.';
+comment on column writ_data.job_20261120.safe_payload is 'Null: empty.';
+comment on column writ_data.job_20261120.ready_seq is 'Where in its lane it stood first; null when it was enqueued for later.';
+
+create table writ_data.job_20261121 ( -- owner writ_owner
+  job_id uuid not null,
+  tenant_id text not null,
+  job_kind text not null,
+  event_domain text not null,
+  idempotency_key text,
+  limit_key text,
+  source_ref text,
+  target_ref text,
+  payload_ref text,
+  input json,
+  safe_payload jsonb,
+  payload_classification text not null,
+  executor text not null,
+  max_attempts smallint not null,
+  priority smallint not null,
+  process_after timestamp with time zone not null,
+  deadline_at timestamp with time zone,
+  correlation_id text,
+  causation_event_id uuid,
+  parent_job_id uuid,
+  workflow_id uuid,
+  enqueued_by text not null,
+  enqueued_at timestamp with time zone not null,
+  source_system text not null,
+  ready_seq bigint,
+  constraint enqueued_by_is_not_blank CHECK ((btrim(enqueued_by) <> ''::text)),
+  constraint executor_is_whitelisted CHECK ((executor = ANY (ARRAY['DOT'::text, 'Agent'::text, 'Hermes'::text, 'Codex'::text, 'PG_worker'::text, 'external_worker'::text, 'future_Kestra_adapter'::text]))),
+  constraint input_is_stored_or_referenced CHECK (((payload_ref IS NULL) OR (input IS NULL))),
+  constraint job_20261121_pkey PRIMARY KEY (job_id),
+  constraint max_attempts_is_positive CHECK ((max_attempts > 0)),
+  constraint payload_classification_is_known CHECK ((payload_classification = ANY (ARRAY['safe_metadata'::text, 'restricted'::text]))),
+  constraint source_system_is_not_blank CHECK ((btrim(source_system) <> ''::text)),
+  constraint tenant_is_not_blank CHECK ((tenant_id <> ''::text))
+);
+CREATE INDEX job_20261121_correlation_id_idx ON writ_data.job_20261121 USING btree (correlation_id) WHERE (correlation_id IS NOT NULL);
+CREATE INDEX job_20261121_parent_job_id_idx ON writ_data.job_20261121 USING btree (parent_job_id) WHERE (parent_job_id IS NOT NULL);
+CREATE INDEX job_20261121_workflow_id_idx ON writ_data.job_20261121 USING btree (workflow_id) WHERE (workflow_id IS NOT NULL);
+CREATE TRIGGER job_is_written_once BEFORE UPDATE ON writ_data.job_20261121 FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
+comment on column writ_data.job_20261121.idempotency_key is 'Null: nobody gave one, and the job answers to its own id.';
+comment on column writ_data.job_20261121.limit_key is 'What the limits of its kind count together; null: the kind as a whole.';
+comment on column writ_data.job_20261121.safe_payload is 'Null: empty.';
+comment on column writ_data.job_20261121.ready_seq is 'Where in its lane it stood first; null when it was enqueued for later.';
+
+create table writ_data.job_20261122 ( -- owner writ_owner
+  job_id uuid not null,
+  tenant_id text not null,
+  job_kind text not null,
+  event_domain text not null,
+  idempotency_key text,
+  limit_key text,
+  source_ref text,
+  target_ref text,
+  payload_ref text,
+  input json,
+  safe_payload jsonb,
+  payload_classification text not null,
+  executor text not null,
+  max_attempts smallint not null,
+  priority smallint not null,
+  process_after timestamp with time zone not null,
+  deadline_at timestamp with time zone,
+  correlation_id text,
+  causation_event_id uuid,
+  parent_job_id uuid,
+  workflow_id uuid,
+  enqueued_by text not null,
+  enqueued_at timestamp with time zone not null,
+  source_system text not null,
+  ready_seq bigint,
+  constraint enqueued_by_is_not_blank CHECK ((btrim(enqueued_by) <> ''::text)),
+  constraint executor_is_whitelisted CHECK ((executor = ANY (ARRAY['DOT'::text, 'Agent'::text, 'Hermes'::text, 'Codex'::text, 'PG_worker'::text, 'external_worker'::text, 'future_Kestra_adapter'::text]))),
+  constraint input_is_stored_or_referenced CHECK (((payload_ref IS NULL) OR (input IS NULL))),
+  constraint job_20261122_pkey PRIMARY KEY (job_id),
+  constraint max_attempts_is_positive CHECK ((max_attempts > 0)),
+  constraint payload_classification_is_known CHECK ((payload_classification = ANY (ARRAY['safe_metadata'::text, 'restricted'::text]))),
+  constraint source_system_is_not_blank CHECK ((btrim(source_system) <> ''::text)),
+  constraint tenant_is_not_blank CHECK ((tenant_id <> ''::text))
+);
+CREATE INDEX job_20261122_correlation_id_idx ON writ_data.job_20261122 USING btree (correlation_id) WHERE (correlation_id IS NOT NULL);
+CREATE INDEX job_20261122_parent_job_id_idx ON writ_data.job_20261122 USING btree (parent_job_id) WHERE (parent_job_id IS NOT NULL);
+CREATE INDEX job_20261122_workflow_id_idx ON writ_data.job_20261122 USING btree (workflow_id) WHERE (workflow_id IS NOT NULL);
+CREATE TRIGGER job_is_written_once BEFORE UPDATE ON writ_data.job_20261122 FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
+comment on column writ_data.job_20261122.idempotency_key is 'Null: nobody gave one, and the job answers to its own id.';
+comment on column writ_data.job_20261122.limit_key is 'What the limits of its kind count together; null: the kind as a whole.';
+comment on column writ_data.job_20261122.safe_payload is 'Null: empty.';
+comment on column writ_data.job_20261122.ready_seq is 'Where in its lane it stood first; null when it was enqueued for later.';
+
+create table writ_data.job_20261123 ( -- owner writ_owner
+  job_id uuid not null,
+  tenant_id text not null,
+  job_kind text not null,
+  event_domain text not null,
+  idempotency_key text,
+  limit_key text,
+  source_ref text,
+  target_ref text,
+  payload_ref text,
+  input json,
+  safe_payload jsonb,
+  payload_classification text not null,
+  executor text not null,
+  max_attempts smallint not null,
+  priority smallint not null,
+  process_after timestamp with time zone not null,
+  deadline_at timestamp with time zone,
+  correlation_id text,
+  causation_event_id uuid,
+  parent_job_id uuid,
+  workflow_id uuid,
+  enqueued_by text not null,
+  enqueued_at timestamp with time zone not null,
+  source_system text not null,
+  ready_seq bigint,
+  constraint enqueued_by_is_not_blank CHECK ((btrim(enqueued_by) <> ''::text)),
+  constraint executor_is_whitelisted CHECK ((executor = ANY (ARRAY['DOT'::text, 'Agent'::text, 'Hermes'::text, 'Codex'::text, 'PG_worker'::text, 'external_worker'::text, 'future_Kestra_adapter'::text]))),
+  constraint input_is_stored_or_referenced CHECK (((payload_ref IS NULL) OR (input IS NULL))),
+  constraint job_20261123_pkey PRIMARY KEY (job_id),
+  constraint max_attempts_is_positive CHECK ((max_attempts > 0)),
+  constraint payload_classification_is_known CHECK ((payload_classification = ANY (ARRAY['safe_metadata'::text, 'restricted'::text]))),
+  constraint source_system_is_not_blank CHECK ((btrim(source_system) <> ''::text)),
+  constraint tenant_is_not_blank CHECK ((tenant_id <> ''::text))
+);
+CREATE INDEX job_20261123_correlation_id_idx ON writ_data.job_20261123 USING btree (correlation_id) WHERE (correlation_id IS NOT NULL);
+CREATE INDEX job_20261123_parent_job_id_idx ON writ_data.job_20261123 USING btree (parent_job_id) WHERE (parent_job_id IS NOT NULL);
+CREATE INDEX job_20261123_workflow_id_idx ON writ_data.job_20261123 USING btree (workflow_id) WHERE (workflow_id IS NOT NULL);
+CREATE TRIGGER job_is_written_once BEFORE UPDATE ON writ_data.job_20261123 FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
+comment on column writ_data.job_20261123.idempotency_key is 'Null: nobody gave one, and the job answers to its own id.';
+comment on column writ_data.job_20261123.limit_key is 'What the limits of its kind count together; null: the kind as a whole.';
+comment on column writ_data.job_20261123.safe_payload is 'Null: empty.';
+comment on column writ_data.job_20261123.ready_seq is 'Where in its lane it stood first; null when it was enqueued for later.';
+
+create table writ_data.job_20261124 ( -- owner writ_owner
+  job_id uuid not null,
+  tenant_id text not null,
+  job_kind text not null,
+  event_domain text not null,
+  idempotency_key text,
+  limit_key text,
+  source_ref text,
+  target_ref text,
+  payload_ref text,
+  input json,
+  safe_payload jsonb,
+  payload_classification text not null,
+  executor text not null,
+  max_attempts smallint not null,
+  priority smallint not null,
+  process_after timestamp with time zone not null,
+  deadline_at timestamp with time zone,
+  correlation_id text,
+  causation_event_id uuid,
+  parent_job_id uuid,
+  workflow_id uuid,
+  enqueued_by text not null,
+  enqueued_at timestamp with time zone not null,
+  source_system text not null,
+  ready_seq bigint,
+  constraint enqueued_by_is_not_blank CHECK ((btrim(enqueued_by) <> ''::text)),
+  constraint executor_is_whitelisted CHECK ((executor = ANY (ARRAY['DOT'::text, 'Agent'::text, 'Hermes'::text, 'Codex'::text, 'PG_worker'::text, 'external_worker'::text, 'future_Kestra_adapter'::text]))),
+  constraint input_is_stored_or_referenced CHECK (((payload_ref IS NULL) OR (input IS NULL))),
+  constraint job_20261124_pkey PRIMARY KEY (job_id),
+  constraint max_attempts_is_positive CHECK ((max_attempts > 0)),
+  constraint payload_classification_is_known CHECK ((payload_classification = ANY (ARRAY['safe_metadata'::text, 'restricted'::text]))),
+  constraint source_system_is_not_blank CHECK ((btrim(source_system) <> ''::text)),
+  constraint tenant_is_not_blank CHECK ((tenant_id <> ''::text))
+);
+CREATE INDEX job_20261124_correlation_id_idx ON writ_data.job_20261124 USING btree (correlation_id) WHERE (correlation_id IS NOT NULL);
+CREATE INDEX job_20261124_parent_job_id_idx ON writ_data.job_20261124 USING btree (parent_job_id) WHERE (parent_job_id IS NOT NULL);
+CREATE INDEX job_20261124_workflow_id_idx ON writ_data.job_20261124 USING btree (workflow_id) WHERE (workflow_id IS NOT NULL);
+CREATE TRIGGER job_is_written_once BEFORE UPDATE ON writ_data.job_20261124 FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
+comment on column writ_data.job_20261124.idempotency_key is 'Null: nobody gave one, and the job answers to its own id.';
+comment on column writ_data.job_20261124.limit_key is 'What the limits of its kind count together; null: the kind as a whole.';
+comment on column writ_data.job_20261124.safe_payload is 'Null: empty.';
+comment on column writ_data.job_20261124.ready_seq is 'Where in its lane it stood first; null when it was enqueued for later.';
+
+create table writ_data.job_20261125 ( -- owner writ_owner
+  job_id uuid not null,
+  tenant_id text not null,
+  job_kind text not null,
+  event_domain text not null,
+  idempotency_key text,
+  limit_key text,
+  source_ref text,
+  target_ref text,
+  payload_ref text,
+  input json,
+  safe_payload jsonb,
+  payload_classification text not null,
+  executor text not null,
+  max_attempts smallint not null,
+  priority smallint not null,
+  process_after timestamp with time zone not null,
+  deadline_at timestamp with time zone,
+  correlation_id text,
+  causation_event_id uuid,
+  parent_job_id uuid,
+  workflow_id uuid,
+  enqueued_by text not null,
+  enqueued_at timestamp with time zone not null,
+  source_system text not null,
+  ready_seq bigint,
+  constraint enqueued_by_is_not_blank CHECK ((btrim(enqueued_by) <> ''::text)),
+  constraint executor_is_whitelisted CHECK ((executor = ANY (ARRAY['DOT'::text, 'Agent'::text, 'Hermes'::text, 'Codex'::text, 'PG_worker'::text, 'external_worker'::text, 'future_Kestra_adapter'::text]))),
+  constraint input_is_stored_or_referenced CHECK (((payload_ref IS NULL) OR (input IS NULL))),
+  constraint job_20261125_pkey PRIMARY KEY (job_id),
+  constraint max_attempts_is_positive CHECK ((max_attempts > 0)),
+  constraint payload_classification_is_known CHECK ((payload_classification = ANY (ARRAY['safe_metadata'::text, 'restricted'::text]))),
+  constraint source_system_is_not_blank CHECK ((btrim(source_system) <> ''::text)),
+  constraint tenant_is_not_blank CHECK ((tenant_id <> ''::text))
+);
+CREATE INDEX job_20261125_correlation_id_idx ON writ_data.job_20261125 USING btree (correlation_id) WHERE (correlation_id IS NOT NULL);
+CREATE INDEX job_20261125_parent_job_id_idx ON writ_data.job_20261125 USING btree (parent_job_id) WHERE (parent_job_id IS NOT NULL);
+CREATE INDEX job_20261125_workflow_id_idx ON writ_data.job_20261125 USING btree (workflow_id) WHERE (workflow_id IS NOT NULL);
+CREATE TRIGGER job_is_written_once BEFORE UPDATE ON writ_data.job_20261125 FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
+comment on column writ_data.job_20261125.idempotency_key is 'Null: nobody gave one, and the job answers to its own id.';
+comment on column writ_data.job_20261125.limit_key is 'What the limits of its kind count together; null: the kind as a whole.';
+comment on column writ_data.job_20261125.safe_payload is 'Null: empty.';
+comment on column writ_data.job_20261125.ready_seq is 'Where in its lane it stood first; null when it was enqueued for later.';
+
+create table writ_data.job_20261126 ( -- owner writ_owner
+  job_id uuid not null,
+  tenant_id text not null,
+  job_kind text not null,
+  event_domain text not null,
+  idempotency_key text,
+  limit_key text,
+  source_ref text,
+  target_ref text,
+  payload_ref text,
+  input json,
+  safe_payload jsonb,
+  payload_classification text not null,
+  executor text not null,
+  max_attempts smallint not null,
+  priority smallint not null,
+  process_after timestamp with time zone not null,
+  deadline_at timestamp with time zone,
+  correlation_id text,
+  causation_event_id uuid,
+  parent_job_id uuid,
+  workflow_id uuid,
+  enqueued_by text not null,
+  enqueued_at timestamp with time zone not null,
+  source_system text not null,
+  ready_seq bigint,
+  constraint enqueued_by_is_not_blank CHECK ((btrim(enqueued_by) <> ''::text)),
+  constraint executor_is_whitelisted CHECK ((executor = ANY (ARRAY['DOT'::text, 'Agent'::text, 'Hermes'::text, 'Codex'::text, 'PG_worker'::text, 'external_worker'::text, 'future_Kestra_adapter'::text]))),
+  constraint input_is_stored_or_referenced CHECK (((payload_ref IS NULL) OR (input IS NULL))),
+  constraint job_20261126_pkey PRIMARY KEY (job_id),
+  constraint max_attempts_is_positive CHECK ((max_attempts > 0)),
+  constraint payload_classification_is_known CHECK ((payload_classification = ANY (ARRAY['safe_metadata'::text, 'restricted'::text]))),
+  constraint source_system_is_not_blank CHECK ((btrim(source_system) <> ''::text)),
+  constraint tenant_is_not_blank CHECK ((tenant_id <> ''::text))
+);
+CREATE INDEX job_20261126_correlation_id_idx ON writ_data.job_20261126 USING btree (correlation_id) WHERE (correlation_id IS NOT NULL);
+CREATE INDEX job_20261126_parent_job_id_idx ON writ_data.job_20261126 USING btree (parent_job_id) WHERE (parent_job_id IS NOT NULL);
+CREATE INDEX job_20261126_workflow_id_idx ON writ_data.job_20261126 USING btree (workflow_id) WHERE (workflow_id IS NOT NULL);
+CREATE TRIGGER job_is_written_once BEFORE UPDATE ON writ_data.job_20261126 FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
+comment on column writ_data.job_20261126.idempotency_key is 'Null: nobody gave one, and the job answers to its own id.';
+comment on column writ_data.job_20261126.limit_key is 'What the limits of its kind count together; null: the kind as a whole.';
+comment on column writ_data.job_20261126.safe_payload is 'Null: empty.';
+comment on column writ_data.job_20261126.ready_seq is 'Where in its lane it stood first; null when it was enqueued for later.';
+
+create table writ_data.job_20261127 ( -- owner writ_owner
+  job_id uuid not null,
+  tenant_id text not null,
+  job_kind text not null,
+  event_domain text not null,
+  idempotency_key text,
+  limit_key text,
+  source_ref text,
+  target_ref text,
+  payload_ref text,
+  input json,
+  safe_payload jsonb,
+  payload_classification text not null,
+  executor text not null,
+  max_attempts smallint not null,
+  priority smallint not null,
+  process_after timestamp with time zone not null,
+  deadline_at timestamp with time zone,
+  correlation_id text,
+  causation_event_id uuid,
+  parent_job_id uuid,
+  workflow_id uuid,
+  enqueued_by text not null,
+  enqueued_at timestamp with time zone not null,
+  source_system text not null,
+  ready_seq bigint,
+  constraint enqueued_by_is_not_blank CHECK ((btrim(enqueued_by) <> ''::text)),
+  constraint executor_is_whitelisted CHECK ((executor = ANY (ARRAY['DOT'::text, 'Agent'::text, 'Hermes'::text, 'Codex'::text, 'PG_worker'::text, 'external_worker'::text, 'future_Kestra_adapter'::text]))),
+  constraint input_is_stored_or_referenced CHECK (((payload_ref IS NULL) OR (input IS NULL))),
+  constraint job_20261127_pkey PRIMARY KEY (job_id),
+  constraint max_attempts_is_positive CHECK ((max_attempts > 0)),
+  constraint payload_classification_is_known CHECK ((payload_classification = ANY (ARRAY['safe_metadata'::text, 'restricted'::text]))),
+  constraint source_system_is_not_blank CHECK ((btrim(source_system) <> ''::text)),
+  constraint tenant_is_not_blank CHECK ((tenant_id <> ''::text))
+);
+CREATE INDEX job_20261127_correlation_id_idx ON writ_data.job_20261127 USING btree (correlation_id) WHERE (correlation_id IS NOT NULL);
+CREATE INDEX job_20261127_parent_job_id_idx ON writ_data.job_20261127 USING btree (parent_job_id) WHERE (parent_job_id IS NOT NULL);
+CREATE INDEX job_20261127_workflow_id_idx ON writ_data.job_20261127 USING btree (workflow_id) WHERE (workflow_id IS NOT NULL);
+CREATE TRIGGER job_is_written_once BEFORE UPDATE ON writ_data.job_20261127 FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
+comment on column writ_data.job_20261127.idempotency_key is 'Null: nobody gave one, and the job answers to its own id.';
+comment on column writ_data.job_20261127.limit_key is 'What the limits of its kind count together; null: the kind as a whole.';
+comment on column writ_data.job_20261127.safe_payload is 'Null: empty.';
+comment on column writ_data.job_20261127.ready_seq is 'Where in its lane it stood first; null when it was enqueued for later.';
+
+create table writ_data.job_20261128 ( -- owner writ_owner
+  job_id uuid not null,
+  tenant_id text not null,
+  job_kind text not null,
+  event_domain text not null,
+  idempotency_key text,
+  limit_key text,
+  source_ref text,
+  target_ref text,
+  payload_ref text,
+  input json,
+  safe_payload jsonb,
+  payload_classification text not null,
+  executor text not null,
+  max_attempts smallint not null,
+  priority smallint not null,
+  process_after timestamp with time zone not null,
+  deadline_at timestamp with time zone,
+  correlation_id text,
+  causation_event_id uuid,
+  parent_job_id uuid,
+  workflow_id uuid,
+  enqueued_by text not null,
+  enqueued_at timestamp with time zone not null,
+  source_system text not null,
+  ready_seq bigint,
+  constraint enqueued_by_is_not_blank CHECK ((btrim(enqueued_by) <> ''::text)),
+  constraint executor_is_whitelisted CHECK ((executor = ANY (ARRAY['DOT'::text, 'Agent'::text, 'Hermes'::text, 'Codex'::text, 'PG_worker'::text, 'external_worker'::text, 'future_Kestra_adapter'::text]))),
+  constraint input_is_stored_or_referenced CHECK (((payload_ref IS NULL) OR (input IS NULL))),
+  constraint job_20261128_pkey PRIMARY KEY (job_id),
+  constraint max_attempts_is_positive CHECK ((max_attempts > 0)),
+  constraint payload_classification_is_known CHECK ((payload_classification = ANY (ARRAY['safe_metadata'::text, 'restricted'::text]))),
+  constraint source_system_is_not_blank CHECK ((btrim(source_system) <> ''::text)),
+  constraint tenant_is_not_blank CHECK ((tenant_id <> ''::text))
+);
+CREATE INDEX job_20261128_correlation_id_idx ON writ_data.job_20261128 USING btree (correlation_id) WHERE (correlation_id IS NOT NULL);
+CREATE INDEX job_20261128_parent_job_id_idx ON writ_data.job_20261128 USING btree (parent_job_id) WHERE (parent_job_id IS NOT NULL);
+CREATE INDEX job_20261128_workflow_id_idx ON writ_data.job_20261128 USING btree (workflow_id) WHERE (workflow_id IS NOT NULL);
+CREATE TRIGGER job_is_written_once BEFORE UPDATE ON writ_data.job_20261128 FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
+comment on column writ_data.job_20261128.idempotency_key is 'Null: nobody gave one, and the job answers to its own id.';
+comment on column writ_data.job_20261128.limit_key is 'What the limits of its kind count together; null: the kind as a whole.';
+comment on column writ_data.job_20261128.safe_payload is 'Null: empty.';
+comment on column writ_data.job_20261128.ready_seq is 'Where in its lane it stood first; null when it was enqueued for later.';
+
+create table writ_data.job_20261129 ( -- owner writ_owner
+  job_id uuid not null,
+  tenant_id text not null,
+  job_kind text not null,
+  event_domain text not null,
+  idempotency_key text,
+  limit_key text,
+  source_ref text,
+  target_ref text,
+  payload_ref text,
+  input json,
+  safe_payload jsonb,
+  payload_classification text not null,
+  executor text not null,
+  max_attempts smallint not null,
+  priority smallint not null,
+  process_after timestamp with time zone not null,
+  deadline_at timestamp with time zone,
+  correlation_id text,
+  causation_event_id uuid,
+  parent_job_id uuid,
+  workflow_id uuid,
+  enqueued_by text not null,
+  enqueued_at timestamp with time zone not null,
+  source_system text not null,
+  ready_seq bigint,
+  constraint enqueued_by_is_not_blank CHECK ((btrim(enqueued_by) <> ''::text)),
+  constraint executor_is_whitelisted CHECK ((executor = ANY (ARRAY['DOT'::text, 'Agent'::text, 'Hermes'::text, 'Codex'::text, 'PG_worker'::text, 'external_worker'::text, 'future_Kestra_adapter'::text]))),
+  constraint input_is_stored_or_referenced CHECK (((payload_ref IS NULL) OR (input IS NULL))),
+  constraint job_20261129_pkey PRIMARY KEY (job_id),
+  constraint max_attempts_is_positive CHECK ((max_attempts > 0)),
+  constraint payload_classification_is_known CHECK ((payload_classification = ANY (ARRAY['safe_metadata'::text, 'restricted'::text]))),
+  constraint source_system_is_not_blank CHECK ((btrim(source_system) <> ''::text)),
+  constraint tenant_is_not_blank CHECK ((tenant_id <> ''::text))
+);
+CREATE INDEX job_20261129_correlation_id_idx ON writ_data.job_20261129 USING btree (correlation_id) WHERE (correlation_id IS NOT NULL);
+CREATE INDEX job_20261129_parent_job_id_idx ON writ_data.job_20261129 USING btree (parent_job_id) WHERE (parent_job_id IS NOT NULL);
+CREATE INDEX job_20261129_workflow_id_idx ON writ_data.job_20261129 USING btree (workflow_id) WHERE (workflow_id IS NOT NULL);
+CREATE TRIGGER job_is_written_once BEFORE UPDATE ON writ_data.job_20261129 FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
+comment on column writ_data.job_20261129.idempotency_key is 'Null: nobody gave one, and the job answers to its own id.';
+comment on column writ_data.job_20261129.limit_key is 'What the limits of its kind count together; null: the kind as a whole.';
+comment on column writ_data.job_20261129.safe_payload is 'Null: empty.';
+comment on column writ_data.job_20261129.ready_seq is 'Where in its lane it stood first; null when it was enqueued for later.';
+
+create table writ_data.job_cancel ( -- owner writ_owner
+  job_id uuid not null,
+  requested_at timestamp with time zone not null,
+  requested_by text not null,
+  reason text,
+  constraint job_cancel_pkey PRIMARY KEY (job_id)
+);
+comment on table writ_data.job_cancel is 'Requests to stop a job that a worker holds; whatever ends it next, except success, ends it as cancelled.';
+
+create table writ_data.job_cleaned_20261114 ( -- owner writ_owner
+  job_id uuid not null,
+  cleaned_at timestamp with time zone not null,
+  was text not null,
+  successor_job_id uuid,
+  constraint job_cleaned_20261114_pkey PRIMARY KEY (job_id),
+  constraint only_dead_letters_have_successors CHECK (((successor_job_id IS NULL) OR (was = 'dead_letter'::text))),
+  constraint only_ended_jobs_are_cleaned CHECK ((was = ANY (ARRAY['succeeded'::text, 'cancelled'::text, 'dead_letter'::text])))
+);
+CREATE TRIGGER job_cleaned_is_written_once BEFORE DELETE OR UPDATE ON writ_data.job_cleaned_20261114 FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
+
+create table writ_data.job_cleaned_20261115 ( -- owner writ_owner
+  job_id uuid not null,
+  cleaned_at timestamp with time zone not null,
+  was text not null,
+  successor_job_id uuid,
+  constraint job_cleaned_20261115_pkey PRIMARY KEY (job_id),
+  constraint only_dead_letters_have_successors CHECK (((successor_job_id IS NULL) OR (was = 'dead_letter'::text))),
+  constraint only_ended_jobs_are_cleaned CHECK ((was = ANY (ARRAY['succeeded'::text, 'cancelled'::text, 'dead_letter'::text])))
+);
+CREATE TRIGGER job_cleaned_is_written_once BEFORE DELETE OR UPDATE ON writ_data.job_cleaned_20261115 FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
+
+create table writ_data.job_cleaned_20261116 ( -- owner writ_owner
+  job_id uuid not null,
+  cleaned_at timestamp with time zone not null,
+  was text not null,
+  successor_job_id uuid,
+  constraint job_cleaned_20261116_pkey PRIMARY KEY (job_id),
+  constraint only_dead_letters_have_successors CHECK (((successor_job_id IS NULL) OR (was = 'dead_letter'::text))),
+  constraint only_ended_jobs_are_cleaned CHECK ((was = ANY (ARRAY['succeeded'::text, 'cancelled'::text, 'dead_letter'::text])))
+);
+CREATE TRIGGER job_cleaned_is_written_once BEFORE DELETE OR UPDATE ON writ_data.job_cleaned_20261116 FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
+
+create table writ_data.job_cleaned_20261117 ( -- owner writ_owner
+  job_id uuid not null,
+  cleaned_at timestamp with time zone not null,
+  was text not null,
+  successor_job_id uuid,
+  constraint job_cleaned_20261117_pkey PRIMARY KEY (job_id),
+  constraint only_dead_letters_have_successors CHECK (((successor_job_id IS NULL) OR (was = 'dead_letter'::text))),
+  constraint only_ended_jobs_are_cleaned CHECK ((was = ANY (ARRAY['succeeded'::text, 'cancelled'::text, 'dead_letter'::text])))
+);
+CREATE TRIGGER job_cleaned_is_written_once BEFORE DELETE OR UPDATE ON writ_data.job_cleaned_20261117 FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
+
+create table writ_data.job_cleaned_20261118 ( -- owner writ_owner
+  job_id uuid not null,
+  cleaned_at timestamp with time zone not null,
+  was text not null,
+  successor_job_id uuid,
+  constraint job_cleaned_20261118_pkey PRIMARY KEY (job_id),
+  constraint only_dead_letters_have_successors CHECK (((successor_job_id IS NULL) OR (was = 'dead_letter'::text))),
+  constraint only_ended_jobs_are_cleaned CHECK ((was = ANY (ARRAY['succeeded'::text, 'cancelled'::text, 'dead_letter'::text])))
+);
+CREATE TRIGGER job_cleaned_is_written_once BEFORE DELETE OR UPDATE ON writ_data.job_cleaned_20261118 FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
+
+create table writ_data.job_cleaned_20261119 ( -- owner writ_owner
+  job_id uuid not null,
+  cleaned_at timestamp with time zone not null,
+  was text not null,
+  successor_job_id uuid,
+  constraint job_cleaned_20261119_pkey PRIMARY KEY (job_id),
+  constraint only_dead_letters_have_successors CHECK (((successor_job_id IS NULL) OR (was = 'dead_letter'::text))),
+  constraint only_ended_jobs_are_cleaned CHECK ((was = ANY (ARRAY['succeeded'::text, 'cancelled'::text, 'dead_letter'::text])))
+);
+CREATE TRIGGER job_cleaned_is_written_once BEFORE DELETE OR UPDATE ON writ_data.job_cleaned_20261119 FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
+
+create table writ_data.job_cleaned_20261120 ( -- owner writ_owner
+  job_id uuid not null,
+  cleaned_at timestamp with time zone not null,
+  was text not null,
+  successor_job_id uuid,
+  constraint job_cleaned_20261120_pkey PRIMARY KEY (job_id),
+  constraint only_dead_letters_have_successors CHECK (((successor_job_id IS NULL) OR (was = 'dead_letter'::text))),
+  constraint only_ended_jobs_are_cleaned CHECK ((was = ANY (ARRAY['succeeded'::text, 'cancelled'::text, 'dead_letter'::text])))
+);
+CREATE TRIGGER job_cleaned_is_written_once BEFORE DELETE OR UPDATE ON writ_data.job_cleaned_20261120 FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
+
+create table writ_data.job_cleaned_20261121 ( -- owner writ_owner
+  job_id uuid not null,
+  cleaned_at timestamp with time zone not null,
+  was text not null,
+  successor_job_id uuid,
+  constraint job_cleaned_20261121_pkey PRIMARY KEY (job_id),
+  constraint only_dead_letters_have_successors CHECK (((successor_job_id IS NULL) OR (was = 'dead_letter'::text))),
+  constraint only_ended_jobs_are_cleaned CHECK ((was = ANY (ARRAY['succeeded'::text, 'cancelled'::text, 'dead_letter'::text])))
+);
+CREATE TRIGGER job_cleaned_is_written_once BEFORE DELETE OR UPDATE ON writ_data.job_cleaned_20261121 FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
+
+create table writ_data.job_cleaned_20261122 ( -- owner writ_owner
+  job_id uuid not null,
+  cleaned_at timestamp with time zone not null,
+  was text not null,
+  successor_job_id uuid,
+  constraint job_cleaned_20261122_pkey PRIMARY KEY (job_id),
+  constraint only_dead_letters_have_successors CHECK (((successor_job_id IS NULL) OR (was = 'dead_letter'::text))),
+  constraint only_ended_jobs_are_cleaned CHECK ((was = ANY (ARRAY['succeeded'::text, 'cancelled'::text, 'dead_letter'::text])))
+);
+CREATE TRIGGER job_cleaned_is_written_once BEFORE DELETE OR UPDATE ON writ_data.job_cleaned_20261122 FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
+
+create table writ_data.job_cleaned_20261123 ( -- owner writ_owner
+  job_id uuid not null,
+  cleaned_at timestamp with time zone not null,
+  was text not null,
+  successor_job_id uuid,
+  constraint job_cleaned_20261123_pkey PRIMARY KEY (job_id),
+  constraint only_dead_letters_have_successors CHECK (((successor_job_id IS NULL) OR (was = 'dead_letter'::text))),
+  constraint only_ended_jobs_are_cleaned CHECK ((was = ANY (ARRAY['succeeded'::text, 'cancelled'::text, 'dead_letter'::text])))
+);
+CREATE TRIGGER job_cleaned_is_written_once BEFORE DELETE OR UPDATE ON writ_data.job_cleaned_20261123 FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
+
+create table writ_data.job_cleaned_20261124 ( -- owner writ_owner
+  job_id uuid not null,
+  cleaned_at timestamp with time zone not null,
+  was text not null,
+  successor_job_id uuid,
+  constraint job_cleaned_20261124_pkey PRIMARY KEY (job_id),
+  constraint only_dead_letters_have_successors CHECK (((successor_job_id IS NULL) OR (was = 'dead_letter'::text))),
+  constraint only_ended_jobs_are_cleaned CHECK ((was = ANY (ARRAY['succeeded'::text, 'cancelled'::text, 'dead_letter'::text])))
+);
+CREATE TRIGGER job_cleaned_is_written_once BEFORE DELETE OR UPDATE ON writ_data.job_cleaned_20261124 FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
+
+create table writ_data.job_cleaned_20261125 ( -- owner writ_owner
+  job_id uuid not null,
+  cleaned_at timestamp with time zone not null,
+  was text not null,
+  successor_job_id uuid,
+  constraint job_cleaned_20261125_pkey PRIMARY KEY (job_id),
+  constraint only_dead_letters_have_successors CHECK (((successor_job_id IS NULL) OR (was = 'dead_letter'::text))),
+  constraint only_ended_jobs_are_cleaned CHECK ((was = ANY (ARRAY['succeeded'::text, 'cancelled'::text, 'dead_letter'::text])))
+);
+CREATE TRIGGER job_cleaned_is_written_once BEFORE DELETE OR UPDATE ON writ_data.job_cleaned_20261125 FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
+
+create table writ_data.job_cleaned_20261126 ( -- owner writ_owner
+  job_id uuid not null,
+  cleaned_at timestamp with time zone not null,
+  was text not null,
+  successor_job_id uuid,
+  constraint job_cleaned_20261126_pkey PRIMARY KEY (job_id),
+  constraint only_dead_letters_have_successors CHECK (((successor_job_id IS NULL) OR (was = 'dead_letter'::text))),
+  constraint only_ended_jobs_are_cleaned CHECK ((was = ANY (ARRAY['succeeded'::text, 'cancelled'::text, 'dead_letter'::text])))
+);
+CREATE TRIGGER job_cleaned_is_written_once BEFORE DELETE OR UPDATE ON writ_data.job_cleaned_20261126 FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
+
+create table writ_data.job_cleaned_20261127 ( -- owner writ_owner
+  job_id uuid not null,
+  cleaned_at timestamp with time zone not null,
+  was text not null,
+  successor_job_id uuid,
+  constraint job_cleaned_20261127_pkey PRIMARY KEY (job_id),
+  constraint only_dead_letters_have_successors CHECK (((successor_job_id IS NULL) OR (was = 'dead_letter'::text))),
+  constraint only_ended_jobs_are_cleaned CHECK ((was = ANY (ARRAY['succeeded'::text, 'cancelled'::text, 'dead_letter'::text])))
+);
+CREATE TRIGGER job_cleaned_is_written_once BEFORE DELETE OR UPDATE ON writ_data.job_cleaned_20261127 FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
+
+create table writ_data.job_cleaned_20261128 ( -- owner writ_owner
+  job_id uuid not null,
+  cleaned_at timestamp with time zone not null,
+  was text not null,
+  successor_job_id uuid,
+  constraint job_cleaned_20261128_pkey PRIMARY KEY (job_id),
+  constraint only_dead_letters_have_successors CHECK (((successor_job_id IS NULL) OR (was = 'dead_letter'::text))),
+  constraint only_ended_jobs_are_cleaned CHECK ((was = ANY (ARRAY['succeeded'::text, 'cancelled'::text, 'dead_letter'::text])))
+);
+CREATE TRIGGER job_cleaned_is_written_once BEFORE DELETE OR UPDATE ON writ_data.job_cleaned_20261128 FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
+
+create table writ_data.job_cleaned_20261129 ( -- owner writ_owner
+  job_id uuid not null,
+  cleaned_at timestamp with time zone not null,
+  was text not null,
+  successor_job_id uuid,
+  constraint job_cleaned_20261129_pkey PRIMARY KEY (job_id),
+  constraint only_dead_letters_have_successors CHECK (((successor_job_id IS NULL) OR (was = 'dead_letter'::text))),
+  constraint only_ended_jobs_are_cleaned CHECK ((was = ANY (ARRAY['succeeded'::text, 'cancelled'::text, 'dead_letter'::text])))
+);
+CREATE TRIGGER job_cleaned_is_written_once BEFORE DELETE OR UPDATE ON writ_data.job_cleaned_20261129 FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
+
+create table writ_data.job_execution_20261114 ( -- owner writ_owner
+  job_id uuid not null,
+  execution_no smallint not null,
+  attempt smallint not null,
+  lease_token uuid,
+  lease_owner text,
+  status text not null,
+  abort_kind text,
+  final boolean not null default false,
+  started_at timestamp with time zone,
+  committed_at timestamp with time zone,
+  finished_at timestamp with time zone,
+  result json,
+  result_ref text,
+  error_code text,
+  error_message text,
+  constraint abort_kind_is_known CHECK ((abort_kind = ANY (ARRAY['transient'::text, 'permanent'::text, 'lease_expired'::text, 'released'::text, 'cancelled'::text]))),
+  constraint abort_kind_matches_status CHECK (((abort_kind IS NOT NULL) = (status = 'ABORTED'::text))),
+  constraint committed_at_matches_status CHECK (((committed_at IS NOT NULL) = (status = ANY (ARRAY['COMMITTED'::text, 'DONE'::text])))),
+  constraint execution_status_is_stored CHECK ((status = ANY (ARRAY['COMMITTED'::text, 'DONE'::text, 'ABORTED'::text]))),
+  constraint final_means_aborted CHECK (((NOT final) OR (status = 'ABORTED'::text))),
+  constraint finished_at_matches_status CHECK (((finished_at IS NOT NULL) = (status = ANY (ARRAY['DONE'::text, 'ABORTED'::text])))),
+  constraint job_execution_20261114_pkey PRIMARY KEY (job_id, execution_no)
+);
+CREATE INDEX job_execution_20261114_job_id_idx1 ON writ_data.job_execution_20261114 USING btree (job_id) WHERE (final AND (abort_kind <> 'cancelled'::text));
+CREATE UNIQUE INDEX job_execution_20261114_job_id_idx ON writ_data.job_execution_20261114 USING btree (job_id) WHERE ((status = ANY (ARRAY['COMMITTED'::text, 'DONE'::text])) OR final);
+CREATE TRIGGER execution_moves_legally BEFORE UPDATE ON writ_data.job_execution_20261114 FOR EACH ROW WHEN ((((old.status || '>'::text) || new.status) <> 'COMMITTED>DONE'::text)) EXECUTE FUNCTION writ_data.refuse_change();
+
+create table writ_data.job_execution_20261115 ( -- owner writ_owner
+  job_id uuid not null,
+  execution_no smallint not null,
+  attempt smallint not null,
+  lease_token uuid,
+  lease_owner text,
+  status text not null,
+  abort_kind text,
+  final boolean not null default false,
+  started_at timestamp with time zone,
+  committed_at timestamp with time zone,
+  finished_at timestamp with time zone,
+  result json,
+  result_ref text,
+  error_code text,
+  error_message text,
+  constraint abort_kind_is_known CHECK ((abort_kind = ANY (ARRAY['transient'::text, 'permanent'::text, 'lease_expired'::text, 'released'::text, 'cancelled'::text]))),
+  constraint abort_kind_matches_status CHECK (((abort_kind IS NOT NULL) = (status = 'ABORTED'::text))),
+  constraint committed_at_matches_status CHECK (((committed_at IS NOT NULL) = (status = ANY (ARRAY['COMMITTED'::text, 'DONE'::text])))),
+  constraint execution_status_is_stored CHECK ((status = ANY (ARRAY['COMMITTED'::text, 'DONE'::text, 'ABORTED'::text]))),
+  constraint final_means_aborted CHECK (((NOT final) OR (status = 'ABORTED'::text))),
+  constraint finished_at_matches_status CHECK (((finished_at IS NOT NULL) = (status = ANY (ARRAY['DONE'::text, 'ABORTED'::text])))),
+  constraint job_execution_20261115_pkey PRIMARY KEY (job_id, execution_no)
+);
+CREATE INDEX job_execution_20261115_job_id_idx1 ON writ_data.job_execution_20261115 USING btree (job_id) WHERE (final AND (abort_kind <> 'cancelled'::text));
+CREATE UNIQUE INDEX job_execution_20261115_job_id_idx ON writ_data.job_execution_20261115 USING btree (job_id) WHERE ((status = ANY (ARRAY['COMMITTED'::text, 'DONE'::text])) OR final);
+CREATE TRIGGER execution_moves_legally BEFORE UPDATE ON writ_data.job_execution_20261115 FOR EACH ROW WHEN ((((old.status || '>'::text) || new.status) <> 'COMMITTED>DONE'::text)) EXECUTE FUNCTION writ_data.refuse_change();
+
+create table writ_data.job_execution_20261116 ( -- owner writ_owner
+  job_id uuid not null,
+  execution_no smallint not null,
+  attempt smallint not null,
+  lease_token uuid,
+  lease_owner text,
+  status text not null,
+  abort_kind text,
+  final boolean not null default false,
+  started_at timestamp with time zone,
+  committed_at timestamp with time zone,
+  finished_at timestamp with time zone,
+  result json,
+  result_ref text,
+  error_code text,
+  error_message text,
+  constraint abort_kind_is_known CHECK ((abort_kind = ANY (ARRAY['transient'::text, 'permanent'::text, 'lease_expired'::text, 'released'::text, 'cancelled'::text]))),
+  constraint abort_kind_matches_status CHECK (((abort_kind IS NOT NULL) = (status = 'ABORTED'::text))),
+  constraint committed_at_matches_status CHECK (((committed_at IS NOT NULL) = (status = ANY (ARRAY['COMMITTED'::text, 'DONE'::text])))),
+  constraint execution_status_is_stored CHECK ((status = ANY (ARRAY['COMMITTED'::text, 'DONE'::text, 'ABORTED'::text]))),
+  constraint final_means_aborted CHECK (((NOT final) OR (status = 'ABORTED'::text))),
+  constraint finished_at_matches_status CHECK (((finished_at IS NOT NULL) = (status = ANY (ARRAY['DONE'::text, 'ABORTED'::text])))),
+  constraint job_execution_20261116_pkey PRIMARY KEY (job_id, execution_no)
+);
+CREATE INDEX job_execution_20261116_job_id_idx1 ON writ_data.job_execution_20261116 USING btree (job_id) WHERE (final AND (abort_kind <> 'cancelled'::text));
+CREATE UNIQUE INDEX job_execution_20261116_job_id_idx ON writ_data.job_execution_20261116 USING btree (job_id) WHERE ((status = ANY (ARRAY['COMMITTED'::text, 'DONE'::text])) OR final);
+CREATE TRIGGER execution_moves_legally BEFORE UPDATE ON writ_data.job_execution_20261116 FOR EACH ROW WHEN ((((old.status || '>'::text) || new.status) <> 'COMMITTED>DONE'::text)) EXECUTE FUNCTION writ_data.refuse_change();
+
+create table writ_data.job_execution_20261117 ( -- owner writ_owner
+  job_id uuid not null,
+  execution_no smallint not null,
+  attempt smallint not null,
+  lease_token uuid,
+  lease_owner text,
+  status text not null,
+  abort_kind text,
+  final boolean not null default false,
+  started_at timestamp with time zone,
+  committed_at timestamp with time zone,
+  finished_at timestamp with time zone,
+  result json,
+  result_ref text,
+  error_code text,
+  error_message text,
+  constraint abort_kind_is_known CHECK ((abort_kind = ANY (ARRAY['transient'::text, 'permanent'::text, 'lease_expired'::text, 'released'::text, 'cancelled'::text]))),
+  constraint abort_kind_matches_status CHECK (((abort_kind IS NOT NULL) = (status = 'ABORTED'::text))),
+  constraint committed_at_matches_status CHECK (((committed_at IS NOT NULL) = (status = ANY (ARRAY['COMMITTED'::text, 'DONE'::text])))),
+  constraint execution_status_is_stored CHECK ((status = ANY (ARRAY['COMMITTED'::text, 'DONE'::text, 'ABORTED'::text]))),
+  constraint final_means_aborted CHECK (((NOT final) OR (status = 'ABORTED'::text))),
+  constraint finished_at_matches_status CHECK (((finished_at IS NOT NULL) = (status = ANY (ARRAY['DONE'::text, 'ABORTED'::text])))),
+  constraint job_execution_20261117_pkey PRIMARY KEY (job_id, execution_no)
+);
+CREATE INDEX job_execution_20261117_job_id_idx1 ON writ_data.job_execution_20261117 USING btree (job_id) WHERE (final AND (abort_kind <> 'cancelled'::text));
+CREATE UNIQUE INDEX job_execution_20261117_job_id_idx ON writ_data.job_execution_20261117 USING btree (job_id) WHERE ((status = ANY (ARRAY['COMMITTED'::text, 'DONE'::text])) OR final);
+CREATE TRIGGER execution_moves_legally BEFORE UPDATE ON writ_data.job_execution_20261117 FOR EACH ROW WHEN ((((old.status || '>'::text) || new.status) <> 'COMMITTED>DONE'::text)) EXECUTE FUNCTION writ_data.refuse_change();
+
+create table writ_data.job_execution_20261118 ( -- owner writ_owner
+  job_id uuid not null,
+  execution_no smallint not null,
+  attempt smallint not null,
+  lease_token uuid,
+  lease_owner text,
+  status text not null,
+  abort_kind text,
+  final boolean not null default false,
+  started_at timestamp with time zone,
+  committed_at timestamp with time zone,
+  finished_at timestamp with time zone,
+  result json,
+  result_ref text,
+  error_code text,
+  error_message text,
+  constraint abort_kind_is_known CHECK ((abort_kind = ANY (ARRAY['transient'::text, 'permanent'::text, 'lease_expired'::text, 'released'::text, 'cancelled'::text]))),
+  constraint abort_kind_matches_status CHECK (((abort_kind IS NOT NULL) = (status = 'ABORTED'::text))),
+  constraint committed_at_matches_status CHECK (((committed_at IS NOT NULL) = (status = ANY (ARRAY['COMMITTED'::text, 'DONE'::text])))),
+  constraint execution_status_is_stored CHECK ((status = ANY (ARRAY['COMMITTED'::text, 'DONE'::text, 'ABORTED'::text]))),
+  constraint final_means_aborted CHECK (((NOT final) OR (status = 'ABORTED'::text))),
+  constraint finished_at_matches_status CHECK (((finished_at IS NOT NULL) = (status = ANY (ARRAY['DONE'::text, 'ABORTED'::text])))),
+  constraint job_execution_20261118_pkey PRIMARY KEY (job_id, execution_no)
+);
+CREATE INDEX job_execution_20261118_job_id_idx1 ON writ_data.job_execution_20261118 USING btree (job_id) WHERE (final AND (abort_kind <> 'cancelled'::text));
+CREATE UNIQUE INDEX job_execution_20261118_job_id_idx ON writ_data.job_execution_20261118 USING btree (job_id) WHERE ((status = ANY (ARRAY['COMMITTED'::text, 'DONE'::text])) OR final);
+CREATE TRIGGER execution_moves_legally BEFORE UPDATE ON writ_data.job_execution_20261118 FOR EACH ROW WHEN ((((old.status || '>'::text) || new.status) <> 'COMMITTED>DONE'::text)) EXECUTE FUNCTION writ_data.refuse_change();
+
+create table writ_data.job_execution_20261119 ( -- owner writ_owner
+  job_id uuid not null,
+  execution_no smallint not null,
+  attempt smallint not null,
+  lease_token uuid,
+  lease_owner text,
+  status text not null,
+  abort_kind text,
+  final boolean not null default false,
+  started_at timestamp with time zone,
+  committed_at timestamp with time zone,
+  finished_at timestamp with time zone,
+  result json,
+  result_ref text,
+  error_code text,
+  error_message text,
+  constraint abort_kind_is_known CHECK ((abort_kind = ANY (ARRAY['transient'::text, 'permanent'::text, 'lease_expired'::text, 'released'::text, 'cancelled'::text]))),
+  constraint abort_kind_matches_status CHECK (((abort_kind IS NOT NULL) = (status = 'ABORTED'::text))),
+  constraint committed_at_matches_status CHECK (((committed_at IS NOT NULL) = (status = ANY (ARRAY['COMMITTED'::text, 'DONE'::text])))),
+  constraint execution_status_is_stored CHECK ((status = ANY (ARRAY['COMMITTED'::text, 'DONE'::text, 'ABORTED'::text]))),
+  constraint final_means_aborted CHECK (((NOT final) OR (status = 'ABORTED'::text))),
+  constraint finished_at_matches_status CHECK (((finished_at IS NOT NULL) = (status = ANY (ARRAY['DONE'::text, 'ABORTED'::text])))),
+  constraint job_execution_20261119_pkey PRIMARY KEY (job_id, execution_no)
+);
+CREATE INDEX job_execution_20261119_job_id_idx1 ON writ_data.job_execution_20261119 USING btree (job_id) WHERE (final AND (abort_kind <> 'cancelled'::text));
+CREATE UNIQUE INDEX job_execution_20261119_job_id_idx ON writ_data.job_execution_20261119 USING btree (job_id) WHERE ((status = ANY (ARRAY['COMMITTED'::text, 'DONE'::text])) OR final);
+CREATE TRIGGER execution_moves_legally BEFORE UPDATE ON writ_data.job_execution_20261119 FOR EACH ROW WHEN ((((old.status || '>'::text) || new.status) <> 'COMMITTED>DONE'::text)) EXECUTE FUNCTION writ_data.refuse_change();
+
+create table writ_data.job_execution_20261120 ( -- owner writ_owner
+  job_id uuid not null,
+  execution_no smallint not null,
+  attempt smallint not null,
+  lease_token uuid,
+  lease_owner text,
+  status text not null,
+  abort_kind text,
+  final boolean not null default false,
+  started_at timestamp with time zone,
+  committed_at timestamp with time zone,
+  finished_at timestamp with time zone,
+  result json,
+  result_ref text,
+  error_code text,
+  error_message text,
+  constraint abort_kind_is_known CHECK ((abort_kind = ANY (ARRAY['transient'::text, 'permanent'::text, 'lease_expired'::text, 'released'::text, 'cancelled'::text]))),
+  constraint abort_kind_matches_status CHECK (((abort_kind IS NOT NULL) = (status = 'ABORTED'::text))),
+  constraint committed_at_matches_status CHECK (((committed_at IS NOT NULL) = (status = ANY (ARRAY['COMMITTED'::text, 'DONE'::text])))),
+  constraint execution_status_is_stored CHECK ((status = ANY (ARRAY['COMMITTED'::text, 'DONE'::text, 'ABORTED'::text]))),
+  constraint final_means_aborted CHECK (((NOT final) OR (status = 'ABORTED'::text))),
+  constraint finished_at_matches_status CHECK (((finished_at IS NOT NULL) = (status = ANY (ARRAY['DONE'::text, 'ABORTED'::text])))),
+  constraint job_execution_20261120_pkey PRIMARY KEY (job_id, execution_no)
+);
+CREATE INDEX job_execution_20261120_job_id_idx1 ON writ_data.job_execution_20261120 USING btree (job_id) WHERE (final AND (abort_kind <> 'cancelled'::text));
+CREATE UNIQUE INDEX job_execution_20261120_job_id_idx ON writ_data.job_execution_20261120 USING btree (job_id) WHERE ((status = ANY (ARRAY['COMMITTED'::text, 'DONE'::text])) OR final);
+CREATE TRIGGER execution_moves_legally BEFORE UPDATE ON writ_data.job_execution_20261120 FOR EACH ROW WHEN ((((old.status || '>'::text) || new.status) <> 'COMMITTED>DONE'::text)) EXECUTE FUNCTION writ_data.refuse_change();
+
+create table writ_data.job_execution_20261121 ( -- owner writ_owner
+  job_id uuid not null,
+  execution_no smallint not null,
+  attempt smallint not null,
+  lease_token uuid,
+  lease_owner text,
+  status text not null,
+  abort_kind text,
+  final boolean not null default false,
+  started_at timestamp with time zone,
+  committed_at timestamp with time zone,
+  finished_at timestamp with time zone,
+  result json,
+  result_ref text,
+  error_code text,
+  error_message text,
+  constraint abort_kind_is_known CHECK ((abort_kind = ANY (ARRAY['transient'::text, 'permanent'::text, 'lease_expired'::text, 'released'::text, 'cancelled'::text]))),
+  constraint abort_kind_matches_status CHECK (((abort_kind IS NOT NULL) = (status = 'ABORTED'::text))),
+  constraint committed_at_matches_status CHECK (((committed_at IS NOT NULL) = (status = ANY (ARRAY['COMMITTED'::text, 'DONE'::text])))),
+  constraint execution_status_is_stored CHECK ((status = ANY (ARRAY['COMMITTED'::text, 'DONE'::text, 'ABORTED'::text]))),
+  constraint final_means_aborted CHECK (((NOT final) OR (status = 'ABORTED'::text))),
+  constraint finished_at_matches_status CHECK (((finished_at IS NOT NULL) = (status = ANY (ARRAY['DONE'::text, 'ABORTED'::text])))),
+  constraint job_execution_20261121_pkey PRIMARY KEY (job_id, execution_no)
+);
+CREATE INDEX job_execution_20261121_job_id_idx1 ON writ_data.job_execution_20261121 USING btree (job_id) WHERE (final AND (abort_kind <> 'cancelled'::text));
+CREATE UNIQUE INDEX job_execution_20261121_job_id_idx ON writ_data.job_execution_20261121 USING btree (job_id) WHERE ((status = ANY (ARRAY['COMMITTED'::text, 'DONE'::text])) OR final);
+CREATE TRIGGER execution_moves_legally BEFORE UPDATE ON writ_data.job_execution_20261121 FOR EACH ROW WHEN ((((old.status || '>'::text) || new.status) <> 'COMMITTED>DONE'::text)) EXECUTE FUNCTION writ_data.refuse_change();
+
+create table writ_data.job_execution_20261122 ( -- owner writ_owner
+  job_id uuid not null,
+  execution_no smallint not null,
+  attempt smallint not null,
+  lease_token uuid,
+  lease_owner text,
+  status text not null,
+  abort_kind text,
+  final boolean not null default false,
+  started_at timestamp with time zone,
+  committed_at timestamp with time zone,
+  finished_at timestamp with time zone,
+  result json,
+  result_ref text,
+  error_code text,
+  error_message text,
+  constraint abort_kind_is_known CHECK ((abort_kind = ANY (ARRAY['transient'::text, 'permanent'::text, 'lease_expired'::text, 'released'::text, 'cancelled'::text]))),
+  constraint abort_kind_matches_status CHECK (((abort_kind IS NOT NULL) = (status = 'ABORTED'::text))),
+  constraint committed_at_matches_status CHECK (((committed_at IS NOT NULL) = (status = ANY (ARRAY['COMMITTED'::text, 'DONE'::text])))),
+  constraint execution_status_is_stored CHECK ((status = ANY (ARRAY['COMMITTED'::text, 'DONE'::text, 'ABORTED'::text]))),
+  constraint final_means_aborted CHECK (((NOT final) OR (status = 'ABORTED'::text))),
+  constraint finished_at_matches_status CHECK (((finished_at IS NOT NULL) = (status = ANY (ARRAY['DONE'::text, 'ABORTED'::text])))),
+  constraint job_execution_20261122_pkey PRIMARY KEY (job_id, execution_no)
+);
+CREATE INDEX job_execution_20261122_job_id_idx1 ON writ_data.job_execution_20261122 USING btree (job_id) WHERE (final AND (abort_kind <> 'cancelled'::text));
+CREATE UNIQUE INDEX job_execution_20261122_job_id_idx ON writ_data.job_execution_20261122 USING btree (job_id) WHERE ((status = ANY (ARRAY['COMMITTED'::text, 'DONE'::text])) OR final);
+CREATE TRIGGER execution_moves_legally BEFORE UPDATE ON writ_data.job_execution_20261122 FOR EACH ROW WHEN ((((old.status || '>'::text) || new.status) <> 'COMMITTED>DONE'::text)) EXECUTE FUNCTION writ_data.refuse_change();
+
+create table writ_data.job_execution_20261123 ( -- owner writ_owner
+  job_id uuid not null,
+  execution_no smallint not null,
+  attempt smallint not null,
+  lease_token uuid,
+  lease_owner text,
+  status text not null,
+  abort_kind text,
+  final boolean not null default false,
+  started_at timestamp with time zone,
+  committed_at timestamp with time zone,
+  finished_at timestamp with time zone,
+  result json,
+  result_ref text,
+  error_code text,
+  error_message text,
+  constraint abort_kind_is_known CHECK ((abort_kind = ANY (ARRAY['transient'::text, 'permanent'::text, 'lease_expired'::text, 'released'::text, 'cancelled'::text]))),
+  constraint abort_kind_matches_status CHECK (((abort_kind IS NOT NULL) = (status = 'ABORTED'::text))),
+  constraint committed_at_matches_status CHECK (((committed_at IS NOT NULL) = (status = ANY (ARRAY['COMMITTED'::text, 'DONE'::text])))),
+  constraint execution_status_is_stored CHECK ((status = ANY (ARRAY['COMMITTED'::text, 'DONE'::text, 'ABORTED'::text]))),
+  constraint final_means_aborted CHECK (((NOT final) OR (status = 'ABORTED'::text))),
+  constraint finished_at_matches_status CHECK (((finished_at IS NOT NULL) = (status = ANY (ARRAY['DONE'::text, 'ABORTED'::text])))),
+  constraint job_execution_20261123_pkey PRIMARY KEY (job_id, execution_no)
+);
+CREATE INDEX job_execution_20261123_job_id_idx1 ON writ_data.job_execution_20261123 USING btree (job_id) WHERE (final AND (abort_kind <> 'cancelled'::text));
+CREATE UNIQUE INDEX job_execution_20261123_job_id_idx ON writ_data.job_execution_20261123 USING btree (job_id) WHERE ((status = ANY (ARRAY['COMMITTED'::text, 'DONE'::text])) OR final);
+CREATE TRIGGER execution_moves_legally BEFORE UPDATE ON writ_data.job_execution_20261123 FOR EACH ROW WHEN ((((old.status || '>'::text) || new.status) <> 'COMMITTED>DONE'::text)) EXECUTE FUNCTION writ_data.refuse_change();
+
+create table writ_data.job_execution_20261124 ( -- owner writ_owner
+  job_id uuid not null,
+  execution_no smallint not null,
+  attempt smallint not null,
+  lease_token uuid,
+  lease_owner text,
+  status text not null,
+  abort_kind text,
+  final boolean not null default false,
+  started_at timestamp with time zone,
+  committed_at timestamp with time zone,
+  finished_at timestamp with time zone,
+  result json,
+  result_ref text,
+  error_code text,
+  error_message text,
+  constraint abort_kind_is_known CHECK ((abort_kind = ANY (ARRAY['transient'::text, 'permanent'::text, 'lease_expired'::text, 'released'::text, 'cancelled'::text]))),
+  constraint abort_kind_matches_status CHECK (((abort_kind IS NOT NULL) = (status = 'ABORTED'::text))),
+  constraint committed_at_matches_status CHECK (((committed_at IS NOT NULL) = (status = ANY (ARRAY['COMMITTED'::text, 'DONE'::text])))),
+  constraint execution_status_is_stored CHECK ((status = ANY (ARRAY['COMMITTED'::text, 'DONE'::text, 'ABORTED'::text]))),
+  constraint final_means_aborted CHECK (((NOT final) OR (status = 'ABORTED'::text))),
+  constraint finished_at_matches_status CHECK (((finished_at IS NOT NULL) = (status = ANY (ARRAY['DONE'::text, 'ABORTED'::text])))),
+  constraint job_execution_20261124_pkey PRIMARY KEY (job_id, execution_no)
+);
+CREATE INDEX job_execution_20261124_job_id_idx1 ON writ_data.job_execution_20261124 USING btree (job_id) WHERE (final AND (abort_kind <> 'cancelled'::text));
+CREATE UNIQUE INDEX job_execution_20261124_job_id_idx ON writ_data.job_execution_20261124 USING btree (job_id) WHERE ((status = ANY (ARRAY['COMMITTED'::text, 'DONE'::text])) OR final);
+CREATE TRIGGER execution_moves_legally BEFORE UPDATE ON writ_data.job_execution_20261124 FOR EACH ROW WHEN ((((old.status || '>'::text) || new.status) <> 'COMMITTED>DONE'::text)) EXECUTE FUNCTION writ_data.refuse_change();
+
+create table writ_data.job_execution_20261125 ( -- owner writ_owner
+  job_id uuid not null,
+  execution_no smallint not null,
+  attempt smallint not null,
+  lease_token uuid,
+  lease_owner text,
+  status text not null,
+  abort_kind text,
+  final boolean not null default false,
+  started_at timestamp with time zone,
+  committed_at timestamp with time zone,
+  finished_at timestamp with time zone,
+  result json,
+  result_ref text,
+  error_code text,
+  error_message text,
+  constraint abort_kind_is_known CHECK ((abort_kind = ANY (ARRAY['transient'::text, 'permanent'::text, 'lease_expired'::text, 'released'::text, 'cancelled'::text]))),
+  constraint abort_kind_matches_status CHECK (((abort_kind IS NOT NULL) = (status = 'ABORTED'::text))),
+  constraint committed_at_matches_status CHECK (((committed_at IS NOT NULL) = (status = ANY (ARRAY['COMMITTED'::text, 'DONE'::text])))),
+  constraint execution_status_is_stored CHECK ((status = ANY (ARRAY['COMMITTED'::text, 'DONE'::text, 'ABORTED'::text]))),
+  constraint final_means_aborted CHECK (((NOT final) OR (status = 'ABORTED'::text))),
+  constraint finished_at_matches_status CHECK (((finished_at IS NOT NULL) = (status = ANY (ARRAY['DONE'::text, 'ABORTED'::text])))),
+  constraint job_execution_20261125_pkey PRIMARY KEY (job_id, execution_no)
+);
+CREATE INDEX job_execution_20261125_job_id_idx1 ON writ_data.job_execution_20261125 USING btree (job_id) WHERE (final AND (abort_kind <> 'cancelled'::text));
+CREATE UNIQUE INDEX job_execution_20261125_job_id_idx ON writ_data.job_execution_20261125 USING btree (job_id) WHERE ((status = ANY (ARRAY['COMMITTED'::text, 'DONE'::text])) OR final);
+CREATE TRIGGER execution_moves_legally BEFORE UPDATE ON writ_data.job_execution_20261125 FOR EACH ROW WHEN ((((old.status || '>'::text) || new.status) <> 'COMMITTED>DONE'::text)) EXECUTE FUNCTION writ_data.refuse_change();
+
+create table writ_data.job_execution_20261126 ( -- owner writ_owner
+  job_id uuid not null,
+  execution_no smallint not null,
+  attempt smallint not null,
+  lease_token uuid,
+  lease_owner text,
+  status text not null,
+  abort_kind text,
+  final boolean not null default false,
+  started_at timestamp with time zone,
+  committed_at timestamp with time zone,
+  finished_at timestamp with time zone,
+  result json,
+  result_ref text,
+  error_code text,
+  error_message text,
+  constraint abort_kind_is_known CHECK ((abort_kind = ANY (ARRAY['transient'::text, 'permanent'::text, 'lease_expired'::text, 'released'::text, 'cancelled'::text]))),
+  constraint abort_kind_matches_status CHECK (((abort_kind IS NOT NULL) = (status = 'ABORTED'::text))),
+  constraint committed_at_matches_status CHECK (((committed_at IS NOT NULL) = (status = ANY (ARRAY['COMMITTED'::text, 'DONE'::text])))),
+  constraint execution_status_is_stored CHECK ((status = ANY (ARRAY['COMMITTED'::text, 'DONE'::text, 'ABORTED'::text]))),
+  constraint final_means_aborted CHECK (((NOT final) OR (status = 'ABORTED'::text))),
+  constraint finished_at_matches_status CHECK (((finished_at IS NOT NULL) = (status = ANY (ARRAY['DONE'::text, 'ABORTED'::text])))),
+  constraint job_execution_20261126_pkey PRIMARY KEY (job_id, execution_no)
+);
+CREATE INDEX job_execution_20261126_job_id_idx1 ON writ_data.job_execution_20261126 USING btree (job_id) WHERE (final AND (abort_kind <> 'cancelled'::text));
+CREATE UNIQUE INDEX job_execution_20261126_job_id_idx ON writ_data.job_execution_20261126 USING btree (job_id) WHERE ((status = ANY (ARRAY['COMMITTED'::text, 'DONE'::text])) OR final);
+CREATE TRIGGER execution_moves_legally BEFORE UPDATE ON writ_data.job_execution_20261126 FOR EACH ROW WHEN ((((old.status || '>'::text) || new.status) <> 'COMMITTED>DONE'::text)) EXECUTE FUNCTION writ_data.refuse_change();
+
+create table writ_data.job_execution_20261127 ( -- owner writ_owner
+  job_id uuid not null,
+  execution_no smallint not null,
+  attempt smallint not null,
+  lease_token uuid,
+  lease_owner text,
+  status text not null,
+  abort_kind text,
+  final boolean not null default false,
+  started_at timestamp with time zone,
+  committed_at timestamp with time zone,
+  finished_at timestamp with time zone,
+  result json,
+  result_ref text,
+  error_code text,
+  error_message text,
+  constraint abort_kind_is_known CHECK ((abort_kind = ANY (ARRAY['transient'::text, 'permanent'::text, 'lease_expired'::text, 'released'::text, 'cancelled'::text]))),
+  constraint abort_kind_matches_status CHECK (((abort_kind IS NOT NULL) = (status = 'ABORTED'::text))),
+  constraint committed_at_matches_status CHECK (((committed_at IS NOT NULL) = (status = ANY (ARRAY['COMMITTED'::text, 'DONE'::text])))),
+  constraint execution_status_is_stored CHECK ((status = ANY (ARRAY['COMMITTED'::text, 'DONE'::text, 'ABORTED'::text]))),
+  constraint final_means_aborted CHECK (((NOT final) OR (status = 'ABORTED'::text))),
+  constraint finished_at_matches_status CHECK (((finished_at IS NOT NULL) = (status = ANY (ARRAY['DONE'::text, 'ABORTED'::text])))),
+  constraint job_execution_20261127_pkey PRIMARY KEY (job_id, execution_no)
+);
+CREATE INDEX job_execution_20261127_job_id_idx1 ON writ_data.job_execution_20261127 USING btree (job_id) WHERE (final AND (abort_kind <> 'cancelled'::text));
+CREATE UNIQUE INDEX job_execution_20261127_job_id_idx ON writ_data.job_execution_20261127 USING btree (job_id) WHERE ((status = ANY (ARRAY['COMMITTED'::text, 'DONE'::text])) OR final);
+CREATE TRIGGER execution_moves_legally BEFORE UPDATE ON writ_data.job_execution_20261127 FOR EACH ROW WHEN ((((old.status || '>'::text) || new.status) <> 'COMMITTED>DONE'::text)) EXECUTE FUNCTION writ_data.refuse_change();
+
+create table writ_data.job_execution_20261128 ( -- owner writ_owner
+  job_id uuid not null,
+  execution_no smallint not null,
+  attempt smallint not null,
+  lease_token uuid,
+  lease_owner text,
+  status text not null,
+  abort_kind text,
+  final boolean not null default false,
+  started_at timestamp with time zone,
+  committed_at timestamp with time zone,
+  finished_at timestamp with time zone,
+  result json,
+  result_ref text,
+  error_code text,
+  error_message text,
+  constraint abort_kind_is_known CHECK ((abort_kind = ANY (ARRAY['transient'::text, 'permanent'::text, 'lease_expired'::text, 'released'::text, 'cancelled'::text]))),
+  constraint abort_kind_matches_status CHECK (((abort_kind IS NOT NULL) = (status = 'ABORTED'::text))),
+  constraint committed_at_matches_status CHECK (((committed_at IS NOT NULL) = (status = ANY (ARRAY['COMMITTED'::text, 'DONE'::text])))),
+  constraint execution_status_is_stored CHECK ((status = ANY (ARRAY['COMMITTED'::text, 'DONE'::text, 'ABORTED'::text]))),
+  constraint final_means_aborted CHECK (((NOT final) OR (status = 'ABORTED'::text))),
+  constraint finished_at_matches_status CHECK (((finished_at IS NOT NULL) = (status = ANY (ARRAY['DONE'::text, 'ABORTED'::text])))),
+  constraint job_execution_20261128_pkey PRIMARY KEY (job_id, execution_no)
+);
+CREATE INDEX job_execution_20261128_job_id_idx1 ON writ_data.job_execution_20261128 USING btree (job_id) WHERE (final AND (abort_kind <> 'cancelled'::text));
+CREATE UNIQUE INDEX job_execution_20261128_job_id_idx ON writ_data.job_execution_20261128 USING btree (job_id) WHERE ((status = ANY (ARRAY['COMMITTED'::text, 'DONE'::text])) OR final);
+CREATE TRIGGER execution_moves_legally BEFORE UPDATE ON writ_data.job_execution_20261128 FOR EACH ROW WHEN ((((old.status || '>'::text) || new.status) <> 'COMMITTED>DONE'::text)) EXECUTE FUNCTION writ_data.refuse_change();
+
+create table writ_data.job_execution_20261129 ( -- owner writ_owner
+  job_id uuid not null,
+  execution_no smallint not null,
+  attempt smallint not null,
+  lease_token uuid,
+  lease_owner text,
+  status text not null,
+  abort_kind text,
+  final boolean not null default false,
+  started_at timestamp with time zone,
+  committed_at timestamp with time zone,
+  finished_at timestamp with time zone,
+  result json,
+  result_ref text,
+  error_code text,
+  error_message text,
+  constraint abort_kind_is_known CHECK ((abort_kind = ANY (ARRAY['transient'::text, 'permanent'::text, 'lease_expired'::text, 'released'::text, 'cancelled'::text]))),
+  constraint abort_kind_matches_status CHECK (((abort_kind IS NOT NULL) = (status = 'ABORTED'::text))),
+  constraint committed_at_matches_status CHECK (((committed_at IS NOT NULL) = (status = ANY (ARRAY['COMMITTED'::text, 'DONE'::text])))),
+  constraint execution_status_is_stored CHECK ((status = ANY (ARRAY['COMMITTED'::text, 'DONE'::text, 'ABORTED'::text]))),
+  constraint final_means_aborted CHECK (((NOT final) OR (status = 'ABORTED'::text))),
+  constraint finished_at_matches_status CHECK (((finished_at IS NOT NULL) = (status = ANY (ARRAY['DONE'::text, 'ABORTED'::text])))),
+  constraint job_execution_20261129_pkey PRIMARY KEY (job_id, execution_no)
+);
+CREATE INDEX job_execution_20261129_job_id_idx1 ON writ_data.job_execution_20261129 USING btree (job_id) WHERE (final AND (abort_kind <> 'cancelled'::text));
+CREATE UNIQUE INDEX job_execution_20261129_job_id_idx ON writ_data.job_execution_20261129 USING btree (job_id) WHERE ((status = ANY (ARRAY['COMMITTED'::text, 'DONE'::text])) OR final);
+CREATE TRIGGER execution_moves_legally BEFORE UPDATE ON writ_data.job_execution_20261129 FOR EACH ROW WHEN ((((old.status || '>'::text) || new.status) <> 'COMMITTED>DONE'::text)) EXECUTE FUNCTION writ_data.refuse_change();
 
 create table writ_data.job_key ( -- owner writ_owner
   tenant_id text not null,
@@ -162,15 +1836,22 @@ create table writ_data.job_kind ( -- owner writ_owner
   timeout_s double precision,
   registered_by text not null,
   registered_at timestamp with time zone not null default clock_timestamp(),
+  limit_concurrency integer,
+  limit_rate double precision,
+  limit_burst double precision,
   constraint backoff_is_not_negative CHECK (((backoff_base_s >= (0)::double precision) AND (backoff_cap_s >= (0)::double precision))),
   constraint event_domain_is_known CHECK ((event_domain = ANY (ARRAY['iu'::text, 'birth_registry'::text, 'governance'::text, 'tac'::text, 'kg'::text, 'system'::text, 'dot'::text, 'health'::text, 'piece'::text]))),
   constraint executor_is_whitelisted CHECK ((executor = ANY (ARRAY['DOT'::text, 'Agent'::text, 'Hermes'::text, 'Codex'::text, 'PG_worker'::text, 'external_worker'::text, 'future_Kestra_adapter'::text]))),
   constraint job_kind_is_a_name CHECK ((job_kind ~ '^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,199}$'::text)),
   constraint job_kind_pkey PRIMARY KEY (job_kind),
+  constraint limit_is_positive CHECK (((limit_concurrency > 0) AND (limit_rate > (0)::double precision) AND (limit_burst >= (1)::double precision))),
   constraint max_attempts_is_positive CHECK ((max_attempts > 0)),
+  constraint rate_has_a_burst CHECK (((limit_rate IS NULL) = (limit_burst IS NULL))),
   constraint source_system_is_not_blank CHECK ((btrim(source_system) <> ''::text)),
   constraint timeout_is_positive CHECK ((timeout_s > (0)::double precision))
 );
+comment on column writ_data.job_kind.limit_concurrency is 'Jobs of one limit key that may be leased at a time.';
+comment on column writ_data.job_kind.limit_rate is 'Jobs of one limit key that may start per second, after a burst of limit_burst.';
 
 create table writ_data.job_lease ( -- owner writ_owner
   lease_token uuid not null,
@@ -187,6 +1868,9 @@ create table writ_data.job_lease ( -- owner writ_owner
   start_at timestamp with time zone[] not null default '{}'::timestamp with time zone[],
   open_jobs integer not null,
   ended_early integer not null default 0,
+  limited boolean not null default false,
+  alone boolean not null default false,
+  constraint a_generator_never_leases CHECK ((holder !~~ 'MOT:%'::text)),
   constraint holder_is_not_blank CHECK ((btrim(holder) <> ''::text)),
   constraint job_lease_pkey PRIMARY KEY (lease_token),
   constraint lease_arrays_are_parallel CHECK (((cardinality(attempts) = cardinality(job_ids)) AND (cardinality(execution_nos) = cardinality(job_ids)))),
@@ -196,21 +1880,40 @@ create table writ_data.job_lease ( -- owner writ_owner
 CREATE INDEX job_lease_by_expiry ON writ_data.job_lease USING btree (leased_until);
 comment on table writ_data.job_lease is 'One row per claimed batch. Jobs 1..n are LEASED; those up to the last element of start_upto are IN_PROGRESS since the time beside it.';
 comment on column writ_data.job_lease.ended_early is 'Jobs that ended without having been started; a later start mark passes over them.';
+comment on column writ_data.job_lease.limited is 'Counts in limit_hold.';
+comment on column writ_data.job_lease.alone is 'Holds one job that is suspected of killing its worker; nothing runs beside it.';
 
 create table writ_data.job_ready ( -- owner writ_owner
-  job_kind text not null,
-  tenant_id text not null,
-  priority smallint not null,
+  lane_id bigint not null,
   seq bigint not null,
-  job_id uuid not null,
+  part integer not null,
+  job_ids uuid[] not null,
   attempts smallint not null,
   execution_no smallint not null,
-  deadline_at timestamp with time zone
+  deadline_at timestamp with time zone,
+  moved boolean not null default false,
+  constraint moved_jobs_stand_by_themselves CHECK (((NOT moved) OR (cardinality(job_ids) = 1))),
+  constraint ready_row_has_jobs CHECK (((cardinality(job_ids) >= 1) AND (cardinality(job_ids) <= 100)))
 );
 CREATE INDEX job_ready_by_deadline ON writ_data.job_ready USING btree (deadline_at) WHERE (deadline_at IS NOT NULL);
-CREATE INDEX job_ready_by_job ON writ_data.job_ready USING btree (job_id);
-CREATE INDEX job_ready_claim ON writ_data.job_ready USING btree (job_kind, priority DESC, seq);
-comment on table writ_data.job_ready is 'What can be claimed now. A claim deletes the row and writes a lease.';
+CREATE INDEX job_ready_claim ON writ_data.job_ready USING btree (lane_id, seq, part);
+CREATE INDEX job_ready_moved ON writ_data.job_ready USING btree ((job_ids[1])) WHERE moved;
+comment on table writ_data.job_ready is 'What can be claimed now: the jobs that one call added to a lane, at most a hundred to a row. A claim deletes the row and writes a lease.';
+comment on column writ_data.job_ready.moved is 'Came here after a delay, a retry or a release, and so not where its ready_seq says.';
+
+create table writ_data.job_subscription ( -- owner writ_owner
+  executor_id text not null,
+  job_kind text,
+  event_domain text,
+  priority_floor smallint not null default '-32768'::integer,
+  put_by text not null,
+  put_at timestamp with time zone not null,
+  constraint event_domain_is_known CHECK ((event_domain = ANY (ARRAY['iu'::text, 'birth_registry'::text, 'governance'::text, 'tac'::text, 'kg'::text, 'system'::text, 'dot'::text, 'health'::text, 'piece'::text]))),
+  constraint executor_id_is_not_blank CHECK ((btrim(executor_id) <> ''::text)),
+  constraint job_subscription_job_kind_fkey FOREIGN KEY (job_kind) REFERENCES writ_data.job_kind(job_kind),
+  constraint subscription_is_said_once UNIQUE NULLS NOT DISTINCT (executor_id, job_kind, event_domain)
+);
+comment on table writ_data.job_subscription is 'What a worker, by its name or its lease name, may claim: jobs that match any of its rows. No rows: no limit. Null kind or domain: all.';
 
 create table writ_data.job_wait ( -- owner writ_owner
   due_at timestamp with time zone not null,
@@ -222,6 +1925,8 @@ create table writ_data.job_wait ( -- owner writ_owner
   execution_no smallint not null,
   deadline_at timestamp with time zone,
   reason text not null,
+  limit_key text,
+  alone boolean not null default false,
   constraint job_wait_pkey PRIMARY KEY (job_id),
   constraint wait_reason_is_known CHECK ((reason = ANY (ARRAY['delay'::text, 'retry'::text])))
 );
@@ -234,23 +1939,56 @@ create table writ_data.job_workflow ( -- owner writ_owner
   tenant_id text not null,
   workflow_kind text not null,
   generator text not null,
-  status text not null default 'active'::text,
   correlation_id text,
   enqueued_by text not null,
   enqueued_at timestamp with time zone not null default clock_timestamp(),
-  finished_at timestamp with time zone,
+  workflow_key text,
+  job_ids uuid[] not null default '{}'::uuid[],
+  constraint generator_is_named_as_one CHECK ((generator ~~ 'MOT:_%'::text)),
   constraint job_workflow_pkey PRIMARY KEY (workflow_id),
-  constraint workflow_status_is_known CHECK ((status = ANY (ARRAY['active'::text, 'succeeded'::text, 'failed'::text, 'partially_failed'::text, 'cancelled'::text])))
+  constraint workflow_kind_is_not_blank CHECK ((btrim(workflow_kind) <> ''::text))
 );
+CREATE UNIQUE INDEX job_workflow_key ON writ_data.job_workflow USING btree (tenant_id, workflow_kind, workflow_key) WHERE (workflow_key IS NOT NULL);
+CREATE TRIGGER job_workflow_is_written_once BEFORE UPDATE ON writ_data.job_workflow FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
+comment on column writ_data.job_workflow.workflow_key is 'Null: the workflow answers to its id alone.';
+comment on column writ_data.job_workflow.job_ids is 'The jobs that were emitted with it, in the order of the call. Replays and later jobs name the workflow themselves.';
 
-create table writ_data.payload ( -- owner writ_owner
+create table writ_data.lane ( -- owner writ_owner
+  lane_id bigint not null,
+  job_kind text not null,
   tenant_id text not null,
-  sha256 bytea not null,
-  body text not null,
-  created_at timestamp with time zone not null default clock_timestamp(),
-  constraint payload_pkey PRIMARY KEY (tenant_id, sha256)
+  limit_key text not null default ''::text,
+  priority smallint not null,
+  alone boolean not null default false,
+  head bigint not null default 0,
+  closing xid8,
+  constraint lane_pkey PRIMARY KEY (lane_id)
+) with (fillfactor=50);
+CREATE INDEX lane_alone ON writ_data.lane USING btree (job_kind) WHERE alone;
+CREATE UNIQUE INDEX lane_is_one ON writ_data.lane USING btree (job_kind, tenant_id, limit_key, priority DESC, alone);
+comment on table writ_data.lane is 'Where jobs of one kind, tenant, limit key and priority stand in line. Made by the first job, removed some minutes after the last.';
+comment on column writ_data.lane.alone is 'For jobs whose worker died in them: each runs with nothing beside it.';
+comment on column writ_data.lane.head is 'No ready row of the lane stands before it.';
+comment on column writ_data.lane.closing is 'Found empty by that transaction; removed when every transaction that may not have seen this has ended.';
+
+create table writ_data.limit_hold ( -- owner writ_owner
+  lease_token uuid not null,
+  job_kind text not null,
+  limit_key text not null,
+  open_jobs integer not null,
+  constraint limit_hold_pkey PRIMARY KEY (lease_token, job_kind, limit_key),
+  constraint open_jobs_are_counted CHECK ((open_jobs > 0))
 );
-comment on table writ_data.payload is 'Inputs and results by content. A job carries the hash, never the body.';
+CREATE INDEX limit_hold_by_key ON writ_data.limit_hold USING btree (job_kind, limit_key);
+comment on table writ_data.limit_hold is 'How many open jobs of a limited kind and key each lease holds.';
+
+create table writ_data.limit_meter ( -- owner writ_owner
+  job_kind text not null,
+  limit_key text not null,
+  full_at timestamp with time zone not null,
+  constraint limit_meter_pkey PRIMARY KEY (job_kind, limit_key)
+) with (fillfactor=50);
+comment on table writ_data.limit_meter is 'When the burst of a rate-limited kind and key will be full again, if nothing more starts.';
 
 create table writ_data.queue_worker ( -- owner writ_owner
   executor_id text not null,
@@ -262,10 +2000,55 @@ create table writ_data.queue_worker ( -- owner writ_owner
   idle_until timestamp with time zone,
   silent_since timestamp with time zone,
   details jsonb not null default '{}'::jsonb,
+  constraint a_generator_never_beats CHECK ((executor_id !~~ 'MOT:%'::text)),
   constraint executor_is_whitelisted CHECK ((executor_kind = ANY (ARRAY['DOT'::text, 'Agent'::text, 'Hermes'::text, 'Codex'::text, 'PG_worker'::text, 'external_worker'::text, 'future_Kestra_adapter'::text]))),
   constraint queue_worker_pkey PRIMARY KEY (executor_id)
 ) with (fillfactor=50);
 comment on table writ_data.queue_worker is 'Heartbeats of workers, and which of them wait for a wake-up.';
+
+create table writ_data.schedule ( -- owner writ_owner
+  tenant_id text not null,
+  schedule text not null,
+  cron text not null,
+  time_zone text not null,
+  catch_up text not null,
+  job_kind text not null,
+  job jsonb not null,
+  version integer not null default 1,
+  next_tick timestamp with time zone not null,
+  paused_at timestamp with time zone,
+  paused_by text,
+  created_at timestamp with time zone not null,
+  created_by text not null,
+  updated_at timestamp with time zone not null,
+  updated_by text not null,
+  constraint catch_up_is_known CHECK ((catch_up = ANY (ARRAY['none'::text, 'last'::text, 'all'::text]))),
+  constraint cron_is_five_fields_or_a_nickname CHECK (((cron ~ '^(@[a-z]+|[^ @]+( [^ ]+){4})$'::text) AND (length(cron) <= 1000))),
+  constraint job_is_an_object CHECK ((jsonb_typeof(job) = 'object'::text)),
+  constraint next_tick_is_a_whole_minute CHECK ((isfinite(next_tick) AND (EXTRACT(second FROM next_tick) = (0)::numeric))),
+  constraint paused_by_somebody CHECK (((paused_at IS NULL) = (paused_by IS NULL))),
+  constraint schedule_is_a_name CHECK ((schedule ~ '^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,199}$'::text)),
+  constraint schedule_pkey PRIMARY KEY (tenant_id, schedule),
+  constraint tenant_is_not_blank CHECK ((tenant_id <> ''::text)),
+  constraint time_zone_is_a_name CHECK ((time_zone ~ '^[A-Za-z][A-Za-z0-9_+/-]{0,99}$'::text))
+);
+CREATE INDEX schedule_by_next_tick ON writ_data.schedule USING btree (next_tick, tenant_id, schedule) WHERE (paused_at IS NULL);
+comment on column writ_data.schedule.job is 'What each tick enqueues, as fn_job_enqueue_many takes it; id, kind, key and tenant are added when it fires.';
+comment on column writ_data.schedule.version is 'Counts changes of the definition: ticks that were worked out from an older one do not fire.';
+
+create table writ_data.schedule_tick ( -- owner writ_owner
+  tenant_id text not null,
+  schedule text not null,
+  tick timestamp with time zone not null,
+  job_id uuid not null,
+  fired_at timestamp with time zone not null,
+  fired_by text not null,
+  constraint schedule_tick_pkey PRIMARY KEY (tenant_id, schedule, tick),
+  constraint schedule_tick_tenant_id_schedule_fkey FOREIGN KEY (tenant_id, schedule) REFERENCES writ_data.schedule(tenant_id, schedule) ON DELETE CASCADE,
+  constraint tick_is_a_whole_minute CHECK ((isfinite(tick) AND (EXTRACT(second FROM tick) = (0)::numeric)))
+);
+CREATE TRIGGER schedule_tick_is_written_once BEFORE UPDATE ON writ_data.schedule_tick FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
+comment on table writ_data.schedule_tick is 'Ticks that have fired, and the job of each. Kept as long as finished jobs are.';
 
 create table writ_data.schema_migration ( -- owner writ_owner
   version integer not null,
@@ -283,6 +2066,16 @@ create table writ_data.schema_object ( -- owner writ_owner
   constraint schema_object_pkey PRIMARY KEY (name)
 );
 
+create table writ_data.tenant_weight ( -- owner writ_owner
+  tenant_id text not null,
+  weight double precision not null,
+  set_by text not null,
+  set_at timestamp with time zone not null,
+  constraint tenant_weight_pkey PRIMARY KEY (tenant_id),
+  constraint weight_is_sensible CHECK (((weight >= (0.01)::double precision) AND (weight <= (100)::double precision)))
+);
+comment on table writ_data.tenant_weight is 'Shares of tenants that are not 1.';
+
 -- view writ.command_run; owner writ_owner; source 15d0ae3e6480f7462f4a8a9e5a8e341e74da9a90fc30ae7f308fa39de0ac9229
 --   run_id uuid
 --   at timestamp with time zone
@@ -293,6 +2086,25 @@ create table writ_data.schema_object ( -- owner writ_owner
 grant select on writ.command_run to dot_executor;
 grant select on writ.command_run to workflow_admin;
 grant select on writ.command_run to writ_auditor;
+
+-- view writ.consumer_registry; owner writ_owner; source 1d195aeacb69dde050be36b8bbff6cbd5ee25ceea267566aed5cbdfa4b5251ed
+--   consumer text
+--   event_type text
+--   subject_kind text
+--   subject_domain text
+--   job_kind text
+--   priority smallint
+--   delay_ms bigint
+--   max_attempts smallint
+--   registered_by text
+--   registered_at timestamp with time zone
+--   position_xid xid8
+--   position_event_id uuid
+--   moved_at timestamp with time zone
+--   refused text
+grant select on writ.consumer_registry to dot_executor;
+grant select on writ.consumer_registry to workflow_admin;
+grant select on writ.consumer_registry to writ_auditor;
 
 -- view writ.dot_config; owner writ_owner; source 2d7779c7e4438169dae1af64869487f9823f1d0fa9df8730293b816908751b8a
 --   key text
@@ -340,7 +2152,7 @@ grant select on writ.event_type_registry to dot_executor;
 grant select on writ.event_type_registry to workflow_admin;
 grant select on writ.event_type_registry to writ_auditor;
 
--- view writ.job_execution; owner writ_owner; source 837610a538a5821c492e45b82cab163abb774f2bef00e0023a2a60a016af9126
+-- view writ.job_execution; owner writ_owner; source 4914e6f6d2fcbecc8e7f6a12fac5e84c96a65202c015a3d17a4549d32b5cf071
 --   exec_id text
 --   job_id uuid
 --   execution_no integer
@@ -372,11 +2184,14 @@ grant select on writ.job_execution to writ_auditor;
 --   timeout_s double precision
 --   registered_by text
 --   registered_at timestamp with time zone
+--   limit_concurrency integer
+--   limit_rate double precision
+--   limit_burst double precision
 grant select on writ.job_kind to dot_executor;
 grant select on writ.job_kind to workflow_admin;
 grant select on writ.job_kind to writ_auditor;
 
--- view writ.job_queue; owner writ_owner; source afc7798234ec7ca4e38c3e77b54675312df21f625ea9c071bb995e582c0923a6
+-- view writ.job_queue; owner writ_owner; source bf4d27ac3bcef904e431096984c415f6780250b2b8ef08957d31db30f741b368
 --   job_id uuid
 --   tenant_id text
 --   job_kind text
@@ -412,11 +2227,23 @@ grant select on writ.job_kind to writ_auditor;
 --   source_system text
 --   result_ref text
 --   cancel_requested_at timestamp with time zone
+--   limit_key text
 grant select on writ.job_queue to dot_executor;
 grant select on writ.job_queue to workflow_admin;
 grant select on writ.job_queue to writ_auditor;
 
--- view writ.job_workflow; owner writ_owner; source b996f66595895e4f4e102d2c3111c7a37fabab3009a06560ba78cdacdf1ae021
+-- view writ.job_subscription; owner writ_owner; source 5cb52ac49222fb185705c5269109e1106c0dd03728ec9e557dd18c502c8bb7f4
+--   executor_id text
+--   job_kind text
+--   event_domain text
+--   priority_floor smallint
+--   put_by text
+--   put_at timestamp with time zone
+grant select on writ.job_subscription to dot_executor;
+grant select on writ.job_subscription to workflow_admin;
+grant select on writ.job_subscription to writ_auditor;
+
+-- view writ.job_workflow; owner writ_owner; source 2a4acccec956571cde28c3b4a449e583274b6b1dc7611c0e3b2514871b81b993
 --   workflow_id uuid
 --   tenant_id text
 --   workflow_kind text
@@ -426,11 +2253,59 @@ grant select on writ.job_queue to writ_auditor;
 --   enqueued_by text
 --   enqueued_at timestamp with time zone
 --   finished_at timestamp with time zone
+--   workflow_key text
+--   jobs bigint
+--   open bigint
+--   succeeded bigint
+--   dead bigint
+--   cancelled bigint
 grant select on writ.job_workflow to dot_executor;
 grant select on writ.job_workflow to workflow_admin;
 grant select on writ.job_workflow to writ_auditor;
 
--- view writ.v_job_queue_backlog; owner writ_owner; source f45d3de1b28ff14d3b62baaab28d9ac8559d2f1852b1c6406ad600c8cac7dbdf
+-- view writ.schedule; owner writ_owner; source 995e00faed8e14b08e40a2d446e7977a540d07c131e327a7796d405057b070ed
+--   tenant_id text
+--   schedule text
+--   cron text
+--   time_zone text
+--   catch_up text
+--   job_kind text
+--   job_options jsonb
+--   version integer
+--   next_tick timestamp with time zone
+--   paused_at timestamp with time zone
+--   paused_by text
+--   last_tick timestamp with time zone
+--   last_job_id uuid
+--   created_at timestamp with time zone
+--   created_by text
+--   updated_at timestamp with time zone
+--   updated_by text
+grant select on writ.schedule to dot_executor;
+grant select on writ.schedule to workflow_admin;
+grant select on writ.schedule to writ_auditor;
+
+-- view writ.schedule_tick; owner writ_owner; source 6f5dc6d28432eef1f3ee8d832fd0c2c73e163609e2317500d49812428d08c4bf
+--   tenant_id text
+--   schedule text
+--   tick timestamp with time zone
+--   job_id uuid
+--   fired_at timestamp with time zone
+--   fired_by text
+grant select on writ.schedule_tick to dot_executor;
+grant select on writ.schedule_tick to workflow_admin;
+grant select on writ.schedule_tick to writ_auditor;
+
+-- view writ.tenant_weight; owner writ_owner; source 400e6015a98100fe6e6da2b228fd4f68bda7748d33e86c7015b0ebbf2566f8d2
+--   tenant_id text
+--   weight double precision
+--   set_by text
+--   set_at timestamp with time zone
+grant select on writ.tenant_weight to dot_executor;
+grant select on writ.tenant_weight to workflow_admin;
+grant select on writ.tenant_weight to writ_auditor;
+
+-- view writ.v_job_queue_backlog; owner writ_owner; source 60c0dbd7790f28841894c63471d65cd2999890f48e9cac84b2d7dac16d5ac018
 --   job_kind text
 --   backlog bigint
 grant select on writ.v_job_queue_backlog to dot_executor;
@@ -473,11 +2348,12 @@ grant select on writ.v_job_queue_backlog to writ_auditor;
 --   source_system text
 --   result_ref text
 --   cancel_requested_at timestamp with time zone
+--   limit_key text
 grant select on writ.v_job_queue_dead_letter_open to dot_executor;
 grant select on writ.v_job_queue_dead_letter_open to workflow_admin;
 grant select on writ.v_job_queue_dead_letter_open to writ_auditor;
 
--- view writ.v_job_queue_in_progress; owner writ_owner; source 2c7ec621f8422d20d773c0b0347fce527325b843245e40e9ea9ecb10e0579729
+-- view writ.v_job_queue_in_progress; owner writ_owner; source 98edf819f310518bd98179ac8d221fd178b5a1ebf2aa9629d67a3536832b00cd
 --   job_kind text
 --   in_progress bigint
 grant select on writ.v_job_queue_in_progress to dot_executor;
@@ -495,6 +2371,17 @@ grant select on writ.v_job_state to dot_executor;
 grant select on writ.v_job_state to workflow_admin;
 grant select on writ.v_job_state to writ_auditor;
 
+-- view writ.v_queue_flow; owner writ_owner; source 7ad43a0eaf076dd3a807748d10d36aebace70ace8d5b342e7249d8c4c90fe20a
+--   batch_id uuid
+--   xid xid8
+--   at timestamp with time zone
+--   event_type text
+--   jobs integer
+--   job_ids uuid[]
+grant select on writ.v_queue_flow to dot_executor;
+grant select on writ.v_queue_flow to workflow_admin;
+grant select on writ.v_queue_flow to writ_auditor;
+
 -- view writ.v_queue_heartbeat; owner writ_owner; source 0851230052a5d1c866520269087cc4cf025813a4843990cdf16405ca7ab27d8a
 --   executor_id text
 --   executor_kind text
@@ -509,36 +2396,72 @@ grant select on writ.v_queue_heartbeat to dot_executor;
 grant select on writ.v_queue_heartbeat to workflow_admin;
 grant select on writ.v_queue_heartbeat to writ_auditor;
 
+-- view writ.v_queue_lease; owner writ_owner; source 914754863b204595b48a7f713868d950cabe753c4e6f81a168863132c1a6ad69
+--   lease_name text
+--   holder text
+--   claimed_at timestamp with time zone
+--   leased_until timestamp with time zone
+--   jobs integer
+--   open_jobs integer
+--   started_upto integer
+grant select on writ.v_queue_lease to dot_executor;
+grant select on writ.v_queue_lease to workflow_admin;
+grant select on writ.v_queue_lease to writ_auditor;
+
+-- function writ.fn_consumer_dispatch(p_event_id uuid, p_actor text DEFAULT 'dispatch'::text, p_tenant_id text DEFAULT NULL::text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body b6a4b566f9936d0f05d82ae613ed8622
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_consumer_dispatch(uuid,text,text) to dot_executor;
+grant execute on function writ.fn_consumer_dispatch(uuid,text,text) to workflow_admin;
+
+-- function writ.fn_consumer_dispatch_many(p_limit integer DEFAULT 1000) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 5d44165082bce75b17f5a6eef833e0be
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_consumer_dispatch_many(integer) to dot_executor;
+grant execute on function writ.fn_consumer_dispatch_many(integer) to workflow_admin;
+
+-- function writ.fn_consumer_register(p_consumer text, p_event_type text, p_job_kind text, p_options jsonb, p_actor text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 4de3428071bee1f6fa0cb7bc1e59c466
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_consumer_register(text,text,text,jsonb,text) to workflow_admin;
+
+-- function writ.fn_consumer_remove(p_consumer text, p_actor text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 95cfc0f9fee2718153bd052d35c72b8c
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_consumer_remove(text,text) to workflow_admin;
+
 -- function writ.fn_job_abort_many(p_lease_token uuid, p_positions integer[], p_abort_kinds text[], p_codes text[], p_messages text[], p_start_upto integer DEFAULT 0, p_actor text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body d384cf3e473139b1aed96f219d326027
+--   plpgsql, volatile, security definer; owner writ_owner; body f86b83f670d3acfbd3f6d462ecefadd7
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_abort_many(uuid,integer[],text[],text[],text[],integer,text) to dot_executor;
 grant execute on function writ.fn_job_abort_many(uuid,integer[],text[],text[],text[],integer,text) to workflow_admin;
 
 -- function writ.fn_job_cancel(p_job_id uuid, p_reason text, p_actor text, p_tenant_id text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 67f77e6b0f6d1f21e95d31d1b03362bf
+--   plpgsql, volatile, security definer; owner writ_owner; body 44fa3e8a4baa92bf1e9480287b863b52
 --   set search_path=pg_catalog, pg_temp
+--   set enable_seqscan=off
 grant execute on function writ.fn_job_cancel(uuid,text,text,text) to workflow_admin;
 
 -- function writ.fn_job_claim(p_kind text, p_executor text, p_lease_name text, p_lease_holder text, p_lease_ttl_seconds integer, p_limit integer DEFAULT 1) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body cc90fcae6153ee86d706b9d5030157a8
+--   plpgsql, volatile, security definer; owner writ_owner; body 22f9a58520969e54aed19234f7b4ebeb
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_claim(text,text,text,text,integer,integer) to dot_executor;
 grant execute on function writ.fn_job_claim(text,text,text,text,integer,integer) to workflow_admin;
 
--- function writ.fn_job_claim_many(p_kinds text[], p_executor text, p_lease_holder text, p_lease_ttl_seconds double precision DEFAULT NULL::double precision, p_limit integer DEFAULT 1, p_start integer DEFAULT 0, p_lease_name text DEFAULT NULL::text, p_durable boolean DEFAULT true, p_lease_token uuid DEFAULT NULL::uuid) returns json
---   plpgsql, volatile, security definer; owner writ_owner; body d011d9bba207077594a7291b2594ef10
+-- function writ.fn_job_claim_many(p_kinds text[], p_executor text, p_lease_holder text, p_lease_ttl_seconds double precision DEFAULT NULL::double precision, p_limit integer DEFAULT 1, p_start integer DEFAULT 0, p_lease_name text DEFAULT NULL::text, p_durable boolean DEFAULT true, p_lease_token uuid DEFAULT NULL::uuid, p_alone boolean DEFAULT false, p_after text DEFAULT ''::text) returns json
+--   plpgsql, volatile, security definer; owner writ_owner; body 386d3d29c9fe28e5042025c32baa3dfe
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
 --   set enable_mergejoin=off
 --   set plan_cache_mode=force_generic_plan
-grant execute on function writ.fn_job_claim_many(text[],text,text,double precision,integer,integer,text,boolean,uuid) to dot_executor;
-grant execute on function writ.fn_job_claim_many(text[],text,text,double precision,integer,integer,text,boolean,uuid) to workflow_admin;
+grant execute on function writ.fn_job_claim_many(text[],text,text,double precision,integer,integer,text,boolean,uuid,boolean,text) to dot_executor;
+grant execute on function writ.fn_job_claim_many(text[],text,text,double precision,integer,integer,text,boolean,uuid,boolean,text) to workflow_admin;
 
 -- function writ.fn_job_cleanup_sweep(p_limit integer DEFAULT 10000, p_actor text DEFAULT 'sweep'::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body a257a7ee64c14bee49a2e0f1cabd8db9
+--   plpgsql, volatile, security definer; owner writ_owner; body de97157c4c89f81f700db128da29719e
 --   set search_path=pg_catalog, pg_temp
+--   set enable_seqscan=off
 grant execute on function writ.fn_job_cleanup_sweep(integer,text) to workflow_admin;
 
 -- function writ.fn_job_commit(p_job_id uuid, p_lease_token uuid, p_actor text DEFAULT NULL::text) returns jsonb
@@ -556,7 +2479,7 @@ grant execute on function writ.fn_job_commit_status(uuid,uuid,text) to workflow_
 grant execute on function writ.fn_job_commit_status(uuid,uuid,text) to writ_auditor;
 
 -- function writ.fn_job_dead_letter_replay(p_job_id uuid, p_triage text, p_actor text, p_tenant_id text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 21a9b9dfb750d7240cbf1728a7e95dba
+--   plpgsql, volatile, security definer; owner writ_owner; body eea0ef7b3ff75dc185e22e0002d79203
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_dead_letter_replay(uuid,text,text,text) to workflow_admin;
 
@@ -566,8 +2489,15 @@ grant execute on function writ.fn_job_dead_letter_replay(uuid,text,text,text) to
 grant execute on function writ.fn_job_enqueue(text,text,text,text,text,text,jsonb,integer,timestamp with time zone,timestamp with time zone,text,uuid,text,text,jsonb,integer,uuid,uuid) to dot_executor;
 grant execute on function writ.fn_job_enqueue(text,text,text,text,text,text,jsonb,integer,timestamp with time zone,timestamp with time zone,text,uuid,text,text,jsonb,integer,uuid,uuid) to workflow_admin;
 
+-- function writ.fn_job_enqueue_alike(p_kind text, p_ids uuid[], p_inputs json, p_actor text, p_tenant_id text DEFAULT 'default'::text, p_priority smallint DEFAULT 0, p_atomic boolean DEFAULT false) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 1f4063d4892e8383613e26f553e3f60f
+--   set search_path=pg_catalog, pg_temp
+--   set plan_cache_mode=force_generic_plan
+grant execute on function writ.fn_job_enqueue_alike(text,uuid[],json,text,text,smallint,boolean) to dot_executor;
+grant execute on function writ.fn_job_enqueue_alike(text,uuid[],json,text,text,smallint,boolean) to workflow_admin;
+
 -- function writ.fn_job_enqueue_many(p_jobs jsonb, p_actor text, p_tenant_id text DEFAULT 'default'::text, p_atomic boolean DEFAULT false) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 428f3ed3210abfa88399bd0e99aefa4d
+--   plpgsql, volatile, security definer; owner writ_owner; body a582d56dfe6043d19c28c514f149fb39
 --   set search_path=pg_catalog, pg_temp
 --   set enable_nestloop=off
 --   set plan_cache_mode=force_generic_plan
@@ -594,16 +2524,22 @@ grant execute on function writ.fn_job_fail_transient(uuid,uuid,text,text,text) t
 grant execute on function writ.fn_job_fail_transient(uuid,uuid,text,text,text) to workflow_admin;
 
 -- function writ.fn_job_kind_register(p_kind text, p_definition jsonb, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 5d2801a9138b62988bfa4f6204910164
+--   plpgsql, volatile, security definer; owner writ_owner; body 792b62976dfc0c3f03fa95851f9a0358
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_kind_register(text,jsonb,text) to dot_executor;
 grant execute on function writ.fn_job_kind_register(text,jsonb,text) to workflow_admin;
 
 -- function writ.fn_job_lease_reaper(p_actor text DEFAULT 'reaper'::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 8cd3aa11dbd47e4e8f9c5e47f0951e0e
+--   plpgsql, volatile, security definer; owner writ_owner; body eec86571c0f2e87d0528032c1427c551
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_lease_reaper(text) to dot_executor;
 grant execute on function writ.fn_job_lease_reaper(text) to workflow_admin;
+
+-- function writ.fn_job_payload(p_job_id uuid, p_tenant_id text DEFAULT NULL::text) returns jsonb
+--   sql, volatile, security definer; owner writ_owner; body 926069cea7c589ec8ad3a5f11318a7c0
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_job_payload(uuid,text) to dot_executor;
+grant execute on function writ.fn_job_payload(uuid,text) to workflow_admin;
 
 -- function writ.fn_job_progress(p_job_id uuid, p_status_signal_only text, p_lease_token uuid, p_actor text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body c1cb7b78778a43f9fcc50228b87ba67e
@@ -612,7 +2548,7 @@ grant execute on function writ.fn_job_progress(uuid,text,uuid,text) to dot_execu
 grant execute on function writ.fn_job_progress(uuid,text,uuid,text) to workflow_admin;
 
 -- function writ.fn_job_queue_health(p_kinds text[] DEFAULT NULL::text[]) returns jsonb
---   sql, volatile, security definer; owner writ_owner; body 1996dd9c4ab29a577989a396cd122c17
+--   sql, volatile, security definer; owner writ_owner; body f02009d76be9807f41f6fa028654f91c
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_queue_health(text[]) to dot_executor;
 grant execute on function writ.fn_job_queue_health(text[]) to workflow_admin;
@@ -636,6 +2572,16 @@ grant execute on function writ.fn_job_renew_many(uuid[],double precision,text) t
 grant execute on function writ.fn_job_start_many(uuid,integer,text) to dot_executor;
 grant execute on function writ.fn_job_start_many(uuid,integer,text) to workflow_admin;
 
+-- function writ.fn_job_subscription_put(p_executor_id text, p_job_kind text, p_event_domain text, p_priority_floor integer, p_actor text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 1defc4062b286f9ba2183fa1e4b2bb2c
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_job_subscription_put(text,text,text,integer,text) to workflow_admin;
+
+-- function writ.fn_job_subscription_remove(p_executor_id text, p_job_kind text, p_event_domain text, p_actor text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body d87c46ae415818678dda22a4c0bc11b8
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_job_subscription_remove(text,text,text,text) to workflow_admin;
+
 -- function writ.fn_job_succeed(p_job_id uuid, p_lease_token uuid, p_result_ref text, p_actor text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 154d81ba340305cc6c7d721a861ffa0d
 --   set search_path=pg_catalog, pg_temp
@@ -643,7 +2589,7 @@ grant execute on function writ.fn_job_succeed(uuid,uuid,text,text) to dot_execut
 grant execute on function writ.fn_job_succeed(uuid,uuid,text,text) to workflow_admin;
 
 -- function writ.fn_job_succeed_many(p_lease_token uuid, p_positions integer[], p_results text[] DEFAULT NULL::text[], p_start_upto integer DEFAULT 0, p_actor text DEFAULT NULL::text, p_result_refs text[] DEFAULT NULL::text[]) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 1551d3d20c25a42c3e151e45af72ae69
+--   plpgsql, volatile, security definer; owner writ_owner; body 4ee93ca1cf8a4e79ff7f2e6e21a87ae5
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
@@ -653,7 +2599,7 @@ grant execute on function writ.fn_job_succeed_many(uuid,integer[],text[],integer
 grant execute on function writ.fn_job_succeed_many(uuid,integer[],text[],integer,text,text[]) to workflow_admin;
 
 -- function writ.fn_job_tick(p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 44fc79dbe7ea529c4b3a23ec047ee8ec
+--   plpgsql, volatile, security definer; owner writ_owner; body 0f25b25bae6a6eba4d1018b691003d8d
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 grant execute on function writ.fn_job_tick(text) to dot_executor;
@@ -665,14 +2611,14 @@ grant execute on function writ.fn_job_tick(text) to workflow_admin;
 grant execute on function writ.fn_lease_release(uuid,text) to dot_executor;
 grant execute on function writ.fn_lease_release(uuid,text) to workflow_admin;
 
--- function writ.fn_payload_read(p_ref text, p_tenant_id text) returns json
---   sql, volatile, security definer; owner writ_owner; body 6eab7df5456b6cd869ae8ba75b6bbc18
+-- function writ.fn_mot_graph_emit(p_workflow jsonb, p_jobs jsonb, p_actor text, p_tenant_id text DEFAULT 'default'::text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 34280646b6dbe0ce8d2a2312cf453814
 --   set search_path=pg_catalog, pg_temp
-grant execute on function writ.fn_payload_read(text,text) to dot_executor;
-grant execute on function writ.fn_payload_read(text,text) to workflow_admin;
+grant execute on function writ.fn_mot_graph_emit(jsonb,jsonb,text,text) to dot_executor;
+grant execute on function writ.fn_mot_graph_emit(jsonb,jsonb,text,text) to workflow_admin;
 
 -- function writ.fn_queue_heartbeat(p_executor_id text, p_executor_kind text, p_domain_scope text[], p_cadence_seconds integer, p_kinds text[] DEFAULT '{}'::text[], p_idle_seconds double precision DEFAULT NULL::double precision, p_details jsonb DEFAULT '{}'::jsonb) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 453d51a846da223cf2b40a9854538056
+--   plpgsql, volatile, security definer; owner writ_owner; body c67b366d7801d9cb694bc1a815d4dc9b
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_queue_heartbeat(text,text,text[],integer,text[],double precision,jsonb) to dot_executor;
 grant execute on function writ.fn_queue_heartbeat(text,text,text[],integer,text[],double precision,jsonb) to workflow_admin;
@@ -683,10 +2629,54 @@ grant execute on function writ.fn_queue_heartbeat(text,text,text[],integer,text[
 grant execute on function writ.fn_queue_worker_leave(text) to dot_executor;
 grant execute on function writ.fn_queue_worker_leave(text) to workflow_admin;
 
+-- function writ.fn_schedule_due(p_limit integer, p_after_tick timestamp with time zone DEFAULT '-infinity'::timestamp with time zone, p_after_tenant text DEFAULT ''::text, p_after_schedule text DEFAULT ''::text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body ccd7233ca80ddb12926839c38b730d10
+--   set search_path=pg_catalog, pg_temp
+--   set enable_seqscan=off
+grant execute on function writ.fn_schedule_due(integer,timestamp with time zone,text,text) to dot_executor;
+grant execute on function writ.fn_schedule_due(integer,timestamp with time zone,text,text) to workflow_admin;
+
+-- function writ.fn_schedule_fire(p_due jsonb, p_actor text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 1ccc4df17aaa80fb69460910da4bde80
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_schedule_fire(jsonb,text) to dot_executor;
+grant execute on function writ.fn_schedule_fire(jsonb,text) to workflow_admin;
+
+-- function writ.fn_schedule_pause(p_schedule text, p_actor text, p_tenant_id text DEFAULT 'default'::text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body cb50306687d43a2a668c953af22b1417
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_schedule_pause(text,text,text) to workflow_admin;
+
+-- function writ.fn_schedule_put(p_schedule text, p_definition jsonb, p_next_tick timestamp with time zone, p_actor text, p_tenant_id text DEFAULT 'default'::text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body e10b23a61f581d03ae9b67017144d994
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_schedule_put(text,jsonb,timestamp with time zone,text,text) to dot_executor;
+grant execute on function writ.fn_schedule_put(text,jsonb,timestamp with time zone,text,text) to workflow_admin;
+
+-- function writ.fn_schedule_remove(p_schedule text, p_actor text, p_tenant_id text DEFAULT 'default'::text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 93220f678392d71c2309b923befc076f
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_schedule_remove(text,text,text) to workflow_admin;
+
+-- function writ.fn_schedule_resume(p_schedule text, p_actor text, p_tenant_id text DEFAULT 'default'::text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body afb72a293292465cb50ef95896e41929
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_schedule_resume(text,text,text) to workflow_admin;
+
+-- function writ.fn_schedule_run_now(p_schedule text, p_actor text, p_tenant_id text DEFAULT 'default'::text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 0f7362148bfe861461227209103fdb61
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_schedule_run_now(text,text,text) to workflow_admin;
+
 -- function writ.fn_setting_set(p_key text, p_value jsonb, p_actor text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body e279bf35f123c4b7d1bd0fa914249d42
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_setting_set(text,jsonb,text) to workflow_admin;
+
+-- function writ.fn_tenant_weight_set(p_tenant_id text, p_weight double precision, p_actor text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body d81612e8b92a288a4f4cb4d7a197bb91
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_tenant_weight_set(text,double precision,text) to workflow_admin;
 
 -- function writ.now() returns timestamp with time zone
 --   sql, volatile; owner writ_owner; body 7fcedcdc154870f37b2342abd6689066
@@ -695,12 +2685,31 @@ grant execute on function writ.now() to workflow_admin;
 grant execute on function writ.now() to writ_auditor;
 
 -- function writ_data.abort(p_lease writ_data.job_lease, p_positions integer[], p_abort_kinds text[], p_codes text[], p_messages text[], p_at timestamp with time zone, OUT jobs uuid[], OUT counts integer[], OUT early integer) returns record
---   plpgsql, volatile; owner writ_owner; body 50960e8d256e0802da62a449201ddd2f
+--   plpgsql, volatile; owner writ_owner; body 80358aee1b54e5e77a450ea0b214d29c
 --   set enable_seqscan=off
 --   set plan_cache_mode=force_generic_plan
 
 -- function writ_data.abort_one(p_job_id uuid, p_lease_token uuid, p_abort_kind text, p_error_code text, p_error_message text, p_actor text) returns jsonb
 --   plpgsql, volatile; owner writ_owner; body bc5d457d0a2460260f181e38337751f9
+
+-- function writ_data.allowance(p_kind text, p_key text, p_want integer, p_begin integer, p_taken integer, OUT jobs integer, OUT at timestamp with time zone, OUT again_ms double precision, OUT starts boolean) returns record
+--   plpgsql, volatile; owner writ_owner; body bc4a8f0d27ec57e3a6cd579f420a7840
+
+-- function writ_data.batch_of(p_event_id uuid) returns uuid
+--   sql, immutable; owner writ_owner; body 1b3f631d52568c593594defe59be90a2
+
+-- function writ_data.choose_lanes(p_kinds text[], p_floors smallint[], p_alone boolean, p_after text, p_limit integer, p_keyed boolean, OUT lanes bigint[], OUT heads bigint[], OUT firsts bigint[], OUT tenants text[], OUT kinds text[], OUT keys text[], OUT quotas integer[], OUT limited boolean[], OUT after text) returns record
+--   plpgsql, stable; owner writ_owner; body 3f99dc07cb75fbc0d3bcdfaebc9cb623
+
+-- function writ_data.consumer_jobs(p_consumers text[], p_since uuid[], p_event_ids uuid[], p_event_types text[], p_subjects text[]) returns TABLE(consumer text, jobs jsonb)
+--   plpgsql, volatile; owner writ_owner; body 55f884e994fb4a2ab046e058636e384c
+--   set enable_seqscan=off
+--   set enable_hashjoin=off
+--   set enable_mergejoin=off
+--   set plan_cache_mode=force_generic_plan
+
+-- function writ_data.day_floor(p_day date) returns uuid
+--   sql, immutable; owner writ_owner; body b5553ed13441a22432edb4f61e6d047d
 
 -- function writ_data.end_unleased(p_job_ids uuid[], p_attempts smallint[], p_execution_nos smallint[], p_error_code text, p_error_message text, p_at timestamp with time zone) returns uuid[]
 --   plpgsql, volatile; owner writ_owner; body f74bdeb1a4cab24749caf8521e051883
@@ -708,17 +2717,58 @@ grant execute on function writ.now() to writ_auditor;
 -- function writ_data.enqueue_each(p_jobs jsonb, p_actor text, p_tenant_id text, p_atomic boolean) returns jsonb
 --   plpgsql, volatile; owner writ_owner; body 169122df81424dd33979ba44f72046d3
 
+-- function writ_data.enqueue_unlike(p_kind text, p_ids uuid[], p_inputs json, p_actor text, p_tenant_id text, p_priority smallint, p_atomic boolean) returns jsonb
+--   plpgsql, volatile; owner writ_owner; body 1e8544829800642371b847f74e8a77e1
+
+-- function writ_data.fact_id(p_batch_id uuid, p_ordinal bigint) returns uuid
+--   sql, immutable; owner writ_owner; body a468bfd41a56de8b0b3d2710aeb19bd2
+
 -- function writ_data.forbidden_key(p_document jsonb) returns text
 --   sql, immutable; owner writ_owner; body 4e8733d2462024bfbe36c38ccafdb97f
+
+-- function writ_data.house(p_calls jsonb) returns void
+--   plpgsql, volatile; owner writ_owner; body dadbee4587adacb0162deafffce2507d
+
+-- function writ_data.keep_partitions(p_actor text, p_at timestamp with time zone) returns integer
+--   plpgsql, volatile; owner writ_owner; body 5ab9f3c5ace6b7ff87da8489fc904e67
+
+-- function writ_data.lanes_by_key(p_kinds text[], p_floors smallint[], p_alone boolean, p_after text, p_upto text, p_tenants integer, OUT lanes bigint[], OUT heads bigint[], OUT firsts bigint[], OUT tenants text[], OUT kinds text[], OUT keys text[], OUT priorities smallint[], OUT limited boolean[], OUT tenants_found integer) returns record
+--   plpgsql, stable; owner writ_owner; body 725548aa08401a9724adac5545dce8fa
 
 -- function writ_data.lease_position(p_lease_token uuid, p_job_id uuid) returns integer
 --   sql, stable; owner writ_owner; body 3fdbe83fab1709f9ad8c0a5a0316aa7c
 
+-- function writ_data.leave_ready(p_job writ_data.job, OUT attempts smallint, OUT execution_no smallint) returns record
+--   plpgsql, volatile; owner writ_owner; body 42cbc26b9c6c74e463956836f4cb4bd5
+--   set enable_seqscan=off
+
 -- function writ_data.lock_lease(p_lease_token uuid, p_to_remove boolean) returns writ_data.job_lease
 --   plpgsql, volatile; owner writ_owner; body b4cd43c76aa1896c9aee4ebd661535be
 
--- function writ_data.record(p_command text, p_actor text, p_at timestamp with time zone, p_subjects uuid[], p_types text[], p_first integer[], p_last integer[], p_details jsonb DEFAULT NULL::jsonb, p_note text DEFAULT NULL::text) returns void
---   plpgsql, volatile; owner writ_owner; body f1e2a41930e61c66a4a0f0fdedbbbf70
+-- function writ_data.log_after(p_xid xid8, p_event_id uuid, p_horizon xid8, p_since uuid, p_types text[], p_facts integer, OUT event_ids uuid[], OUT event_types text[], OUT subjects text[], OUT xid xid8, OUT event_id uuid, OUT more boolean) returns record
+--   plpgsql, stable; owner writ_owner; body 48216c5bb7fc314050bdc32a12358dfb
+--   set enable_seqscan=off
+--   set enable_hashjoin=off
+--   set enable_mergejoin=off
+--   set plan_cache_mode=force_generic_plan
+
+-- function writ_data.make_partition(p_table text, p_day date) returns boolean
+--   plpgsql, volatile; owner writ_owner; body fe0c223af2785ec4327eec9ff2ac2387
+
+-- function writ_data.make_ready(p_jobs uuid[], p_kinds text[], p_tenants text[], p_limit_keys text[], p_priorities smallint[], p_alone boolean[], p_attempts smallint[], p_execution_nos smallint[], p_deadlines timestamp with time zone[]) returns text[]
+--   plpgsql, volatile; owner writ_owner; body f3135bd597451fb07602e389fa6f59eb
+
+-- function writ_data.meter(p_kind text, p_key text, p_jobs integer, p_at timestamp with time zone) returns void
+--   sql, volatile; owner writ_owner; body 46e6308e546fd795fb033865b6127527
+
+-- function writ_data.move_head(p_lane bigint, p_first bigint) returns void
+--   sql, volatile; owner writ_owner; body 35072a910653eca28be783f2f70190ba
+
+-- function writ_data.open_lane(p_kind text, p_tenant text, p_limit_key text, p_priority smallint, p_alone boolean) returns bigint
+--   plpgsql, volatile; owner writ_owner; body 966746926eaee8c0126d996e395d4e9e
+
+-- function writ_data.record(p_command text, p_actor text, p_at timestamp with time zone, p_subjects uuid[], p_types text[], p_first integer[], p_last integer[], p_details jsonb DEFAULT NULL::jsonb, p_note text DEFAULT NULL::text) returns uuid
+--   plpgsql, volatile; owner writ_owner; body b3f49a912f97d34b6145b6b28512a88f
 
 -- function writ_data.record_abort(p_command text, p_actor text, p_at timestamp with time zone, p_jobs uuid[], p_counts integer[], p_started uuid[] DEFAULT '{}'::uuid[], p_details jsonb DEFAULT NULL::jsonb) returns void
 --   plpgsql, volatile; owner writ_owner; body 04bf9a55e727f219f10cc8162bb4e9aa
@@ -730,17 +2780,42 @@ grant execute on function writ.now() to writ_auditor;
 --   plpgsql, volatile; owner writ_owner; body 03ed4ba5c3cb16733613e6abf4b3266c
 --   set search_path=pg_catalog, pg_temp
 
+-- function writ_data.release_limits(p_lease_token uuid, p_jobs uuid[]) returns void
+--   sql, volatile; owner writ_owner; body 865195284b1a2498eab5e4d13b8425b2
+
+-- function writ_data.retire_day(p_day date) returns bigint
+--   plpgsql, volatile; owner writ_owner; body 62cd3e4d8fe6021a09c6faf9707cbbb6
+
+-- function writ_data.retire_days(p_actor text, p_at timestamp with time zone) returns integer
+--   plpgsql, volatile; owner writ_owner; body d0a0a93b4e736971868d81a0c331a795
+
+-- function writ_data.schedule_job(p_schedule writ_data.schedule, p_tick timestamp with time zone) returns jsonb
+--   plpgsql, volatile; owner writ_owner; body 91daaf141dce1d59703dba0d22b9cb3a
+
+-- function writ_data.schedule_job_refusal(p_schedule writ_data.schedule, p_actor text) returns jsonb
+--   plpgsql, volatile; owner writ_owner; body de2d7bca4953cdcc3aadb4ffa2da92c1
+
 -- function writ_data.setting(p_key text) returns jsonb
 --   sql, stable; owner writ_owner; body 3c6b41b0fe305b59d7791f95f7979f9d
 
--- function writ_data.settle_lease(p_lease writ_data.job_lease, p_may_remove boolean, p_ended integer, p_early integer, p_start_upto integer, p_at timestamp with time zone, OUT started_upto integer, OUT started uuid[]) returns record
---   plpgsql, volatile; owner writ_owner; body e6be8c5a353bd0c3f6205f448a028536
+-- function writ_data.settle_lease(p_lease writ_data.job_lease, p_may_remove boolean, p_ended uuid[], p_early integer, p_start_upto integer, p_at timestamp with time zone, OUT started_upto integer, OUT started uuid[]) returns record
+--   plpgsql, volatile; owner writ_owner; body 2787b015f3a1340032780559f44ee635
+--   set enable_seqscan=off
+
+-- function writ_data.stands_ready(p_job writ_data.job) returns boolean
+--   sql, stable; owner writ_owner; body 801e723271f4f9fd2c3c844a8c98cc36
 
 -- function writ_data.started_upto(p_lease writ_data.job_lease) returns integer
 --   sql, immutable; owner writ_owner; body 3c6a39a8dc646de15fa91a27e4b3503f
 
--- function writ_data.store_payload(p_tenants text[], p_bodies text[]) returns bytea[]
---   plpgsql, volatile; owner writ_owner; body 265074b272fd91dd51b3e60f7e45a48c
+-- function writ_data.subscribed_kinds(p_holder text, p_lease_name text, p_kinds text[]) returns TABLE(job_kind text, priority_floor smallint)
+--   plpgsql, stable; owner writ_owner; body 574706e5016a65d2f42878ffeb31fde0
+
+-- function writ_data.take(p_lane bigint, p_head bigint, p_jobs integer, p_at timestamp with time zone, OUT ids uuid[], OUT attempts smallint[], OUT nos smallint[], OUT rows_taken integer, OUT late_ids uuid[], OUT late_attempts smallint[], OUT late_nos smallint[]) returns record
+--   plpgsql, volatile; owner writ_owner; body c0abf1a7e495d0096e3d6880c9c3322b
+
+-- function writ_data.upkeep(p_at timestamp with time zone, p_actor text) returns void
+--   plpgsql, volatile; owner writ_owner; body 0aa73f4144a50a694ba637a9e09aa8c2
 
 -- function writ_data.uuid_floor(p_at timestamp with time zone) returns uuid
 --   sql, immutable; owner writ_owner; body afa7114d50b46e1a1477eefb9b508687
@@ -751,8 +2826,11 @@ grant execute on function writ.now() to writ_auditor;
 -- function writ_data.visible(p_tenant_id text) returns boolean
 --   sql, stable; owner writ_owner; body 26b0e8dd66e0b57b482f4e1735ea52bf
 
--- function writ_data.wake(p_kinds text[], p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body c207e1e68e401600236882c2f978b5af
+-- function writ_data.wake(p_kinds text[], p_at timestamp with time zone) returns boolean
+--   plpgsql, volatile; owner writ_owner; body 89d65d037fd07240f8cb714c29caeb8b
+
+-- function writ_data.watch_ready() returns void
+--   plpgsql, volatile; owner writ_owner; body bd7723fcf9e420cf0e2bccdc2cc6fb4b
 
 -- function writ_data.workflow_known(p_workflow_id uuid, p_tenant_id text) returns boolean
 --   plpgsql, stable; owner writ_owner; body 395f80d7be631d826271b611a5a89d83
@@ -766,9 +2844,12 @@ grant execute on function writ.now() to writ_auditor;
 --   queue.lease.reaper_enabled = true
 --   queue.lease.timeout_sec = 900
 --   queue.notify.enabled = true
+--   queue.partition.days_ahead = 14
 --   queue.payload.max_bytes = 1048576
---   queue.poison.crashes = 10
+--   queue.poison.crashes = 3
+--   queue.retention.dead_letter_sec = 31536000
 --   queue.retention.finished_sec = 2592000
+--   queue.retention.record_sec = 7776000
 --   queue.retry.backoff_base_sec = 10
 --   queue.retry.backoff_cap_sec = 3600
 --   queue.retry.max_attempts_default = 5

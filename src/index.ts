@@ -3,9 +3,14 @@ export { type EmbeddedOptions, type EmbeddedServer, startEmbedded } from './data
 export type { MigrateOptions, MigrationPlan } from './database/migrate.js';
 export { type ErrorCode, PermanentFailure, WritError, WritRefusal } from './errors/index.js';
 export type { ExecutionState, JobState } from './machines/index.js';
+export type { Consumer, ConsumerOptions, Consumers, EventReference } from './queue/consumers.js';
 export type { Duration } from './queue/duration.js';
 export type { Enqueued, EnqueueOptions } from './queue/enqueue.js';
+export type { EmittedGraph, GraphJob, Workflow } from './queue/graph.js';
 export { defineJob, type HandledJob, type JobHandler, JobKind, type JobOptions } from './queue/job.js';
+export type { Subscription, Subscriptions } from './queue/subscriptions.js';
 export type { ClaimedJob, JobContext, Transaction } from './queue/worker/context.js';
 export { Worker, type WorkerOptions } from './queue/worker/worker.js';
+export type { CatchUp } from './schedules/due.js';
+export type { Schedule, ScheduleCall, ScheduledJobOptions, ScheduleOptions, ScheduleRule, Schedules } from './schedules/schedules.js';
 export { type CallOptions, type ConnectOptions, type EnqueueCall, type ManyItem, Writ } from './writ.js';

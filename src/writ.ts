@@ -1,12 +1,19 @@
 /** The door to everything: a connection to one database in which Writ is installed, or will be. */
 import pg from 'pg';
 import { type AnyConnection, type Queryable, queryable } from './database/connection.js';
+import { gate } from './database/gate.js';
 import { type MigrateOptions, type MigrationPlan, migrate, planMigration } from './database/migrate.js';
+import { PreparedPool } from './database/prepared.js';
 import { isUuid } from './database/uuid.js';
-import { fromDatabase, refusalIn, WritError, WritRefusal } from './errors/index.js';
+import { fromDatabase, WritError, WritRefusal } from './errors/index.js';
+import { Consumers } from './queue/consumers.js';
 import { Coalescer, type Enqueued, type EnqueueOptions, type Item, send, toItem } from './queue/enqueue.js';
+import { type EmittedGraph, type GraphJob, type Workflow, workflowJson } from './queue/graph.js';
 import type { HandledJob, JobKind } from './queue/job.js';
+import { Subscriptions } from './queue/subscriptions.js';
 import { Worker, type WorkerOptions } from './queue/worker/worker.js';
+import { Scheduler } from './schedules/scheduler.js';
+import { Schedules } from './schedules/schedules.js';
 
 export interface ConnectOptions {
   /** A PostgreSQL connection string. */
@@ -38,14 +45,21 @@ export interface EnqueueCall extends CallOptions {
 export type ManyItem<Sent> = EnqueueOptions & (Sent extends undefined ? { readonly input?: Sent } : { readonly input: Sent });
 
 export class Writ {
+  /** Jobs that recur by the clock. Every worker fires what is due. */
+  readonly schedules: Schedules;
   /** Two pools: a handler that waits inside its transaction must not keep the calls waiting that would let it go on. */
-  readonly #pools: { readonly transactions: pg.Pool; readonly gates: pg.Pool } | undefined;
+  readonly #pools: { readonly transactions: pg.Pool; readonly gates: pg.Pool; readonly prepared: PreparedPool } | undefined;
+  /** Statements are named where the connections are our own. */
   readonly #db: Queryable;
   readonly #options: ConnectOptions;
   readonly #actor: string;
   readonly #coalescer: Coalescer;
   readonly #kinds = new Map<string, Promise<void>>();
   readonly #workers = new Set<Worker>();
+  /** Which jobs follow from which facts. */
+  readonly consumers: Consumers;
+  /** What workers may claim, for those that are limited. */
+  readonly subscriptions: Subscriptions;
   readonly #calls = new Set<Promise<unknown>>();
   #closed = false;
 
@@ -54,20 +68,31 @@ export class Writ {
     this.#actor = options.actor ?? 'app';
     if (options.connectionString) {
       const settings = { connectionString: options.connectionString, application_name: 'writ', keepAlive: true };
-      this.#pools = { transactions: new pg.Pool({ ...settings, max: options.max ?? 10 }), gates: new pg.Pool({ ...settings, max: 4 }) };
+      const gates = new pg.Pool({ ...settings, max: 4 });
+      this.#pools = { transactions: new pg.Pool({ ...settings, max: options.max ?? 10 }), gates, prepared: new PreparedPool(gates) };
       // A connection that dies is replaced by the pool; whoever was using it hears of it from its own statement. Without a listener Node
       // would end the process instead.
-      for (const pool of Object.values(this.#pools)) {
+      for (const pool of [this.#pools.transactions, gates]) {
         pool.on('error', () => undefined);
         pool.on('connect', (client) => client.on('error', () => undefined));
       }
-      this.#db = this.#pools.gates;
+      this.#db = this.#pools.prepared;
     } else if (options.db) {
       this.#db = queryable(options.db);
     } else {
       throw new WritError('invalid_argument', 'Writ.connect needs connectionString or db');
     }
     this.#coalescer = new Coalescer(this.#db, this.#actor);
+    this.schedules = new Schedules({
+      db: this.#db,
+      actor: this.#actor,
+      register: (job) => this.#register(job),
+      calling: (call) => this.#untilDone(call),
+    });
+    const gate = (name: string, params: (string | null)[]) => this.#gate(name, params);
+    const rows = (view: string) => this.#rows(view);
+    this.consumers = new Consumers({ gate, rows, register: (job) => this.#register(job) }, this.#actor);
+    this.subscriptions = new Subscriptions({ gate, rows }, this.#actor);
   }
 
   /** Connects, and fails at once when the database cannot be reached. */
@@ -185,6 +210,24 @@ export class Writ {
     return prepared.map((item) => (item instanceof WritRefusal ? item : (sent[next++] as Enqueued | WritRefusal)));
   }
 
+  /** Emits jobs of one or several kinds that belong together, all or none. With the same `key` or `id` again it answers what is there. */
+  async emitGraph<Sents extends readonly unknown[]>(
+    workflow: Workflow,
+    jobs: readonly [...{ [Place in keyof Sents]: GraphJob<Sents[Place]> }],
+    options: CallOptions = {},
+  ): Promise<EmittedGraph> {
+    return this.#untilDone(() => this.#emitGraph(workflow, jobs as readonly GraphJob<unknown>[], options));
+  }
+
+  async #emitGraph(workflow: Workflow, jobs: readonly GraphJob<unknown>[], { db }: CallOptions): Promise<EmittedGraph> {
+    const kinds = jobs.map(({ job }) => job as unknown as JobKind<never, unknown>);
+    await Promise.all(kinds.map((kind) => this.#register(kind)));
+    const items = await Promise.all(jobs.map(({ job: _, input, ...rest }, n) => toItem(kinds[n] as JobKind<never, unknown>, input, rest)));
+    const params = [workflowJson(workflow), `[${items.map((item) => item.json).join(',')}]`, this.#actor, workflow.tenant ?? 'default'];
+    const answer = await this.#gate('fn_mot_graph_emit', params, db && queryable(db));
+    return { workflowId: String(answer.workflow_id), jobIds: answer.job_ids as string[], duplicate: answer.duplicate === true };
+  }
+
   async #send(db: AnyConnection | undefined, items: readonly Item[], atomic = false): Promise<(Enqueued | WritRefusal)[]> {
     try {
       return await send(db ? queryable(db) : this.#db, items, this.#actor, atomic);
@@ -225,6 +268,11 @@ export class Writ {
     return { jobId: String(answer.job_id) };
   }
 
+  /** A tenant's share beside others that have work: 1 unless set, 0.01 to 100. Twice the weight, twice the jobs. */
+  async setWeight(tenant: string, weight: number): Promise<void> {
+    await this.#gate('fn_tenant_weight_set', [tenant, String(weight), this.#actor]);
+  }
+
   /** The backlog, what runs and what is dead, of some kinds or of all, and who works. */
   async health(options: { kinds?: readonly string[] } = {}): Promise<Record<string, unknown>> {
     return this.#gate('fn_job_queue_health', options.kinds ? [`{${options.kinds.map((kind) => JSON.stringify(kind)).join(',')}}`] : []);
@@ -237,9 +285,11 @@ export class Writ {
     const connection = { connectionString: this.#options.connectionString, application_name: 'writ worker' };
     const worker = new Worker(
       {
-        ...this.#pools,
+        transactions: this.#pools.transactions,
+        gates: this.#pools.prepared,
         connection,
         listenConnection: { ...connection, connectionString: this.#options.listenConnectionString ?? connection.connectionString },
+        looks: [(workerId) => new Scheduler(this.#db, workerId).look()],
       },
       handlers,
       options,
@@ -249,23 +299,27 @@ export class Writ {
     return worker;
   }
 
-  async #gate(name: string, params: (string | null)[]): Promise<Record<string, unknown>> {
-    for (const text of params) if (text?.includes('\0') || text?.isWellFormed() === false) throw new WritRefusal('invalid_text', name);
+  #gate(name: string, params: (string | null)[], db = this.#db): Promise<Record<string, unknown>> {
     const casts: Record<string, string> = {
       fn_job_kind_register: '$1, $2::text::jsonb, $3',
+      fn_tenant_weight_set: '$1, $2::text::float8, $3',
       fn_job_queue_health: params.length ? '$1::text::text[]' : '',
+      fn_mot_graph_emit: '$1::text::jsonb, $2::text::jsonb, $3, $4',
+      fn_consumer_register: '$1, $2, $3, $4::text::jsonb, $5',
+      fn_job_subscription_put: '$1, $2, $3, $4::text::integer, $5',
     };
     const placeholders = casts[name] ?? params.map((_, index) => `$${index + 1}`).join(', ');
-    let answer: unknown;
+    return gate(db, `${name}(${placeholders})`, params);
+  }
+
+  /** Everything that a small view shows, as JSON for the same reason. */
+  async #rows(view: string): Promise<Record<string, unknown>[]> {
     try {
-      // As text: what a library makes of a JSON answer is its own affair, and some rename its keys.
-      answer = JSON.parse(String((await this.#db.query(`select writ.${name}(${placeholders})::text as answer`, params)).rows[0]?.answer));
+      const { rows } = await this.#db.query(`select coalesce(json_agg(v order by v::text), '[]')::text as answer from writ.${view} v`);
+      return JSON.parse(String(rows[0]?.answer)) as Record<string, unknown>[];
     } catch (error) {
       throw fromDatabase(error);
     }
-    const refusal = refusalIn(answer);
-    if (refusal) throw refusal;
-    return answer as Record<string, unknown>;
   }
 
   /** Stops the workers, waits for enqueues on their way, and closes the pool. */

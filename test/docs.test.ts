@@ -1,4 +1,4 @@
-/** The code in the README and in docs/start.md is run as it stands, by a newcomer's means: a folder of its own, the built package, a database. */
+/** The code in the README and the pages of docs/ is run as it stands, by a newcomer's means: a folder of its own, the built package, a database. */
 import { execFile, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -87,4 +87,62 @@ test('the five minutes of docs/start.md end as the page says', async () => {
   worker.kill('SIGTERM');
   expect(await ended).toBe(0);
   expect(await db.query('select status from writ.job_queue')).toEqual([{ status: 'succeeded' }]);
+});
+
+test('the schedule of docs/schedules.md fires at half past seven, and its job runs', async () => {
+  writeFileSync(join(folder, 'schedule.js'), block('docs/schedules.md', 'js', '`schedule.js`'));
+  const program = spawn(process.execPath, ['schedule.js'], { cwd: folder, env: { ...process.env, DATABASE_URL: db.connectionString } });
+  const ended = new Promise((done) => program.once('exit', done));
+  let printed = '';
+  const says = (pattern: RegExp) =>
+    new Promise<RegExpExecArray>((done, failed) => {
+      const look = () => {
+        const match = pattern.exec(printed);
+        if (match) done(match);
+      };
+      program.stdout.on('data', look);
+      void ended.then(() => failed(new Error(`it ended, having said ${printed}`)));
+      look();
+    });
+  program.stdout.on('data', (data) => {
+    printed += data;
+  });
+  try {
+    const [, next] = await says(/next at (\S+)/);
+    const tick = new Date(String(next));
+    expect(new Intl.DateTimeFormat('en-GB', { timeZone: 'Europe/Berlin', timeStyle: 'short' }).format(tick)).toBe('07:30');
+    await db.clock.advance(tick.getTime() - Date.now() + 1_000);
+    await says(/report for billing/);
+    expect(await db.query('select schedule, tick from writ.schedule_tick')).toEqual([{ schedule: 'morning-report', tick }]);
+  } finally {
+    program.kill('SIGKILL');
+    await ended;
+  }
+});
+
+test('the alert of docs/events-to-jobs.md is heard, about the job that the page enqueues', async () => {
+  for (const file of ['alerts.js', 'setup.js']) {
+    writeFileSync(join(folder, file), block('docs/events-to-jobs.md', 'js', `\`${file}\``));
+  }
+  const [, jobId] = /jobId: '([0-9a-f-]+)'/.exec((await node('setup.js')).stdout) ?? [];
+  const worker = spawn(process.execPath, [join(root, 'dist/cli/main.js'), 'worker', 'alerts.js'], {
+    cwd: folder,
+    env: { ...process.env, DATABASE_URL: db.connectionString },
+  });
+  let printed = '';
+  await new Promise<void>((done, failed) => {
+    worker.once('exit', () => failed(new Error(`the worker ended: ${printed}`)));
+    worker.stdout.on('data', (data) => {
+      printed += data;
+      if (printed.includes(`dot.job.dead_letter: look at job ${jobId}\n`)) done();
+    });
+  });
+  worker.removeAllListeners('exit');
+  const ended = new Promise((done) => worker.once('exit', done));
+  worker.kill('SIGTERM');
+  expect(await ended).toBe(0);
+  expect(await db.query('select job_kind, status from writ.job_queue order by 1')).toEqual([
+    { job_kind: 'alert', status: 'succeeded' },
+    { job_kind: 'charge', status: 'dead_letter' },
+  ]);
 });

@@ -30,10 +30,11 @@ const below: Record<string, string[]> = {
   machines: ['errors'],
   database: ['errors', 'machines'],
   queue: ['errors', 'machines', 'database'],
-  'writ.ts': ['errors', 'machines', 'database', 'queue'],
-  'index.ts': ['errors', 'machines', 'database', 'queue', 'writ.ts'],
-  testing: ['errors', 'machines', 'database', 'queue', 'writ.ts', 'index.ts'],
-  cli: ['errors', 'machines', 'database', 'queue', 'writ.ts', 'index.ts', 'testing'],
+  schedules: ['errors', 'machines', 'database', 'queue'],
+  'writ.ts': ['errors', 'machines', 'database', 'queue', 'schedules'],
+  'index.ts': ['errors', 'machines', 'database', 'queue', 'schedules', 'writ.ts'],
+  testing: ['errors', 'machines', 'database', 'queue', 'schedules', 'writ.ts', 'index.ts'],
+  cli: ['errors', 'machines', 'database', 'queue', 'schedules', 'writ.ts', 'index.ts', 'testing'],
 };
 const layerOf = (path: string) => path.split('/')[1] as string;
 
@@ -76,7 +77,7 @@ describe('SQL', () => {
   const statement =
     /['"`]\s*(?:select\s+\S|insert into|update \w+[\w.]* set|delete from|create (?:or replace )?(?:table|function|view|schema|role)|truncate )/i;
   // The guard of a machine is generated where the machine is declared; nothing there is sent to a database.
-  const homes = /^src\/(?:database|queue|testing|cli)\/|^src\/writ\.ts$|^src\/machines\/guard\.ts$/;
+  const homes = /^src\/(?:database|queue|schedules|testing|cli)\/|^src\/writ\.ts$|^src\/machines\/guard\.ts$/;
 
   test.each(sources.filter((path) => !homes.test(path)))('%s has no SQL in it', (path) => {
     expect(

@@ -6,8 +6,21 @@ import { startRole } from './child.mjs';
 
 /** @typedef {{ label: string, subject: string, variant?: string }} Participant */
 /** @typedef {Record<string, any> & { jobs: number, void?: string }} Figures */
-/** @typedef {{ participants: Participant[], measure: (bench: Bench, who: Participant) => Promise<any> }} Measurement */
-/** @typedef {{ name: string, unit: string, better: string, figure: string, measurement: Measurement, target: { peer: string, ratio: number } | null }} Case */
+/**
+ * `rounds` is the most rounds that a measurement is worth: one that takes minutes is not repeated as often as the others.
+ * @typedef {{ participants: Participant[], measure: (bench: Bench, who: Participant) => Promise<any>, rounds?: number }} Measurement
+ */
+/**
+ * What a case has to reach: a ratio to another participant, named by its label (`best`: the best product among the peers), or a figure
+ * of its own (`bound`). At least that where more is better, at most where less is.
+ * @typedef {{ peer: string, ratio: number } | { bound: number }} Target
+ */
+/**
+ * `label` is the participant that the row is about, the suite's own unless given. `against` is whom to compare with where no target says
+ * so. `details` are further figures to print, by name, with what they are.
+ * @typedef {{ name: string, unit: string, better: string, figure: string, measurement: Measurement, targets: Target[],
+ *   label?: string, against?: string, details?: Record<string, string> }} Case
+ */
 /** @typedef {{ name: string, ours: string, cases: Case[] }} Suite */
 
 const verifyRole = fileURLToPath(new URL('../roles/verify.mjs', import.meta.url));
@@ -39,10 +52,11 @@ export class Bench {
    * @param {string} template
    * @param {(database: { url: string }) => Promise<any>} body
    * @param {(url: string) => Promise<string | null>} [check] looks at the copy after the costs were read
+   * @param {{ large?: boolean }} [options] a large template is copied as files, not through the log
    */
-  async onCopy(template, body, check) {
+  async onCopy(template, body, check, { large = false } = {}) {
     const { databases } = this;
-    const name = await databases.copy(template);
+    const name = await databases.copy(template, large);
     const url = databases.server.url(name);
     try {
       const before = await databases.counters(name);

@@ -30,7 +30,8 @@ ${panels.join('\n')}
 
 /** @param {import('./rows.mjs').Row} row @param {number} top */
 function panelOf(row, top) {
-  const medians = { ...(row.ours === null ? {} : { writ: row.ours }), ...row.beside, ...row.peers };
+  /** @type {Record<string, number>} */
+  const medians = { ...(row.ours === null ? {} : { [row.label]: row.ours }), ...row.beside, ...row.peers };
   const bars = Object.entries(medians);
   const longest = Math.max(...Object.values(row.spread).map(([, high]) => high), 1e-9);
   /** @param {number} value */
@@ -45,7 +46,7 @@ function panelOf(row, top) {
     const y = top + HEAD + k * (BAR + GAP);
     const middle = y + BAR / 2;
     const [low, high] = row.spread[label] ?? [value, value];
-    const fill = label.startsWith('writ') ? '#1f6feb' : '#b6bec8';
+    const fill = label === row.label || (row.beside[label] !== undefined && label.startsWith('writ')) ? '#1f6feb' : '#b6bec8';
     parts.push(
       `<text x="${LEFT - 8}" y="${y + 13}" text-anchor="end" fill="#1b1f24">${escaped(label)}</text>`,
       `<rect x="${LEFT}" y="${y}" width="${fixed(x(value) - LEFT)}" height="${BAR}" rx="2" fill="${fill}"/>`,
@@ -53,9 +54,10 @@ function panelOf(row, top) {
       `<text x="${fixed(x(Math.max(value, high)) + 8)}" y="${y + 13}" fill="#1b1f24">${show(value)}</text>`,
     );
   });
-  const base = row.against ? row.peers[row.against] : undefined;
-  if (row.target !== null && base && base * row.target <= longest) {
-    const at = fixed(x(base * row.target));
+  for (const { against, target } of row.targets) {
+    const mark = against === null ? target : (medians[against] ?? Number.NaN) * target;
+    if (!(mark <= longest)) continue;
+    const at = fixed(x(mark));
     parts.push(`<path d="M${at} ${top + HEAD - 4}V${top + height - GAP + 4}" stroke="#cf222e" stroke-dasharray="4 3"/>`);
   }
   return { svg: parts.join('\n'), height };

@@ -56,11 +56,12 @@ export class Databases {
   /**
    * A fresh copy of a template, after a checkpoint so that nobody pays for another's dirty pages.
    * @param {string} template
+   * @param {boolean} large gigabytes go as files: through the log they would be written twice
    */
-  async copy(template) {
+  async copy(template, large) {
     this.copies += 1;
     const name = `m_${this.copies}`;
-    await this.admin.query(`create database ${name} template ${template}`);
+    await this.admin.query(`create database ${name} template ${template}${large ? ' strategy file_copy' : ''}`);
     await this.admin.query('checkpoint');
     return name;
   }

@@ -21,7 +21,7 @@ const bench = join(dirname(fileURLToPath(import.meta.url)), '..');
 const usage = `npm run bench -- --suite NAME [--case NAME] [--quick] [--json FILE] [--rounds N] [--subjects A,B]
   --suite     which suite (default: queue)
   --case      only this case; may be given several times
-  --quick     fewer jobs: a first impression in about two minutes
+  --quick     fewer jobs: a first impression in some minutes
   --json      write the rows to this file
   --rounds    rounds per case (default: 5, quick: 3)
   --subjects  only these subjects, for work on the harness`;

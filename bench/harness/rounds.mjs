@@ -20,7 +20,8 @@ export async function runRounds(bench, cases, { rounds, only, absent, signal, pr
   const plan = new Map(cases.map((one) => [one.measurement, cases.filter((other) => other.measurement === one.measurement)]));
   const takingPart = (/** @type {import('./bench.mjs').Measurement} */ measurement) =>
     measurement.participants.filter(({ subject }) => !only || only.includes(subject));
-  const total = rounds * [...plan.keys()].reduce((sum, one) => sum + takingPart(one).length, 0);
+  const roundsOf = (/** @type {import('./bench.mjs').Measurement} */ measurement) => Math.min(rounds, measurement.rounds ?? rounds);
+  const total = [...plan.keys()].reduce((sum, one) => sum + roundsOf(one) * takingPart(one).length, 0);
   const started = Date.now();
   let count = 0;
   for (const [measurement, shown] of plan) {
@@ -28,7 +29,7 @@ export async function runRounds(bench, cases, { rounds, only, absent, signal, pr
     const participants = takingPart(measurement);
     const results = participants.map((who) => ({ ...who, rounds: [], failure: absent(who.subject) }));
     outcomes.set(measurement, results);
-    for (let round = 0; round < rounds; round += 1) {
+    for (let round = 0; round < roundsOf(measurement); round += 1) {
       for (let k = 0; k < participants.length; k += 1) {
         const turn = (k + round) % participants.length;
         const outcome = /** @type {Outcome} */ (results[turn]);
@@ -38,7 +39,7 @@ export async function runRounds(bench, cases, { rounds, only, absent, signal, pr
         signal.throwIfAborted();
         const seconds = Math.round((Date.now() - started) / 1000);
         const place = `[${String(count).padStart(String(total).length)}/${total} ${seconds} s]`;
-        progress(`${place} ${names}, round ${round + 1}/${rounds}: ${outcome.label} ${what}`);
+        progress(`${place} ${names}, round ${round + 1}/${roundsOf(measurement)}: ${outcome.label} ${what}`);
       }
     }
   }
@@ -68,4 +69,4 @@ async function measureOnce(bench, measurement, outcome, cases) {
  * @param {Outcome} outcome
  * @param {string} figure
  */
-export const values = (outcome, figure) => outcome.rounds.map((figures) => rounded(figures[figure]));
+export const values = (outcome, figure) => outcome.rounds.map((figures) => rounded(figures[figure] ?? Number.NaN));

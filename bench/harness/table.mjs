@@ -14,24 +14,38 @@ function block(row) {
   const head = ['', row.unit, 'min – max', 'WAL B/job', 'commits/job', 'RSS MB', 'ours ÷ it'];
   const order = Object.entries(row.rounds).map(([label]) => label);
   /** @type {Record<string, number>} */
-  const medians = { ...row.peers, ...row.beside, ...(row.ours === null ? {} : { writ: row.ours }) };
+  const medians = { ...row.peers, ...row.beside, ...(row.ours === null ? {} : { [row.label]: row.ours }) };
   const lines = order.map((label) => {
     const value = medians[label] ?? null;
     const [low, high] = row.spread[label] ?? [];
-    const quotient = label !== 'writ' && row.ours !== null && value ? `${(row.ours / value).toFixed(2)} ×` : '';
+    const quotient = label !== row.label && row.ours !== null && value ? `${(row.ours / value).toFixed(2)} ×` : '';
     const cost = [show(row.walPerJob[label]), show(row.commitsPerJob[label]), show(row.rssMb[label])];
     return [label, show(value), `${show(low)} – ${show(high)}`, ...cost, quotient];
   });
-  return [`${row.case}: ${verdict(row)}`, ...aligned([head, ...lines]), ...failures(row)].join('\n');
+  return [`${row.case}: ${verdict(row)}`, ...aligned([head, ...lines]), ...details(row), ...failures(row)].join('\n');
 }
 
 /** @param {Row} row */
 export function verdict(row) {
   if (row.void) return `VOID (${row.void.split('\n')[0]})`;
-  const measured = row.ratio === null ? 'nobody to compare with' : `${row.ratio.toFixed(2)} × ${row.against}`;
-  if (row.target === null) return `${measured}, no target`;
+  if (row.targets.length > 0) return row.targets.map((target) => standing(row, target)).join('; ');
+  return row.ratio === null ? 'nobody to compare with, no target' : `${row.ratio.toFixed(2)} × ${row.against}, no target`;
+}
+
+/** @param {Row} row @param {import('./rows.mjs').Standing} standing */
+function standing(row, { against, reached, target, met }) {
   const bound = row.better === 'higher' ? 'at least' : 'at most';
-  return `${measured}, target ${bound} ${row.target} ×: ${row.met ? 'met' : 'NOT MET'}`;
+  const outcome = met ? 'met' : 'NOT MET';
+  if (against === null) return `${show(reached)} ${row.unit}, target ${bound} ${target}: ${outcome}`;
+  return `${(reached ?? Number.NaN).toFixed(2)} × ${against}, target ${bound} ${target} ×: ${outcome}`;
+}
+
+/** @param {Row} row */
+function details(row) {
+  return Object.entries(row.details).map(([what, byLabel]) => {
+    const told = Object.entries(byLabel).flatMap(([label, value]) => (value === null ? [] : [`${label} ${show(value)}`]));
+    return `  ${what}: ${told.join(', ')}`;
+  });
 }
 
 /** @param {Row} row */

@@ -5,11 +5,12 @@ import pg from 'pg';
 import { monotonicMs, percentile, sleep } from '../harness/figures.mjs';
 
 /** @typedef {import('../subjects/subject.mjs').Subject} Subject */
-/** @typedef {{ url: string, mode: import('../subjects/subject.mjs').Mode, jobs: number, bytes?: number, variant?: string }} Options */
+/** @typedef {{ url: string, mode: import('../subjects/subject.mjs').Mode, jobs: number, bytes?: number, variant?: string, from?: number }} Options */
 /** @typedef {(value: unknown) => Promise<unknown>} Report */
 
 const WARM_UP = 200;
 const LOOPS = 16;
+const PACED_WARM_UP = 100;
 /** Inputs of a measurement start here, far from those of the seed. */
 const MEASURED_FROM = 1_000_000;
 
@@ -19,9 +20,9 @@ export async function setup(subject, { url, mode }) {
 }
 
 /** @param {Subject} subject @param {Options} options */
-export async function seed(subject, { url, mode, jobs, bytes }) {
-  const producer = await subject.producer(url, { connections: LOOPS, mode });
-  const all = inputs(0, jobs, bytes);
+export async function seed(subject, { url, mode, jobs, bytes, variant, from = 0 }) {
+  const producer = await subject.producer(url, { connections: LOOPS, mode, variant });
+  const all = inputs(from, jobs, bytes);
   if (producer.enqueueMany) {
     for (let i = 0; i < jobs; i += 5000) await producer.enqueueMany(all.slice(i, i + 5000));
   } else {
@@ -124,7 +125,8 @@ export async function latencyWorker(subject, { url, mode, jobs, variant }, repor
 
 /**
  * The producer of the latency case: one job each 10 ms whatever happened to the last (open loop),
- * so that a slow answer is not hidden by asking less.
+ * so that a slow answer is not hidden by asking less. The first jobs open connections, and the next
+ * second at the same pace lets both processes compile what they run; neither is measured.
  * @param {Subject} subject
  * @param {Options} options
  */
@@ -134,17 +136,17 @@ export async function latencyProducer(subject, { url, mode, jobs }) {
   await sleep(500);
   const sent = [];
   const start = monotonicMs();
-  for (let i = 0; i < jobs; i += 1) {
+  for (let i = 0; i < PACED_WARM_UP + jobs; i += 1) {
     const early = start + i * 10 - monotonicMs();
     if (early > 0) await sleep(early);
-    sent.push(producer.enqueue({ sent: monotonicMs(), i }));
+    sent.push(producer.enqueue({ sent: monotonicMs(), i, warm: i < PACED_WARM_UP }));
   }
   await Promise.all(sent);
   await producer.close();
 }
 
 /** @param {number} from @param {number} count @param {number} [bytes] */
-function inputs(from, count, bytes = 0) {
+export function inputs(from, count, bytes = 0) {
   return Array.from({ length: count }, (_, k) => {
     const input = { i: from + k };
     const missing = bytes - JSON.stringify({ ...input, text: '' }).length;

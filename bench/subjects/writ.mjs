@@ -8,6 +8,17 @@ import pg from 'pg';
 const build = new URL('../../dist/index.js', import.meta.url).href;
 const { Writ, defineJob } = await import(build);
 const noop = defineJob('noop');
+/** The same work under a limit per key, high enough that it never holds anything back: what is measured is its price. */
+const limited = defineJob('limited', { limit: { concurrency: 1000 } });
+const SPREAD = 50;
+/** Ways of using a queue, by the variant of a participant: the kind of its jobs, and what an enqueue says besides the input. */
+const usages = {
+  fair: { job: noop, options: (/** @type {any} */ input) => ({ tenant: `tenant-${input.i % SPREAD}` }) },
+  limited: { job: limited, options: (/** @type {any} */ input) => ({ limitKey: `key-${input.i % SPREAD}` }) },
+  plain: { job: noop, options: () => ({}) },
+};
+/** @param {string | undefined} variant */
+const usageOf = (variant) => (variant === 'fair' || variant === 'limited' ? usages[variant] : usages.plain);
 
 /** Each of them exactly once per job that ran without failing. */
 const facts = ['enqueued', 'leased', 'started', 'committed', 'succeeded'].map((fact) => `dot.job.${fact}`);
@@ -28,13 +39,14 @@ export const subject = {
     const writ = await connect(url);
     // With a connection of the caller's own, a job is a statement and a commit of its own.
     const pool = variant === 'uncoalesced' ? new pg.Pool({ connectionString: url, max: connections }) : null;
-    const options = pool ? { db: pool } : undefined;
+    const { job, options } = usageOf(variant);
+    const alone = variant === 'singly' ? { coalesce: false } : {};
     return {
-      enqueue: (input) => writ.enqueue(noop, input, options),
+      enqueue: (input) => writ.enqueue(job, input, { ...options(input), ...(pool ? { db: pool } : alone) }),
       enqueueMany: (inputs) =>
         writ.enqueueMany(
-          noop,
-          inputs.map((input) => ({ input })),
+          job,
+          inputs.map((input) => ({ input, ...options(input) })),
         ),
       async close() {
         await pool?.end();
@@ -42,9 +54,10 @@ export const subject = {
       },
     };
   },
-  async worker(url, _options, onJob) {
+  async worker(url, { variant }, onJob) {
     const writ = await connect(url);
-    const worker = await writ.work([noop.handle(async (/** @type {any} */ { input }) => onJob(input))], { concurrency: 24 });
+    const { job } = usageOf(variant);
+    const worker = await writ.work([job.handle(async (/** @type {any} */ { input }) => onJob(input))], { concurrency: 24 });
     return {
       async close() {
         await worker.stop();

@@ -37,6 +37,12 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
   };
 }
 
+export function priority(text: string): number {
+  const value = Number(text);
+  if (/^-?\d+$/.test(text) && value >= -32_768 && value <= 32_767) return value;
+  throw new InvalidArgumentError('A priority is a whole number from -32768 to 32767.');
+}
+
 export function duration(text: string): Duration {
   try {
     milliseconds(text as Duration);

@@ -50,8 +50,10 @@ export function connectionString(option: string | undefined): string {
   );
 }
 
-/** A connection string, or wrong usage of where it came from. Its password is a secret from here on. */
-export function checked(text: string, origin: string): string {
+/** Where to listen, when that is not the database's own address. */
+export const listenUrl = (text: string): string => checked(text, '--listen-url');
+
+function checked(text: string, origin: string): string {
   // The text itself is not shown: it may hold a password.
   const wrong = wrongUsage(
     `${origin} is not a PostgreSQL connection string.`,
@@ -85,11 +87,18 @@ export type Row = Record<string, unknown>;
 
 export class Session {
   readonly client: pg.Client;
+  readonly url: string;
   readonly target: string;
 
-  constructor(client: pg.Client, target: string) {
+  constructor(client: pg.Client, url: string) {
     this.client = client;
-    this.target = target;
+    this.url = url;
+    this.target = describeTarget(url);
+  }
+
+  /** A second session beside this one, with the same database or another, that does not wait long for anything. */
+  beside<T>(use: (session: Session) => Promise<T>, url = this.url): Promise<T> {
+    return withSession(url, use, { installed: false, withinMs: 5_000 });
   }
 
   async rows<T = Row>(sql: string, params: unknown[] = []): Promise<T[]> {
@@ -112,11 +121,18 @@ export class Session {
 export interface SessionOptions {
   /** False for commands that install Writ, or look whether it is installed. */
   readonly installed?: boolean;
+  /** How long connecting and each statement may take. */
+  readonly withinMs?: number;
 }
 
 export async function withSession<T>(url: string, use: (session: Session) => Promise<T>, options: SessionOptions = {}): Promise<T> {
   const target = describeTarget(url);
-  const client = new pg.Client({ connectionString: url, application_name: 'writ cli', connectionTimeoutMillis: 10_000 });
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: 'writ cli',
+    connectionTimeoutMillis: options.withinMs ?? 10_000,
+    ...(options.withinMs !== undefined && { query_timeout: options.withinMs }),
+  });
   client.on('error', () => undefined); // the statement in hand reports it
   try {
     await client.connect();
@@ -124,7 +140,7 @@ export async function withSession<T>(url: string, use: (session: Session) => Pro
     throw unreachable(error, target);
   }
   try {
-    const session = new Session(client, target);
+    const session = new Session(client, url);
     if (options.installed !== false && !(await isInstalled(session))) throw new WritError('schema_missing', target);
     return await use(session);
   } finally {

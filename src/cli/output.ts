@@ -56,7 +56,7 @@ export class Output {
     const draw = (row: readonly string[], style?: Style) => {
       const text = row.map((cell, i) => pad(cell, widths[i] as number, columns[i]?.align)).join('  ');
       // Somebody who reads on a terminal gets one line per row; a pipe gets everything.
-      const fits = this.live && visible(text).length > this.width ? cut(text, this.width) : text.trimEnd();
+      const fits = this.live ? fit(text.trimEnd(), this.width) : text.trimEnd();
       this.line(style ? this.style(style, fits) : fits);
     };
     draw(
@@ -98,12 +98,14 @@ export function oneLine(text: string): string {
   return text.replace(/\r?\n|\t/g, ' ').replace(/\u001b(?!\[[0-9;]*m)|[\u0000-\u0008\u000b-\u001a\u007f-\u009f]/g, '�');
 }
 
-function pad(text: string, width: number, align: 'left' | 'right' = 'left'): string {
+export function pad(text: string, width: number, align: 'left' | 'right' = 'left'): string {
   const space = ' '.repeat(Math.max(0, width - visible(text).length));
   return align === 'right' ? space + text : text + space;
 }
 
-function cut(text: string, width: number): string {
+/** The beginning of a text that is wider than `width`, with its colours. */
+export function fit(text: string, width: number): string {
+  if (visible(text).length <= width) return text;
   let seen = 0;
   let out = '';
   for (const part of text.split(escapes)) {

@@ -1,12 +1,15 @@
 /** The command line as data: every command with its options. main.ts runs it; the reference page is generated from it. */
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
+import { addConsumers } from './commands/consumers.js';
 import { addDemo } from './commands/demo.js';
 import { addDev } from './commands/dev.js';
 import { addDoctor } from './commands/doctor.js';
 import { addMigrate } from './commands/migrate.js';
 import { addQueue } from './commands/queue/index.js';
+import { addSchedules } from './commands/schedules/index.js';
 import { addSettings } from './commands/settings.js';
+import { addSubscriptions } from './commands/subscriptions.js';
 import { addWorker } from './commands/worker.js';
 import { exitCodeHelp } from './failure.js';
 
@@ -23,4 +26,5 @@ export const program = new Command('writ')
   .showHelpAfterError('See --help.')
   .exitOverride();
 
-for (const add of [addDev, addDemo, addMigrate, addWorker, addQueue, addSettings, addDoctor]) add(program);
+for (const add of [addDev, addDemo, addMigrate, addWorker, addQueue, addSchedules, addConsumers, addSubscriptions, addSettings, addDoctor])
+  add(program);

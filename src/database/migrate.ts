@@ -51,7 +51,8 @@ export async function planMigration(db: Queryable): Promise<MigrationPlan> {
     to: Math.max(current, newest),
     migrations: known.filter((m) => m.version > current),
     // An older package leaves the gates of a newer one alone.
-    objects: current > newest ? [] : readSchemaObjects().filter((object) => hashes.get(object.name) !== object.sha256),
+    // A migration may have taken away what stood in its way: then all of them are made anew.
+    objects: current > newest ? [] : readSchemaObjects().filter((object) => current < newest || hashes.get(object.name) !== object.sha256),
     roles: [owner, ...roles].filter((role) => !existing.rows.some((row) => row.rolname === role)),
   };
 }

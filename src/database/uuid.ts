@@ -32,3 +32,14 @@ export function uuidv7(): string {
 export function isUuid(text: string): boolean {
   return /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(text);
 }
+
+/** The smallest UUIDv7 of a moment: ids compare with it as their times do. */
+export function uuidFloor(ms: number): string {
+  const time = Math.floor(ms).toString(16).padStart(12, '0');
+  return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`;
+}
+
+/** The moment that the first 48 bits of a UUIDv7 name, in milliseconds. */
+export function uuidTime(uuid: string): number {
+  return Number.parseInt(uuid.replace('-', '').slice(0, 12), 16);
+}

@@ -79,6 +79,7 @@ export const job: Machine<JobState, JobEvent> = {
     { from: 'dead_letter', event: 'replay', to: 'cleaned' },
     { from: 'succeeded', event: 'sweep', to: 'cleaned' },
     { from: 'cancelled', event: 'sweep', to: 'cleaned' },
+    { from: 'dead_letter', event: 'sweep', to: 'cleaned', when: 'past a longer retention' },
   ],
 };
 

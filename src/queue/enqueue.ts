@@ -23,6 +23,8 @@ export interface EnqueueOptions {
   readonly attempts?: number;
   /** Labels for people and dashboards. Not data: the input is. */
   readonly labels?: Record<string, unknown>;
+  /** What the limits of the kind count together, a customer or an account for instance; without one, the kind as a whole. */
+  readonly limitKey?: string;
   readonly correlationId?: string;
   readonly parentJobId?: string;
   readonly sourceRef?: string;
@@ -37,10 +39,14 @@ export interface Enqueued {
   readonly samePayload?: boolean;
 }
 
-/** One job on its way: its id, and its JSON form as the gate takes it. */
+/** One job on its way. */
 export interface Item {
   readonly id: string;
-  readonly json: string;
+  /** What it shares with others that differ from it only in id and input, and so can take the short way with it. */
+  readonly alike: { readonly kind: string; readonly tenant: string | undefined; readonly priority: number } | undefined;
+  readonly input: string | undefined;
+  /** Everything about it, as the general gate takes it. */
+  readonly json: () => string;
 }
 
 const unsafeEscape = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/i;
@@ -52,14 +58,22 @@ export async function toItem(job: JobKind<never, unknown>, input: unknown, optio
     if (moment instanceof Date && Number.isNaN(moment.getTime())) throw new WritRefusal('invalid_duration', 'an invalid Date');
   }
   const id = uuidv7();
-  let json: string;
-  try {
-    json = JSON.stringify({
+  const text = <T>(make: () => T): T => {
+    try {
+      return make();
+    } catch (error) {
+      if (error instanceof WritError) throw error;
+      throw new WritRefusal('invalid_input', `${job.kind}: ${(error as Error).message}`, { cause: error });
+    }
+  };
+  // A toJSON of its own may make something else of it each time: what is sent is what was looked at.
+  const inputJson = text(() => JSON.stringify(input) as string | undefined);
+  const rest = () =>
+    JSON.stringify({
       id,
       kind: job.kind,
       key: options.key,
       tenant: options.tenant,
-      input,
       // JSON has no NaN: as text it is refused for what it is.
       priority: Number.isNaN(options.priority) ? 'NaN' : options.priority || undefined,
       delay_ms: delay === undefined || delay instanceof Date ? undefined : milliseconds(delay),
@@ -68,18 +82,39 @@ export async function toItem(job: JobKind<never, unknown>, input: unknown, optio
       deadline_at: deadline instanceof Date ? deadline : undefined,
       max_attempts: options.attempts,
       safe_payload: options.labels,
+      limit_key: options.limitKey,
       correlation_id: options.correlationId,
       parent_job_id: options.parentJobId,
       source_ref: options.sourceRef,
       target_ref: options.targetRef,
     });
-  } catch (error) {
-    if (error instanceof WritError) throw error;
-    throw new WritRefusal('invalid_input', `${job.kind}: ${(error as Error).message}`, { cause: error });
-  }
+  const alike = isPlain(options) ? { kind: job.kind, tenant: options.tenant, priority: options.priority ?? 0 } : undefined;
+  const whole = (json: string) => (inputJson === undefined ? json : `${json.slice(0, -1)},"input":${inputJson}}`);
+  const json = alike ? undefined : whole(text(rest));
   // JSON.stringify writes NUL and unpaired surrogates as escapes; a database text can hold neither.
-  if (json.includes('\\u') && unsafeEscape.test(json)) throw new WritRefusal('invalid_text', `a job of kind ${job.kind}`);
-  return { id, json };
+  const looked = json ?? `${inputJson ?? ''}${options.tenant === undefined ? '' : JSON.stringify(options.tenant)}`;
+  if (looked.includes('\\u') && unsafeEscape.test(looked)) throw new WritRefusal('invalid_text', `a job of kind ${job.kind}`);
+  return { id, alike, input: inputJson, json: () => json ?? whole(rest()) };
+}
+
+const plainOptions = new Set(['tenant', 'priority', 'db', 'coalesce']);
+
+/** Whether a job has nothing but its input, a tenant and an ordinary priority. */
+function isPlain(options: EnqueueOptions): boolean {
+  for (const name in options) if (!plainOptions.has(name) && options[name as keyof EnqueueOptions] !== undefined) return false;
+  const { priority = 0 } = options;
+  return Number.isInteger(priority) && priority >= -32768 && priority <= 32767;
+}
+
+/** Whether all of them can be sent the short way, as jobs that differ in id and input alone. */
+function alikeOf(items: readonly Item[]): Item['alike'] {
+  const { alike: first, input } = items[0] as Item;
+  if (!first) return undefined;
+  for (const { alike, input: other } of items) {
+    if (alike?.kind !== first.kind || alike.tenant !== first.tenant || alike.priority !== first.priority) return undefined;
+    if ((other === undefined) !== (input === undefined)) return undefined;
+  }
+  return first;
 }
 
 interface Answer {
@@ -90,8 +125,22 @@ interface Answer {
 
 /** Sends items in one call. Each has its own outcome: taken, a duplicate, or refused; if atomic, one refusal leaves all of them out. */
 export async function send(db: Queryable, items: readonly Item[], actor: string, atomic = false): Promise<(Enqueued | WritRefusal)[]> {
-  const sql = `select writ.fn_job_enqueue_many($1::text::jsonb, $2, p_atomic => $3)::text as answer`;
-  const { rows } = await db.query(sql, [`[${items.map((item) => item.json).join(',')}]`, actor, atomic]);
+  const alike = alikeOf(items);
+  const { rows } = alike
+    ? await db.query('select writ.fn_job_enqueue_alike($1, $2::text::uuid[], $3::text::json, $4, $5, $6, $7)::text as answer', [
+        alike.kind,
+        `{${items.map((item) => item.id).join(',')}}`,
+        items[0]?.input === undefined ? null : `[${items.map((item) => item.input).join(',')}]`,
+        actor,
+        alike.tenant ?? 'default',
+        alike.priority,
+        atomic,
+      ])
+    : await db.query('select writ.fn_job_enqueue_many($1::text::jsonb, $2, p_atomic => $3)::text as answer', [
+        `[${items.map((item) => item.json()).join(',')}]`,
+        actor,
+        atomic,
+      ]);
   const answer = JSON.parse(String(rows[0]?.answer)) as Answer;
   const refusal = refusalIn(answer);
   if (refusal) return items.map(() => refusal);
@@ -160,7 +209,7 @@ export class Coalescer {
   #takeBatch(): Waiting[] {
     let bytes = 0;
     const end = this.#waiting.findIndex(({ item }, index) => {
-      bytes += item.json.length;
+      bytes += (item.input?.length ?? 0) + 200;
       return index > 0 && (index >= this.#limits.batch || bytes > this.#limits.bytes);
     });
     return this.#waiting.splice(0, end === -1 ? this.#waiting.length : end);

@@ -15,6 +15,13 @@ export interface JobOptions {
   };
   /** How long a handler may run; 15 minutes unless the settings say otherwise. */
   readonly timeout?: Duration;
+  /** How many at a time, and how many per time, for each `limitKey` of the kind. Exact, whatever the number of workers. */
+  readonly limit?: {
+    /** Jobs that workers may hold at a time. */
+    readonly concurrency?: number;
+    /** Starts per time after a burst: in any interval of length t at most burst + starts · t / per. */
+    readonly rate?: { readonly starts: number; readonly per: Duration; readonly burst?: number };
+  };
 }
 
 export type JobHandler<Input> = (context: JobContext<Input>) => unknown;
@@ -64,12 +71,16 @@ export class JobKind<Sent, Received = Sent> {
 
   /** What the database keeps about this kind. */
   get definition(): Record<string, unknown> {
-    const { retry, timeout } = this.options;
+    const { retry, timeout, limit } = this.options;
+    const rate = limit?.rate;
     return {
       max_attempts: retry?.attempts,
       backoff_base_s: retry?.base === undefined ? undefined : seconds(retry.base),
       backoff_cap_s: retry?.cap === undefined ? undefined : seconds(retry.cap),
       timeout_s: timeout === undefined ? undefined : seconds(timeout),
+      limit_concurrency: limit?.concurrency,
+      limit_rate: rate === undefined ? undefined : rate.starts / seconds(rate.per),
+      limit_burst: rate === undefined ? undefined : (rate.burst ?? 1),
     };
   }
 }

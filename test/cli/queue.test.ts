@@ -192,23 +192,30 @@ test('a replay that is refused exits 1 and changes nothing', async () => {
   expect(await statusOf(id)).toBe('dead_letter');
 });
 
-test('watch gives a line of JSON a second, ends by itself, and counts what finished', async () => {
+test('watch gives readings as lines of JSON: what comes, what is done, how long it waited', async () => {
+  const watching = start(['queue', 'watch', '--json'], { env });
+  await watching.saying(/"backlog":0/);
   await writ.enqueueMany(
     greet,
     Array.from({ length: 50 }, (_, i) => ({ input: { name: `${i}` } })),
   );
-  const watching = run(['queue', 'watch', '--for', '2500ms', '--json'], { env });
-  // Spread over the watch, so that it cannot begin too late for them.
-  const worker = await writ.work([greet.handle(() => new Promise((done) => setTimeout(done, 150)))], { concurrency: 4 });
-  const { code, stdout } = await watching;
-  await worker.stop();
+  await watching.saying(/"backlog":50/);
+  await runUntilIdle(writ, [greet.handle(() => undefined)]);
+  await watching.saying(/"succeeded_per_s":[1-9]/);
+  watching.kill('SIGINT');
+  const { code, stdout } = await watching.ended;
   const readings = stdout
     .trim()
     .split('\n')
-    .map((line) => JSON.parse(line) as { succeeded_per_s: number; backlog: number; wait_p50_ms: number | null });
+    .map(
+      (line) => JSON.parse(line) as { enqueued_per_s: number; wait_p50_ms: number | null; wait_p99_ms: number | null; kinds: unknown[] },
+    );
   expect(code).toBe(0);
-  expect(readings.length).toBeGreaterThanOrEqual(2);
-  expect(readings.some((reading) => reading.succeeded_per_s > 0 && reading.wait_p50_ms !== null)).toBe(true);
+  expect(readings.some((reading) => reading.enqueued_per_s > 0)).toBe(true);
+  expect(readings.some(({ wait_p50_ms, wait_p99_ms }) => wait_p50_ms !== null && wait_p99_ms !== null && wait_p50_ms <= wait_p99_ms)).toBe(
+    true,
+  );
+  expect(readings.flatMap(({ kinds }) => kinds)).toContainEqual(expect.objectContaining({ kind: 'greet', backlog: 50 }));
 });
 
 test('watch without a terminal prints a line a second for people', async () => {

@@ -25,12 +25,23 @@ async function populate(): Promise<Record<'acme' | 'globex', Jobs>> {
     await gates.claim({ start: 1 });
     Object.assign(jobs[tenant], { dead, held });
     await gates.db.query(
-      `insert into writ_data.job_workflow (workflow_id, tenant_id, workflow_kind, generator, enqueued_by) values ($1, $2, 'w', 'g', 'test')`,
+      `insert into writ_data.job_workflow (workflow_id, tenant_id, workflow_kind, generator, enqueued_by) values ($1, $2, 'w', 'MOT:g', 'test')`,
       [uuidv7(), tenant],
     );
+    await schedule(tenant);
   }
   for (const tenant of tenants) jobs[tenant].queued = await gates.enqueue({ tenant, key: 'queued' });
   return jobs;
+}
+
+/** A schedule that has fired. Its job is of a kind that nobody here claims. */
+async function schedule(tenant: string): Promise<void> {
+  await gates.register('report');
+  const [tick, move_to] = ['2026-01-05T09:00:00Z', '2026-01-06T09:00:00Z'];
+  const definition = JSON.stringify({ cron: '0 9 * * *', kind: 'report', job: {} });
+  await gates.call('fn_schedule_put', { schedule: 'nightly', definition, next_tick: tick, actor: 'test', tenant_id: tenant });
+  const due = JSON.stringify([{ tenant, schedule: 'nightly', version: 1, next_tick: tick, ticks: [tick], move_to }]);
+  expect(await gates.call('fn_schedule_fire', { due, actor: 'w1' })).toMatchObject({ fired: 1 });
 }
 
 describe('with p_tenant_id', () => {
@@ -109,7 +120,10 @@ describe('with writ.tenant set', () => {
 
   test('counts by kind are those of the tenant', async () => {
     await as('acme');
-    expect(await gates.db.query('select * from writ.v_job_queue_backlog')).toEqual([{ job_kind: 'chore', backlog: '1' }]);
+    expect(await gates.db.query('select * from writ.v_job_queue_backlog order by job_kind')).toEqual([
+      { job_kind: 'chore', backlog: '1' },
+      { job_kind: 'report', backlog: '1' },
+    ]);
     expect(await gates.db.query('select * from writ.v_job_queue_in_progress')).toEqual([{ job_kind: 'chore', in_progress: '1' }]);
   });
 

@@ -9,7 +9,8 @@ import { fileURLToPath } from 'node:url';
 /** @typedef {import('./plan.mjs').Fault} Fault */
 /**
  * @typedef {{ url: string, folder: string, module: string, count: number, options: object, faults: Fault[],
- *   leasesOf: (workerId: string) => Promise<number>, onFault: (fault: Fault) => void, onFinding: (what: string) => void }} SlotOptions
+ *   leasesOf: (workerId: string) => Promise<number>, onFault: (fault: Fault) => void, onFinding: (what: string) => void,
+ *   onKilled?: () => void }} SlotOptions `onKilled`: jobs of this run kill their process; such an end is no finding
  */
 
 const script = fileURLToPath(new URL('./worker-process.mjs', import.meta.url));
@@ -77,6 +78,7 @@ export class WorkerSlots {
       this.children.delete(child);
       if (signal === 'SIGKILL' && fault?.action === 'kill') happened();
       else if (code === 0 && fault?.action === 'leave') happened();
+      else if (signal === 'SIGKILL' && this.options.onKilled) this.options.onKilled();
       else if (!this.ending) this.options.onFinding(`a worker process ended by itself (${signal ?? code}): ${said.trim()}`);
       if (fault) this.faults.push(fault); // it died of something else; the fault is still owed
       if (fault) this.armed--;

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { defineJob, type Writ } from '../../src/index.js';
 import { runUntilIdle, type TestDatabase, testDatabase } from '../../src/testing/index.js';
@@ -152,12 +153,13 @@ test('the labels, references and correlation of a job are in its row', async () 
   ]);
 });
 
-test('the input is kept by its content and is not in the job', async () => {
+test('the input is referred to by its content and is not shown with the job', async () => {
   await writ.enqueue(greet, { name: 'Ada' });
   const [job] = await jobs();
   expect(JSON.stringify(job)).not.toContain('Ada');
-  const [payload] = await db.query('select writ.fn_payload_read($1, $2) as input', [job?.payload_ref, 'default']);
+  const [payload] = await db.query('select writ.fn_job_payload($1) -> $2 as input', [job?.job_id, 'input']);
   expect(payload?.input).toEqual({ name: 'Ada' });
+  expect(job?.payload_ref).toBe(`sha256:${createHash('sha256').update('{"name":"Ada"}').digest('hex')}`);
 });
 
 test('many jobs are enqueued in one call, in one transaction, with an answer for each', async () => {

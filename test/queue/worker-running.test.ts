@@ -172,15 +172,16 @@ test('what a handler returns can be read as the result of its job', async () => 
   await writ.enqueue(step, { n: 20 });
   await runUntilIdle(writ, [step.handle(({ input }) => ({ double: input.n * 2 }))]);
   const [job] = await jobs();
-  const [payload] = await db.query('select writ.fn_payload_read($1, $2) as result', [job?.result_ref, 'default']);
+  const [payload] = await db.query('select writ.fn_job_payload($1) -> $2 as result', [job?.job_id, 'result']);
   expect(payload?.result).toEqual({ double: 40 });
 });
 
 test('results stay with their jobs when many end together', async () => {
   await writ.enqueueMany(step, many(40));
   await runUntilIdle(writ, [step.handle(({ input }) => (input.n % 3 ? { n: input.n } : undefined))]);
-  const rows = await db.query(`select writ.fn_payload_read(payload_ref, tenant_id) ->> 'n' as input,
-    writ.fn_payload_read(result_ref, tenant_id) ->> 'n' as result from writ.job_queue`);
+  const rows =
+    await db.query(`select writ.fn_job_payload(job_id) #>> '{input,n}' as input, writ.fn_job_payload(job_id) #>> '{result,n}' as result
+    from writ.job_queue`);
   expect(rows).toHaveLength(40);
   expect(rows.filter(({ input, result }) => (Number(input) % 3 ? result !== input : result !== null))).toEqual([]);
 });
@@ -193,7 +194,7 @@ test('a job that commits has its result too', async () => {
       return 'paid';
     }),
   ]);
-  const [row] = await db.query('select writ.fn_payload_read(result_ref, tenant_id) as result from writ.job_queue');
+  const [row] = await db.query('select writ.fn_job_payload(job_id) -> $1 as result from writ.job_queue', ['result']);
   expect(row?.result).toBe('paid');
 });
 

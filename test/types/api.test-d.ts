@@ -8,7 +8,15 @@ import type { Kysely, Transaction as KyselyTransaction } from 'kysely';
 import type pg from 'pg';
 import type postgres from 'postgres';
 import { z } from 'zod';
-import { type ClaimedJob, defineJob, type Enqueued, type Transaction, Writ, type WritRefusal } from '../../src/index.js';
+import {
+  type ClaimedJob,
+  defineJob,
+  type Enqueued,
+  type EventReference,
+  type Transaction,
+  Writ,
+  type WritRefusal,
+} from '../../src/index.js';
 
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 /** Compiles only when both types are the same. */
@@ -39,6 +47,29 @@ writ.enqueue(nightly, undefined, { key: '2026-07-26' });
 // @ts-expect-error it takes none
 writ.enqueue(nightly, { name: 'Ada' });
 nightly.handle(({ input }) => same<typeof input, undefined>(true));
+
+// A schedule takes what its job takes.
+writ.schedules.put('a', greet, {
+  cron: '@daily',
+  input: { name: 'Ada' },
+  timeZone: 'Europe/Berlin',
+  catchUp: 'all',
+  priority: 1,
+  deadline: '1h',
+});
+writ.schedules.put('a', nightly, { cron: '@daily' });
+// @ts-expect-error the input is required
+writ.schedules.put('a', greet, { cron: '@daily' });
+// @ts-expect-error which has a name
+writ.schedules.put('a', greet, { cron: '@daily', input: {} });
+// @ts-expect-error without an expression there is nothing to wait for
+writ.schedules.put('a', nightly, { timeZone: 'UTC' });
+// @ts-expect-error the rules are known
+writ.schedules.put('a', nightly, { cron: '@daily', catchUp: 'some' });
+// @ts-expect-error a tick has a key of its own
+writ.schedules.put('a', nightly, { cron: '@daily', key: 'k' });
+// @ts-expect-error and a deadline that is the same for every tick is none
+writ.schedules.put('a', nightly, { cron: '@daily', deadline: new Date() });
 
 // A schema that transforms: producers send one type, handlers receive the other.
 const onDay = defineJob('on-day', { input: z.object({ day: z.string().transform((day) => new Date(day)), note: z.string().default('') }) });
@@ -103,3 +134,26 @@ for (const db of [client, pool, poolClient, sql, sqlTransaction, kysely, kyselyT
 drizzled.transaction((tx) => writ.enqueue(nightly, undefined, { db: tx }));
 // @ts-expect-error a connection string is not a connection
 writ.enqueue(nightly, undefined, { db: 'postgres://localhost' });
+
+// A graph holds jobs of several kinds, each with its own input.
+const welcome = defineJob('welcome', { input: z.object({ to: z.string() }) });
+writ.emitGraph({ kind: 'join', generator: 'signup', key: 'ada' }, [
+  { job: greet, input: { name: 'Ada' } },
+  { job: welcome, input: { to: 'ada@example.org' }, key: 'ada', priority: 1 },
+  { job: nightly },
+]);
+writ.emitGraph(
+  { kind: 'join', generator: 'signup' },
+  ['Ada', 'Grace'].map((name) => ({ job: greet, input: { name } })),
+);
+// @ts-expect-error the input is of its own job's type
+writ.emitGraph({ kind: 'join', generator: 'signup' }, [{ job: greet, input: { name: 7 } }]);
+// @ts-expect-error and it is required
+writ.emitGraph({ kind: 'join', generator: 'signup' }, [{ job: greet }]);
+// @ts-expect-error somebody generates it
+writ.emitGraph({ kind: 'join' }, [{ job: nightly }]);
+
+// A consumer's job takes a reference to an event.
+writ.consumers.put('alarm', { on: 'dot.job.dead_letter', job: defineJob<EventReference>('alert') });
+// @ts-expect-error which a greeting is not
+writ.consumers.put('alarm', { on: 'dot.job.dead_letter', job: greet });

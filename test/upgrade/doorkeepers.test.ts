@@ -32,10 +32,9 @@ const place = () => asOwner(() => placeDoorkeepers(installer)).then(() => instal
 const gates = () =>
   db.query(`select oid::regprocedure::text as gate, proacl::text as acl, md5(prosrc) as body, proconfig::text as settings from pg_proc
     where pronamespace = 'writ'::regnamespace order by 1`);
-const waitingForTheDoor = () =>
-  vi.waitFor(async () =>
-    expect(await db.query(`select from pg_locks where locktype = 'advisory' and not granted and mode = 'ShareLock'`)).toHaveLength(1),
-  );
+const waiting = `select from pg_locks where locktype = 'advisory' and not granted and mode = 'ShareLock'
+  and database = (select oid from pg_database where datname = current_database())`;
+const waitingForTheDoor = () => vi.waitFor(async () => expect(await db.query(waiting)).toHaveLength(1));
 
 test('an upgrade that was broken off after its preparation leaves a queue that works, with the same rights', async () => {
   const before = await gates();
@@ -77,12 +76,12 @@ test('a call that comes during the upgrade waits at the door, and is answered by
   expect((await asking).rows[0].answer).toHaveProperty('backlog');
 
   await installer.query(`begin; set local role writ_owner; select pg_advisory_xact_lock(hashtextextended('writ.upgrade', 0))`);
-  const waiting = user.query('select writ.fn_job_queue_health() as answer');
+  const asked = user.query('select writ.fn_job_queue_health() as answer');
   await waitingForTheDoor();
   await installer.query(`drop function writ.fn_job_queue_health(text[]); drop function writ_data.fn_job_queue_health(text[]);
     create function writ.fn_job_queue_health(p_kinds text[] default null, p_more text default 'more') returns jsonb language sql security definer
     set search_path = pg_catalog, pg_temp as $$ select jsonb_build_object('newer', p_more) $$; commit`);
-  expect((await waiting).rows).toEqual([{ answer: { newer: 'more' } }]);
+  expect((await asked).rows).toEqual([{ answer: { newer: 'more' } }]);
 });
 
 test('while a transaction stays open the upgrade waits, and the others hardly do', async () => {

@@ -3,7 +3,8 @@
 --   cancel requested                               → cancelled
 --   released, or expired before it was started     → queued again, no attempt charged
 --   its worker died in it                          → retry_waiting; the crash is charged, but never takes the last attempt: nobody knows
---                                                    whether the handler had begun. After queue.poison.crashes of them: dead_letter (poison)
+--                                                    whether the handler had begun. From then on it runs alone, and after
+--                                                    queue.poison.crashes crashes alone: dead_letter (poison)
 --   permanent, attempts used up, deadline passed   → dead_letter
 --   anything else                                  → retry_waiting, after a delay with full jitter that follows from job and attempt
 -- An execution that has committed, or has ended already, is left alone. The caller holds the lease row.
@@ -19,19 +20,24 @@ declare
   v_base double precision := (writ_data.setting('queue.retry.backoff_base_sec'))::double precision;
   v_cap double precision := (writ_data.setting('queue.retry.backoff_cap_sec'))::double precision;
   v_poison integer := (writ_data.setting('queue.poison.crashes'))::integer;
+  v_lo uuid; v_hi uuid;
+  b_jobs uuid[]; b_kinds text[]; b_tenants text[]; b_keys text[]; b_priorities smallint[]; b_suspect boolean[]; b_attempts smallint[]; b_nos smallint[]; b_deadlines timestamptz[];
 begin
+  -- Bounds, so that only the days are opened in which these jobs were enqueued.
+  select x.ids[1], x.ids[cardinality(x.ids)] into v_lo, v_hi from (select array_agg(v_ids[p] order by v_ids[p]) as ids from unnest(p_positions) p where v_ids[p] is not null) x;
   with open as (
-    select u.p, j.job_id, v_nos[u.p] as no, u.kind, case when crash.n >= v_poison then 'poison' else left(u.code, 200) end as code, left(u.message, 4000) as message, j.job_kind, j.tenant_id, j.priority, j.deadline_at,
+    select u.p, j.job_id, v_nos[u.p] as no, u.kind, case when crash.alone >= v_poison then 'poison' when crash.now and p_lease.alone then 'crashed_alone' else left(u.code, 200) end as code,
+      left(u.message, 4000) as message, j.job_kind, j.tenant_id, j.limit_key, j.priority, j.deadline_at, crash.now or crash.before as suspect,
       case
         when not charge.charged then v_attempts[u.p]
-        when crash.n > 0 then greatest(v_attempts[u.p], least(v_attempts[u.p] + 1, j.max_attempts - 1))
+        when crash.now then greatest(v_attempts[u.p], least(v_attempts[u.p] + 1, j.max_attempts - 1))
         else v_attempts[u.p] + 1
       end as attempts, c.job_id is not null as cancelled,
       case
         when c.job_id is not null then 'cancelled'
         when not charge.charged then 'queued'
-        when crash.n >= v_poison then 'dead_letter'
-        when crash.n > 0 then 'retry_waiting'
+        when crash.alone >= v_poison then 'dead_letter'
+        when crash.now then 'retry_waiting'
         when u.kind = 'permanent' or v_attempts[u.p] + 1 >= j.max_attempts or j.deadline_at <= p_at then 'dead_letter'
         else 'retry_waiting'
       end as next,
@@ -40,13 +46,14 @@ begin
         * least(coalesce(k.backoff_cap_s, v_cap), coalesce(k.backoff_base_s, v_base) * 2 ^ least(v_attempts[u.p], 30)) as delay_s
     from unnest(p_positions, p_abort_kinds, p_codes, p_messages) u(p, kind, code, message)
     cross join lateral (select u.kind <> 'released' and (u.kind <> 'lease_expired' or u.p <= v_upto) as charged) charge
-    join writ_data.job j on j.job_id = v_ids[u.p]
+    join writ_data.job j on j.job_id = v_ids[u.p] and j.job_id between v_lo and v_hi
     cross join lateral (
-      select case when u.kind = 'lease_expired' and charge.charged then 1 + (select count(*) from writ_data.job_execution e
-        where e.job_id = j.job_id and e.abort_kind = 'lease_expired' and e.started_at is not null) else 0 end as n) crash
+      select u.kind = 'lease_expired' and charge.charged as now, coalesce(bool_or(e.abort_kind = 'lease_expired' and e.started_at is not null), false) as before,
+        case when u.kind = 'lease_expired' and charge.charged and p_lease.alone then 1 + count(*) filter (where e.error_code = 'crashed_alone') else 0 end as alone
+      from writ_data.job_execution e where e.job_id = j.job_id and e.job_id between v_lo and v_hi) crash
     left join writ_data.job_kind k on k.job_kind = j.job_kind
     left join writ_data.job_cancel c on c.job_id = j.job_id
-    where not exists (select from writ_data.job_execution e where e.job_id = j.job_id and e.status in ('COMMITTED', 'DONE'))
+    where not exists (select from writ_data.job_execution e where e.job_id = j.job_id and e.job_id between v_lo and v_hi and e.status in ('COMMITTED', 'DONE'))
   ), ended as (
     insert into writ_data.job_execution
       (job_id, execution_no, attempt, lease_token, lease_owner, status, abort_kind, final, started_at, finished_at, error_code, error_message)
@@ -59,19 +66,23 @@ begin
   ), mine as materialized (
     -- One row per job, though a fault may have delivered it twice to the same lease: the later execution counts, and of two the one that began.
     select distinct on (open.job_id) open.* from open where open.job_id in (select job_id from ended) order by open.job_id, open.no desc, open.p
-  ), again as (
-    insert into writ_data.job_ready (job_kind, tenant_id, priority, seq, job_id, attempts, execution_no, deadline_at)
-    select job_kind, tenant_id, priority, nextval('writ_data.job_ready_seq'), job_id, attempts, no + 1, deadline_at
-    from mine where next = 'queued'
   ), later as (
-    insert into writ_data.job_wait (due_at, job_kind, tenant_id, priority, job_id, attempts, execution_no, deadline_at, reason)
-    select p_at + delay_s * interval '1 second', job_kind, tenant_id, priority, job_id, attempts, no + 1, deadline_at, 'retry'
+    insert into writ_data.job_wait (due_at, job_kind, tenant_id, limit_key, priority, alone, job_id, attempts, execution_no, deadline_at, reason)
+    select p_at + delay_s * interval '1 second', job_kind, tenant_id, limit_key, priority, suspect, job_id, attempts, no + 1, deadline_at, 'retry'
     from mine where next = 'retry_waiting'
+  ), back as (
+    select * from mine where next = 'queued' order by p
   )
   select coalesce(array_agg(job_id order by array_position('{queued,retry_waiting,dead_letter,cancelled}', next)), '{}'),
     array[count(*) filter (where next = 'queued'), count(*) filter (where next = 'retry_waiting'),
       count(*) filter (where next = 'dead_letter'), count(*) filter (where next = 'cancelled')],
-    count(*) filter (where p > v_upto)
-  into jobs, counts, early
+    count(*) filter (where p > v_upto),
+    (select array_agg(job_id) from back), (select array_agg(job_kind) from back), (select array_agg(tenant_id) from back), (select array_agg(limit_key) from back),
+    (select array_agg(priority) from back), (select array_agg(suspect) from back), (select array_agg(attempts::smallint) from back),
+    (select array_agg((no + 1)::smallint) from back), (select array_agg(deadline_at) from back)
+  into jobs, counts, early, b_jobs, b_kinds, b_tenants, b_keys, b_priorities, b_suspect, b_attempts, b_nos, b_deadlines
   from mine;
+  if b_jobs is not null then
+    perform writ_data.make_ready(b_jobs, b_kinds, b_tenants, b_keys, b_priorities, b_suspect, b_attempts, b_nos, b_deadlines);
+  end if;
 end $$;

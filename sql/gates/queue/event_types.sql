@@ -14,6 +14,7 @@ insert into writ_data.event_type_registry (event_type, event_domain, event_strea
   ('dot.job.cancel_requested', 'dot', 'task', 'info', 'Somebody asked the worker that holds the job to stop.'),
   ('dot.job.cancelled', 'dot', 'task', 'info', 'The job ended without effect because somebody cancelled it or its deadline passed.'),
   ('dot.job.cleaned', 'dot', 'task', 'info', 'The job left the books: its retention passed, or a replay took its place.'),
-  ('system.queue_worker_silent', 'system', 'alert', 'warning', 'A worker has not been heard for twice the stale threshold.')
+  ('system.queue_worker_silent', 'system', 'alert', 'warning', 'A worker has not been heard for twice the stale threshold.'),
+  ('system.partitions_low', 'system', 'alert', 'critical', 'Partitions exist for fewer than three days ahead.')
 on conflict (event_type) do update set event_domain = excluded.event_domain, event_stream = excluded.event_stream,
   event_severity = excluded.event_severity, description = excluded.description;

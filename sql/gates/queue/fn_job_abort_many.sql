@@ -32,7 +32,7 @@ begin
     from unnest(p_positions, p_abort_kinds) u(p, k) where v_ids[u.p] is null or v_ids[u.p] <> all (v_jobs);
   end if;
   select started_upto, started into v_started_upto, v_started
-  from writ_data.settle_lease(l, v_may_remove, cardinality(v_jobs), v_early, p_start_upto, v_now);
+  from writ_data.settle_lease(l, v_may_remove, v_jobs, v_early, p_start_upto, v_now);
   perform writ_data.record_abort(case when p_abort_kinds[1] = 'released' then 'fn_job_release' else 'fn_job_fail' end,
     coalesce(p_actor, l.holder), v_now, v_jobs, v_counts, v_started,
     (select jsonb_build_object('codes', jsonb_object_agg(v_ids[u.p], left(u.code, 200))) from unnest(p_positions, p_codes) u(p, code)

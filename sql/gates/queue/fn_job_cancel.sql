@@ -3,7 +3,7 @@
 -- its next renewal; whatever ends the execution then, except success, ends the job as cancelled.
 -- The job can move while we look for it; the lease row's lock decides, and after it everything is looked at again.
 create or replace function writ.fn_job_cancel(p_job_id uuid, p_reason text, p_actor text, p_tenant_id text default null) returns jsonb
-  language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+  language plpgsql security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
 declare
   v_now timestamptz := writ.now();
   v_job writ_data.job; v_attempts smallint; v_no smallint; v_token uuid;
@@ -16,11 +16,11 @@ begin
     return writ_data.refusal('job_not_found', p_job_id::text);
   end if;
   for v_try in 1..10 loop
-    delete from writ_data.job_ready where job_id = p_job_id returning attempts, execution_no into v_attempts, v_no;
-    if not found then
+    select attempts, execution_no into v_attempts, v_no from writ_data.leave_ready(v_job);
+    if v_no is null then
       delete from writ_data.job_wait where job_id = p_job_id returning attempts, execution_no into v_attempts, v_no;
     end if;
-    if found then
+    if v_no is not null then
       if cardinality(writ_data.end_unleased(array[p_job_id], array[v_attempts], array[v_no], 'cancelled', p_reason, v_now)) = 0 then
         continue; -- the row was left over; look where the job really stands
       end if;
@@ -35,7 +35,7 @@ begin
     end if;
     select lease_token into v_token from writ_data.job_lease where p_job_id = any (job_ids) for no key update;
     if found then
-      if not exists (select from writ_data.job_ready where job_id = p_job_id)
+      if not writ_data.stands_ready(v_job)
         and not exists (select from writ_data.job_wait where job_id = p_job_id)
         and not exists (select from writ_data.job_execution where job_id = p_job_id and (final or status <> 'ABORTED')) then
         insert into writ_data.job_cancel (job_id, requested_at, requested_by, reason) values (p_job_id, v_now, p_actor, p_reason) on conflict do nothing;

@@ -4,7 +4,9 @@ create or replace function writ.fn_job_claim(
   p_kind text, p_executor text, p_lease_name text, p_lease_holder text, p_lease_ttl_seconds integer, p_limit integer default 1
 ) returns jsonb language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
-  v_claim jsonb := writ.fn_job_claim_many(array[p_kind], p_executor, p_lease_holder, p_lease_ttl_seconds, p_limit, 0, p_lease_name);
+  v_claim jsonb := writ.fn_job_claim_many(array[p_kind], p_executor, p_lease_holder, p_lease_ttl_seconds, p_limit,
+    -- What a rate allows is started with its claim.
+    case when exists (select from writ_data.job_kind k where k.job_kind = p_kind and k.limit_rate is not null) then p_limit else 0 end, p_lease_name, p_alone => true);
 begin
   if v_claim ? 'refused' or v_claim -> 'jobs' = '[]' then
     return v_claim;

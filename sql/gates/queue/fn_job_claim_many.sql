@@ -2,8 +2,13 @@
 -- Claims up to p_limit jobs of these kinds under one lease, and marks the first p_start of them, which the caller begins at once, as started.
 -- Answers {lease_token, leased_until, started_upto, timeout_s, jobs: [[job_id, kind, tenant, key, attempt, execution_no, deadline, input, …], …]},
 -- in the order of the lease: a job's place in it is how every later call names it. Without work: {jobs: []}.
--- A lease lasts a day at most. Rows are deleted by ctid behind SKIP LOCKED, so claims never wait for each other; kinds are visited by their best priority.
--- A job whose deadline has passed is cancelled instead of handed out.
+-- Whose jobs: tenants share by weight, then priority, then age. One claim visits up to 64 tenants that have work, in the order of their names from p_after
+-- on; its answer's `after` is where the next should begin. Nothing about shares is stored: who is visited takes its part of this claim.
+-- Claims never wait for each other: rows that another one is taking are passed over. A kind with limits is counted under a transaction lock of its
+-- key, in a statement after the lock; a key that another claim is counting is passed over, and `again_ms` says when to ask again. What a rate
+-- allows is started at once, so of such a kind p_start jobs are handed out at most.
+-- A job whose worker died in it is handed out by itself, to a caller that says with p_alone that nothing runs beside it.
+-- A job whose deadline has passed is cancelled instead of handed out. A worker that has subscriptions gets what they allow. A lease lasts a day at most.
 -- The caller may fix the token before it asks, and so give back with fn_lease_release what a lost answer would have told it. The input is in an
 -- array of its own, so that none and null are not the same.
 -- p_durable false answers before the claim is on disk, for this transaction alone. Nothing is promised by a claim: if the server crashes in
@@ -11,62 +16,116 @@
 create or replace function writ.fn_job_claim_many(
   p_kinds text[], p_executor text, p_lease_holder text, p_lease_ttl_seconds double precision default null,
   p_limit integer default 1, p_start integer default 0, p_lease_name text default null, p_durable boolean default true,
-  p_lease_token uuid default null
+  p_lease_token uuid default null, p_alone boolean default false, p_after text default ''
 ) returns json language plpgsql security definer set search_path = pg_catalog, pg_temp
   set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set plan_cache_mode = force_generic_plan as $$
 declare
-  v_now timestamptz := writ.now();
-  v_ttl double precision := least(greatest(coalesce(p_lease_ttl_seconds, (writ_data.setting('queue.lease.duration_sec'))::double precision), 0), 86400);
-  v_until timestamptz := v_now + v_ttl * interval '1 second';
+  v_now timestamptz := writ.now(); v_until timestamptz; v_ttl double precision;
   v_token uuid := coalesce(p_lease_token, writ_data.uuidv7());
   v_limit integer := least(greatest(p_limit, 1), 5000);
-  v_start integer; v_jobs json;
-  v_kinds text[]; v_kind text; v_timeout double precision;
-  v_ids uuid[] := '{}'; v_attempts smallint[] := '{}'; v_nos smallint[] := '{}'; v_expired uuid[];
-  t_ids uuid[]; t_attempts smallint[]; t_nos smallint[]; x_ids uuid[]; x_attempts smallint[]; x_nos smallint[];
+  v_kinds text[] := p_kinds; v_floors smallint[];
+  v_settings jsonb[]; v_subscribed boolean; v_forbidden boolean; v_limited boolean; v_timeout double precision; v_start integer; v_answer text; v_setting text; v_batch uuid; v_lo uuid; v_hi uuid;
+  v_lanes integer;
+  v_want integer; v_tenant_left integer; v_more integer[] := '{}'; v_again double precision; v_alone boolean := false; v_start_now integer := 0; v_blocked boolean;
+  v_ids uuid[] := '{}'; v_attempts smallint[] := '{}'; v_nos smallint[] := '{}'; v_expired uuid[]; h_kind text[] := '{}'; h_key text[] := '{}'; h_jobs integer[] := '{}'; h_starts integer[] := '{}';
+  chosen record; t record; a record;
 begin
   if p_executor is null or p_executor not in
       ('DOT', 'Agent', 'Hermes', 'Codex', 'PG_worker', 'external_worker', 'future_Kestra_adapter') then
     return writ_data.refusal('executor_forbidden', format('%s may not claim jobs.', coalesce(p_executor, 'Nobody')));
   elsif coalesce(btrim(p_lease_holder), '') = '' then
     return writ_data.refusal('actor_required', 'A lease names its holder.');
-  elsif not coalesce((writ_data.setting('queue.job_substrate.enabled'))::boolean, false) then
+  elsif p_lease_holder like 'MOT:%' then
+    return writ_data.refusal('generator_forbidden', p_lease_holder);
+  end if;
+  -- Aggregates and wide queries cost more to set up than to run, and most claims are small: one kind is looked up plainly.
+  v_settings := array(select c.value from writ_data.dot_config c
+    where c.key = any ('{queue.job_substrate.enabled,queue.lease.duration_sec,queue.lease.timeout_sec,queue.worker.enabled}') order by c.key);
+  if v_settings[1] <> 'true' then
     return writ_data.refusal('job_substrate_disabled');
-  elsif exists (select from writ_data.job_kind k where k.job_kind = any (p_kinds) and k.executor <> p_executor) then
+  end if;
+  if cardinality(p_kinds) = 1 then
+    select k.executor <> p_executor, k.limit_concurrency is not null or k.limit_rate is not null, k.timeout_s,
+      exists (select from writ_data.job_subscription x where x.executor_id = any (array[p_lease_holder, p_lease_name]))
+    into v_forbidden, v_limited, v_timeout, v_subscribed
+    from writ_data.job_kind k where k.job_kind = p_kinds[1];
+    v_timeout := coalesce(v_timeout, v_settings[3]::double precision);
+  else
+    select bool_or(k.executor <> p_executor), bool_or(k.limit_concurrency is not null or k.limit_rate is not null), max(coalesce(k.timeout_s, v_settings[3]::double precision)),
+      exists (select from writ_data.job_subscription x where x.executor_id = any (array[p_lease_holder, p_lease_name]))
+    into v_forbidden, v_limited, v_timeout, v_subscribed
+    from writ_data.job_kind k where k.job_kind = any (p_kinds);
+  end if;
+  if v_forbidden then
     return writ_data.refusal('executor_forbidden', format('%s may not claim jobs of another executor''s kind.', p_executor));
-  elsif not (writ_data.setting('queue.worker.enabled'))::boolean then
+  elsif v_settings[4] <> 'true' then
     return json_build_object('jobs', json_build_array(), 'paused', true);
   end if;
-
-  if cardinality(p_kinds) = 1 then
-    v_kinds := p_kinds;
-  else
-    select array_agg(k.kind order by best.priority desc, best.seq) into v_kinds
-    from unnest(p_kinds) k(kind)
-    cross join lateral (select q.priority, q.seq from writ_data.job_ready q
-      where q.job_kind = k.kind order by q.priority desc, q.seq limit 1) best;
+  v_ttl := least(greatest(coalesce(p_lease_ttl_seconds, v_settings[2]::double precision), 0), 86400);
+  if v_subscribed then
+    select array_agg(s.job_kind), array_agg(s.priority_floor) into v_kinds, v_floors from writ_data.subscribed_kinds(p_lease_holder, p_lease_name, p_kinds) s;
   end if;
 
-  foreach v_kind in array coalesce(v_kinds, '{}') loop
-    with taken as (
-      delete from writ_data.job_ready r
-      where r.ctid = any (array(
-        select q.ctid from writ_data.job_ready q where q.job_kind = v_kind
-        order by q.priority desc, q.seq limit v_limit - cardinality(v_ids) for update skip locked))
-      returning r.job_id, r.attempts, r.execution_no, r.deadline_at, r.priority, r.seq
-    ), sorted as (select * from taken order by priority desc, seq)
-    select array_agg(job_id) filter (where late is not true), array_agg(attempts) filter (where late is not true),
-      array_agg(execution_no) filter (where late is not true),
-      array_agg(job_id) filter (where late), array_agg(attempts) filter (where late), array_agg(execution_no) filter (where late)
-    into t_ids, t_attempts, t_nos, x_ids, x_attempts, x_nos
-    from (select *, deadline_at <= v_now as late from sorted) s;
-    if x_ids is not null then
-      v_expired := v_expired
-        || writ_data.end_unleased(x_ids, x_attempts, x_nos, 'deadline_exceeded', 'The deadline passed before a worker was free.', v_now);
-    end if;
-    if t_ids is not null then
-      v_ids := v_ids || t_ids; v_attempts := v_attempts || t_attempts; v_nos := v_nos || t_nos;
-    end if;
+  -- Which lanes, in which order, with which share.
+  if p_alone then
+    v_alone := exists (select from writ_data.lane where job_kind = any (v_kinds) and alone);
+  end if;
+  if v_alone then
+    chosen := writ_data.choose_lanes(v_kinds, v_floors, true, coalesce(p_after, ''), 1, v_limited);
+    v_alone := coalesce(cardinality(chosen.lanes), 0) > 0;
+  end if;
+  if v_alone then
+    v_limit := 1;
+  else
+    chosen := writ_data.choose_lanes(v_kinds, v_floors, false, coalesce(p_after, ''), v_limit, v_limited);
+  end if;
+  v_lanes := coalesce(cardinality(chosen.lanes), 0);
+
+  -- Twice over the lanes: each tenant its share, then what is left to whoever has more.
+  for v_round in 1 .. 2 loop
+    for i in 1 .. v_lanes loop
+      exit when cardinality(v_ids) >= v_limit;
+      if v_round = 2 then
+        continue when not v_more[i] = 1;
+        v_want := v_limit - cardinality(v_ids);
+      else
+        if i = 1 or chosen.tenants[i] <> chosen.tenants[i - 1] then v_tenant_left := chosen.quotas[i]; end if;
+        v_more[i] := 1;
+        continue when v_tenant_left <= 0;
+        v_want := least(v_tenant_left, v_limit - cardinality(v_ids));
+      end if;
+      if chosen.limited[i] then
+        a := writ_data.allowance(chosen.kinds[i], chosen.keys[i], v_want, greatest(p_start, 0) - v_start_now,
+          (select coalesce(sum(u.n), 0)::integer from unnest(h_kind, h_key, h_jobs) u(k, x, n) where u.k = chosen.kinds[i] and u.x = chosen.keys[i]));
+        v_again := least(v_again, a.again_ms);
+        v_now := greatest(v_now, a.at);
+        if a.jobs < v_want then v_more[i] := 0; v_blocked := true; end if;
+        continue when a.jobs <= 0;
+        v_want := a.jobs;
+      end if;
+      t := writ_data.take(chosen.lanes[i], chosen.heads[i], v_want, v_now);
+      if cardinality(t.ids) < v_want then v_more[i] := 0; end if;
+      if t.late_ids is not null then
+        v_expired := v_expired || writ_data.end_unleased(t.late_ids, t.late_attempts, t.late_nos, 'deadline_exceeded', 'The deadline passed before a worker was free.', v_now);
+      end if;
+      if t.rows_taken > 0 and random() * 1000 < t.rows_taken then
+        -- About once in a thousand rows, the lane's head moves up to its first live row.
+        perform writ_data.move_head(chosen.lanes[i], chosen.firsts[i]);
+      end if;
+      continue when cardinality(t.ids) = 0;
+      v_tenant_left := v_tenant_left - cardinality(t.ids);
+      if chosen.limited[i] then
+        h_kind := h_kind || chosen.kinds[i]; h_key := h_key || chosen.keys[i]; h_jobs := h_jobs || cardinality(t.ids);
+        if a.starts then
+          -- In front, where the start mark will cover them.
+          v_start_now := v_start_now + cardinality(t.ids);
+          h_starts := h_starts || cardinality(h_kind);
+          v_ids := t.ids || v_ids; v_attempts := t.attempts || v_attempts; v_nos := t.nos || v_nos;
+          continue;
+        end if;
+      end if;
+      v_ids := v_ids || t.ids; v_attempts := v_attempts || t.attempts; v_nos := v_nos || t.nos;
+    end loop;
     exit when cardinality(v_ids) >= v_limit;
   end loop;
 
@@ -75,26 +134,44 @@ begin
       array[cardinality(v_expired)], jsonb_build_object('code', 'deadline_exceeded'));
   end if;
   if cardinality(v_ids) = 0 then
-    return json_build_object('jobs', json_build_array());
+    return json_strip_nulls(json_build_object('jobs', json_build_array(), 'after', chosen.after, 'limited', v_blocked, 'again_ms', v_again));
   end if;
 
-  select json_agg(json_build_array(u.id, j.job_kind, j.tenant_id, j.idempotency_key, u.attempts + 1, u.no,
-      j.deadline_at, case when p.body is not null then json_build_array(p.body::json) end, j.payload_ref, j.safe_payload, j.correlation_id, j.priority, j.max_attempts, j.parent_job_id, j.workflow_id) order by u.n)
-  into v_jobs
+  v_lo := v_ids[1]; v_hi := v_ids[1];
+  if cardinality(v_ids) > 1 then
+    select u.ids[1], u.ids[cardinality(v_ids)] into v_lo, v_hi from (select array_agg(x order by x) as ids from unnest(v_ids) x) u;
+  end if;
+  -- The rows of the answer are put together as text: their inputs are JSON already, and building it value by value is what would cost most in a claim.
+  select string_agg(concat('["', u.id, '","', j.job_kind, '",', to_json(j.tenant_id), ',', coalesce(to_json(j.idempotency_key)::text, 'null'), ',',
+      u.attempts + 1, ',', u.no, ',', coalesce(to_json(j.deadline_at)::text, 'null'), case when j.input is null then ',null,' else concat(',[', j.input, '],') end,
+      case when j.payload_ref is null and j.safe_payload is null and j.correlation_id is null then 'null,null,null'
+        else concat_ws(',', coalesce(to_json(j.payload_ref)::text, 'null'), coalesce(j.safe_payload::text, 'null'), coalesce(to_json(j.correlation_id)::text, 'null')) end, ',',
+      j.priority, ',', j.max_attempts,
+      case when j.parent_job_id is null and j.workflow_id is null then ',null,null]'
+        else concat(',', coalesce(to_json(j.parent_job_id)::text, 'null'), ',', coalesce(to_json(j.workflow_id)::text, 'null'), ']') end), ',')
+  into v_answer
   from unnest(v_ids, v_attempts, v_nos) with ordinality u(id, attempts, no, n)
-  join writ_data.job j on j.job_id = u.id
-  left join writ_data.payload p on p.tenant_id = j.tenant_id and p.sha256 = j.payload_sha256;
+  -- One by one through the index; the bounds leave only the days open in which these jobs were enqueued. Merged into the query, they would tempt
+  -- the planner to read everything between them, once for every job.
+  cross join lateral (select * from writ_data.job x where x.job_id = u.id and x.job_id between v_lo and v_hi offset 0) j;
   if not p_durable then
-    perform set_config('synchronous_commit', 'off', true);
+    v_setting := set_config('synchronous_commit', 'off', true);
   end if;
   v_start := least(cardinality(v_ids), greatest(p_start, 0));
-  select max(coalesce(k.timeout_s, (writ_data.setting('queue.lease.timeout_sec'))::double precision)) into v_timeout
-  from writ_data.job_kind k where k.job_kind = any (v_kinds);
+  v_until := v_now + v_ttl * interval '1 second';
   insert into writ_data.job_lease (lease_token, lease_name, holder, claimed_at, leased_until, ttl_s, timeout_s, job_ids, attempts, execution_nos, open_jobs,
-    start_upto, start_at)
+    start_upto, start_at, limited, alone)
   values (v_token, p_lease_name, p_lease_holder, v_now, v_until, v_ttl, v_timeout, v_ids, v_attempts, v_nos, cardinality(v_ids),
-    case when v_start > 0 then array[v_start] else '{}' end, case when v_start > 0 then array[v_now] else '{}' end);
-  perform writ_data.record('fn_job_claim', p_lease_holder, v_now, v_ids,
+    case when v_start > 0 then array[v_start] else '{}' end, case when v_start > 0 then array[v_now] else '{}' end, cardinality(h_kind) > 0, v_alone);
+  if cardinality(h_kind) > 0 then
+    insert into writ_data.limit_hold (lease_token, job_kind, limit_key, open_jobs)
+    select v_token, k, x, sum(n) from unnest(h_kind, h_key, h_jobs) u(k, x, n) group by k, x;
+    -- By the moment that the start mark says, so that the bound holds for what is recorded.
+    perform writ_data.meter(h_kind[i], h_key[i], h_jobs[i], v_now) from unnest(h_starts) i;
+  end if;
+  v_batch := writ_data.record('fn_job_claim', p_lease_holder, v_now, v_ids,
     array['dot.job.leased', 'dot.job.started'], array[1, 1], array[cardinality(v_ids), v_start]);
-  return json_build_object('lease_token', v_token, 'leased_until', v_until, 'started_upto', v_start, 'timeout_s', v_timeout, 'jobs', v_jobs);
+  return concat('{"lease_token":"', v_token, '","leased_until":', to_json(v_until), ',"started_upto":', v_start, ',"timeout_s":', v_timeout,
+    ',"after":', to_json(coalesce(chosen.after, '')), case when v_alone then ',"alone":true' end, case when v_blocked then ',"limited":true' end, case when v_again is not null then concat(',"again_ms":', v_again) end,
+    ',"jobs":[', v_answer, ']}')::json;
 end $$;

@@ -28,10 +28,12 @@ begin
   j.idempotency_key := coalesce(j.idempotency_key, j.job_id::text);
   update writ_data.job_key set job_id = v_new
   where tenant_id = j.tenant_id and job_kind = j.job_kind and idempotency_key = j.idempotency_key and job_id = p_job_id;
+  perform pg_current_xact_id();
+  j.ready_seq := null;
   j.job_id := v_new; j.parent_job_id := p_job_id; j.enqueued_by := p_actor; j.enqueued_at := v_now; j.process_after := v_now; j.deadline_at := null;
   insert into writ_data.job select j.*;
-  insert into writ_data.job_ready (job_kind, tenant_id, priority, seq, job_id, attempts, execution_no)
-  values (j.job_kind, j.tenant_id, j.priority, nextval('writ_data.job_ready_seq'), v_new, 0, 1);
+  perform writ_data.make_ready(array[v_new], array[j.job_kind], array[j.tenant_id], array[j.limit_key], array[j.priority], array[false],
+    array[0::smallint], array[1::smallint], array[null::timestamptz]);
   perform writ_data.record('fn_job_dead_letter_replay', p_actor, v_now, array[p_job_id, v_new],
     array['dot.job.cleaned', 'dot.job.enqueued'], array[1, 2], array[1, 2], p_note => p_triage);
   perform writ_data.wake(array[j.job_kind], v_now);

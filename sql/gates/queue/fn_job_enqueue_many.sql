@@ -2,7 +2,7 @@
 -- Enqueues N jobs in one statement per table. p_jobs is an array of objects:
 --   id (UUIDv7, fixed by the caller so that a repeated call is recognised), kind, key, tenant, input, safe_payload,
 --   priority, delay_ms or process_after, deadline_ms or deadline_at, max_attempts, executor, source_ref, target_ref,
---   payload_ref, payload_classification, correlation_id, causation_event_id, parent_job_id, workflow_id, source_system.
+--   payload_ref, payload_classification, correlation_id, causation_event_id, parent_job_id, workflow_id, source_system, limit_key.
 -- Answers {"enqueued": n, "duplicates": [{index, job_id, same_payload}], "refused": [{index, reason, detail}]}: each job is
 -- taken or refused by itself; with p_atomic one refusal refuses all, and nothing is enqueued. Keys are inserted in order, so that two calls with the same keys cannot deadlock.
 create or replace function writ.fn_job_enqueue_many(p_jobs jsonb, p_actor text, p_tenant_id text default 'default', p_atomic boolean default false)
@@ -15,7 +15,7 @@ declare
   v_default_attempts smallint := (writ_data.setting('queue.retry.max_attempts_default'))::smallint;
   v_max_bytes integer := (writ_data.setting('queue.payload.max_bytes'))::integer;
   v_max_safe_bytes integer := (writ_data.setting('queue.safe_payload.max_bytes'))::integer;
-  v_enqueued uuid[]; v_kinds text[]; v_refused jsonb; v_duplicates jsonb; v_total integer; v_refused_n integer;
+  v_enqueued uuid[]; v_kinds text[]; v_refused jsonb; v_duplicates jsonb; v_total integer; v_refused_n integer; v_homeless jsonb;
 begin
   if not coalesce((writ_data.setting('queue.job_substrate.enabled'))::boolean, false) then
     return writ_data.refusal('job_substrate_disabled');
@@ -25,6 +25,7 @@ begin
     return writ_data.refusal('invalid_jobs');
   end if;
 
+  perform pg_current_xact_id(); -- before a lane is looked up: see open_lane
   begin
   with item as not materialized (
     select (i.n - 1)::integer as index, i.id, i.kind, i.key, coalesce(i.tenant, p_tenant_id) as tenant,
@@ -37,13 +38,15 @@ begin
       k.event_domain, k.executor as kind_executor, coalesce(i.executor, k.executor) as executor,
       i.source_ref, i.target_ref, i.payload_ref, coalesce(i.payload_classification, 'safe_metadata') as payload_classification,
       i.correlation_id, i.causation_event_id, i.parent_job_id, i.workflow_id,
-      coalesce(i.source_system, k.source_system) as source_system
+      coalesce(i.source_system, k.source_system) as source_system,
+      -- Only a kind that has limits tells its jobs apart by key.
+      case when k.limit_concurrency is not null or k.limit_rate is not null then i.limit_key end as limit_key
     from rows from (jsonb_to_recordset(p_jobs) as (id uuid, kind text, key text, tenant text, input jsonb, safe_payload jsonb,
       priority smallint, process_after timestamptz, delay_ms bigint, deadline_at timestamptz, deadline_ms bigint,
       max_attempts smallint, executor text, source_ref text, target_ref text, payload_ref text, payload_classification text,
-      correlation_id text, causation_event_id uuid, parent_job_id uuid, workflow_id uuid, source_system text)) with ordinality
+      correlation_id text, causation_event_id uuid, parent_job_id uuid, workflow_id uuid, source_system text, limit_key text)) with ordinality
       i(id, kind, key, tenant, input, safe_payload, priority, process_after, delay_ms, deadline_at, deadline_ms, max_attempts, executor, source_ref,
-        target_ref, payload_ref, payload_classification, correlation_id, causation_event_id, parent_job_id, workflow_id, source_system, n)
+        target_ref, payload_ref, payload_classification, correlation_id, causation_event_id, parent_job_id, workflow_id, source_system, limit_key, n)
     left join writ_data.job_kind k on k.job_kind = i.kind
   ), judged as materialized (
     select *, case
@@ -58,6 +61,7 @@ begin
         when tenant is null or tenant = '' or length(tenant) > 200 then 'invalid_tenant'
         when not writ_data.visible(tenant) then 'tenant_forbidden'
         when key = '' or octet_length(key) > 1000 then 'invalid_idempotency_key'
+        when limit_key = '' or octet_length(limit_key) > 200 then 'invalid_limit_key'
         when octet_length(body) > v_max_bytes then 'payload_too_large'
         when body is not null and payload_ref is not null then 'invalid_payload_ref'
         when octet_length(concat(source_ref, target_ref, payload_ref, correlation_id, source_system)) > 8192 then 'payload_too_large'
@@ -67,47 +71,53 @@ begin
         when payload_classification not in ('safe_metadata', 'restricted') then 'invalid_payload_classification'
         when max_attempts < 1 then 'invalid_max_attempts'
         when workflow_id is not null and not writ_data.workflow_known(workflow_id, tenant) then 'unknown_workflow'
-      end as reason,
-      sha256(convert_to(body, 'UTF8')) as sha256
+      end as reason
     from item
   ), good as (
     select * from judged where reason is null and (not p_atomic or not exists (select from judged where reason is not null))
   ), key_taken as (
     insert into writ_data.job_key (tenant_id, job_kind, idempotency_key, job_id)
-    select tenant, kind, key, id from good where key is not null and not exists (select from writ_data.job j where j.job_id = good.id)
+    select tenant, kind, key, id from good
+    -- A scalar, so that it is looked up by its id: a join would read the whole table, since nested loops are off here.
+    where key is not null and (select j.job_id from writ_data.job j where j.job_id = good.id and j.job_id between v_oldest and v_newest) is null
     order by tenant, kind, key, index
     on conflict do nothing
     returning job_id
-  ), body_stored as (
-    insert into writ_data.payload (tenant_id, sha256, body)
-    select tenant, sha256, body from good
-    where sha256 is not null and (key is null or id in (select job_id from key_taken))
-    order by tenant, sha256
-    on conflict do nothing
+  ), place as materialized (
+    select nextval('writ_data.job_ready_seq') as seq
   ), enqueued as (
-    insert into writ_data.job (job_id, tenant_id, job_kind, event_domain, idempotency_key, source_ref, target_ref, payload_ref,
-      payload_sha256, safe_payload, payload_classification, executor, max_attempts, priority, process_after, deadline_at,
-      correlation_id, causation_event_id, parent_job_id, workflow_id, enqueued_by, enqueued_at, source_system)
-    select id, tenant, kind, event_domain, key, source_ref, target_ref, payload_ref,
-      sha256, safe_payload, payload_classification, executor, max_attempts, priority, process_after, deadline_at,
-      correlation_id, causation_event_id, parent_job_id, workflow_id, p_actor, v_now, source_system
+    insert into writ_data.job (job_id, tenant_id, job_kind, event_domain, idempotency_key, limit_key, source_ref, target_ref, payload_ref,
+      input, safe_payload, payload_classification, executor, max_attempts, priority, process_after, deadline_at,
+      correlation_id, causation_event_id, parent_job_id, workflow_id, enqueued_by, enqueued_at, source_system, ready_seq)
+    select id, tenant, kind, event_domain, key, limit_key, source_ref, target_ref, payload_ref,
+      body::json, safe_payload, payload_classification, executor, max_attempts, priority, process_after, deadline_at,
+      correlation_id, causation_event_id, parent_job_id, workflow_id, p_actor, v_now, source_system, case when process_after <= v_now then (select seq from place) end
     from good where key is null or id in (select job_id from key_taken)
     order by index
     on conflict do nothing
-    returning job_id, job_kind, tenant_id, priority, process_after, deadline_at
+    returning job_id, job_kind, tenant_id, limit_key, priority, process_after, deadline_at
+  ), call as materialized (
+    select job_kind, tenant_id, coalesce(limit_key, '') as limit_key, priority, deadline_at, array_agg(job_id) as ids,
+      (row_number() over (partition by job_kind, tenant_id, coalesce(limit_key, ''), priority order by deadline_at))::integer as n
+    from enqueued where process_after <= v_now group by job_kind, tenant_id, coalesce(limit_key, ''), priority, deadline_at
+  ), housed as materialized (
+    select call.*, (select l.lane_id from writ_data.lane l where l.job_kind = call.job_kind and l.tenant_id = call.tenant_id and l.limit_key = call.limit_key
+      and l.priority = call.priority and not l.alone and l.closing is null) as lane_id
+    from call
   ), ready as (
-    insert into writ_data.job_ready (job_kind, tenant_id, priority, seq, job_id, attempts, execution_no, deadline_at)
-    select job_kind, tenant_id, priority, nextval('writ_data.job_ready_seq'), job_id, 0, 1, deadline_at
-    from enqueued where process_after <= v_now
-    returning job_kind
+    insert into writ_data.job_ready (lane_id, seq, part, job_ids, attempts, execution_no, deadline_at)
+    select lane_id, (select seq from place), n * 1000 + part, ids[part * 100 + 1:part * 100 + 100], 0, 1, deadline_at
+    from housed cross join lateral generate_series(0, (cardinality(ids) - 1) / 100) part where lane_id is not null
   ), waiting as (
-    insert into writ_data.job_wait (due_at, job_kind, tenant_id, priority, job_id, attempts, execution_no, deadline_at, reason)
-    select process_after, job_kind, tenant_id, priority, job_id, 0, 1, deadline_at, 'delay'
+    insert into writ_data.job_wait (due_at, job_kind, tenant_id, limit_key, priority, job_id, attempts, execution_no, deadline_at, reason)
+    select process_after, job_kind, tenant_id, limit_key, priority, job_id, 0, 1, deadline_at, 'delay'
     from enqueued where process_after > v_now
   )
   select (select count(*) from judged),
     (select array_agg(job_id) from enqueued),
-    (select array_agg(distinct job_kind) from ready),
+    (select array_agg(distinct job_kind) from call),
+    (select jsonb_agg(jsonb_build_object('kind', job_kind, 'tenant', tenant_id, 'key', limit_key, 'priority', priority, 'deadline', deadline_at, 'seq', (select seq from place), 'n', n, 'ids', to_jsonb(ids))
+      order by job_kind, tenant_id, limit_key, priority) from housed where lane_id is null),
     (select jsonb_agg(jsonb_build_object('index', index, 'reason', reason, 'detail',
        case reason
          when 'unknown_job_kind' then kind
@@ -116,7 +126,10 @@ begin
          when 'forbidden_payload_key' then writ_data.forbidden_key(safe_payload)
          when 'payload_too_large' then format('input %s, safe_payload %s bytes', octet_length(body), octet_length(safe_payload::text))
        end) order by index) from judged where reason is not null)
-  into v_total, v_enqueued, v_kinds, v_refused;
+  into v_total, v_enqueued, v_kinds, v_homeless, v_refused;
+  if v_homeless is not null then
+    perform writ_data.house(v_homeless);
+  end if;
   exception when data_exception or datatype_mismatch then
     -- A value that does not fit its column: find out whose, one by one.
     if jsonb_array_length(p_jobs) > 1 then
@@ -132,14 +145,15 @@ begin
     select jsonb_agg(jsonb_build_object('index', d.index, 'job_id', d.job_id, 'same_payload', d.same_payload) order by d.index)
     into v_duplicates
     from (
-      select (x.n - 1)::integer as index, j.job_id, j.payload_sha256 is not distinct from
-          case when x.job ? 'input' then sha256(convert_to((x.job -> 'input')::text, 'UTF8')) end
+      select (x.n - 1)::integer as index, j.job_id, j.input::jsonb is not distinct from x.job -> 'input'
           and j.payload_ref is not distinct from i.payload_ref as same_payload,
         i.id
       from jsonb_array_elements(p_jobs) with ordinality x(job, n)
       cross join lateral jsonb_to_record(x.job) i(id uuid, kind text, key text, tenant text, payload_ref text)
-      left join writ_data.job_key t on t.tenant_id = coalesce(i.tenant, p_tenant_id) and t.job_kind = i.kind and t.idempotency_key = i.key
-      join writ_data.job j on j.job_id = coalesce(t.job_id, i.id) and j.tenant_id = coalesce(i.tenant, p_tenant_id) and j.job_kind = i.kind
+      left join lateral (select k.job_id from writ_data.job_key k
+        where k.tenant_id = coalesce(i.tenant, p_tenant_id) and k.job_kind = i.kind and k.idempotency_key = i.key offset 0) t on true
+      cross join lateral (select x.* from writ_data.job x where x.job_id = coalesce(t.job_id, i.id) offset 0) j
+      where j.tenant_id = coalesce(i.tenant, p_tenant_id) and j.job_kind = i.kind
     ) d
     where d.job_id <> d.id or not d.id = any (coalesce(v_enqueued, '{}'));
     if coalesce(cardinality(v_enqueued), 0) + v_refused_n + coalesce(jsonb_array_length(v_duplicates), 0) < v_total then

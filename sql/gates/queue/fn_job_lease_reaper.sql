@@ -30,6 +30,9 @@ begin
     from writ_data.abort(l, v_positions, array_fill('lease_expired'::text, array[v_n]), array_fill('lease_expired'::text, array[v_n]),
       array_fill(format('The worker %s stopped renewing its lease.', l.holder), array[v_n]), v_now);
     delete from writ_data.job_lease where lease_token = l.lease_token;
+    if l.limited then
+      delete from writ_data.limit_hold where lease_token = l.lease_token;
+    end if;
     if cardinality(v_done) > 0 then
       perform writ_data.record('fn_job_lease_reaper', p_actor, v_now, v_done, array['dot.job.succeeded'], array[1], array[cardinality(v_done)]);
     end if;

@@ -14,7 +14,8 @@ declare
   -- Copies: a field of a row variable is fetched from its storage again for every element that a statement reads.
   v_ids uuid[]; v_nos smallint[]; v_attempts smallint[]; v_upto integer;
   v_positions integer[] := p_positions; v_results text[] := p_results; v_too_large jsonb;
-  v_direct uuid[]; v_committed uuid[]; v_refused jsonb; v_ended integer; v_hashes bytea[]; v_may_remove boolean; v_started_upto integer; v_started uuid[];
+  v_direct uuid[]; v_committed uuid[]; v_refused jsonb; v_ended integer; v_may_remove boolean; v_started_upto integer; v_started uuid[]; v_batch uuid;
+  s record;
 begin
   v_may_remove := (select open_jobs <= cardinality(p_positions) from writ_data.job_lease where lease_token = p_lease_token);
   l := writ_data.lock_lease(p_lease_token, v_may_remove);
@@ -34,16 +35,14 @@ begin
     into v_positions, v_results, v_too_large
     from unnest(p_positions, p_results) with ordinality u(p, r, n)
     cross join lateral (select coalesce(octet_length(u.r) > (writ_data.setting('queue.payload.max_bytes'))::integer, false) as big) b;
-    select writ_data.store_payload(array_agg(j.tenant_id order by u.n), v_results) into v_hashes
-    from unnest(v_positions) with ordinality u(p, n) left join writ_data.job j on j.job_id = v_ids[u.p];
   end if;
   -- The ordinary case is a plain insert of all of them: ON CONFLICT looks into every unique index twice and writes half as much WAL again.
   begin
     with done as (
       insert into writ_data.job_execution
-        (job_id, execution_no, attempt, lease_token, lease_owner, status, started_at, committed_at, finished_at, result_sha256, result_ref)
+        (job_id, execution_no, attempt, lease_token, lease_owner, status, started_at, committed_at, finished_at, result, result_ref)
       select v_ids[p], v_nos[p], v_attempts[p] + 1, p_lease_token, l.holder, 'DONE',
-        l.start_at[width_bucket(p - 1, l.start_upto) + 1], v_now, v_now, v_hashes[n], p_result_refs[n]
+        l.start_at[width_bucket(p - 1, l.start_upto) + 1], v_now, v_now, v_results[n]::json, p_result_refs[n]
       from unnest(v_positions) with ordinality u(p, n)
       where p between 1 and v_upto
       returning job_id
@@ -52,9 +51,9 @@ begin
   exception when unique_violation then
     with done as (
       insert into writ_data.job_execution
-        (job_id, execution_no, attempt, lease_token, lease_owner, status, started_at, committed_at, finished_at, result_sha256, result_ref)
+        (job_id, execution_no, attempt, lease_token, lease_owner, status, started_at, committed_at, finished_at, result, result_ref)
       select v_ids[p], v_nos[p], v_attempts[p] + 1, p_lease_token, l.holder, 'DONE',
-        l.start_at[width_bucket(p - 1, l.start_upto) + 1], v_now, v_now, v_hashes[n], p_result_refs[n]
+        l.start_at[width_bucket(p - 1, l.start_upto) + 1], v_now, v_now, v_results[n]::json, p_result_refs[n]
       from unnest(v_positions) with ordinality u(p, n)
       where p between 1 and v_upto
       on conflict do nothing
@@ -68,7 +67,7 @@ begin
       select p, n, v_ids[p] as job_id, v_nos[p] as no from unnest(v_positions) with ordinality u(p, n)
       where v_ids[p] is null or v_ids[p] <> all (coalesce(v_direct, '{}'))
     ), done as (
-      update writ_data.job_execution e set status = 'DONE', finished_at = v_now, result_sha256 = v_hashes[rest.n], result_ref = p_result_refs[rest.n]
+      update writ_data.job_execution e set status = 'DONE', finished_at = v_now, result = v_results[rest.n]::json, result_ref = p_result_refs[rest.n]
       from rest where e.job_id = rest.job_id and e.execution_no = rest.no and e.lease_token = p_lease_token and e.status = 'COMMITTED'
       returning e.job_id
     )
@@ -81,10 +80,10 @@ begin
     into v_committed, v_refused;
     v_ended := v_ended + coalesce(cardinality(v_committed), 0);
   end if;
-  select started_upto, started into v_started_upto, v_started
-  from writ_data.settle_lease(l, v_may_remove, v_ended, 0, p_start_upto, v_now);
+  s := writ_data.settle_lease(l, v_may_remove, coalesce(v_direct, '{}') || coalesce(v_committed, '{}'), 0, p_start_upto, v_now);
+  v_started_upto := s.started_upto; v_started := s.started;
   if v_ended > 0 or v_started_upto > v_upto then
-    perform writ_data.record('fn_job_succeed', coalesce(p_actor, l.holder), v_now,
+    v_batch := writ_data.record('fn_job_succeed', coalesce(p_actor, l.holder), v_now,
       coalesce(v_direct, '{}') || coalesce(v_committed, '{}') || v_started,
       array['dot.job.committed', 'dot.job.succeeded', 'dot.job.started'],
       array[1, 1, v_ended + 1], array[coalesce(cardinality(v_direct), 0), v_ended, v_ended + cardinality(v_started)]);

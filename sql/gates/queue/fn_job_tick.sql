@@ -1,12 +1,14 @@
 -- gate: workflow_admin, dot_executor
 -- What has to happen by the clock, in one call that every worker makes and that one of them does at a time: due jobs become
--- claimable, passed deadlines cancel, expired leases are taken back, silent workers are reported.
+-- claimable, passed deadlines cancel, expired leases are taken back, silent workers are reported; once a minute lanes, partitions and
+-- retention are seen to.
 -- Answers the milliseconds until the next waiting job is due (null: none), so that a worker can call again just then.
 create or replace function writ.fn_job_tick(p_actor text) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
 declare
   v_now timestamptz := writ.now();
   v_promoted uuid[]; v_kinds text[]; v_late uuid[]; v_attempts smallint[]; v_nos smallint[]; v_reaped jsonb; v_silent text[];
+  d_tenants text[]; d_keys text[]; d_priorities smallint[]; d_alone boolean[]; d_deadlines timestamptz[];
 begin
   if not pg_try_advisory_xact_lock(hashtextextended('writ.fn_job_tick', 0)) then
     return jsonb_build_object('busy', true, 'next_due_ms', (select ceil(extract(epoch from greatest(min(due_at), v_now) - v_now) * 1000) from writ_data.job_wait having min(due_at) is not null));
@@ -15,14 +17,14 @@ begin
   with late as (
     delete from writ_data.job_ready where ctid = any (array(
       select ctid from writ_data.job_ready where deadline_at <= v_now limit 1000 for update skip locked))
-    returning job_id, attempts, execution_no
+    returning job_ids, attempts, execution_no
   ), late_waiting as (
     delete from writ_data.job_wait where ctid = any (array(
       select ctid from writ_data.job_wait where deadline_at <= v_now limit 1000 for update skip locked))
     returning job_id, attempts, execution_no
   )
   select array_agg(job_id), array_agg(attempts), array_agg(execution_no) into v_late, v_attempts, v_nos
-  from (select * from late union all select * from late_waiting) x;
+  from (select unnest(job_ids) as job_id, attempts, execution_no from late union all select * from late_waiting) x;
   if v_late is not null then
     v_late := writ_data.end_unleased(v_late, v_attempts, v_nos, 'deadline_exceeded', 'The deadline passed before a worker was free.', v_now);
     perform writ_data.record('fn_job_tick', p_actor, v_now, v_late, array['dot.job.cancelled'], array[1], array[cardinality(v_late)],
@@ -33,15 +35,13 @@ begin
     delete from writ_data.job_wait where ctid = any (array(
       select ctid from writ_data.job_wait where due_at <= v_now order by due_at limit 5000 for update skip locked))
     returning *
-  ), ready as (
-    insert into writ_data.job_ready (job_kind, tenant_id, priority, seq, job_id, attempts, execution_no, deadline_at)
-    select job_kind, tenant_id, priority, nextval('writ_data.job_ready_seq'), job_id, attempts, execution_no, deadline_at
-    from (select * from due order by due_at, job_id) d
-    returning job_id, job_kind
   )
-  select array_agg(job_id), array_agg(distinct job_kind) into v_promoted, v_kinds from ready;
+  select array_agg(d.job_id), array_agg(d.job_kind), array_agg(d.tenant_id), array_agg(d.limit_key), array_agg(d.priority), array_agg(d.alone),
+    array_agg(d.attempts), array_agg(d.execution_no), array_agg(d.deadline_at)
+  into v_promoted, v_kinds, d_tenants, d_keys, d_priorities, d_alone, v_attempts, v_nos, d_deadlines
+  from (select * from due order by due_at, job_id) d;
   if v_promoted is not null then
-    perform writ_data.wake(v_kinds, v_now);
+    perform writ_data.wake(writ_data.make_ready(v_promoted, v_kinds, d_tenants, d_keys, d_priorities, d_alone, v_attempts, v_nos, d_deadlines), v_now);
   end if;
 
   v_reaped := writ.fn_job_lease_reaper(p_actor);
@@ -58,6 +58,10 @@ begin
       array['system.queue_worker_silent'], array[1], array[cardinality(v_silent)], jsonb_build_object('executors', to_jsonb(v_silent)));
   end if;
 
+  perform writ_data.watch_ready();
+  perform writ_data.upkeep(v_now, p_actor);
+
   return jsonb_build_object('promoted', coalesce(cardinality(v_promoted), 0), 'late', coalesce(cardinality(v_late), 0), 'reaped', v_reaped,
+    'alone', (select coalesce(jsonb_agg(distinct l.job_kind), '[]') from writ_data.lane l where l.alone and exists (select from writ_data.job_ready r where r.lane_id = l.lane_id)),
     'next_due_ms', (select ceil(extract(epoch from greatest(min(due_at), v_now) - v_now) * 1000) from writ_data.job_wait having min(due_at) is not null));
 end $$;

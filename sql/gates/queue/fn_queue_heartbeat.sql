@@ -8,6 +8,8 @@ declare
 begin
   if coalesce(btrim(p_executor_id), '') = '' then
     return writ_data.refusal('actor_required', 'A worker has a name.');
+  elsif p_executor_id like 'MOT:%' then
+    return writ_data.refusal('generator_forbidden', p_executor_id);
   elsif p_executor_kind is null or p_executor_kind not in
       ('DOT', 'Agent', 'Hermes', 'Codex', 'PG_worker', 'external_worker', 'future_Kestra_adapter') then
     return writ_data.refusal('executor_forbidden', format('%s is not an executor.', coalesce(p_executor_kind, 'Nobody')));

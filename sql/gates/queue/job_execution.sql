@@ -3,7 +3,7 @@
 create or replace view writ.job_execution as
 select e.job_id::text || '/' || e.execution_no as exec_id, e.job_id, e.execution_no::integer, e.attempt::integer, e.status, e.abort_kind, e.final, e.lease_token,
   e.lease_owner, l.leased_until as lease_expires_at, e.started_at, e.committed_at, e.finished_at,
-  coalesce(e.result_ref, 'sha256:' || encode(e.result_sha256, 'hex')) as result_ref, e.error_code, e.error_message
+  coalesce(e.result_ref, 'sha256:' || encode(sha256(convert_to(e.result::text, 'UTF8')), 'hex')) as result_ref, e.error_code, e.error_message
 from writ_data.job_execution e
 left join writ_data.job_lease l on l.lease_token = e.lease_token
 where coalesce(current_setting('writ.tenant', true), '') = '' or exists (select from writ_data.job j where j.job_id = e.job_id and coalesce(current_setting('writ.tenant', true), '') in ('', j.tenant_id))

@@ -1,11 +1,16 @@
 /** `writ doctor`: looks at everything that has gone wrong for somebody before, and says what to do about it. */
 import type { Command } from 'commander';
 import { contextOf } from '../command.js';
-import { isInstalled } from '../connection.js';
+import { isInstalled, listenUrl } from '../connection.js';
+import { clock, gateClock } from '../doctor/clock.js';
 import { connectionChecks } from '../doctor/connection.js';
 import type { Checks, Finding, Level } from '../doctor/finding.js';
+import { pooler } from '../doctor/pooler.js';
 import { queueChecks } from '../doctor/queue.js';
 import { schemaChecks } from '../doctor/schema.js';
+import { settingsChecks } from '../doctor/settings.js';
+import { snapshotChecks } from '../doctor/snapshots.js';
+import { tableChecks } from '../doctor/tables.js';
 import { exitCodes, explain } from '../failure.js';
 import { type Output, plural, wrap } from '../output.js';
 
@@ -13,7 +18,8 @@ export function addDoctor(program: Command): void {
   program
     .command('doctor')
     .description('check the database, the schema, the workers and the queue')
-    .action(async (_options: unknown, command: Command) => {
+    .option('--listen-url <url>', 'the address that workers listen on, when it is not the database’s own', listenUrl)
+    .action(async (options: { listenUrl?: string }, command: Command) => {
       const { output, session } = contextOf(command);
       const findings = await session(
         async (db) => {
@@ -22,10 +28,11 @@ export function addDoctor(program: Command): void {
             for (const [name, check] of Object.entries(checks)) found.push(...(await check(db).catch((error) => [failed(name, error)])));
             return found;
           };
-          const before = [...(await run(connectionChecks)), ...(await run(schemaChecks))];
+          const server = { ...connectionChecks, clock, pooler: pooler(options.listenUrl), ...settingsChecks, ...snapshotChecks };
+          const before = await run({ ...server, ...schemaChecks });
           const installed = await isInstalled(db).catch(() => false);
           if (!installed) process.exitCode = exitCodes.unavailable;
-          return installed ? [...before, ...(await run(queueChecks))] : before;
+          return installed ? [...before, ...(await run({ 'clock of gates': gateClock, ...tableChecks, ...queueChecks }))] : before;
         },
         { installed: false },
       );
@@ -41,8 +48,9 @@ function failed(check: string, error: unknown): Finding {
   return { check, level: 'warning', says: `Could not be looked at: ${message}`, remedy };
 }
 
-const marks: Record<Level, readonly [mark: string, style: 'green' | 'yellow' | 'red']> = {
+const marks: Record<Level, readonly [mark: string, style: 'green' | 'cyan' | 'yellow' | 'red']> = {
   ok: ['✓', 'green'],
+  hint: ['·', 'cyan'],
   warning: ['!', 'yellow'],
   error: ['✗', 'red'],
 };
@@ -60,7 +68,11 @@ function show(output: Output, findings: readonly Finding[]): void {
   }
   const having = (level: Level) => findings.filter((finding) => finding.level === level).length;
   output.line();
-  output.line(
-    `${plural(findings.length, 'check')}: ${having('ok')} ok, ${plural(having('warning'), 'warning')}, ${plural(having('error'), 'error')}`,
-  );
+  const levels = [
+    `${having('ok')} ok`,
+    plural(having('hint'), 'hint'),
+    plural(having('warning'), 'warning'),
+    plural(having('error'), 'error'),
+  ];
+  output.line(`${plural(findings.length, 'finding')}: ${levels.join(', ')}`);
 }

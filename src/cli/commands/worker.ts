@@ -4,9 +4,9 @@ import { pathToFileURL } from 'node:url';
 import type { Command } from 'commander';
 import type { Duration } from '../../queue/duration.js';
 import type { HandledJob } from '../../queue/job.js';
-import { type ConnectOptions, Writ } from '../../writ.js';
+import { Writ } from '../../writ.js';
 import { contextOf, duration, wholeNumber } from '../command.js';
-import { checked } from '../connection.js';
+import { listenUrl } from '../connection.js';
 import { exitCodes, explain, Failure, wrongUsage } from '../failure.js';
 import { type Output, oneLine, plural, span } from '../output.js';
 import { interruption } from '../signals.js';
@@ -28,14 +28,14 @@ export function addWorker(program: Command): void {
     .option('--grace <duration>', 'how long running handlers may finish when the worker stops', duration, '10s')
     .option(
       '--listen-url <url>',
-      'the same database past its pooler, for wake-ups, where the other address leads through one in transaction mode',
+      'an address to listen on for wake-ups: a direct one, when the database’s own leads through a pooler',
+      listenUrl,
     )
-    .action(async (files: string[], { listenUrl, ...options }: Options, command: Command) => {
+    .action(async (files: string[], options: Options, command: Command) => {
       const { output, session, connectionString } = contextOf(command);
       const handlers = await load(files);
       await session(async () => undefined); // says at once when the database is not there or not ready
-      const listen = listenUrl === undefined ? {} : { listenConnectionString: checked(listenUrl, '--listen-url') };
-      await work({ connectionString: connectionString(), ...listen }, handlers, options, output);
+      await work(connectionString(), handlers, options, output);
     });
 }
 
@@ -91,15 +91,20 @@ function isHandledJob(value: unknown): value is HandledJob {
 }
 
 async function work(
-  connection: ConnectOptions,
+  connectionString: string,
   handlers: readonly HandledJob[],
-  options: Omit<Options, 'listenUrl'>,
+  { listenUrl: listenConnectionString, ...options }: Options,
   output: Output,
 ): Promise<void> {
   const tally = { begun: 0, completed: 0, failed: 0 };
   const startedAt = Date.now();
   const log = new WorkerLog(output);
-  const writ = await Writ.connect({ ...connection, max: Math.min(options.concurrency, 20) + 3, actor: 'worker' });
+  const writ = await Writ.connect({
+    connectionString,
+    ...(listenConnectionString !== undefined && { listenConnectionString }),
+    max: Math.min(options.concurrency, 20) + 3,
+    actor: 'worker',
+  });
   const { first, release } = interruption();
   try {
     const worker = await writ.work(

@@ -1,7 +1,7 @@
 /** Checks of the queue at work: switches, workers, backlog, dead letters, leases that nobody takes back. */
 import { type Health, readHealth } from '../commands/queue/stats.js';
 import type { Session } from '../connection.js';
-import { count, plural, span } from '../output.js';
+import { count, oneLine, plural, span } from '../output.js';
 import type { Checks, Finding } from './finding.js';
 
 const switches = {
@@ -24,42 +24,70 @@ async function queue(db: Session): Promise<Finding[]> {
   }));
 }
 
-interface Worker {
-  readonly executor_id: string;
-  readonly freshness: 'fresh' | 'warning' | 'stale';
-  readonly silent_s: number;
+export interface WorkerFacts {
+  readonly workers: readonly {
+    readonly executor_id: string;
+    readonly freshness: 'fresh' | 'warning' | 'stale';
+    readonly silent_s: number;
+  }[];
+  readonly backlog: number;
+  /** Kinds with jobs that can begin, of which no fresh worker has said that it serves them. */
+  readonly unserved: readonly { readonly kind: string; readonly backlog: number }[];
 }
 
-async function workers(db: Session): Promise<Finding[]> {
-  const all = await db.rows<Worker>(
-    `select executor_id, freshness, extract(epoch from writ.now() - last_beat_at)::float8 as silent_s from writ.v_queue_heartbeat order by last_beat_at desc`,
-  );
-  const having = (freshness: Worker['freshness']) => all.filter((worker) => worker.freshness === freshness);
+async function readWorkers(db: Session): Promise<WorkerFacts> {
+  return {
+    workers: await db.rows(
+      `select executor_id, freshness, extract(epoch from writ.now() - last_beat_at)::float8 as silent_s from writ.v_queue_heartbeat order by last_beat_at desc`,
+    ),
+    backlog: (await readHealth(db)).backlog,
+    // A worker that names no kinds leaves open which it serves.
+    unserved: await db.rows(
+      `select job_kind as kind, backlog::float8 as backlog from writ.v_job_queue_backlog b
+       where not exists (select from writ.v_queue_heartbeat h where h.freshness = 'fresh' and (h.kinds = '{}' or b.job_kind = any (h.kinds)))
+       order by b.backlog desc, b.job_kind`,
+    ),
+  };
+}
+
+export function judgeWorkers({ workers, backlog, unserved }: WorkerFacts): Finding[] {
+  const having = (freshness: WorkerFacts['workers'][number]['freshness']) => workers.filter((worker) => worker.freshness === freshness);
   const says = `${having('fresh').length} fresh, ${having('warning').length} late, ${having('stale').length} silent`;
   const silent = [...having('warning'), ...having('stale')];
   const findings: Finding[] = [];
   if (having('fresh').length === 0) {
-    const { backlog } = await readHealth(db);
     findings.push({
       check: 'workers',
       level: backlog > 0 ? 'error' : 'warning',
-      says: all.length === 0 ? 'None' : says,
+      says: workers.length === 0 ? 'None' : says,
       means: backlog > 0 ? `${plural(backlog, 'job')} can begin, and nobody takes them.` : 'Jobs that are enqueued now will wait.',
       remedy: 'Start one: `writ worker FILE`.',
     });
-  } else findings.push({ check: 'workers', level: 'ok', says });
+  } else {
+    findings.push({ check: 'workers', level: 'ok', says });
+    if (unserved.length > 0) {
+      findings.push({
+        check: 'workers',
+        level: 'warning',
+        says: `None serves ${some(unserved.map(({ kind, backlog }) => `${kind} (${plural(backlog, 'job')})`))}`,
+        means: 'These jobs can begin, and wait until a worker with a handler for them comes.',
+        remedy: 'Start a worker with these handlers; if the name of the kind was mistyped, cancel the jobs.',
+      });
+    }
+  }
   if (silent.length > 0) {
-    const named = silent.slice(0, 5).map((worker) => `${worker.executor_id} for ${span(worker.silent_s * 1000)}`);
     findings.push({
       check: 'workers',
       level: 'warning',
-      says: `Not heard: ${named.join(', ')}${silent.length > 5 ? ', …' : ''}`,
+      says: `Not heard: ${some(silent.map((worker) => `${worker.executor_id} for ${span(worker.silent_s * 1000)}`))}`,
       means: 'They died without leaving, or cannot reach the database. Their jobs are taken back when the leases expire.',
       remedy: 'See why they stopped.',
     });
   }
   return findings;
 }
+
+const some = (names: readonly string[]): string => oneLine(`${names.slice(0, 5).join(', ')}${names.length > 5 ? ', …' : ''}`);
 
 async function backlog(db: Session): Promise<Finding[]> {
   const health: Health = await readHealth(db);
@@ -81,26 +109,38 @@ async function backlog(db: Session): Promise<Finding[]> {
   return [{ check: 'backlog', level: 'warning', says, means: 'Jobs come faster than they are done.', remedy }, dead];
 }
 
-async function leases(db: Session): Promise<Finding[]> {
-  const [row] = await db.rows<{ leases: number; jobs: number; age_s: number | null }>(
-    `select count(distinct lease_token)::integer as leases, count(*)::integer as jobs,
-       extract(epoch from writ.now() - min(lease_expires_at))::float8 as age_s
-     from writ.job_execution where status in ('LEASED', 'IN_PROGRESS', 'COMMITTED') and lease_expires_at < writ.now()`,
-  );
-  const { leases: expired, jobs, age_s } = row as { leases: number; jobs: number; age_s: number | null };
-  if (expired === 0) return [{ check: 'leases', level: 'ok', says: 'None has expired' }];
-  const old = (age_s ?? 0) > 60;
-  return [
-    {
-      check: 'leases',
-      level: old ? 'error' : 'warning',
-      says: `${plural(expired, 'lease')} with ${plural(jobs, 'job')} expired, the oldest ${span((age_s ?? 0) * 1000)} ago`,
-      means: old
-        ? 'Any running worker takes expired leases back within seconds, so none does.'
-        : 'The next look of a worker takes them back.',
-      remedy: 'Start a worker, and see that queue.lease.reaper_enabled is true.',
-    },
-  ];
+export interface ExpiredLeases {
+  readonly leases: number;
+  readonly jobs: number;
+  readonly age_s: number;
 }
 
-export const queueChecks: Checks = { queue, workers, backlog, leases };
+async function readExpired(db: Session): Promise<ExpiredLeases> {
+  const [row] = await db.rows<ExpiredLeases>(
+    `select count(*)::integer as leases, coalesce(sum(open_jobs), 0)::float8 as jobs,
+       coalesce(extract(epoch from writ.now() - min(leased_until)), 0)::float8 as age_s
+     from writ.v_queue_lease where leased_until < writ.now()`,
+  );
+  return row as ExpiredLeases;
+}
+
+export function judgeLeases({ leases, jobs, age_s }: ExpiredLeases): Finding {
+  if (leases === 0) return { check: 'leases', level: 'ok', says: 'None has expired' };
+  const old = age_s > 60;
+  return {
+    check: 'leases',
+    level: old ? 'error' : 'warning',
+    says: `${plural(leases, 'lease')} with ${plural(jobs, 'job')} expired, the oldest ${span(age_s * 1000)} ago`,
+    means: old
+      ? 'Any running worker takes expired leases back within seconds, so none does.'
+      : 'The next look of a worker takes them back.',
+    remedy: 'Start a worker, and see that queue.lease.reaper_enabled is true.',
+  };
+}
+
+export const queueChecks: Checks = {
+  queue,
+  workers: async (db) => judgeWorkers(await readWorkers(db)),
+  backlog,
+  leases: async (db) => [judgeLeases(await readExpired(db))],
+};

@@ -1,21 +1,25 @@
 /**
  * What a worker does by the clock. Once a second, or when a waiting job is due, it looks: the queue's own clockwork turns (fn_job_tick), claims whose
- * answer was lost are given back, the heartbeat is renewed, and the worker is told to look for work. An idle worker asks to be woken; that is
- * renewed at most once per look, and nothing relies on it.
+ * answer was lost are given back, the heartbeat is renewed, the worker is told to look for work, and new facts become jobs of their consumers. An
+ * idle worker asks to be woken; that is renewed at most once per look, and nothing relies on it.
  */
-import type pg from 'pg';
+import type { PreparedPool } from '../../database/prepared.js';
 
 export const executor = 'external_worker';
 
+export type Look = (workerId: string) => Promise<number | undefined>;
+
 export interface ClockworkOptions {
-  readonly gates: pg.Pool;
+  readonly gates: PreparedPool;
   readonly workerId: string;
   readonly kinds: readonly string[];
   readonly pollMs: number;
+  /** What layers above do at each look. Each answers in how many milliseconds it wants to look again, or undefined. */
+  readonly looks: readonly Look[];
   /** What the heartbeat tells about the worker. */
   readonly details: () => Record<string, unknown>;
-  /** Something may be claimable. */
-  readonly onLook: () => void;
+  /** Something may be claimable; of these kinds jobs wait that may only run alone. */
+  readonly onLook: (alone: readonly string[]) => void;
   readonly onError: (error: unknown) => void;
 }
 
@@ -65,20 +69,38 @@ export class Clockwork {
     let next = pollMs;
     try {
       const { rows } = await gates.query('select writ.fn_job_tick($1) as answer', [workerId]);
-      const due = (rows[0].answer as { next_due_ms: number | null }).next_due_ms;
+      const { next_due_ms: due, alone } = rows[0].answer as { next_due_ms: number | null; alone?: string[] };
       if (due !== null) next = Math.min(next, Math.max(due, 5));
       for (const token of this.#unheard) {
         await gates.query('select writ.fn_lease_release($1, $2)', [token, workerId]);
         this.#unheard.delete(token);
       }
+      next = Math.min(next, await this.#lookAbove());
       if (Date.now() - this.#beatAt > beatEveryMs) await this.#beat(null);
-      onLook();
+      onLook(alone ?? []);
+      // Last, and in a transaction of its own: whatever goes wrong in it must not keep a lease from being taken back or a job from being claimed.
+      const followed = await gates.query('select writ.fn_consumer_dispatch_many() as answer');
+      if ((followed.rows[0].answer as { more?: boolean }).more) next = Math.min(next, 5);
     } catch (error) {
       onError(error);
     } finally {
       this.#looking = false;
       if (!this.#stopped) this.#lookIn(next);
     }
+  }
+
+  /** A fault above must not keep this worker from its own queue. */
+  async #lookAbove(): Promise<number> {
+    const { looks, workerId, pollMs, onError } = this.#options;
+    let next = pollMs;
+    for (const look of looks) {
+      try {
+        next = Math.min(next, Math.max((await look(workerId)) ?? pollMs, 5));
+      } catch (error) {
+        onError(error);
+      }
+    }
+    return next;
   }
 
   #lookIn(ms: number): void {

@@ -1,6 +1,7 @@
 /** What a handler is given, and the commit boundary behind `commit`. */
 import { createHash } from 'node:crypto';
 import type pg from 'pg';
+import type { PreparedPool } from '../../database/prepared.js';
 import { fromDatabase, isConnectionLoss, refusalIn, WritError } from '../../errors/index.js';
 import { pass } from './fault-points.js';
 
@@ -68,7 +69,7 @@ export interface ContextHost {
   /** For the transactions of handlers, and nothing else: a handler that waits in its transaction keeps no gate call waiting. */
   readonly transactions: pg.Pool;
   /** For gate calls. */
-  readonly gates: pg.Pool;
+  readonly gates: PreparedPool;
   readonly workerId: string;
 }
 

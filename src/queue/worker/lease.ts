@@ -15,6 +15,8 @@ export class Lease {
   readonly items: readonly WorkItem[];
   /** How long a handler may run whose kind does not say. */
   readonly timeoutMs: number;
+  /** Its one job is suspected of killing its worker: nothing runs beside it. */
+  readonly alone: boolean;
   /** Places 1…startedUpto are marked as started in the database. */
   startedUpto: number;
   /** How many have been handed to a handler. */
@@ -27,7 +29,8 @@ export class Lease {
   /** The database no longer knows the token: nothing of it may be reported, and its handlers should stop. */
   lost = false;
 
-  constructor(token: string, items: readonly WorkItem[], startedUpto: number, timeoutMs: number) {
+  constructor(token: string, items: readonly WorkItem[], startedUpto: number, timeoutMs: number, alone: boolean) {
+    this.alone = alone;
     this.token = token;
     this.timeoutMs = timeoutMs;
     this.items = items;

@@ -1,6 +1,6 @@
 /**
  * How far ahead of its handlers a worker works, decided from how fast they have been. Slow handlers: nothing is started that does not run at
- * once, so a crash charges exactly the jobs that ran. Fast handlers: a few milliseconds of work are started, and a few tens are claimed, per
+ * once, so a crash charges exactly the jobs that ran. Fast handlers: ten milliseconds of work are started, and a few tens are claimed, per
  * round trip, because there the round trips are what costs.
  */
 export class Pace {
@@ -28,11 +28,11 @@ export class Pace {
 
   /** How many jobs may be marked as started beyond those that free handlers take at once. */
   get startAhead(): number {
-    return Math.min(this.#maxBatch, Math.floor(this.#rate * 4));
+    return Math.min(this.#maxBatch, Math.floor(this.#rate * 10));
   }
 
   /** How many jobs to have on hand beyond those that free handlers take at once. */
   get prefetch(): number {
-    return Math.min(this.#maxBatch, Math.ceil(this.#rate * 50));
+    return Math.min(2 * this.#maxBatch, Math.ceil(this.#rate * 50));
   }
 }

@@ -1,4 +1,4 @@
-import type pg from 'pg';
+import type { PreparedPool } from '../../database/prepared.js';
 import { refusalIn } from '../../errors/index.js';
 import { pass } from './fault-points.js';
 import type { Lease, Reported } from './lease.js';
@@ -23,7 +23,7 @@ export interface Told {
  * (its COMMIT went through unanswered) is reported as the success it is.
  */
 export async function report(
-  pool: pg.Pool,
+  pool: PreparedPool,
   workerId: string,
   lease: Lease,
   outcomes: readonly Reported[],
@@ -80,7 +80,7 @@ export async function report(
   return { lost: false, startedUpto: Math.max(startedUpto, answer.started_upto), retries };
 }
 
-async function call(pool: pg.Pool, sql: string, params: unknown[]): Promise<GateAnswer | undefined> {
+async function call(pool: PreparedPool, sql: string, params: unknown[]): Promise<GateAnswer | undefined> {
   const sent = pool.query(sql, params);
   sent.catch(() => undefined); // looked at below; a fault point may wait in between
   await pass('finish_sent');

@@ -10,16 +10,19 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import type pg from 'pg';
+import type { PreparedPool } from '../../database/prepared.js';
 import { uuidv7 } from '../../database/uuid.js';
-import { isConnectionLoss, refusalIn, WritError } from '../../errors/index.js';
+import { isConnectionLoss, WritError } from '../../errors/index.js';
 import { type Duration, milliseconds } from '../duration.js';
 import type { HandledJob } from '../job.js';
-import { Clockwork, executor } from './clockwork.js';
-import { type ClaimRow, WorkItem } from './context.js';
+import { type ClaimAnswer, Claims } from './claims.js';
+import { Clockwork, type Look } from './clockwork.js';
+import { WorkItem } from './context.js';
 import { pass } from './fault-points.js';
 import { Handlers } from './handlers.js';
 import { Lease } from './lease.js';
 import { Listener } from './listener.js';
+import { type ErrorListener, guarded, printError } from './listeners.js';
 import type { Outcome } from './outcome.js';
 import { Pace } from './pace.js';
 import { Renewal } from './renewal.js';
@@ -39,26 +42,22 @@ export interface WorkerOptions {
   /** Jobs per claim at most; 500 unless given. */
   readonly batch?: number;
   /** Hears of failed attempts and of faults of the worker itself. Prints to standard error unless given. */
-  readonly onError?: (error: unknown, job?: { id: string; kind: string; attempt: number }) => void;
+  readonly onError?: ErrorListener;
   readonly name?: string;
 }
 
 export interface WorkerHost {
   readonly transactions: pg.Pool;
-  readonly gates: pg.Pool;
+  readonly gates: PreparedPool;
   readonly connection: pg.ClientConfig;
   /** For LISTEN, where the pool goes through a pooler that cannot. */
   readonly listenConnection: pg.ClientConfig;
+  /** What layers above do at each look of the worker. */
+  readonly looks: readonly Look[];
 }
 
-interface ClaimAnswer {
-  readonly lease_token: string;
-  readonly leased_until: string;
-  readonly started_upto: number;
-  readonly timeout_s: number;
-  readonly jobs: ClaimRow[];
-}
-
+/** A kind may have been registered with any of them; an enqueue wakes its domain. */
+const eventDomains = ['iu', 'birth_registry', 'governance', 'tac', 'kg', 'system', 'dot', 'health', 'piece'];
 const stopLimitMs = 5_000;
 const surplusMs = 1_000;
 
@@ -73,6 +72,7 @@ export class Worker {
   readonly #renewal: Renewal;
   readonly #listener: Listener;
   readonly #clockwork: Clockwork;
+  readonly #claims: Claims;
   #leases = new Map<string, Lease>();
   #claiming = false;
   /** Something may be there that the last claim did not see. */
@@ -108,13 +108,24 @@ export class Worker {
       onEnd: (lease, item, outcome) => this.#ended(lease, item, outcome),
     });
     const onError = (error: Error) => this.#trouble(error);
+    this.#claims = new Claims({
+      gates: host.gates,
+      workerId: this.id,
+      kinds: this.#kinds,
+      leaseMs: this.#ms.lease,
+      onAgain: () => this.#wake(),
+    });
     this.#clockwork = new Clockwork({
       gates: host.gates,
       workerId: this.id,
       kinds: this.#kinds,
       pollMs: this.#ms.poll,
+      looks: host.looks,
       details: () => ({ concurrency: this.#options.concurrency, running: this.#handlers.running, node: process.version }),
-      onLook: () => this.#wake(),
+      onLook: (alone) => {
+        if (alone.some((kind) => this.#kinds.includes(kind))) this.#claims.soloWanted = true;
+        this.#wake();
+      },
       onError: (error) => this.#trouble(error),
     });
     this.#renewal = new Renewal({
@@ -130,7 +141,7 @@ export class Worker {
     });
     this.#listener = new Listener({
       connection: host.listenConnection,
-      channels: ['queue_wake_dot', 'queue_cancel'],
+      channels: [...eventDomains.map((domain) => `queue_wake_${domain}`), 'queue_cancel'],
       onError,
       onConnected: () => this.#wake(),
       onWake: (channel, payload) => (channel === 'queue_cancel' ? this.#cancel(payload) : this.#wake()),
@@ -163,6 +174,7 @@ export class Worker {
     clearTimeout(hurry);
     clearTimeout(enough);
     clearInterval(this.#watch);
+    this.#claims.stop();
     this.#state = 'stopped';
     await Promise.all([
       this.#listener.stop(),
@@ -194,6 +206,8 @@ export class Worker {
 
   async #claim(): Promise<void> {
     if (this.#claiming || !this.#moreWork || this.#state !== 'running') return;
+    const idle = this.#leases.size === 0 && this.#handlers.running === 0;
+    if (!idle && (this.#claims.soloWanted || this.#runsAlone)) return;
     const onHand = this.#onHand;
     const free = this.#handlers.free;
     const { prefetch, startAhead } = this.#pace;
@@ -204,13 +218,7 @@ export class Worker {
     const start = Math.max(0, free + startAhead - onHand);
     const token = uuidv7();
     try {
-      const { rows } = await this.#host.gates.query(
-        'select writ.fn_job_claim_many($1::text[], $2, $3, $4, $5, $6, null, false, $7) as answer',
-        [this.#kinds, executor, this.id, this.#ms.lease / 1000, limit, start, token],
-      );
-      const answer = rows[0].answer as ClaimAnswer;
-      const refusal = refusalIn(answer);
-      if (refusal) throw refusal;
+      const answer = await this.#claims.ask(token, limit, start, idle);
       this.#lastTrouble.what = '';
       if (answer.jobs.length > 0) {
         await pass('claimed');
@@ -218,7 +226,7 @@ export class Worker {
         this.#take(answer);
         this.#startHandlers();
       }
-      if (answer.jobs.length === limit) this.#moreWork = true;
+      if (answer.jobs.length === limit || answer.alone) this.#moreWork = true;
       else if (!this.#clockwork.idle) {
         await this.#clockwork.declareIdle();
         this.#moreWork = true;
@@ -234,10 +242,15 @@ export class Worker {
     }
   }
 
-  #take({ lease_token: token, jobs, started_upto, timeout_s }: ClaimAnswer): void {
+  get #runsAlone(): boolean {
+    for (const lease of this.#leases.values()) if (lease.alone) return true;
+    return false;
+  }
+
+  #take({ lease_token: token, jobs, started_upto, timeout_s, alone = false }: ClaimAnswer): void {
     const host = { ...this.#host, workerId: this.id };
     const items = jobs.map((row, index) => new WorkItem(row, index + 1, token, host));
-    const lease = new Lease(token, items, started_upto, timeout_s * 1000);
+    const lease = new Lease(token, items, started_upto, timeout_s * 1000, alone);
     this.#leases.set(token, lease);
     this.#renewal.hold(token);
     if (this.#state !== 'running') this.#giveBack(lease);
@@ -327,6 +340,7 @@ export class Worker {
       try {
         const answer = await report(this.#host.gates, this.id, lease, outcomes, startUpto);
         lease.open -= outcomes.length;
+        if (this.#claims.limited && outcomes.length > 0) this.#moreWork = true;
         this.#pace.finished(outcomes.length);
         if (answer.lost) this.#lose(lease.token);
         if (answer.retries > 0) this.#clockwork.soon();
@@ -372,21 +386,4 @@ export class Worker {
 function isRetryable(error: unknown): boolean {
   const { code } = error as { code?: string };
   return code === '40001' || code === '40P01' || code === '55P03' || code === '53300';
-}
-
-/** A listener that throws must not stop the worker that tells it something. */
-function guarded(listener: NonNullable<WorkerOptions['onError']>): NonNullable<WorkerOptions['onError']> {
-  return (error, job) => {
-    try {
-      listener(error, job);
-    } catch (thrown) {
-      printError(thrown);
-      printError(error, job);
-    }
-  };
-}
-
-function printError(error: unknown, job?: { id: string; kind: string; attempt: number }): void {
-  const message = error instanceof Error ? error.message : String(error);
-  process.stderr.write(job ? `writ: ${job.kind} ${job.id} attempt ${job.attempt}: ${message}\n` : `writ: ${message}\n`);
 }

@@ -6,8 +6,10 @@ import { addReplay } from './replay.js';
 import { addShow } from './show.js';
 import { addStats } from './stats.js';
 import { addWatch } from './watch.js';
+import { addWeight } from './weight.js';
+import { addWorkflow } from './workflow.js';
 
 export function addQueue(program: Command): void {
   const queue = program.command('queue').description('look at jobs, cancel and replay them');
-  for (const add of [addStats, addList, addShow, addCancel, addReplay, addWatch]) add(queue);
+  for (const add of [addStats, addList, addShow, addCancel, addReplay, addWorkflow, addWeight, addWatch]) add(queue);
 }

@@ -45,32 +45,19 @@ export async function readJob(db: Session, id: string, tenant?: string): Promise
     job,
     executions,
     events: await readEvents(db, id),
-    ...(await readPayload(db, 'input', job)),
-    ...(await readPayload(db, 'result', job)),
+    ...(await readPayload(db, id)),
   };
 }
 
-/** The record is in the order of time, so the life of the job bounds the search. Bounds travel as text: a Date has no microseconds. */
 async function readEvents(db: Session, id: string): Promise<Row[]> {
-  const [life] = await db.rows<{ from: string; upto: string | null }>(
-    `select enqueued_at::text as "from", case when status in ('succeeded', 'cancelled') then finished_at::text end as upto
-     from writ.job_queue where job_id = $1`,
-    [id],
-  );
-  return db.rows(
-    `select event_type, occurred_at, actor_ref from writ.event_outbox
-     where occurred_at between $2::timestamptz and coalesce($3::timestamptz, 'infinity') and event_subject_ref = $1
-     order by occurred_at, id`,
-    [id, life?.from, life?.upto],
-  );
+  const [row] = await db.rows<{ events: Row[] }>('select writ.fn_job_events($1) as events', [id]);
+  return (row?.events ?? []).map((event) => ({ ...event, occurred_at: new Date(String(event.occurred_at)) }));
 }
 
-async function readPayload(db: Session, name: 'input' | 'result', job: Row): Promise<{ input?: unknown; result?: unknown }> {
-  const ref = job[name === 'input' ? 'payload_ref' : 'result_ref'];
-  if (typeof ref !== 'string' || !ref.startsWith('sha256:')) return {};
+async function readPayload(db: Session, id: string): Promise<{ input?: unknown; result?: unknown }> {
   try {
-    const [row] = await db.rows<{ body: unknown }>('select writ.fn_payload_read($1, $2) as body', [ref, job.tenant_id]);
-    return { [name]: row?.body };
+    const [row] = await db.rows<{ payload: { input?: unknown; result?: unknown } }>('select writ.fn_job_payload($1) as payload', [id]);
+    return row?.payload ?? {};
   } catch (error) {
     if (error instanceof WritError && error.code === 'permission_denied') return {};
     throw error;

@@ -24,13 +24,17 @@ interface Kind {
   readonly dead_letter: number;
 }
 
+/** Dead letters are looked up one by one to find their kinds, so only so many of them are, the newest. */
+const lookedUp = 10_000;
+
 const byKind = `
   select job_kind as kind, coalesce(b.backlog, 0)::float8 as backlog, coalesce(p.in_progress, 0)::float8 as in_progress,
     coalesce(d.dead_letter, 0)::float8 as dead_letter
   from writ.job_kind k
   left join writ.v_job_queue_backlog b using (job_kind)
   left join writ.v_job_queue_in_progress p using (job_kind)
-  left join (select q.job_kind, count(*) as dead_letter from ${jobsInStatus('dead_letter')} group by q.job_kind) d using (job_kind)
+  left join (select job_kind, count(*) as dead_letter from (
+    select q.job_kind from ${jobsInStatus('dead_letter')} order by e.job_id desc limit ${lookedUp}) q group by job_kind) d using (job_kind)
   order by backlog desc, job_kind`;
 
 export const readHealth = (db: Session): Promise<Health> => db.gate<Health>('fn_job_queue_health()');
@@ -46,6 +50,7 @@ export function addStats(queue: Command): void {
         const kinds = await db.rows<Kind>(byKind);
         if (output.json) output.data({ ...health, kinds });
         else show(output, health, kinds);
+        if (health.dead_letter_open > lookedUp) output.note(`Dead letters by kind are those of the newest ${count(lookedUp)}.`);
       });
     });
 }

@@ -1,0 +1,42 @@
+-- internal
+-- Drops what is past its retention, by the day: of the record any day; of jobs a day whose jobs have been cleaned. The few that have not, dead letters and jobs that
+-- still wait, are carried over into a fresh partition of the same day; a day with more than ten thousand of them stays as it is.
+-- Nobody waits for it longer than a tenth of a second: a day whose tables are in use, by a dump for instance, is for the next hour.
+create or replace function writ_data.retire_days(p_actor text, p_at timestamptz) returns integer language plpgsql as $$
+declare
+  v_record date := ((p_at - (writ_data.setting('queue.retention.record_sec'))::double precision * interval '1 second') at time zone 'UTC')::date;
+  v_jobs date := ((p_at - (writ_data.setting('queue.retention.finished_sec'))::double precision * interval '1 second') at time zone 'UTC')::date;
+  v_newest date := (clock_timestamp() at time zone 'UTC')::date - 1; -- ids of an hour ago may still come
+  v_day date; v_dropped text[] := '{}'; v_table text; v_kept bigint;
+begin
+  perform set_config('lock_timeout', '100ms', true);
+  for v_day in
+    select to_date(right(c.relname, 8), 'YYYYMMDD') from pg_inherits i join pg_class c on c.oid = i.inhrelid
+    where i.inhparent = 'writ_data.event_batch'::regclass and to_date(right(c.relname, 8), 'YYYYMMDD') < least(v_record, v_newest) order by 1
+  loop
+    begin
+      execute format('drop table writ_data.%I', 'event_batch' || to_char(v_day, '_YYYYMMDD'));
+      v_dropped := v_dropped || ('event_batch' || to_char(v_day, '_YYYYMMDD'));
+    exception when lock_not_available then
+      exit;
+    end;
+  end loop;
+  for v_day in
+    select to_date(right(c.relname, 8), 'YYYYMMDD') from pg_inherits i join pg_class c on c.oid = i.inhrelid
+    where i.inhparent = 'writ_data.job'::regclass and to_date(right(c.relname, 8), 'YYYYMMDD') < least(v_jobs, v_newest) order by 1
+  loop
+    begin
+      v_kept := writ_data.retire_day(v_day);
+      if v_kept >= 0 then
+        v_dropped := v_dropped || format('job%s (%s kept)', to_char(v_day, '_YYYYMMDD'), v_kept);
+      end if;
+    exception when lock_not_available then
+      exit;
+    end;
+  end loop;
+  perform set_config('lock_timeout', '0', true);
+  if v_dropped <> '{}' then
+    perform writ_data.record('fn_job_tick', p_actor, p_at, '{}', '{}', '{}', '{}', p_note => left('dropped ' || array_to_string(v_dropped, ', '), 4000));
+  end if;
+  return cardinality(v_dropped);
+end $$;

@@ -1,0 +1,21 @@
+-- gate: workflow_admin
+-- Stops a schedule from firing until it is resumed. Jobs that it has enqueued go on.
+create or replace function writ.fn_schedule_pause(p_schedule text, p_actor text, p_tenant_id text default 'default') returns jsonb
+  language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  v_now timestamptz := writ.now();
+  v_schedule writ_data.schedule;
+begin
+  if coalesce(btrim(p_actor), '') = '' then
+    return writ_data.refusal('actor_required');
+  end if;
+  select * into v_schedule from writ_data.schedule where tenant_id = p_tenant_id and schedule = p_schedule and writ_data.visible(tenant_id) for update;
+  if not found then
+    return writ_data.refusal('schedule_not_found', p_schedule);
+  elsif v_schedule.paused_at is not null then
+    return jsonb_build_object('schedule', p_schedule, 'changed', false);
+  end if;
+  update writ_data.schedule set paused_at = v_now, paused_by = p_actor where tenant_id = p_tenant_id and schedule = p_schedule;
+  perform writ_data.record('fn_schedule_pause', p_actor, v_now, '{}', '{}', '{}', '{}', p_note => p_schedule);
+  return jsonb_build_object('schedule', p_schedule, 'changed', true);
+end $$;

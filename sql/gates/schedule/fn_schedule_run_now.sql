@@ -1,0 +1,26 @@
+-- gate: workflow_admin
+-- Enqueues the job of a schedule at once, paused or not. It is not a tick: the next one comes as it would have come.
+create or replace function writ.fn_schedule_run_now(p_schedule text, p_actor text, p_tenant_id text default 'default') returns jsonb
+  language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  v_now timestamptz := writ.now();
+  v_schedule writ_data.schedule;
+  v_job jsonb; v_answer jsonb;
+begin
+  if coalesce(btrim(p_actor), '') = '' then
+    return writ_data.refusal('actor_required');
+  end if;
+  select * into v_schedule from writ_data.schedule where tenant_id = p_tenant_id and schedule = p_schedule and writ_data.visible(tenant_id);
+  if not found then
+    return writ_data.refusal('schedule_not_found', p_schedule);
+  end if;
+  v_job := (writ_data.schedule_job(v_schedule, v_now) - 'key') #- '{safe_payload,tick}';
+  v_answer := writ.fn_job_enqueue_many(jsonb_build_array(v_job), p_actor);
+  if v_answer ? 'reason' then
+    return v_answer;
+  elsif v_answer #> '{refused,0}' is not null then
+    return writ_data.refusal(v_answer #>> '{refused,0,reason}', v_answer #>> '{refused,0,detail}');
+  end if;
+  perform writ_data.record('fn_schedule_run_now', p_actor, v_now, array[(v_job ->> 'id')::uuid], '{}', '{}', '{}', p_note => p_schedule);
+  return jsonb_build_object('schedule', p_schedule, 'job_id', v_job -> 'id');
+end $$;

@@ -1,0 +1,22 @@
+/** Calling a gate: its answer, or its refusal thrown. */
+import { fromDatabase, refusalIn, WritRefusal } from '../errors/index.js';
+import type { Queryable } from './connection.js';
+
+/** `call` is everything after `writ.`. */
+export async function gate<Answer>(db: Queryable, call: string, params: readonly (string | number | null)[]): Promise<Answer> {
+  for (const text of params) {
+    if (typeof text === 'string' && (text.includes('\0') || !text.isWellFormed())) {
+      throw new WritRefusal('invalid_text', call.slice(0, call.indexOf('(')));
+    }
+  }
+  let answer: unknown;
+  try {
+    // As text: what a library makes of a JSON answer is its own affair, and some rename its keys.
+    answer = JSON.parse(String((await db.query(`select writ.${call}::text as answer`, [...params])).rows[0]?.answer));
+  } catch (error) {
+    throw fromDatabase(error);
+  }
+  const refusal = refusalIn(answer);
+  if (refusal) throw refusal;
+  return answer as Answer;
+}

@@ -1,0 +1,19 @@
+/** Who hears of trouble, unless somebody else wants to: standard error. */
+export type ErrorListener = (error: unknown, job?: { id: string; kind: string; attempt: number }) => void;
+
+/** A listener that throws must not stop the worker that tells it something. */
+export function guarded(listener: ErrorListener): ErrorListener {
+  return (error, job) => {
+    try {
+      listener(error, job);
+    } catch (thrown) {
+      printError(thrown);
+      printError(error, job);
+    }
+  };
+}
+
+export function printError(error: unknown, job?: { id: string; kind: string; attempt: number }): void {
+  const message = error instanceof Error ? error.message : String(error);
+  process.stderr.write(job ? `writ: ${job.kind} ${job.id} attempt ${job.attempt}: ${message}\n` : `writ: ${message}\n`);
+}
