@@ -9,6 +9,8 @@ export interface FileException {
 export const files: readonly FileException[] = [
   { file: 'test/cli/demo.test.ts', why: 'the demo starts a server of its own' },
   { file: 'test/cli/dev.test.ts', why: '`writ dev` starts a server of its own' },
+  { file: 'test/cli/doctor/conditions.test.ts', why: 'starts a server of its own, and poolers before it' },
+  { file: 'test/cli/doctor/judgements.test.ts', why: 'no database' },
   { file: 'test/cli/output.test.ts', why: 'no database' },
   { file: 'test/database/migrate.test.ts', why: 'starts a server of its own, without our roles in it' },
   { file: 'test/errors/registry.test.ts', why: 'no database' },
@@ -29,6 +31,11 @@ export interface TestException extends FileException {
 
 /** Single tests of files that otherwise go through. */
 export const tests: readonly TestException[] = [
+  {
+    file: 'test/cli/doctor.test.ts',
+    test: 'a healthy installation is all ok and exits 0',
+    why: 'behind a pooler the doctor gives a hint, so that not all is ok',
+  },
   {
     file: 'test/cli/usage.test.ts',
     test: 'a wrong password exits 3 and is not printed',
