@@ -223,7 +223,7 @@ export class Writ {
     const kinds = jobs.map(({ job }) => job as unknown as JobKind<never, unknown>);
     await Promise.all(kinds.map((kind) => this.#register(kind)));
     const items = await Promise.all(jobs.map(({ job: _, input, ...rest }, n) => toItem(kinds[n] as JobKind<never, unknown>, input, rest)));
-    const params = [workflowJson(workflow), `[${items.map((item) => item.json).join(',')}]`, this.#actor, workflow.tenant ?? 'default'];
+    const params = [workflowJson(workflow), `[${items.map((item) => item.json()).join(',')}]`, this.#actor, workflow.tenant ?? 'default'];
     const answer = await this.#gate('fn_mot_graph_emit', params, db && queryable(db));
     return { workflowId: String(answer.workflow_id), jobIds: answer.job_ids as string[], duplicate: answer.duplicate === true };
   }

@@ -22,6 +22,7 @@ export async function setup(): Promise<void> {
         fsync: 'off',
         max_connections: '200',
         max_locks_per_transaction: '256',
+        max_prepared_transactions: '10',
         ...(behind === 'pgbouncer' && { hba_file: openDoor() }),
       },
     });

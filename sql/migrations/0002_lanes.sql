@@ -28,10 +28,10 @@ create function writ_data.day_floor(p_day date) returns uuid language sql immuta
   return (lpad(to_hex((p_day - date '1970-01-01') * 86400000::bigint), 12, '0') || '70008000000000000000')::uuid;
 
 -- Used below and by writ_data.keep_partitions. A table of its own first, then attached: that needs no lock which a reader or writer of the
--- other partitions would have to wait for.
+-- other partitions would have to wait for. Its indexes have the names of its table's, and the day: they are what a violation is reported by.
 create function writ_data.make_partition(p_table text, p_day date) returns boolean language plpgsql as $$
 declare
-  v_name text := p_table || to_char(p_day, '_YYYYMMDD');
+  v_suffix text := to_char(p_day, '_YYYYMMDD'); v_name text := p_table || v_suffix; v_index record;
 begin
   if to_regclass('writ_data.' || v_name) is not null then
     return false;
@@ -39,6 +39,12 @@ begin
   execute format('create table writ_data.%I (like writ_data.%I including all)', v_name, p_table);
   execute format('alter table writ_data.%I attach partition writ_data.%I for values from (%L) to (%L)', p_table, v_name,
     writ_data.day_floor(p_day), writ_data.day_floor(p_day + 1));
+  for v_index in
+    select i.inhrelid::regclass::text as name, c.relname || v_suffix as called from pg_index x join pg_inherits i on i.inhrelid = x.indexrelid join pg_class c on c.oid = i.inhparent
+    where x.indrelid = format('writ_data.%I', v_name)::regclass
+  loop
+    execute format('alter index %s rename to %I', v_index.name, v_index.called);
+  end loop;
   return true;
 end $$;
 
@@ -164,16 +170,17 @@ comment on table writ_data.event_batch is
 alter table writ_data.event_batch alter subjects set storage external;
 create index event_batch_by_xid on writ_data.event_batch (xid, batch_id);
 
+-- A job has its day in each of its three tables, though nothing may have happened to it yet: all of them begin with the oldest job.
 do $$
 declare
-  v_table text; v_first date;
+  v_today date := (clock_timestamp() at time zone 'UTC')::date; v_table text; v_first date;
 begin
   foreach v_table in array array['job', 'job_execution', 'job_cleaned', 'event_batch'] loop
-    execute format('select coalesce((select to_timestamp((''x'' || left(replace(min(id), ''-'', ''''), 12))::bit(48)::bigint / 1000.0) at time zone ''UTC''
-      from (select %s::text as id from writ_data.%I order by 1 limit 1) x), clock_timestamp() at time zone ''UTC'')::date',
-      case v_table when 'event_batch' then 'batch_id' else 'job_id' end, v_table || '_old') into v_first;
-    for v_day in 0 .. ((clock_timestamp() at time zone 'UTC')::date + 14 - least(v_first, (clock_timestamp() at time zone 'UTC')::date - 1)) loop
-      perform writ_data.make_partition(v_table, least(v_first, (clock_timestamp() at time zone 'UTC')::date - 1) + v_day);
+    execute format('select least(%L::date, (select to_timestamp((''x'' || left(replace(x.id::text, ''-'', ''''), 12))::bit(48)::bigint / 1000.0) at time zone ''UTC''
+      from (select %s as id from writ_data.%I order by 1 limit 1) x)::date)', v_today - 1,
+      case v_table when 'event_batch' then 'batch_id' else 'job_id' end, case v_table when 'event_batch' then 'event_batch_old' else 'job_old' end) into v_first;
+    for v_day in 0 .. v_today + 14 - v_first loop
+      perform writ_data.make_partition(v_table, v_first + v_day);
     end loop;
   end loop;
 end $$;
@@ -190,11 +197,12 @@ create table writ_data.lane (
   head      bigint not null default 0,
   closing   xid8
 ) with (fillfactor = 50);
-comment on table writ_data.lane is 'Where jobs of one kind, tenant, limit key and priority stand in line. Made by the first job, removed some minutes after the last.';
+comment on table writ_data.lane is 'Where jobs of one kind, tenant, limit key and priority stand in line. Made by the first job, removed some minutes after the last. There may be two of a name for a while: nobody waits for another''s transaction to make one.';
 comment on column writ_data.lane.alone is 'For jobs whose worker died in them: each runs with nothing beside it.';
 comment on column writ_data.lane.head is 'No ready row of the lane stands before it.';
-comment on column writ_data.lane.closing is 'Found empty by that transaction; removed when every transaction that may not have seen this has ended.';
-create unique index lane_is_one on writ_data.lane (job_kind, tenant_id, limit_key, priority desc, alone);
+comment on column writ_data.lane.closing is '0: found empty. A transaction that has seen this mark stand: removed when every older one has ended.';
+create index lane_by_name on writ_data.lane (job_kind, tenant_id, limit_key, priority desc, alone);
+create index lane_by_key on writ_data.lane (job_kind, tenant_id, md5(limit_key), priority desc) where limit_key <> '';
 create index lane_alone on writ_data.lane (job_kind) where alone;
 
 alter table writ_data.job_ready rename to job_ready_old;
@@ -208,11 +216,16 @@ create table writ_data.job_ready (
   execution_no smallint not null,
   deadline_at  timestamptz,
   moved        boolean not null default false,
+  inputs       text[],
+  max_attempts smallint,
   constraint ready_row_has_jobs check (cardinality(job_ids) between 1 and 100),
   constraint moved_jobs_stand_by_themselves check (not moved or cardinality(job_ids) = 1)
 );
 comment on table writ_data.job_ready is
   'What can be claimed now: the jobs that one call added to a lane, at most a hundred to a row. A claim deletes the row and writes a lease.';
+comment on column writ_data.job_ready.max_attempts is
+  'Set: the row carries all that a worker needs to know, with the inputs beside it, and a claim need not look the jobs up. Null: it has to.';
+alter table writ_data.job_ready alter inputs set storage external;
 comment on column writ_data.job_ready.moved is 'Came here after a delay, a retry or a release, and so not where its ready_seq says.';
 create index job_ready_claim on writ_data.job_ready (lane_id, seq, part);
 create index job_ready_by_deadline on writ_data.job_ready (deadline_at) where deadline_at is not null;

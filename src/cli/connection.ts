@@ -53,7 +53,8 @@ export function connectionString(option: string | undefined): string {
 /** Where to listen, when that is not the database's own address. */
 export const listenUrl = (text: string): string => checked(text, '--listen-url');
 
-function checked(text: string, origin: string): string {
+/** A text that can be used as a connection string; `origin` names where it was found. */
+export function checked(text: string, origin: string): string {
   // The text itself is not shown: it may hold a password.
   const wrong = wrongUsage(
     `${origin} is not a PostgreSQL connection string.`,

@@ -396,6 +396,24 @@ export const registry = {
     status: 503,
     retryable: false,
   },
+  import_source_missing: {
+    message: 'The queue to import from is not there.',
+    remedy: 'Name its schema with --schema, and its database with --source-url if it is another one.',
+    status: 404,
+    retryable: false,
+  },
+  import_source_unknown: {
+    message: 'The queue to import from has tables that this version of Writ does not know.',
+    remedy: 'Upgrade it to the version that docs/moving.md names, or let its own workers finish what is left.',
+    status: 409,
+    retryable: false,
+  },
+  import_source_hidden: {
+    message: 'Row-level security hides the jobs to import from this database user.',
+    remedy: 'Connect as the owner of those tables, who also needs workflow_admin.',
+    status: 403,
+    retryable: false,
+  },
   closed: { message: 'This Writ is closed.', remedy: 'Connect again.', status: 500, retryable: false },
 
   // What a handler can end with.

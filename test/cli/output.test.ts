@@ -1,4 +1,6 @@
+import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
+import { answersYes } from '../../src/cli/confirm.js';
 import { oneLine, span, wrap } from '../../src/cli/output.js';
 import { describeTarget, keepSecret, redact } from '../../src/cli/secrets.js';
 
@@ -27,4 +29,17 @@ test('sentences are broken between words', () => {
 
 test('spans of time are short to read', () => {
   expect([0.4, 850, 12_400, 300_000, 10_800_000, 777_600_000].map(span)).toEqual(['0.4 ms', '850 ms', '12.4 s', '5 min', '3 h', '9 d']);
+});
+
+test.each([
+  ['y\n', true],
+  ['YES\n', true],
+  ['\n', false],
+  ['yesterday\n', false],
+  ['', false],
+])('only yes is a yes: %j', async (typed, yes) => {
+  const input = new PassThrough();
+  const answer = answersYes('Go on?', input, new PassThrough());
+  input.end(typed);
+  expect(await answer).toBe(yes);
 });

@@ -29,7 +29,7 @@ test('a schedule is defined, listed in its own time zone, paused, resumed, run a
 
   const { jobId } = await json<{ jobId: string }>(['schedules', 'run', 'nightly', '--actor', 'ada'], { env });
   expect(
-    await db.query('select job_id, enqueued_by, priority, writ.fn_payload_read(payload_ref, tenant_id) as input from writ.job_queue'),
+    await db.query(`select job_id, enqueued_by, priority, writ.fn_job_payload(job_id) -> 'input' as input from writ.job_queue`),
   ).toEqual([{ job_id: jobId, enqueued_by: 'ada', priority: -3, input: { n: 1 } }]);
   expect((await writ(['schedules', 'remove', 'nightly'], { env })).stdout).toBe('Removed nightly.\n');
   expect((await writ(['schedules', 'list'], { env })).stdout).toMatch(/^No schedules/);

@@ -152,11 +152,11 @@ describe('a migration', () => {
     await migrate(client, { enable: true });
     await client.query(`select writ.fn_job_kind_register('chore', '{}', 'test')`);
     await client.query(
-      `create or replace function writ.fn_payload_read(p_ref text, p_tenant_id text) returns json language sql as 'select null::json'`,
+      `create or replace function writ.fn_job_payload(p_job_id uuid, p_tenant_id text default null) returns jsonb language sql as 'select null::jsonb'`,
     );
-    await client.query(`update writ_data.schema_object set sha256 = 'old' where name = 'writ.fn_payload_read'`);
+    await client.query(`update writ_data.schema_object set sha256 = 'old' where name = 'writ.fn_job_payload'`);
     expect((await migrate(client)).objects).toHaveLength(1);
-    expect(await rows(client, `select prosrc like '%writ_data.payload%' as ours from pg_proc where proname = 'fn_payload_read'`)).toEqual([
+    expect(await rows(client, `select prosrc like '%writ_data.job %' as ours from pg_proc where proname = 'fn_job_payload'`)).toEqual([
       { ours: true },
     ]);
     expect(await rows(client, 'select job_kind from writ_data.job_kind')).toEqual([{ job_kind: 'chore' }]);

@@ -30,6 +30,11 @@ test('the migrated schema is the one in sql/snapshot.sql', async () => {
   );
 });
 
+test('a day that comes does not show in it', async () => {
+  await client.query(`select writ_data.make_partition('job', date '2222-02-02')`);
+  expect(await snapshot()).toBe(committed());
+});
+
 test.each([
   ['a column', 'alter table writ_data.job add surprise text'],
   ['a default', `alter table writ_data.dot_config alter updated_by set default 'somebody'`],

@@ -29,6 +29,7 @@ async function populate(): Promise<Record<'acme' | 'globex', Jobs>> {
       [uuidv7(), tenant],
     );
     await schedule(tenant);
+    await gates.call('fn_tenant_weight_set', { tenant_id: tenant, weight: 2, actor: 'test' });
   }
   for (const tenant of tenants) jobs[tenant].queued = await gates.enqueue({ tenant, key: 'queued' });
   return jobs;
@@ -64,8 +65,8 @@ describe('with p_tenant_id', () => {
 
   test("another tenant's input cannot be read", async () => {
     const { acme } = await populate();
-    const { payload_ref } = await gates.job(acme.dead);
-    expect(await gates.call('fn_payload_read', { ref: payload_ref, tenant_id: 'globex' })).toBeNull();
+    await gates.refuses('job_not_found', 'fn_job_payload', { job_id: acme.dead, tenant_id: 'globex' });
+    expect(await gates.call('fn_job_payload', { job_id: acme.dead, tenant_id: 'acme' })).toEqual({ input: { tenant: 'acme' } });
   });
 
   test('one’s own job can be cancelled and replayed', async () => {
@@ -152,9 +153,9 @@ describe('with writ.tenant set', () => {
   });
 
   test('an input of another tenant cannot be read, even by naming that tenant', async () => {
-    const { payload_ref } = await gates.job(jobs.acme.dead);
     await as('globex');
-    expect(await gates.call('fn_payload_read', { ref: payload_ref, tenant_id: 'acme' })).toBeNull();
+    await gates.refuses('job_not_found', 'fn_job_payload', { job_id: jobs.acme.dead, tenant_id: 'acme' });
+    await gates.refuses('job_not_found', 'fn_job_payload', { job_id: jobs.acme.dead });
   });
 
   test('a job cannot be enqueued for another tenant', async () => {

@@ -22,11 +22,10 @@ export async function prepare(client) {
 /** What is looked at more than once, computed once. A job is found by the number in its input: the producer may not know its id. */
 const views = `
   create temp table j as
-    select q.job_id, q.job_kind, q.status, q.attempts, q.max_attempts, q.parent_job_id, s.state, (p.body::jsonb ->> 'n')::integer as n,
+    select q.job_id, q.job_kind, q.status, q.attempts, q.max_attempts, q.parent_job_id, s.state, (w.input ->> 'n')::integer as n,
       exists (select from fault.duplicated d where d.job_id = q.job_id) as duplicated
     from (select distinct on (job_id) * from writ.job_queue order by job_id) q
     join writ_data.job w on w.job_id = q.job_id
-    left join writ_data.payload p on p.tenant_id = w.tenant_id and p.sha256 = w.payload_sha256
     left join writ.v_job_state s on s.job_id = q.job_id;
   create temp table x as select * from writ.job_execution;
   create temp table f as
@@ -109,7 +108,11 @@ export const checks = [
     'a job is not at rest',
     `select job_id, job_kind, status, attempts from j where status not in ('succeeded', 'dead_letter', 'cancelled')`,
   ],
-  ['stuck', 'a ready row is left', `select job_id, job_kind, attempts, execution_no from writ_data.job_ready`],
+  [
+    'stuck',
+    'a ready row is left',
+    `select j.job_id, j.job_kind, attempts, execution_no from writ_data.job_ready r join writ_data.job j on j.job_id = any (r.job_ids)`,
+  ],
   ['stuck', 'a waiting row is left', `select job_id, job_kind, due_at from writ_data.job_wait`],
   ['stuck', 'a lease is left', `select lease_token, holder, leased_until, job_ids from writ_data.job_lease`],
   ['stuck', 'a commit was not finished', `select job_id, execution_no from x where status = 'COMMITTED'`],

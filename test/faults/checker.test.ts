@@ -83,7 +83,8 @@ const damages: [verdict: string, what: string, sql: string][] = [
   [
     'stuck',
     'a ready row is left',
-    `insert into writ_data.job_ready (job_kind, tenant_id, priority, seq, job_id, attempts, execution_no) values ('fault.steady', 'default', 0, 1, ${idOf(1)}, 0, 2)`,
+    `insert into writ_data.job_ready (lane_id, seq, part, job_ids, attempts, execution_no, moved)
+     values (writ_data.open_lane('fault.steady', 'default', null, 0::smallint, false), 1, 0, array[${idOf(1)}], 0, 2, true)`,
   ],
   ['stuck', 'a job is not at rest', `delete from writ_data.job_execution where job_id = ${idOf(2)}`],
   ['wrong', 'a dead letter was never begun by a handler', `delete from fault.begun where job_id = ${idOf(4)}`],

@@ -24,10 +24,11 @@ async function deliverAgain(jobId) {
   // A copy of the row that its claim deleted: the same job, the same number of execution.
   await client.query(
     `with twice as (
-       insert into writ_data.job_ready (job_kind, tenant_id, priority, seq, job_id, attempts, execution_no, deadline_at)
-       select j.job_kind, j.tenant_id, j.priority, nextval('writ_data.job_ready_seq'), j.job_id, l.attempts[p], l.execution_nos[p], j.deadline_at
+       insert into writ_data.job_ready (lane_id, seq, part, job_ids, attempts, execution_no, deadline_at, moved)
+       select writ_data.open_lane(j.job_kind, j.tenant_id, j.limit_key, j.priority, l.alone), nextval('writ_data.job_ready_seq'), 0, array[j.job_id],
+         l.attempts[p], l.execution_nos[p], j.deadline_at, true
        from writ_data.job_lease l cross join lateral array_position(l.job_ids, $1) p join writ_data.job j on j.job_id = $1
-       where p is not null limit 1 returning job_id)
+       where p is not null limit 1 returning job_ids[1] as job_id)
      insert into fault.duplicated (job_id) select job_id from twice`,
     [jobId],
   );

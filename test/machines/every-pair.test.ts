@@ -23,6 +23,7 @@ const ways: Record<string, { state: JobState; reach: () => Promise<Subject> }> =
   queued: { state: 'queued', reach: async () => ({ id: await queued(), token: stranger }) },
   'queued for later': { state: 'queued', reach: async () => ({ id: await queued({ delay_ms: 1000 }), token: stranger }) },
   'queued after a release': { state: 'queued', reach: async () => end(await held(), 'fn_job_release', { actor: 'test' }) },
+  'queued after a crash': { state: 'queued', reach: async () => due(await crashed()) },
   leased: { state: 'leased', reach: () => held({ started: false }) },
   'leased, asked to stop': { state: 'leased', reach: async () => asked(await held({ started: false })) },
   'leased on the last attempt': { state: 'leased', reach: () => held({ started: false, attempts: 1 }) },
@@ -32,7 +33,8 @@ const ways: Record<string, { state: JobState; reach: () => Promise<Subject> }> =
     state: 'in_progress',
     reach: async () => {
       await gates.set('queue.poison.crashes', 1);
-      return held();
+      const { id } = await due(await crashed());
+      return { id, token: (await gates.claim({ start: 1, alone: true })).token };
     },
   },
   'in_progress on the last attempt': { state: 'in_progress', reach: () => held({ attempts: 1 }) },
@@ -40,6 +42,14 @@ const ways: Record<string, { state: JobState; reach: () => Promise<Subject> }> =
   succeeded: { state: 'succeeded', reach: async () => end(await held(), 'fn_job_succeed', { result_ref: null, actor: 'test' }) },
   retry_waiting: { state: 'retry_waiting', reach: async () => end(await held(), 'fn_job_fail_transient', failure) },
   dead_letter: { state: 'dead_letter', reach: async () => end(await held(), 'fn_job_fail_permanent', failure) },
+  'dead_letter of last year': {
+    state: 'dead_letter',
+    reach: async () => {
+      const subject = await end(await held(), 'fn_job_fail_permanent', failure);
+      await gates.db.clock.advance('340d');
+      return subject;
+    },
+  },
   cancelled: { state: 'cancelled', reach: async () => end(await asked(await held()), 'fn_job_release', { actor: 'test' }) },
   'cancelled before it ran': { state: 'cancelled', reach: async () => asked({ id: await queued(), token: stranger }) },
   'cleaned after a success': {
@@ -69,10 +79,21 @@ async function end(subject: Subject, gate: string, rest: Record<string, unknown>
   return subject;
 }
 
+/** Its worker has died in it: from now on it runs alone. */
+async function crashed(): Promise<Subject> {
+  const subject = await held();
+  await after('31s', 'fn_job_lease_reaper');
+  return subject;
+}
+async function due(subject: Subject): Promise<Subject> {
+  await after('1h', 'fn_job_tick', { actor: 'test' });
+  return subject;
+}
+
 /** How each event is brought about. Those of the clock come by moving it, and are a no-op where they do not apply. */
 const causes: Record<JobEvent, { byClock: boolean; cause: (subject: Subject) => Promise<Answer> }> = {
   enqueue: { byClock: false, cause: ({ id }) => gates.enqueueMany([{ id, kind: 'chore' }]) },
-  claim: { byClock: true, cause: () => gates.claim() },
+  claim: { byClock: true, cause: () => gates.claim({ alone: true }) },
   progress: { byClock: false, cause: (s) => call('fn_job_progress', s, { status_signal_only: null, actor: 'test' }) },
   commit: { byClock: false, cause: (s) => call('fn_job_commit', s, {}) },
   succeed: { byClock: false, cause: (s) => call('fn_job_succeed', s, { result_ref: null, actor: 'test' }) },
@@ -90,7 +111,7 @@ const causes: Record<JobEvent, { byClock: boolean; cause: (subject: Subject) => 
 const call = (gate: string, { id, token }: Subject, rest: Record<string, unknown>) =>
   gates.call(gate, { job_id: id, lease_token: token, ...rest });
 
-async function after(time: '31s' | '2h' | '25h' | '31d', gate: string, parameters: Record<string, unknown> = {}): Promise<Answer> {
+async function after(time: '31s' | '1h' | '2h' | '25h' | '31d', gate: string, parameters: Record<string, unknown> = {}): Promise<Answer> {
   await gates.db.clock.advance(time);
   return gates.call(gate, parameters);
 }
@@ -130,6 +151,7 @@ describe.each(Object.entries(ways))('a job that is %s', (_, { state, reach }) =>
 const outcomes: [way: string, event: JobEvent, to: JobState][] = [
   ['queued', 'claim', 'leased'],
   ['queued after a release', 'claim', 'leased'],
+  ['queued after a crash', 'claim', 'leased'],
   ['retry_waiting', 'due', 'queued'],
   ['leased', 'progress', 'in_progress'],
   ['in_progress', 'progress', 'in_progress'],
@@ -167,6 +189,7 @@ const outcomes: [way: string, event: JobEvent, to: JobState][] = [
   ['queued for later', 'deadline', 'cancelled'],
   ['retry_waiting', 'deadline', 'cancelled'],
   ['dead_letter', 'replay', 'cleaned'],
+  ['dead_letter of last year', 'sweep', 'cleaned'],
   ['succeeded', 'sweep', 'cleaned'],
   ['cancelled', 'sweep', 'cleaned'],
   ['cancelled before it ran', 'sweep', 'cleaned'],

@@ -15,7 +15,7 @@ const commands = async () =>
   (await db.query(`select jobs from writ.command_run where command = 'fn_job_enqueue'`)).map(({ jobs }) => Number(jobs));
 const hundred = Array.from({ length: 100 }, (_, i) => i);
 const inputs = async () => {
-  const rows = await db.query(`select (writ.fn_payload_read(payload_ref, tenant_id) ->> 'i')::int as i from writ.job_queue order by i`);
+  const rows = await db.query(`select (writ.fn_job_payload(job_id) #>> '{input,i}')::int as i from writ.job_queue order by i`);
   return rows.map(({ i }) => i);
 };
 
@@ -87,18 +87,21 @@ test('a batch whose connection is cut while it is written is sent again: nothing
   expect(await inputs()).toEqual(hundred);
 });
 
-test('a batch that was written but not answered is recognised when it is sent again', async () => {
+test.each([
+  ['of jobs that are alike', () => ({})],
+  ['of which some have keys', (i: number) => (i % 2 ? { key: `k${i}` } : {})],
+])('a batch %s that was written but not answered is recognised when it is sent again', async (_, options) => {
   const pool = new pg.Pool({ connectionString: db.connectionString, max: 2 });
   let unanswered = 0;
   const deaf = {
     query: async (sql: string, params?: unknown[]) => {
       const result = await pool.query(sql, params);
-      if (sql.includes('fn_job_enqueue_many') && unanswered++ < 2) throw new Error('Connection terminated unexpectedly');
+      if (sql.includes('fn_job_enqueue_') && unanswered++ < 2) throw new Error('Connection terminated unexpectedly');
       return result;
     },
   };
   const through = await Writ.connect({ db: deaf });
-  const results = await Promise.all(hundred.map((i) => through.enqueue(note, { i }, i % 2 ? { key: `k${i}` } : {})));
+  const results = await Promise.all(hundred.map((i) => through.enqueue(note, { i }, options(i))));
   await pool.end();
   expect(results.filter(({ duplicate }) => duplicate)).toEqual([]);
   expect(await inputs()).toEqual(hundred);
@@ -106,7 +109,7 @@ test('a batch that was written but not answered is recognised when it is sent ag
 });
 
 test('an error that a second try cannot help is given to every caller of the batch at once', async () => {
-  await db.query('alter function writ.fn_job_enqueue_many rename to gone');
+  await db.query('alter function writ.fn_job_enqueue_alike rename to gone');
   const outcomes = await Promise.allSettled(hundred.map((i) => writ.enqueue(note, { i })));
   expect(outcomes.filter(({ status }) => status === 'rejected')).toHaveLength(100);
 });

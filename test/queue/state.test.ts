@@ -49,8 +49,14 @@ const actions = {
     const answer = await gates.enqueueMany([{ ...job, priority: b % 3, tenant: c % 2 ? 'acme' : 'globex' }]);
     if (answer.enqueued === 1) history.jobs.push(id);
   },
+  enqueueAlike: async (history: History, a: number, b: number, c: number) => {
+    const ids = Array.from({ length: 1 + (a % 5) }, uuidv7);
+    const call = { kind: 'chore', ids, inputs: null, actor: 'test', tenant_id: c % 2 ? 'acme' : 'globex', priority: b % 3 };
+    if ((await gates.call('fn_job_enqueue_alike', call)).enqueued === ids.length) history.jobs.push(...ids);
+  },
   claim: async (history: History, a: number, b: number, c: number) => {
-    const { token, ids } = await gates.claim({ lease_holder: a % 2 ? 'w1' : 'w2', limit: 1 + (b % 4), start: c % 5 });
+    const how = { limit: 1 + (b % 4), start: c % 5, alone: a % 4 < 2, after: a % 3 ? '' : 'acme' };
+    const { token, ids } = await gates.claim({ lease_holder: a % 2 ? 'w1' : 'w2', ...how });
     if (token) history.leases.push({ token, ids });
   },
   start: async (history: History, a: number, b: number) => {
@@ -97,7 +103,8 @@ const actions = {
 
 const weights: Partial<Record<keyof typeof actions, number>> = {
   enqueue: 6,
-  claim: 6,
+  enqueueAlike: 3,
+  claim: 8,
   start: 3,
   succeed: 3,
   failTransient: 3,
@@ -117,7 +124,7 @@ const step: fc.Arbitrary<Step> = fc.tuple(
 const promises: Record<string, string> = {
   'a job is in exactly one place': `
     with place as (
-      select job_id from writ_data.job_ready union all select job_id from writ_data.job_wait
+      select unnest(job_ids) as job_id from writ_data.job_ready union all select job_id from writ_data.job_wait
       union all select job_id from writ.job_execution where status in ('LEASED', 'IN_PROGRESS', 'COMMITTED')
       union all select job_id from writ_data.job_execution where final or status = 'DONE')
     select j.job_id, count(p.job_id) from writ_data.job j left join place p using (job_id) group by 1 having count(p.job_id) <> 1`,

@@ -32,12 +32,25 @@ const enqueue = (count: number) =>
   );
 
 test('a job that an open claim has taken is passed over by another, not waited for', async () => {
-  const [first, second] = await enqueue(2);
+  const [first] = await enqueue(1);
+  const [second] = await enqueue(1);
   await a.query('begin');
   expect((await claim(a, 1)).jobs.map(([id]) => id)).toEqual([first?.jobId]);
   expect((await claim(b, 5)).jobs.map(([id]) => id)).toEqual([second?.jobId]);
   await a.query('commit');
 });
+
+test.each(['commit', 'rollback'])(
+  'what a claim leaves of the jobs of one call is there for others when it has ended by %s',
+  async (end) => {
+    const ids = (await enqueue(3)).map(({ jobId }) => jobId);
+    await a.query('begin');
+    expect((await claim(a, 1)).jobs.map(([id]) => id)).toEqual(ids.slice(0, 1));
+    expect((await claim(b, 5)).jobs).toEqual([]); // passed over together with the one that is being taken, not waited for
+    await a.query(end);
+    expect((await claim(b, 5)).jobs.map(([id]) => id)).toEqual(end === 'commit' ? ids.slice(1) : ids);
+  },
+);
 
 test('a job whose claim was rolled back can be claimed again', async () => {
   const [job] = await enqueue(1);

@@ -291,9 +291,7 @@ describe('a definition that changes while its ticks are being worked out', () =>
     expect(await jobs()).toBe(0);
     await a.look();
     expect(await ticks('hourly')).toEqual([`${year}-05-01T11:00:00.000Z`]);
-    expect(await db.query('select writ.fn_payload_read(payload_ref, tenant_id) as input from writ.job_queue')).toEqual([
-      { input: { n: 2 } },
-    ]);
+    expect(await db.query(`select writ.fn_job_payload(job_id) -> 'input' as input from writ.job_queue`)).toEqual([{ input: { n: 2 } }]);
   });
 
   test('paused or removed: the tick does not fire', async () => {

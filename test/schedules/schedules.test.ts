@@ -89,7 +89,7 @@ test('run now enqueues the job with the options of the schedule', async () => {
   });
   const { jobId } = await writ.schedules.runNow('s', { actor: 'bob' });
   const [job] = await db.query(
-    'select *, writ.fn_payload_read(payload_ref, tenant_id) as input, deadline_at - enqueued_at as within from writ.job_queue',
+    `select *, writ.fn_job_payload(job_id) -> 'input' as input, deadline_at - enqueued_at as within from writ.job_queue`,
   );
   expect(job).toMatchObject({
     job_id: jobId,

@@ -9,37 +9,44 @@ declare
   v_now timestamptz := writ.now(); v_clock timestamptz := clock_timestamp();
   v_n integer := cardinality(p_ids); v_lo uuid := p_ids[1]; v_hi uuid := p_ids[v_n]; v_oldest uuid; v_newest uuid;
   v_settings jsonb[]; v_attempts smallint; v_max_bytes integer; v_domain text; v_executor text; v_source text;
-  v_reason text; v_lane bigint; v_xid xid8; v_batch uuid; v_woken boolean;
+  v_lane bigint; v_xid xid8; v_batch uuid; v_woken boolean; v_unlike boolean; v_inputs text[]; v_carried boolean;
 begin
-  v_settings := array(select c.value from writ_data.dot_config c
-    where c.key = any ('{queue.job_substrate.enabled,queue.payload.max_bytes,queue.retry.max_attempts_default}') order by c.key);
+  -- Every query costs more to set up than to run: as few as possible.
+  select array(select c.value from writ_data.dot_config c
+      where c.key = any ('{queue.job_substrate.enabled,queue.payload.max_bytes,queue.retry.max_attempts_default}') order by c.key),
+    k.max_attempts, k.event_domain, k.executor, k.source_system
+  into v_settings, v_attempts, v_domain, v_executor, v_source
+  from (select p_kind as kind) p left join writ_data.job_kind k on k.job_kind = p.kind;
   if v_settings[1] <> 'true' then
     return writ_data.refusal('job_substrate_disabled');
   elsif coalesce(btrim(p_actor), '') = '' then
     return writ_data.refusal('actor_required');
-  elsif v_n is null or v_n = 0 or p_inputs is not null and (json_typeof(p_inputs) <> 'array' or json_array_length(p_inputs) <> v_n) then
+  elsif v_n is null or p_inputs is not null and (json_typeof(p_inputs) <> 'array' or json_array_length(p_inputs) <> v_n) then
     return writ_data.refusal('invalid_jobs');
+  elsif v_n = 0 then
+    return jsonb_build_object('enqueued', 0, 'duplicates', '[]'::jsonb, 'refused', '[]'::jsonb);
   end if;
-  select k.max_attempts, k.event_domain, k.executor, k.source_system into v_attempts, v_domain, v_executor, v_source from writ_data.job_kind k where k.job_kind = p_kind;
   v_attempts := coalesce(v_attempts, v_settings[3]::smallint); v_max_bytes := v_settings[2]::integer;
   v_oldest := writ_data.uuid_floor(v_clock - interval '1 hour'); v_newest := writ_data.uuid_floor(v_clock + interval '5 minutes');
-  v_reason := case
-    when v_executor is null then 'unknown_job_kind'
-    when coalesce(p_tenant_id, '') = '' or length(p_tenant_id) > 200 then 'invalid_tenant'
-    when not writ_data.visible(p_tenant_id) then 'tenant_forbidden'
-  end;
-  -- What is wrong with one of them alone, its id or the size of its input, is found out and answered by the long way.
-  if v_reason is null and (v_lo is null or v_hi is null or v_lo < v_oldest or v_hi > v_newest
-      or exists (select from unnest(p_ids, array[null::uuid] || p_ids) u(id, before) where u.id is null and u.before is distinct from v_hi or u.id <= u.before
-        or get_byte(uuid_send(u.id), 6) & 240 <> 112 or get_byte(uuid_send(u.id), 8) & 192 <> 128)
-      or octet_length(p_inputs::text) > v_max_bytes and exists (select from json_array_elements(p_inputs) u(input) where octet_length(u.input::text) > v_max_bytes)
-      or position('\u0000' in p_inputs::text) > 0) then
+  -- What is wrong with all of them, or with one alone, its id, the size or the text of its input, is found out and answered by the long way.
+  v_unlike := v_executor is null or p_priority is null or coalesce(p_tenant_id, '') = '' or length(p_tenant_id) > 200 or not writ_data.visible(p_tenant_id)
+    or v_lo is null or v_hi is null or v_lo < v_oldest or v_hi > v_newest or get_byte(uuid_send(v_lo), 6) & 240 <> 112 or get_byte(uuid_send(v_lo), 8) & 192 <> 128
+    or coalesce(position('\u' in p_inputs::text) > 0 and p_inputs::text ~* '\\u(0000|d[89a-f])', false);
+  if not v_unlike and v_n > 1 then
+    v_unlike := exists (select from unnest(p_ids, array[null::uuid] || p_ids) u(id, before) where u.id is null and u.before is distinct from v_hi or u.id <= u.before
+      or get_byte(uuid_send(u.id), 6) & 240 <> 112 or get_byte(uuid_send(u.id), 8) & 192 <> 128);
+  end if;
+  if not v_unlike and octet_length(p_inputs::text) > v_max_bytes then
+    v_unlike := exists (select from json_array_elements(p_inputs) u(input) where octet_length(u.input::text) > v_max_bytes);
+  end if;
+  if v_unlike then
     return writ_data.enqueue_unlike(p_kind, p_ids, p_inputs, p_actor, p_tenant_id, p_priority, p_atomic);
-  elsif v_reason is not null then
-    return jsonb_build_object('enqueued', 0, 'duplicates', '[]'::jsonb, 'refused', (select jsonb_agg(jsonb_strip_nulls(jsonb_build_object('index', n - 1, 'reason', v_reason,
-      'detail', case v_reason when 'unknown_job_kind' then p_kind end)) order by n) from generate_series(1, v_n) n));
   end if;
 
+  if p_inputs is not null then
+    v_inputs := array(select e::text from json_array_elements(p_inputs) e);
+  end if;
+  v_carried := p_inputs is null or octet_length(p_inputs::text) <= 1000 * v_n; -- small inputs travel with the ready row too
   v_xid := pg_current_xact_id();
   v_lane := writ_data.open_lane(p_kind, p_tenant_id, null, p_priority, false);
   begin
@@ -48,12 +55,13 @@ begin
   ), enqueued as (
     insert into writ_data.job (job_id, tenant_id, job_kind, event_domain, input, payload_classification, executor, max_attempts, priority,
       process_after, enqueued_by, enqueued_at, source_system, ready_seq)
-    select u.id, p_tenant_id, p_kind, v_domain, u.input, 'safe_metadata', v_executor, v_attempts, p_priority,
+    select u.id, p_tenant_id, p_kind, v_domain, u.input::json, 'safe_metadata', v_executor, v_attempts, p_priority,
       v_now, p_actor, v_now, v_source, (select seq from place)
-    from rows from (unnest(p_ids), json_array_elements(p_inputs)) u(id, input)
+    from unnest(p_ids, v_inputs) u(id, input)
   )
-  insert into writ_data.job_ready (lane_id, seq, part, job_ids, attempts, execution_no)
-  select v_lane, place.seq, part, p_ids[part * 100 + 1:part * 100 + 100], 0, 1 from place cross join generate_series(0, (v_n - 1) / 100) part;
+  insert into writ_data.job_ready (lane_id, seq, part, job_ids, attempts, execution_no, inputs, max_attempts)
+  select v_lane, place.seq, part, p_ids[part * 100 + 1:part * 100 + 100], 0, 1, case when v_carried then v_inputs[part * 100 + 1:part * 100 + 100] end, case when v_carried then v_attempts end
+  from place cross join generate_series(0, (v_n - 1) / 100) part;
   exception when unique_violation then
     return writ_data.enqueue_unlike(p_kind, p_ids, p_inputs, p_actor, p_tenant_id, p_priority, p_atomic); -- sent again, after an answer that was lost
   end;

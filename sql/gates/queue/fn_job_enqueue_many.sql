@@ -102,7 +102,7 @@ begin
     from enqueued where process_after <= v_now group by job_kind, tenant_id, coalesce(limit_key, ''), priority, deadline_at
   ), housed as materialized (
     select call.*, (select l.lane_id from writ_data.lane l where l.job_kind = call.job_kind and l.tenant_id = call.tenant_id and l.limit_key = call.limit_key
-      and l.priority = call.priority and not l.alone and l.closing is null) as lane_id
+      and l.priority = call.priority and not l.alone and l.closing is null and current_setting('transaction_isolation') = 'read committed' limit 1) as lane_id
     from call
   ), ready as (
     insert into writ_data.job_ready (lane_id, seq, part, job_ids, attempts, execution_no, deadline_at)

@@ -13,7 +13,7 @@ begin
   end if;
   v_now := writ.now();
   v_before := writ_data.started_upto(l);
-  select started_upto, started into v_after, v_started from writ_data.settle_lease(l, false, 0, 0, p_upto, v_now);
+  select started_upto, started into v_after, v_started from writ_data.settle_lease(l, false, '{}', 0, p_upto, v_now);
   if v_after > v_before then
     perform writ_data.record('fn_job_progress', coalesce(p_actor, l.holder), v_now, v_started,
       array['dot.job.started'], array[1], array[cardinality(v_started)]);

@@ -13,8 +13,8 @@ begin
       perform set_config('lock_timeout', '200ms', true);
       select count(*) filter (where writ_data.make_partition(t, v_today + n)) into v_made
       from unnest('{job,job_execution,job_cleaned,event_batch}'::text[]) t cross join generate_series(0, v_ahead) n;
-    exception when lock_not_available then
-      v_made := 0; -- in a minute again
+    exception when lock_not_available or duplicate_table or unique_violation then
+      v_made := 0; -- in a minute again, unless another is making them now
     end;
     perform set_config('lock_timeout', '0', true);
   end if;

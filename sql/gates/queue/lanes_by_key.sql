@@ -1,12 +1,13 @@
 -- internal
--- Lanes of kinds with limits, of up to p_tenants tenants whose names come after p_after and, unless it is empty, not after p_upto: of each kind and tenant a few
--- dozen, beginning at any key, so that every key has its turn though most of them may be at their limit. Lanes without work are left out.
+-- Lanes of kinds with limits, of the next p_tenants tenants whose names come after p_after and, unless it is empty, not after p_upto: of each kind and tenant
+-- some dozens, beginning at any key, so that every key has its turn though most of them may be at their limit. Lanes without work are left out.
+-- `last` is the name at which the next look goes on; null when there is none.
 create or replace function writ_data.lanes_by_key(p_kinds text[], p_floors smallint[], p_alone boolean, p_after text, p_upto text, p_tenants integer,
-  out lanes bigint[], out heads bigint[], out firsts bigint[], out tenants text[], out kinds text[], out keys text[], out priorities smallint[], out limited boolean[],
-  out tenants_found integer
+  out lanes bigint[], out heads bigint[], out firsts bigint[], out tenants text[], out kinds text[], out keys text[], out limited boolean[], out priorities smallint[],
+  out tenants_found integer, out last text
 ) language plpgsql stable as $$
 declare
-  v_names text[]; v_pivot text := substr(md5(random()::text), 1, 4);
+  v_names text[]; v_pivot text := md5(random()::text);
 begin
   with recursive next as (
     select (select min(x.tenant_id) from unnest(p_kinds, p_floors) k(kind, floor) cross join lateral (
@@ -17,20 +18,26 @@ begin
     from next where next.tenant is not null and n < p_tenants
   )
   select array_agg(tenant order by n) into v_names from next where tenant is not null and (p_upto = '' or tenant <= p_upto);
-  select array_agg(c.lane_id), array_agg(c.head), array_agg(c.seq), array_agg(c.tenant_id), array_agg(c.job_kind), array_agg(c.limit_key), array_agg(c.priority),
-    array_agg(c.limited), count(distinct c.tenant_id)
-  into lanes, heads, firsts, tenants, kinds, keys, priorities, limited, tenants_found
+  last := v_names[p_tenants];
+  select array_agg(c.lane_id), array_agg(c.head), array_agg(c.seq), array_agg(c.tenant_id), array_agg(c.job_kind), array_agg(c.limit_key),
+    array_agg(c.limited), array_agg(c.priority), count(distinct c.tenant_id)
+  into lanes, heads, firsts, tenants, kinds, keys, limited, priorities, tenants_found
   from (
     select u.n, l.*, f.seq, k.limit_concurrency is not null or k.limit_rate is not null as limited
     from unnest(v_names) with ordinality u(t, n)
     cross join unnest(p_kinds, p_floors) kk(kind, floor)
     join writ_data.job_kind k on k.job_kind = kk.kind
     cross join lateral (
-      (select * from writ_data.lane x where x.job_kind = kk.kind and x.priority >= coalesce(kk.floor, -32768) and x.tenant_id = u.t and x.alone = p_alone and x.limit_key >= v_pivot
-        order by x.limit_key, x.priority desc limit 32)
+      (select * from writ_data.lane x where x.job_kind = kk.kind and x.priority >= coalesce(kk.floor, -32768) and x.tenant_id = u.t and x.alone = p_alone and x.limit_key = ''
+        order by x.priority desc limit 32)
       union all
-      (select * from writ_data.lane x where x.job_kind = kk.kind and x.priority >= coalesce(kk.floor, -32768) and x.tenant_id = u.t and x.alone = p_alone and x.limit_key < v_pivot
-        order by x.limit_key, x.priority desc limit 32)) l
+      -- In the order of a hash: there a beginning is as likely as any other, whatever the keys look like.
+      (select y.* from (
+        (select * from writ_data.lane x where x.job_kind = kk.kind and x.priority >= coalesce(kk.floor, -32768) and x.tenant_id = u.t and x.alone = p_alone and x.limit_key <> '' and md5(x.limit_key) >= v_pivot
+          order by md5(x.limit_key), x.priority desc limit 64)
+        union all
+        (select * from writ_data.lane x where x.job_kind = kk.kind and x.priority >= coalesce(kk.floor, -32768) and x.tenant_id = u.t and x.alone = p_alone and x.limit_key <> '' and md5(x.limit_key) < v_pivot
+          order by md5(x.limit_key), x.priority desc limit 64)) y limit 64)) l
     cross join lateral (select r.seq from writ_data.job_ready r where r.lane_id = l.lane_id and r.seq >= l.head order by r.seq limit 1) f
     order by u.n, l.priority desc, f.seq) c;
 end $$;

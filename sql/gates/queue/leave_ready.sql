@@ -2,7 +2,7 @@
 -- Takes one job out of its lane, waiting for a claim that is just taking it. Answers what its ready row knew, or nulls when it does not stand there.
 create or replace function writ_data.leave_ready(p_job writ_data.job, out attempts smallint, out execution_no smallint) language plpgsql set enable_seqscan = off as $$
 declare
-  v_place tid; v_ids uuid[];
+  v_place tid; v_ids uuid[]; v_at integer;
 begin
   delete from writ_data.job_ready r where r.moved and r.job_ids[1] = p_job.job_id returning r.attempts, r.execution_no into attempts, execution_no;
   if found or p_job.ready_seq is null then
@@ -18,6 +18,7 @@ begin
   elsif cardinality(v_ids) = 1 then
     delete from writ_data.job_ready where ctid = v_place;
   else
-    update writ_data.job_ready set job_ids = array_remove(job_ids, p_job.job_id) where ctid = v_place;
+    v_at := array_position(v_ids, p_job.job_id);
+    update writ_data.job_ready set job_ids = job_ids[:v_at - 1] || job_ids[v_at + 1:], inputs = inputs[:v_at - 1] || inputs[v_at + 1:] where ctid = v_place;
   end if;
 end $$;

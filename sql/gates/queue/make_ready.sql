@@ -7,10 +7,10 @@ declare
   v_lanes bigint[]; v_kinds text[];
 begin
   perform pg_current_xact_id();
-  -- A lane is made in a statement before the one that uses it: in the order of their names, so that two calls cannot wait for each other in a circle.
+  -- Each lane once, in a statement before the one that uses it.
   with wanted as materialized (
     select k, t, coalesce(l, '') as l, p, a, writ_data.open_lane(k, t, l, p, a) as lane
-    from (select distinct k, t, coalesce(l, '') as l, p, a from unnest(p_kinds, p_tenants, p_limit_keys, p_priorities, p_alone) u(k, t, l, p, a) order by 1, 2, 3, 4, 5) d
+    from (select distinct k, t, coalesce(l, '') as l, p, a from unnest(p_kinds, p_tenants, p_limit_keys, p_priorities, p_alone) u(k, t, l, p, a)) d
   )
   select array_agg(w.lane order by u.n), array_agg(distinct u.k) into v_lanes, v_kinds
   from unnest(p_kinds, p_tenants, p_limit_keys, p_priorities, p_alone) with ordinality u(k, t, l, p, a, n)

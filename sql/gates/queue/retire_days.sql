@@ -1,13 +1,14 @@
 -- internal
 -- Drops what is past its retention, by the day: of the record any day; of jobs a day whose jobs have been cleaned. The few that have not, dead letters and jobs that
--- still wait, are carried over into a fresh partition of the same day; a day with more than ten thousand of them stays as it is.
--- Nobody waits for it longer than a tenth of a second: a day whose tables are in use, by a dump for instance, is for the next hour.
+-- still wait, are carried over into a fresh partition of the same day; a day with more than five thousand of them stays as it is.
+-- Nobody waits for it longer than a tenth of a second: a day whose tables are in use, by a dump for instance, is for the next hour, and one call drops one day of
+-- each, because what it locks it holds to the end of its transaction. Answers how many were dropped: call it until that is none.
 create or replace function writ_data.retire_days(p_actor text, p_at timestamptz) returns integer language plpgsql as $$
 declare
   v_record date := ((p_at - (writ_data.setting('queue.retention.record_sec'))::double precision * interval '1 second') at time zone 'UTC')::date;
   v_jobs date := ((p_at - (writ_data.setting('queue.retention.finished_sec'))::double precision * interval '1 second') at time zone 'UTC')::date;
   v_newest date := (clock_timestamp() at time zone 'UTC')::date - 1; -- ids of an hour ago may still come
-  v_day date; v_dropped text[] := '{}'; v_table text; v_kept bigint;
+  v_day date; v_dropped text[] := '{}'; v_kept bigint;
 begin
   perform set_config('lock_timeout', '100ms', true);
   for v_day in
@@ -17,6 +18,7 @@ begin
     begin
       execute format('drop table writ_data.%I', 'event_batch' || to_char(v_day, '_YYYYMMDD'));
       v_dropped := v_dropped || ('event_batch' || to_char(v_day, '_YYYYMMDD'));
+      exit;
     exception when lock_not_available then
       exit;
     end;
@@ -29,6 +31,7 @@ begin
       v_kept := writ_data.retire_day(v_day);
       if v_kept >= 0 then
         v_dropped := v_dropped || format('job%s (%s kept)', to_char(v_day, '_YYYYMMDD'), v_kept);
+        exit;
       end if;
     exception when lock_not_available then
       exit;

@@ -2,7 +2,7 @@
 -- What is seen to once a minute: lanes that stay empty go, partitions are made ahead, jobs past their retention are cleaned, days past it dropped.
 create or replace function writ_data.upkeep(p_at timestamptz, p_actor text) returns void language plpgsql as $$
 declare
-  v_last timestamptz; v_retired timestamptz; v_day date;
+  v_last timestamptz; v_retired timestamptz; v_lanes bigint[];
 begin
   select upkeep_at, retired_at into v_last, v_retired from writ_data.clockwork;
   if p_at >= v_last and p_at < v_last + interval '1 minute' then
@@ -10,20 +10,23 @@ begin
   end if;
   update writ_data.clockwork set upkeep_at = p_at;
 
-  -- Two turns apart: first a lane is marked, so that whoever needs it says so; it goes when all who may not have seen the mark have ended, and it is still empty.
-  delete from writ_data.lane where lane_id = any (array(
-    select l.lane_id from writ_data.lane l where l.closing < pg_snapshot_xmin(pg_current_snapshot())
-      and not exists (select from writ_data.job_ready r where r.lane_id = l.lane_id and r.seq >= l.head)
-    limit 10000 for update skip locked)) and closing is not null;
+  -- Three turns apart: a lane found empty is marked, and whoever needs one makes another; when the mark has been seen to stand, it is given the number of that
+  -- transaction, and all who may not have seen it have a smaller one; when they have ended, it goes, if it is still empty.
+  v_lanes := array(select l.lane_id from writ_data.lane l where l.closing > '0' and l.closing < pg_snapshot_xmin(pg_current_snapshot())
+    limit 10000 for update skip locked);
+  -- In a statement after the lock: what a transaction that held it has added is seen now.
+  delete from writ_data.lane l where l.lane_id = any (v_lanes) and not exists (select from writ_data.job_ready r where r.lane_id = l.lane_id and r.seq >= l.head);
   update writ_data.lane l set closing = pg_current_xact_id() where l.lane_id = any (array(
+    select x.lane_id from writ_data.lane x where x.closing = '0' limit 10000 for update skip locked));
+  update writ_data.lane l set closing = '0' where l.lane_id = any (array(
     select x.lane_id from writ_data.lane x where x.closing is null and not exists (select from writ_data.job_ready r where r.lane_id = x.lane_id and r.seq >= x.head)
     limit 10000 for update skip locked));
   delete from writ_data.limit_meter where full_at < p_at - interval '1 hour';
 
   perform writ_data.keep_partitions(p_actor, p_at);
   perform writ.fn_job_cleanup_sweep(10000, p_actor);
-  if p_at < v_retired or p_at >= v_retired + interval '1 hour' then
+  -- A day in a minute while there are any to drop, and a look in an hour when there are none.
+  if (p_at < v_retired or p_at >= v_retired + interval '1 hour') and writ_data.retire_days(p_actor, p_at) = 0 then
     update writ_data.clockwork set retired_at = p_at;
-    perform writ_data.retire_days(p_actor, p_at);
   end if;
 end $$;

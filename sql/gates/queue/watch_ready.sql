@@ -1,7 +1,8 @@
 -- internal
 -- Learns up to which number no transaction in flight can still add ready rows. A number is drawn by a statement that holds the lock of a writer of
 -- job_ready until its transaction ends: so when all those that held it at a moment have ended, nothing at or below what had been drawn by then can
--- come any more. That works beside any old snapshot and any idle transaction, unless it has itself enqueued.
+-- come any more. That works beside any old snapshot and any idle transaction, unless it has itself enqueued. One that is prepared for a commit in two phases
+-- holds its locks under another name after a restart of the server: whoever it was, it is waited for.
 create or replace function writ_data.watch_ready() returns void language plpgsql as $$
 declare
   v_seen bigint; v_writers text[]; v_drawn bigint;
@@ -12,7 +13,7 @@ begin
     return;
   end if;
   if v_seen > 0 and not exists (select from pg_locks where relation = 'writ_data.job_ready'::regclass and database = (select oid from pg_database where datname = current_database())
-      and mode = 'RowExclusiveLock' and virtualtransaction = any (v_writers)) then
+      and mode = 'RowExclusiveLock' and (virtualtransaction = any (v_writers) or pid is null)) then
     perform setval('writ_data.job_ready_safe', v_seen);
     -- First the number, then who may still be at it.
     update writ_data.clockwork set ready_seen = v_drawn, ready_writers = array(

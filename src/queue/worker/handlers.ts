@@ -10,6 +10,7 @@ import type { WorkItem } from './context.js';
 import { pass } from './fault-points.js';
 import type { Lease } from './lease.js';
 import { failureOf, judge, type Outcome, resultJson } from './outcome.js';
+import type { Pace } from './pace.js';
 
 const settleMs = 1_000;
 
@@ -23,6 +24,7 @@ interface Running {
 
 export interface HandlersOptions {
   readonly concurrency: number;
+  readonly pace: Pace;
   readonly handlers: ReadonlyMap<string, HandledJob>;
   /** An attempt failed. */
   readonly onFailure: (error: unknown, item: WorkItem) => void;
@@ -59,6 +61,7 @@ export class Handlers {
     const timeout = handled?.job.options.timeout;
     const timeoutMs = timeout === undefined ? lease.timeoutMs : milliseconds(timeout);
     const running: Running = { item, lease, timeoutMs, stoppedAt: undefined, ended: false };
+    this.#options.pace.began(this.#running.size);
     this.#running.add(running);
     item.startedAt = Date.now();
     this.lastBeginAt = item.startedAt;
@@ -85,6 +88,7 @@ export class Handlers {
     if (running.ended) return; // without its handler, when its time to settle was over
     running.ended = true;
     this.#running.delete(running);
+    this.#options.pace.ended(this.#running.size);
     this.#options.onEnd(running.lease, running.item, outcome);
   }
 

@@ -103,6 +103,7 @@ export class Worker {
     this.#pace = new Pace(this.#options.batch);
     this.#handlers = new Handlers({
       concurrency: this.#options.concurrency,
+      pace: this.#pace,
       handlers: new Map(handlers.map((handled) => [handled.job.kind, handled])),
       onFailure: (error, item) => this.#options.onError(error, item.job),
       onEnd: (lease, item, outcome) => this.#ended(lease, item, outcome),
@@ -329,7 +330,9 @@ export class Worker {
   #report(lease: Lease): void {
     if (lease.reporting || lease.lost) return;
     lease.reporting = true;
-    setImmediate(() => void this.#sendReports(lease));
+    const send = () => void this.#sendReports(lease);
+    if (this.#pace.hurried && lease.begun < lease.items.length) setTimeout(send, 1);
+    else setImmediate(send);
   }
 
   async #sendReports(lease: Lease): Promise<void> {
@@ -341,7 +344,6 @@ export class Worker {
         const answer = await report(this.#host.gates, this.id, lease, outcomes, startUpto);
         lease.open -= outcomes.length;
         if (this.#claims.limited && outcomes.length > 0) this.#moreWork = true;
-        this.#pace.finished(outcomes.length);
         if (answer.lost) this.#lose(lease.token);
         if (answer.retries > 0) this.#clockwork.soon();
         lease.startedUpto = Math.max(lease.startedUpto, answer.startedUpto);

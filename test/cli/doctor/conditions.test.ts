@@ -166,24 +166,24 @@ describe('tables', () => {
 
   test('rows that were deleted and not cleaned up are found, and a vacuum that a snapshot kept from it is told apart', async () => {
     await admin.query(
-      `insert into writ_data.payload (tenant_id, sha256, body) select 'dead', int4send(n), '' from generate_series(1, 60000) n`,
+      `insert into writ_data.job_key (tenant_id, job_kind, idempotency_key, job_id) select 'dead', 'k', n, writ_data.uuidv7() from generate_series(1, 60000) n`,
     );
-    await admin.query('delete from writ_data.payload');
-    const payload = (findings: Finding[]) => findings.find(({ says }) => says.startsWith('writ_data.payload '));
-    await eventually(async () => payload(await deadRows()) !== undefined);
-    expect(payload(await deadRows())).toMatchObject({ level: 'warning', says: expect.stringMatching(/60,000 dead rows.*never vacuumed/) });
+    await admin.query('delete from writ_data.job_key');
+    const keys = (findings: Finding[]) => findings.find(({ says }) => says.startsWith('writ_data.job_key '));
+    await eventually(async () => keys(await deadRows()) !== undefined);
+    expect(keys(await deadRows())).toMatchObject({ level: 'warning', says: expect.stringMatching(/60,000 dead rows.*never vacuumed/) });
 
     const holder = await open();
     await holder.query('begin isolation level repeatable read; select 1');
     await admin.query(
-      `insert into writ_data.payload (tenant_id, sha256, body) select 'held', int4send(n), '' from generate_series(1, 60000) n`,
+      `insert into writ_data.job_key (tenant_id, job_kind, idempotency_key, job_id) select 'held', 'k', n, writ_data.uuidv7() from generate_series(1, 60000) n`,
     );
-    await admin.query('delete from writ_data.payload');
-    await admin.query('vacuum writ_data.payload');
-    await eventually(async () => payload(await deadRows())?.remedy?.includes('snapshots') === true);
+    await admin.query('delete from writ_data.job_key');
+    await admin.query('vacuum writ_data.job_key');
+    await eventually(async () => keys(await deadRows())?.remedy?.includes('snapshots') === true);
     await holder.query('rollback');
-    await admin.query('vacuum writ_data.payload');
-    await eventually(async () => payload(await deadRows()) === undefined);
+    await admin.query('vacuum writ_data.job_key');
+    await eventually(async () => keys(await deadRows()) === undefined);
   });
 
   test('autovacuum switched off for a table is found, and switched on by the statement that is given', async () => {

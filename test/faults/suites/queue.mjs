@@ -64,7 +64,7 @@ export async function run({ seed, quick, server, progress, onEnd }) {
   await prepare(admin);
   const writ = await Writ.connect({ connectionString: server.url('postgres'), max: 8, actor: 'producer' });
   await writ.migrate({ enable: true });
-  // Here the harness kills, not the jobs: a job that was hit by chance ten times must not be taken for poison.
+  // Here the harness kills, not the jobs: a job that was hit by chance must not be taken for poison, however often.
   await admin.query(`select writ.fn_setting_set('queue.poison.crashes', '10000', 'faults')`);
 
   /** @type {string[]} */

@@ -50,10 +50,8 @@ describe('one event', () => {
       status: 'queued',
     });
     expect(job.process_after.getTime() - job.enqueued_at.getTime()).toBe(60_000);
-    expect(await gates.call('fn_payload_read', { ref: job.payload_ref, tenant_id: 'acme' })).toEqual({
-      eventId: event,
-      eventType: 'dot.job.enqueued',
-      subject,
+    expect(await gates.call('fn_job_payload', { job_id: job.job_id, tenant_id: 'acme' })).toEqual({
+      input: { eventId: event, eventType: 'dot.job.enqueued', subject },
     });
   });
 
@@ -102,8 +100,8 @@ describe('one event', () => {
     for (const fact of facts) {
       const job = await gates.job((await dispatch(fact.id)).jobs[0].job_id);
       expect(job.tenant_id).toBe('default');
-      expect(await gates.call('fn_payload_read', { ref: job.payload_ref, tenant_id: 'default' })).toMatchObject({
-        subject: fact.event_subject_ref,
+      expect(await gates.call('fn_job_payload', { job_id: job.job_id, tenant_id: 'default' })).toMatchObject({
+        input: { subject: fact.event_subject_ref },
       });
     }
   });

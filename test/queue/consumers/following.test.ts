@@ -34,7 +34,8 @@ const idsOf = (jobs: readonly { id: string }[]) => jobs.map((job) => job.id);
 /** Whom the jobs of a consumer are about, in the order in which they were enqueued. */
 const followed = async (consumer: string): Promise<string[]> => {
   const rows = await gates.db.query(
-    `select q.source_ref from writ.job_queue q join writ_data.job_ready r using (job_id) where q.idempotency_key like $1 order by r.seq`,
+    `select q.source_ref from writ_data.job_ready r cross join lateral unnest(r.job_ids) with ordinality u(job_id, n)
+     join writ.job_queue q on q.job_id = u.job_id where q.idempotency_key like $1 order by r.seq, r.part, u.n`,
     [`consumer:${consumer}:%`],
   );
   return rows.map((row) => String(row.source_ref).replace('job/', ''));

@@ -52,6 +52,25 @@ test('retention is a setting', async () => {
   expect(await gates.call(gate)).toEqual({ cleaned: 2 });
 });
 
+test('dead letters that nobody replayed are cleaned after a retention of their own', async () => {
+  const { dead } = await endedJobs();
+  await gates.db.clock.advance('364d');
+  await gates.call(gate);
+  expect(await gates.statusOf(dead)).toBe('dead_letter');
+  await gates.db.clock.advance('2d');
+  expect(await gates.call(gate)).toEqual({ cleaned: 1 });
+  expect(await gates.statusOf(dead)).toBe('cleaned');
+  expect(await gates.db.query('select state from writ.v_job_state where job_id = $1', [dead])).toEqual([{ state: 'FAILED' }]);
+});
+
+test('the retention of dead letters is a setting, and may be the shorter one', async () => {
+  const { succeeded, dead } = await endedJobs();
+  await gates.set('queue.retention.dead_letter_sec', 60);
+  await gates.db.clock.advance('61s');
+  expect(await gates.call(gate)).toEqual({ cleaned: 1 });
+  expect(await Promise.all([succeeded, dead].map((id) => gates.statusOf(id)))).toEqual(['succeeded', 'cleaned']);
+});
+
 test('the keys of cleaned jobs are free again, those of others are not', async () => {
   await endedJobs();
   await gates.db.clock.advance('31d');

@@ -91,7 +91,7 @@ test('no jobs are no work', async () => {
 test('ten thousand jobs are one call like any other', async () => {
   await gates.register();
   expect(await gates.enqueueMany(Array.from({ length: 10_000 }, () => job()))).toMatchObject({ enqueued: 10_000 });
-  expect(await gates.db.query('select count(*)::int as n from writ_data.job_ready')).toEqual([{ n: 10_000 }]);
+  expect(await gates.db.query('select sum(cardinality(job_ids))::int as n from writ_data.job_ready')).toEqual([{ n: 10_000 }]);
 });
 
 test('jobs of one call are claimed in the order in which they were given', async () => {

@@ -38,11 +38,17 @@ export interface DatabaseError {
 /** A version 4 id: well-formed, and never one of ours. */
 export const stranger = '6f1e2d3c-4b5a-4978-8675-94a3b2c1d0e9';
 
-/** Every table of the store with its rows as text, in an order of their own: equal before and after means that nothing changed. */
+/**
+ * Every table of the store with its rows as text, in an order of their own: equal before and after means that nothing changed. Partitions are seen
+ * through their table. What the clockwork remembers from one turn to the next, of itself or of a lane, is left out: it says nothing about a job.
+ */
 export async function contents(db: Pick<TestDatabase, 'query'>): Promise<Record<string, string[]>> {
-  const tables = await db.query(`select tablename as name from pg_tables where schemaname = 'writ_data' order by 1`);
+  const tables =
+    await db.query(`select relname as name from pg_class where relnamespace = 'writ_data'::regnamespace and relkind in ('r', 'p')
+    and not relispartition and relname <> 'clockwork' order by 1`);
   const parts = tables.map(
-    ({ name }) => `select '${name}' as name, coalesce(array_agg(t::text order by t::text), '{}') as rows from writ_data.${name} t`,
+    ({ name }) => `select '${name}' as name, coalesce(array_agg(t::text order by t::text), '{}') as rows
+      from ${name === 'lane' ? '(select lane_id, job_kind, tenant_id, limit_key, priority, alone from writ_data.lane)' : `writ_data.${name}`} t`,
   );
   const rows = await db.query(parts.join(' union all '));
   return Object.fromEntries(rows.map((row) => [String(row.name), row.rows as string[]]));

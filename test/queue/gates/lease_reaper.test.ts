@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { rolledBackGates } from './harness.js';
+import { type Row, rolledBackGates } from './harness.js';
 
 const gates = rolledBackGates();
 const gate = 'fn_job_lease_reaper';
@@ -42,7 +42,7 @@ test('a crash is charged, but never takes the last attempt', async () => {
   await gates.set('queue.poison.crashes', 100);
   const charged: unknown[] = [];
   for (let crash = 1; crash <= 4; crash++) {
-    await gates.claim({ start: 1 });
+    await gates.claim({ start: 1, alone: true });
     await gates.db.clock.advance('31s');
     await gates.call('fn_job_tick', { actor: 'w1' });
     charged.push((await gates.job(id)).attempts);
@@ -52,18 +52,45 @@ test('a crash is charged, but never takes the last attempt', async () => {
   expect(await gates.statusOf(id)).toBe('queued');
 });
 
-test('a job whose worker dies too often is quarantined as poison', async () => {
+/** One claim of a worker that dies: its jobs are taken back, and claimable again without a delay. */
+async function crash(parameters: Row) {
+  const { ids } = await gates.claim({ start: 10, limit: 10, ...parameters });
+  await gates.db.clock.advance('31s');
+  await gates.call('fn_job_tick', { actor: 'w1' });
+  await gates.call('fn_job_tick', { actor: 'w1' });
+  return ids;
+}
+
+test('a job that kills its worker three times with nothing beside it is quarantined as poison', async () => {
   await gates.register('chore', { max_attempts: 50, backoff_base_s: 0 });
-  await gates.set('queue.poison.crashes', 3);
   const id = await gates.enqueue();
-  for (let crash = 1; crash <= 3; crash++) {
-    expect(await gates.statusOf(id)).toBe('queued');
-    await gates.claim({ start: 1 });
-    await gates.db.clock.advance('31s');
-    await gates.call('fn_job_tick', { actor: 'w1' });
-    await gates.call('fn_job_tick', { actor: 'w1' });
+  for (let n = 1; n <= 4; n++) {
+    expect(await gates.job(id)).toMatchObject({ status: 'queued', attempts: n - 1 });
+    expect(await crash({ alone: true })).toEqual([id]);
   }
-  expect(await gates.job(id)).toMatchObject({ status: 'dead_letter', last_error_code: 'poison', attempts: 3 });
+  expect(await gates.job(id)).toMatchObject({ status: 'dead_letter', last_error_code: 'poison', attempts: 4 });
+});
+
+test('after a crash the jobs of a lease are handed out one by one, and only to a caller that runs nothing beside', async () => {
+  await gates.register('chore', { backoff_base_s: 0 });
+  const ids = [await gates.enqueue(), await gates.enqueue()];
+  expect(await crash({})).toEqual(ids);
+  expect(await gates.unchanged(() => gates.claim({ limit: 10 }))).toMatchObject({ ids: [] });
+  const first = await gates.claim({ limit: 10, start: 10, alone: true });
+  expect(first.ids).toHaveLength(1);
+  await gates.call('fn_job_succeed_many', { lease_token: first.token, positions: [1] });
+  const second = await gates.claim({ limit: 10, start: 10, alone: true });
+  expect([...first.ids, ...second.ids].sort()).toEqual([...ids].sort());
+});
+
+test('how many crashes make poison is a setting', async () => {
+  await gates.register('chore', { max_attempts: 50, backoff_base_s: 0 });
+  await gates.set('queue.poison.crashes', 1);
+  const id = await gates.enqueue();
+  await crash({});
+  expect(await gates.statusOf(id)).toBe('queued');
+  await crash({ alone: true });
+  expect(await gates.job(id)).toMatchObject({ status: 'dead_letter', last_error_code: 'poison' });
 });
 
 test('a crash past the deadline of a job ends it as cancelled, for nobody knows whether it ran', async () => {

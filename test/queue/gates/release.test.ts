@@ -122,7 +122,7 @@ test('the same place twice in one call ends the job once', async () => {
     codes: null,
     messages: null,
   });
-  expect(await gates.db.query('select job_id, attempts from writ_data.job_ready')).toEqual([{ job_id: first, attempts: 0 }]);
+  expect(await gates.db.query('select job_ids, attempts from writ_data.job_ready')).toEqual([{ job_ids: [first], attempts: 0 }]);
   expect(await gates.statusOf(second)).toBe('in_progress');
   expect(await gates.db.query('select open_jobs from writ_data.job_lease')).toEqual([{ open_jobs: 1 }]);
 });

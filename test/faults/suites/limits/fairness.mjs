@@ -29,17 +29,28 @@ async function enqueue(pool, tenants) {
   }
 }
 
-/** Claims, and answers the tenant of each job and what finishes them. @param {Pool} pool @param {string} holder */
-async function claim(pool, holder) {
+/**
+ * Claims from where the claim before it left off, as a worker does, and answers the tenant of each job and what finishes them.
+ * @param {Pool} pool @param {string} holder @param {string | null} [from]
+ */
+async function claim(pool, holder, from = null) {
   const { rows } = await pool.query(
-    `select writ.fn_job_claim_many(array[$1], 'external_worker', $2, 300, ${CLAIM}, ${CLAIM}, null, false)::text as answer`,
-    [KIND, holder],
+    `select writ.fn_job_claim_many(array[$1], 'external_worker', $2, 300, ${CLAIM}, ${CLAIM}, null, false, null, false, $3)::text as answer`,
+    [KIND, holder, from],
   );
-  const { jobs, lease_token: token } = JSON.parse(rows[0].answer);
+  const { jobs, lease_token: token, after } = JSON.parse(rows[0].answer);
   const tenants = /** @type {string[]} */ (jobs.map((/** @type {string[]} */ [, , tenant]) => tenant));
   const finish = () =>
     pool.query('select writ.fn_job_succeed_many($1, array(select generate_series(1, $2::int)))', [token, tenants.length]);
-  return { tenants, finish };
+  return { tenants, finish, after: /** @type {string} */ (after ?? '') };
+}
+
+/** How many claims each claimer made. @param {{ holder: string }[]} claims */
+function holdersOf(claims) {
+  /** @type {Map<string, number>} */
+  const counts = new Map();
+  for (const { holder } of claims) counts.set(holder, (counts.get(holder) ?? 0) + 1);
+  return counts.values();
 }
 
 /** Claimers that keep a crowd as large as it is, and tell newcomers how many claims they waited. */
@@ -49,7 +60,7 @@ class Claimers {
     this.pool = pool;
     /** Orders what happens: this process sends every claim and hears every answer. */
     this.moment = 0;
-    /** @type {{ began: number, ended: number }[]} */
+    /** @type {{ holder: string, began: number, ended: number }[]} */
     this.claims = [];
     /** @type {Map<string, Newcomer>} */
     this.newcomers = new Map();
@@ -63,11 +74,14 @@ class Claimers {
 
   /** @param {string} holder */
   async #loop(holder) {
+    /** @type {string | null} */
+    let from = null;
     while (!this.ending) {
       const began = ++this.moment;
-      const { tenants, finish } = await claim(this.pool, holder);
+      const { tenants, finish, after } = await claim(this.pool, holder, from);
+      from = after;
       for (const tenant of tenants) this.#serve(tenant, began);
-      this.claims.push({ began, ended: ++this.moment });
+      this.claims.push({ holder, began, ended: ++this.moment });
       await finish();
       await enqueue(
         this.pool,
@@ -80,7 +94,9 @@ class Claimers {
   #serve(tenant, began) {
     const newcomer = this.newcomers.get(tenant);
     if (!newcomer || --newcomer.left > 0) return;
-    newcomer.served?.(1 + this.claims.filter((one) => one.began > newcomer.arrived && one.ended < began).length);
+    // Claimers work side by side: what was waited for is the longest row of claims that one of them made, one after the other.
+    const before = this.claims.filter((one) => one.began > newcomer.arrived && one.ended < began);
+    newcomer.served?.(1 + Math.max(0, ...holdersOf(before)));
   }
 
   /**

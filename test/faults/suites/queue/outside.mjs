@@ -42,9 +42,10 @@ export class OutsideFaults {
     // The job that was just enqueued, if it is still there to be claimed; else any that is.
     await this.#query(
       `with twice as (
-         insert into writ_data.job_ready (job_kind, tenant_id, priority, seq, job_id, attempts, execution_no, deadline_at)
-         select job_kind, tenant_id, priority, nextval('writ_data.job_ready_seq'), job_id, attempts, execution_no, deadline_at from writ_data.job_ready
-         order by job_id = $1 desc limit 1 returning job_id)
+         insert into writ_data.job_ready (lane_id, seq, part, job_ids, attempts, execution_no, deadline_at, moved)
+         select x.lane_id, nextval('writ_data.job_ready_seq'), 0, array[x.job_id], x.attempts, x.execution_no, x.deadline_at, true
+         from (select r.*, u.job_id from writ_data.job_ready r cross join lateral unnest(r.job_ids) u(job_id) order by u.job_id = $1 desc limit 1) x
+         returning job_ids[1] as job_id)
        insert into fault.duplicated (job_id) select job_id from twice`,
       [jobId],
     );

@@ -1,0 +1,180 @@
+/** What can be claimed stands in lanes, the jobs of one call in rows of a hundred. No job is lost in one, handed out twice, or out of turn. */
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type TestDatabase, testDatabase } from '../../src/testing/index.js';
+import { disagreements, type Session, session, untilBlocked } from '../races/sessions.js';
+import { abort, bulk, bulkOf, call, claim, idsOf, register, statuses } from './bulk.js';
+
+let db: TestDatabase;
+let a: Session;
+let b: Session;
+
+beforeEach(async () => {
+  db = await testDatabase();
+  [a, b] = await Promise.all([session(db), session(db)]);
+  await register(db, 'chore');
+});
+afterEach(async () => {
+  await Promise.all([a.end(), b.end()]);
+  await db.drop();
+});
+
+const cancel = (on: Session | TestDatabase, id: unknown) => call(on, 'writ.fn_job_cancel', { job_id: id, reason: null, actor: 'test' });
+
+test('a call of a thousand jobs is ten ready rows, whichever gate it came through', async () => {
+  await bulk(db, 1000);
+  await bulkOf(
+    db,
+    Array.from({ length: 1000 }, (_, n) => ({ input: { n } })),
+  );
+  const rows = await db.query(
+    'select seq, cardinality(job_ids) as jobs, count(*)::int as n from writ_data.job_ready group by 1, 2 order by 1',
+  );
+  expect(rows).toMatchObject([
+    { jobs: 100, n: 10 },
+    { jobs: 100, n: 10 },
+  ]);
+  expect(await db.query('select count(*)::int as n from writ_data.lane')).toEqual([{ n: 1 }]);
+});
+
+test('a claim takes part of a row and leaves the rest in order', async () => {
+  const ids = await bulk(db, 250);
+  const taken: string[] = [];
+  for (const limit of [30, 1, 130, 60, 100]) taken.push(...idsOf(await claim(db, limit)));
+  expect(taken).toEqual(ids);
+  expect(await claim(db, 1)).toMatchObject({ jobs: [] });
+});
+
+test('the jobs of one call keep its order, though they differ in everything a lane does not ask about', async () => {
+  const ids = await bulkOf(
+    db,
+    Array.from({ length: 900 }, (_, n) => ({
+      input: { n },
+      ...(n % 3 === 0 && { key: `k${n}` }),
+      ...(n % 5 === 0 && { max_attempts: 2 }),
+    })),
+  );
+  expect(idsOf(await claim(db, 1000))).toEqual(ids);
+});
+
+test('the best priority first, then age, over calls, rows and kinds', async () => {
+  await register(db, 'errand');
+  const expected: Record<number, string[]> = {};
+  for (const priority of [0, 9, -3, 0, 9]) {
+    expected[priority] = [...(expected[priority] ?? []), ...(await bulk(db, 120, { priority }))];
+  }
+  const urgent = await bulk(db, 5, { kind: 'errand', priority: 20 });
+  const taken: string[] = [];
+  for (let n = 0; n < 5; n++) taken.push(...idsOf(await claim(db, 121, { kinds: ['chore', 'errand'] })));
+  expect(taken).toEqual([...urgent, ...(expected[9] ?? []), ...(expected[0] ?? []), ...(expected[-3] ?? [])]);
+});
+
+test('rows that an open claim is taking are passed over, and what it leaves is there when it ends', async () => {
+  const ids = await bulk(db, 300);
+  await a.query('begin');
+  expect(idsOf(await claim(a, 10))).toEqual(ids.slice(0, 10));
+  expect(idsOf(await claim(b, 150))).toEqual(ids.slice(100, 250));
+  await a.query('commit');
+  expect(idsOf(await claim(b, 1000))).toEqual([...ids.slice(10, 100), ...ids.slice(250)]);
+});
+
+test('a claim that is rolled back leaves the row as it was', async () => {
+  const ids = await bulk(db, 100);
+  await a.query('begin');
+  await claim(a, 40);
+  await a.query('rollback');
+  expect(idsOf(await claim(b, 100))).toEqual(ids);
+});
+
+test('jobs past their deadline are cancelled instead of handed out, and those behind them are not kept from anybody', async () => {
+  await bulkOf(
+    db,
+    Array.from({ length: 150 }, () => ({ deadline_ms: 1000 })),
+  );
+  const live = await bulk(db, 50);
+  await db.clock.advance('2s');
+  const taken = idsOf(await claim(db, 20));
+  expect(taken).toHaveLength(20);
+  expect(await statuses(db)).toEqual({ cancelled: 150, leased: 20, queued: 30 });
+  expect([...taken, ...idsOf(await claim(db, 100))]).toEqual(live);
+  expect(await statuses(db)).toEqual({ cancelled: 150, leased: 50 });
+  expect(await disagreements(db)).toEqual([]);
+});
+
+test('one job of a row of a hundred can be cancelled, and the others are claimed in order', async () => {
+  const ids = await bulk(db, 100);
+  expect(await cancel(db, ids[42])).toMatchObject({ status: 'cancelled' });
+  expect(await statuses(db)).toEqual({ cancelled: 1, queued: 99 });
+  expect(idsOf(await claim(db, 200))).toEqual(ids.filter((id) => id !== ids[42]));
+});
+
+test('two cancels at once in one row take out one job each', async () => {
+  const ids = await bulk(db, 100);
+  await a.query('begin');
+  await cancel(a, ids[10]);
+  const second = cancel(b, ids[90]);
+  await untilBlocked(db, b);
+  await a.query('commit');
+  expect(await second).toMatchObject({ status: 'cancelled' });
+  expect(idsOf(await claim(db, 200))).toEqual(ids.filter((id) => id !== ids[10] && id !== ids[90]));
+  expect(await disagreements(db)).toEqual([]);
+});
+
+test('a cancel that meets an open claim of its row waits: then it is a request for what was taken, and takes out what was left', async () => {
+  const ids = await bulk(db, 100);
+  await a.query('begin');
+  await claim(a, 50);
+  const ofTaken = cancel(b, ids[0]);
+  const c = await session(db);
+  const ofLeft = cancel(c, ids[99]);
+  await untilBlocked(db, b);
+  await untilBlocked(db, c);
+  await a.query('commit');
+  expect(await ofTaken).toMatchObject({ status: 'cancel_requested' });
+  expect(await ofLeft).toMatchObject({ status: 'cancelled' });
+  await c.end();
+  expect(idsOf(await claim(db, 200))).toEqual(ids.slice(50, 99));
+});
+
+test('every job of a big row has its own status', async () => {
+  const ids = await bulk(db, 300);
+  const first = await claim(db, 130, { start: 70 });
+  expect(await statuses(db)).toEqual({ in_progress: 70, leased: 60, queued: 170 });
+  await abort(db, first, 'transient', [1, 2, 3]);
+  await call(db, 'writ.fn_job_succeed_many', { lease_token: first.lease_token, positions: [4, 5] });
+  await cancel(db, ids[299]);
+  expect(await statuses(db)).toEqual({ cancelled: 1, in_progress: 65, leased: 60, queued: 169, retry_waiting: 3, succeeded: 2 });
+  expect(await db.query('select state, count(*)::int as n from writ.v_job_state group by 1 order by 1')).toEqual([
+    { state: 'FAILED', n: 1 },
+    { state: 'PENDING', n: 172 },
+    { state: 'RUNNING', n: 125 },
+    { state: 'SUCCEEDED', n: 2 },
+  ]);
+  expect(await disagreements(db)).toEqual([]);
+});
+
+test('a released job stands at the end of its lane, can be cancelled there, and keeps its attempts', async () => {
+  const ids = await bulk(db, 5);
+  await abort(db, await claim(db, 3, { start: 3 }), 'released');
+  expect(await statuses(db)).toEqual({ queued: 5 });
+  expect(await cancel(db, ids[1])).toMatchObject({ status: 'cancelled' });
+  const again = await claim(db, 10);
+  expect(idsOf(again)).toEqual([ids[3], ids[4], ids[0], ids[2]]);
+  expect(again.jobs.map((job) => [job[4], job[5]])).toEqual([
+    [1, 1],
+    [1, 1],
+    [1, 2],
+    [1, 2],
+  ]);
+});
+
+test('two calls that need a lane at the same time do not wait for each other, and both are claimed', async () => {
+  await a.query('begin');
+  const first = await bulk(a, 120, { tenant: 'new' });
+  const second = await bulk(b, 3, { tenant: 'new' });
+  const third = await bulkOf(b, [{ tenant: 'new' }, { tenant: 'new' }]);
+  expect(idsOf(await claim(db, 1))).toEqual(second.slice(0, 1));
+  await a.query('commit');
+  expect(new Set(idsOf(await claim(db, 200)))).toEqual(new Set([...first, ...second.slice(1), ...third]));
+  expect((await claim(db, 1)).jobs).toEqual([]);
+  expect(await statuses(db)).toEqual({ leased: 125 });
+});

@@ -1,0 +1,267 @@
+/** What is only ever added is kept by the day: days are made ahead, cleaned jobs go with their day, and what is still needed stays. */
+import pg from 'pg';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { readMigrations } from '../../src/database/schema.js';
+import { type TestDatabase, testDatabase } from '../../src/testing/index.js';
+import { disagreements, type Session, session, untilBlocked } from '../races/sessions.js';
+import { bulk, bulkOf, call, claim, idsOf, register, statuses, succeed, tick } from './bulk.js';
+import { idOf, makeDay, oldDays, oldJobs } from './old-jobs.js';
+
+const jobTables = ['job', 'job_execution', 'job_cleaned'];
+
+let db: TestDatabase;
+let a: Session;
+let b: Session;
+
+beforeEach(async () => {
+  db = await testDatabase();
+  [a, b] = await Promise.all([session(db), session(db)]);
+  await register(db, 'chore');
+});
+afterEach(async () => {
+  await Promise.all([a.end(), b.end()]);
+  await db.drop();
+});
+
+const partitions = async (table: string) =>
+  Number((await db.query(`select count(*)::int as n from pg_inherits where inhparent = $1::regclass`, [`writ_data.${table}`]))[0]?.n);
+const keep = (on: Session | TestDatabase = db) =>
+  on.query(`select writ_data.keep_partitions('test', writ.now()) as made`).then(([row]) => Number(row?.made));
+const dropAhead = async (from: number, upto = 14) => {
+  for (const table of [...jobTables, 'event_batch']) {
+    for (let n = from; n <= upto; n++) {
+      const [row] = await db.query(`select to_char((clock_timestamp() at time zone 'UTC')::date + $1::integer, '_YYYYMMDD') as day`, [n]);
+      await db.query(`drop table writ_data.${table}${row?.day}`);
+    }
+  }
+};
+const alerts = async () =>
+  Number((await db.query(`select count(*)::int as n from writ.event_outbox where event_type = 'system.partitions_low'`))[0]?.n);
+const sweep = (limit = 10_000) => call(db, 'writ.fn_job_cleanup_sweep', { limit, actor: 'test' }).then(({ cleaned }) => cleaned);
+const retire = (on: Session | TestDatabase = db) =>
+  on.query(`select writ_data.retire_days('test', writ.now()) as dropped`).then(([row]) => Number(row?.dropped));
+
+// Days ahead ---------------------------------------------------------------------------------------------------------
+
+test('fourteen days are made ahead, and what is there is not made again', async () => {
+  for (const table of [...jobTables, 'event_batch']) expect(await partitions(table)).toBe(16);
+  expect(await keep()).toBe(0);
+  await dropAhead(10);
+  expect(await keep()).toBe(20);
+  expect(await keep()).toBe(0);
+  for (const table of jobTables) expect(await partitions(table)).toBe(16);
+});
+
+test('the clockwork makes the days that are missing, and says nothing while there are enough', async () => {
+  await dropAhead(4);
+  await tick(db);
+  for (const table of jobTables) expect(await partitions(table)).toBe(16);
+  expect(await alerts()).toBe(0);
+});
+
+test('two that make days at once do not fail', async () => {
+  await dropAhead(12);
+  await a.query('begin');
+  expect(await keep(a)).toBe(12);
+  const other = keep(b).catch((error: Error) => error.message);
+  await untilBlocked(db, b);
+  await a.query('commit');
+  expect([0, 12]).toContain(await other);
+  expect(await keep()).toBe(0);
+});
+
+test('fewer than three days ahead are a fact in the record, and nobody waits for them long', async () => {
+  await dropAhead(3);
+  await a.query('begin');
+  await a.query('lock table writ_data.job in share update exclusive mode'); // as a vacuum would: no day can be attached
+  await tick(db);
+  expect(await alerts()).toBe(1);
+  await a.query('rollback');
+  await db.clock.advance('2m');
+  await tick(db);
+  expect(await alerts()).toBe(1);
+  expect(await partitions('job')).toBe(16);
+});
+
+// Cleaning -----------------------------------------------------------------------------------------------------------
+
+test('a sweep cleans what is past its retention, in bounded steps, and frees its keys', async () => {
+  await makeDay(db, 40);
+  await oldJobs(db, 40, 15, 'succeeded', 'k');
+  await oldJobs(db, 40, 10, 'cancelled');
+  await oldJobs(db, 40, 3, 'dead_letter');
+  await oldJobs(db, 40, 3, 'committed');
+  const young = await bulkOf(db, [{ key: 'young' }]);
+  await succeed(db, await claim(db, 1, { start: 1 }));
+  expect([await sweep(10), await sweep(10), await sweep(10), await sweep(10)]).toEqual([10, 10, 5, 0]);
+  expect(await statuses(db)).toEqual({ cleaned: 25, dead_letter: 3, in_progress: 3, succeeded: 1 });
+  const again = await call(db, 'writ.fn_job_enqueue_many', {
+    jobs: JSON.stringify([
+      { id: idOf(0).replace(/^.{13}/, young[0]?.slice(0, 13) ?? ''), kind: 'chore', key: 'k1' },
+      { id: idOf(0).replace(/^.{13}/, young[0]?.slice(0, 13) ?? ''), kind: 'chore', key: 'young' },
+    ]),
+    actor: 'test',
+  });
+  expect(again).toMatchObject({ enqueued: 1, duplicates: [{ index: 1, job_id: young[0] }] });
+});
+
+test('dead letters have a retention of their own', async () => {
+  await makeDay(db, 400);
+  await makeDay(db, 40);
+  await oldJobs(db, 400, 2, 'dead_letter');
+  await oldJobs(db, 40, 2, 'dead_letter');
+  expect(await sweep()).toBe(2);
+  expect(await statuses(db)).toEqual({ cleaned: 2, dead_letter: 2 });
+});
+
+// Days gone by ---------------------------------------------------------------------------------------------------------
+
+test('a day goes with its cleaned jobs; what has not been cleaned is carried over as it was', async () => {
+  await makeDay(db, 40);
+  await oldJobs(db, 40, 50, 'succeeded');
+  const kept = [
+    ...(await oldJobs(db, 40, 3, 'dead_letter')),
+    ...(await oldJobs(db, 40, 3, 'retry_waiting')),
+    ...(await oldJobs(db, 40, 5, 'queued')),
+    ...(await oldJobs(db, 40, 2, 'committed')),
+  ];
+  await claim(db, 2, { start: 1 });
+  await call(db, 'writ.fn_job_cancel', { job_id: kept[6], reason: null, actor: 'test' });
+  await sweep();
+  const look = async () => [
+    await db.query('select * from writ.job_queue where job_id = any ($1) order by job_id', [kept]),
+    await db.query('select * from writ.job_execution where job_id = any ($1) order by job_id, execution_no', [kept]),
+    await db.query('select * from writ_data.job_cancel'),
+  ];
+  const before = await look();
+  expect(await retire()).toBe(1);
+  expect(await look()).toEqual(before);
+  expect(await statuses(db)).not.toHaveProperty('cleaned');
+  expect(await disagreements(db)).toEqual([]);
+  expect(await retire()).toBe(0); // nothing more to gain
+  expect(await oldDays(db, 'job')).toEqual([40]);
+  // What was carried over can still be worked on, and goes when it has ended and its time has come.
+  const rest = await claim(db, 10, { start: 10 });
+  expect(idsOf(rest).every((id) => kept.includes(id))).toBe(true);
+  expect(await succeed(db, rest)).toMatchObject({ done: rest.jobs.length });
+});
+
+test('a day without jobs goes, and one in which nothing has been cleaned stays', async () => {
+  await makeDay(db, 50);
+  await makeDay(db, 40);
+  await oldJobs(db, 40, 3, 'dead_letter');
+  while ((await retire()) > 0);
+  for (const table of jobTables) expect(await oldDays(db, table)).toEqual([40]);
+  expect(await statuses(db)).toEqual({ dead_letter: 3 });
+});
+
+test('a day within its retention stays', async () => {
+  await makeDay(db, 20);
+  await oldJobs(db, 20, 3, 'succeeded');
+  expect(await retire()).toBe(0);
+  expect(await statuses(db)).toEqual({ succeeded: 3 });
+});
+
+test('days of the record go after their own time', async () => {
+  for (const day of [100, 95, 80]) await makeDay(db, day, ['event_batch']);
+  while ((await retire()) > 0);
+  expect(await oldDays(db, 'event_batch')).toEqual([80]);
+});
+
+test('a day that a dump is reading stays for the next hour, and an enqueue does not wait for it', async () => {
+  await makeDay(db, 40);
+  await oldJobs(db, 40, 5, 'succeeded');
+  await sweep();
+  await a.query('begin');
+  await a.query('lock table writ_data.job, writ_data.job_execution, writ_data.job_cleaned, writ_data.event_batch in access share mode');
+  const turning = retire(b);
+  await untilBlocked(db, b);
+  const from = performance.now();
+  await bulk(db, 1);
+  const waited = performance.now() - from;
+  expect(await turning).toBe(0);
+  expect(waited).toBeLessThan(400); // a tenth of a second, and the rest of a busy machine
+  await a.query('commit');
+  expect(await oldDays(db, 'job')).toEqual([40]);
+  while ((await retire()) > 0);
+  expect(await oldDays(db, 'job')).toEqual([]);
+});
+
+test('nobody waits longer for a day with much to carry over, or for many days at once: one goes at a time', async () => {
+  for (const day of [60, 59, 58, 57]) await makeDay(db, day);
+  await oldJobs(db, 60, 1, 'succeeded');
+  await oldJobs(db, 60, 4_900, 'dead_letter');
+  await sweep();
+  await b.query('begin');
+  const from = performance.now();
+  await retire(b);
+  const held = performance.now() - from;
+  await b.query('commit');
+  expect(held).toBeLessThan(400); // a tenth of a second, and the rest of a busy machine
+  expect(await oldDays(db, 'job')).toEqual([57, 58, 59, 60]); // the oldest, with what was carried over
+  expect(await oldDays(db, 'event_batch')).toEqual([57, 58, 59, 60]);
+  expect(await statuses(db)).toEqual({ dead_letter: 4900 });
+  while ((await retire()) > 0);
+  expect(await oldDays(db, 'job')).toEqual([60]);
+});
+
+test('a day with too much to carry over stays as it is, and nobody is locked out to find that out', async () => {
+  await makeDay(db, 60);
+  await makeDay(db, 50);
+  await oldJobs(db, 60, 1, 'succeeded');
+  await oldJobs(db, 60, 5_001, 'dead_letter');
+  await sweep();
+  await b.query('begin');
+  await b.query(`select writ_data.retire_day((clock_timestamp() at time zone 'UTC')::date - 60)`);
+  expect(
+    await b.query(`select from pg_locks where mode = 'AccessExclusiveLock' and locktype = 'relation' and pid = pg_backend_pid()`),
+  ).toEqual([]);
+  await b.query('commit');
+  expect(await retire()).toBe(1);
+  expect(await oldDays(db, 'job')).toEqual([60]);
+  expect(await statuses(db)).toEqual({ cleaned: 1, dead_letter: 5001 });
+});
+
+test('the clockwork comes around to all of it', async () => {
+  await makeDay(db, 40);
+  await makeDay(db, 41);
+  await oldJobs(db, 40, 5, 'succeeded');
+  await oldJobs(db, 41, 5, 'succeeded');
+  for (let n = 0; n < 5; n++) {
+    await tick(db);
+    await db.clock.advance('61s');
+  }
+  expect(await oldDays(db, 'job')).toEqual([]);
+  expect(await statuses(db)).toEqual({});
+});
+
+// Upgrade --------------------------------------------------------------------------------------------------------------
+
+test('after an upgrade every old job has a day in each of its tables', async () => {
+  const name = `writ_upgrade_${Date.now().toString(36)}`;
+  await db.query(`create database ${name} template template0`);
+  const url = new URL(db.connectionString);
+  url.pathname = `/${name}`;
+  const client = new pg.Client({ connectionString: url.toString() });
+  await client.connect();
+  try {
+    const [first, second] = readMigrations();
+    await client.query('create schema writ; create schema writ_data');
+    await client.query(first?.sql ?? '');
+    const id = idOf(40);
+    await client.query(
+      `insert into writ_data.job (job_id, tenant_id, job_kind, event_domain, payload_classification, executor, max_attempts, priority, process_after, enqueued_by, enqueued_at, source_system)
+       values ($1, 'default', 'chore', 'dot', 'safe_metadata', 'external_worker', 5, 0, now(), 'test', now(), 'writ')`,
+      [id],
+    );
+    await client.query(second?.sql ?? '');
+    await client.query(
+      `insert into writ_data.job_execution (job_id, execution_no, attempt, status, abort_kind, final, finished_at) values ($1, 1, 0, 'ABORTED', 'cancelled', true, now())`,
+      [id],
+    );
+    await client.query(`insert into writ_data.job_cleaned (job_id, cleaned_at, was) values ($1, now(), 'cancelled')`, [id]);
+  } finally {
+    await client.end();
+    await db.query(`drop database ${name} with (force)`);
+  }
+});
