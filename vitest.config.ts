@@ -1,9 +1,19 @@
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
+import { files, tests } from './test/pooler/exceptions.js';
+
+const pooler = process.env.WRIT_TEST_POOLER;
+if (pooler) {
+  console.log(`Through the pooler ${pooler}. Not among it:`);
+  for (const { file, why } of files) console.log(`  ${file}: ${why}`);
+  for (const one of tests.filter((test) => !test.pooler || test.pooler === pooler)) console.log(`  ${one.file}, “${one.test}”: ${one.why}`);
+}
 
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts', 'examples/**/*.test.ts'],
+    exclude: [...configDefaults.exclude, ...(pooler ? files.map(({ file }) => file) : [])],
     globalSetup: ['test/server.ts'],
+    setupFiles: pooler ? ['test/pooler/setup.ts'] : [],
     testTimeout: 30_000,
     hookTimeout: 60_000,
     maxWorkers: 2,

@@ -1,11 +1,13 @@
 /**
  * `npm test`: everything that has to hold, in the order in which a failure is cheapest to learn. Each step says what it is while it runs; the last
- * line counts tests and steps, `N passed, N failed`. With CI=true it adds what needs the network: the newest Node line and the short benchmark.
+ * line counts tests and steps, `N passed, N failed`. With CI=true it adds what needs the network: pgbouncer, the newest Node line
+ * and the short benchmark.
  *   --only STEP   one step by its name
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { pgbouncerBinary } from '../test/pooler/pgbouncer.mjs';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 mkdirSync('.cache', { recursive: true });
@@ -66,9 +68,19 @@ step('types', 'types of sources, tests and examples', () =>
 );
 step('postgres-18', 'the suite on PostgreSQL 18', () => vitest('.cache/vitest-18.json', { env: { WRIT_TEST_POSTGRES: '18' } }));
 step('postgres-15', 'the suite on PostgreSQL 15', () => vitest('.cache/vitest-15.json', { env: { WRIT_TEST_POSTGRES: '15' } }));
+step('pooler', 'the suite through a pool that changes the backend and discards the session after every transaction', () =>
+  vitest('.cache/vitest-pooler.json', { env: { WRIT_TEST_POOLER: 'mean' } }),
+);
 step('faults', 'kills, stops and outages, short form', () => run(process.execPath, ['test/faults/run.mjs', '--suite', 'queue', '--quick']));
 
 if (ci || only) {
+  step('pgbouncer', 'the suite through pgbouncer in transaction mode', () => {
+    if (!pgbouncerBinary()) {
+      console.log('SKIPPED: pgbouncer is not installed, so nothing was tested through it. On Debian: apt-get install pgbouncer');
+      return 'skipped';
+    }
+    return vitest('.cache/vitest-pgbouncer.json', { env: { WRIT_TEST_POOLER: 'pgbouncer' } });
+  });
   step('node-newest', `the queue's tests on Node ${newest}`, () => {
     const node = installNode(newest);
     if (!node) {

@@ -1,10 +1,11 @@
 /**
  * Installs and upgrades the schema. Everything happens in one transaction under one lock: a crash leaves the database as it was, and
- * two installers at once are one. Objects belong to the role writ_owner, which nobody logs in as; where the installer may not create
+ * two installers at once are one. Before an upgrade of the tables a transaction of its own prepares the gates for it (doorkeepers.ts). Objects belong to the role writ_owner, which nobody logs in as; where the installer may not create
  * roles, the objects are its own and `writ doctor` says what is missing.
  */
 import { WritError } from '../errors/index.js';
 import type { Queryable } from './connection.js';
+import { closeDoors, placeDoorkeepers } from './doorkeepers.js';
 import { type Migration, readMigrations, readSchemaObjects, type SchemaObject } from './schema.js';
 
 export const owner = 'writ_owner';
@@ -59,15 +60,18 @@ export async function planMigration(db: Queryable): Promise<MigrationPlan> {
 /** The connection must be a single session (a client, not a pool). */
 export async function migrate(client: Queryable, options: MigrateOptions = {}): Promise<MigrationPlan> {
   const say = options.onProgress ?? (() => {});
+  // A dry run changes nothing, and so needs no doorkeepers: who waits for it finds everything as it was.
+  if (!options.dryRun) await prepareUpgrade(client);
   await client.query('begin');
   try {
-    await client.query(`select pg_advisory_xact_lock(hashtextextended('writ.migrate', 0))`);
+    await client.query(oneInstaller);
     const plan = await planMigration(client);
     await createRoles(client, plan.roles, say);
     const asOwner = await mayBecomeOwner(client);
     if (plan.from === 0) await createSchemas(client, asOwner);
     if (asOwner) await client.query(`set local role ${owner}`);
     await client.query(`set local check_function_bodies = off`);
+    if (isUpgrade(plan)) await closeDoors(client);
     for (const migration of plan.migrations) {
       say(`migration ${String(migration.version).padStart(4, '0')} ${migration.name}`);
       await client.query(migration.sql);
@@ -99,6 +103,24 @@ export async function migrate(client: Queryable, options: MigrateOptions = {}): 
   }
 }
 
+const oneInstaller = `select pg_advisory_xact_lock(hashtextextended('writ.migrate', 0))`;
+const isUpgrade = (plan: MigrationPlan): boolean => plan.from > 0 && plan.migrations.length > 0;
+
+async function prepareUpgrade(client: Queryable): Promise<void> {
+  await client.query('begin');
+  try {
+    await client.query(oneInstaller);
+    if (isUpgrade(await planMigration(client))) {
+      if (await mayBecomeOwner(client)) await client.query(`set local role ${owner}`);
+      await placeDoorkeepers(client);
+    }
+    await client.query('commit');
+  } catch (error) {
+    await client.query('rollback').catch(() => undefined); // the first error is the one to report
+    throw error;
+  }
+}
+
 async function createRoles(client: Queryable, missing: readonly string[], say: (step: string) => void): Promise<void> {
   for (const role of missing) {
     await client.query('savepoint create_role');
@@ -107,8 +129,8 @@ async function createRoles(client: Queryable, missing: readonly string[], say: (
       say(`role ${role}`);
     } catch (error) {
       const { code } = error as { code?: string };
-      // 42501: not allowed to; 42710: somebody else was faster. Both leave us with what exists.
-      if (code !== '42501' && code !== '42710') throw error;
+      // 42501: not allowed to; 42710, and 23505 at the same moment: an installer of another database was faster. We are left with what exists.
+      if (code !== '42501' && code !== '42710' && code !== '23505') throw error;
       await client.query('rollback to savepoint create_role');
     }
   }

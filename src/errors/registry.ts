@@ -354,6 +354,12 @@ export const registry = {
     status: 503,
     retryable: false,
   },
+  upgrade_blocked: {
+    message: 'The upgrade waited for transactions that stay open, and gave up. Nothing was changed.',
+    remedy: 'End them, or wait until they have ended, and migrate again: `writ doctor` names those that are open for long.',
+    status: 503,
+    retryable: true,
+  },
   schema_newer: {
     message: 'The database schema is newer than this version of Writ and does not work with it.',
     remedy: 'Upgrade the package.',

@@ -22,7 +22,10 @@ export interface TestClock {
 }
 
 export interface TestDatabase {
+  /** Through the pooler, where WRIT_TEST_POOLER_URL names one. */
   readonly connectionString: string;
+  /** Past the pooler: for LISTEN, and for whatever needs a session. Without a pooler the same as connectionString. */
+  readonly directConnectionString: string;
   readonly clock: TestClock;
   /** Connects; closed together with the database. */
   connect(options?: { max?: number; actor?: string }): Promise<Writ>;
@@ -34,7 +37,10 @@ export interface TestDatabase {
 
 let embedded: Promise<EmbeddedServer> | undefined;
 
-/** The server that tests use: WRIT_TEST_DATABASE_URL (an administrator's), or an embedded one that this process starts once. */
+/**
+ * The server that tests use: WRIT_TEST_DATABASE_URL (an administrator's), or an embedded one that this process starts once. Where
+ * WRIT_TEST_POOLER_URL leads to the same server through a pooler, everything but LISTEN and the making of databases goes that way.
+ */
 async function server(): Promise<string> {
   const given = process.env.WRIT_TEST_DATABASE_URL;
   if (given) return given;
@@ -104,7 +110,8 @@ export async function testDatabase(): Promise<TestDatabase> {
   const from = await templateName;
   const name = `writ_test_${randomBytes(6).toString('hex')}`;
   await asAdministrator(admin, (client) => client.query(`create database ${name} template ${from}`));
-  const connectionString = urlOf(admin, name);
+  const directConnectionString = urlOf(admin, name);
+  const connectionString = urlOf(process.env.WRIT_TEST_POOLER_URL || admin, name);
   const pool = new pg.Pool({ connectionString, max: 2 });
   pool.on('error', () => undefined); // the database is dropped under it
   const connected: Writ[] = [];
@@ -118,6 +125,7 @@ export async function testDatabase(): Promise<TestDatabase> {
   };
   return {
     connectionString,
+    directConnectionString,
     clock: {
       advance: async (by) => {
         offsetMs += milliseconds(by);
@@ -129,7 +137,7 @@ export async function testDatabase(): Promise<TestDatabase> {
       },
     },
     connect: async (options = {}) => {
-      const writ = await Writ.connect({ connectionString, ...options });
+      const writ = await Writ.connect({ connectionString, listenConnectionString: directConnectionString, ...options });
       connected.push(writ);
       return writ;
     },

@@ -199,8 +199,10 @@ test('an address to listen on is tried when it is given', async () => {
     const { stdout } = await run(['doctor', '--json', '--listen-url', url], { env });
     return (JSON.parse(stdout) as { findings: Finding[] }).findings.filter(({ check }) => check === 'pooler');
   };
-  expect(await listen(db.connectionString)).toMatchObject([{ level: 'ok', says: expect.stringContaining('at the address to listen on') }]);
-  const elsewhere = new URL(db.connectionString);
+  expect(await listen(db.directConnectionString)).toMatchObject([
+    { level: 'ok', says: expect.stringContaining('at the address to listen on') },
+  ]);
+  const elsewhere = new URL(db.directConnectionString);
   elsewhere.pathname = '/postgres';
   expect(await listen(elsewhere.href)).toMatchObject([{ level: 'warning' }]);
   expect((await run(['doctor', '--listen-url', 'nonsense'], { env })).code).toBe(2);

@@ -135,7 +135,7 @@ const module = (name: string, source: string): string => {
 };
 
 test('with --listen-url the worker listens there, and works where it always does', async () => {
-  const elsewhere = new URL(db.connectionString);
+  const elsewhere = new URL(db.directConnectionString);
   elsewhere.pathname = '/postgres';
   elsewhere.searchParams.set('application_name', 'listening elsewhere');
   const worker = work('--listen-url', elsewhere.href);

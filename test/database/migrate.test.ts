@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Queryable } from '../../src/database/connection.js';
 import { type EmbeddedServer, startEmbedded } from '../../src/database/embedded.js';
 import { migrate, owner, planMigration, roles } from '../../src/database/migrate.js';
@@ -107,6 +107,23 @@ describe('a migration', () => {
     expect(plan.migrations).toHaveLength(readMigrations().length);
     expect(await schemas()).toEqual([]);
     expect(await rolesPresent()).toEqual([]);
+  });
+
+  test('two databases of one server can be the first to need our roles at the same moment', async () => {
+    const other = `${name}_other`;
+    await client.query(`create database ${other}`);
+    const elsewhere = await connect(other);
+    // The one has made the roles and not committed; the other waits for it at the first of them.
+    await client.query('begin');
+    for (const role of [owner, ...roles]) await client.query(`create role ${role} nologin`);
+    const waiting = migrate(elsewhere);
+    const blocked = `select from pg_stat_activity where datname = $1 and cardinality(pg_blocking_pids(pid)) > 0`;
+    const admin = await connect('postgres');
+    await vi.waitFor(async () => expect(await rows(admin, blocked, [other])).toHaveLength(1), { timeout: 10_000, interval: 10 });
+    await client.query('commit');
+    await expect(waiting).resolves.toMatchObject({ from: 0 });
+    await elsewhere.end();
+    await admin.query(`drop database ${other} with (force)`);
   });
 
   test('two at once are one', async () => {

@@ -42,7 +42,9 @@ const libraries: Record<string, (connectionString: string) => Library> = {
     return { db: pool, transaction, close: () => pool.end() };
   },
   'postgres.js': (connectionString) => {
-    const sql = postgres(connectionString, { max: 2, onnotice: () => undefined });
+    // Its own statements are named unless it is told; what Writ sends through it is not.
+    const prepare = !process.env.WRIT_TEST_POOLER_URL;
+    const sql = postgres(connectionString, { max: 2, prepare, onnotice: () => undefined });
     const transaction: Library['transaction'] = (work) =>
       sql.begin(async (tx) => {
         await tx`insert into orders (id) values (${'o-1'})`;

@@ -66,7 +66,9 @@ async function workUntilSucceeded(handled: HandledJob): Promise<void> {
 }
 
 const killBackends = () =>
-  db.query(`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name like 'writ%'`);
+  db.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name like 'writ%' and pid <> pg_backend_pid()`,
+  );
 
 test('COMMIT went through and its answer was lost: the job is committed and not repeated', async () => {
   once('commit_sent', async () => {
@@ -96,7 +98,7 @@ test('the server is still busy with the COMMIT: the worker waits for the verdict
   await db.query(
     'create constraint trigger slow after insert on charges deferrable initially deferred for each row execute function slow()',
   );
-  const admin = new pg.Client({ connectionString: db.connectionString });
+  const admin = new pg.Client({ connectionString: db.directConnectionString });
   await admin.connect();
   await admin.query('select pg_advisory_lock(7)'); // COMMIT runs the deferred trigger, which waits for this
   const waiting = `select from pg_stat_activity where wait_event = 'advisory' and query like '%; commit'`;

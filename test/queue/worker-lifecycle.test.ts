@@ -227,7 +227,7 @@ const idle = () =>
 test('a worker whose connections are all terminated goes on, and hears notifications again', async () => {
   const worker = await writ.work([step.handle(() => undefined)], { poll: '10m', onError });
   await idle();
-  const terminate = `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name like 'writ%'`;
+  const terminate = `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name like 'writ%' and pid <> pg_backend_pid()`;
   await db.query(terminate);
   await within(() => producer.enqueue(step, { n: 1 }));
   await allSucceeded();
@@ -241,7 +241,7 @@ test('connections that are terminated again and again under load lose nothing an
   await producer.enqueueMany(step, many(200));
   const handler = step.handle(({ commit, input }) => commit((tx) => tx.query('insert into effects values ($1)', [input.n])));
   const worker = await writ.work([handler], { concurrency: 5, lease: '1s', poll: '50ms', onError });
-  const terminate = `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name like 'writ%'`;
+  const terminate = `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name like 'writ%' and pid <> pg_backend_pid()`;
   for (let kill = 1; kill <= 5; kill++) {
     await within(async () => expect((await db.query('select from effects')).length).toBeGreaterThanOrEqual(kill * 20));
     await db.query(terminate);

@@ -5,7 +5,7 @@ import { disagreements, type Session, session, untilBlocked } from './sessions.j
 
 const kind = defineJob<{ n: number }>('race', { retry: { attempts: 3, base: '1s', cap: '1s' } });
 const claim = (s: Session, limit: number, start = limit) =>
-  s.gate(`fn_job_claim_many(array['race'], 'external_worker', 'session ' || pg_backend_pid(), 30, $1, $2)`, [limit, start]) as Promise<{
+  s.gate(`fn_job_claim_many(array['race'], 'external_worker', $3, 30, $1, $2)`, [limit, start, s.name]) as Promise<{
     lease_token: string;
     jobs: unknown[][];
   }>;

@@ -111,7 +111,7 @@ test('a job whose transaction is prepared, and committed later by another sessio
   await claim(db, 1);
   await a.query('begin');
   const prepared = await bulk(a, 1);
-  const name = `writ_${a.pid}_${Date.now()}`;
+  const name = `writ_${process.pid}_${Date.now()}`;
   const other = await bulk(db, 1);
   await watch(2);
   await a.query(`prepare transaction '${name}'`);

@@ -47,7 +47,7 @@ function moves(s: Session, leases: Held[], known: string[]) {
       for (const { jobId } of await writ.enqueueMany(pick(kinds), items, { db: s })) remember(known, jobId);
     },
     async () => {
-      const answer = await s.gate(`fn_job_claim_many(array['race', 'race.two'], 'external_worker', $1, 0.05, 5, 3)`, [`session ${s.pid}`]);
+      const answer = await s.gate(`fn_job_claim_many(array['race', 'race.two'], 'external_worker', $1, 0.05, 5, 3)`, [s.name]);
       const jobs = (answer.jobs as string[][]).map(([id]) => String(id));
       if (jobs.length > 0) remember(leases, { token: String(answer.lease_token), jobs });
     },
@@ -91,7 +91,7 @@ function moves(s: Session, leases: Held[], known: string[]) {
     () => s.gate('fn_job_tick($1)', ['tick']),
     () => s.gate('fn_job_lease_reaper()'),
     () => s.gate('fn_job_cleanup_sweep(5)'),
-    () => s.gate(`fn_queue_heartbeat($1, 'external_worker', array['dot'], 10, array['race'], 1)`, [`session ${s.pid}`]),
+    () => s.gate(`fn_queue_heartbeat($1, 'external_worker', array['dot'], 10, array['race'], 1)`, [s.name]),
     () => s.gate('fn_job_queue_health()'),
   ];
 }

@@ -3,20 +3,23 @@ import pg from 'pg';
 import type { TestDatabase } from '../../src/testing/index.js';
 
 export interface Session {
-  readonly pid: number;
+  /** Unlike a backend's process id, this is the same through a pooler. */
+  readonly name: string;
   query(sql: string, params?: unknown[]): Promise<Record<string, unknown>[]>;
   /** The answer of a gate, as JSON. */
   gate(call: string, params?: unknown[]): Promise<Record<string, unknown>>;
   end(): Promise<void>;
 }
 
+let sessions = 0;
+
 export async function session(db: TestDatabase): Promise<Session> {
-  const client = new pg.Client({ connectionString: db.connectionString });
+  const name = `session ${++sessions}`;
+  const client = new pg.Client({ connectionString: db.connectionString, application_name: name });
   await client.connect();
   const query = async (sql: string, params: unknown[] = []) => (await client.query(sql, params)).rows as Record<string, unknown>[];
-  const [row] = await query('select pg_backend_pid() as pid');
   return {
-    pid: Number(row?.pid),
+    name,
     query,
     gate: async (call, params) => (await query(`select writ.${call} as answer`, params))[0]?.answer as Record<string, unknown>,
     end: () => client.end(),
@@ -34,7 +37,10 @@ export async function until(condition: () => Promise<boolean>, limitMs = 10_000)
 
 /** Resolves when this session waits for a lock that another one holds. */
 export const untilBlocked = (db: TestDatabase, waiting: Session): Promise<void> =>
-  until(async () => (await db.query('select cardinality(pg_blocking_pids($1)) > 0 as yes', [waiting.pid]))[0]?.yes === true);
+  until(async () => {
+    const blocked = `select from pg_stat_activity where datname = current_database() and application_name = $1 and cardinality(pg_blocking_pids(pid)) > 0`;
+    return (await db.query(blocked, [waiting.name])).length > 0;
+  });
 
 /** Every job whose status and whose state from executions disagree; none, or the design is broken. */
 export const disagreements = (db: TestDatabase): Promise<Record<string, unknown>[]> =>
