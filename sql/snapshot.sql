@@ -1089,7 +1089,7 @@ grant execute on function writ.now() to writ_auditor;
 --   sql, immutable; owner writ_owner; body 1b3f631d52568c593594defe59be90a2
 
 -- function writ_data.choose_lanes(p_kinds text[], p_floors smallint[], p_alone boolean, p_after text, p_limit integer, p_keyed boolean, OUT lanes bigint[], OUT heads bigint[], OUT firsts bigint[], OUT tenants text[], OUT kinds text[], OUT keys text[], OUT quotas integer[], OUT limited boolean[], OUT priorities smallint[], OUT after text) returns record
---   plpgsql, stable; owner writ_owner; body d312381d509337173fbeb4ad80bad095
+--   plpgsql, stable; owner writ_owner; body 897fdcc629e9ae3fc01590b78c6b6a7d
 
 -- function writ_data.consumer_jobs(p_consumers text[], p_since uuid[], p_event_ids uuid[], p_event_types text[], p_subjects text[]) returns TABLE(consumer text, jobs jsonb)
 --   plpgsql, volatile; owner writ_owner; body 55f884e994fb4a2ab046e058636e384c
@@ -1205,7 +1205,7 @@ grant execute on function writ.now() to writ_auditor;
 --   plpgsql, stable; owner writ_owner; body 574706e5016a65d2f42878ffeb31fde0
 
 -- function writ_data.take(p_lane bigint, p_head bigint, p_jobs integer, p_at timestamp with time zone, p_kind text, p_tenant text, p_priority smallint, OUT ids uuid[], OUT attempts smallint[], OUT nos smallint[], OUT answers text[], OUT rows_taken integer, OUT late_ids uuid[], OUT late_attempts smallint[], OUT late_nos smallint[]) returns record
---   plpgsql, volatile; owner writ_owner; body c507414143d5b7df1562100ac59758ea
+--   plpgsql, volatile; owner writ_owner; body 7fa0ae2b0935ffa5679048e68826403d
 
 -- function writ_data.upkeep(p_at timestamp with time zone, p_actor text) returns void
 --   plpgsql, volatile; owner writ_owner; body 4162036c8f0ad7dbdad53c89766dcd5e

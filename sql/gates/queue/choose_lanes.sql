@@ -13,8 +13,9 @@ declare
 begin
   after := '';
   if cardinality(p_kinds) = 1 and not p_keyed and p_floors is null and coalesce(p_after, '') = '' then
-    -- The ordinary queue: one lane.
-    select l.lane_id, l.head, f.seq, l.tenant_id, l.priority, exists (select from writ_data.lane o where o.job_kind = l.job_kind and o.lane_id <> l.lane_id)
+    -- The ordinary queue: one lane has work.
+    select l.lane_id, l.head, f.seq, l.tenant_id, l.priority, exists (select from writ_data.lane o where o.job_kind = l.job_kind and o.lane_id <> l.lane_id and o.alone = l.alone
+        and exists (select from writ_data.job_ready r where r.lane_id = o.lane_id and r.seq >= o.head))
     into v_lane, v_head, v_first, v_tenant, v_priority, v_more
     from writ_data.lane l
     cross join lateral (select r.seq from writ_data.job_ready r where r.lane_id = l.lane_id and r.seq >= l.head order by r.seq limit 1) f

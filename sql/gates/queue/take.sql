@@ -8,7 +8,7 @@ create or replace function writ_data.take(p_lane bigint, p_head bigint, p_jobs i
   out late_ids uuid[], out late_attempts smallint[], out late_nos smallint[]
 ) language plpgsql as $$
 declare
-  v_rows integer := greatest(1, p_jobs / 100); v_jobs integer; v_left integer := p_jobs; v_got integer; v_plain boolean; v_dated boolean;
+  v_rows integer; v_jobs integer; v_left integer := p_jobs; v_got integer; v_plain boolean; v_dated boolean;
   -- Around id and input, everything is the same for jobs that a row carries.
   v_of text := concat('","', p_kind, '",', to_json(p_tenant), ',null,1,1,null,'); v_then text := concat(',null,null,null,', p_priority, ',');
   t_inputs text[]; t_answers text[]; r_max smallint[]; v_max smallint;
@@ -16,43 +16,39 @@ declare
   r_seq bigint[]; r_part integer[]; r_jobs integer[]; r_attempts smallint[]; r_no smallint[]; r_deadline timestamptz[]; r_moved boolean[];
   v_seq bigint; v_part integer; v_attempts smallint; v_no smallint; v_deadline timestamptz; v_moved boolean;
 begin
-  if v_rows = 1 then
-    -- A row is enough, or will tell how many are.
-    delete from writ_data.job_ready r
-    where r.ctid = (select q.ctid from writ_data.job_ready q where q.lane_id = p_lane and q.seq >= p_head order by q.seq, q.part limit 1 for update skip locked)
-    returning r.seq, r.part, r.job_ids, r.attempts, r.execution_no, r.deadline_at, r.moved, r.inputs, r.max_attempts
-    into v_seq, v_part, ids, v_attempts, v_no, v_deadline, v_moved, t_inputs, v_max;
-    if not found then
-      ids := '{}'; attempts := '{}'; nos := '{}'; answers := '{}'; rows_taken := 0;
-      return;
-    end if;
-    rows_taken := 1;
-    if v_deadline <= p_at then
-      late_ids := ids; late_attempts := array_fill(v_attempts, array[cardinality(ids)]); late_nos := array_fill(v_no, array[cardinality(ids)]);
-      ids := '{}';
-    elsif cardinality(ids) > p_jobs then
-      insert into writ_data.job_ready (lane_id, seq, part, job_ids, attempts, execution_no, deadline_at, moved, inputs, max_attempts)
-      values (p_lane, v_seq, v_part, ids[p_jobs + 1:], v_attempts, v_no, v_deadline, v_moved, t_inputs[p_jobs + 1:], v_max);
-      ids := ids[:p_jobs];
-    end if;
-    attempts := array_fill(v_attempts, array[cardinality(ids)]);
-    nos := array_fill(v_no, array[cardinality(ids)]);
-    if v_max is null then
-      answers := array_fill(null::text, array[cardinality(ids)]);
-    elsif cardinality(ids) = 1 then
-      answers := array[concat('["', ids[1], v_of, case when t_inputs[1] is null then 'null' else concat('[', t_inputs[1], ']') end, v_then, v_max, ',null,null]')];
-    else
-      answers := array(select concat('["', u.id, v_of, case when u.input is null then 'null' else concat('[', u.input, ']') end, v_then, v_max, ',null,null]')
-        from unnest(ids, t_inputs[:cardinality(ids)]) u(id, input));
-    end if;
-    v_left := p_jobs - cardinality(ids);
-    if v_left = 0 then
-      return;
-    end if;
-    v_rows := greatest(1, least(8, v_left / greatest(cardinality(ids), 1)));
-  else
+  -- The first row by itself, which costs little: often it is the only one, and it tells how many more to take at a time.
+  delete from writ_data.job_ready r
+  where r.ctid = (select q.ctid from writ_data.job_ready q where q.lane_id = p_lane and q.seq >= p_head order by q.seq, q.part limit 1 for update skip locked)
+  returning r.seq, r.part, r.job_ids, r.attempts, r.execution_no, r.deadline_at, r.moved, r.inputs, r.max_attempts
+  into v_seq, v_part, ids, v_attempts, v_no, v_deadline, v_moved, t_inputs, v_max;
+  if not found then
     ids := '{}'; attempts := '{}'; nos := '{}'; answers := '{}'; rows_taken := 0;
+    return;
   end if;
+  rows_taken := 1;
+  if v_deadline <= p_at then
+    late_ids := ids; late_attempts := array_fill(v_attempts, array[cardinality(ids)]); late_nos := array_fill(v_no, array[cardinality(ids)]);
+    ids := '{}';
+  elsif cardinality(ids) > p_jobs then
+    insert into writ_data.job_ready (lane_id, seq, part, job_ids, attempts, execution_no, deadline_at, moved, inputs, max_attempts)
+    values (p_lane, v_seq, v_part, ids[p_jobs + 1:], v_attempts, v_no, v_deadline, v_moved, t_inputs[p_jobs + 1:], v_max);
+    ids := ids[:p_jobs];
+  end if;
+  attempts := array_fill(v_attempts, array[cardinality(ids)]);
+  nos := array_fill(v_no, array[cardinality(ids)]);
+  if v_max is null then
+    answers := array_fill(null::text, array[cardinality(ids)]);
+  elsif cardinality(ids) = 1 then
+    answers := array[concat('["', ids[1], v_of, case when t_inputs[1] is null then 'null' else concat('[', t_inputs[1], ']') end, v_then, v_max, ',null,null]')];
+  else
+    answers := array(select concat('["', u.id, v_of, case when u.input is null then 'null' else concat('[', u.input, ']') end, v_then, v_max, ',null,null]')
+      from unnest(ids, t_inputs[:cardinality(ids)]) u(id, input));
+  end if;
+  v_left := p_jobs - cardinality(ids);
+  if v_left = 0 or not exists (select from writ_data.job_ready q where q.lane_id = p_lane and q.seq >= p_head) then
+    return;
+  end if;
+  v_rows := greatest(1, least(8, v_left / greatest(cardinality(ids), 1)));
   loop
     with gone as (
       delete from writ_data.job_ready r
