@@ -72,6 +72,9 @@ step('pooler', 'the suite through a pool that changes the backend and discards t
   vitest('.cache/vitest-pooler.json', { env: { WRIT_TEST_POOLER: 'mean' } }),
 );
 step('faults', 'kills, stops and outages, short form', () => run(process.execPath, ['test/faults/run.mjs', '--suite', 'queue', '--quick']));
+step('limits', 'limits, fairness and poison beside kills, short form', () =>
+  run(process.execPath, ['test/faults/run.mjs', '--suite', 'limits', '--quick']),
+);
 
 if (ci || only) {
   step('pgbouncer', 'the suite through pgbouncer in transaction mode', () => {
@@ -93,7 +96,10 @@ if (ci || only) {
     });
   });
   step('bench', 'ours beside its peers, short form: figures, no judgement', () =>
-    run(process.execPath, ['bench/run.mjs', '--suite', 'queue', '--quick', '--rounds', '1', '--subjects', 'writ,graphile-worker,dbos,raw']),
+    run(process.execPath, [
+      ...['bench/run.mjs', '--suite', 'queue', '--quick', '--rounds', '1', '--subjects', 'writ,graphile-worker,dbos,raw'],
+      ...['drain', 'enqueue-16', 'enqueue-bulk', 'latency-p50', 'growth-1m', 'held-snapshot-reader'].flatMap((name) => ['--case', name]),
+    ]),
   );
 }
 

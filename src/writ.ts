@@ -7,7 +7,7 @@ import { PreparedPool } from './database/prepared.js';
 import { isUuid } from './database/uuid.js';
 import { fromDatabase, WritError, WritRefusal } from './errors/index.js';
 import { Consumers } from './queue/consumers.js';
-import { Coalescer, type Enqueued, type EnqueueOptions, type Item, send, toItem } from './queue/enqueue.js';
+import { Coalescer, type Enqueued, type EnqueueOptions, type Item, JobItem, send, toItem } from './queue/enqueue.js';
 import { type EmittedGraph, type GraphJob, type Workflow, workflowJson } from './queue/graph.js';
 import type { HandledJob, JobKind } from './queue/job.js';
 import { Subscriptions } from './queue/subscriptions.js';
@@ -55,6 +55,8 @@ export class Writ {
   readonly #actor: string;
   readonly #coalescer: Coalescer;
   readonly #kinds = new Map<string, Promise<void>>();
+  /** Kinds that the database knows, and whose inputs need no look. */
+  readonly #known = new WeakSet<JobKind<never, unknown>>();
   readonly #workers = new Set<Worker>();
   /** Which jobs follow from which facts. */
   readonly consumers: Consumers;
@@ -127,7 +129,10 @@ export class Writ {
 
   /** Enqueues a job. Resolves when it is durable, or, with `db`, when it is part of your transaction. Throws WritRefusal. */
   async enqueue<Sent, Received>(job: JobKind<Sent, Received>, ...[input, options = {}]: InputOf<Sent>): Promise<Enqueued> {
-    const outcome = await this.#enqueue(job as unknown as JobKind<never, unknown>, input, options);
+    const kind = job as unknown as JobKind<never, unknown>;
+    // The ordinary call goes straight to the others that are asked for now: steps that wait for nothing would still cost more than the rest.
+    const straight = this.#known.has(kind) && !options.db && options.coalesce !== false && !this.#closed;
+    const outcome = await (straight ? this.#coalescer.enqueue(new JobItem(kind, input, options)) : this.#enqueue(kind, input, options));
     if (outcome instanceof WritRefusal) throw outcome;
     return outcome;
   }
@@ -161,6 +166,7 @@ export class Writ {
   async #enqueueOne(job: JobKind<never, unknown>, input: unknown, options: EnqueueOptions & EnqueueCall): Promise<Enqueued | WritRefusal> {
     const item = await toItem(job, input, options);
     await this.#register(job);
+    if (!job.validated) this.#known.add(job);
     if (!options.db && options.coalesce !== false) return this.#coalescer.enqueue(item);
     const [outcome] = await this.#send(options.db, [item]);
     return outcome as Enqueued | WritRefusal;
@@ -328,6 +334,7 @@ export class Writ {
     this.#closed = true;
     await Promise.all([...this.#workers].map((worker) => worker.stop()));
     await Promise.allSettled(this.#calls);
+    await this.#coalescer.idle();
     await this.#endPools();
   }
 

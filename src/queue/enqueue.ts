@@ -46,32 +46,54 @@ export interface Item {
   readonly alike: { readonly kind: string; readonly tenant: string | undefined; readonly priority: number } | undefined;
   readonly input: string | undefined;
   /** Everything about it, as the general gate takes it. */
-  readonly json: () => string;
+  json(): string;
 }
 
 const unsafeEscape = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/i;
 
 export async function toItem(job: JobKind<never, unknown>, input: unknown, options: EnqueueOptions): Promise<Item> {
   if (job.validated) await job.parse(input);
-  const { delay, deadline } = options;
-  for (const moment of [delay, deadline]) {
-    if (moment instanceof Date && Number.isNaN(moment.getTime())) throw new WritRefusal('invalid_duration', 'an invalid Date');
-  }
-  const id = uuidv7();
-  const text = <T>(make: () => T): T => {
+  return new JobItem(job, input, options);
+}
+
+/** A job as it was asked for. What is sent is what was looked at here: a toJSON may make something else of it each time. */
+export class JobItem implements Item {
+  readonly id = uuidv7();
+  readonly alike: Item['alike'];
+  readonly input: string | undefined;
+  readonly #kind: string;
+  readonly #options: EnqueueOptions;
+  readonly #json: string | undefined;
+
+  constructor(job: JobKind<never, unknown>, input: unknown, options: EnqueueOptions) {
+    const { delay, deadline, tenant } = options;
+    for (const moment of [delay, deadline]) {
+      if (moment instanceof Date && Number.isNaN(moment.getTime())) throw new WritRefusal('invalid_duration', 'an invalid Date');
+    }
+    this.#kind = job.kind;
+    this.#options = options;
     try {
-      return make();
+      this.input = JSON.stringify(input) as string | undefined;
+      this.alike = isPlain(options) ? { kind: job.kind, tenant, priority: options.priority ?? 0 } : undefined;
+      this.#json = this.alike ? undefined : this.#whole();
     } catch (error) {
       if (error instanceof WritError) throw error;
       throw new WritRefusal('invalid_input', `${job.kind}: ${(error as Error).message}`, { cause: error });
     }
-  };
-  // A toJSON of its own may make something else of it each time: what is sent is what was looked at.
-  const inputJson = text(() => JSON.stringify(input) as string | undefined);
-  const rest = () =>
-    JSON.stringify({
-      id,
-      kind: job.kind,
+    // JSON.stringify writes NUL and unpaired surrogates as escapes; a database text can hold neither.
+    const looked = this.#json ?? `${this.input ?? ''}${tenant === undefined ? '' : JSON.stringify(tenant)}`;
+    if (looked.includes('\\u') && unsafeEscape.test(looked)) throw new WritRefusal('invalid_text', `a job of kind ${job.kind}`);
+  }
+
+  json(): string {
+    return this.#json ?? this.#whole();
+  }
+
+  #whole(): string {
+    const { delay, deadline, ...options } = this.#options;
+    const json = JSON.stringify({
+      id: this.id,
+      kind: this.#kind,
       key: options.key,
       tenant: options.tenant,
       // JSON has no NaN: as text it is refused for what it is.
@@ -88,13 +110,8 @@ export async function toItem(job: JobKind<never, unknown>, input: unknown, optio
       source_ref: options.sourceRef,
       target_ref: options.targetRef,
     });
-  const alike = isPlain(options) ? { kind: job.kind, tenant: options.tenant, priority: options.priority ?? 0 } : undefined;
-  const whole = (json: string) => (inputJson === undefined ? json : `${json.slice(0, -1)},"input":${inputJson}}`);
-  const json = alike ? undefined : whole(text(rest));
-  // JSON.stringify writes NUL and unpaired surrogates as escapes; a database text can hold neither.
-  const looked = json ?? `${inputJson ?? ''}${options.tenant === undefined ? '' : JSON.stringify(options.tenant)}`;
-  if (looked.includes('\\u') && unsafeEscape.test(looked)) throw new WritRefusal('invalid_text', `a job of kind ${job.kind}`);
-  return { id, alike, input: inputJson, json: () => json ?? whole(rest()) };
+    return this.input === undefined ? json : `${json.slice(0, -1)},"input":${this.input}}`;
+  }
 }
 
 const plainOptions = new Set(['tenant', 'priority', 'db', 'coalesce']);
@@ -166,10 +183,16 @@ export class Coalescer {
   #waiting: Waiting[] = [];
   #inFlight = 0;
   #scheduled = false;
+  #whenIdle: (() => void)[] = [];
 
   constructor(db: Queryable, actor: string) {
     this.#db = db;
     this.#actor = actor;
+  }
+
+  /** Resolves when nothing is waiting or on its way. */
+  async idle(): Promise<void> {
+    while (this.#waiting.length > 0 || this.#inFlight > 0) await new Promise<void>((idle) => this.#whenIdle.push(idle));
   }
 
   enqueue(item: Item): Promise<Enqueued | WritRefusal> {
@@ -203,6 +226,7 @@ export class Coalescer {
     } finally {
       this.#inFlight--;
       this.#schedule();
+      if (this.#inFlight === 0 && this.#waiting.length === 0) for (const idle of this.#whenIdle.splice(0)) idle();
     }
   }
 
