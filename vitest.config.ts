@@ -16,7 +16,7 @@ export default defineConfig({
     setupFiles: pooler ? ['test/pooler/setup.ts'] : [],
     testTimeout: 30_000,
     hookTimeout: 60_000,
-    maxWorkers: 2,
+    maxWorkers: 3,
     // Real processes on a busy machine: a second try tells noise from a fault, and the report names every test that needed one.
     retry: process.env.CI === 'true' ? 1 : 0,
     reporters: ['default', ['json', { outputFile: process.env.WRIT_TEST_REPORT ?? '.cache/vitest.json' }]],

@@ -58,6 +58,9 @@ function installNode(line) {
 }
 
 const newest = '24';
+/** What talks to the database; `--only pooler` and `--only pgbouncer` take the whole suite. */
+const throughPooler = only ? [] : ['test/queue', 'test/races', 'test/schedules', 'test/upgrade'];
+const throughPgbouncer = ['test/queue/worker', 'test/queue/enqueue', 'test/queue/commit', 'test/queue/lanes', 'test/races', 'test/upgrade'];
 
 step('build', 'TypeScript to dist/', () => run(process.execPath, ['scripts/build.mjs']));
 step('lint', 'linter and formatter', () =>
@@ -69,7 +72,7 @@ step('types', 'types of sources, tests and examples', () =>
 step('postgres-18', 'the suite on PostgreSQL 18', () => vitest('.cache/vitest-18.json', { env: { WRIT_TEST_POSTGRES: '18' } }));
 step('postgres-15', 'the suite on PostgreSQL 15', () => vitest('.cache/vitest-15.json', { env: { WRIT_TEST_POSTGRES: '15' } }));
 step('pooler', 'the suite through a pool that changes the backend and discards the session after every transaction', () =>
-  vitest('.cache/vitest-pooler.json', { env: { WRIT_TEST_POOLER: 'mean' } }),
+  vitest('.cache/vitest-pooler.json', { files: throughPooler, env: { WRIT_TEST_POOLER: 'mean' } }),
 );
 step('faults', 'kills, stops and outages, short form', () => run(process.execPath, ['test/faults/run.mjs', '--suite', 'queue', '--quick']));
 step('limits', 'limits, fairness and poison beside kills, short form', () =>
@@ -82,7 +85,7 @@ if (ci || only) {
       console.log('SKIPPED: pgbouncer is not installed, so nothing was tested through it. On Debian: apt-get install pgbouncer');
       return 'skipped';
     }
-    return vitest('.cache/vitest-pgbouncer.json', { env: { WRIT_TEST_POOLER: 'pgbouncer' } });
+    return vitest('.cache/vitest-pgbouncer.json', { files: only ? [] : throughPgbouncer, env: { WRIT_TEST_POOLER: 'pgbouncer' } });
   });
   step('node-newest', `the queue's tests on Node ${newest}`, () => {
     const node = installNode(newest);

@@ -79,9 +79,9 @@ export class Schedules {
     return calling(async () => {
       const cron = ruleOf(options);
       // Looked at before the kind is registered: what is refused leaves nothing behind.
-      const { json } = await toItem(kind, options.input, options);
+      const item = await toItem(kind, options.input, options);
       await register(kind);
-      return this.#put(name, cron, options, json());
+      return this.#put(name, cron, options, item.json());
     });
   }
 

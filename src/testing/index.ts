@@ -113,7 +113,9 @@ export async function testDatabase(): Promise<TestDatabase> {
   const directConnectionString = urlOf(admin, name);
   const connectionString = urlOf(process.env.WRIT_TEST_POOLER_URL || admin, name);
   const pool = new pg.Pool({ connectionString, max: 2 });
-  pool.on('error', () => undefined); // the database is dropped under it
+  // The database is dropped under it, perhaps while a connection is on its way out.
+  pool.on('error', () => undefined);
+  pool.on('connect', (client) => client.on('error', () => undefined));
   const connected: Writ[] = [];
   let offsetMs = 0;
   const setClock = async () => {
