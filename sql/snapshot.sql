@@ -122,6 +122,7 @@ create table writ_data.clockwork ( -- owner writ_owner
   ready_writers text[] not null default '{}'::text[],
   upkeep_at timestamp with time zone not null default '-infinity'::timestamp with time zone,
   swept_upto uuid not null default '00000000-0000-0000-0000-000000000000'::uuid,
+  sweep_on boolean not null default false,
   retired_at timestamp with time zone not null default '-infinity'::timestamp with time zone,
   constraint clockwork_one_check CHECK (one),
   constraint clockwork_pkey PRIMARY KEY (one)
@@ -1180,7 +1181,7 @@ grant execute on function writ.now() to writ_auditor;
 --   plpgsql, volatile; owner writ_owner; body 36fc625ecd95e0ad653453b39114ceea
 
 -- function writ_data.retire_days(p_actor text, p_at timestamp with time zone) returns integer
---   plpgsql, volatile; owner writ_owner; body 4656d90bce5648dd7b494420bf3daf79
+--   plpgsql, volatile; owner writ_owner; body 4f8883a4cdd32fb960710792540c2619
 
 -- function writ_data.schedule_job(p_schedule writ_data.schedule, p_tick timestamp with time zone) returns jsonb
 --   plpgsql, volatile; owner writ_owner; body 91daaf141dce1d59703dba0d22b9cb3a
@@ -1208,7 +1209,7 @@ grant execute on function writ.now() to writ_auditor;
 --   plpgsql, volatile; owner writ_owner; body 7fa0ae2b0935ffa5679048e68826403d
 
 -- function writ_data.upkeep(p_at timestamp with time zone, p_actor text) returns void
---   plpgsql, volatile; owner writ_owner; body 4162036c8f0ad7dbdad53c89766dcd5e
+--   plpgsql, volatile; owner writ_owner; body cd798d0a5efe85a996d8b4e9b54ff5d9
 
 -- function writ_data.uuid_floor(p_at timestamp with time zone) returns uuid
 --   sql, immutable; owner writ_owner; body afa7114d50b46e1a1477eefb9b508687

@@ -280,6 +280,7 @@ create table writ_data.clockwork (
   ready_writers text[] not null default '{}',
   upkeep_at     timestamptz not null default '-infinity',
   swept_upto    uuid not null default '00000000-0000-0000-0000-000000000000',
+  sweep_on      boolean not null default false,
   retired_at    timestamptz not null default '-infinity'
 ) with (fillfactor = 10);
 insert into writ_data.clockwork default values;

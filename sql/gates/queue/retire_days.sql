@@ -1,6 +1,7 @@
 -- internal
 -- Drops what is past its retention, by the day: of the record any day; of jobs a day whose jobs have been cleaned. The few that have not, dead letters and jobs that
 -- still wait, are carried over into a fresh partition of the same day; a day with more than five thousand of them stays as it is.
+-- A day that a consumer has not got past, because the queue refuses its jobs, stays too.
 -- Nobody waits for it longer than a tenth of a second: a day whose tables are in use, by a dump for instance, is for the next hour, and one call drops one day of
 -- each, because what it locks it holds to the end of its transaction. Answers how many were dropped: call it until that is none.
 create or replace function writ_data.retire_days(p_actor text, p_at timestamptz) returns integer language plpgsql as $$
@@ -13,7 +14,9 @@ begin
   perform set_config('lock_timeout', '100ms', true);
   for v_day in
     select to_date(right(c.relname, 8), 'YYYYMMDD') from pg_inherits i join pg_class c on c.oid = i.inhrelid
-    where i.inhparent = 'writ_data.event_batch'::regclass and to_date(right(c.relname, 8), 'YYYYMMDD') < least(v_record, v_newest) order by 1
+    where i.inhparent = 'writ_data.event_batch'::regclass and to_date(right(c.relname, 8), 'YYYYMMDD') < least(v_record, v_newest)
+      and not exists (select from writ_data.consumer_position p where p.refused is not null and p.event_id < writ_data.day_floor(to_date(right(c.relname, 8), 'YYYYMMDD') + 1))
+    order by 1
   loop
     begin
       execute format('drop table writ_data.%I', 'event_batch' || to_char(v_day, '_YYYYMMDD'));

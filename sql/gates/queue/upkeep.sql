@@ -2,9 +2,12 @@
 -- What is seen to once a minute: lanes that stay empty go, partitions are made ahead, jobs past their retention are cleaned, days past it dropped.
 create or replace function writ_data.upkeep(p_at timestamptz, p_actor text) returns void language plpgsql as $$
 declare
-  v_last timestamptz; v_retired timestamptz; v_lanes bigint[];
+  v_last timestamptz; v_retired timestamptz; v_lanes bigint[]; v_sweep boolean;
 begin
-  select upkeep_at, retired_at into v_last, v_retired from writ_data.clockwork;
+  select upkeep_at, retired_at, sweep_on into v_last, v_retired, v_sweep from writ_data.clockwork;
+  if v_sweep and (writ.fn_job_cleanup_sweep(5000, p_actor) ->> 'cleaned')::integer < 5000 then
+    update writ_data.clockwork set sweep_on = false;
+  end if;
   if p_at >= v_last and p_at < v_last + interval '1 minute' then
     return;
   end if;
@@ -24,7 +27,10 @@ begin
   delete from writ_data.limit_meter where full_at < p_at - interval '1 hour';
 
   perform writ_data.keep_partitions(p_actor, p_at);
-  perform writ.fn_job_cleanup_sweep(10000, p_actor);
+  -- More than one sweep can take: the next turns of the clock go on with it, once a second.
+  if (writ.fn_job_cleanup_sweep(10000, p_actor) ->> 'cleaned')::integer >= 10000 then
+    update writ_data.clockwork set sweep_on = true;
+  end if;
   -- A day in a minute while there are any to drop, and a look in an hour when there are none.
   if (p_at < v_retired or p_at >= v_retired + interval '1 hour') and writ_data.retire_days(p_actor, p_at) = 0 then
     update writ_data.clockwork set retired_at = p_at;
