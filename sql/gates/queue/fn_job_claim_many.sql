@@ -72,68 +72,68 @@ begin
     v_alone := exists (select from writ_data.lane where job_kind = any (v_kinds) and alone);
   end if;
   loop
-  -- Which lanes, in which order, with which share.
-  v_limit := case when v_alone then 1 else least(greatest(p_limit, 1), 5000) end;
-  chosen := writ_data.choose_lanes(v_kinds, v_floors, v_alone, p_after, v_limit, coalesce(v_limited, false));
-  v_lanes := coalesce(cardinality(chosen.lanes), 0);
-  v_after := chosen.after;
+    -- Which lanes, in which order, with which share.
+    v_limit := case when v_alone then 1 else least(greatest(p_limit, 1), 5000) end;
+    chosen := writ_data.choose_lanes(v_kinds, v_floors, v_alone, p_after, v_limit, coalesce(v_limited, false));
+    v_lanes := coalesce(cardinality(chosen.lanes), 0);
+    v_after := chosen.after;
 
-  -- Each tenant his share; then what is left, in equal parts and at last to the first, to those who have more.
-  for v_round in 1 .. 3 loop
-    if v_round > 1 then
-      exit when not 1 = any (v_more);
-      select ceil((v_limit - cardinality(v_ids)) / case v_round when 2 then count(distinct u.t) else 1 end::double precision) into v_share
-      from unnest(chosen.tenants, v_more) u(t, more) where u.more = 1;
-    end if;
-    for i in 1 .. v_lanes loop
+    -- Each tenant his share; then what is left, in equal parts and at last to the first, to those who have more.
+    for v_round in 1 .. 3 loop
+      if v_round > 1 then
+        exit when not 1 = any (v_more);
+        select ceil((v_limit - cardinality(v_ids)) / case v_round when 2 then count(distinct u.t) else 1 end::double precision) into v_share
+        from unnest(chosen.tenants, v_more) u(t, more) where u.more = 1;
+      end if;
+      for i in 1 .. v_lanes loop
+        exit when cardinality(v_ids) >= v_limit;
+        if i = 1 or chosen.tenants[i] <> chosen.tenants[i - 1] then
+          v_tenant_left := case v_round when 1 then chosen.quotas[i] else v_share end;
+          v_before := case when i > 1 then chosen.tenants[i - 1] else p_after end;
+        end if;
+        if v_round = 1 then v_more[i] := 1; end if;
+        continue when v_tenant_left <= 0 or v_more[i] = 0;
+        v_want := least(v_tenant_left, v_limit - cardinality(v_ids)); v_starts := false;
+        if chosen.limited[i] then
+          a := writ_data.allowance(chosen.kinds[i], chosen.keys[i], v_want, greatest(p_start, 0) - v_start_now,
+            (select coalesce(sum(u.n), 0)::integer from unnest(h_kind, h_key, h_jobs) u(k, x, n) where u.k = chosen.kinds[i] and u.x = chosen.keys[i]));
+          v_again := least(v_again, a.again_ms);
+          v_now := greatest(v_now, a.at);
+          if a.jobs < v_want then v_more[i] := 0; v_blocked := true; end if;
+          continue when a.jobs <= 0;
+          v_want := a.jobs; v_starts := a.starts;
+        end if;
+        t := writ_data.take(chosen.lanes[i], chosen.heads[i], v_want, v_now, chosen.kinds[i], chosen.tenants[i], chosen.priorities[i]);
+        if cardinality(t.ids) < v_want then v_more[i] := 0; end if;
+        if t.late_ids is not null then
+          v_expired := v_expired || writ_data.end_unleased(t.late_ids, t.late_attempts, t.late_nos, 'deadline_exceeded', 'The deadline passed before a worker was free.', v_now);
+        end if;
+        if t.rows_taken > 0 and random() * 1000 < t.rows_taken then
+          -- About once in a thousand rows, the lane's head moves up to its first live row.
+          perform writ_data.move_head(chosen.lanes[i], chosen.firsts[i], v_safe);
+        end if;
+        continue when cardinality(t.ids) = 0;
+        v_tenant_left := v_tenant_left - cardinality(t.ids);
+        if chosen.limited[i] then
+          h_kind := h_kind || chosen.kinds[i]; h_key := h_key || chosen.keys[i]; h_jobs := h_jobs || cardinality(t.ids);
+        end if;
+        if v_starts then
+          -- In front, where the start mark will cover them.
+          v_start_now := v_start_now + cardinality(t.ids);
+          h_starts := h_starts || cardinality(h_kind);
+          v_ids := t.ids || v_ids; v_attempts := t.attempts || v_attempts; v_nos := t.nos || v_nos; v_answers := t.answers || v_answers;
+        else
+          v_ids := v_ids || t.ids; v_attempts := v_attempts || t.attempts; v_nos := v_nos || t.nos; v_answers := v_answers || t.answers;
+        end if;
+        if v_round = 1 and cardinality(v_ids) >= v_limit and (v_tenant_left > 0 or chosen.tenants[i] <> chosen.tenants[v_lanes]) then
+          -- Not everybody has had his share: the next claim begins with the first who has not.
+          v_after := case when v_tenant_left > 0 then v_before else chosen.tenants[i] end;
+        end if;
+      end loop;
       exit when cardinality(v_ids) >= v_limit;
-      if i = 1 or chosen.tenants[i] <> chosen.tenants[i - 1] then
-        v_tenant_left := case v_round when 1 then chosen.quotas[i] else v_share end;
-        v_before := case when i > 1 then chosen.tenants[i - 1] else p_after end;
-      end if;
-      if v_round = 1 then v_more[i] := 1; end if;
-      continue when v_tenant_left <= 0 or v_more[i] = 0;
-      v_want := least(v_tenant_left, v_limit - cardinality(v_ids)); v_starts := false;
-      if chosen.limited[i] then
-        a := writ_data.allowance(chosen.kinds[i], chosen.keys[i], v_want, greatest(p_start, 0) - v_start_now,
-          (select coalesce(sum(u.n), 0)::integer from unnest(h_kind, h_key, h_jobs) u(k, x, n) where u.k = chosen.kinds[i] and u.x = chosen.keys[i]));
-        v_again := least(v_again, a.again_ms);
-        v_now := greatest(v_now, a.at);
-        if a.jobs < v_want then v_more[i] := 0; v_blocked := true; end if;
-        continue when a.jobs <= 0;
-        v_want := a.jobs; v_starts := a.starts;
-      end if;
-      t := writ_data.take(chosen.lanes[i], chosen.heads[i], v_want, v_now, chosen.kinds[i], chosen.tenants[i], chosen.priorities[i]);
-      if cardinality(t.ids) < v_want then v_more[i] := 0; end if;
-      if t.late_ids is not null then
-        v_expired := v_expired || writ_data.end_unleased(t.late_ids, t.late_attempts, t.late_nos, 'deadline_exceeded', 'The deadline passed before a worker was free.', v_now);
-      end if;
-      if t.rows_taken > 0 and random() * 1000 < t.rows_taken then
-        -- About once in a thousand rows, the lane's head moves up to its first live row.
-        perform writ_data.move_head(chosen.lanes[i], chosen.firsts[i], v_safe);
-      end if;
-      continue when cardinality(t.ids) = 0;
-      v_tenant_left := v_tenant_left - cardinality(t.ids);
-      if chosen.limited[i] then
-        h_kind := h_kind || chosen.kinds[i]; h_key := h_key || chosen.keys[i]; h_jobs := h_jobs || cardinality(t.ids);
-      end if;
-      if v_starts then
-        -- In front, where the start mark will cover them.
-        v_start_now := v_start_now + cardinality(t.ids);
-        h_starts := h_starts || cardinality(h_kind);
-        v_ids := t.ids || v_ids; v_attempts := t.attempts || v_attempts; v_nos := t.nos || v_nos; v_answers := t.answers || v_answers;
-      else
-        v_ids := v_ids || t.ids; v_attempts := v_attempts || t.attempts; v_nos := v_nos || t.nos; v_answers := v_answers || t.answers;
-      end if;
-      if v_round = 1 and cardinality(v_ids) >= v_limit and (v_tenant_left > 0 or chosen.tenants[i] <> chosen.tenants[v_lanes]) then
-        -- Not everybody has had his share: the next claim begins with the first who has not.
-        v_after := case when v_tenant_left > 0 then v_before else chosen.tenants[i] end;
-      end if;
     end loop;
-    exit when cardinality(v_ids) >= v_limit;
-  end loop;
-  exit when not v_alone or cardinality(v_ids) > 0;
-  v_alone := false; v_more := '{}';
+    exit when not v_alone or cardinality(v_ids) > 0;
+    v_alone := false; v_more := '{}';
   end loop;
 
   if v_expired is not null then

@@ -50,18 +50,18 @@ begin
   v_xid := pg_current_xact_id();
   v_lane := writ_data.open_lane(p_kind, p_tenant_id, null, p_priority, false);
   begin
-  with place as materialized (
-    select nextval('writ_data.job_ready_seq') as seq
-  ), enqueued as (
-    insert into writ_data.job (job_id, tenant_id, job_kind, event_domain, input, payload_classification, executor, max_attempts, priority,
-      process_after, enqueued_by, enqueued_at, source_system, ready_seq)
-    select u.id, p_tenant_id, p_kind, v_domain, u.input::json, 'safe_metadata', v_executor, v_attempts, p_priority,
-      v_now, p_actor, v_now, v_source, (select seq from place)
-    from unnest(p_ids, v_inputs) u(id, input)
-  )
-  insert into writ_data.job_ready (lane_id, seq, part, job_ids, attempts, execution_no, inputs, max_attempts)
-  select v_lane, place.seq, part, p_ids[part * 100 + 1:part * 100 + 100], 0, 1, case when v_carried then v_inputs[part * 100 + 1:part * 100 + 100] end, case when v_carried then v_attempts end
-  from place cross join generate_series(0, (v_n - 1) / 100) part;
+    with place as materialized (
+      select nextval('writ_data.job_ready_seq') as seq
+    ), enqueued as (
+      insert into writ_data.job (job_id, tenant_id, job_kind, event_domain, input, payload_classification, executor, max_attempts, priority,
+        process_after, enqueued_by, enqueued_at, source_system, ready_seq)
+      select u.id, p_tenant_id, p_kind, v_domain, u.input::json, 'safe_metadata', v_executor, v_attempts, p_priority,
+        v_now, p_actor, v_now, v_source, (select seq from place)
+      from unnest(p_ids, v_inputs) u(id, input)
+    )
+    insert into writ_data.job_ready (lane_id, seq, part, job_ids, attempts, execution_no, inputs, max_attempts)
+    select v_lane, place.seq, part, p_ids[part * 100 + 1:part * 100 + 100], 0, 1, case when v_carried then v_inputs[part * 100 + 1:part * 100 + 100] end, case when v_carried then v_attempts end
+    from place cross join generate_series(0, (v_n - 1) / 100) part;
   exception when unique_violation then
     return writ_data.enqueue_unlike(p_kind, p_ids, p_inputs, p_actor, p_tenant_id, p_priority, p_atomic); -- sent again, after an answer that was lost
   end;
