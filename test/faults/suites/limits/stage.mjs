@@ -24,6 +24,7 @@ export async function stage({ seed, server, onEnd, progress }, name) {
   await root.end();
   const url = server.url(name);
   const admin = new pg.Pool({ connectionString: url, max: 6 });
+  admin.on('error', () => undefined); // its database is dropped, its server stopped; whoever uses a connection hears of it himself
   const writ = await Writ.connect({ connectionString: url, max: 4, actor: 'limits' });
   await writ.migrate({ enable: true });
   /** @type {Finding[]} */
