@@ -1224,7 +1224,7 @@ grant execute on function writ.now() to writ_auditor;
 --   plpgsql, volatile; owner writ_owner; body 89d65d037fd07240f8cb714c29caeb8b
 
 -- function writ_data.watch_ready() returns void
---   plpgsql, volatile; owner writ_owner; body e9fca37d5c94bc9476a3d62e9a8f3ee4
+--   plpgsql, volatile; owner writ_owner; body 01c9f867bf77d3e864946c9a363d1ab6
 
 -- function writ_data.workflow_known(p_workflow_id uuid, p_tenant_id text) returns boolean
 --   plpgsql, stable; owner writ_owner; body 395f80d7be631d826271b611a5a89d83

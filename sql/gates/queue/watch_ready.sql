@@ -12,16 +12,15 @@ begin
   if v_drawn = v_seen and v_seen = (select last_value from writ_data.job_ready_safe) then
     return;
   end if;
-  if v_seen > 0 and not exists (select from pg_locks where relation = 'writ_data.job_ready'::regclass and database = (select oid from pg_database where datname = current_database())
-      and mode = 'RowExclusiveLock' and (virtualtransaction = any (v_writers) or pid is null)) then
+  if v_seen > 0 then
+    if exists (select from pg_locks where relation = 'writ_data.job_ready'::regclass and database = (select oid from pg_database where datname = current_database())
+        and mode = 'RowExclusiveLock' and (virtualtransaction = any (v_writers) or pid is null)) then
+      return;
+    end if;
     perform setval('writ_data.job_ready_safe', v_seen);
-    -- First the number, then who may still be at it.
-    update writ_data.clockwork set ready_seen = v_drawn, ready_writers = array(
-      select distinct virtualtransaction from pg_locks where relation = 'writ_data.job_ready'::regclass and database = (select oid from pg_database where datname = current_database())
-        and mode = 'RowExclusiveLock' and pid is distinct from pg_backend_pid());
-  elsif v_seen = 0 then
-    update writ_data.clockwork set ready_seen = v_drawn, ready_writers = array(
-      select distinct virtualtransaction from pg_locks where relation = 'writ_data.job_ready'::regclass and database = (select oid from pg_database where datname = current_database())
-        and mode = 'RowExclusiveLock' and pid is distinct from pg_backend_pid());
   end if;
+  -- The number was read first, and then who may still be at it.
+  update writ_data.clockwork set ready_seen = v_drawn, ready_writers = array(
+    select distinct virtualtransaction from pg_locks where relation = 'writ_data.job_ready'::regclass and database = (select oid from pg_database where datname = current_database())
+      and mode = 'RowExclusiveLock' and pid is distinct from pg_backend_pid());
 end $$;
