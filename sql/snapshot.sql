@@ -881,7 +881,7 @@ grant execute on function writ.fn_job_enqueue(text,text,text,text,text,text,json
 grant execute on function writ.fn_job_enqueue(text,text,text,text,text,text,jsonb,integer,timestamp with time zone,timestamp with time zone,text,uuid,text,text,jsonb,integer,uuid,uuid) to workflow_admin;
 
 -- function writ.fn_job_enqueue_alike(p_kind text, p_ids uuid[], p_inputs json, p_actor text, p_tenant_id text DEFAULT 'default'::text, p_priority smallint DEFAULT 0, p_atomic boolean DEFAULT false) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 315658dbb2bfeac0a715859f15dd3d9b
+--   plpgsql, volatile, security definer; owner writ_owner; body 68be7744ca98de980deeecf383231a5e
 --   set search_path=pg_catalog, pg_temp
 --   set plan_cache_mode=force_generic_plan
 grant execute on function writ.fn_job_enqueue_alike(text,uuid[],json,text,text,smallint,boolean) to dot_executor;
@@ -1109,7 +1109,7 @@ grant execute on function writ.now() to writ_auditor;
 --   plpgsql, volatile; owner writ_owner; body 169122df81424dd33979ba44f72046d3
 
 -- function writ_data.enqueue_unlike(p_kind text, p_ids uuid[], p_inputs json, p_actor text, p_tenant_id text, p_priority smallint, p_atomic boolean) returns jsonb
---   plpgsql, volatile; owner writ_owner; body 1e8544829800642371b847f74e8a77e1
+--   plpgsql, volatile; owner writ_owner; body 2e8b6f0bd8dc79371dec153994a8f57e
 
 -- function writ_data.fact_id(p_batch_id uuid, p_ordinal bigint) returns uuid
 --   sql, immutable; owner writ_owner; body a468bfd41a56de8b0b3d2710aeb19bd2
@@ -1212,7 +1212,7 @@ grant execute on function writ.now() to writ_auditor;
 --   plpgsql, volatile; owner writ_owner; body cd798d0a5efe85a996d8b4e9b54ff5d9
 
 -- function writ_data.uuid_floor(p_at timestamp with time zone) returns uuid
---   sql, immutable; owner writ_owner; body afa7114d50b46e1a1477eefb9b508687
+--   sql, stable; owner writ_owner; body afa7114d50b46e1a1477eefb9b508687
 
 -- function writ_data.uuidv7() returns uuid
 --   sql, volatile; owner writ_owner; body d56d9118ed39e6c31106baf180ace93f
