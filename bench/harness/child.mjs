@@ -10,13 +10,13 @@ const bench = join(dirname(fileURLToPath(import.meta.url)), '..');
 const alive = new Set();
 
 /**
- * @param {{ subject: string, roleFile: string, role: string, options: object, seconds?: number }} order
+ * @param {{ subject: string, roleFile: string, role: string, options: object, seconds?: number, flags?: string[] }} order `flags` are Node's own
  */
-export function startRole({ subject, roleFile, role, options, seconds = 120 }) {
+export function startRole({ subject, roleFile, role, options, seconds = 120, flags = [] }) {
   const child = fork(
     join(bench, 'subject-process.mjs'),
     [join(bench, 'subjects', `${subject}.mjs`), roleFile, role, JSON.stringify(options)],
-    { stdio: ['ignore', 'ignore', 'pipe', 'ipc'], env: { ...process.env, NODE_NO_WARNINGS: '1' } },
+    { execArgv: flags, stdio: ['ignore', 'ignore', 'pipe', 'ipc'], env: { ...process.env, NODE_NO_WARNINGS: '1' } },
   );
   alive.add(child);
   const what = `${subject} as ${role}`;

@@ -44,10 +44,9 @@ export const beside = { reader: participant('reader'), dump: participant('dump')
 /** @param {{ full: number, quick: number, enqueue: 'batches' | 'singly' }} way @returns {import('../harness/bench.mjs').Measurement} */
 export const held = ({ enqueue, ...sizes }) => ({
   participants: [beside.reader, noHolder, beside.dump, beside.writer],
-  rounds: 2,
   async measure(bench, { variant = 'none' }) {
     const jobs = bench.size(sizes);
-    const drained = bench.size({ full: 20_000, quick: 10_000 });
+    const drained = bench.size({ full: 50_000, quick: 10_000 });
     const drains = bench.size({ full: 3, quick: 2 });
     const schema = `${subject} throughput`;
     const template = await bench.template(schema, null, (url) => play(bench, roleFile, 'setup', { url }));
