@@ -9,7 +9,7 @@ const queueFile = fileURLToPath(new URL('../roles/queue.mjs', import.meta.url));
 const BYTES = 500;
 const PER_SECOND = 2_000;
 /** Three times this is the space for young objects. */
-const nursery = ['--max-semi-space-size=16'];
+const nursery = ['--max-semi-space-size=8'];
 
 /** @type {import('../harness/bench.mjs').Measurement} */
 export const memory = {
