@@ -1224,10 +1224,13 @@ grant execute on function writ.now() to writ_auditor;
 --   plpgsql, volatile; owner writ_owner; body 89d65d037fd07240f8cb714c29caeb8b
 
 -- function writ_data.watch_ready() returns void
---   plpgsql, volatile; owner writ_owner; body 01c9f867bf77d3e864946c9a363d1ab6
+--   plpgsql, volatile; owner writ_owner; body 12dc5fa2de7bd8e5d039833ed5d2f524
 
 -- function writ_data.workflow_known(p_workflow_id uuid, p_tenant_id text) returns boolean
 --   plpgsql, stable; owner writ_owner; body 395f80d7be631d826271b611a5a89d83
+
+-- function writ_data.writes_ready(p_writers text[]) returns boolean
+--   plpgsql, volatile; owner writ_owner; body 5aa6f43d05f930593b3331ab8e5ea053
 
 -- settings
 --   queue.dlq.replay_enabled = true
