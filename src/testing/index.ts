@@ -71,6 +71,15 @@ async function asAdministrator<T>(url: string, use: (client: pg.Client) => Promi
   }
 }
 
+/** A connection that has been closed here is on its way out there for a moment. Thrown out in it, its client would tell nobody but the process. */
+async function untilLeft(client: pg.Client, database: string): Promise<void> {
+  for (let attempt = 0; attempt < 20; attempt++) {
+    const { rows } = await client.query('select exists (select from pg_stat_activity where datname = $1) as yes', [database]);
+    if (!rows[0].yes) return;
+    await new Promise((resume) => setTimeout(resume, 10));
+  }
+}
+
 /** A database for a test lives for minutes: three days of partitions are enough, and copied in half the time. */
 async function fewPartitions(client: pg.Client): Promise<void> {
   await client.query(`update writ_data.dot_config set value = '3' where key = 'queue.partition.days_ahead'`);
@@ -147,7 +156,10 @@ export async function testDatabase(): Promise<TestDatabase> {
     drop: async () => {
       await Promise.all(connected.map((writ) => writ.close()));
       await pool.end();
-      await asAdministrator(admin, (client) => client.query(`drop database if exists ${name} with (force)`));
+      await asAdministrator(admin, async (client) => {
+        await untilLeft(client, name);
+        await client.query(`drop database if exists ${name} with (force)`);
+      });
     },
   };
 }
