@@ -1,0 +1,125 @@
+/**
+ * A proof that one receipt, or one event of the record, is in the ledger: a JSON document that carries everything but the public key. Who holds it needs neither the
+ * database nor an export.
+ */
+import { WritRefusal } from '../errors/index.js';
+import { readCanonical } from './canonical.js';
+import { faultOfReceipt, isCount, isObject, type ReceiptContainer, systemLog } from './container.js';
+import { type EventRow, eventOf, faultOfEventRow, type SealedEvent } from './event-row.js';
+import { leafHash, portableSha256, type Sha256, verifyInclusion } from './merkle.js';
+import { openNote, parseCheckpoint, parseOrigin, parsePublicKey } from './note.js';
+import { fromBase64, fromHex, utf8 } from './text.js';
+
+export const receiptProofFormat = 'writ-receipt-proof-1';
+export const eventProofFormat = 'writ-event-proof-1';
+
+/** An entry, where it stands, and the hashes from it up to the root, in base64. */
+export interface EntryProof {
+  readonly entry: string;
+  readonly index: number;
+  readonly inclusion: readonly string[];
+}
+
+export interface ReceiptProof extends EntryProof {
+  readonly format: typeof receiptProofFormat;
+  /** The signed checkpoint of the receipt's log. */
+  readonly checkpoint: string;
+}
+
+export interface EventProof {
+  readonly format: typeof eventProofFormat;
+  /** The row of the record, and which of its events, from 1. */
+  readonly event: string;
+  readonly ordinal: number;
+  /** Where the row stands in its segment, from 0. */
+  readonly segment: { readonly index: number; readonly inclusion: readonly string[] };
+  /** The receipt of the seal, in _system. */
+  readonly seal: EntryProof;
+  /** A signed checkpoint of _system. */
+  readonly checkpoint: string;
+}
+
+export interface ProofOptions {
+  readonly keys: readonly string[];
+  readonly sha256?: Sha256;
+}
+
+export interface ProvenReceipt {
+  readonly receipt: ReceiptContainer;
+  readonly deployment: string;
+  readonly log: string;
+  readonly epoch: number;
+  readonly index: number;
+  readonly size: number;
+  readonly signers: readonly string[];
+}
+
+export interface ProvenEvent extends Omit<ProvenReceipt, 'receipt' | 'log'> {
+  readonly event: SealedEvent;
+  readonly row: EventRow;
+  readonly seal: ReceiptContainer;
+}
+
+/** What the proof shows; throws a WritRefusal if it shows nothing. */
+export function verifyReceiptProof(proof: unknown, options: ProofOptions): ProvenReceipt {
+  demand(isObject(proof) && proof.format === receiptProofFormat, `it is not of the format ${receiptProofFormat}`);
+  return provenEntry(proof, proof.checkpoint, options);
+}
+
+/** The same for an event: by the seal of its segment. */
+export function verifyEventProof(proof: unknown, options: ProofOptions): ProvenEvent {
+  demand(isObject(proof) && proof.format === eventProofFormat, `it is not of the format ${eventProofFormat}`);
+  const { event: document, ordinal, segment } = proof;
+  demand(isObject(proof.seal) && isObject(segment) && typeof document === 'string', 'it lacks a part');
+  const { receipt: seal, log, ...rest } = provenEntry(proof.seal, proof.checkpoint, options);
+  const { rows, root } = seal.context;
+  const sealedRoot = typeof root === 'string' ? fromHex(root) : undefined;
+  demand(log === systemLog && seal.reason === 'events_sealed' && isCount(rows) && sealedRoot !== undefined, 'its seal is not one');
+  const bytes = utf8(document);
+  const row = readCanonical(bytes);
+  const fault = row === undefined ? 'it is not canonical JSON' : faultOfEventRow(row);
+  demand(fault === undefined, `the row: ${fault}`);
+  const sha256 = options.sha256 ?? portableSha256;
+  verifyInclusion(leafHash(bytes, sha256), wholeNumber(segment.index), rows, hashList(segment.inclusion), sealedRoot, sha256);
+  const event = eventOf(row as EventRow, wholeNumber(ordinal));
+  demand(event !== undefined, `the row has no event ${ordinal}`);
+  return { ...rest, event, row: row as EventRow, seal };
+}
+
+function provenEntry(proof: Record<string, unknown>, note: unknown, { keys, sha256 = portableSha256 }: ProofOptions): ProvenReceipt {
+  const { entry, index: place, inclusion } = proof;
+  demand(typeof note === 'string' && typeof entry === 'string', 'it lacks the entry or the checkpoint');
+  const opened = openNote(note, keys.map(parsePublicKey));
+  const { origin, size, root } = parseCheckpoint(opened.text);
+  const { deployment, log, epoch } = parseOrigin(origin);
+  demand(
+    opened.signers.every(({ name }) => name === deployment),
+    `it is signed by a key that is not of ${deployment}`,
+  );
+  const bytes = utf8(entry);
+  const receipt = readCanonical(bytes);
+  const fault = receipt === undefined ? 'it is not canonical JSON' : faultOfReceipt(receipt, log);
+  demand(fault === undefined, `the receipt: ${fault}`);
+  const index = wholeNumber(place);
+  verifyInclusion(leafHash(bytes, sha256), index, size, hashList(inclusion), root, sha256);
+  const signers = opened.signers.map(({ name, id }) => `${name}+${id}`);
+  return { receipt: receipt as ReceiptContainer, deployment, log, epoch, index, size, signers };
+}
+
+function wholeNumber(value: unknown): number {
+  demand(isCount(value), 'a place in it is not a whole number');
+  return value;
+}
+
+function hashList(value: unknown): Uint8Array[] {
+  demand(Array.isArray(value) && value.length <= 64, 'a path in it is not a list of at most 64 hashes');
+  return value.map((text) => {
+    const hash = typeof text === 'string' ? fromBase64(text) : undefined;
+    demand(hash?.length === 32, 'a hash in it is not 32 bytes in base64');
+    return hash;
+  });
+}
+
+function demand(holds: boolean, otherwise: string): asserts holds {
+  if (!holds) throw new WritRefusal('invalid_proof', otherwise);
+}
