@@ -1,15 +1,18 @@
 // @ts-check
-/** The files that are derived from declarations, by path: guards and event types in sql/gates/, and reference pages. `npm run generate` writes them; a test compares. */
+/** The files that are derived from declarations, by path: guards, event types and reasons of receipts in sql/gates/, and reference pages. `npm run generate` writes them; a test compares. */
 import { program } from '../dist/cli/program.js';
 import { readSchemaObjects } from '../dist/database/schema.js';
 import { registry } from '../dist/errors/index.js';
 import { diagram, guardSql, jobFacts, machines } from '../dist/machines/index.js';
+import { receiptReasonsSql, receiptsPage } from './receipts.mjs';
 
 /** @returns {Record<string, string>} */
 export function generatedFiles() {
   const files = {
     'sql/gates/queue/event_types.sql': eventTypesSql(),
+    'sql/gates/ledger/receipt_reasons.sql': receiptReasonsSql(),
     'docs/reference/states.md': statesPage(),
+    'docs/reference/receipts.md': receiptsPage(),
     'docs/reference/errors.md': errorsPage(),
     'docs/reference/gates.md': gatesPage(),
     'docs/reference/commands.md': commandsPage(),
