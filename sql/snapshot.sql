@@ -13,6 +13,14 @@ create sequence writ_data.job_ready_seq; -- owner writ_owner
 
 create sequence writ_data.lane_lane_id_seq; -- owner writ_owner
 
+create sequence writ_data.ledger_checkpoint_checkpoint_no_seq; -- owner writ_owner
+
+create sequence writ_data.ledger_key_key_no_seq; -- owner writ_owner
+
+create sequence writ_data.ledger_restore_restore_no_seq; -- owner writ_owner
+
+create sequence writ_data.receipt_no; -- owner writ_owner
+
 create table writ_data.event_batch ( -- owner writ_owner
   batch_id uuid not null,
   xid xid8 not null default pg_current_xact_id(),
@@ -116,6 +124,27 @@ CREATE UNIQUE INDEX a_job_has_one_effect_or_one_end ON ONLY writ_data.job_execut
 CREATE TRIGGER execution_moves_legally BEFORE UPDATE ON writ_data.job_execution FOR EACH ROW WHEN ((((old.status || '>'::text) || new.status) <> 'COMMITTED>DONE'::text)) EXECUTE FUNCTION writ_data.refuse_change();
 comment on table writ_data.job_execution is 'Executions that have reached their commit boundary or ended. Open ones are places in job_lease. Attempt 0: ended without ever being tried.';
 
+create table writ_data.receipt ( -- owner writ_owner
+  xid xid8 not null default pg_current_xact_id(),
+  receipt_no bigint not null default nextval('writ_data.receipt_no'::regclass),
+  at timestamp with time zone not null,
+  log_id text not null,
+  stream text not null,
+  stream_seq bigint not null,
+  receipt_id uuid not null,
+  entry text not null,
+  leaf_hash bytea not null,
+  constraint entry_fits_a_bundle CHECK ((octet_length(entry) <= 65535)),
+  constraint log_is_not_blank CHECK ((log_id <> ''::text)),
+  constraint stream_counts_from_one CHECK ((stream_seq > 0))
+) partition by RANGE (at);
+CREATE INDEX receipt_by_id ON ONLY writ_data.receipt USING btree (receipt_id);
+CREATE INDEX receipt_by_no ON ONLY writ_data.receipt USING btree (receipt_no);
+CREATE INDEX receipt_by_xid ON ONLY writ_data.receipt USING btree (xid, receipt_no);
+CREATE TRIGGER receipt_is_written_once BEFORE DELETE OR UPDATE ON writ_data.receipt FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
+comment on table writ_data.receipt is 'What happened and why, one row each, as the bytes that are hashed: RFC 8785 JSON. By month, so that what is archived can be dropped; its leaf hash stays in ledger_leaf.';
+comment on column writ_data.receipt.stream_seq is 'Counts the receipts of one stream, a governor or a contract for instance, without a gap: its row is locked when one is written.';
+
 create table writ_data.clockwork ( -- owner writ_owner
   one boolean not null default true,
   ready_seen bigint not null default 0,
@@ -179,6 +208,25 @@ create table writ_data.dot_config ( -- owner writ_owner
   constraint dot_config_pkey PRIMARY KEY (key),
   constraint number_is_within_bounds CHECK (((jsonb_typeof(value) <> 'number'::text) OR ((((value)::numeric >= minimum) AND ((value)::numeric <= maximum)) AND ((NOT whole) OR (((value)::numeric % (1)::numeric) = (0)::numeric)))))
 );
+
+create table writ_data.event_seal ( -- owner writ_owner
+  segment bigint not null,
+  from_xid xid8 not null,
+  from_id uuid not null,
+  to_xid xid8 not null,
+  to_id uuid not null,
+  since uuid not null,
+  n_rows integer not null,
+  root bytea not null,
+  leaves bytea not null storage external,
+  receipt_no bigint not null,
+  sealed_at timestamp with time zone not null,
+  constraint event_seal_pkey PRIMARY KEY (segment)
+);
+CREATE INDEX event_seal_by_end ON writ_data.event_seal USING btree (to_xid, to_id);
+CREATE TRIGGER event_seal_is_not_truncated BEFORE TRUNCATE ON writ_data.event_seal FOR EACH STATEMENT EXECUTE FUNCTION writ_data.refuse_change();
+CREATE TRIGGER event_seal_is_written_once BEFORE DELETE OR UPDATE ON writ_data.event_seal FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
+comment on table writ_data.event_seal is 'Segments of the record whose hash is in a receipt: the rows behind (from_xid, from_id) up to (to_xid, to_id), and after since. leaves: their hashes, which stay when the rows are past their retention.';
 
 create table writ_data.event_type_registry ( -- owner writ_owner
   event_type text not null,
@@ -360,6 +408,94 @@ comment on column writ_data.lane.alone is 'For jobs whose worker died in them: e
 comment on column writ_data.lane.head is 'No ready row of the lane stands before it.';
 comment on column writ_data.lane.closing is '0: found empty. A transaction that has seen this mark stand: removed when every older one has ended.';
 
+create table writ_data.ledger_checkpoint ( -- owner writ_owner
+  checkpoint_no bigint not null,
+  log_id text not null,
+  epoch integer not null,
+  size bigint not null,
+  root bytea not null,
+  note text not null,
+  at timestamp with time zone not null,
+  constraint ledger_checkpoint_pkey PRIMARY KEY (checkpoint_no)
+);
+CREATE INDEX ledger_checkpoint_by_log ON writ_data.ledger_checkpoint USING btree (log_id, size);
+CREATE TRIGGER ledger_checkpoint_is_not_truncated BEFORE TRUNCATE ON writ_data.ledger_checkpoint FOR EACH STATEMENT EXECUTE FUNCTION writ_data.refuse_change();
+CREATE TRIGGER ledger_checkpoint_is_written_once BEFORE DELETE OR UPDATE ON writ_data.ledger_checkpoint FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
+comment on table writ_data.ledger_checkpoint is 'Signed checkpoints that have been published. The copies that count are the ones outside.';
+
+create table writ_data.ledger_clockwork ( -- owner writ_owner
+  single boolean not null default true,
+  last_no bigint not null default 0,
+  open_xids xid8[] not null default '{}'::xid8[],
+  next_xid xid8 not null default '0'::xid8,
+  seal_xid xid8 not null default '0'::xid8,
+  seal_id uuid not null default '00000000-0000-0000-0000-000000000000'::uuid,
+  seal_since uuid not null default '00000000-0000-0000-0000-000000000000'::uuid,
+  segment bigint not null default 0,
+  sealed_at timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  kept_at timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  constraint ledger_clockwork_pkey PRIMARY KEY (single),
+  constraint ledger_clockwork_single_check CHECK (single)
+) with (fillfactor=10);
+comment on table writ_data.ledger_clockwork is 'How far sequencer and sealer are. Receipts up to last_no are in their logs, but for those of transactions that were open then: open_xids, and whatever is not below next_xid.';
+
+create table writ_data.ledger_key ( -- owner writ_owner
+  key_no bigint not null,
+  key text not null,
+  added_at timestamp with time zone not null,
+  constraint ledger_key_key_key UNIQUE (key),
+  constraint ledger_key_pkey PRIMARY KEY (key_no)
+);
+CREATE TRIGGER ledger_key_is_written_once BEFORE DELETE OR UPDATE ON writ_data.ledger_key FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
+comment on table writ_data.ledger_key is 'Public keys that sign or have signed, the newest last. Their receipts may have been archived and dropped.';
+
+create table writ_data.ledger_leaf ( -- owner writ_owner
+  log_id text not null,
+  leaf_index bigint not null,
+  receipt_no bigint not null,
+  leaf_hash bytea not null,
+  constraint ledger_leaf_pkey PRIMARY KEY (log_id, leaf_index)
+);
+CREATE UNIQUE INDEX ledger_leaf_by_receipt ON writ_data.ledger_leaf USING btree (receipt_no);
+CREATE TRIGGER ledger_leaf_is_not_truncated BEFORE TRUNCATE ON writ_data.ledger_leaf FOR EACH STATEMENT EXECUTE FUNCTION writ_data.refuse_change();
+CREATE TRIGGER ledger_leaf_is_written_once BEFORE DELETE OR UPDATE ON writ_data.ledger_leaf FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
+comment on table writ_data.ledger_leaf is 'Where a receipt stands in its log. Stays when the receipt itself has been archived and dropped.';
+
+create table writ_data.ledger_log ( -- owner writ_owner
+  log_id text not null,
+  epoch integer not null default 1,
+  size bigint not null default 0,
+  frontier bytea not null default '\x'::bytea,
+  root bytea not null default sha256('\x'::bytea),
+  grown_at timestamp with time zone,
+  constraint frontier_has_a_hash_per_subtree CHECK (((octet_length(frontier) % 32) = 0)),
+  constraint ledger_log_pkey PRIMARY KEY (log_id)
+) with (fillfactor=50);
+comment on table writ_data.ledger_log is 'One RFC 6962 tree per tenant, and _system. frontier: the roots of its complete subtrees, the largest first.';
+
+create table writ_data.ledger_node ( -- owner writ_owner
+  log_id text not null,
+  level smallint not null,
+  node_index bigint not null,
+  hash bytea not null,
+  constraint ledger_node_pkey PRIMARY KEY (log_id, level, node_index)
+);
+CREATE TRIGGER ledger_node_is_not_truncated BEFORE TRUNCATE ON writ_data.ledger_node FOR EACH STATEMENT EXECUTE FUNCTION writ_data.refuse_change();
+CREATE TRIGGER ledger_node_is_written_once BEFORE DELETE OR UPDATE ON writ_data.ledger_node FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
+comment on table writ_data.ledger_node is 'Roots of complete subtrees of 256, 65536, … leaves: what a proof needs besides the leaves beside its own.';
+
+create table writ_data.ledger_restore ( -- owner writ_owner
+  restore_no bigint not null,
+  known_checkpoint text,
+  known_epoch integer,
+  known_size bigint,
+  restored_size bigint not null,
+  accepted_at timestamp with time zone not null,
+  constraint ledger_restore_pkey PRIMARY KEY (restore_no)
+);
+CREATE TRIGGER ledger_restore_is_written_once BEFORE DELETE OR UPDATE ON writ_data.ledger_restore FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
+comment on table writ_data.ledger_restore is 'Restores that somebody has accepted: how many receipts _system had, and the checkpoint that it fell short of.';
+
 create table writ_data.limit_hold ( -- owner writ_owner
   lease_token uuid not null,
   job_kind text not null,
@@ -394,6 +530,42 @@ create table writ_data.queue_worker ( -- owner writ_owner
   constraint queue_worker_pkey PRIMARY KEY (executor_id)
 ) with (fillfactor=50);
 comment on table writ_data.queue_worker is 'Heartbeats of workers, and which of them wait for a wake-up.';
+
+create table writ_data.receipt_archive ( -- owner writ_owner
+  month date not null,
+  place text not null,
+  archived_by text not null,
+  archived_at timestamp with time zone not null,
+  constraint month_is_its_first_day CHECK ((EXTRACT(day FROM month) = (1)::numeric)),
+  constraint receipt_archive_pkey PRIMARY KEY (month)
+);
+comment on table writ_data.receipt_archive is 'Months of receipts that somebody has put elsewhere with their tiles, and which may be dropped.';
+
+create table writ_data.receipt_erasable ( -- owner writ_owner
+  receipt_no bigint not null,
+  hash bytea not null,
+  salt bytea not null,
+  value jsonb not null,
+  constraint receipt_erasable_pkey PRIMARY KEY (receipt_no, hash)
+);
+comment on table writ_data.receipt_erasable is 'What may have to be erased one day: the receipt holds SHA-256(salt, value) in its place.';
+
+create table writ_data.receipt_reason ( -- owner writ_owner
+  reason text not null,
+  statuses text[] not null,
+  terminal boolean not null,
+  description text not null,
+  constraint receipt_reason_pkey PRIMARY KEY (reason)
+);
+comment on table writ_data.receipt_reason is 'The reasons that a receipt can have, from the schemas in src/ledger/reasons/.';
+
+create table writ_data.receipt_stream ( -- owner writ_owner
+  log_id text not null,
+  stream text not null,
+  last_seq bigint not null,
+  constraint receipt_stream_pkey PRIMARY KEY (log_id, stream)
+) with (fillfactor=50);
+comment on table writ_data.receipt_stream is 'Streams that have no row of their own to count in.';
 
 create table writ_data.schedule ( -- owner writ_owner
   tenant_id text not null,
@@ -531,6 +703,17 @@ grant select on writ.event_outbox to dot_executor;
 grant select on writ.event_outbox to workflow_admin;
 grant select on writ.event_outbox to writ_auditor;
 
+-- view writ.event_seal; owner writ_owner; source 644e0e7ea47ae75092f013452cbca3de5d1c550ca50fd1cc4184bca759b54419
+--   segment bigint
+--   rows integer
+--   root text
+--   leaves bytea
+--   sealed_at timestamp with time zone
+--   last_batch uuid
+--   leaf_index bigint
+grant select on writ.event_seal to workflow_admin;
+grant select on writ.event_seal to writ_auditor;
+
 -- view writ.event_type_registry; owner writ_owner; source 386ab2261ac096b289a8acc455f2f247f9be3e185b60cec4c2c47b0c5a4bb2f3
 --   event_type text
 --   event_domain text
@@ -651,6 +834,72 @@ grant select on writ.job_subscription to writ_auditor;
 grant select on writ.job_workflow to dot_executor;
 grant select on writ.job_workflow to workflow_admin;
 grant select on writ.job_workflow to writ_auditor;
+
+-- view writ.ledger_checkpoint; owner writ_owner; source 93b2724997f11bb391f26623630f24a99c320dc46004fa01df49ad45fabf5cc5
+--   checkpoint_no bigint
+--   log_id text
+--   epoch integer
+--   size bigint
+--   root text
+--   note text
+--   at timestamp with time zone
+grant select on writ.ledger_checkpoint to workflow_admin;
+grant select on writ.ledger_checkpoint to writ_auditor;
+
+-- view writ.ledger_entry; owner writ_owner; source 59bc92d584dcf38c22d121fcc5325bb59112db33bf61535f128d4bbbd3b3aa91
+--   log_id text
+--   leaf_index bigint
+--   leaf_hash bytea
+--   receipt_id uuid
+--   stream text
+--   stream_seq bigint
+--   at timestamp with time zone
+--   entry text
+grant select on writ.ledger_entry to workflow_admin;
+grant select on writ.ledger_entry to writ_auditor;
+
+-- view writ.ledger_entry_hash; owner writ_owner; source f9922c7b31580d5d6cc0aa49fc32edc017ac28d8b124a9646334d8971c20d414
+--   log_id text
+--   leaf_index bigint
+--   leaf_hash bytea
+grant select on writ.ledger_entry_hash to workflow_admin;
+grant select on writ.ledger_entry_hash to writ_auditor;
+
+-- view writ.ledger_key; owner writ_owner; source 2feff582dbacf8962bde77d55f18b5c7342a80173367c7fc3a18427f9acc3a95
+--   key_no bigint
+--   key text
+--   added_at timestamp with time zone
+grant select on writ.ledger_key to workflow_admin;
+grant select on writ.ledger_key to writ_auditor;
+
+-- view writ.ledger_log; owner writ_owner; source e9eec881d1848820d11ab92d8df6733043d801699544b36c42b8ac1e77d14568
+--   log_id text
+--   epoch integer
+--   size bigint
+--   root text
+--   grown_at timestamp with time zone
+grant select on writ.ledger_log to workflow_admin;
+grant select on writ.ledger_log to writ_auditor;
+
+-- view writ.ledger_node; owner writ_owner; source 0b18389b066886807a42794fc88b34b4d292b69dad83a8a8b2450a8b412f3209
+--   log_id text
+--   level smallint
+--   node_index bigint
+--   hash bytea
+grant select on writ.ledger_node to workflow_admin;
+grant select on writ.ledger_node to writ_auditor;
+
+-- view writ.receipt; owner writ_owner; source 7df72ad0742c1005cccaaf453b37413dfedce9cbf7fc11931f628e0a0e043d8a
+--   receipt_id uuid
+--   log_id text
+--   stream text
+--   stream_seq bigint
+--   at timestamp with time zone
+--   receipt jsonb
+--   entry text
+--   leaf_index bigint
+grant select on writ.receipt to workflow_admin;
+grant select on writ.receipt to writ_auditor;
 
 -- view writ.schedule; owner writ_owner; source 995e00faed8e14b08e40a2d446e7977a540d07c131e327a7796d405057b070ed
 --   tenant_id text
@@ -1002,6 +1251,71 @@ grant execute on function writ.fn_job_tick(text) to workflow_admin;
 grant execute on function writ.fn_lease_release(uuid,text) to dot_executor;
 grant execute on function writ.fn_lease_release(uuid,text) to workflow_admin;
 
+-- function writ.fn_ledger_accept_restore(p_known_checkpoint text, p_known_epoch integer, p_known_size bigint, p_reason text, p_actor text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body d0e3fbed152d22b41b66255ba30a89f8
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_ledger_accept_restore(text,integer,bigint,text,text) to workflow_admin;
+
+-- function writ.fn_ledger_archived(p_month date, p_place text, p_actor text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body ef821c4a720c27c24190ae5ac87d5337
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_ledger_archived(date,text,text) to workflow_admin;
+
+-- function writ.fn_ledger_checkpoint_record(p_log text, p_epoch integer, p_size bigint, p_root text, p_note text, p_actor text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 40a52657ea5e1d5e8b29f5cc89376f5f
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_ledger_checkpoint_record(text,integer,bigint,text,text,text) to workflow_admin;
+
+-- function writ.fn_ledger_first_segment() returns bigint
+--   sql, stable, security definer; owner writ_owner; body c4298be0275dd0a02dc780ce8b7bdef0
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_ledger_first_segment() to workflow_admin;
+grant execute on function writ.fn_ledger_first_segment() to writ_auditor;
+
+-- function writ.fn_ledger_heads(p_actor text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body d16ec33af4eb95cfee93b1f4a254ac48
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_ledger_heads(text) to workflow_admin;
+
+-- function writ.fn_ledger_health() returns jsonb
+--   plpgsql, stable, security definer; owner writ_owner; body d23706fb3afd1efd1cb24638fbd194fd
+--   set search_path=pg_catalog, pg_temp
+--   set enable_seqscan=off
+grant execute on function writ.fn_ledger_health() to dot_executor;
+grant execute on function writ.fn_ledger_health() to workflow_admin;
+grant execute on function writ.fn_ledger_health() to writ_auditor;
+
+-- function writ.fn_ledger_key_add(p_key text, p_replaces text, p_signature_new text, p_signature_old text, p_actor text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 03cd7257228877d638760d27b26a42f4
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_ledger_key_add(text,text,text,text,text) to workflow_admin;
+
+-- function writ.fn_ledger_root_at(p_log text, p_size bigint DEFAULT NULL::bigint, p_epoch integer DEFAULT NULL::integer) returns jsonb
+--   sql, stable, security definer; owner writ_owner; body d16d1ef4fe48cd5ae305a8806776c12e
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_ledger_root_at(text,bigint,integer) to dot_executor;
+grant execute on function writ.fn_ledger_root_at(text,bigint,integer) to workflow_admin;
+grant execute on function writ.fn_ledger_root_at(text,bigint,integer) to writ_auditor;
+
+-- function writ.fn_ledger_segment(p_segment bigint) returns TABLE(batch_id uuid, document text)
+--   plpgsql, stable, security definer; owner writ_owner; body 6bb70a70acc56486762ceaa30094df19
+--   set search_path=pg_catalog, pg_temp
+--   set enable_seqscan=off
+grant execute on function writ.fn_ledger_segment(bigint) to workflow_admin;
+grant execute on function writ.fn_ledger_segment(bigint) to writ_auditor;
+
+-- function writ.fn_ledger_segment_of(p_event_id uuid) returns bigint
+--   sql, stable, security definer; owner writ_owner; body d152d7fccf327e9f66f523a5de0e29ac
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_ledger_segment_of(uuid) to workflow_admin;
+grant execute on function writ.fn_ledger_segment_of(uuid) to writ_auditor;
+
+-- function writ.fn_ledger_tick(p_actor text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 73d009ae5af80f8405fffb54dcde94e4
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_ledger_tick(text) to dot_executor;
+grant execute on function writ.fn_ledger_tick(text) to workflow_admin;
+
 -- function writ.fn_mot_graph_emit(p_workflow jsonb, p_jobs jsonb, p_actor text, p_tenant_id text DEFAULT 'default'::text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 34280646b6dbe0ce8d2a2312cf453814
 --   set search_path=pg_catalog, pg_temp
@@ -1019,6 +1333,11 @@ grant execute on function writ.fn_queue_heartbeat(text,text,text[],integer,text[
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_queue_worker_leave(text) to dot_executor;
 grant execute on function writ.fn_queue_worker_leave(text) to workflow_admin;
+
+-- function writ.fn_receipt_erase(p_receipt_id uuid, p_reason text, p_actor text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body e62bc05a366fe1f0c8a8c6e344f72c7b
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_receipt_erase(uuid,text,text) to workflow_admin;
 
 -- function writ.fn_schedule_due(p_limit integer, p_after_tick timestamp with time zone DEFAULT '-infinity'::timestamp with time zone, p_after_tenant text DEFAULT ''::text, p_after_schedule text DEFAULT ''::text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body ccd7233ca80ddb12926839c38b730d10
@@ -1086,8 +1405,15 @@ grant execute on function writ.now() to writ_auditor;
 -- function writ_data.allowance(p_kind text, p_key text, p_want integer, p_begin integer, p_taken integer, OUT jobs integer, OUT at timestamp with time zone, OUT again_ms double precision, OUT starts boolean) returns record
 --   plpgsql, volatile; owner writ_owner; body bc4a8f0d27ec57e3a6cd579f420a7840
 
+-- function writ_data.append_receipts(p_entries text[], p_at timestamp with time zone, p_erasables jsonb DEFAULT NULL::jsonb) returns bigint[]
+--   plpgsql, volatile; owner writ_owner; body abe80bb5bc834114684fb7343533409b
+--   set plan_cache_mode=force_generic_plan
+
 -- function writ_data.batch_of(p_event_id uuid) returns uuid
 --   sql, immutable; owner writ_owner; body 1b3f631d52568c593594defe59be90a2
+
+-- function writ_data.canonical(p_value jsonb) returns text
+--   plpgsql, immutable; owner writ_owner; body 541b4bf5c41738fee9a34c3fb84622ac
 
 -- function writ_data.choose_lanes(p_kinds text[], p_floors smallint[], p_alone boolean, p_after text, p_limit integer, p_keyed boolean, OUT lanes bigint[], OUT heads bigint[], OUT firsts bigint[], OUT tenants text[], OUT kinds text[], OUT keys text[], OUT quotas integer[], OUT limited boolean[], OUT priorities smallint[], OUT after text) returns record
 --   plpgsql, stable; owner writ_owner; body 897fdcc629e9ae3fc01590b78c6b6a7d
@@ -1111,6 +1437,9 @@ grant execute on function writ.now() to writ_auditor;
 -- function writ_data.enqueue_unlike(p_kind text, p_ids uuid[], p_inputs json, p_actor text, p_tenant_id text, p_priority smallint, p_atomic boolean) returns jsonb
 --   plpgsql, volatile; owner writ_owner; body 2e8b6f0bd8dc79371dec153994a8f57e
 
+-- function writ_data.event_document(b writ_data.event_batch) returns text
+--   sql, stable; owner writ_owner; body 1a96c5dfb3c9e2b7ed313d2338781720
+
 -- function writ_data.fact_id(p_batch_id uuid, p_ordinal bigint) returns uuid
 --   sql, immutable; owner writ_owner; body a468bfd41a56de8b0b3d2710aeb19bd2
 
@@ -1122,6 +1451,9 @@ grant execute on function writ.now() to writ_auditor;
 
 -- function writ_data.keep_partitions(p_actor text, p_at timestamp with time zone) returns integer
 --   plpgsql, volatile; owner writ_owner; body b9e87c9415fea0f918b1481f34af2081
+
+-- function writ_data.keep_receipts(p_actor text, p_at timestamp with time zone) returns void
+--   plpgsql, volatile; owner writ_owner; body 75a55a0905977c3c02398258b5d969db
 
 -- function writ_data.lanes_by_key(p_kinds text[], p_floors smallint[], p_alone boolean, p_after text, p_upto text, p_tenants integer, OUT lanes bigint[], OUT heads bigint[], OUT firsts bigint[], OUT tenants text[], OUT kinds text[], OUT keys text[], OUT limited boolean[], OUT priorities smallint[], OUT tenants_found integer, OUT last text) returns record
 --   plpgsql, stable; owner writ_owner; body cef92a92e83130585ff7691b7dd30406
@@ -1152,11 +1484,17 @@ grant execute on function writ.now() to writ_auditor;
 -- function writ_data.make_ready(p_jobs uuid[], p_kinds text[], p_tenants text[], p_limit_keys text[], p_priorities smallint[], p_alone boolean[], p_attempts smallint[], p_execution_nos smallint[], p_deadlines timestamp with time zone[]) returns text[]
 --   plpgsql, volatile; owner writ_owner; body 5c696b0e6e17d46362b89e7daad7eedc
 
+-- function writ_data.make_receipt_partition(p_month date) returns boolean
+--   plpgsql, volatile; owner writ_owner; body 41bbf70c27158342f1d6d1a5b2172d5b
+
 -- function writ_data.meter(p_kind text, p_key text, p_jobs integer, p_at timestamp with time zone) returns void
 --   sql, volatile; owner writ_owner; body 46e6308e546fd795fb033865b6127527
 
 -- function writ_data.move_head(p_lane bigint, p_first bigint, p_safe bigint) returns void
 --   sql, volatile; owner writ_owner; body efa24a38518743b025bfd46ccc077fb6
+
+-- function writ_data.next_seq(p_log text, p_stream text, p_n integer) returns bigint
+--   sql, volatile; owner writ_owner; body fd9122957f99ed6efd84a4abf49f52fb
 
 -- function writ_data.open_lane(p_kind text, p_tenant text, p_limit_key text, p_priority smallint, p_alone boolean) returns bigint
 --   plpgsql, volatile; owner writ_owner; body db78f171ecd9ed49268064b8fab6f6a3
@@ -1183,11 +1521,26 @@ grant execute on function writ.now() to writ_auditor;
 -- function writ_data.retire_days(p_actor text, p_at timestamp with time zone) returns integer
 --   plpgsql, volatile; owner writ_owner; body 4f8883a4cdd32fb960710792540c2619
 
+-- function writ_data.root_at(p_log text, p_size bigint) returns bytea
+--   plpgsql, stable; owner writ_owner; body e739be25bd809a6fe65694a97e8c589f
+
 -- function writ_data.schedule_job(p_schedule writ_data.schedule, p_tick timestamp with time zone) returns jsonb
 --   plpgsql, volatile; owner writ_owner; body 91daaf141dce1d59703dba0d22b9cb3a
 
 -- function writ_data.schedule_job_refusal(p_schedule writ_data.schedule, p_actor text) returns jsonb
 --   plpgsql, volatile; owner writ_owner; body de2d7bca4953cdcc3aadb4ffa2da92c1
+
+-- function writ_data.seal_events(p_rows integer, p_at timestamp with time zone) returns integer
+--   plpgsql, volatile; owner writ_owner; body db7a803baa0b6945ec813f33bfc806d4
+--   set enable_seqscan=off
+--   set plan_cache_mode=force_generic_plan
+
+-- function writ_data.sequence_receipts(p_limit integer, p_at timestamp with time zone) returns integer
+--   plpgsql, volatile; owner writ_owner; body 8539fd6ef02c62fb92824cd1a1142ddd
+--   set enable_seqscan=off
+--   set enable_hashjoin=off
+--   set enable_mergejoin=off
+--   set plan_cache_mode=force_generic_plan
 
 -- function writ_data.setting(p_key text) returns jsonb
 --   sql, stable; owner writ_owner; body 3c6b41b0fe305b59d7791f95f7979f9d
@@ -1205,8 +1558,17 @@ grant execute on function writ.now() to writ_auditor;
 -- function writ_data.subscribed_kinds(p_holder text, p_lease_name text, p_kinds text[]) returns TABLE(job_kind text, priority_floor smallint)
 --   plpgsql, stable; owner writ_owner; body 574706e5016a65d2f42878ffeb31fde0
 
+-- function writ_data.system_receipt(p_reason text, p_stream text, p_context jsonb, p_at timestamp with time zone) returns bigint
+--   plpgsql, volatile; owner writ_owner; body 448b60a3aeb290e0424691cc0b528177
+
 -- function writ_data.take(p_lane bigint, p_head bigint, p_jobs integer, p_at timestamp with time zone, p_kind text, p_tenant text, p_priority smallint, OUT ids uuid[], OUT attempts smallint[], OUT nos smallint[], OUT answers text[], OUT rows_taken integer, OUT late_ids uuid[], OUT late_attempts smallint[], OUT late_nos smallint[]) returns record
 --   plpgsql, volatile; owner writ_owner; body 7fa0ae2b0935ffa5679048e68826403d
+
+-- function writ_data.tree_grow(p_size bigint, p_frontier bytea, p_leaves bytea, OUT frontier bytea, OUT nodes bytea[]) returns record
+--   plpgsql, immutable; owner writ_owner; body 088904ce947a5b3ef7f0a129d755a1fb
+
+-- function writ_data.tree_root(p_frontier bytea) returns bytea
+--   plpgsql, immutable; owner writ_owner; body 32f1167572ce93ba886f60fbfee151d0
 
 -- function writ_data.upkeep(p_at timestamp with time zone, p_actor text) returns void
 --   plpgsql, volatile; owner writ_owner; body cd798d0a5efe85a996d8b4e9b54ff5d9
@@ -1233,6 +1595,9 @@ grant execute on function writ.now() to writ_auditor;
 --   plpgsql, volatile; owner writ_owner; body 5aa6f43d05f930593b3331ab8e5ea053
 
 -- settings
+--   ledger.retention.receipts_days = 365
+--   ledger.seal.rows = 10000
+--   ledger.sealing.enabled = true
 --   queue.dlq.replay_enabled = true
 --   queue.heartbeat.stale_threshold_seconds = 300
 --   queue.job_substrate.enabled = false

@@ -6,6 +6,8 @@ import { type MigrateOptions, type MigrationPlan, migrate, planMigration } from 
 import { PreparedPool } from './database/prepared.js';
 import { isUuid } from './database/uuid.js';
 import { fromDatabase, WritError, WritRefusal } from './errors/index.js';
+import { turnLedger } from './ledger/clockwork.js';
+import { Ledger, type Outside } from './ledger/ledger.js';
 import { Consumers } from './queue/consumers.js';
 import { Coalescer, type Enqueued, type EnqueueOptions, type Item, JobItem, send, toItem } from './queue/enqueue.js';
 import { type EmittedGraph, type GraphJob, type Workflow, workflowJson } from './queue/graph.js';
@@ -26,6 +28,8 @@ export interface ConnectOptions {
   readonly db?: AnyConnection;
   /** Who enqueues, for the record; `app` unless given. */
   readonly actor?: string;
+  /** Where this database's checkpoints are kept outside: one that is older than what is known there is refused. */
+  readonly ledger?: Outside;
 }
 
 export interface CallOptions {
@@ -58,6 +62,8 @@ export class Writ {
   /** Kinds that the database knows, and whose inputs need no look. */
   readonly #known = new WeakSet<JobKind<never, unknown>>();
   readonly #workers = new Set<Worker>();
+  /** Receipts that an auditor can check without us: signing, proving, exporting, verifying. */
+  readonly ledger: Ledger;
   /** Which jobs follow from which facts. */
   readonly consumers: Consumers;
   /** What workers may claim, for those that are limited. */
@@ -93,6 +99,7 @@ export class Writ {
     });
     const gate = (name: string, params: (string | null)[]) => this.#gate(name, params);
     const rows = (view: string) => this.#rows(view);
+    this.ledger = new Ledger(this.#db, this.#actor);
     this.consumers = new Consumers({ gate, rows, register: (job) => this.#register(job) }, this.#actor);
     this.subscriptions = new Subscriptions({ gate, rows }, this.#actor);
   }
@@ -102,6 +109,7 @@ export class Writ {
     const writ = new Writ(options);
     try {
       await writ.#db.query('select 1');
+      if (options.ledger) await writ.ledger.assertNotOlder(options.ledger);
       return writ;
     } catch (error) {
       await writ.#endPools();
@@ -295,7 +303,7 @@ export class Writ {
         gates: this.#pools.prepared,
         connection,
         listenConnection: { ...connection, connectionString: this.#options.listenConnectionString ?? connection.connectionString },
-        looks: [(workerId) => new Scheduler(this.#db, workerId).look()],
+        looks: [(workerId) => new Scheduler(this.#db, workerId).look(), (workerId) => turnLedger(this.#db, workerId)],
       },
       handlers,
       options,

@@ -1,5 +1,8 @@
 import type { Entry } from './entry.js';
+import { evidence } from './evidence.js';
 import { installation } from './installation.js';
+import { ledger } from './ledger.js';
+import { receipts } from './receipts.js';
 import { surroundings } from './surroundings.js';
 
 /**
@@ -275,7 +278,10 @@ export const registry = {
     retryable: true,
   },
   ...surroundings,
+  ...receipts,
   ...installation,
+  ...evidence,
+  ...ledger,
 } as const satisfies Record<string, Entry>;
 
 export type ErrorCode = keyof typeof registry;

@@ -85,7 +85,7 @@ async function fewPartitions(client: pg.Client): Promise<void> {
   await client.query(`update writ_data.dot_config set value = '3' where key = 'queue.partition.days_ahead'`);
   const { rows } =
     await client.query(`select format('drop table writ_data.%I', c.relname) as sql from pg_inherits i join pg_class c on c.oid = i.inhrelid
-    where c.relkind = 'r' and c.relnamespace = 'writ_data'::regnamespace and right(c.relname, 8) > to_char(clock_timestamp() at time zone 'UTC' + interval '3 days', 'YYYYMMDD')`);
+    where c.relkind = 'r' and c.relnamespace = 'writ_data'::regnamespace and c.relname ~ '_[0-9]{8}$' and right(c.relname, 8) > to_char(clock_timestamp() at time zone 'UTC' + interval '3 days', 'YYYYMMDD')`);
   for (const { sql } of rows) await client.query(sql);
 }
 

@@ -1,0 +1,21 @@
+-- internal
+-- RFC 8785 bytes of what the database itself writes into receipts: texts, whole numbers that JSON carries exactly, and names in ASCII. Anything else is a fault.
+create or replace function writ_data.canonical(p_value jsonb) returns text language plpgsql immutable as $$
+begin
+  case jsonb_typeof(p_value)
+    when 'object' then
+      if exists (select from jsonb_object_keys(p_value) k where k !~ '^[ -~]*$') then
+        raise exception using errcode = 'WR001', message = 'invalid_receipt', detail = 'A name that is not ASCII.';
+      end if;
+      return '{' || coalesce((select string_agg(to_json(key)::text || ':' || writ_data.canonical(value), ',' order by key collate "C") from jsonb_each(p_value)), '') || '}';
+    when 'array' then
+      return '[' || coalesce((select string_agg(writ_data.canonical(e), ',' order by n) from jsonb_array_elements(p_value) with ordinality x(e, n)), '') || ']';
+    when 'number' then
+      if p_value::numeric % 1 <> 0 or abs(p_value::numeric) > 9007199254740991 then
+        raise exception using errcode = 'WR001', message = 'invalid_receipt', detail = 'A number that is not whole, or that JSON cannot carry exactly.';
+      end if;
+      return trunc(p_value::numeric)::text;
+    else
+      return p_value::text;
+  end case;
+end $$;

@@ -1,0 +1,22 @@
+-- gate: workflow_admin
+-- Says that the receipts of a month, and every tile over them, lie in an archive whose checkpoint covers the log up to there. From then on the month may be dropped when its retention has passed.
+create or replace function writ.fn_ledger_archived(p_month date, p_place text, p_actor text) returns jsonb
+  language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  v_month date := date_trunc('month', p_month::timestamp)::date;
+begin
+  if coalesce(btrim(p_actor), '') = '' then
+    return writ_data.refusal('actor_required');
+  elsif v_month + interval '1 month' > writ.now() at time zone 'UTC' then
+    return writ_data.refusal('month_not_over', to_char(v_month, 'YYYY-MM'));
+  elsif exists (select from writ_data.receipt r where r.at >= v_month::timestamp at time zone 'UTC' and r.at < (v_month + interval '1 month') at time zone 'UTC'
+      and not exists (select from writ_data.ledger_leaf l where l.receipt_no = r.receipt_no)) then
+    return writ_data.refusal('receipts_not_sequenced', to_char(v_month, 'YYYY-MM'));
+  elsif exists (select from writ_data.receipt r join writ_data.ledger_leaf l on l.receipt_no = r.receipt_no
+      where r.at >= v_month::timestamp at time zone 'UTC' and r.at < (v_month + interval '1 month') at time zone 'UTC'
+      and l.leaf_index >= coalesce((select max(c.size) from writ_data.ledger_checkpoint c where c.log_id = l.log_id), 0)) then
+    return writ_data.refusal('not_yet_signed', to_char(v_month, 'YYYY-MM'));
+  end if;
+  insert into writ_data.receipt_archive (month, place, archived_by, archived_at) values (v_month, left(p_place, 1000), p_actor, writ.now()) on conflict do nothing;
+  return jsonb_build_object('month', v_month);
+end $$;

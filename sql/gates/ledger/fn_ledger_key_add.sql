@@ -1,0 +1,23 @@
+-- gate: workflow_admin
+-- Says in _system which key signs from now on, and which it replaces. Both have signed that, and who verifies checks it.
+create or replace function writ.fn_ledger_key_add(p_key text, p_replaces text, p_signature_new text, p_signature_old text, p_actor text) returns jsonb
+  language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  v_now timestamptz := writ.now(); v_last text;
+begin
+  if coalesce(btrim(p_actor), '') = '' then
+    return writ_data.refusal('actor_required');
+  end if;
+  -- One at a time: of two that come first, one is first.
+  perform from writ_data.ledger_clockwork for update;
+  v_last := (select k.key from writ_data.ledger_key k order by k.key_no desc limit 1);
+  if v_last = p_key then
+    return jsonb_build_object('added', false);
+  elsif v_last is distinct from p_replaces then
+    return writ_data.refusal('key_mismatch', coalesce('The ledger is signed with ' || v_last, 'No key is known yet.'));
+  end if;
+  insert into writ_data.ledger_key (key, added_at) values (p_key, v_now);
+  perform writ_data.system_receipt('key_added', 'key', jsonb_build_object('name', split_part(p_key, '+', 1), 'key', p_key, 'replaces', p_replaces,
+    'signature_new', p_signature_new, 'signature_old', p_signature_old), v_now);
+  return jsonb_build_object('added', true);
+end $$;

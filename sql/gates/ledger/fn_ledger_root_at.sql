@@ -1,0 +1,11 @@
+-- gate: workflow_admin, dot_executor, writ_auditor
+-- The epoch and size of a log, and the root it had at p_size, or has: what a checkpoint from outside is compared with. root is null when the log has never been so
+-- large; accepted says whether somebody has gone on without what a checkpoint of that epoch and size covers.
+create or replace function writ.fn_ledger_root_at(p_log text, p_size bigint default null, p_epoch integer default null) returns jsonb
+  language sql security definer stable set search_path = pg_catalog, pg_temp
+begin atomic
+  select jsonb_build_object('epoch', coalesce(max(l.epoch), 1), 'size', coalesce(max(l.size), 0),
+    'root', encode(writ_data.root_at(p_log, coalesce(p_size, max(l.size), 0)), 'hex'),
+    'accepted', exists (select from writ_data.ledger_restore r where (r.known_epoch, r.known_size) >= (p_epoch, p_size) and p_size > r.restored_size))
+  from writ_data.ledger_log l where l.log_id = p_log;
+end;

@@ -1,0 +1,105 @@
+/**
+ * Writing an export into a folder. Full tiles and bundles never change, so those that are there are left: an export into the same folder again adds what is new, and
+ * that is how receipts are archived before their month is dropped. The description and the checkpoints come last: until then the folder is the export it was.
+ */
+import { mkdir, open, readFile, rename, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { WritError } from '../errors/index.js';
+import type { DatabaseReader, LogHead } from './reader.js';
+import { nodeSha256 } from './sha256.js';
+import { tilePath, tileWidth, tileWidthAt } from './tiles.js';
+import type { Verdict } from './verdict.js';
+import type { Reader } from './verification/log.js';
+import { segmentPath } from './verification/segment.js';
+import { type VerifyOptions, verifyExport } from './verify.js';
+
+export interface ExportProgress {
+  readonly log: string;
+  readonly done: number;
+  readonly of: number;
+}
+
+export interface Exported {
+  readonly logs: readonly LogHead[];
+  readonly receipts: number;
+  readonly segments: number;
+}
+
+export async function writeExport(
+  reader: DatabaseReader,
+  folder: string,
+  options: { events?: boolean | undefined; progress?: (at: ExportProgress) => void } = {},
+): Promise<Exported> {
+  const heads = await reader.heads();
+  if (heads.length === 0) throw new WritError('no_checkpoint');
+  for (const head of heads) await writeLog(reader, folder, head, options.progress);
+  const last = options.events ? await reader.lastSegment() : 0;
+  for (let segment = options.events ? await reader.firstSegment() : 1; segment <= last; segment++) {
+    for (const what of ['hashes', 'jsonl'] as const) await copy(reader, folder, segmentPath(segment, what), true);
+    options.progress?.({ log: 'sealed events', done: segment, of: last });
+  }
+  for (const { directory } of heads) await copy(reader, folder, `${directory}/checkpoint`, false);
+  await copy(reader, folder, 'export.json', false);
+  return { logs: heads, receipts: heads.reduce((sum, { size }) => sum + size, 0), segments: last };
+}
+
+async function writeLog(
+  reader: DatabaseReader,
+  folder: string,
+  { log, directory, size }: LogHead,
+  progress?: (at: ExportProgress) => void,
+): Promise<void> {
+  for (let index = 0; index * tileWidth < size; index++) {
+    const width = tileWidthAt(0, index, size);
+    for (const level of [0, 'entries'] as const) await copy(reader, folder, `${directory}/${tilePath(level, index, width)}`, true);
+    progress?.({ log, done: index * tileWidth + width, of: size });
+  }
+  for (let level = 1; tileWidth ** level <= size; level++) {
+    for (let index = 0; tileWidthAt(level, index, size) > 0; index++) {
+      await copy(reader, folder, `${directory}/${tilePath(level, index, tileWidthAt(level, index, size))}`, true);
+    }
+  }
+}
+
+/** `fixed`: it is the same whenever it is written, and need not be written again. */
+async function copy(reader: DatabaseReader, folder: string, path: string, fixed: boolean): Promise<void> {
+  const target = join(folder, path);
+  if (fixed && (await exists(target))) return;
+  const bytes = await reader.read(path);
+  if (!bytes) throw new WritError('not_in_database', path);
+  await mkdir(dirname(target), { recursive: true });
+  const file = await open(`${target}.new`, 'w');
+  try {
+    await file.writeFile(bytes);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(`${target}.new`, target);
+}
+
+const exists = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return false;
+      throw error;
+    },
+  );
+
+/** The files of an export in a folder, for verifyExport. */
+export function folderReader(folder: string): Reader {
+  return async (path) => {
+    try {
+      return await readFile(join(folder, path));
+    } catch (error) {
+      if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return null;
+      throw error;
+    }
+  };
+}
+
+/** Checks an export in a folder. No database is needed, and nothing in the folder is trusted. */
+export function verifyFolder(folder: string, options: Omit<VerifyOptions, 'sha256'>): Promise<Verdict> {
+  return verifyExport(folderReader(folder), { ...options, sha256: nodeSha256 });
+}
