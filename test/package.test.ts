@@ -97,6 +97,13 @@ describe('installed into an empty folder', () => {
     expect(stdout.trim()).toBe('function');
   });
 
+  test("`import { verifyExport } from 'writ/verify'` works", async () => {
+    const { stdout } = await node(
+      `import { verifyExport, describe } from 'writ/verify'; console.log(describe(await verifyExport(async () => null, { keys: [] })))`,
+    );
+    expect(stdout).toContain('export.json is missing');
+  });
+
   test('what is not exported cannot be imported', async () => {
     await expect(node(`import 'writ/dist/writ.js'`)).rejects.toThrow(/ERR_PACKAGE_PATH_NOT_EXPORTED/);
   });

@@ -28,7 +28,8 @@ export class Failure extends Error {
   }
 }
 
-export const wrongUsage = (message: string, remedy: string) => new Failure(exitCodes.usage, 'invalid_argument', message, remedy);
+export const wrongUsage = (message: string, remedy: string, options?: ErrorOptions) =>
+  new Failure(exitCodes.usage, 'invalid_argument', message, remedy, options);
 
 export interface Explanation {
   readonly code: string;

@@ -5,6 +5,7 @@ import { addConsumers } from './commands/consumers.js';
 import { addDemo } from './commands/demo.js';
 import { addDev } from './commands/dev.js';
 import { addDoctor } from './commands/doctor.js';
+import { addLedger } from './commands/ledger/index.js';
 import { addMigrate } from './commands/migrate.js';
 import { addQueue } from './commands/queue/index.js';
 import { addSchedules } from './commands/schedules/index.js';
@@ -26,5 +27,17 @@ export const program = new Command('writ')
   .showHelpAfterError('See --help.')
   .exitOverride();
 
-for (const add of [addDev, addDemo, addMigrate, addWorker, addQueue, addSchedules, addConsumers, addSubscriptions, addSettings, addDoctor])
-  add(program);
+const commands = [
+  addDev,
+  addDemo,
+  addMigrate,
+  addWorker,
+  addQueue,
+  addSchedules,
+  addConsumers,
+  addSubscriptions,
+  addLedger,
+  addSettings,
+  addDoctor,
+];
+for (const add of commands) add(program);

@@ -5,6 +5,7 @@ import { isInstalled, listenUrl } from '../connection.js';
 import { clock, gateClock } from '../doctor/clock.js';
 import { connectionChecks } from '../doctor/connection.js';
 import type { Checks, Finding, Level } from '../doctor/finding.js';
+import { ledgerChecks } from '../doctor/ledger.js';
 import { pooler } from '../doctor/pooler.js';
 import { queueChecks } from '../doctor/queue.js';
 import { schemaChecks } from '../doctor/schema.js';
@@ -17,7 +18,7 @@ import { type Output, plural, wrap } from '../output.js';
 export function addDoctor(program: Command): void {
   program
     .command('doctor')
-    .description('check the database, the schema, the workers and the queue')
+    .description('check the database, the schema, the workers, the queue and the ledger')
     .option('--listen-url <url>', 'the address that workers listen on, when it is not the database’s own', listenUrl)
     .action(async (options: { listenUrl?: string }, command: Command) => {
       const { output, session } = contextOf(command);
@@ -32,7 +33,9 @@ export function addDoctor(program: Command): void {
           const before = await run({ ...server, ...schemaChecks });
           const installed = await isInstalled(db).catch(() => false);
           if (!installed) process.exitCode = exitCodes.unavailable;
-          return installed ? [...before, ...(await run({ 'clock of gates': gateClock, ...tableChecks, ...queueChecks }))] : before;
+          return installed
+            ? [...before, ...(await run({ 'clock of gates': gateClock, ...tableChecks, ...queueChecks, ...ledgerChecks }))]
+            : before;
         },
         { installed: false },
       );

@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Command } from 'commander';
+import type { Outside } from '../../ledger/ledger.js';
 import type { Duration } from '../../queue/duration.js';
 import type { HandledJob } from '../../queue/job.js';
 import { Writ } from '../../writ.js';
@@ -10,12 +11,15 @@ import { listenUrl } from '../connection.js';
 import { exitCodes, explain, Failure, wrongUsage } from '../failure.js';
 import { type Output, oneLine, plural, span } from '../output.js';
 import { interruption } from '../signals.js';
+import { outside, repeated } from './ledger/session.js';
 
 interface Options {
   readonly concurrency: number;
   readonly lease: Duration;
   readonly grace: Duration;
   readonly listenUrl?: string;
+  readonly checkpoint?: readonly string[];
+  readonly ledgerKey?: readonly string[];
 }
 
 export function addWorker(program: Command): void {
@@ -31,11 +35,18 @@ export function addWorker(program: Command): void {
       'an address to listen on for wake-ups: a direct one, when the database’s own leads through a pooler',
       listenUrl,
     )
+    .option(
+      '--checkpoint <place>',
+      'where checkpoints are kept outside: a database that is older does not start; may be repeated; otherwise WRIT_LEDGER_PLACES, with commas',
+      repeated,
+    )
+    .option('--ledger-key <key>', 'a public key that signs them; may be repeated; otherwise WRIT_LEDGER_PUBLIC_KEYS, with commas', repeated)
     .action(async (files: string[], options: Options, command: Command) => {
       const { output, session, connectionString } = contextOf(command);
+      const ledger = outside({ places: options.checkpoint, keys: options.ledgerKey }, { places: '--checkpoint', keys: '--ledger-key' });
       const handlers = await load(files);
       await session(async () => undefined); // says at once when the database is not there or not ready
-      await work(connectionString(), handlers, options, output);
+      await work(connectionString(), handlers, ledger, options, output);
     });
 }
 
@@ -93,7 +104,8 @@ function isHandledJob(value: unknown): value is HandledJob {
 async function work(
   connectionString: string,
   handlers: readonly HandledJob[],
-  { listenUrl: listenConnectionString, ...options }: Options,
+  ledger: Outside,
+  { listenUrl: listenConnectionString, concurrency, lease, grace }: Options,
   output: Output,
 ): Promise<void> {
   const tally = { begun: 0, completed: 0, failed: 0 };
@@ -102,7 +114,8 @@ async function work(
   const writ = await Writ.connect({
     connectionString,
     ...(listenConnectionString !== undefined && { listenConnectionString }),
-    max: Math.min(options.concurrency, 20) + 3,
+    ...(ledger.places.length > 0 && { ledger }),
+    max: Math.min(concurrency, 20) + 3,
     actor: 'worker',
   });
   const { first, release } = interruption();
@@ -110,14 +123,16 @@ async function work(
     const worker = await writ.work(
       handlers.map((handled) => counted(handled, tally)),
       {
-        ...options,
+        concurrency,
+        lease,
+        grace,
         onError: (error, job) => {
           if (job) tally.failed++;
           log.trouble(error, job);
         },
       },
     );
-    log.say({ event: 'working', worker: worker.id, kinds: handlers.map(({ job }) => job.kind), concurrency: options.concurrency });
+    log.say({ event: 'working', worker: worker.id, kinds: handlers.map(({ job }) => job.kind), concurrency });
     const signal = await first;
     const running = tally.begun - tally.completed - tally.failed;
     log.say({ event: 'stopping', signal, running });

@@ -1,0 +1,135 @@
+/** `writ ledger prove`: a document that shows one receipt or one event to be in the ledger, and the check of such a document without a database. */
+import { writeFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import { WritRefusal } from '../../../errors/index.js';
+import {
+  type EventProof,
+  eventProofFormat,
+  type ProvenEvent,
+  type ProvenReceipt,
+  type ReceiptProof,
+  verifyEventProof,
+  verifyReceiptProof,
+} from '../../../ledger/proofs.js';
+import { nodeSha256 } from '../../../ledger/sha256.js';
+import { contextOf } from '../../command.js';
+import { exitCodes, Failure, wrongUsage } from '../../failure.js';
+import { count, type Output, oneLine } from '../../output.js';
+import { ledgerOf, listed, publicKeys, repeated, textOf } from './session.js';
+
+interface Options {
+  readonly event?: string;
+  readonly receipt?: string;
+  readonly out?: string;
+  readonly check?: string;
+  readonly key?: readonly string[];
+}
+
+export function addProve(ledger: Command): void {
+  ledger
+    .command('prove')
+    .description('prove that an event or a receipt is in the ledger, or check such a proof')
+    .option('--event <id>', 'an event of writ.event_outbox')
+    .option('--receipt <id>', 'a receipt')
+    .option('--out <file>', 'write the proof there; otherwise it is printed')
+    .option('--check <file>', 'check a proof; no database is needed')
+    .option('--key <key>', 'with --check: the public key of the deployment; may be repeated; otherwise WRIT_LEDGER_PUBLIC_KEYS', repeated)
+    .action(async (options: Options, command: Command) => {
+      const { output, session } = contextOf(command);
+      const { event, receipt, out } = options;
+      if ([event, receipt, options.check].filter((given) => given !== undefined).length !== 1) {
+        throw wrongUsage('Prove takes one of --event, --receipt and --check.', 'Write `writ ledger prove --event ID`, for example.');
+      }
+      if (options.check !== undefined) return checkProof(output, options.check, listed(options.key, 'WRIT_LEDGER_PUBLIC_KEYS'));
+      const proof = await session<EventProof | ReceiptProof>((db) =>
+        event === undefined ? ledgerOf(db).proveReceipt(String(receipt)) : ledgerOf(db).proveEvent(event),
+      );
+      if (out === undefined) output.data(proof);
+      else write(output, out, proof);
+    });
+}
+
+function write(output: Output, path: string, proof: EventProof | ReceiptProof): void {
+  try {
+    writeFileSync(path, `${JSON.stringify(proof, null, 2)}\n`);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new Failure(
+      exitCodes.failed,
+      'unwritable_file',
+      `${path} cannot be written: ${code}.`,
+      'Check the folder, and who may write there.',
+      {
+        cause: error,
+      },
+    );
+  }
+  if (output.json) output.data({ file: path });
+  else output.line(`The proof is in ${path}. Who has it checks it with: writ ledger prove --check ${path} --key PUBLIC-KEY`);
+}
+
+function checkProof(output: Output, path: string, given: readonly string[]): void {
+  const keys = publicKeys(given);
+  if (keys.length === 0)
+    throw wrongUsage('A proof is worth what its key is worth.', 'Give --key: the public key, as you know it from outside.');
+  const proof = parse(textOf(path, 'proof'), path);
+  const options = { keys, sha256: nodeSha256 };
+  const isEvent = (proof as { format?: unknown } | null)?.format === eventProofFormat;
+  if (isEvent) sayEvent(output, verifyEventProof(proof, options));
+  else sayReceipt(output, verifyReceiptProof(proof, options));
+}
+
+function parse(text: string, path: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new WritRefusal('invalid_proof', `${path} is not JSON`);
+  }
+}
+
+function sayEvent(output: Output, proven: ProvenEvent): void {
+  if (output.json) {
+    output.data(proven);
+    return;
+  }
+  const { event, row, seal } = proven;
+  output.line(output.style(['bold', 'green'], '✓ The proof holds: this event is in the ledger, as it was sealed.'));
+  output.line();
+  show(output, [
+    ['event', event.event_id],
+    ['what', `${event.type} of ${event.subject}`],
+    ['when', row.at],
+    ['by', `${row.actor}, ${row.command}`],
+    ['sealed', `${seal.timestamp}, segment ${String(seal.context.segment)}`],
+    ...signed(proven),
+  ]);
+}
+
+function sayReceipt(output: Output, proven: ProvenReceipt): void {
+  if (output.json) {
+    output.data(proven);
+    return;
+  }
+  const { receipt } = proven;
+  output.line(output.style(['bold', 'green'], '✓ The proof holds: this receipt is in the ledger, as it was written.'));
+  output.line();
+  show(output, [
+    ['receipt', receipt.receipt_id],
+    ['what', `${receipt.reason} (${receipt.status})`],
+    ['when', receipt.timestamp],
+    ['of', `${receipt.tenant_id}, ${receipt.sku_id}`],
+    ['context', JSON.stringify(receipt.context)],
+    ['entry', `${count(proven.index)} of log ${proven.log}`],
+    ...signed(proven),
+  ]);
+}
+
+const signed = ({ deployment, epoch, size, signers }: Pick<ProvenReceipt, 'deployment' | 'epoch' | 'size' | 'signers'>) =>
+  [
+    ['deployment', deployment],
+    ['checkpoint', `${count(size)} entries, epoch ${epoch}, signed by ${signers.join(', ')}`],
+  ] as const;
+
+/** What a proof says comes from somebody else, and has no say over the terminal. */
+const show = (output: Output, pairs: readonly (readonly [string, string])[]) =>
+  output.pairs(pairs.map(([name, value]) => [name, oneLine(value)]));

@@ -1,0 +1,119 @@
+/** What the commands of the ledger share: the ledger of their database, keys, and places outside. */
+import { readFileSync, statSync } from 'node:fs';
+import type { Queryable } from '../../../database/connection.js';
+import { WritError } from '../../../errors/index.js';
+import { Ledger } from '../../../ledger/ledger.js';
+import { parsePrivateKey, parsePublicKey } from '../../../ledger/note.js';
+import { type Place, placeOf } from '../../../ledger/places.js';
+import { actor, type Session } from '../../connection.js';
+import { exitCodes, Failure, wrongUsage } from '../../failure.js';
+import type { Output } from '../../output.js';
+import { keepSecret } from '../../secrets.js';
+
+/** Verification reads ahead; one connection answers one question at a time. */
+export function inTurn({ client }: Session): Queryable {
+  let last: Promise<unknown> = Promise.resolve();
+  return {
+    query: (sql, params) => {
+      const next = last.then(() => client.query(sql, params));
+      last = next.catch(() => undefined);
+      return next;
+    },
+  };
+}
+
+export const ledgerOf = (db: Session, by?: string): Ledger => new Ledger(inTurn(db), actor(by));
+
+/** For options that may be given several times. */
+export const repeated = (text: string, before: readonly string[] = []): readonly string[] => [...before, text];
+
+/** What was given, or else what the environment lists, with commas between. */
+export function listed(given: readonly string[] | undefined, variable: string): readonly string[] {
+  if (given) return given;
+  return (process.env[variable] ?? '')
+    .split(',')
+    .map((text) => text.trim())
+    .filter((text) => text !== '');
+}
+
+/** Public keys as they were given. The text of one that is none is not shown: it may be a private one. */
+export function publicKeys(texts: readonly string[], option = '--key'): readonly string[] {
+  for (const text of texts) {
+    if (/PRIVATE\+KEY/.test(text)) {
+      throw wrongUsage(
+        `${option} takes a public key, and this is a private one.`,
+        'It may now be in the history of this shell: replace it with `writ ledger keygen --replaces`. The public key was printed when it was made; `writ ledger status` shows it.',
+      );
+    }
+    try {
+      parsePublicKey(text);
+    } catch (error) {
+      if (!(error instanceof WritError)) throw error;
+      throw wrongUsage(`${option}: ${error.message}`, error.remedy);
+    }
+  }
+  return texts;
+}
+
+export function places(texts: readonly string[], option = '--to'): readonly Place[] {
+  return texts.map((text) => {
+    try {
+      if (/^https?:/.test(text)) keepSecret(text);
+      return placeOf(text);
+    } catch (error) {
+      // The text is not shown: an address may have a password in it.
+      throw wrongUsage(`${option}: this is neither a path nor an http address.`, 'Write /path/to/a/file or https://host/path.', {
+        cause: error,
+      });
+    }
+  });
+}
+
+/** Where checkpoints are kept outside, and the keys they are signed with: both or neither. */
+export function outside(
+  given: { places: readonly string[] | undefined; keys: readonly string[] | undefined },
+  options: { places: string; keys: string },
+): { places: readonly string[]; keys: readonly string[] } {
+  const found = { places: listed(given.places, 'WRIT_LEDGER_PLACES'), keys: listed(given.keys, 'WRIT_LEDGER_PUBLIC_KEYS') };
+  places(found.places, options.places);
+  publicKeys(found.keys, options.keys);
+  if (found.places.length > 0 && found.keys.length === 0) {
+    throw wrongUsage(
+      'A checkpoint from outside can only be believed with the public key that signs it.',
+      `Give ${options.keys} or WRIT_LEDGER_PUBLIC_KEYS; \`writ ledger status\` shows the key.`,
+    );
+  }
+  return found;
+}
+
+/** The text of a private key's file. */
+export function privateKey(path: string, output: Output): string {
+  const text = textOf(path, 'key');
+  try {
+    parsePrivateKey(text);
+  } catch (error) {
+    if (!(error instanceof WritError)) throw error;
+    throw new Failure(
+      exitCodes.failed,
+      error.code,
+      `${path} does not hold a private key of a ledger.`,
+      'Give the file that `writ ledger keygen --out` wrote.',
+    );
+  }
+  if (process.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0) {
+    output.note(`writ: ${path} can be read by others, who could sign in your name.\n      chmod 600 ${path}`);
+  }
+  return text;
+}
+
+export function textOf(path: string, what: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') throw wrongUsage(`There is no ${what} at ${path}.`, 'Check the path; it is taken from the current folder.');
+    throw new Failure(exitCodes.failed, 'unreadable_file', `${path} cannot be read: ${code}.`, 'Check what it is, and who may read it.', {
+      cause: error,
+    });
+  }
+}
