@@ -59,7 +59,19 @@ function installNode(line) {
 
 const newest = '24';
 /** What a run of all steps takes of the suite a second time, to stay within its time; `--only postgres-15`, `pooler` or `pgbouncer` takes the whole. */
-const onFifteen = only ? [] : ['test/queue', 'test/races', 'test/schedules', 'test/database', 'test/machines', 'test/upgrade'];
+const onFifteen = only
+  ? []
+  : [
+      'test/queue',
+      'test/races',
+      'test/schedules',
+      'test/database',
+      'test/machines',
+      'test/upgrade',
+      'test/ledger/sequencing',
+      'test/ledger/evidence',
+      'test/ledger/archive',
+    ];
 const throughPooler = only
   ? []
   : [
@@ -72,6 +84,8 @@ const throughPooler = only
       'test/queue/limits',
       'test/schedules',
       'test/upgrade',
+      'test/ledger/sequencing',
+      'test/ledger/evidence',
     ];
 const throughPgbouncer = ['test/queue/worker', 'test/queue/enqueue', 'test/queue/commit', 'test/queue/lanes', 'test/races', 'test/upgrade'];
 
@@ -93,6 +107,9 @@ step('faults', 'kills, stops and outages, short form', () => run(process.execPat
 step('limits', 'limits, fairness and poison beside kills, short form', () =>
   run(process.execPath, ['test/faults/run.mjs', '--suite', 'limits', '--quick']),
 );
+step('ledger', 'receipts, seals and checkpoints beside kills and outages, short form', () =>
+  run(process.execPath, ['test/faults/run.mjs', '--suite', 'ledger', '--quick']),
+);
 
 if (ci || only) {
   step('pgbouncer', 'the suite through pgbouncer in transaction mode', () => {
@@ -113,6 +130,9 @@ if (ci || only) {
       files: ['test/queue/enqueue.test.ts', 'test/queue/worker', 'test/queue/commit.test.ts'],
     });
   });
+  step('bench-ledger', 'the ledger, short form: figures, no judgement', () =>
+    run(process.execPath, ['bench/run.mjs', '--suite', 'ledger', '--quick', '--rounds', '1']),
+  );
   step('bench', 'ours beside its peers, short form: figures, no judgement', () =>
     run(process.execPath, [
       ...['bench/run.mjs', '--suite', 'queue', '--quick', '--rounds', '1', '--subjects', 'writ,graphile-worker,dbos,raw'],

@@ -1,5 +1,5 @@
 // @ts-check
-// Keeps a number of worker processes alive. Each is armed with the next fault of the plan as soon as it works; one that dies or leaves of its fault is
+// Keeps a number of processes alive, workers unless a script says otherwise. Each is armed with the next fault of the plan as soon as it works; one that dies or leaves of its fault is
 // replaced; one that stops itself is woken when its leases have been taken back from it. A process that ends in any other way is a finding.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,10 +10,11 @@ import { fileURLToPath } from 'node:url';
 /**
  * @typedef {{ url: string, folder: string, module: string, count: number, options: object, faults: Fault[],
  *   leasesOf: (workerId: string) => Promise<number>, onFault: (fault: Fault) => void, onFinding: (what: string) => void,
- *   onKilled?: () => void }} SlotOptions `onKilled`: jobs of this run kill their process; such an end is no finding
+ *   onKilled?: () => void, script?: string, name?: string }} SlotOptions `onKilled`: jobs of this run kill their process; such an end is no finding.
+ *   `script`: what the processes run, and `name`: what their records are called, where they are not workers
  */
 
-const script = fileURLToPath(new URL('./worker-process.mjs', import.meta.url));
+const worker = fileURLToPath(new URL('./worker-process.mjs', import.meta.url));
 
 export class WorkerSlots {
   /** @param {SlotOptions} options */
@@ -38,8 +39,8 @@ export class WorkerSlots {
   }
 
   #spawn() {
-    const { url, folder, module, options } = this.options;
-    const record = join(folder, `worker-${++this.lives}.log`);
+    const { url, folder, module, options, script = worker, name = 'worker' } = this.options;
+    const record = join(folder, `${name}-${++this.lives}.log`);
     const settings = JSON.stringify({ url, record, module, options });
     const child = fork(script, { env: { ...process.env, WRIT_FAULTS_WORKER: settings }, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
     this.children.add(child);
@@ -79,7 +80,7 @@ export class WorkerSlots {
       if (signal === 'SIGKILL' && fault?.action === 'kill') happened();
       else if (code === 0 && fault?.action === 'leave') happened();
       else if (signal === 'SIGKILL' && this.options.onKilled) this.options.onKilled();
-      else if (!this.ending) this.options.onFinding(`a worker process ended by itself (${signal ?? code}): ${said.trim()}`);
+      else if (!this.ending) this.options.onFinding(`a ${name} process ended by itself (${signal ?? code}): ${said.trim()}`);
       if (fault) this.faults.push(fault); // it died of something else; the fault is still owed
       if (fault) this.armed--;
       if (!this.ending) this.#spawn();
@@ -102,7 +103,7 @@ export class WorkerSlots {
     await Promise.all(
       [...this.children].map(async (child) => {
         const late = setTimeout(() => {
-          this.options.onFinding('a worker process did not stop within 20 s');
+          this.options.onFinding(`a ${this.options.name ?? 'worker'} process did not stop within 20 s`);
           child.kill('SIGKILL');
         }, 20_000);
         const ended = once(child, 'exit');
