@@ -6,7 +6,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { defineJob } from '../src/index.js';
 import { type TestDatabase, testDatabase } from '../src/testing/index.js';
+import { sealEverything } from './ledger/sealing.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const run = promisify(execFile);
@@ -118,6 +120,35 @@ test('the schedule of docs/schedules.md fires at half past seven, and its job ru
     program.kill('SIGKILL');
     await ended;
   }
+});
+
+test('the five minutes of docs/ledger.md: what the page signs is verified and proven, by commands and by the program', async () => {
+  // `npx writ` is the command that was built, as in a project that has installed it.
+  mkdirSync(join(folder, 'bin'));
+  writeFileSync(join(folder, 'bin', 'npx'), `#!/bin/sh\nshift\nexec "${process.execPath}" "${join(root, 'dist/cli/main.js')}" "$@"\n`, {
+    mode: 0o755,
+  });
+  const env: Record<string, string | undefined> = {
+    ...process.env,
+    DATABASE_URL: db.connectionString,
+    PATH: `${join(folder, 'bin')}:${process.env.PATH}`,
+  };
+  const shell = async (after: string) => (await run('sh', ['-ec', block('docs/ledger.md', 'sh', after)], { cwd: folder, env })).stdout;
+
+  const { jobId } = await (await db.connect()).enqueue(defineJob('greet'));
+  const [event] = await db.query('select id from writ.event_outbox where event_subject_ref = $1', [jobId]);
+  env.EVENT = String(event?.id);
+  await sealEverything(db);
+  env.WRIT_LEDGER_PUBLIC_KEYS = /^ {2}(acme\S+)$/m.exec(await shell('The key is made once'))?.[1];
+  expect(await shell('Then **sign**')).toMatch(/One signature over _system covers every log/);
+  const verified = await shell('**Verify** the database');
+  expect(verified.match(/✓ The ledger of acme\.example\/prod is as it was signed/g)).toHaveLength(2);
+  expect(verified).not.toContain('note:');
+  expect(await shell('**Prove** one event')).toMatch(new RegExp(`✓ The proof holds[\\s\\S]*of ${jobId}`));
+
+  writeFileSync(join(folder, 'ledger.js'), block('docs/ledger.md', 'js', '`ledger.js`'));
+  const { stdout } = await run(process.execPath, ['ledger.js'], { cwd: folder, env });
+  expect(stdout).toMatch(new RegExp(`is as it was signed[\\s\\S]*\\ntrue\\n[\\s\\S]*${jobId}`));
 });
 
 test('the alert of docs/events-to-jobs.md is heard, about the job that the page enqueues', async () => {
