@@ -1261,10 +1261,10 @@ grant execute on function writ.fn_ledger_accept_restore(text,integer,bigint,text
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_ledger_archived(date,text,text) to workflow_admin;
 
--- function writ.fn_ledger_checkpoint_record(p_log text, p_epoch integer, p_size bigint, p_root text, p_note text, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 40a52657ea5e1d5e8b29f5cc89376f5f
+-- function writ.fn_ledger_checkpoint_record(p_checkpoints jsonb, p_actor text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 87063499b840f37c208b5a8892df9dc2
 --   set search_path=pg_catalog, pg_temp
-grant execute on function writ.fn_ledger_checkpoint_record(text,integer,bigint,text,text,text) to workflow_admin;
+grant execute on function writ.fn_ledger_checkpoint_record(jsonb,text) to workflow_admin;
 
 -- function writ.fn_ledger_first_segment() returns bigint
 --   sql, stable, security definer; owner writ_owner; body c4298be0275dd0a02dc780ce8b7bdef0

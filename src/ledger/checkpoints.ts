@@ -52,9 +52,7 @@ export async function publishCheckpoints(db: Queryable, options: CheckpointOptio
     const origin = { deployment: key.name, log: head.log, epoch: head.epoch };
     return { ...head, note: signCheckpoint(origin, head.size, fromHex(head.root) as Uint8Array, [key]) };
   });
-  for (const { log, epoch, size, root, note } of published) {
-    await gate(db, 'fn_ledger_checkpoint_record($1, $2, $3, $4, $5, $6)', [log, epoch, size, root, note, actor]);
-  }
+  await gate(db, 'fn_ledger_checkpoint_record($1::text::jsonb, $2)', [JSON.stringify(published), actor]);
   const system = published.find(({ log }) => log === systemLog);
   if (system) {
     const outcomes = await Promise.allSettled(places.map((place) => publish(place, system.note, [key, ...trusted])));

@@ -1,18 +1,23 @@
 -- gate: workflow_admin
--- Keeps a signed checkpoint that has been published. Its tree must be one that the log has had: the signature is not looked at here, only by who verifies.
-create or replace function writ.fn_ledger_checkpoint_record(p_log text, p_epoch integer, p_size bigint, p_root text, p_note text, p_actor text) returns jsonb
+-- Keeps signed checkpoints that are about to be published: [{log, epoch, size, root, note}]. Each tree must be one that its log has had, or none is kept: signatures are
+-- not looked at here, only by who verifies. Answers how many.
+create or replace function writ.fn_ledger_checkpoint_record(p_checkpoints jsonb, p_actor text) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
-  v_epoch integer; v_no bigint;
+  v_wrong text; v_n integer;
 begin
   if coalesce(btrim(p_actor), '') = '' then
     return writ_data.refusal('actor_required');
   end if;
-  select epoch into v_epoch from writ_data.ledger_log where log_id = p_log;
-  if v_epoch is distinct from p_epoch or encode(writ_data.root_at(p_log, p_size), 'hex') is distinct from p_root or octet_length(p_note) > 10000 then
-    return writ_data.refusal('checkpoint_mismatch', p_log);
+  select c.log into v_wrong
+  from jsonb_to_recordset(p_checkpoints) c(log text, epoch integer, size bigint, root text, note text) left join writ_data.ledger_log l on l.log_id = c.log
+  where l.epoch is distinct from c.epoch or encode(writ_data.root_at(c.log, c.size), 'hex') is distinct from c.root or coalesce(octet_length(c.note), 10001) > 10000 limit 1;
+  if found then
+    return writ_data.refusal('checkpoint_mismatch', v_wrong);
   end if;
-  insert into writ_data.ledger_checkpoint (log_id, epoch, size, root, note, at) values (p_log, p_epoch, p_size, decode(p_root, 'hex'), p_note, writ.now())
-  returning checkpoint_no into v_no;
-  return jsonb_build_object('checkpoint_no', v_no);
+  insert into writ_data.ledger_checkpoint (log_id, epoch, size, root, note, at)
+  select c.log, c.epoch, c.size, decode(c.root, 'hex'), c.note, writ.now()
+  from rows from (jsonb_to_recordset(p_checkpoints) as (log text, epoch integer, size bigint, root text, note text)) with ordinality c(log, epoch, size, root, note, n) order by c.n;
+  get diagnostics v_n = row_count;
+  return jsonb_build_object('recorded', v_n);
 end $$;

@@ -28,7 +28,7 @@ export async function role({ options, random, passage, pause, eachTurn }) {
         if (sql.includes('fn_ledger_checkpoint_record')) await passage('record_sent', client);
         const rows = await answer;
         if (sql.includes('fn_ledger_heads')) await passage('heads_answered', client);
-        if (sql.includes('fn_ledger_checkpoint_record') && params?.[0] === '_system') await passage('recorded', client);
+        if (sql.includes('fn_ledger_checkpoint_record')) await passage('recorded', client);
         return rows;
       },
     };
