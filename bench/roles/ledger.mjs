@@ -69,11 +69,11 @@ async function connected(url) {
   return client;
 }
 
-/** The same columns in a table of a team's own. @param {Subject} _ @param {Options} options */
+/** The same columns and keys in a table of a team's own: a receipt is found by its id, and no place in a stream is taken twice. @param {Subject} _ @param {Options} options */
 export async function plainTable(_, { url }) {
   const client = await connected(url);
   await client.query(
-    'create table receipt (id uuid primary key, tenant text not null, stream text not null, seq bigint not null, at timestamptz not null, entry text not null)',
+    'create table receipt (id uuid primary key, tenant text not null, stream text not null, seq bigint not null, at timestamptz not null, entry text not null, unique (tenant, stream, seq))',
   );
   await client.end();
 }
