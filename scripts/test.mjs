@@ -76,7 +76,6 @@ const throughPooler = only
   ? []
   : [
       'test/queue/worker',
-      'test/queue/gates',
       'test/queue/enqueue',
       'test/queue/commit',
       'test/queue/coalescing',
@@ -87,7 +86,7 @@ const throughPooler = only
       'test/ledger/sequencing',
       'test/ledger/evidence',
     ];
-const throughPgbouncer = ['test/queue/worker', 'test/queue/enqueue', 'test/queue/commit', 'test/queue/lanes', 'test/races', 'test/upgrade'];
+const throughPgbouncer = ['test/queue/worker', 'test/queue/enqueue', 'test/queue/commit', 'test/queue/lanes', 'test/ledger/evidence'];
 
 step('build', 'TypeScript to dist/', () => run(process.execPath, ['scripts/build.mjs']));
 step('lint', 'linter and formatter', () =>
