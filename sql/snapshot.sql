@@ -1406,7 +1406,7 @@ grant execute on function writ.now() to writ_auditor;
 --   plpgsql, volatile; owner writ_owner; body bc4a8f0d27ec57e3a6cd579f420a7840
 
 -- function writ_data.append_receipts(p_entries text[], p_at timestamp with time zone, p_erasables jsonb DEFAULT NULL::jsonb) returns bigint[]
---   plpgsql, volatile; owner writ_owner; body abe80bb5bc834114684fb7343533409b
+--   plpgsql, volatile; owner writ_owner; body d75f0982953edf19bd79f89db828d4b5
 --   set plan_cache_mode=force_generic_plan
 
 -- function writ_data.batch_of(p_event_id uuid) returns uuid
@@ -1536,7 +1536,7 @@ grant execute on function writ.now() to writ_auditor;
 --   set plan_cache_mode=force_generic_plan
 
 -- function writ_data.sequence_receipts(p_limit integer, p_at timestamp with time zone) returns integer
---   plpgsql, volatile; owner writ_owner; body 8539fd6ef02c62fb92824cd1a1142ddd
+--   plpgsql, volatile; owner writ_owner; body 3a05182938a4caf05634364a4303bd9e
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
 --   set enable_mergejoin=off

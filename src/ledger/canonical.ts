@@ -71,12 +71,23 @@ function writeObject(value: object, path: (string | number)[]): string {
   let text = '{';
   // Sorted by UTF-16 code units, which is how the language compares texts.
   for (const key of Object.keys(value).sort()) {
-    if (!key.isWellFormed()) throw new WritRefusal('invalid_text', `${place(path)}, a key`);
+    const name = names.get(key) ?? nameOf(key, path);
     path.push(key);
-    text += `${(text.length > 1 ? ',' : '') + JSON.stringify(key)}:${write((value as Record<string, unknown>)[key], path)}`;
+    text += (text.length > 1 ? ',' : '') + name + write((value as Record<string, unknown>)[key], path);
     path.pop();
   }
   return `${text}}`;
+}
+
+/** Keys as they are written, with their colons: receipts have the same few again and again. */
+const names = new Map<string, string>();
+const namesLimit = 1_000;
+
+function nameOf(key: string, path: readonly (string | number)[]): string {
+  if (!key.isWellFormed()) throw new WritRefusal('invalid_text', `${place(path)}, a key`);
+  const name = `${JSON.stringify(key)}:`;
+  if (names.size < namesLimit && key.length < 100) names.set(key, name);
+  return name;
 }
 
 const place = (path: readonly (string | number)[]) => (path.length > 0 ? `/${path.join('/')}` : 'the value');

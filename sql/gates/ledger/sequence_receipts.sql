@@ -21,10 +21,9 @@ begin
     (select r.receipt_no, r.log_id, r.leaf_hash from writ_data.receipt r where r.xid >= v_next and r.xid < (select case when v_next > s.behind then '18446744073709551615' else s.behind end from snapshot s) and r.receipt_no <= v_last
       and not exists (select from writ_data.ledger_leaf l where l.receipt_no = r.receipt_no))
   )
-  select array_agg(f.receipt_no order by f.receipt_no), array_agg(f.log_id order by f.receipt_no), array_agg(f.leaf_hash order by f.receipt_no),
-    (select s.open from snapshot s), (select s.behind from snapshot s)
+  select array_agg(f.receipt_no), array_agg(f.log_id), array_agg(f.leaf_hash), (select s.open from snapshot s), (select s.behind from snapshot s)
   into v_nos, v_logs, v_hashes, v_still_open, v_still_next
-  from found f;
+  from (select * from found order by receipt_no) f;
   if v_nos is null then
     if v_open <> v_still_open or v_next > v_still_next then
       update writ_data.ledger_clockwork set open_xids = v_still_open, next_xid = v_still_next;
