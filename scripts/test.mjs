@@ -62,7 +62,11 @@ const newest = '24';
 const onFifteen = only
   ? []
   : [
-      'test/queue',
+      ...['gates', 'enqueue', 'alike', 'lanes', 'limits', 'fairness', 'retention', 'state', 'refusals', 'commit', 'consumers'].map(
+        (name) => `test/queue/${name}`,
+      ),
+      'test/queue/workflows',
+      'test/queue/subscriptions',
       'test/races',
       'test/schedules',
       'test/database',
@@ -80,8 +84,6 @@ const throughPooler = only
       'test/queue/commit',
       'test/queue/coalescing',
       'test/queue/lanes',
-      'test/queue/limits',
-      'test/schedules',
       'test/upgrade',
       'test/ledger/sequencing',
       'test/ledger/evidence',
@@ -118,7 +120,7 @@ if (ci || only) {
     }
     return vitest('.cache/vitest-pgbouncer.json', { files: only ? [] : throughPgbouncer, env: { WRIT_TEST_POOLER: 'pgbouncer' } });
   });
-  step('node-newest', `the queue's tests on Node ${newest}`, () => {
+  step('node-newest', `jobs and verification on Node ${newest}`, () => {
     const node = installNode(newest);
     if (!node) {
       console.log(`SKIPPED: the npm package node@${newest} could not be installed, so nothing was tested on Node ${newest}.`);
@@ -126,7 +128,7 @@ if (ci || only) {
     }
     return vitest('.cache/vitest-newest.json', {
       node,
-      files: ['test/queue/enqueue.test.ts', 'test/queue/worker', 'test/queue/commit.test.ts'],
+      files: ['test/queue/enqueue.test.ts', 'test/queue/worker.test.ts', 'test/queue/commit.test.ts', 'test/ledger/verify.test.ts'],
     });
   });
   step('bench-ledger', 'the ledger, short form: figures, no judgement', () =>

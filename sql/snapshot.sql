@@ -1262,7 +1262,7 @@ grant execute on function writ.fn_ledger_accept_restore(text,integer,bigint,text
 grant execute on function writ.fn_ledger_archived(date,text,text) to workflow_admin;
 
 -- function writ.fn_ledger_checkpoint_record(p_checkpoints jsonb, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 87063499b840f37c208b5a8892df9dc2
+--   plpgsql, volatile, security definer; owner writ_owner; body 86c627aac3b2cd895cb2850dced49654
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_ledger_checkpoint_record(jsonb,text) to workflow_admin;
 

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { keyOfSeed, privateKeyText, publicKeyText } from '../../src/ledger/note.js';
 import { type TestDatabase, testDatabase } from '../../src/testing/index.js';
 import type { Writ } from '../../src/writ.js';
-import { session } from '../races/sessions.js';
+import { direct, session } from '../races/sessions.js';
 import { append, entryOf } from './receipts.js';
 
 const signer = keyOfSeed('acme.example/test', new Uint8Array(32).fill(7));
@@ -85,7 +85,7 @@ test('a dump that is restored into another server goes on: nothing is sequenced 
   await tick();
   await receipts(6, 3); // in the dump, and not yet in the log
   // Another server counts its transactions anew: seen from there, those of the dump are far in the future.
-  const superuser = await session(db);
+  const superuser = await session(direct(db));
   await superuser.query('set session_replication_role = replica');
   await superuser.query(`update writ_data.receipt set xid = (xid::text::bigint + 1000000000)::text::xid8`);
   await superuser.query(`update writ_data.ledger_clockwork set next_xid = (next_xid::text::bigint + 1000000000)::text::xid8`);

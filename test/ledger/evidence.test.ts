@@ -19,7 +19,7 @@ import { toHex } from '../../src/ledger/text.js';
 import { verifyExport } from '../../src/ledger/verify.js';
 import { type TestDatabase, testDatabase } from '../../src/testing/index.js';
 import type { Writ } from '../../src/writ.js';
-import { type Session, session, until, untilBlocked } from '../races/sessions.js';
+import { direct, type Session, session, until, untilBlocked } from '../races/sessions.js';
 import { append, entryOf } from './receipts.js';
 
 const signer = keyOfSeed('acme.example/test', new Uint8Array(32).fill(7));
@@ -85,6 +85,17 @@ test('what was signed verifies: the logs of tenants, the log of the deployment, 
       ['umbrella', 3],
     ]),
   );
+});
+
+test('a log that has not grown is signed again, and kept once', async () => {
+  await receipts('acme', 1, 3);
+  await sign();
+  await writ.ledger.checkpoint({ key, places: [place] });
+  await writ.ledger.checkpoint({ key, places: [place] });
+  const kept = await db.query(
+    'select log_id, count(*)::int as n, count(distinct size)::int as sizes from writ.ledger_checkpoint group by log_id',
+  );
+  for (const { n, sizes } of kept) expect(n).toBe(sizes);
 });
 
 test('an export verifies offline, and is brought up to date in its folder', async () => {
@@ -161,7 +172,7 @@ describe('somebody with every right changes the database', () => {
     await receipts('acme', 1, 600);
     await enqueue(20);
     await sign();
-    superuser = await session(db);
+    superuser = await session(direct(db));
     await superuser.query('set session_replication_role = replica'); // no trigger stands in the way
   });
   afterEach(() => superuser.end());
@@ -285,7 +296,7 @@ describe('a backup is restored', () => {
   test('it is refused until somebody accepts it, on the record, and then it verifies with what was lost', async () => {
     await receipts('acme', 1, 20);
     await sign();
-    const superuser = await session(db);
+    const superuser = await session(direct(db));
     await superuser.query('set session_replication_role = replica');
     await backup(superuser);
     await receipts('acme', 21, 5);

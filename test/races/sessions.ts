@@ -26,6 +26,9 @@ export async function session(db: TestDatabase): Promise<Session> {
   };
 }
 
+/** Past the pooler, for whatever has to last as long as a session. */
+export const direct = (db: TestDatabase): TestDatabase => ({ ...db, connectionString: db.directConnectionString });
+
 /** Asks again until the answer is yes. The limit is for a test that fails, not for one that waits. */
 export async function until(condition: () => Promise<boolean>, limitMs = 10_000): Promise<void> {
   const giveUpAt = Date.now() + limitMs;

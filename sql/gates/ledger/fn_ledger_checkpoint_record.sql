@@ -1,6 +1,6 @@
 -- gate: workflow_admin
 -- Keeps signed checkpoints that are about to be published: [{log, epoch, size, root, note}]. Each tree must be one that its log has had, or none is kept: signatures are
--- not looked at here, only by who verifies. Answers how many.
+-- not looked at here, only by who verifies. What is kept already is not kept again. Answers how many are new.
 create or replace function writ.fn_ledger_checkpoint_record(p_checkpoints jsonb, p_actor text) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -17,7 +17,9 @@ begin
   end if;
   insert into writ_data.ledger_checkpoint (log_id, epoch, size, root, note, at)
   select c.log, c.epoch, c.size, decode(c.root, 'hex'), c.note, writ.now()
-  from rows from (jsonb_to_recordset(p_checkpoints) as (log text, epoch integer, size bigint, root text, note text)) with ordinality c(log, epoch, size, root, note, n) order by c.n;
+  from rows from (jsonb_to_recordset(p_checkpoints) as (log text, epoch integer, size bigint, root text, note text)) with ordinality c(log, epoch, size, root, note, n)
+  where not exists (select from writ_data.ledger_checkpoint k where k.log_id = c.log and k.size = c.size and k.note = c.note)
+  order by c.n;
   get diagnostics v_n = row_count;
   return jsonb_build_object('recorded', v_n);
 end $$;

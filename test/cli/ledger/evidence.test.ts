@@ -97,7 +97,7 @@ describe('export and verify', () => {
   test('a private key in the place of a public one is not repeated', async () => {
     const { code, stderr } = await scene.ledger(['verify', '--key', scene.read('key').trim()]);
     expect([code, stderr]).toEqual([2, expect.stringMatching(/this is a private one/)]);
-    expect(stderr).not.toContain(scene.read('key').trim().split('+').at(-1));
+    expect(stderr).not.toContain(/^(?:[^+]+\+){4}(.+)$/.exec(scene.read('key').trim())?.[1]); // base64 may have a + of its own
   });
 
   test('where an export cannot be written is said', async () => {

@@ -1,10 +1,13 @@
-/** What the tests of `writ ledger` need: a database, a folder, a key made by the command itself, and an HTTP place on the loopback. */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+/** What the tests of `writ ledger` need: a database, a folder, a key, and an HTTP place on the loopback. What a test is not about is done without a process. */
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { keyOfSeed, privateKeyText, publicKeyText } from '../../../src/ledger/note.js';
 import { type TestDatabase, testDatabase } from '../../../src/testing/index.js';
+import type { Writ } from '../../../src/writ.js';
 import { append, entryOf } from '../../ledger/receipts.js';
 import { json, type RunOptions, writ } from '../run.js';
 
@@ -13,6 +16,7 @@ export class Scene {
   readonly folder = mkdtempSync(join(tmpdir(), 'writ-ledger-cli-'));
   readonly env: Record<string, string>;
   readonly options: RunOptions;
+  #writ: Writ | undefined;
 
   private constructor(db: TestDatabase) {
     this.db = db;
@@ -48,6 +52,11 @@ export class Scene {
 
   /** Makes a key in the file `key`; answers the public one. */
   async key(file = 'key', ...more: string[]): Promise<string> {
+    if (more.length === 0) {
+      const key = keyOfSeed('acme.example/test', randomBytes(32));
+      writeFileSync(this.path(file), `${privateKeyText(key)}\n`, { mode: 0o600, flag: 'wx' });
+      return publicKeyText(key);
+    }
     return (await this.json<{ publicKey: string }>(['keygen', '--name', 'acme.example/test', '--out', file, ...more])).publicKey;
   }
 
@@ -60,6 +69,11 @@ export class Scene {
 
   /** Signs with the file `key`, into the file `checkpoint`. */
   async sign(...more: string[]): Promise<void> {
+    if (more.length === 0) {
+      this.#writ ??= await this.db.connect({ actor: 'test' });
+      await this.#writ.ledger.checkpoint({ key: this.read('key'), places: [this.path('checkpoint')] });
+      return;
+    }
     await this.json(['checkpoint', '--key', 'key', '--to', 'checkpoint', ...more]);
   }
 }
