@@ -216,6 +216,7 @@ create table writ_data.event_seal ( -- owner writ_owner
   to_xid xid8 not null,
   to_id uuid not null,
   since uuid not null,
+  upto uuid not null,
   n_rows integer not null,
   root bytea not null,
   leaves bytea not null storage external,
@@ -226,7 +227,7 @@ create table writ_data.event_seal ( -- owner writ_owner
 CREATE INDEX event_seal_by_end ON writ_data.event_seal USING btree (to_xid, to_id);
 CREATE TRIGGER event_seal_is_not_truncated BEFORE TRUNCATE ON writ_data.event_seal FOR EACH STATEMENT EXECUTE FUNCTION writ_data.refuse_change();
 CREATE TRIGGER event_seal_is_written_once BEFORE DELETE OR UPDATE ON writ_data.event_seal FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
-comment on table writ_data.event_seal is 'Segments of the record whose hash is in a receipt: the rows behind (from_xid, from_id) up to (to_xid, to_id), and after since. leaves: their hashes, which stay when the rows are past their retention.';
+comment on table writ_data.event_seal is 'Segments of the record whose hash is in a receipt: the rows behind (from_xid, from_id) up to (to_xid, to_id), with ids after since and not after upto. leaves: their hashes, which stay when the rows are past their retention.';
 
 create table writ_data.event_type_registry ( -- owner writ_owner
   event_type text not null,
@@ -703,7 +704,7 @@ grant select on writ.event_outbox to dot_executor;
 grant select on writ.event_outbox to workflow_admin;
 grant select on writ.event_outbox to writ_auditor;
 
--- view writ.event_seal; owner writ_owner; source 644e0e7ea47ae75092f013452cbca3de5d1c550ca50fd1cc4184bca759b54419
+-- view writ.event_seal; owner writ_owner; source 648c573791597860888e78d9cbe30b123214c397679beadacdbb1e0f31b8e5f5
 --   segment bigint
 --   rows integer
 --   root text
@@ -1239,7 +1240,7 @@ grant execute on function writ.fn_job_succeed_many(uuid,integer[],text[],integer
 grant execute on function writ.fn_job_succeed_many(uuid,integer[],text[],integer,text,text[]) to workflow_admin;
 
 -- function writ.fn_job_tick(p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 0f25b25bae6a6eba4d1018b691003d8d
+--   plpgsql, volatile, security definer; owner writ_owner; body d1e67b24589cf377ba114af317d4498a
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 grant execute on function writ.fn_job_tick(text) to dot_executor;
@@ -1252,17 +1253,17 @@ grant execute on function writ.fn_lease_release(uuid,text) to dot_executor;
 grant execute on function writ.fn_lease_release(uuid,text) to workflow_admin;
 
 -- function writ.fn_ledger_accept_restore(p_known_checkpoint text, p_known_epoch integer, p_known_size bigint, p_reason text, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body d0e3fbed152d22b41b66255ba30a89f8
+--   plpgsql, volatile, security definer; owner writ_owner; body ecab449c592415bc35b8024aeb4e6ca1
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_ledger_accept_restore(text,integer,bigint,text,text) to workflow_admin;
 
 -- function writ.fn_ledger_archived(p_month date, p_place text, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body ef821c4a720c27c24190ae5ac87d5337
+--   plpgsql, volatile, security definer; owner writ_owner; body b4afc11696fa0fbe38ec2cd82e632cb7
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_ledger_archived(date,text,text) to workflow_admin;
 
 -- function writ.fn_ledger_checkpoint_record(p_checkpoints jsonb, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 86c627aac3b2cd895cb2850dced49654
+--   plpgsql, volatile, security definer; owner writ_owner; body 3764df1c3d5ddb30421644d84a263778
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_ledger_checkpoint_record(jsonb,text) to workflow_admin;
 
@@ -1273,7 +1274,7 @@ grant execute on function writ.fn_ledger_first_segment() to workflow_admin;
 grant execute on function writ.fn_ledger_first_segment() to writ_auditor;
 
 -- function writ.fn_ledger_heads(p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body d16ec33af4eb95cfee93b1f4a254ac48
+--   plpgsql, volatile, security definer; owner writ_owner; body 5dd7cb1be6e32b42e44c80120b351887
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_ledger_heads(text) to workflow_admin;
 
@@ -1286,26 +1287,26 @@ grant execute on function writ.fn_ledger_health() to workflow_admin;
 grant execute on function writ.fn_ledger_health() to writ_auditor;
 
 -- function writ.fn_ledger_key_add(p_key text, p_replaces text, p_signature_new text, p_signature_old text, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 03cd7257228877d638760d27b26a42f4
+--   plpgsql, volatile, security definer; owner writ_owner; body a32f0c3509ee4c671c670a35640ec922
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_ledger_key_add(text,text,text,text,text) to workflow_admin;
 
 -- function writ.fn_ledger_root_at(p_log text, p_size bigint DEFAULT NULL::bigint, p_epoch integer DEFAULT NULL::integer) returns jsonb
---   sql, stable, security definer; owner writ_owner; body d16d1ef4fe48cd5ae305a8806776c12e
+--   sql, stable, security definer; owner writ_owner; body 92599318a8af1fcc58cf3a8054f8887c
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_ledger_root_at(text,bigint,integer) to dot_executor;
 grant execute on function writ.fn_ledger_root_at(text,bigint,integer) to workflow_admin;
 grant execute on function writ.fn_ledger_root_at(text,bigint,integer) to writ_auditor;
 
 -- function writ.fn_ledger_segment(p_segment bigint) returns TABLE(batch_id uuid, document text)
---   plpgsql, stable, security definer; owner writ_owner; body 6bb70a70acc56486762ceaa30094df19
+--   plpgsql, stable, security definer; owner writ_owner; body a52707a8b283c92af485a72a3b338103
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 grant execute on function writ.fn_ledger_segment(bigint) to workflow_admin;
 grant execute on function writ.fn_ledger_segment(bigint) to writ_auditor;
 
 -- function writ.fn_ledger_segment_of(p_event_id uuid) returns bigint
---   sql, stable, security definer; owner writ_owner; body d152d7fccf327e9f66f523a5de0e29ac
+--   sql, stable, security definer; owner writ_owner; body f8cd12b2ff11b16134ff794860e212bb
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_ledger_segment_of(uuid) to workflow_admin;
 grant execute on function writ.fn_ledger_segment_of(uuid) to writ_auditor;
@@ -1406,7 +1407,7 @@ grant execute on function writ.now() to writ_auditor;
 --   plpgsql, volatile; owner writ_owner; body bc4a8f0d27ec57e3a6cd579f420a7840
 
 -- function writ_data.append_receipts(p_entries text[], p_at timestamp with time zone, p_erasables jsonb DEFAULT NULL::jsonb) returns bigint[]
---   plpgsql, volatile; owner writ_owner; body d75f0982953edf19bd79f89db828d4b5
+--   plpgsql, volatile; owner writ_owner; body 52f1a9c57c87ab8305a763ade099a91e
 --   set plan_cache_mode=force_generic_plan
 
 -- function writ_data.batch_of(p_event_id uuid) returns uuid
@@ -1531,7 +1532,7 @@ grant execute on function writ.now() to writ_auditor;
 --   plpgsql, volatile; owner writ_owner; body de2d7bca4953cdcc3aadb4ffa2da92c1
 
 -- function writ_data.seal_events(p_rows integer, p_at timestamp with time zone) returns integer
---   plpgsql, volatile; owner writ_owner; body db7a803baa0b6945ec813f33bfc806d4
+--   plpgsql, volatile; owner writ_owner; body 209a98ce63d9b3cefa73a7e502c2439f
 --   set enable_seqscan=off
 --   set plan_cache_mode=force_generic_plan
 

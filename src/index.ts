@@ -5,7 +5,7 @@ export { type ErrorCode, PermanentFailure, WritError, WritRefusal } from './erro
 export type { Published } from './ledger/checkpoints.js';
 export { type Exported, type ExportProgress, verifyFolder } from './ledger/exports.js';
 export type { Ledger, Outside } from './ledger/ledger.js';
-export type { EventProof, ReceiptProof } from './ledger/proofs.js';
+export type { EventProof, GrowthProof, ReceiptProof } from './ledger/proofs.js';
 export type { LogHead } from './ledger/reader.js';
 export type { Receipt } from './ledger/receipt.js';
 export type { LogVerdict, Problem, ProblemKind, Verdict } from './ledger/verdict.js';

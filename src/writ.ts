@@ -1,7 +1,7 @@
 /** The door to everything: a connection to one database in which Writ is installed, or will be. */
 import pg from 'pg';
 import { type AnyConnection, type Queryable, queryable } from './database/connection.js';
-import { gate } from './database/gate.js';
+import { gate, readRows } from './database/gate.js';
 import { type MigrateOptions, type MigrationPlan, migrate, planMigration } from './database/migrate.js';
 import { PreparedPool } from './database/prepared.js';
 import { isUuid } from './database/uuid.js';
@@ -328,12 +328,8 @@ export class Writ {
 
   /** Everything that a small view shows, as JSON for the same reason. */
   async #rows(view: string): Promise<Record<string, unknown>[]> {
-    try {
-      const { rows } = await this.#db.query(`select coalesce(json_agg(v order by v::text), '[]')::text as answer from writ.${view} v`);
-      return JSON.parse(String(rows[0]?.answer)) as Record<string, unknown>[];
-    } catch (error) {
-      throw fromDatabase(error);
-    }
+    const [row] = await readRows(this.#db, `select coalesce(json_agg(v order by v::text), '[]')::text as answer from writ.${view} v`);
+    return JSON.parse(String(row?.answer)) as Record<string, unknown>[];
   }
 
   /** Stops the workers, waits for enqueues on their way, and closes the pool. */

@@ -117,13 +117,14 @@ create table writ_data.event_seal (
   to_xid     xid8 not null,
   to_id      uuid not null,
   since      uuid not null,
+  upto       uuid not null,
   n_rows     integer not null,
   root       bytea not null,
   leaves     bytea not null,
   receipt_no bigint not null,
   sealed_at  timestamptz not null
 );
-comment on table writ_data.event_seal is 'Segments of the record whose hash is in a receipt: the rows behind (from_xid, from_id) up to (to_xid, to_id), and after since. leaves: their hashes, which stay when the rows are past their retention.';
+comment on table writ_data.event_seal is 'Segments of the record whose hash is in a receipt: the rows behind (from_xid, from_id) up to (to_xid, to_id), with ids after since and not after upto. leaves: their hashes, which stay when the rows are past their retention.';
 alter table writ_data.event_seal alter leaves set storage external;
 create index event_seal_by_end on writ_data.event_seal (to_xid, to_id);
 

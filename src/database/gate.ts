@@ -1,4 +1,4 @@
-/** Calling a gate: its answer, or its refusal thrown. */
+/** Calling a gate: its answer, or its refusal thrown; and reading what a view shows. */
 import { fromDatabase, refusalIn, WritRefusal } from '../errors/index.js';
 import type { Queryable } from './connection.js';
 
@@ -19,4 +19,12 @@ export async function gate<Answer>(db: Queryable, call: string, params: readonly
   const refusal = refusalIn(answer);
   if (refusal) throw refusal;
   return answer as Answer;
+}
+
+export async function readRows(db: Queryable, sql: string, params: readonly unknown[] = []): Promise<Record<string, unknown>[]> {
+  try {
+    return (await db.query(sql, [...params])).rows;
+  } catch (error) {
+    throw fromDatabase(error);
+  }
 }

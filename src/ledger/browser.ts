@@ -31,11 +31,14 @@ export {
 export {
   type EntryProof,
   type EventProof,
+  type GrowthProof,
   type ProofOptions,
   type ProvenEvent,
+  type ProvenGrowth,
   type ProvenReceipt,
   type ReceiptProof,
   verifyEventProof,
+  verifyGrowthProof,
   verifyReceiptProof,
 } from './proofs.js';
 export { decodeBundle, logFolder, tilePath, tileSource } from './tiles.js';

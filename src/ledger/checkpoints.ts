@@ -4,8 +4,9 @@
  * these leaves a tree that the next checkpoint covers.
  */
 import type { Queryable } from '../database/connection.js';
-import { gate } from '../database/gate.js';
+import { gate, readRows } from '../database/gate.js';
 import { WritError, WritRefusal } from '../errors/index.js';
+import { systemLog } from './container.js';
 import {
   type Checkpoint,
   openNote,
@@ -39,8 +40,6 @@ export interface CheckpointOptions {
   /** Keys of earlier checkpoints, when the places may still hold one. */
   readonly trusted?: readonly VerifierKey[];
 }
-
-export const systemLog = '_system';
 
 /** Signs every log that has grown, and publishes `_system` everywhere. A place that cannot be reached does not keep the others from theirs. */
 export async function publishCheckpoints(db: Queryable, options: CheckpointOptions): Promise<Published[]> {
@@ -95,8 +94,8 @@ export async function rotateKey(db: Queryable, keys: { old: SignerKey; next: Sig
 
 /** The public key that signs at the moment; null before the first checkpoint. */
 export async function signingKey(db: Queryable): Promise<string | null> {
-  const { rows } = await db.query('select key from writ.ledger_key order by key_no desc limit 1');
-  return (rows[0]?.key as string | undefined) ?? null;
+  const [newest] = await readRows(db, 'select key from writ.ledger_key order by key_no desc limit 1');
+  return newest ? String(newest.key) : null;
 }
 
 /**
@@ -148,11 +147,15 @@ export async function acceptRestore(
   options: { places: readonly Place[]; keys: readonly VerifierKey[]; reason: string; actor: string },
 ): Promise<{ logs: { log: string; epoch: number; size: number }[] }> {
   const notes = (await Promise.all(options.places.map((place) => place.read()))).filter((note) => note !== null);
-  const known = notes.map((note) => ({ note, ...parseCheckpoint(openNote(note, options.keys).text) })).sort((a, b) => b.size - a.size)[0];
-  const epoch = known ? parseOrigin(known.origin).epoch : null;
+  const known = notes
+    .map((note) => {
+      const { origin, size } = parseCheckpoint(openNote(note, options.keys).text);
+      return { note, size, epoch: parseOrigin(origin).epoch };
+    })
+    .sort((a, b) => b.epoch - a.epoch || b.size - a.size)[0];
   return gate(db, 'fn_ledger_accept_restore($1, $2, $3, $4, $5)', [
     known?.note ?? null,
-    epoch,
+    known?.epoch ?? null,
     known?.size ?? null,
     options.reason,
     options.actor,

@@ -7,7 +7,7 @@ import { acceptRestore, assertNotOlder, type Published, publishCheckpoints, rota
 import { type Exported, type ExportProgress, folderReader, writeExport } from './exports.js';
 import { parsePrivateKey, parsePublicKey } from './note.js';
 import { placeOf } from './places.js';
-import type { EventProof, ReceiptProof } from './proofs.js';
+import type { EventProof, GrowthProof, ReceiptProof } from './proofs.js';
 import { Prover } from './prover.js';
 import { DatabaseReader } from './reader.js';
 import { nodeSha256 } from './sha256.js';
@@ -79,6 +79,11 @@ export class Ledger {
   proveEvent(eventId: string): Promise<EventProof> {
     if (!isUuid(eventId)) throw new WritRefusal('event_not_sealed', eventId);
     return new Prover(this.#db, nodeSha256).event(eventId);
+  }
+
+  /** That the log of a checkpoint, which somebody has kept, has only grown since. */
+  proveGrowth(checkpoint: string): Promise<GrowthProof> {
+    return new Prover(this.#db, nodeSha256).growth(checkpoint);
   }
 
   /** Erases what a receipt keeps out of line. The receipt and its proofs stay. */

@@ -1,17 +1,18 @@
 /**
- * A proof that one receipt, or one event of the record, is in the ledger: a JSON document that carries everything but the public key. Who holds it needs neither the
- * database nor an export.
+ * A proof that one receipt, or one event of the record, is in the ledger, or that a log has only grown since a checkpoint: a JSON document that carries everything but
+ * the public key. Who holds it needs neither the database nor an export.
  */
 import { WritRefusal } from '../errors/index.js';
 import { readCanonical } from './canonical.js';
 import { faultOfReceipt, isCount, isObject, type ReceiptContainer, systemLog } from './container.js';
 import { type EventRow, eventOf, faultOfEventRow, type SealedEvent } from './event-row.js';
-import { leafHash, portableSha256, type Sha256, verifyInclusion } from './merkle.js';
+import { leafHash, portableSha256, type Sha256, verifyConsistency, verifyInclusion } from './merkle.js';
 import { openNote, parseCheckpoint, parseOrigin, parsePublicKey } from './note.js';
 import { fromBase64, fromHex, utf8 } from './text.js';
 
 export const receiptProofFormat = 'writ-receipt-proof-1';
 export const eventProofFormat = 'writ-event-proof-1';
+export const growthProofFormat = 'writ-growth-proof-1';
 
 /** An entry, where it stands, and the hashes from it up to the root, in base64. */
 export interface EntryProof {
@@ -37,6 +38,19 @@ export interface EventProof {
   readonly seal: EntryProof;
   /** A signed checkpoint of _system. */
   readonly checkpoint: string;
+}
+
+export interface GrowthProof {
+  readonly format: typeof growthProofFormat;
+  /** The signed checkpoint of before, and one of now. */
+  readonly before: string;
+  readonly checkpoint: string;
+  /** The hashes that lead from the one root to the other, in base64. */
+  readonly consistency: readonly string[];
+}
+
+export interface ProvenGrowth extends Omit<ProvenReceipt, 'receipt' | 'index'> {
+  readonly before: { readonly epoch: number; readonly size: number };
 }
 
 export interface ProofOptions {
@@ -86,23 +100,39 @@ export function verifyEventProof(proof: unknown, options: ProofOptions): ProvenE
   return { ...rest, event, row: row as EventRow, seal };
 }
 
-function provenEntry(proof: Record<string, unknown>, note: unknown, { keys, sha256 = portableSha256 }: ProofOptions): ProvenReceipt {
-  const { entry, index: place, inclusion } = proof;
-  demand(typeof note === 'string' && typeof entry === 'string', 'it lacks the entry or the checkpoint');
-  const opened = openNote(note, keys.map(parsePublicKey));
-  const { origin, size, root } = parseCheckpoint(opened.text);
+/** That a log of now begins with everything that a checkpoint of before had. */
+export function verifyGrowthProof(proof: unknown, { keys, sha256 = portableSha256 }: ProofOptions): ProvenGrowth {
+  demand(isObject(proof) && proof.format === growthProofFormat, `it is not of the format ${growthProofFormat}`);
+  const [before, now] = [opened(proof.before, keys), opened(proof.checkpoint, keys)];
+  demand(before.deployment === now.deployment && before.log === now.log, 'its checkpoints are not of one log');
+  verifyConsistency(before.size, now.size, hashList(proof.consistency), before.root, now.root, sha256);
+  const { deployment, log, epoch, size, signers } = now;
+  return { deployment, log, epoch, size, signers, before: { epoch: before.epoch, size: before.size } };
+}
+
+/** A signed checkpoint, by a key of its own deployment. */
+function opened(note: unknown, keys: readonly string[]) {
+  demand(typeof note === 'string', 'it lacks a checkpoint');
+  const { text, signers } = openNote(note, keys.map(parsePublicKey));
+  const { origin, size, root } = parseCheckpoint(text);
   const { deployment, log, epoch } = parseOrigin(origin);
   demand(
-    opened.signers.every(({ name }) => name === deployment),
+    signers.every(({ name }) => name === deployment),
     `it is signed by a key that is not of ${deployment}`,
   );
+  return { deployment, log, epoch, size, root, signers: signers.map(({ name, id }) => `${name}+${id}`) };
+}
+
+function provenEntry(proof: Record<string, unknown>, note: unknown, { keys, sha256 = portableSha256 }: ProofOptions): ProvenReceipt {
+  const { entry, index: place, inclusion } = proof;
+  demand(typeof entry === 'string', 'it lacks the entry');
+  const { deployment, log, epoch, size, root, signers } = opened(note, keys);
   const bytes = utf8(entry);
   const receipt = readCanonical(bytes);
   const fault = receipt === undefined ? 'it is not canonical JSON' : faultOfReceipt(receipt, log);
   demand(fault === undefined, `the receipt: ${fault}`);
   const index = wholeNumber(place);
   verifyInclusion(leafHash(bytes, sha256), index, size, hashList(inclusion), root, sha256);
-  const signers = opened.signers.map(({ name, id }) => `${name}+${id}`);
   return { receipt: receipt as ReceiptContainer, deployment, log, epoch, index, size, signers };
 }
 

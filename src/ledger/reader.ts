@@ -3,10 +3,12 @@
  * there is one verification; and an export is every file of it, written down.
  */
 import type { Queryable } from '../database/connection.js';
-import { fromDatabase } from '../errors/index.js';
+import { readRows } from '../database/gate.js';
+import { systemLog } from './container.js';
 import { utf8 } from './text.js';
 import { decodeBundle, encodeBundle, logFolder, tilePath, tileWidth, tileWidthAt } from './tiles.js';
 import type { Reader } from './verification/log.js';
+import { exportFormat } from './verification/manifest.js';
 import { segmentPath } from './verification/segment.js';
 
 export interface LogHead {
@@ -18,7 +20,6 @@ export interface LogHead {
   readonly note: string;
 }
 
-export const exportFormat = 'writ-ledger-export-1';
 /** Tiles and bundles that are fetched at a time: one by one, the way there and back would be most of it. */
 const ahead = 16;
 
@@ -33,6 +34,7 @@ export class DatabaseReader {
   readonly #db: Queryable;
   readonly #options: ReaderOptions;
   #heads: Promise<LogHead[]> | undefined;
+  #first: Promise<number> | undefined;
   readonly #fetched = new Map<string, Promise<Map<number, Uint8Array>>>();
 
   constructor(db: Queryable, options: ReaderOptions = {}) {
@@ -42,7 +44,8 @@ export class DatabaseReader {
 
   /** The logs that have a signed checkpoint, as they were when first asked. */
   heads(): Promise<LogHead[]> {
-    this.#heads ??= this.#query(
+    this.#heads ??= readRows(
+      this.#db,
       // Whoever signs beside another may be the last to say so, and not the one who knows most.
       `select distinct on (log_id) log_id, epoch, size, note from writ.ledger_checkpoint order by log_id, epoch desc, size desc, checkpoint_no`,
     ).then((rows) =>
@@ -59,15 +62,21 @@ export class DatabaseReader {
 
   /** The first segment whose rows are here, or in the archive. */
   async firstSegment(): Promise<number> {
-    if (await this.#options.archive?.(segmentPath(1))) return 1;
-    const [row] = await this.#query('select writ.fn_ledger_first_segment() as first');
-    return Number(row?.first ?? Number.MAX_SAFE_INTEGER);
+    return (await this.#options.archive?.(segmentPath(1))) ? 1 : this.#firstHere();
+  }
+
+  /** The first whose rows are all within the retention of the record. */
+  #firstHere(): Promise<number> {
+    this.#first ??= readRows(this.#db, 'select writ.fn_ledger_first_segment() as first').then(([row]) =>
+      Number(row?.first ?? Number.MAX_SAFE_INTEGER),
+    );
+    return this.#first;
   }
 
   /** The last segment whose receipt the signed part of `_system` holds. */
   async lastSegment(): Promise<number> {
-    const system = (await this.heads()).find(({ log }) => log === '_system');
-    const [row] = await this.#query('select max(segment) as last from writ.event_seal where leaf_index < $1', [system?.size ?? 0]);
+    const system = (await this.heads()).find(({ log }) => log === systemLog);
+    const [row] = await readRows(this.#db, 'select max(segment) as last from writ.event_seal where leaf_index < $1', [system?.size ?? 0]);
     return Number(row?.last ?? 0);
   }
 
@@ -112,7 +121,8 @@ export class DatabaseReader {
   async #fetch({ log, directory }: LogHead, level: number | 'entries', from: number, end: number): Promise<Map<number, Uint8Array>> {
     const tiles = new Map<number, Uint8Array>();
     if (level === 'entries') {
-      const rows = await this.#query(
+      const rows = await readRows(
+        this.#db,
         'select leaf_index / 256 as tile, array_agg(entry order by leaf_index) as entries from writ.ledger_entry where log_id = $1 and leaf_index >= $2 and leaf_index < $3 group by 1',
         [log, from, end],
       );
@@ -124,11 +134,13 @@ export class DatabaseReader {
     }
     const rows =
       level === 0
-        ? await this.#query(
+        ? await readRows(
+            this.#db,
             `select leaf_index / 256 as tile, string_agg(leaf_hash, ''::bytea order by leaf_index) as hashes from writ.ledger_entry_hash where log_id = $1 and leaf_index >= $2 and leaf_index < $3 group by 1`,
             [log, from, end],
           )
-        : await this.#query(
+        : await readRows(
+            this.#db,
             `select node_index / 256 as tile, string_agg(hash, ''::bytea order by node_index) as hashes from writ.ledger_node where log_id = $1 and level = $4 and node_index >= $2 and node_index < $3 group by 1`,
             [log, from, end, level * 8],
           );
@@ -151,11 +163,12 @@ export class DatabaseReader {
   async #segment(segment: number, hashes: boolean): Promise<Uint8Array | null> {
     if (segment < 1 || segment > (await this.lastSegment())) return null;
     if (hashes) {
-      const [row] = await this.#query('select leaves from writ.event_seal where segment = $1', [segment]);
+      const [row] = await readRows(this.#db, 'select leaves from writ.event_seal where segment = $1', [segment]);
       return row ? new Uint8Array(row.leaves as Buffer) : null;
     }
-    const rows = await this.#query('select document from writ.fn_ledger_segment($1)', [segment]);
-    if (rows.length === 0) return (await this.#options.archive?.(segmentPath(segment))) ?? null;
+    // Past the retention only the archive has all of it; within, a row that is missing here was taken away, and that has to show.
+    if (segment < (await this.#firstHere())) return (await this.#options.archive?.(segmentPath(segment))) ?? null;
+    const rows = await readRows(this.#db, 'select document from writ.fn_ledger_segment($1)', [segment]);
     return utf8(rows.map(({ document }) => `${document}\n`).join(''));
   }
 
@@ -163,8 +176,8 @@ export class DatabaseReader {
     const heads = await this.heads();
     const last = this.#options.events ? await this.lastSegment() : 0;
     const first = last > 0 ? await this.firstSegment() : 1;
-    const keys = await this.#query('select key from writ.ledger_key order by key_no');
-    const origin = heads.find(({ log }) => log === '_system')?.note.split('\n')[0] ?? '';
+    const keys = await readRows(this.#db, 'select key from writ.ledger_key order by key_no');
+    const origin = heads.find(({ log }) => log === systemLog)?.note.split('\n')[0] ?? '';
     return {
       format: exportFormat,
       deployment: origin.replace(/\/[^/]*\/[^/]*$/, ''),
@@ -173,13 +186,5 @@ export class DatabaseReader {
       logs: heads.map(({ log, directory, epoch, size }) => ({ log, directory, epoch, size })),
       segments: last >= first ? { first, last } : null,
     };
-  }
-
-  async #query(sql: string, params: unknown[] = []): Promise<Record<string, unknown>[]> {
-    try {
-      return (await this.#db.query(sql, params)).rows;
-    } catch (error) {
-      throw fromDatabase(error);
-    }
   }
 }

@@ -15,6 +15,7 @@ begin
     from (select p.entry, p.r, p.r -> 'context' as c from (select e.entry, e.entry::jsonb as r from unnest(p_entries) e(entry) offset 0) p offset 0) g
     where g.r ->> 'status' = any ((select known.statuses from writ_data.receipt_reason known where known.reason = g.r ->> 'reason')::text[])
       and g.r ?& '{receipt_id,timestamp,sku_id,tenant_id,status,reason,context}' and g.r - '{receipt_id,timestamp,sku_id,tenant_id,status,reason,context}'::text[] = '{}'
+      and (g.r ->> 'tenant_id' <> '_system' or g.r ->> 'sku_id' = 'writ') -- the deployment's own log is for what the deployment itself writes
       and jsonb_typeof(g.c -> 'stream_seq') = 'number' and jsonb_typeof(g.c -> 'stream') = 'string'
     returning receipt_no
   )

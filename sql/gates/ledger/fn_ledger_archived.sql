@@ -7,6 +7,8 @@ declare
 begin
   if coalesce(btrim(p_actor), '') = '' then
     return writ_data.refusal('actor_required');
+  elsif coalesce(current_setting('writ.tenant', true), '') <> '' then
+    return writ_data.refusal('tenant_forbidden', 'The ledger is signed for all tenants.');
   elsif v_month + interval '1 month' > writ.now() at time zone 'UTC' then
     return writ_data.refusal('month_not_over', to_char(v_month, 'YYYY-MM'));
   elsif exists (select from writ_data.receipt r where r.at >= v_month::timestamp at time zone 'UTC' and r.at < (v_month + interval '1 month') at time zone 'UTC'

@@ -8,6 +8,8 @@ declare
 begin
   if coalesce(btrim(p_actor), '') = '' then
     return writ_data.refusal('actor_required');
+  elsif coalesce(current_setting('writ.tenant', true), '') <> '' then
+    return writ_data.refusal('tenant_forbidden', 'The ledger is signed for all tenants.');
   end if;
   select c.log into v_wrong
   from jsonb_to_recordset(p_checkpoints) c(log text, epoch integer, size bigint, root text, note text) left join writ_data.ledger_log l on l.log_id = c.log

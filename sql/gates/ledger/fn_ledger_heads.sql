@@ -8,6 +8,8 @@ declare
 begin
   if coalesce(btrim(p_actor), '') = '' then
     return writ_data.refusal('actor_required');
+  elsif coalesce(current_setting('writ.tenant', true), '') <> '' then
+    return writ_data.refusal('tenant_forbidden', 'The ledger is signed for all tenants.');
   end if;
   perform from writ_data.ledger_clockwork for update;
   if (writ_data.setting('ledger.sealing.enabled'))::boolean and writ_data.seal_events((writ_data.setting('ledger.seal.rows'))::integer, v_now) > 0 then

@@ -1,12 +1,13 @@
 -- gate: workflow_admin, writ_auditor
--- The sealed rows of a segment, in the order of their leaves, as the bytes that were hashed. What has been dropped since is missing.
+-- The sealed rows of a segment, in the order of their leaves, as the bytes that were hashed. What has been dropped since is missing. Its ids are bounded too:
+-- after a dump is restored into another server, transactions may come to have the numbers again that these had. Of all tenants, so none when one is set.
 create or replace function writ.fn_ledger_segment(p_segment bigint) returns table (batch_id uuid, document text)
   language plpgsql security definer stable set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
 begin
   return query
     select b.batch_id, writ_data.event_document(b)
     from writ_data.event_seal s join writ_data.event_batch b
-      on (b.xid, b.batch_id) > (s.from_xid, s.from_id) and (b.xid, b.batch_id) <= (s.to_xid, s.to_id) and b.batch_id > s.since
-    where s.segment = p_segment
+      on (b.xid, b.batch_id) > (s.from_xid, s.from_id) and (b.xid, b.batch_id) <= (s.to_xid, s.to_id) and b.batch_id > s.since and b.batch_id <= s.upto
+    where s.segment = p_segment and coalesce(current_setting('writ.tenant', true), '') = ''
     order by b.xid, b.batch_id;
 end $$;

@@ -4,7 +4,7 @@ create or replace function writ.fn_ledger_segment_of(p_event_id uuid) returns bi
   language sql security definer stable set search_path = pg_catalog, pg_temp
 begin atomic
   select s.segment from writ_data.event_batch b join writ_data.event_seal s
-    on (s.to_xid, s.to_id) >= (b.xid, b.batch_id) and (s.from_xid, s.from_id) < (b.xid, b.batch_id) and b.batch_id > s.since
-  where b.batch_id = writ_data.batch_of(p_event_id)
+    on (s.to_xid, s.to_id) >= (b.xid, b.batch_id) and (s.from_xid, s.from_id) < (b.xid, b.batch_id) and b.batch_id > s.since and b.batch_id <= s.upto
+  where b.batch_id = writ_data.batch_of(p_event_id) and coalesce(current_setting('writ.tenant', true), '') = ''
   order by s.to_xid, s.to_id limit 1;
 end;

@@ -5,15 +5,16 @@ create or replace function writ_data.seal_events(p_rows integer, p_at timestampt
   set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 declare
   c writ_data.ledger_clockwork; v_horizon xid8; v_next xid8; v_restored boolean;
-  v_n integer; v_facts bigint; v_leaves bytea; v_first uuid; v_xid xid8; v_id uuid; v_root bytea; v_no bigint;
+  v_n integer; v_facts bigint; v_leaves bytea; v_first uuid; v_xid xid8; v_id uuid; v_upto uuid; v_root bytea; v_no bigint;
 begin
   select * into c from writ_data.ledger_clockwork;
   select pg_snapshot_xmin(s), pg_snapshot_xmax(s) into v_horizon, v_next from pg_current_snapshot() s;
   -- A position ahead of the server's own transactions comes from another server, by dump and restore. What was restored is committed: seal it to its end.
   v_restored := c.seal_xid > v_next;
   select count(*), sum(d.facts), string_agg(d.hash, ''::bytea order by d.xid, d.batch_id), (array_agg(d.batch_id order by d.xid, d.batch_id))[1],
-    max(d.xid::text::numeric)::text::xid8, (array_agg(d.batch_id order by d.xid desc, d.batch_id desc))[1]
-  into v_n, v_facts, v_leaves, v_first, v_xid, v_id
+    max(d.xid::text::numeric)::text::xid8, (array_agg(d.batch_id order by d.xid desc, d.batch_id desc))[1],
+    max(d.batch_id::text)::uuid
+  into v_n, v_facts, v_leaves, v_first, v_xid, v_id, v_upto
   from (
     select b.xid, b.batch_id, sha256('\x00'::bytea || convert_to(writ_data.event_document(b), 'UTF8')) as hash,
       (select coalesce(sum(greatest(0, r.last - r.first + 1)), 0) from unnest(b.first, b.last) r(first, last)) as facts
@@ -32,8 +33,8 @@ begin
   v_root := writ_data.tree_root((writ_data.tree_grow(0, '', v_leaves)).frontier);
   v_no := writ_data.system_receipt('events_sealed', 'seal', jsonb_build_object('source', 'event_outbox', 'segment', c.segment + 1, 'rows', v_n, 'facts', v_facts,
     'first', v_first, 'last', v_id, 'root', encode(v_root, 'hex')), p_at);
-  insert into writ_data.event_seal (segment, from_xid, from_id, to_xid, to_id, since, n_rows, root, leaves, receipt_no, sealed_at)
-  values (c.segment + 1, c.seal_xid, c.seal_id, v_xid, v_id, c.seal_since, v_n, v_root, v_leaves, v_no, p_at);
+  insert into writ_data.event_seal (segment, from_xid, from_id, to_xid, to_id, since, upto, n_rows, root, leaves, receipt_no, sealed_at)
+  values (c.segment + 1, c.seal_xid, c.seal_id, v_xid, v_id, c.seal_since, v_upto, v_n, v_root, v_leaves, v_no, p_at);
   update writ_data.ledger_clockwork set segment = c.segment + 1, seal_xid = v_xid, seal_id = v_id;
   return v_n;
 end $$;

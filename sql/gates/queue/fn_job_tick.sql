@@ -14,6 +14,8 @@ begin
     return jsonb_build_object('busy', true, 'next_due_ms', (select ceil(extract(epoch from greatest(min(due_at), v_now) - v_now) * 1000) from writ_data.job_wait having min(due_at) is not null));
   end if;
 
+  perform writ_data.watch_ready(); -- first: it may wait for some milliseconds, and nothing is locked yet
+
   with late as (
     delete from writ_data.job_ready where ctid = any (array(
       select ctid from writ_data.job_ready where deadline_at <= v_now limit 1000 for update skip locked))
@@ -58,7 +60,6 @@ begin
       array['system.queue_worker_silent'], array[1], array[cardinality(v_silent)], jsonb_build_object('executors', to_jsonb(v_silent)));
   end if;
 
-  perform writ_data.watch_ready();
   perform writ_data.upkeep(v_now, p_actor);
 
   return jsonb_build_object('promoted', coalesce(cardinality(v_promoted), 0), 'late', coalesce(cardinality(v_late), 0), 'reaped', v_reaped,

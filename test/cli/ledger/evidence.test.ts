@@ -182,7 +182,7 @@ describe('prove', () => {
   });
 
   test.each([
-    ['nothing to prove', [], 2, /one of --event, --receipt and --check/],
+    ['nothing to prove', [], 2, /one of --event, --receipt, --since and --check/],
     ['two things at once', ['--event', 'a', '--receipt', 'b'], 2, /one of --event/],
     ['an event that is not there', ['--event', '00000000-0000-7000-8000-000000000001'], 1, /not sealed, or is not there/],
     ['a receipt that is not there', ['--receipt', 'b'], 1, /no such receipt/],

@@ -11,7 +11,7 @@ import { actor, type Session } from '../../connection.js';
 import { exitCodes, Failure } from '../../failure.js';
 import { count, type Output, oneLine, plural } from '../../output.js';
 import { Progress } from '../../progress.js';
-import { ledgerOf, listed, publicKeys, repeated } from './session.js';
+import { ledgerOf, listed, publicKeys, repeated, unwritable } from './session.js';
 import { check, show } from './verify.js';
 
 interface Options {
@@ -86,22 +86,9 @@ async function write(db: Session, folder: string, { events, actor: by }: Options
     return exported;
   } catch (error) {
     progress.end();
-    throw unwritable(error, folder);
+    const { code, syscall } = error as NodeJS.ErrnoException;
+    throw syscall === undefined || code === undefined ? error : unwritable(folder, error);
   }
-}
-
-function unwritable(error: unknown, folder: string): unknown {
-  const { code, syscall } = error as NodeJS.ErrnoException;
-  if (syscall === undefined || code === undefined) return error;
-  return new Failure(
-    exitCodes.failed,
-    'unwritable_file',
-    `${folder} cannot be written: ${code}.`,
-    'Check what it is, and who may write there.',
-    {
-      cause: error,
-    },
-  );
 }
 
 async function archive(

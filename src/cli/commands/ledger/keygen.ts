@@ -10,7 +10,7 @@ import { keyOfSeed, parsePrivateKey, privateKeyText, publicKeyText, type SignerK
 import { contextOf, notBlank } from '../../command.js';
 import { exitCodes, explain, Failure, wrongUsage } from '../../failure.js';
 import type { Output } from '../../output.js';
-import { ledgerOf, privateKey } from './session.js';
+import { ledgerOf, privateKey, unwritable } from './session.js';
 
 interface Options {
   readonly name?: string;
@@ -72,15 +72,7 @@ function write(path: string, text: string): void {
         'Choose another --out.',
       );
     }
-    throw new Failure(
-      exitCodes.failed,
-      'unwritable_file',
-      `${path} cannot be written: ${code}.`,
-      'Check the folder, and who may write there.',
-      {
-        cause: error,
-      },
-    );
+    throw unwritable(path, error);
   }
 }
 

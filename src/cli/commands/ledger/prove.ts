@@ -1,25 +1,30 @@
-/** `writ ledger prove`: a document that shows one receipt or one event to be in the ledger, and the check of such a document without a database. */
+/** `writ ledger prove`: a document that shows one receipt or event to be in the ledger, or that it has only grown, and the check of such a document without a database. */
 import { writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { WritRefusal } from '../../../errors/index.js';
 import {
   type EventProof,
   eventProofFormat,
+  type GrowthProof,
+  growthProofFormat,
   type ProvenEvent,
+  type ProvenGrowth,
   type ProvenReceipt,
   type ReceiptProof,
   verifyEventProof,
+  verifyGrowthProof,
   verifyReceiptProof,
 } from '../../../ledger/proofs.js';
 import { nodeSha256 } from '../../../ledger/sha256.js';
 import { contextOf } from '../../command.js';
-import { exitCodes, Failure, wrongUsage } from '../../failure.js';
+import { wrongUsage } from '../../failure.js';
 import { count, type Output, oneLine } from '../../output.js';
-import { ledgerOf, listed, publicKeys, repeated, textOf } from './session.js';
+import { checkpoints, ledgerOf, listed, publicKeys, repeated, textOf, unwritable } from './session.js';
 
 interface Options {
   readonly event?: string;
   readonly receipt?: string;
+  readonly since?: string;
   readonly out?: string;
   readonly check?: string;
   readonly key?: readonly string[];
@@ -28,41 +33,41 @@ interface Options {
 export function addProve(ledger: Command): void {
   ledger
     .command('prove')
-    .description('prove that an event or a receipt is in the ledger, or check such a proof')
+    .description('prove that an event or a receipt is in the ledger, or that it has only grown; or check such a proof')
     .option('--event <id>', 'an event of writ.event_outbox')
     .option('--receipt <id>', 'a receipt')
+    .option('--since <place>', 'a signed checkpoint that was kept, a file or http address: that the log has only grown since')
     .option('--out <file>', 'write the proof there; otherwise it is printed')
     .option('--check <file>', 'check a proof; no database is needed')
     .option('--key <key>', 'with --check: the public key of the deployment; may be repeated; otherwise WRIT_LEDGER_PUBLIC_KEYS', repeated)
     .action(async (options: Options, command: Command) => {
       const { output, session } = contextOf(command);
-      const { event, receipt, out } = options;
-      if ([event, receipt, options.check].filter((given) => given !== undefined).length !== 1) {
-        throw wrongUsage('Prove takes one of --event, --receipt and --check.', 'Write `writ ledger prove --event ID`, for example.');
+      const { event, receipt, since, out } = options;
+      if ([event, receipt, since, options.check].filter((given) => given !== undefined).length !== 1) {
+        throw wrongUsage(
+          'Prove takes one of --event, --receipt, --since and --check.',
+          'Write `writ ledger prove --event ID`, for example.',
+        );
       }
       if (options.check !== undefined) return checkProof(output, options.check, listed(options.key, 'WRIT_LEDGER_PUBLIC_KEYS'));
-      const proof = await session<EventProof | ReceiptProof>((db) =>
-        event === undefined ? ledgerOf(db).proveReceipt(String(receipt)) : ledgerOf(db).proveEvent(event),
-      );
+      const [before] = since === undefined ? [] : await checkpoints([since], '--since');
+      const proof = await session<Proof>((db) => {
+        const ledger = ledgerOf(db);
+        if (before !== undefined) return ledger.proveGrowth(before);
+        return event === undefined ? ledger.proveReceipt(String(receipt)) : ledger.proveEvent(event);
+      });
       if (out === undefined) output.data(proof);
       else write(output, out, proof);
     });
 }
 
-function write(output: Output, path: string, proof: EventProof | ReceiptProof): void {
+type Proof = EventProof | ReceiptProof | GrowthProof;
+
+function write(output: Output, path: string, proof: Proof): void {
   try {
     writeFileSync(path, `${JSON.stringify(proof, null, 2)}\n`);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new Failure(
-      exitCodes.failed,
-      'unwritable_file',
-      `${path} cannot be written: ${code}.`,
-      'Check the folder, and who may write there.',
-      {
-        cause: error,
-      },
-    );
+    throw unwritable(path, error);
   }
   if (output.json) output.data({ file: path });
   else output.line(`The proof is in ${path}. Who has it checks it with: writ ledger prove --check ${path} --key PUBLIC-KEY`);
@@ -74,8 +79,9 @@ function checkProof(output: Output, path: string, given: readonly string[]): voi
     throw wrongUsage('A proof is worth what its key is worth.', 'Give --key: the public key, as you know it from outside.');
   const proof = parse(textOf(path, 'proof'), path);
   const options = { keys, sha256: nodeSha256 };
-  const isEvent = (proof as { format?: unknown } | null)?.format === eventProofFormat;
-  if (isEvent) sayEvent(output, verifyEventProof(proof, options));
+  const format = (proof as { format?: unknown } | null)?.format;
+  if (format === eventProofFormat) sayEvent(output, verifyEventProof(proof, options));
+  else if (format === growthProofFormat) sayGrowth(output, verifyGrowthProof(proof, options));
   else sayReceipt(output, verifyReceiptProof(proof, options));
 }
 
@@ -103,6 +109,17 @@ function sayEvent(output: Output, proven: ProvenEvent): void {
     ['sealed', `${seal.timestamp}, segment ${String(seal.context.segment)}`],
     ...signed(proven),
   ]);
+}
+
+function sayGrowth(output: Output, proven: ProvenGrowth): void {
+  if (output.json) {
+    output.data(proven);
+    return;
+  }
+  const { before, log } = proven;
+  output.line(output.style(['bold', 'green'], '✓ The proof holds: the log has only grown.'));
+  output.line();
+  show(output, [['log', log], ['then', `${count(before.size)} entries, epoch ${before.epoch}`], ...signed(proven)]);
 }
 
 function sayReceipt(output: Output, proven: ProvenReceipt): void {

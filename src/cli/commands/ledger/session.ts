@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 import type { Queryable } from '../../../database/connection.js';
 import { WritError } from '../../../errors/index.js';
 import { Ledger } from '../../../ledger/ledger.js';
-import { parsePrivateKey, parsePublicKey } from '../../../ledger/note.js';
+import { parseCheckpoint, parseNote, parsePrivateKey, parsePublicKey } from '../../../ledger/note.js';
 import { type Place, placeOf } from '../../../ledger/places.js';
 import { actor, type Session } from '../../connection.js';
 import { exitCodes, Failure, wrongUsage } from '../../failure.js';
@@ -69,6 +69,18 @@ export function places(texts: readonly string[], option = '--to'): readonly Plac
   });
 }
 
+/** Signed checkpoints out of places. */
+export function checkpoints(texts: readonly string[], option: string): Promise<string[]> {
+  return Promise.all(
+    places(texts, option).map(async (place) => {
+      const note = await place.read();
+      if (note === null) throw wrongUsage(`${place.name} holds no checkpoint.`, `Check the path or address that you gave with ${option}.`);
+      parseCheckpoint(parseNote(note).text); // a mistake of the caller is said before anything is looked at
+      return note;
+    }),
+  );
+}
+
 /** Where checkpoints are kept outside, and the keys they are signed with: both or neither. */
 export function outside(
   given: { places: readonly string[] | undefined; keys: readonly string[] | undefined },
@@ -117,3 +129,12 @@ export function textOf(path: string, what: string): string {
     });
   }
 }
+
+export const unwritable = (path: string, error: unknown): Failure =>
+  new Failure(
+    exitCodes.failed,
+    'unwritable_file',
+    `${path} cannot be written: ${(error as NodeJS.ErrnoException).code}.`,
+    'Check the folder, and who may write there.',
+    { cause: error },
+  );

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import type { Queryable } from '../../../database/connection.js';
 import { WritError } from '../../../errors/index.js';
 import { folderReader } from '../../../ledger/exports.js';
-import { parseCheckpoint, parseNote, parsePublicKey } from '../../../ledger/note.js';
+import { parsePublicKey } from '../../../ledger/note.js';
 import { DatabaseReader } from '../../../ledger/reader.js';
 import { nodeSha256 } from '../../../ledger/sha256.js';
 import { describe, type Verdict } from '../../../ledger/verdict.js';
@@ -14,7 +14,7 @@ import { contextOf } from '../../command.js';
 import { exitCodes, wrongUsage } from '../../failure.js';
 import { count, type Output, oneLine } from '../../output.js';
 import { Progress } from '../../progress.js';
-import { inTurn, listed, places, publicKeys, repeated } from './session.js';
+import { checkpoints, inTurn, listed, publicKeys, repeated } from './session.js';
 
 interface Options {
   readonly key?: readonly string[];
@@ -43,7 +43,7 @@ export function addVerify(ledger: Command): void {
       const { output, session } = contextOf(command);
       const known = {
         keys: publicKeys(listed(options.key, 'WRIT_LEDGER_PUBLIC_KEYS')),
-        checkpoints: await readAll(options.checkpoint ?? []),
+        checkpoints: await checkpoints(options.checkpoint ?? [], '--checkpoint'),
       };
       if (folder !== undefined) {
         if (!isFolder(folder)) throw wrongUsage(`${folder} is not a folder.`, 'Give the folder that `writ ledger export` wrote.');
@@ -54,19 +54,6 @@ export function addVerify(ledger: Command): void {
       }
       await session(async (db) => judge(output, await check(databaseReader(inTurn(db), options.archive), known, output, 'database')));
     });
-}
-
-async function readAll(texts: readonly string[]): Promise<string[]> {
-  return Promise.all(
-    places(texts, '--checkpoint').map(async (place) => {
-      const note = await place.read();
-      if (note === null) {
-        throw wrongUsage(`${place.name} holds no checkpoint.`, 'Check the path or address; leave --checkpoint out to verify without one.');
-      }
-      parseCheckpoint(parseNote(note).text); // a mistake of the caller is said before anything is looked at
-      return note;
-    }),
-  );
 }
 
 function isFolder(path: string): boolean {
