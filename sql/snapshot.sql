@@ -125,7 +125,6 @@ CREATE TRIGGER execution_moves_legally BEFORE UPDATE ON writ_data.job_execution 
 comment on table writ_data.job_execution is 'Executions that have reached their commit boundary or ended. Open ones are places in job_lease. Attempt 0: ended without ever being tried.';
 
 create table writ_data.receipt ( -- owner writ_owner
-  xid xid8 not null default pg_current_xact_id(),
   receipt_no bigint not null default nextval('writ_data.receipt_no'::regclass),
   at timestamp with time zone not null,
   log_id text not null,
@@ -140,7 +139,6 @@ create table writ_data.receipt ( -- owner writ_owner
 ) partition by RANGE (at);
 CREATE INDEX receipt_by_id ON ONLY writ_data.receipt USING btree (receipt_id);
 CREATE INDEX receipt_by_no ON ONLY writ_data.receipt USING btree (receipt_no);
-CREATE INDEX receipt_by_xid ON ONLY writ_data.receipt USING btree (xid, receipt_no);
 CREATE TRIGGER receipt_is_written_once BEFORE DELETE OR UPDATE ON writ_data.receipt FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
 comment on table writ_data.receipt is 'What happened and why, one row each, as the bytes that are hashed: RFC 8785 JSON. By month, so that what is archived can be dropped; its leaf hash stays in ledger_leaf.';
 comment on column writ_data.receipt.stream_seq is 'Counts the receipts of one stream, a governor or a contract for instance, without a gap: its row is locked when one is written.';
@@ -427,8 +425,9 @@ comment on table writ_data.ledger_checkpoint is 'Signed checkpoints that have be
 create table writ_data.ledger_clockwork ( -- owner writ_owner
   single boolean not null default true,
   last_no bigint not null default 0,
-  open_xids xid8[] not null default '{}'::xid8[],
-  next_xid xid8 not null default '0'::xid8,
+  missing int8multirange not null default '{}'::int8multirange,
+  missing_before int8multirange not null default '{}'::int8multirange,
+  missing_xid xid8 not null default '0'::xid8,
   seal_xid xid8 not null default '0'::xid8,
   seal_id uuid not null default '00000000-0000-0000-0000-000000000000'::uuid,
   seal_since uuid not null default '00000000-0000-0000-0000-000000000000'::uuid,
@@ -438,7 +437,7 @@ create table writ_data.ledger_clockwork ( -- owner writ_owner
   constraint ledger_clockwork_pkey PRIMARY KEY (single),
   constraint ledger_clockwork_single_check CHECK (single)
 ) with (fillfactor=10);
-comment on table writ_data.ledger_clockwork is 'How far sequencer and sealer are. Receipts up to last_no are in their logs, but for those of transactions that were open then: open_xids, and whatever is not below next_xid.';
+comment on table writ_data.ledger_clockwork is 'How far sequencer and sealer are. Receipts up to last_no are in their logs, but for the missing: numbers that were not seen when they were passed, because a transaction was open or had been rolled back. missing_before were missing already when transaction missing_xid began: when everything older has ended, they will not come.';
 
 create table writ_data.ledger_key ( -- owner writ_owner
   key_no bigint not null,
@@ -1253,7 +1252,7 @@ grant execute on function writ.fn_lease_release(uuid,text) to dot_executor;
 grant execute on function writ.fn_lease_release(uuid,text) to workflow_admin;
 
 -- function writ.fn_ledger_accept_restore(p_known_checkpoint text, p_known_epoch integer, p_known_size bigint, p_reason text, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body ecab449c592415bc35b8024aeb4e6ca1
+--   plpgsql, volatile, security definer; owner writ_owner; body b2b0cfe96c683d785aafff0bbc71c012
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_ledger_accept_restore(text,integer,bigint,text,text) to workflow_admin;
 
@@ -1274,12 +1273,12 @@ grant execute on function writ.fn_ledger_first_segment() to workflow_admin;
 grant execute on function writ.fn_ledger_first_segment() to writ_auditor;
 
 -- function writ.fn_ledger_heads(p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 5dd7cb1be6e32b42e44c80120b351887
+--   plpgsql, volatile, security definer; owner writ_owner; body 114b35795c842f162e32128fed6b40c3
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_ledger_heads(text) to workflow_admin;
 
 -- function writ.fn_ledger_health() returns jsonb
---   plpgsql, stable, security definer; owner writ_owner; body d23706fb3afd1efd1cb24638fbd194fd
+--   plpgsql, stable, security definer; owner writ_owner; body aca80eb0a75c25ece73fa5f13999dd18
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 grant execute on function writ.fn_ledger_health() to dot_executor;
@@ -1312,7 +1311,7 @@ grant execute on function writ.fn_ledger_segment_of(uuid) to workflow_admin;
 grant execute on function writ.fn_ledger_segment_of(uuid) to writ_auditor;
 
 -- function writ.fn_ledger_tick(p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 73d009ae5af80f8405fffb54dcde94e4
+--   plpgsql, volatile, security definer; owner writ_owner; body 2623515256975a0651ea2e6c27fc6c6a
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_ledger_tick(text) to dot_executor;
 grant execute on function writ.fn_ledger_tick(text) to workflow_admin;
@@ -1407,7 +1406,7 @@ grant execute on function writ.now() to writ_auditor;
 --   plpgsql, volatile; owner writ_owner; body bc4a8f0d27ec57e3a6cd579f420a7840
 
 -- function writ_data.append_receipts(p_entries text[], p_at timestamp with time zone, p_erasables jsonb DEFAULT NULL::jsonb) returns bigint[]
---   plpgsql, volatile; owner writ_owner; body 52f1a9c57c87ab8305a763ade099a91e
+--   plpgsql, volatile; owner writ_owner; body f7e508fc3d97ed33ad7f65e200e2feb3
 --   set plan_cache_mode=force_generic_plan
 
 -- function writ_data.batch_of(p_event_id uuid) returns uuid
@@ -1536,8 +1535,8 @@ grant execute on function writ.now() to writ_auditor;
 --   set enable_seqscan=off
 --   set plan_cache_mode=force_generic_plan
 
--- function writ_data.sequence_receipts(p_limit integer, p_at timestamp with time zone) returns integer
---   plpgsql, volatile; owner writ_owner; body 3a05182938a4caf05634364a4303bd9e
+-- function writ_data.sequence_receipts(p_limit integer, p_at timestamp with time zone, p_fresh boolean) returns integer
+--   plpgsql, volatile; owner writ_owner; body 310a4e63ae6d2867bad78361bb08a9ea
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
 --   set enable_mergejoin=off

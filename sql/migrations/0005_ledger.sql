@@ -4,8 +4,6 @@
 
 create sequence writ_data.receipt_no;
 create table writ_data.receipt (
-  -- The transaction's number is taken before the receipt's own: a receipt that a sequencer passed over because its transaction was open is found by the former.
-  xid        xid8 not null default pg_current_xact_id(),
   receipt_no bigint not null default nextval('writ_data.receipt_no'),
   at         timestamptz not null,
   log_id     text not null,
@@ -21,7 +19,6 @@ create table writ_data.receipt (
 comment on table writ_data.receipt is 'What happened and why, one row each, as the bytes that are hashed: RFC 8785 JSON. By month, so that what is archived can be dropped; its leaf hash stays in ledger_leaf.';
 comment on column writ_data.receipt.stream_seq is 'Counts the receipts of one stream, a governor or a contract for instance, without a gap: its row is locked when one is written.';
 create index receipt_by_no on writ_data.receipt (receipt_no);
-create index receipt_by_xid on writ_data.receipt (xid, receipt_no);
 create index receipt_by_id on writ_data.receipt (receipt_id);
 
 create table writ_data.receipt_reason (
@@ -140,8 +137,9 @@ comment on table writ_data.receipt_archive is 'Months of receipts that somebody 
 create table writ_data.ledger_clockwork (
   single    boolean primary key default true check (single),
   last_no   bigint not null default 0,
-  open_xids xid8[] not null default '{}',
-  next_xid  xid8 not null default '0',
+  missing   int8multirange not null default '{}',
+  missing_before int8multirange not null default '{}',
+  missing_xid xid8 not null default '0',
   seal_xid  xid8 not null default '0',
   seal_id   uuid not null default '00000000-0000-0000-0000-000000000000',
   seal_since uuid not null default '00000000-0000-0000-0000-000000000000',
@@ -149,7 +147,7 @@ create table writ_data.ledger_clockwork (
   sealed_at timestamptz not null default '-infinity',
   kept_at   timestamptz not null default '-infinity'
 ) with (fillfactor = 10);
-comment on table writ_data.ledger_clockwork is 'How far sequencer and sealer are. Receipts up to last_no are in their logs, but for those of transactions that were open then: open_xids, and whatever is not below next_xid.';
+comment on table writ_data.ledger_clockwork is 'How far sequencer and sealer are. Receipts up to last_no are in their logs, but for the missing: numbers that were not seen when they were passed, because a transaction was open or had been rolled back. missing_before were missing already when transaction missing_xid began: when everything older has ended, they will not come.';
 insert into writ_data.ledger_clockwork default values;
 
 -- Rows that are written once stay as they were written ------------------------------------------------------------

@@ -5,7 +5,8 @@
 create or replace function writ_data.append_receipts(p_entries text[], p_at timestamptz, p_erasables jsonb default null) returns bigint[]
   language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
-  v_xid xid8 := pg_current_xact_id(); v_nos bigint[];
+  v_xid xid8 := pg_current_xact_id(); -- before a number of a receipt is taken: so the sequencer knows when nobody is left who may have taken one
+  v_nos bigint[];
 begin
   -- One scan, in the order of the array: a sort would copy every entry.
   with written as (

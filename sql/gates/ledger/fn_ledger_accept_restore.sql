@@ -16,7 +16,7 @@ begin
     return writ_data.refusal('checkpoint_mismatch', 'longer than a checkpoint');
   end if;
   perform from writ_data.ledger_clockwork for update;
-  while writ_data.sequence_receipts(20000, v_now) > 0 loop
+  while writ_data.sequence_receipts(20000, v_now, false) > 0 loop
   end loop;
   insert into writ_data.ledger_log (log_id) values ('_system') on conflict do nothing;
   insert into writ_data.ledger_restore (known_checkpoint, known_epoch, known_size, restored_size, accepted_at)
@@ -28,7 +28,7 @@ begin
     update writ_data.ledger_log set epoch = l.epoch + 1 where log_id = l.log_id;
     v_logs := v_logs || jsonb_build_object('log', l.log_id, 'epoch', l.epoch + 1, 'size', l.size);
   end loop;
-  while writ_data.sequence_receipts(20000, v_now) > 0 loop
+  while writ_data.sequence_receipts(20000, v_now, false) > 0 loop
   end loop;
   return jsonb_build_object('logs', v_logs);
 end $$;

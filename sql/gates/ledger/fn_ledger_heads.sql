@@ -15,7 +15,7 @@ begin
   if (writ_data.setting('ledger.sealing.enabled'))::boolean and writ_data.seal_events((writ_data.setting('ledger.seal.rows'))::integer, v_now) > 0 then
     update writ_data.ledger_clockwork set sealed_at = v_now;
   end if;
-  while writ_data.sequence_receipts(20000, v_now) > 0 loop
+  while writ_data.sequence_receipts(20000, v_now, false) > 0 loop
   end loop;
   select jsonb_agg(jsonb_build_object('log', l.log_id, 'epoch', l.epoch, 'size', l.size, 'root', encode(l.root, 'hex')) order by l.log_id) into v_heads
   from writ_data.ledger_log l
@@ -24,7 +24,7 @@ begin
   loop
     perform writ_data.system_receipt('log_checkpoint', 'checkpoint', h.head, v_now);
   end loop;
-  while writ_data.sequence_receipts(20000, v_now) > 0 loop
+  while writ_data.sequence_receipts(20000, v_now, false) > 0 loop
   end loop;
   return coalesce(v_heads, '[]') || coalesce((select jsonb_build_array(jsonb_build_object('log', l.log_id, 'epoch', l.epoch, 'size', l.size, 'root', encode(l.root, 'hex')))
     from writ_data.ledger_log l where l.log_id = '_system'), '[]');

@@ -10,8 +10,7 @@ begin
   select count(*) as n, min(w.at) as since into v_waiting from (
     (select r.at from writ_data.receipt r where r.receipt_no > c.last_no order by r.receipt_no limit 100000)
     union all
-    (select r.at from writ_data.receipt r where (r.xid = any (c.open_xids) or r.xid >= c.next_xid and r.xid < pg_snapshot_xmax(pg_current_snapshot())) and r.receipt_no <= c.last_no
-      and not exists (select from writ_data.ledger_leaf l where l.receipt_no = r.receipt_no))
+    (select r.at from unnest(c.missing + c.missing_before) m join writ_data.receipt r on r.receipt_no >= lower(m) and r.receipt_no < upper(m))
   ) w;
   select count(*) as n, min(u.at) as since into v_unsealed from (
     select b.at from writ_data.event_batch b

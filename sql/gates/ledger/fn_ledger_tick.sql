@@ -4,7 +4,7 @@
 create or replace function writ.fn_ledger_tick(p_actor text) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
-  v_now timestamptz := writ.now(); c writ_data.ledger_clockwork; v_rows integer; v_sealed integer := 0; v_full boolean := false; v_sequenced integer; v_limit constant integer := 20000;
+  v_now timestamptz := writ.now(); c writ_data.ledger_clockwork; v_rows integer; v_sealed integer := 0; v_full boolean := false; v_fresh boolean := pg_current_xact_id_if_assigned() is null; v_sequenced integer; v_limit constant integer := 20000;
 begin
   select * into c from writ_data.ledger_clockwork for update skip locked;
   if not found then
@@ -21,6 +21,6 @@ begin
     -- A full segment is not the last of its second.
     update writ_data.ledger_clockwork set sealed_at = case when v_full then '-infinity' else v_now end where v_sealed > 0;
   end if;
-  v_sequenced := writ_data.sequence_receipts(v_limit, v_now);
+  v_sequenced := writ_data.sequence_receipts(v_limit, v_now, v_fresh);
   return jsonb_build_object('sealed', v_sealed, 'sequenced', v_sequenced, 'more', v_full or v_sequenced >= v_limit);
 end $$;

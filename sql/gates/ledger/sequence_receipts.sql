@@ -1,32 +1,34 @@
 -- internal
 -- Puts receipts that have been committed into their logs, at most p_limit of them, in the order of their numbers, which is that of each stream: a stream's row
--- is locked when the number is taken. A receipt whose transaction was open when its number was passed is found by that transaction: the snapshot lists those
--- that are older than the last which had ended, and names the number from which on everything was open. The caller holds the clockwork.
-create or replace function writ_data.sequence_receipts(p_limit integer, p_at timestamptz) returns integer language plpgsql
+-- is locked when the number is taken. Numbers that are not seen when they are passed are kept as missing, and looked for until nobody can have them any more:
+-- who takes a number has a transaction's number already. The caller holds the clockwork. p_fresh: its transaction's own number is younger than the last turn.
+create or replace function writ_data.sequence_receipts(p_limit integer, p_at timestamptz, p_fresh boolean) returns integer language plpgsql
   set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set plan_cache_mode = force_generic_plan as $$
 declare
-  v_last bigint; v_open xid8[]; v_next xid8; v_still_open xid8[]; v_still_next xid8; v_nos bigint[]; v_logs text[]; v_hashes bytea[]; g record; v_grown record;
+  c writ_data.ledger_clockwork; v_missing int8multirange; v_before int8multirange; v_xid xid8; v_oldest xid8;
+  v_nos bigint[]; v_logs text[]; v_hashes bytea[]; g record; v_grown record;
 begin
-  select last_no, open_xids, next_xid into v_last, v_open, v_next from writ_data.ledger_clockwork;
-  -- One statement, so one snapshot: what is open now is exactly what it does not see. Nothing that it sees is of a transaction behind its end, but for rows of
-  -- another server that came by dump and restore: they are looked through once.
-  with snapshot as materialized (
-    select pg_snapshot_xmax(pg_current_snapshot()) as behind, coalesce((select array_agg(x) from pg_snapshot_xip(pg_current_snapshot()) x), '{}') as open
-  ), found as (
-    (select r.receipt_no, r.log_id, r.leaf_hash from writ_data.receipt r where r.receipt_no > v_last order by r.receipt_no limit p_limit)
+  select * into c from writ_data.ledger_clockwork;
+  -- One statement, so one snapshot.
+  select array_agg(f.receipt_no), array_agg(f.log_id), array_agg(f.leaf_hash), pg_snapshot_xmin(pg_current_snapshot()) into v_nos, v_logs, v_hashes, v_oldest
+  from (
+    (select r.receipt_no, r.log_id, r.leaf_hash from unnest(c.missing + c.missing_before) m join writ_data.receipt r on r.receipt_no >= lower(m) and r.receipt_no < upper(m) order by r.receipt_no)
     union all
-    (select r.receipt_no, r.log_id, r.leaf_hash from writ_data.receipt r where r.xid = any (v_open) and r.receipt_no <= v_last
-      and not exists (select from writ_data.ledger_leaf l where l.receipt_no = r.receipt_no))
-    union all
-    (select r.receipt_no, r.log_id, r.leaf_hash from writ_data.receipt r where r.xid >= v_next and r.xid < (select case when v_next > s.behind then '18446744073709551615' else s.behind end from snapshot s) and r.receipt_no <= v_last
-      and not exists (select from writ_data.ledger_leaf l where l.receipt_no = r.receipt_no))
-  )
-  select array_agg(f.receipt_no), array_agg(f.log_id), array_agg(f.leaf_hash), (select s.open from snapshot s), (select s.behind from snapshot s)
-  into v_nos, v_logs, v_hashes, v_still_open, v_still_next
-  from (select * from found order by receipt_no) f;
+    (select r.receipt_no, r.log_id, r.leaf_hash from writ_data.receipt r where r.receipt_no > c.last_no order by r.receipt_no limit p_limit)
+  ) f;
+
+  -- What was missing then and has not come. A transaction of a later number than our own is one of another server, whose dump was restored here: all of it is here.
+  select c.missing - s.seen, c.missing_before - s.seen into v_missing, v_before
+  from (select coalesce(range_agg(int8range(no, no, '[]')), '{}') as seen from unnest(v_nos) no where no <= c.last_no) s;
+  v_xid := c.missing_xid;
+  if p_fresh and (isempty(v_before) or v_oldest >= v_xid or v_xid > pg_current_xact_id()) then
+    v_before := v_missing;
+    v_missing := '{}';
+    v_xid := pg_current_xact_id();
+  end if;
   if v_nos is null then
-    if v_open <> v_still_open or v_next > v_still_next then
-      update writ_data.ledger_clockwork set open_xids = v_still_open, next_xid = v_still_next;
+    if (v_missing, v_before) is distinct from (c.missing, c.missing_before) then
+      update writ_data.ledger_clockwork set missing = v_missing, missing_before = v_before, missing_xid = v_xid;
     end if;
     return 0;
   end if;
@@ -47,6 +49,8 @@ begin
     from generate_series(1, cardinality(v_grown.nodes)) k cross join lateral generate_series(0, octet_length(v_grown.nodes[k]) / 32 - 1) i;
     update writ_data.ledger_log set size = g.size + g.n, frontier = v_grown.frontier, root = writ_data.tree_root(v_grown.frontier), grown_at = p_at where log_id = g.log_id;
   end loop;
-  update writ_data.ledger_clockwork set last_no = greatest(v_last, v_nos[cardinality(v_nos)]), open_xids = v_still_open, next_xid = v_still_next;
+  select v_missing + coalesce(range_agg(int8range(n.before, n.no, '()')), '{}') into v_missing
+  from (select no, lag(no, 1, c.last_no) over (order by no) as before from unnest(v_nos) no where no > c.last_no) n where n.no > n.before + 1;
+  update writ_data.ledger_clockwork set last_no = greatest(c.last_no, v_nos[cardinality(v_nos)]), missing = v_missing, missing_before = v_before, missing_xid = v_xid;
   return cardinality(v_nos);
 end $$;
