@@ -1531,7 +1531,7 @@ grant execute on function writ.now() to writ_auditor;
 --   plpgsql, volatile; owner writ_owner; body de2d7bca4953cdcc3aadb4ffa2da92c1
 
 -- function writ_data.seal_events(p_rows integer, p_at timestamp with time zone) returns integer
---   plpgsql, volatile; owner writ_owner; body 209a98ce63d9b3cefa73a7e502c2439f
+--   plpgsql, volatile; owner writ_owner; body 2e1e4d5d3a5e1df24d8476e87e8b28e8
 --   set enable_seqscan=off
 --   set plan_cache_mode=force_generic_plan
 

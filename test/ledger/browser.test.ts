@@ -9,8 +9,7 @@ import { dirname, extname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { publicKeyText } from '../../src/ledger/note.js';
-import { type Files, key, sampleLedger, tamper } from './exports.js';
+import { type Files, keys, sampleLedger, tamper } from './exports.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -87,7 +86,7 @@ describe('in a browser', () => {
   async function verdictOf(name: string, checkpoint: string) {
     const tab = await browser!.newPage();
     await tab.goto(address);
-    const options = { keys: [publicKeyText(key)], checkpoint };
+    const options = { keys, checkpoint };
     const verdict = await tab.evaluate(`window.check(${JSON.stringify(name)}, ${JSON.stringify(options)})`);
     await tab.close();
     return verdict;

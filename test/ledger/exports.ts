@@ -2,12 +2,14 @@
 import { hash } from 'node:crypto';
 import { canonicalEntry, canonicalize } from '../../src/ledger/canonical.js';
 import { type EventRow, eventsIn } from '../../src/ledger/event-row.js';
-import { CompactRange, leafHash, type Sha256 } from '../../src/ledger/merkle.js';
+import { CompactRange, type HashSource, leafHash, type Sha256 } from '../../src/ledger/merkle.js';
 import { keyOfSeed, publicKeyText, rotationText, type SignerKey, sign, signCheckpoint } from '../../src/ledger/note.js';
-import { toBase64, toHex, utf8 } from '../../src/ledger/text.js';
+import { fromUtf8, toBase64, toHex, utf8 } from '../../src/ledger/text.js';
 import { encodeBundle, logFolder, readBundle, TileBuilder, tileBytes, tilePath, tileWidthAt } from '../../src/ledger/tiles.js';
+import type { Verdict } from '../../src/ledger/verdict.js';
 import { exportFormat } from '../../src/ledger/verification/manifest.js';
 import { segmentPath } from '../../src/ledger/verification/segment.js';
+import { type VerifyOptions, verifyExport } from '../../src/ledger/verify.js';
 
 export const deployment = 'acme.example/prod';
 export const key = keyOfSeed(deployment, new Uint8Array(32).fill(1));
@@ -16,6 +18,22 @@ export const sha256: Sha256 = (bytes) => Buffer.from(hash('sha256', bytes, 'bina
 
 export type Files = Map<string, Uint8Array>;
 export const readerOf = (files: Files) => async (path: string) => files.get(path) ?? null;
+
+/** What an auditor has from outside. */
+export const keys = [publicKeyText(key)];
+export const check = (files: Files, options: Partial<VerifyOptions> = {}): Promise<Verdict> =>
+  verifyExport(readerOf(files), { keys, sha256, ...options });
+export const first = (verdict: Verdict) => verdict.problems[0];
+
+/** The log that most tests tamper with. */
+export const log = 'acme';
+
+/** A receipt with one field changed, still canonical. */
+export const edited = (entry: Uint8Array, change: (receipt: Record<string, unknown>) => void) => {
+  const receipt = JSON.parse(fromUtf8(entry)!);
+  change(receipt);
+  return canonicalEntry(receipt);
+};
 
 export class TestLedger {
   readonly entries = new Map<string, Uint8Array[]>();
@@ -150,6 +168,16 @@ export class TestLedger {
     writeBundles(files, log, entries, entries.length);
   }
 }
+
+/** Hashes of subtrees over entries, as tiles would answer them. */
+export const sourceOf =
+  (entries: readonly Uint8Array[]): HashSource =>
+  (subtrees) =>
+    subtrees.map(({ level, index }) => {
+      const part = new TestLedger();
+      for (const entry of entries.slice(index * 2 ** level, (index + 1) * 2 ** level)) part.put('part', entry);
+      return part.root('part');
+    });
 
 function writeBundles(files: Files, log: string, entries: readonly Uint8Array[], size: number): void {
   const bundles = Math.ceil(size / 256);

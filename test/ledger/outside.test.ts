@@ -3,26 +3,11 @@
  * checkpoint.
  */
 import { describe, expect, test } from 'vitest';
-import { canonicalEntry } from '../../src/ledger/canonical.js';
-import { consistencyProof, leafHash } from '../../src/ledger/merkle.js';
+import { consistencyProof } from '../../src/ledger/merkle.js';
 import { keyOfSeed, publicKeyText } from '../../src/ledger/note.js';
 import { fromUtf8, toBase64, utf8 } from '../../src/ledger/text.js';
-import type { Verdict } from '../../src/ledger/verdict.js';
-import { type VerifyOptions, verifyExport } from '../../src/ledger/verify.js';
-import { deployment, type Files, key, readerOf, sampleLedger, sha256, TestLedger } from './exports.js';
-
-const keys = [publicKeyText(key)];
-const check = (files: Files, options: Partial<VerifyOptions> = {}): Promise<Verdict> =>
-  verifyExport(readerOf(files), { keys, sha256, ...options });
-const log = 'acme';
-
-/** A receipt with one field changed, still canonical. */
-const edited = (entry: Uint8Array, change: (receipt: Record<string, unknown>) => void) => {
-  const receipt = JSON.parse(fromUtf8(entry)!);
-  change(receipt);
-  return canonicalEntry(receipt);
-};
-const first = (verdict: Verdict) => verdict.problems[0];
+import { verifyExport } from '../../src/ledger/verify.js';
+import { check, deployment, edited, first, key, keys, log, sampleLedger, sha256, sourceOf, TestLedger } from './exports.js';
 
 describe('a checkpoint', () => {
   const other = keyOfSeed(deployment, new Uint8Array(32).fill(2));
@@ -239,14 +224,7 @@ describe('an accepted restore', () => {
       kind: 'truncated',
       message: expect.stringContaining('no proof was given'),
     });
-    const leaves = before.map((entry) => leafHash(entry));
-    const proof = await consistencyProof(14, 16, (subtrees) =>
-      subtrees.map(({ level, index }) => {
-        const part = new TestLedger();
-        for (const entry of before.slice(index * 2 ** level, (index + 1) * 2 ** level)) part.put('x', entry);
-        return level === 0 ? leaves[index]! : part.root('x');
-      }),
-    );
+    const proof = await consistencyProof(14, 16, sourceOf(before));
     const consistency = proof.map(toBase64);
     expect(await check(ledger.export(), { checkpoint: { note: outside.at14, consistency } })).toMatchObject({ ok: true });
     const bent = consistency.with(0, toBase64(new Uint8Array(32)));

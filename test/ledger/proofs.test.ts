@@ -1,23 +1,13 @@
 /** A single proof: whoever has the public key can check it, and nothing that was bent passes. */
 import { describe, expect, test } from 'vitest';
 import { canonicalize } from '../../src/ledger/canonical.js';
-import { type HashSource, inclusionProof, leafHash } from '../../src/ledger/merkle.js';
+import { inclusionProof, leafHash } from '../../src/ledger/merkle.js';
 import { keyOfSeed, publicKeyText } from '../../src/ledger/note.js';
 import { type EventProof, type ReceiptProof, verifyEventProof, verifyReceiptProof } from '../../src/ledger/proofs.js';
 import { fromUtf8, toBase64, utf8 } from '../../src/ledger/text.js';
-import { deployment, eventRow, key, sampleLedger, sha256, TestLedger } from './exports.js';
+import { deployment, eventRow, key, keys, sampleLedger, sha256, sourceOf } from './exports.js';
 
-const keys = [publicKeyText(key)];
 const ledger = sampleLedger();
-
-const sourceOf =
-  (entries: readonly Uint8Array[]): HashSource =>
-  (subtrees) =>
-    subtrees.map(({ level, index }) => {
-      const part = new TestLedger();
-      for (const entry of entries.slice(index * 2 ** level, (index + 1) * 2 ** level)) part.put('part', entry);
-      return part.root('part');
-    });
 
 async function entryProof(log: string, index: number) {
   const entries = ledger.entries.get(log)!;

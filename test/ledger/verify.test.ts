@@ -2,24 +2,11 @@
 import { describe, expect, test } from 'vitest';
 import { canonicalEntry } from '../../src/ledger/canonical.js';
 import { leafHash } from '../../src/ledger/merkle.js';
-import { publicKeyText, signCheckpoint } from '../../src/ledger/note.js';
+import { signCheckpoint } from '../../src/ledger/note.js';
 import { fromUtf8, utf8 } from '../../src/ledger/text.js';
-import { describe as inWords, type Verdict } from '../../src/ledger/verdict.js';
-import { type VerifyOptions, verifyExport } from '../../src/ledger/verify.js';
-import { deployment, type Files, key, readerOf, sampleLedger, sha256, TestLedger, tamper } from './exports.js';
-
-const keys = [publicKeyText(key)];
-const check = (files: Files, options: Partial<VerifyOptions> = {}): Promise<Verdict> =>
-  verifyExport(readerOf(files), { keys, sha256, ...options });
-const log = 'acme';
-
-/** A receipt with one field changed, still canonical. */
-const edited = (entry: Uint8Array, change: (receipt: Record<string, unknown>) => void) => {
-  const receipt = JSON.parse(fromUtf8(entry)!);
-  change(receipt);
-  return canonicalEntry(receipt);
-};
-const first = (verdict: Verdict) => verdict.problems[0];
+import { describe as inWords } from '../../src/ledger/verdict.js';
+import { verifyExport } from '../../src/ledger/verify.js';
+import { check, deployment, edited, first, key, keys, log, readerOf, sampleLedger, TestLedger, tamper } from './exports.js';
 
 describe('an export as it was signed', () => {
   test('verifies with the key and an outside checkpoint of _system, which covers every log', async () => {

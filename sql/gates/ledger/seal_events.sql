@@ -26,7 +26,7 @@ begin
     if v_restored then
       -- Then begin anew with the transactions of this server, and leave alone what came with the dump.
       update writ_data.ledger_clockwork set seal_xid = '0', seal_id = '00000000-0000-0000-0000-000000000000',
-        seal_since = greatest(c.seal_since::text, (select max(b.batch_id::text) from writ_data.event_batch b where b.xid > v_next))::uuid;
+        seal_since = greatest(c.seal_since::text, (select max(s.upto::text) from writ_data.event_seal s))::uuid;
     end if;
     return 0;
   end if;

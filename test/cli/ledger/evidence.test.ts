@@ -1,7 +1,8 @@
 /** `writ ledger export`, `verify` and `prove`: what leaves the database can be checked without it, and what was changed is named. */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { defineJob } from '../../../src/index.js';
+import type { GrowthProof } from '../../../src/ledger/proofs.js';
 import { entryOf } from '../../ledger/receipts.js';
 import { sealEverything } from '../../ledger/sealing.js';
 import { Scene } from './scene.js';
@@ -181,9 +182,71 @@ describe('prove', () => {
     expect([foreign.code, foreign.stderr]).toEqual([1, expect.stringMatching(/None of the keys that were given/)]);
   });
 
+  test('that the log has only grown since a checkpoint which was kept is proven, and a person can read it', async () => {
+    await scene.sign();
+    renameSync(scene.path('checkpoint'), scene.path('kept'));
+    await scene.receipts('acme', 1, 3);
+    await scene.sign();
+    const size = (file: string) => scene.read(file).split('\n')[1];
+    const made = await scene.ledger(['prove', '--since', 'kept', '--out', 'growth.json']);
+    expect([made.code, made.stdout]).toEqual([0, expect.stringMatching(/The proof is in growth\.json.*prove --check growth\.json/)]);
+    const { code, stdout, stderr } = await scene.ledger(['prove', '--check', 'growth.json', '--key', key], nowhere);
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout.split('\n').map((line) => line.trim().replaceAll(/ {2,}/g, ' '))).toEqual([
+      '✓ The proof holds: the log has only grown.',
+      '',
+      'log _system',
+      `then ${size('kept')} entries, epoch 1`,
+      'deployment acme.example/test',
+      `checkpoint ${size('checkpoint')} entries, epoch 1, signed by ${/^[^+]+\+[^+]+/.exec(key)?.[0]}`,
+      '',
+    ]);
+    const told = JSON.parse((await scene.ledger(['prove', '--check', 'growth.json', '--key', key, '--json'], nowhere)).stdout);
+    expect(told).toMatchObject({ log: '_system', size: Number(size('checkpoint')), before: { epoch: 1, size: Number(size('kept')) } });
+    // Without --out the proof itself is what is printed.
+    expect((await scene.ledger(['prove', '--since', 'kept'])).stdout).toBe(scene.read('growth.json'));
+
+    const proof = JSON.parse(scene.read('growth.json')) as GrowthProof;
+    for (const [bent, words] of [
+      [{ ...proof, before: proof.checkpoint, checkpoint: proof.before }, /The proof does not hold.*does not begin with one of/],
+      [{ ...proof, consistency: [] }, /The proof does not hold.*too short/],
+      [{ ...proof, before: proof.before.replace(/\n\d+\n/, '\n0\n') }, /a signature of a known key that does not fit/],
+    ] as const) {
+      writeFileSync(scene.path('bent.json'), JSON.stringify(bent));
+      const { code, stdout, stderr } = await scene.ledger(['prove', '--check', 'bent.json', '--key', key], nowhere);
+      expect([code, stdout, stderr]).toEqual([1, '', expect.stringMatching(words)]);
+    }
+  });
+
+  test('a database that is not the one the checkpoint was signed for does not prove that it is', async () => {
+    await scene.sign();
+    const other = await Scene.make();
+    try {
+      writeFileSync(other.path('key'), scene.read('key'), { mode: 0o600 });
+      await other.receipts('acme', 1, 3);
+      await other.sign(); // at least as many as were kept: a key and the tree of acme
+      const { code, stdout, stderr } = await other.ledger(['prove', '--since', scene.path('checkpoint')]);
+      expect([code, stdout, stderr]).toEqual([1, '', expect.stringMatching(/is not the one that a checkpoint outside was signed for/)]);
+      for (let n = 1; n < 6; n++) {
+        await scene.receipts('acme', n, 1);
+        await scene.sign();
+      }
+      const ahead = await other.ledger(['prove', '--since', scene.path('checkpoint')]);
+      expect([ahead.code, ahead.stderr]).toEqual([
+        1,
+        expect.stringMatching(/No signed checkpoint covers this yet\. \(\d+ receipts of _system are signed, and the checkpoint has \d+\)/),
+      ]);
+    } finally {
+      await other.end();
+    }
+  });
+
   test.each([
     ['nothing to prove', [], 2, /one of --event, --receipt, --since and --check/],
     ['two things at once', ['--event', 'a', '--receipt', 'b'], 2, /one of --event/],
+    ['growth, and a check of it', ['--since', 'key', '--check', 'b'], 2, /one of --event/],
+    ['growth since a place with nothing in it', ['--since', 'gone'], 2, /gone holds no checkpoint[\s\S]*--since/],
+    ['growth since what is no checkpoint', ['--since', 'key'], 1, /not a signed checkpoint/],
     ['an event that is not there', ['--event', '00000000-0000-7000-8000-000000000001'], 1, /not sealed, or is not there/],
     ['a receipt that is not there', ['--receipt', 'b'], 1, /no such receipt/],
     ['a check without a key', ['--check', 'key'], 2, /worth what its key is worth/],
