@@ -17,7 +17,9 @@ export function generatedFiles() {
     'docs/reference/gates.md': gatesPage(),
     'docs/reference/commands.md': commandsPage(),
   };
-  const guards = machines.flatMap((machine) => (machine.stored ? [[`sql/gates/queue/guard_${machine.name}.sql`, guardSql(machine)]] : []));
+  const guards = machines.flatMap((machine) =>
+    machine.stored ? [[`sql/gates/${machine.stored.layer}/guard_${machine.name}.sql`, guardSql(machine)]] : [],
+  );
   return { ...files, ...Object.fromEntries(guards) };
 }
 

@@ -3,6 +3,7 @@ import { evidence } from './evidence.js';
 import { installation } from './installation.js';
 import { ledger } from './ledger.js';
 import { receipts } from './receipts.js';
+import { runs } from './runs.js';
 import { surroundings } from './surroundings.js';
 
 /**
@@ -282,6 +283,7 @@ export const registry = {
   ...installation,
   ...evidence,
   ...ledger,
+  ...runs,
 } as const satisfies Record<string, Entry>;
 
 export type ErrorCode = keyof typeof registry;

@@ -25,5 +25,5 @@ export const execution: Machine<ExecutionState, ExecutionEvent> = {
     { from: 'IN_PROGRESS', event: 'reap', to: 'ABORTED' },
     { from: 'COMMITTED', event: 'reap', to: 'DONE' },
   ],
-  stored: { table: 'writ_data.job_execution', column: 'status', states: ['COMMITTED', 'DONE', 'ABORTED'] },
+  stored: { table: 'writ_data.job_execution', column: 'status', states: ['COMMITTED', 'DONE', 'ABORTED'], layer: 'queue' },
 };

@@ -19,8 +19,8 @@ export interface Machine<State extends string, Event extends string> {
   readonly events: readonly Event[];
   readonly terminal: readonly State[];
   readonly transitions: readonly Transition<State, Event>[];
-  /** Where the state is stored in a column that may be updated, and which of the states are. */
-  readonly stored?: { readonly table: string; readonly column: string; readonly states: readonly State[] };
+  /** Where the state is stored in a column that may be updated, which of the states are, and the folder of sql/gates/ that its guard belongs to. */
+  readonly stored?: { readonly table: string; readonly column: string; readonly states: readonly State[]; readonly layer: string };
 }
 
 /** The states that an event can lead to from a state; empty means that the event is refused there. */

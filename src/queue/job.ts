@@ -1,7 +1,7 @@
 /** Kinds of jobs: a name, what its input looks like, how it is retried. The handler is attached where the work is done. */
 import type { StandardSchemaV1 } from '@standard-schema/spec';
-import { WritRefusal } from '../errors/index.js';
 import { type Duration, seconds } from './duration.js';
+import { parseWith } from './schema.js';
 import type { JobContext } from './worker/context.js';
 
 export interface JobOptions {
@@ -57,16 +57,7 @@ export class JobKind<Sent, Received = Sent> {
 
   /** The input as the handler gets it; refuses one that does not fit the schema. */
   async parse(input: unknown): Promise<Received> {
-    if (!this.#schema) return input as Received;
-    const result = await this.#schema['~standard'].validate(input);
-    if (result.issues) {
-      const issues = result.issues.slice(0, 5).map((issue) => {
-        const path = issue.path?.map((part) => String(typeof part === 'object' ? part.key : part)).join('.');
-        return path ? `${path}: ${issue.message}` : issue.message;
-      });
-      throw new WritRefusal('invalid_input', `${this.kind}: ${issues.join('; ')}`);
-    }
-    return result.value as Received;
+    return (this.#schema ? await parseWith(this.#schema, input, this.kind) : input) as Received;
   }
 
   /** What the database keeps about this kind. */
