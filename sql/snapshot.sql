@@ -19,6 +19,8 @@ create sequence writ_data.ledger_key_key_no_seq; -- owner writ_owner
 
 create sequence writ_data.ledger_restore_restore_no_seq; -- owner writ_owner
 
+create sequence writ_data.plan_plan_no_seq; -- owner writ_owner
+
 create sequence writ_data.receipt_no; -- owner writ_owner
 
 create table writ_data.event_batch ( -- owner writ_owner
@@ -33,12 +35,17 @@ create table writ_data.event_batch ( -- owner writ_owner
   subjects uuid[] not null storage external,
   details jsonb,
   note text,
+  run_ids uuid[] storage external,
+  run_seqs integer[],
+  run_leaves bytea storage external,
   constraint event_batch_pkey PRIMARY KEY (batch_id),
   constraint event_ranges_are_parallel CHECK (((cardinality(types) = cardinality(first)) AND (cardinality(types) = cardinality(last))))
 ) partition by RANGE (batch_id);
 CREATE INDEX event_batch_by_xid ON ONLY writ_data.event_batch USING btree (xid, batch_id);
+CREATE INDEX event_batch_of_runs ON ONLY writ_data.event_batch USING btree (xid, batch_id) WHERE (run_ids IS NOT NULL);
 CREATE TRIGGER event_batch_is_written_once BEFORE DELETE OR UPDATE ON writ_data.event_batch FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
 comment on table writ_data.event_batch is 'One row per gate call that changed something. Who called what, shown by writ.command_run; and its facts, types[i] happened to subjects[first[i]..last[i]], shown one by one by writ.event_outbox.';
+comment on column writ_data.event_batch.run_leaves is 'The hashes of the run events that this call appended, run_seqs[i] of run_ids[i]: so they are sealed with it.';
 
 create table writ_data.job ( -- owner writ_owner
   job_id uuid not null,
@@ -66,6 +73,11 @@ create table writ_data.job ( -- owner writ_owner
   enqueued_at timestamp with time zone not null,
   source_system text not null,
   ready_seq bigint,
+  run_id uuid,
+  step_no smallint,
+  place integer,
+  logical_attempt smallint,
+  undo boolean,
   constraint enqueued_by_is_not_blank CHECK ((btrim(enqueued_by) <> ''::text)),
   constraint executor_is_whitelisted CHECK ((executor = ANY (ARRAY['DOT'::text, 'Agent'::text, 'Hermes'::text, 'Codex'::text, 'PG_worker'::text, 'external_worker'::text, 'future_Kestra_adapter'::text]))),
   constraint input_is_stored_or_referenced CHECK (((payload_ref IS NULL) OR (input IS NULL))),
@@ -77,12 +89,14 @@ create table writ_data.job ( -- owner writ_owner
 ) partition by RANGE (job_id);
 CREATE INDEX job_by_correlation ON ONLY writ_data.job USING btree (correlation_id) WHERE (correlation_id IS NOT NULL);
 CREATE INDEX job_by_parent ON ONLY writ_data.job USING btree (parent_job_id) WHERE (parent_job_id IS NOT NULL);
+CREATE INDEX job_by_run ON ONLY writ_data.job USING btree (run_id, step_no, logical_attempt, place) WHERE (run_id IS NOT NULL);
 CREATE INDEX job_by_workflow ON ONLY writ_data.job USING btree (workflow_id) WHERE (workflow_id IS NOT NULL);
 CREATE TRIGGER job_is_written_once BEFORE UPDATE ON writ_data.job FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
 comment on column writ_data.job.idempotency_key is 'Null: nobody gave one, and the job answers to its own id.';
 comment on column writ_data.job.limit_key is 'What the limits of its kind count together; null: the kind as a whole.';
 comment on column writ_data.job.safe_payload is 'Null: empty.';
 comment on column writ_data.job.ready_seq is 'Where in its lane it stood first; null when it was enqueued for later.';
+comment on column writ_data.job.run_id is 'Set: the job is a step of this run, the step step_no of its plan; place: of an element of its list; undo: its compensation.';
 
 create table writ_data.job_cleaned ( -- owner writ_owner
   job_id uuid not null,
@@ -121,7 +135,7 @@ create table writ_data.job_execution ( -- owner writ_owner
 ) partition by RANGE (job_id);
 CREATE INDEX job_execution_dead_letter ON ONLY writ_data.job_execution USING btree (job_id) WHERE (final AND (abort_kind <> 'cancelled'::text));
 CREATE UNIQUE INDEX a_job_has_one_effect_or_one_end ON ONLY writ_data.job_execution USING btree (job_id) WHERE ((status = ANY (ARRAY['COMMITTED'::text, 'DONE'::text])) OR final);
-CREATE TRIGGER execution_moves_legally BEFORE UPDATE ON writ_data.job_execution FOR EACH ROW WHEN ((((old.status || '>'::text) || new.status) <> 'COMMITTED>DONE'::text)) EXECUTE FUNCTION writ_data.refuse_change();
+CREATE TRIGGER execution_moves_legally BEFORE UPDATE ON writ_data.job_execution FOR EACH ROW WHEN ((((old.status || '>'::text) || new.status) <> ALL (ARRAY['COMMITTED>DONE'::text, 'COMMITTED>COMMITTED'::text]))) EXECUTE FUNCTION writ_data.refuse_change();
 comment on table writ_data.job_execution is 'Executions that have reached their commit boundary or ended. Open ones are places in job_lease. Attempt 0: ended without ever being tried.';
 
 create table writ_data.receipt ( -- owner writ_owner
@@ -142,6 +156,129 @@ CREATE INDEX receipt_by_no ON ONLY writ_data.receipt USING btree (receipt_no);
 CREATE TRIGGER receipt_is_written_once BEFORE DELETE OR UPDATE ON writ_data.receipt FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
 comment on table writ_data.receipt is 'What happened and why, one row each, as the bytes that are hashed: RFC 8785 JSON. By month, so that what is archived can be dropped; its leaf hash stays in ledger_leaf.';
 comment on column writ_data.receipt.stream_seq is 'Counts the receipts of one stream, a governor or a contract for instance, without a gap: its row is locked when one is written.';
+
+create table writ_data.run ( -- owner writ_owner
+  run_id uuid not null,
+  tenant_id text not null,
+  project_id text not null,
+  environment_id text not null,
+  plan_no integer not null,
+  engine text not null,
+  engine_run_ref jsonb,
+  priority smallint not null,
+  request_id text,
+  original_run_id uuid,
+  status text not null,
+  ending text,
+  ending_with jsonb,
+  input jsonb,
+  pauses integer not null default 0,
+  steered boolean not null default false,
+  started_by text not null,
+  created_at timestamp with time zone not null,
+  moved_at timestamp with time zone not null,
+  constraint a_run_ends_badly_or_not_at_all CHECK ((ending = ANY (ARRAY['FAILED'::text, 'CANCELLED'::text]))),
+  constraint run_pkey PRIMARY KEY (run_id),
+  constraint run_status_is_known CHECK ((status = ANY (ARRAY['PENDING'::text, 'APPROVED'::text, 'RUNNING'::text, 'PAUSED'::text, 'COMPLETED'::text, 'FAILED'::text, 'CANCELLED'::text]))),
+  constraint started_by_somebody CHECK ((btrim(started_by) <> ''::text)),
+  constraint tenant_is_not_blank CHECK ((tenant_id <> ''::text))
+) partition by RANGE (run_id);
+CREATE INDEX run_by_tenant ON ONLY writ_data.run USING btree (tenant_id, run_id);
+CREATE INDEX run_paused ON ONLY writ_data.run USING btree (moved_at) WHERE (status = 'PAUSED'::text);
+CREATE TRIGGER run_moves_legally BEFORE UPDATE ON writ_data.run FOR EACH ROW WHEN ((((old.status || '>'::text) || new.status) <> ALL (ARRAY['PENDING>APPROVED'::text, 'PENDING>PENDING'::text, 'APPROVED>APPROVED'::text, 'PENDING>RUNNING'::text, 'APPROVED>RUNNING'::text, 'RUNNING>PAUSED'::text, 'PAUSED>RUNNING'::text, 'RUNNING>COMPLETED'::text, 'RUNNING>FAILED'::text, 'PAUSED>FAILED'::text, 'PENDING>CANCELLED'::text, 'APPROVED>CANCELLED'::text, 'RUNNING>CANCELLED'::text, 'PAUSED>CANCELLED'::text, 'RUNNING>RUNNING'::text, 'PAUSED>PAUSED'::text]))) EXECUTE FUNCTION writ_data.refuse_change();
+comment on table writ_data.run is 'One execution of a plan. Its row is locked by whoever appends to its log, and written only when the run itself moves.';
+comment on column writ_data.run.ending is 'Set: nothing new begins; when what runs has ended and what was done is undone, the run ends so.';
+comment on column writ_data.run.steered is 'Somebody has retried or skipped a step of it: then the end of a step does not decide alone what follows.';
+
+create table writ_data.run_delivery ( -- owner writ_owner
+  run_id uuid not null,
+  delivery_id text not null,
+  event text not null,
+  payload json,
+  delivered_at timestamp with time zone not null,
+  delivered_by text not null,
+  taken_by text,
+  constraint run_delivery_pkey PRIMARY KEY (run_id, delivery_id)
+) partition by RANGE (run_id);
+comment on table writ_data.run_delivery is 'What came from outside for a run. One that no step waits for yet is kept for it.';
+
+create table writ_data.run_event ( -- owner writ_owner
+  run_id uuid not null,
+  run_seq integer not null,
+  event_type text not null,
+  step_id text not null,
+  logical_attempt text not null,
+  engine_attempt integer,
+  data jsonb not null,
+  signal_id uuid,
+  at timestamp with time zone not null,
+  emitted_at timestamp with time zone,
+  batch_id uuid not null,
+  each_no smallint,
+  tally integer,
+  stopped_at integer,
+  constraint data_holds_references_only CHECK ((octet_length((data)::text) <= 70000)),
+  constraint items_are_counted CHECK (((each_no IS NULL) = (tally IS NULL))),
+  constraint run_event_pkey PRIMARY KEY (run_id, run_seq),
+  constraint run_seq_counts_from_one CHECK ((run_seq > 0))
+) partition by RANGE (run_id);
+CREATE INDEX run_event_by_each ON ONLY writ_data.run_event USING btree (run_id, each_no, logical_attempt, tally) WHERE (each_no IS NOT NULL);
+CREATE UNIQUE INDEX an_event_happens_once ON ONLY writ_data.run_event USING btree (run_id, step_id, logical_attempt, event_type);
+CREATE TRIGGER run_event_is_written_once BEFORE DELETE OR UPDATE ON writ_data.run_event FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
+comment on table writ_data.run_event is 'The logs of the runs. run_seq is dense: the run''s row is locked while a number is taken. The key of an event is that of its index: the run''s version of the plan is the same throughout.';
+comment on column writ_data.run_event.batch_id is 'The row of the record that seals it.';
+comment on column writ_data.run_event.tally is 'Of an element of a list: how many of it have ended by now. stopped_at: how many had when the first one failed.';
+
+create table writ_data.run_item ( -- owner writ_owner
+  run_id uuid not null,
+  step_no smallint not null,
+  attempt smallint not null,
+  place integer not null,
+  item integer not null,
+  value jsonb not null,
+  constraint run_item_pkey PRIMARY KEY (run_id, step_no, attempt, place)
+) partition by RANGE (run_id);
+comment on table writ_data.run_item is 'The elements of a list that a step goes over, as they were when it began.';
+
+create table writ_data.run_signal ( -- owner writ_owner
+  run_id uuid not null,
+  signal_id uuid not null,
+  type text not null,
+  accepted boolean not null,
+  code text,
+  new_run_id uuid,
+  principal text not null,
+  at timestamp with time zone not null,
+  constraint run_signal_pkey PRIMARY KEY (run_id, signal_id)
+) partition by RANGE (run_id);
+
+create table writ_data.run_snapshot ( -- owner writ_owner
+  run_id uuid not null,
+  last_seq integer not null,
+  status text not null,
+  snapshot json not null,
+  missing integer,
+  updated_at timestamp with time zone not null,
+  constraint run_snapshot_pkey PRIMARY KEY (run_id)
+) partition by RANGE (run_id);
+CREATE INDEX run_snapshot_stale ON ONLY writ_data.run_snapshot USING btree (run_id) WHERE (missing IS NOT NULL);
+comment on column writ_data.run_snapshot.missing is 'Set: the event of this number is not there, and the projector waits for it.';
+
+create table writ_data.alert ( -- owner writ_owner
+  alert_id uuid not null,
+  code text not null,
+  severity text not null,
+  tenant_id text,
+  subject text not null,
+  detail jsonb not null,
+  raised_at timestamp with time zone not null,
+  cleared_at timestamp with time zone,
+  cleared_by text,
+  constraint alert_pkey PRIMARY KEY (alert_id),
+  constraint cleared_by_somebody CHECK (((cleared_at IS NULL) = (cleared_by IS NULL))),
+  constraint severity_is_known CHECK ((severity = ANY (ARRAY['P1'::text, 'P2'::text, 'P3'::text])))
+);
+CREATE UNIQUE INDEX an_alert_stands_once ON writ_data.alert USING btree (code, subject) WHERE (cleared_at IS NULL);
 
 create table writ_data.clockwork ( -- owner writ_owner
   one boolean not null default true,
@@ -302,6 +439,7 @@ create table writ_data.job_lease ( -- owner writ_owner
   ended_early integer not null default 0,
   limited boolean not null default false,
   alone boolean not null default false,
+  stepped boolean not null default false,
   constraint a_generator_never_leases CHECK ((holder !~~ 'MOT:%'::text)),
   constraint holder_is_not_blank CHECK ((btrim(holder) <> ''::text)),
   constraint job_lease_pkey PRIMARY KEY (lease_token),
@@ -314,6 +452,7 @@ comment on table writ_data.job_lease is 'One row per claimed batch. Jobs 1..n ar
 comment on column writ_data.job_lease.ended_early is 'Jobs that ended without having been started; a later start mark passes over them.';
 comment on column writ_data.job_lease.limited is 'Counts in limit_hold.';
 comment on column writ_data.job_lease.alone is 'Holds one job that is suspected of killing its worker; nothing runs beside it.';
+comment on column writ_data.job_lease.stepped is 'Holds steps of runs.';
 
 create table writ_data.job_ready ( -- owner writ_owner
   lane_id bigint not null,
@@ -326,6 +465,7 @@ create table writ_data.job_ready ( -- owner writ_owner
   moved boolean not null default false,
   inputs text[] storage external,
   max_attempts smallint,
+  steps text[],
   constraint moved_jobs_stand_by_themselves CHECK (((NOT moved) OR (cardinality(job_ids) = 1))),
   constraint ready_row_has_jobs CHECK (((cardinality(job_ids) >= 1) AND (cardinality(job_ids) <= 100)))
 );
@@ -335,6 +475,7 @@ CREATE INDEX job_ready_moved ON writ_data.job_ready USING btree ((job_ids[1])) W
 comment on table writ_data.job_ready is 'What can be claimed now: the jobs that one call added to a lane, at most a hundred to a row. A claim deletes the row and writes a lease.';
 comment on column writ_data.job_ready.moved is 'Came here after a delay, a retry or a release, and so not where its ready_seq says.';
 comment on column writ_data.job_ready.max_attempts is 'Set: the row carries all that a worker needs to know, with the inputs beside it, and a claim need not look the jobs up. Null: it has to.';
+comment on column writ_data.job_ready.steps is 'Set: the jobs are steps, and this is what a claim says of each.';
 
 create table writ_data.job_subscription ( -- owner writ_owner
   executor_id text not null,
@@ -515,6 +656,60 @@ create table writ_data.limit_meter ( -- owner writ_owner
 ) with (fillfactor=50);
 comment on table writ_data.limit_meter is 'When the burst of a rate-limited kind and key will be full again, if nothing more starts.';
 
+create table writ_data.plan ( -- owner writ_owner
+  plan_no integer not null,
+  plan_id text not null,
+  plan_version text not null,
+  sha256 bytea not null,
+  document text not null,
+  on_failure text not null,
+  last_steps smallint[] not null,
+  registered_by text not null,
+  registered_at timestamp with time zone not null,
+  constraint failure_fails_or_pauses CHECK ((on_failure = ANY (ARRAY['fail'::text, 'pause'::text]))),
+  constraint plan_is_what_its_hash_says CHECK ((sha256 = sha256(convert_to(document, 'UTF8'::name)))),
+  constraint plan_pkey PRIMARY KEY (plan_no),
+  constraint plan_plan_id_plan_version_key UNIQUE (plan_id, plan_version)
+);
+CREATE TRIGGER plan_is_written_once BEFORE DELETE OR UPDATE ON writ_data.plan FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
+comment on table writ_data.plan is 'Versions of plans, as the canonical JSON that is hashed. A version never changes; a run keeps the one it started with.';
+comment on column writ_data.plan.last_steps is 'Steps that nothing comes after: when they have ended, the run has.';
+
+create table writ_data.plan_step ( -- owner writ_owner
+  plan_no integer not null,
+  step_no smallint not null,
+  step_id text not null,
+  type text not null,
+  job_kind text not null,
+  after smallint[] not null,
+  next smallint[] not null,
+  condition jsonb,
+  optional boolean not null,
+  input jsonb,
+  over text,
+  parallel integer,
+  event text,
+  wait_ms bigint,
+  on_timeout text,
+  max_attempts smallint,
+  timeout_ms bigint,
+  undo_kind text,
+  undo_input jsonb,
+  undo_attempts smallint,
+  plain boolean not null default false,
+  constraint a_timer_has_a_time CHECK (((type <> 'timer'::text) OR (wait_ms IS NOT NULL))),
+  constraint only_a_wait_has_an_event CHECK (((type = 'wait'::text) = (event IS NOT NULL))),
+  constraint only_each_goes_over_a_list CHECK (((type = 'each'::text) = ((over IS NOT NULL) AND (parallel IS NOT NULL)))),
+  constraint plan_step_job_kind_fkey FOREIGN KEY (job_kind) REFERENCES writ_data.job_kind(job_kind),
+  constraint plan_step_pkey PRIMARY KEY (plan_no, step_no),
+  constraint plan_step_plan_no_fkey FOREIGN KEY (plan_no) REFERENCES writ_data.plan(plan_no),
+  constraint plan_step_plan_no_step_id_key UNIQUE (plan_no, step_id),
+  constraint plan_step_undo_kind_fkey FOREIGN KEY (undo_kind) REFERENCES writ_data.job_kind(job_kind),
+  constraint type_is_known CHECK ((type = ANY (ARRAY['job'::text, 'each'::text, 'wait'::text, 'timer'::text])))
+);
+comment on column writ_data.plan_step.input is 'A template; null: the input of the run, or the element of the list.';
+comment on column writ_data.plan_step.plain is 'What comes after it are jobs that wait for nothing else and have no condition; or nothing, and the plan has no other last step. Then its end decides alone what follows.';
+
 create table writ_data.queue_worker ( -- owner writ_owner
   executor_id text not null,
   executor_kind text not null,
@@ -566,6 +761,26 @@ create table writ_data.receipt_stream ( -- owner writ_owner
   constraint receipt_stream_pkey PRIMARY KEY (log_id, stream)
 ) with (fillfactor=50);
 comment on table writ_data.receipt_stream is 'Streams that have no row of their own to count in.';
+
+create table writ_data.run_projector ( -- owner writ_owner
+  one boolean not null default true,
+  xid xid8 not null default '0'::xid8,
+  batch_id uuid not null default '00000000-0000-0000-0000-000000000000'::uuid,
+  holder text,
+  held_until timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  moved_at timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  constraint run_projector_one_check CHECK (one),
+  constraint run_projector_pkey PRIMARY KEY (one)
+) with (fillfactor=10);
+comment on table writ_data.run_projector is 'How far the projector has followed the record. It moves once per turn, whatever the number of events.';
+
+create table writ_data.run_request ( -- owner writ_owner
+  request_sha256 bytea not null,
+  run_id uuid not null,
+  constraint run_request_pkey PRIMARY KEY (request_sha256)
+);
+CREATE INDEX run_request_by_run ON writ_data.run_request USING btree (run_id);
+comment on table writ_data.run_request is 'SHA-256 of [tenant, project, environment, plan, version, request] as JSON: the same request is the same run, for as long as the run is kept.';
 
 create table writ_data.schedule ( -- owner writ_owner
   tenant_id text not null,
@@ -637,6 +852,20 @@ create table writ_data.tenant_weight ( -- owner writ_owner
 );
 comment on table writ_data.tenant_weight is 'Shares of tenants that are not 1.';
 
+-- view writ.alert; owner writ_owner; source 8bd6adfb1c405c0cb742055884a092e070f143fe0ae2712a60e670d3654d5ece
+--   alert_id uuid
+--   code text
+--   severity text
+--   tenant_id text
+--   subject text
+--   detail jsonb
+--   raised_at timestamp with time zone
+--   cleared_at timestamp with time zone
+--   cleared_by text
+grant select on writ.alert to dot_executor;
+grant select on writ.alert to workflow_admin;
+grant select on writ.alert to writ_auditor;
+
 -- view writ.command_run; owner writ_owner; source 15d0ae3e6480f7462f4a8a9e5a8e341e74da9a90fc30ae7f308fa39de0ac9229
 --   run_id uuid
 --   at timestamp with time zone
@@ -680,7 +909,7 @@ grant select on writ.dot_config to dot_executor;
 grant select on writ.dot_config to workflow_admin;
 grant select on writ.dot_config to writ_auditor;
 
--- view writ.event_outbox; owner writ_owner; source db43c4ad0c0da3b278b926ccf6f5e8456f0aac1f80f471b088beea8e5ea2c891
+-- view writ.event_outbox; owner writ_owner; source bb17983ebc7d4e69b08fdb0d4a5b9c5a606307813f9222c7b145f44819bb1476
 --   id uuid
 --   event_domain text
 --   event_type text
@@ -889,6 +1118,18 @@ grant select on writ.ledger_log to writ_auditor;
 grant select on writ.ledger_node to workflow_admin;
 grant select on writ.ledger_node to writ_auditor;
 
+-- view writ.plan; owner writ_owner; source de5140cef74089802f0072ea289da9119af1b829433aeabcc2a89a8769b1a9cf
+--   plan_id text
+--   plan_version text
+--   sha256 text
+--   size_bytes integer
+--   document text
+--   registered_by text
+--   registered_at timestamp with time zone
+grant select on writ.plan to dot_executor;
+grant select on writ.plan to workflow_admin;
+grant select on writ.plan to writ_auditor;
+
 -- view writ.receipt; owner writ_owner; source 7df72ad0742c1005cccaaf453b37413dfedce9cbf7fc11931f628e0a0e043d8a
 --   receipt_id uuid
 --   log_id text
@@ -900,6 +1141,63 @@ grant select on writ.ledger_node to writ_auditor;
 --   leaf_index bigint
 grant select on writ.receipt to workflow_admin;
 grant select on writ.receipt to writ_auditor;
+
+-- view writ.run; owner writ_owner; source bfe4cc0f822f1fc9c20cd1e6459fa5b07721d2cd28173b4f652d130c8758e3e6
+--   run_id uuid
+--   tenant_id text
+--   project_id text
+--   environment_id text
+--   plan_id text
+--   plan_version text
+--   plan_sha256 text
+--   engine text
+--   engine_run_ref jsonb
+--   priority smallint
+--   request_id text
+--   original_run_id uuid
+--   status text
+--   substatus text
+--   started_by text
+--   created_at timestamp with time zone
+--   moved_at timestamp with time zone
+--   ended_at timestamp with time zone
+grant select on writ.run to dot_executor;
+grant select on writ.run to workflow_admin;
+grant select on writ.run to writ_auditor;
+
+-- view writ.run_events; owner writ_owner; source 39b84bf8a9b6ff73b793f044ca12a1f1bb472960132f8e2a439c3a37e0967e71
+--   run_id uuid
+--   run_seq integer
+--   event_id uuid
+--   event_type text
+--   step_id text
+--   logical_attempt_id text
+--   engine_attempt_id text
+--   event_data jsonb
+--   idempotency_key text
+--   emitted_at timestamp with time zone
+--   persisted_at timestamp with time zone
+--   adapter_version text
+--   engine_run_ref jsonb
+--   caused_by_signal_id uuid
+--   parent_event_id uuid
+--   tenant_id text
+grant select on writ.run_events to dot_executor;
+grant select on writ.run_events to workflow_admin;
+grant select on writ.run_events to writ_auditor;
+
+-- view writ.run_snapshots; owner writ_owner; source e12d0860bc39a3f41681d15f6892ee6ab561f1adb42b3a4b5489514e9fc27ee7
+--   run_id uuid
+--   tenant_id text
+--   last_event_seq integer
+--   status text
+--   snapshot json
+--   stale boolean
+--   missing_seq integer
+--   updated_at timestamp with time zone
+grant select on writ.run_snapshots to dot_executor;
+grant select on writ.run_snapshots to workflow_admin;
+grant select on writ.run_snapshots to writ_auditor;
 
 -- view writ.schedule; owner writ_owner; source 995e00faed8e14b08e40a2d446e7977a540d07c131e327a7796d405057b070ed
 --   tenant_id text
@@ -1046,6 +1344,11 @@ grant select on writ.v_queue_lease to dot_executor;
 grant select on writ.v_queue_lease to workflow_admin;
 grant select on writ.v_queue_lease to writ_auditor;
 
+-- function writ.fn_alert_clear(p_alert_id uuid, p_reason text, p_actor text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 47c784a9916a405befe90c7fc3c7440e
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_alert_clear(uuid,text,text) to workflow_admin;
+
 -- function writ.fn_consumer_dispatch(p_event_id uuid, p_actor text DEFAULT 'dispatch'::text, p_tenant_id text DEFAULT NULL::text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body b6a4b566f9936d0f05d82ae613ed8622
 --   set search_path=pg_catalog, pg_temp
@@ -1069,13 +1372,13 @@ grant execute on function writ.fn_consumer_register(text,text,text,jsonb,text) t
 grant execute on function writ.fn_consumer_remove(text,text) to workflow_admin;
 
 -- function writ.fn_job_abort_many(p_lease_token uuid, p_positions integer[], p_abort_kinds text[], p_codes text[], p_messages text[], p_start_upto integer DEFAULT 0, p_actor text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body f86b83f670d3acfbd3f6d462ecefadd7
+--   plpgsql, volatile, security definer; owner writ_owner; body d09a666dca4b1044593f192e0dd03a3a
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_abort_many(uuid,integer[],text[],text[],text[],integer,text) to dot_executor;
 grant execute on function writ.fn_job_abort_many(uuid,integer[],text[],text[],text[],integer,text) to workflow_admin;
 
 -- function writ.fn_job_cancel(p_job_id uuid, p_reason text, p_actor text, p_tenant_id text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 44fa3e8a4baa92bf1e9480287b863b52
+--   plpgsql, volatile, security definer; owner writ_owner; body b9f416fba8002baef4f14c00251c69d0
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 grant execute on function writ.fn_job_cancel(uuid,text,text,text) to workflow_admin;
@@ -1087,7 +1390,7 @@ grant execute on function writ.fn_job_claim(text,text,text,text,integer,integer)
 grant execute on function writ.fn_job_claim(text,text,text,text,integer,integer) to workflow_admin;
 
 -- function writ.fn_job_claim_many(p_kinds text[], p_executor text, p_lease_holder text, p_lease_ttl_seconds double precision DEFAULT NULL::double precision, p_limit integer DEFAULT 1, p_start integer DEFAULT 0, p_lease_name text DEFAULT NULL::text, p_durable boolean DEFAULT true, p_lease_token uuid DEFAULT NULL::uuid, p_alone boolean DEFAULT false, p_after text DEFAULT NULL::text) returns json
---   plpgsql, volatile, security definer; owner writ_owner; body c7e29e2f981bf83c54f7327f11d0c4d0
+--   plpgsql, volatile, security definer; owner writ_owner; body 92213276b3b02f274d411055cfdfce3d
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
@@ -1119,7 +1422,7 @@ grant execute on function writ.fn_job_commit_status(uuid,uuid,text) to workflow_
 grant execute on function writ.fn_job_commit_status(uuid,uuid,text) to writ_auditor;
 
 -- function writ.fn_job_dead_letter_replay(p_job_id uuid, p_triage text, p_actor text, p_tenant_id text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body eea0ef7b3ff75dc185e22e0002d79203
+--   plpgsql, volatile, security definer; owner writ_owner; body 2206cf93ac51fe923bfaaabc9e224421
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_dead_letter_replay(uuid,text,text,text) to workflow_admin;
 
@@ -1170,7 +1473,7 @@ grant execute on function writ.fn_job_kind_register(text,jsonb,text) to dot_exec
 grant execute on function writ.fn_job_kind_register(text,jsonb,text) to workflow_admin;
 
 -- function writ.fn_job_lease_reaper(p_actor text DEFAULT 'reaper'::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body eec86571c0f2e87d0528032c1427c551
+--   plpgsql, volatile, security definer; owner writ_owner; body 7e5a4fdbaffdca7b4a3fd012947f10ce
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_lease_reaper(text) to dot_executor;
 grant execute on function writ.fn_job_lease_reaper(text) to workflow_admin;
@@ -1229,7 +1532,7 @@ grant execute on function writ.fn_job_succeed(uuid,uuid,text,text) to dot_execut
 grant execute on function writ.fn_job_succeed(uuid,uuid,text,text) to workflow_admin;
 
 -- function writ.fn_job_succeed_many(p_lease_token uuid, p_positions integer[], p_results text[] DEFAULT NULL::text[], p_start_upto integer DEFAULT 0, p_actor text DEFAULT NULL::text, p_result_refs text[] DEFAULT NULL::text[]) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 4ee93ca1cf8a4e79ff7f2e6e21a87ae5
+--   plpgsql, volatile, security definer; owner writ_owner; body c6a15dde0ad506bff191c49c4344523a
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
@@ -1239,7 +1542,7 @@ grant execute on function writ.fn_job_succeed_many(uuid,integer[],text[],integer
 grant execute on function writ.fn_job_succeed_many(uuid,integer[],text[],integer,text,text[]) to workflow_admin;
 
 -- function writ.fn_job_tick(p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body d1e67b24589cf377ba114af317d4498a
+--   plpgsql, volatile, security definer; owner writ_owner; body ddd9df35fde74b15a92e84587e927e2d
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 grant execute on function writ.fn_job_tick(text) to dot_executor;
@@ -1297,6 +1600,12 @@ grant execute on function writ.fn_ledger_root_at(text,bigint,integer) to dot_exe
 grant execute on function writ.fn_ledger_root_at(text,bigint,integer) to workflow_admin;
 grant execute on function writ.fn_ledger_root_at(text,bigint,integer) to writ_auditor;
 
+-- function writ.fn_ledger_run_event(p_run_id uuid, p_run_seq integer) returns TABLE(batch_id uuid, document text)
+--   sql, stable, security definer; owner writ_owner; body a4b0b04afe881a3055c194c1c535a63e
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_ledger_run_event(uuid,integer) to workflow_admin;
+grant execute on function writ.fn_ledger_run_event(uuid,integer) to writ_auditor;
+
 -- function writ.fn_ledger_segment(p_segment bigint) returns TABLE(batch_id uuid, document text)
 --   plpgsql, stable, security definer; owner writ_owner; body a52707a8b283c92af485a72a3b338103
 --   set search_path=pg_catalog, pg_temp
@@ -1310,6 +1619,13 @@ grant execute on function writ.fn_ledger_segment(bigint) to writ_auditor;
 grant execute on function writ.fn_ledger_segment_of(uuid) to workflow_admin;
 grant execute on function writ.fn_ledger_segment_of(uuid) to writ_auditor;
 
+-- function writ.fn_ledger_segment_runs(p_segment bigint) returns TABLE(kept boolean, document text)
+--   plpgsql, stable, security definer; owner writ_owner; body bee8a4ee22b9b45fd0915c12dc552110
+--   set search_path=pg_catalog, pg_temp
+--   set enable_seqscan=off
+grant execute on function writ.fn_ledger_segment_runs(bigint) to workflow_admin;
+grant execute on function writ.fn_ledger_segment_runs(bigint) to writ_auditor;
+
 -- function writ.fn_ledger_tick(p_actor text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 2623515256975a0651ea2e6c27fc6c6a
 --   set search_path=pg_catalog, pg_temp
@@ -1321,6 +1637,12 @@ grant execute on function writ.fn_ledger_tick(text) to workflow_admin;
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_mot_graph_emit(jsonb,jsonb,text,text) to dot_executor;
 grant execute on function writ.fn_mot_graph_emit(jsonb,jsonb,text,text) to workflow_admin;
+
+-- function writ.fn_plan_register(p_document text, p_sha256 text, p_actor text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 3c756111ffd23dcb2db2cfac2fccbba6
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_plan_register(text,text,text) to dot_executor;
+grant execute on function writ.fn_plan_register(text,text,text) to workflow_admin;
 
 -- function writ.fn_queue_heartbeat(p_executor_id text, p_executor_kind text, p_domain_scope text[], p_cadence_seconds integer, p_kinds text[] DEFAULT '{}'::text[], p_idle_seconds double precision DEFAULT NULL::double precision, p_details jsonb DEFAULT '{}'::jsonb) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body c67b366d7801d9cb694bc1a815d4dc9b
@@ -1338,6 +1660,74 @@ grant execute on function writ.fn_queue_worker_leave(text) to workflow_admin;
 --   plpgsql, volatile, security definer; owner writ_owner; body e62bc05a366fe1f0c8a8c6e344f72c7b
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_receipt_erase(uuid,text,text) to workflow_admin;
+
+-- function writ.fn_run_append(p_run_id uuid, p_event jsonb, p_actor text, p_tenant_id text DEFAULT NULL::text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body ab31042e868b6b70760284e1ec56a9bc
+--   set search_path=pg_catalog, pg_temp
+--   set enable_seqscan=off
+grant execute on function writ.fn_run_append(uuid,jsonb,text,text) to dot_executor;
+grant execute on function writ.fn_run_append(uuid,jsonb,text,text) to workflow_admin;
+
+-- function writ.fn_run_changes(p_projector text, p_limit integer DEFAULT 500) returns json
+--   plpgsql, volatile, security definer; owner writ_owner; body 6cdb2523171745af16011e61fd00f1cb
+--   set search_path=pg_catalog, pg_temp
+--   set enable_seqscan=off
+--   set plan_cache_mode=force_generic_plan
+grant execute on function writ.fn_run_changes(text,integer) to dot_executor;
+grant execute on function writ.fn_run_changes(text,integer) to workflow_admin;
+
+-- function writ.fn_run_deliver(p_run_id uuid, p_event text, p_payload json, p_delivery_id text, p_actor text, p_tenant_id text DEFAULT NULL::text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 92e1508ccf7c7c71138767df6a984774
+--   set search_path=pg_catalog, pg_temp
+--   set enable_seqscan=off
+grant execute on function writ.fn_run_deliver(uuid,text,json,text,text,text) to dot_executor;
+grant execute on function writ.fn_run_deliver(uuid,text,json,text,text,text) to workflow_admin;
+
+-- function writ.fn_run_project(p_projector text, p_xid xid8, p_batch_id uuid, p_snapshots json, p_gaps jsonb, p_lag_ms double precision) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 994d3913902237e0d201a19026ab54dd
+--   set search_path=pg_catalog, pg_temp
+--   set enable_seqscan=off
+grant execute on function writ.fn_run_project(text,xid8,uuid,json,jsonb,double precision) to dot_executor;
+grant execute on function writ.fn_run_project(text,xid8,uuid,json,jsonb,double precision) to workflow_admin;
+
+-- function writ.fn_run_signal(p_run_id uuid, p_signal jsonb, p_actor text, p_tenant_id text DEFAULT NULL::text, p_denied text DEFAULT NULL::text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body e322386a1d187a27f61203e7f311307c
+--   set search_path=pg_catalog, pg_temp
+--   set enable_seqscan=off
+grant execute on function writ.fn_run_signal(uuid,jsonb,text,text,text) to workflow_admin;
+
+-- function writ.fn_run_start_many(p_runs jsonb, p_actor text, p_tenant_id text DEFAULT 'default'::text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 074e43cdaa365c88c1bbdccbd79ec57e
+--   set search_path=pg_catalog, pg_temp
+--   set enable_seqscan=off
+--   set enable_hashjoin=off
+--   set enable_mergejoin=off
+--   set plan_cache_mode=force_generic_plan
+grant execute on function writ.fn_run_start_many(jsonb,text,text) to dot_executor;
+grant execute on function writ.fn_run_start_many(jsonb,text,text) to workflow_admin;
+
+-- function writ.fn_run_step_commit(p_job_id uuid, p_lease_token uuid, p_result json, p_actor text DEFAULT NULL::text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body ec18e08b4e5c91a51cc61794bcb110be
+--   set search_path=pg_catalog, pg_temp
+--   set enable_seqscan=off
+grant execute on function writ.fn_run_step_commit(uuid,uuid,json,text) to dot_executor;
+grant execute on function writ.fn_run_step_commit(uuid,uuid,json,text) to workflow_admin;
+
+-- function writ.fn_run_steps_succeed(p_tokens uuid[], p_positions integer[], p_results text[], p_take boolean[], p_kinds text[], p_token uuid, p_lease_ttl_seconds double precision, p_holder text) returns json
+--   plpgsql, volatile, security definer; owner writ_owner; body e9dff9752fa5a871efffc5fe47d5f310
+--   set search_path=pg_catalog, pg_temp
+--   set enable_seqscan=off
+--   set enable_hashjoin=off
+--   set enable_mergejoin=off
+--   set plan_cache_mode=force_generic_plan
+grant execute on function writ.fn_run_steps_succeed(uuid[],integer[],text[],boolean[],text[],uuid,double precision,text) to dot_executor;
+grant execute on function writ.fn_run_steps_succeed(uuid[],integer[],text[],boolean[],text[],uuid,double precision,text) to workflow_admin;
+
+-- function writ.fn_run_values(p_run_id uuid, p_refs text[], p_tenant_id text DEFAULT NULL::text) returns jsonb
+--   sql, volatile, security definer; owner writ_owner; body 8dcb69e3a4aef6df0dced0d344f90fd3
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_run_values(uuid,text[],text) to dot_executor;
+grant execute on function writ.fn_run_values(uuid,text[],text) to workflow_admin;
 
 -- function writ.fn_schedule_due(p_limit integer, p_after_tick timestamp with time zone DEFAULT '-infinity'::timestamp with time zone, p_after_tenant text DEFAULT ''::text, p_after_schedule text DEFAULT ''::text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body ccd7233ca80ddb12926839c38b730d10
@@ -1394,6 +1784,13 @@ grant execute on function writ.now() to dot_executor;
 grant execute on function writ.now() to workflow_admin;
 grant execute on function writ.now() to writ_auditor;
 
+-- function writ.run_event_id(p_run_id uuid, p_run_seq integer) returns uuid
+--   sql, immutable, security definer; owner writ_owner; body 596c52e82f9472a9cf4e3c3b9ca7a1d5
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.run_event_id(uuid,integer) to dot_executor;
+grant execute on function writ.run_event_id(uuid,integer) to workflow_admin;
+grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
+
 -- function writ_data.abort(p_lease writ_data.job_lease, p_positions integer[], p_abort_kinds text[], p_codes text[], p_messages text[], p_at timestamp with time zone, OUT jobs uuid[], OUT counts integer[], OUT early integer) returns record
 --   plpgsql, volatile; owner writ_owner; body 80358aee1b54e5e77a450ea0b214d29c
 --   set enable_seqscan=off
@@ -1405,6 +1802,18 @@ grant execute on function writ.now() to writ_auditor;
 -- function writ_data.allowance(p_kind text, p_key text, p_want integer, p_begin integer, p_taken integer, OUT jobs integer, OUT at timestamp with time zone, OUT again_ms double precision, OUT starts boolean) returns record
 --   plpgsql, volatile; owner writ_owner; body bc4a8f0d27ec57e3a6cd579f420a7840
 
+-- function writ_data.append_events(p_runs uuid[], p_types text[], p_steps text[], p_attempts text[], p_engine_attempts integer[], p_data jsonb[], p_each smallint[], p_signal uuid, p_command text, p_actor text, p_at timestamp with time zone, p_jobs uuid[] DEFAULT NULL::uuid[], p_once boolean DEFAULT true) returns uuid
+--   plpgsql, volatile; owner writ_owner; body 56f86a1874d091258b7ce4224c3c9c75
+--   set enable_seqscan=off
+--   set enable_hashjoin=off
+--   set enable_mergejoin=off
+--   set plan_cache_mode=force_generic_plan
+
+-- function writ_data.append_items(p_runs uuid[], p_seqs integer[], p_types text[], p_steps text[], p_attempts text[], p_engine_attempts integer[], p_data jsonb[], p_each smallint[], p_signal uuid, p_at timestamp with time zone, p_batch uuid) returns void
+--   plpgsql, volatile; owner writ_owner; body 6be37461dfc3bc36fd1641cb6c8cbc58
+--   set enable_seqscan=off
+--   set plan_cache_mode=force_generic_plan
+
 -- function writ_data.append_receipts(p_entries text[], p_at timestamp with time zone, p_erasables jsonb DEFAULT NULL::jsonb) returns bigint[]
 --   plpgsql, volatile; owner writ_owner; body f7e508fc3d97ed33ad7f65e200e2feb3
 --   set plan_cache_mode=force_generic_plan
@@ -1412,11 +1821,22 @@ grant execute on function writ.now() to writ_auditor;
 -- function writ_data.batch_of(p_event_id uuid) returns uuid
 --   sql, immutable; owner writ_owner; body 1b3f631d52568c593594defe59be90a2
 
+-- function writ_data.begin_ending(p_run uuid, p_ending text, p_with jsonb, p_signal uuid, p_actor text, p_at timestamp with time zone) returns void
+--   plpgsql, volatile; owner writ_owner; body 20d10bc6df403696938ab52410a2f3d6
+--   set enable_seqscan=off
+
+-- function writ_data.begin_step(r writ_data.run, s writ_data.plan_step, p_attempt smallint, p_actor text, p_at timestamp with time zone) returns boolean
+--   plpgsql, volatile; owner writ_owner; body dada62116dd4fdc5ccfef8695319c612
+--   set enable_seqscan=off
+
 -- function writ_data.canonical(p_value jsonb) returns text
 --   plpgsql, immutable; owner writ_owner; body 541b4bf5c41738fee9a34c3fb84622ac
 
 -- function writ_data.choose_lanes(p_kinds text[], p_floors smallint[], p_alone boolean, p_after text, p_limit integer, p_keyed boolean, OUT lanes bigint[], OUT heads bigint[], OUT firsts bigint[], OUT tenants text[], OUT kinds text[], OUT keys text[], OUT quotas integer[], OUT limited boolean[], OUT priorities smallint[], OUT after text) returns record
 --   plpgsql, stable; owner writ_owner; body 897fdcc629e9ae3fc01590b78c6b6a7d
+
+-- function writ_data.clear_alert(p_code text, p_subject text, p_actor text, p_at timestamp with time zone) returns void
+--   plpgsql, volatile; owner writ_owner; body bbdb22b5dac785474ed046d52dfbaf7c
 
 -- function writ_data.consumer_jobs(p_consumers text[], p_since uuid[], p_event_ids uuid[], p_event_types text[], p_subjects text[]) returns TABLE(consumer text, jobs jsonb)
 --   plpgsql, volatile; owner writ_owner; body 55f884e994fb4a2ab046e058636e384c
@@ -1434,23 +1854,44 @@ grant execute on function writ.now() to writ_auditor;
 -- function writ_data.enqueue_each(p_jobs jsonb, p_actor text, p_tenant_id text, p_atomic boolean) returns jsonb
 --   plpgsql, volatile; owner writ_owner; body 169122df81424dd33979ba44f72046d3
 
+-- function writ_data.enqueue_items(r writ_data.run, s writ_data.plan_step, p_attempt smallint, p_from integer, p_n integer, p_actor text, p_at timestamp with time zone) returns void
+--   plpgsql, volatile; owner writ_owner; body eb6de8e0e53f767748fffd7a64d14c54
+--   set enable_seqscan=off
+
+-- function writ_data.enqueue_steps(p_runs uuid[], p_steps smallint[], p_places integer[], p_attempts smallint[], p_undo boolean[], p_inputs text[], p_actor text, p_at timestamp with time zone, p_taken boolean[] DEFAULT NULL::boolean[], OUT ids uuid[], OUT answers text[]) returns record
+--   plpgsql, volatile; owner writ_owner; body 3720d2a17e00064650db01e1eed951a7
+--   set enable_seqscan=off
+--   set enable_hashjoin=off
+--   set enable_mergejoin=off
+--   set plan_cache_mode=force_generic_plan
+
 -- function writ_data.enqueue_unlike(p_kind text, p_ids uuid[], p_inputs json, p_actor text, p_tenant_id text, p_priority smallint, p_atomic boolean) returns jsonb
 --   plpgsql, volatile; owner writ_owner; body 2e8b6f0bd8dc79371dec153994a8f57e
 
 -- function writ_data.event_document(b writ_data.event_batch) returns text
---   sql, stable; owner writ_owner; body 1a96c5dfb3c9e2b7ed313d2338781720
+--   sql, stable; owner writ_owner; body c83b09d2559d494dd13f93b256f2e448
 
 -- function writ_data.fact_id(p_batch_id uuid, p_ordinal bigint) returns uuid
 --   sql, immutable; owner writ_owner; body a468bfd41a56de8b0b3d2710aeb19bd2
 
+-- function writ_data.failed_step(p_run uuid) returns text
+--   plpgsql, stable; owner writ_owner; body 180e1ef231f3bea4d4ea67e35f7e5aa8
+--   set enable_seqscan=off
+
+-- function writ_data.fill(p_template jsonb, p_run uuid, p_plan integer, p_input jsonb, p_item jsonb) returns jsonb
+--   plpgsql, stable; owner writ_owner; body a445ba64d67512cc2b9971ba74e08cb8
+
 -- function writ_data.forbidden_key(p_document jsonb) returns text
 --   sql, immutable; owner writ_owner; body 4e8733d2462024bfbe36c38ccafdb97f
+
+-- function writ_data.holds(p_condition jsonb, p_run uuid, p_plan integer, p_input jsonb) returns boolean
+--   plpgsql, stable; owner writ_owner; body d6bad584c4a992aa7d685608a4f06ab7
 
 -- function writ_data.house(p_calls jsonb) returns void
 --   plpgsql, volatile; owner writ_owner; body dadbee4587adacb0162deafffce2507d
 
 -- function writ_data.keep_partitions(p_actor text, p_at timestamp with time zone) returns integer
---   plpgsql, volatile; owner writ_owner; body b9e87c9415fea0f918b1481f34af2081
+--   plpgsql, volatile; owner writ_owner; body 961a35d52f89c858dd41e32c8fc7682b
 
 -- function writ_data.keep_receipts(p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body 75a55a0905977c3c02398258b5d969db
@@ -1468,6 +1909,11 @@ grant execute on function writ.now() to writ_auditor;
 -- function writ_data.lock_lease(p_lease_token uuid, p_to_remove boolean) returns writ_data.job_lease
 --   plpgsql, volatile; owner writ_owner; body b4cd43c76aa1896c9aee4ebd661535be
 
+-- function writ_data.lock_runs(p_runs uuid[]) returns void
+--   plpgsql, volatile; owner writ_owner; body 7294c52ccce511beda29dc40254eac3a
+--   set enable_seqscan=off
+--   set plan_cache_mode=force_generic_plan
+
 -- function writ_data.log_after(p_xid xid8, p_event_id uuid, p_horizon xid8, p_since uuid, p_types text[], p_facts integer, OUT event_ids uuid[], OUT event_types text[], OUT subjects text[], OUT xid xid8, OUT event_id uuid, OUT more boolean) returns record
 --   plpgsql, stable; owner writ_owner; body 48216c5bb7fc314050bdc32a12358dfb
 --   set enable_seqscan=off
@@ -1476,7 +1922,7 @@ grant execute on function writ.now() to writ_auditor;
 --   set plan_cache_mode=force_generic_plan
 
 -- function writ_data.look_up(p_ids uuid[], p_attempts smallint[], p_nos smallint[], p_answers text[]) returns text[]
---   plpgsql, stable; owner writ_owner; body 6469f6751590d4b470f010e8308f4844
+--   plpgsql, stable; owner writ_owner; body f25f7ebffe178deb9fbd46fd2fb28dc9
 
 -- function writ_data.make_partition(p_table text, p_day date) returns boolean
 --   plpgsql, volatile; owner writ_owner; body ec33505e0d38c73e919142a9f7c33a35
@@ -1493,17 +1939,41 @@ grant execute on function writ.now() to writ_auditor;
 -- function writ_data.move_head(p_lane bigint, p_first bigint, p_safe bigint) returns void
 --   sql, volatile; owner writ_owner; body efa24a38518743b025bfd46ccc077fb6
 
+-- function writ_data.move_lists(p_run uuid, p_steps smallint[], p_actor text, p_at timestamp with time zone) returns smallint[]
+--   plpgsql, volatile; owner writ_owner; body a68dd5da7f756fd4daba0363cc543ca3
+--   set enable_seqscan=off
+
+-- function writ_data.move_run(p_run uuid, p_steps smallint[], p_actor text, p_at timestamp with time zone) returns void
+--   plpgsql, volatile; owner writ_owner; body 246304637a03e5a9e2e0f31b560ca9e8
+--   set enable_seqscan=off
+--   set plan_cache_mode=force_generic_plan
+
 -- function writ_data.next_seq(p_log text, p_stream text, p_n integer) returns bigint
 --   sql, volatile; owner writ_owner; body fd9122957f99ed6efd84a4abf49f52fb
 
 -- function writ_data.open_lane(p_kind text, p_tenant text, p_limit_key text, p_priority smallint, p_alone boolean) returns bigint
 --   plpgsql, volatile; owner writ_owner; body db78f171ecd9ed49268064b8fab6f6a3
 
+-- function writ_data.open_steps(p_run uuid) returns TABLE(step_id text, attempt smallint, step_no smallint, type text, job_id uuid)
+--   sql, stable; owner writ_owner; body 325e25b02543c340bf4ac3068f2418c2
+
+-- function writ_data.pause_run(p_run uuid, p_reason text, p_signal uuid, p_actor text, p_at timestamp with time zone) returns void
+--   plpgsql, volatile; owner writ_owner; body fb43a453a97ae52b02bb0702ddf9c203
+
+-- function writ_data.raise_alert(p_code text, p_severity text, p_tenant text, p_subject text, p_detail jsonb, p_actor text, p_at timestamp with time zone) returns boolean
+--   plpgsql, volatile; owner writ_owner; body b03f6910bd5df8f96f05f0ca2dc67495
+
 -- function writ_data.record(p_command text, p_actor text, p_at timestamp with time zone, p_subjects uuid[], p_types text[], p_first integer[], p_last integer[], p_details jsonb DEFAULT NULL::jsonb, p_note text DEFAULT NULL::text) returns uuid
 --   plpgsql, volatile; owner writ_owner; body b3f49a912f97d34b6145b6b28512a88f
 
 -- function writ_data.record_abort(p_command text, p_actor text, p_at timestamp with time zone, p_jobs uuid[], p_counts integer[], p_started uuid[] DEFAULT '{}'::uuid[], p_details jsonb DEFAULT NULL::jsonb) returns void
 --   plpgsql, volatile; owner writ_owner; body 04bf9a55e727f219f10cc8162bb4e9aa
+
+-- function writ_data.record_jobs(p_jobs uuid[], p_actor text, p_at timestamp with time zone) returns void
+--   plpgsql, volatile; owner writ_owner; body 8e432976d72d966e5e8d025470be54ec
+
+-- function writ_data.references_only(p_data jsonb) returns boolean
+--   sql, immutable; owner writ_owner; body d9b0131546f027de843a0d8e2a731aff
 
 -- function writ_data.refusal(p_reason text, p_detail text DEFAULT NULL::text) returns jsonb
 --   sql, immutable; owner writ_owner; body 58b4b7c68bc7725ad8502a197dc40c80
@@ -1515,14 +1985,32 @@ grant execute on function writ.now() to writ_auditor;
 -- function writ_data.release_limits(p_lease_token uuid, p_jobs uuid[]) returns void
 --   sql, volatile; owner writ_owner; body 865195284b1a2498eab5e4d13b8425b2
 
+-- function writ_data.resume_if_settled(p_run uuid, p_signal uuid, p_actor text, p_at timestamp with time zone) returns void
+--   plpgsql, volatile; owner writ_owner; body f36bf4e45711c2258fed50b32beac221
+--   set enable_seqscan=off
+
+-- function writ_data.resume_run(p_run uuid, p_signal uuid, p_actor text, p_at timestamp with time zone) returns void
+--   plpgsql, volatile; owner writ_owner; body ba94dbb91163f58147c304cfac4dd9ce
+--   set enable_seqscan=off
+
 -- function writ_data.retire_day(p_day date) returns bigint
 --   plpgsql, volatile; owner writ_owner; body 36fc625ecd95e0ad653453b39114ceea
 
 -- function writ_data.retire_days(p_actor text, p_at timestamp with time zone) returns integer
---   plpgsql, volatile; owner writ_owner; body 4f8883a4cdd32fb960710792540c2619
+--   plpgsql, volatile; owner writ_owner; body b7cf0ccf5f568832f0af3b0dee43297b
+
+-- function writ_data.retire_runs(p_at timestamp with time zone) returns text
+--   plpgsql, volatile; owner writ_owner; body f7de9b04a8ed54fe3faae34ede0147b1
 
 -- function writ_data.root_at(p_log text, p_size bigint) returns bytea
 --   plpgsql, stable; owner writ_owner; body e739be25bd809a6fe65694a97e8c589f
+
+-- function writ_data.run_event_document(p_run uuid, p_seq integer, p_type text, p_step text, p_attempt text, p_engine_attempt integer, p_data jsonb, p_signal uuid, p_at timestamp with time zone) returns text
+--   sql, stable; owner writ_owner; body af74c0f8ff724d5d84d75ddc9a42494d
+
+-- function writ_data.run_value(p_run uuid, p_plan integer, p_input jsonb, p_item jsonb, p_ref text) returns jsonb
+--   plpgsql, stable; owner writ_owner; body 8ad140719d3bdb4d533807a8414a0c59
+--   set enable_seqscan=off
 
 -- function writ_data.schedule_job(p_schedule writ_data.schedule, p_tick timestamp with time zone) returns jsonb
 --   plpgsql, volatile; owner writ_owner; body 91daaf141dce1d59703dba0d22b9cb3a
@@ -1552,8 +2040,57 @@ grant execute on function writ.now() to writ_auditor;
 -- function writ_data.stands_ready(p_job writ_data.job) returns boolean
 --   sql, stable; owner writ_owner; body 801e723271f4f9fd2c3c844a8c98cc36
 
+-- function writ_data.start_steps(p_jobs uuid[], p_execution_nos smallint[], p_worker text, p_at timestamp with time zone, OUT held integer[], OUT over integer[]) returns record
+--   plpgsql, volatile; owner writ_owner; body e1c245a6f8ca7766ad1192f058e47262
+--   set enable_seqscan=off
+--   set enable_hashjoin=off
+--   set enable_mergejoin=off
+--   set plan_cache_mode=force_generic_plan
+
 -- function writ_data.started_upto(p_lease writ_data.job_lease) returns integer
 --   sql, immutable; owner writ_owner; body 3c6a39a8dc646de15fa91a27e4b3503f
+
+-- function writ_data.step_begun(p_run uuid, p_step writ_data.plan_step) returns boolean
+--   sql, stable; owner writ_owner; body 6214dc7a647a550d7d9c2d0a3fda16a4
+
+-- function writ_data.step_failed(p_run uuid, p_step smallint, p_code text, p_message text, p_actor text, p_at timestamp with time zone) returns void
+--   plpgsql, volatile; owner writ_owner; body de314ce24a7e0b49fc382bff626f3d7e
+--   set enable_seqscan=off
+
+-- function writ_data.step_input(p_template jsonb, p_run uuid, p_plan integer, p_input jsonb, p_item jsonb) returns text
+--   sql, stable; owner writ_owner; body 2392f339ae09344c8e2058a89ee5998d
+
+-- function writ_data.step_label(p_run uuid, p_step smallint, p_place integer, p_attempt smallint, p_undo boolean) returns text
+--   sql, stable; owner writ_owner; body 9fc74f36a6303eb1a70e8360846bf9a1
+
+-- function writ_data.step_stands(p_run uuid, p_step_id text) returns text
+--   sql, stable; owner writ_owner; body 998862ad775b43ef091986686d0c2298
+
+-- function writ_data.steps_committed(p_jobs uuid[], p_command text, p_actor text, p_at timestamp with time zone) returns void
+--   plpgsql, volatile; owner writ_owner; body aef60597c43e0d4b450d3e1ebf619ddc
+--   set enable_seqscan=off
+
+-- function writ_data.steps_ended(p_jobs uuid[], p_results text[], p_attempts smallint[], p_command text, p_actor text, p_at timestamp with time zone, p_taker text DEFAULT NULL::text, p_take boolean[] DEFAULT NULL::boolean[], p_kinds text[] DEFAULT NULL::text[], OUT ended uuid[], OUT followed boolean, OUT due timestamp with time zone, OUT taken uuid[], OUT answers text[]) returns record
+--   plpgsql, volatile; owner writ_owner; body 3386d75e3f721487caa7ba37a996f823
+--   set enable_seqscan=off
+--   set enable_hashjoin=off
+--   set enable_mergejoin=off
+--   set plan_cache_mode=force_generic_plan
+
+-- function writ_data.steps_failed(p_jobs uuid[], p_codes text[], p_messages text[], p_attempts integer[], p_command text, p_actor text, p_at timestamp with time zone) returns void
+--   plpgsql, volatile; owner writ_owner; body f2172207bbee9f0495fc38045c47bc8d
+--   set enable_seqscan=off
+
+-- function writ_data.steps_gone(p_jobs uuid[], p_command text, p_actor text, p_at timestamp with time zone) returns void
+--   plpgsql, volatile; owner writ_owner; body c213ca36a19343a3b4bb634569918e3b
+--   set enable_seqscan=off
+
+-- function writ_data.steps_straight(p_tokens uuid[], p_positions integer[], p_results text[], p_take boolean[], p_jobs uuid[], p_runs uuid[], p_kinds text[], p_token uuid, p_ttl double precision, p_timeout double precision, p_holder text, p_at timestamp with time zone, OUT usual boolean, OUT ended uuid[], OUT answers text[]) returns record
+--   plpgsql, volatile; owner writ_owner; body a4d414d46e12183b212d3ebbbccca932
+--   set enable_seqscan=off
+--   set enable_hashjoin=off
+--   set enable_mergejoin=off
+--   set plan_cache_mode=force_generic_plan
 
 -- function writ_data.subscribed_kinds(p_holder text, p_lease_name text, p_kinds text[]) returns TABLE(job_kind text, priority_floor smallint)
 --   plpgsql, stable; owner writ_owner; body 574706e5016a65d2f42878ffeb31fde0
@@ -1561,8 +2098,15 @@ grant execute on function writ.now() to writ_auditor;
 -- function writ_data.system_receipt(p_reason text, p_stream text, p_context jsonb, p_at timestamp with time zone) returns bigint
 --   plpgsql, volatile; owner writ_owner; body 448b60a3aeb290e0424691cc0b528177
 
--- function writ_data.take(p_lane bigint, p_head bigint, p_jobs integer, p_at timestamp with time zone, p_kind text, p_tenant text, p_priority smallint, OUT ids uuid[], OUT attempts smallint[], OUT nos smallint[], OUT answers text[], OUT rows_taken integer, OUT late_ids uuid[], OUT late_attempts smallint[], OUT late_nos smallint[]) returns record
---   plpgsql, volatile; owner writ_owner; body 7fa0ae2b0935ffa5679048e68826403d
+-- function writ_data.take(p_lane bigint, p_head bigint, p_jobs integer, p_at timestamp with time zone, p_kind text, p_tenant text, p_priority smallint, OUT ids uuid[], OUT attempts smallint[], OUT nos smallint[], OUT answers text[], OUT rows_taken integer, OUT stepped boolean, OUT late_ids uuid[], OUT late_attempts smallint[], OUT late_nos smallint[]) returns record
+--   plpgsql, volatile; owner writ_owner; body fff9d8b1159a497605fe40310c8fd6f9
+
+-- function writ_data.take_delivery(p_run uuid, s writ_data.plan_step, p_attempt smallint, p_job uuid, d writ_data.run_delivery, p_actor text, p_at timestamp with time zone) returns void
+--   plpgsql, volatile; owner writ_owner; body f7378740eba6c4e551589edde38205d0
+
+-- function writ_data.timers_due(p_actor text, p_at timestamp with time zone) returns integer
+--   plpgsql, volatile; owner writ_owner; body caead4730581b05752d8724e9b4bdc40
+--   set enable_seqscan=off
 
 -- function writ_data.tree_grow(p_size bigint, p_frontier bytea, p_leaves bytea, OUT frontier bytea, OUT nodes bytea[]) returns record
 --   plpgsql, immutable; owner writ_owner; body 088904ce947a5b3ef7f0a129d755a1fb
@@ -1570,8 +2114,11 @@ grant execute on function writ.now() to writ_auditor;
 -- function writ_data.tree_root(p_frontier bytea) returns bytea
 --   plpgsql, immutable; owner writ_owner; body 32f1167572ce93ba886f60fbfee151d0
 
+-- function writ_data.turn_away(p_ids uuid[], p_attempts smallint[], p_nos smallint[], p_answers text[], p_held integer[], p_over integer[], p_actor text, p_at timestamp with time zone, OUT ids uuid[], OUT attempts smallint[], OUT nos smallint[], OUT answers text[]) returns record
+--   plpgsql, volatile; owner writ_owner; body 44b8f6cf6fb9f3c7fa679d91ea0cd7ad
+
 -- function writ_data.upkeep(p_at timestamp with time zone, p_actor text) returns void
---   plpgsql, volatile; owner writ_owner; body cd798d0a5efe85a996d8b4e9b54ff5d9
+--   plpgsql, volatile; owner writ_owner; body 91dd74eb8ee58a44277f912603cfb555
 
 -- function writ_data.uuid_floor(p_at timestamp with time zone) returns uuid
 --   sql, stable; owner writ_owner; body afa7114d50b46e1a1477eefb9b508687
@@ -1585,8 +2132,16 @@ grant execute on function writ.now() to writ_auditor;
 -- function writ_data.wake(p_kinds text[], p_at timestamp with time zone) returns boolean
 --   plpgsql, volatile; owner writ_owner; body 89d65d037fd07240f8cb714c29caeb8b
 
+-- function writ_data.watch_pauses(p_actor text, p_at timestamp with time zone) returns void
+--   plpgsql, volatile; owner writ_owner; body 99890fb573bca02006eb8443d0e4d724
+--   set enable_seqscan=off
+
 -- function writ_data.watch_ready() returns void
 --   plpgsql, volatile; owner writ_owner; body 12dc5fa2de7bd8e5d039833ed5d2f524
+
+-- function writ_data.wind_up(p_run uuid, p_actor text, p_at timestamp with time zone) returns void
+--   plpgsql, volatile; owner writ_owner; body 3f605f5350d82946d0bbc04ecd8a4abe
+--   set enable_seqscan=off
 
 -- function writ_data.workflow_known(p_workflow_id uuid, p_tenant_id text) returns boolean
 --   plpgsql, stable; owner writ_owner; body 395f80d7be631d826271b611a5a89d83
@@ -1617,3 +2172,8 @@ grant execute on function writ.now() to writ_auditor;
 --   queue.retry.max_attempts_default = 5
 --   queue.safe_payload.max_bytes = 8192
 --   queue.worker.enabled = true
+--   runs.pause.drain_sec = 300
+--   runs.projector.lag_alert_sec = 5
+--   runs.retention_sec = 7776000
+--   runs.signal.max_bytes = 65536
+--   runs.signal.per_minute = 60

@@ -6,4 +6,6 @@ create or replace function writ_data.event_document(b writ_data.event_batch) ret
     || ',"facts":[' || coalesce((select string_agg('[' || to_json(f.type)::text || ',' || f.first::text || ',' || f.last::text || ']', ',' order by f.n)
       from unnest(b.types, b.first, b.last) with ordinality f(type, first, last, n)), '')
     || '],"note":' || coalesce(to_json(b.note)::text, 'null')
+    || case when b.run_ids is null then '' else ',"run_events":[' || (select string_agg('["' || e.run::text || '",' || e.seq::text || ',"' || encode(substring(b.run_leaves from 32 * e.n::integer - 31 for 32), 'hex') || '"]', ',' order by e.n)
+      from unnest(b.run_ids, b.run_seqs) with ordinality e(run, seq, n)) || ']' end
     || ',"subjects":[' || case when cardinality(b.subjects) = 0 then '' else '"' || array_to_string(b.subjects, '","') || '"' end || ']}';

@@ -37,6 +37,9 @@ begin
     coalesce(p_actor, l.holder), v_now, v_jobs, v_counts, v_started,
     (select jsonb_build_object('codes', jsonb_object_agg(v_ids[u.p], left(u.code, 200))) from unnest(p_positions, p_codes) u(p, code)
       where v_ids[u.p] is not null and u.code is not null having count(*) > 0));
+  if l.stepped and v_counts[3] + v_counts[4] > 0 then
+    perform writ_data.steps_gone(v_jobs[v_counts[1] + v_counts[2] + 1:], 'fn_job_fail', coalesce(p_actor, l.holder), v_now);
+  end if;
   if v_counts[1] > 0 then
     perform writ_data.wake(array_agg(distinct j.job_kind), v_now) from writ_data.job j where j.job_id = any (v_jobs[1:v_counts[1]]);
   end if;

@@ -14,6 +14,8 @@ begin
   select * into v_job from writ_data.job where job_id = p_job_id and tenant_id = coalesce(p_tenant_id, tenant_id) and writ_data.visible(tenant_id);
   if not found then
     return writ_data.refusal('job_not_found', p_job_id::text);
+  elsif v_job.run_id is not null then
+    return writ_data.refusal('step_of_run', v_job.run_id::text);
   end if;
   for v_try in 1..10 loop
     select attempts, execution_no into v_attempts, v_no from writ_data.leave_ready(v_job);

@@ -28,7 +28,8 @@ declare
   v_lanes integer; v_safe bigint; v_share integer; v_before text; v_after text; v_starts boolean;
   v_want integer; v_tenant_left integer; v_more integer[] := '{}'; v_again double precision; v_alone boolean := false; v_start_now integer := 0; v_blocked boolean;
   v_ids uuid[] := '{}'; v_attempts smallint[] := '{}'; v_nos smallint[] := '{}'; v_expired uuid[]; h_kind text[] := '{}'; h_key text[] := '{}'; h_jobs integer[] := '{}'; h_starts integer[] := '{}';
-  chosen record; t record; a record;
+  v_stepped boolean := false; v_held integer[]; v_over integer[];
+  chosen record; t record; a record; b record;
 begin
   if p_executor is null or p_executor not in
       ('DOT', 'Agent', 'Hermes', 'Codex', 'PG_worker', 'external_worker', 'future_Kestra_adapter') then
@@ -105,6 +106,7 @@ begin
         end if;
         t := writ_data.take(chosen.lanes[i], chosen.heads[i], v_want, v_now, chosen.kinds[i], chosen.tenants[i], chosen.priorities[i]);
         if cardinality(t.ids) < v_want then v_more[i] := 0; end if;
+        if t.stepped then v_stepped := true; end if;
         if t.late_ids is not null then
           v_expired := v_expired || writ_data.end_unleased(t.late_ids, t.late_attempts, t.late_nos, 'deadline_exceeded', 'The deadline passed before a worker was free.', v_now);
         end if;
@@ -146,7 +148,27 @@ begin
 
   -- Where the ready row carries what a worker needs to know, that is the answer; the others are looked up.
   if array_position(v_answers, null) is not null then
+    v_stepped := v_stepped or exists (select from unnest(v_ids, v_answers) u(id, answer) cross join lateral (select from writ_data.job j where j.job_id = u.id and j.run_id is not null offset 0) x where u.answer is null);
     v_answers := writ_data.look_up(v_ids, v_attempts, v_nos, v_answers);
+  end if;
+  if v_stepped then
+    -- Steps begin only while their runs let them; the others go back, or are over.
+    select s.held, s.over into v_held, v_over from writ_data.start_steps(v_ids, v_nos, p_lease_holder, v_now) s;
+    if v_held <> '{}' or v_over <> '{}' then
+      b := writ_data.turn_away(v_ids, v_attempts, v_nos, v_answers, v_held, v_over, p_lease_holder, v_now);
+      v_ids := b.ids; v_attempts := b.attempts; v_nos := b.nos; v_answers := b.answers;
+      if v_held <> '{}' then v_again := least(v_again, 5); end if;
+      if cardinality(h_kind) > 0 then
+        -- Counted again, of what is left.
+        select coalesce(array_agg(j.job_kind), '{}'), coalesce(array_agg(j.limit_key), '{}'), coalesce(array_agg(j.n), '{}') into h_kind, h_key, h_jobs
+        from (select x.job_kind, coalesce(x.limit_key, '') as limit_key, count(*)::integer as n from writ_data.job x join writ_data.job_kind k on k.job_kind = x.job_kind and (k.limit_concurrency is not null or k.limit_rate is not null)
+          where x.job_id = any (v_ids) group by 1, 2) j;
+        h_starts := case when v_start_now > 0 then array(select generate_series(1, cardinality(h_kind))) else '{}' end;
+      end if;
+      if cardinality(v_ids) = 0 then
+        return json_strip_nulls(json_build_object('jobs', json_build_array(), 'after', nullif(v_after, ''), 'limited', v_blocked, 'again_ms', v_again));
+      end if;
+    end if;
   end if;
   if not p_durable then
     v_setting := set_config('synchronous_commit', 'off', true);
@@ -154,9 +176,9 @@ begin
   v_start := least(cardinality(v_ids), greatest(p_start, 0));
   v_until := v_now + v_ttl * interval '1 second';
   insert into writ_data.job_lease (lease_token, lease_name, holder, claimed_at, leased_until, ttl_s, timeout_s, job_ids, attempts, execution_nos, open_jobs,
-    start_upto, start_at, limited, alone)
+    start_upto, start_at, limited, alone, stepped)
   values (v_token, p_lease_name, p_lease_holder, v_now, v_until, v_ttl, v_timeout, v_ids, v_attempts, v_nos, cardinality(v_ids),
-    case when v_start > 0 then array[v_start] else '{}' end, case when v_start > 0 then array[v_now] else '{}' end, cardinality(h_kind) > 0, v_alone);
+    case when v_start > 0 then array[v_start] else '{}' end, case when v_start > 0 then array[v_now] else '{}' end, cardinality(h_kind) > 0, v_alone, v_stepped);
   if cardinality(h_kind) > 0 then
     insert into writ_data.limit_hold (lease_token, job_kind, limit_key, open_jobs)
     select v_token, k, x, sum(n) from unnest(h_kind, h_key, h_jobs) u(k, x, n) group by k, x;

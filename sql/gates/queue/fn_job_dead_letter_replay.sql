@@ -20,6 +20,8 @@ begin
   select * into j from writ_data.job where job_id = p_job_id and tenant_id = coalesce(p_tenant_id, tenant_id) and writ_data.visible(tenant_id);
   if not found or not exists (select from writ_data.job_execution where job_id = p_job_id and final and abort_kind <> 'cancelled') then
     return writ_data.refusal('dead_letter_not_found', p_job_id::text);
+  elsif j.run_id is not null then
+    return writ_data.refusal('step_of_run', j.run_id::text);
   end if;
   insert into writ_data.job_cleaned (job_id, cleaned_at, was, successor_job_id) values (p_job_id, v_now, 'dead_letter', v_new) on conflict do nothing;
   if not found then

@@ -36,6 +36,10 @@ begin
     if cardinality(v_done) > 0 then
       perform writ_data.record('fn_job_lease_reaper', p_actor, v_now, v_done, array['dot.job.succeeded'], array[1], array[cardinality(v_done)]);
     end if;
+    if l.stepped then
+      perform writ_data.steps_committed(v_done, 'fn_job_lease_reaper', p_actor, v_now) where v_done <> '{}';
+      perform writ_data.steps_gone(v_jobs[v_counts[1] + v_counts[2] + 1:], 'fn_job_lease_reaper', p_actor, v_now) where v_counts[3] + v_counts[4] > 0;
+    end if;
     perform writ_data.record_abort('fn_job_lease_reaper', p_actor, v_now, v_jobs, v_counts, p_details => jsonb_build_object('code', 'lease_expired'));
     if v_counts[1] > 0 then
       perform writ_data.wake(array_agg(distinct j.job_kind), v_now) from writ_data.job j where j.job_id = any (v_jobs[1:v_counts[1]]);

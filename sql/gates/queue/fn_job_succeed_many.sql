@@ -15,7 +15,7 @@ declare
   v_ids uuid[]; v_nos smallint[]; v_attempts smallint[]; v_upto integer;
   v_positions integer[] := p_positions; v_results text[] := p_results; v_too_large jsonb;
   v_direct uuid[]; v_committed uuid[]; v_refused jsonb; v_ended integer; v_may_remove boolean; v_started_upto integer; v_started uuid[]; v_batch uuid;
-  s record;
+  v_max_bytes integer; s record; v_followed record; v_runs jsonb;
 begin
   v_may_remove := (select open_jobs <= cardinality(p_positions) from writ_data.job_lease where lease_token = p_lease_token);
   l := writ_data.lock_lease(p_lease_token, v_may_remove);
@@ -25,6 +25,7 @@ begin
   v_now := writ.now();
   v_ids := l.job_ids; v_nos := l.execution_nos; v_attempts := l.attempts; v_upto := writ_data.started_upto(l);
   if p_results is not null then
+    v_max_bytes := (writ_data.setting('queue.payload.max_bytes'))::integer;
     begin
       perform r::json from unnest(p_results) r;
     exception when invalid_text_representation then
@@ -34,7 +35,7 @@ begin
       jsonb_agg(jsonb_build_object('position', u.p, 'reason', 'payload_too_large')) filter (where big)
     into v_positions, v_results, v_too_large
     from unnest(p_positions, p_results) with ordinality u(p, r, n)
-    cross join lateral (select coalesce(octet_length(u.r) > (writ_data.setting('queue.payload.max_bytes'))::integer, false) as big) b;
+    cross join lateral (select coalesce(octet_length(u.r) > v_max_bytes, false) as big) b;
   end if;
   -- The ordinary case is a plain insert of all of them: ON CONFLICT looks into every unique index twice and writes half as much WAL again.
   begin
@@ -67,7 +68,7 @@ begin
       select p, n, v_ids[p] as job_id, v_nos[p] as no from unnest(v_positions) with ordinality u(p, n)
       where v_ids[p] is null or v_ids[p] <> all (coalesce(v_direct, '{}'))
     ), done as (
-      update writ_data.job_execution e set status = 'DONE', finished_at = v_now, result = v_results[rest.n]::json, result_ref = p_result_refs[rest.n]
+      update writ_data.job_execution e set status = 'DONE', finished_at = v_now, result = coalesce(e.result, v_results[rest.n]::json), result_ref = p_result_refs[rest.n]
       from rest where e.job_id = rest.job_id and e.execution_no = rest.no and e.lease_token = p_lease_token and e.status = 'COMMITTED'
       returning e.job_id
     )
@@ -80,6 +81,19 @@ begin
     into v_committed, v_refused;
     v_ended := v_ended + coalesce(cardinality(v_committed), 0);
   end if;
+  if l.stepped and v_ended > 0 then
+    if v_direct is not null then
+      select f.* into v_followed from (select array_agg(v_ids[p] order by n) as jobs, array_agg(v_results[n] order by n) as results, array_agg((v_attempts[p] + 1)::smallint order by n) as tries
+        from unnest(v_positions) with ordinality u(p, n) where v_ended = cardinality(v_positions) and v_committed is null or v_ids[p] = any (v_direct)) e
+      cross join lateral writ_data.steps_ended(e.jobs, e.results, e.tries, 'fn_job_succeed', coalesce(p_actor, l.holder), v_now) f;
+    end if;
+    if v_committed is not null then
+      perform writ_data.steps_committed(v_committed, 'fn_job_succeed', coalesce(p_actor, l.holder), v_now);
+    end if;
+  end if;
+  if l.stepped and v_direct is not null then
+    v_runs := jsonb_strip_nulls(jsonb_build_object('runs_ended', v_followed.ended, 'followed', v_followed.followed, 'next_due_ms', case when v_followed.due is not null then ceil(extract(epoch from greatest(v_followed.due, v_now) - v_now) * 1000) end));
+  end if;
   s := writ_data.settle_lease(l, v_may_remove, coalesce(v_direct, '{}') || coalesce(v_committed, '{}'), 0, p_start_upto, v_now);
   v_started_upto := s.started_upto; v_started := s.started;
   if v_ended > 0 or v_started_upto > v_upto then
@@ -88,5 +102,5 @@ begin
       array['dot.job.committed', 'dot.job.succeeded', 'dot.job.started'],
       array[1, 1, v_ended + 1], array[coalesce(cardinality(v_direct), 0), v_ended, v_ended + cardinality(v_started)]);
   end if;
-  return jsonb_build_object('done', v_ended, 'started_upto', v_started_upto, 'refused', coalesce(v_refused, '[]') || coalesce(v_too_large, '[]'));
+  return jsonb_build_object('done', v_ended, 'started_upto', v_started_upto, 'refused', coalesce(v_refused, '[]') || coalesce(v_too_large, '[]')) || coalesce(v_runs, '{}');
 end $$;

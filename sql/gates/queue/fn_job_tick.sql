@@ -7,11 +7,11 @@ create or replace function writ.fn_job_tick(p_actor text) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
 declare
   v_now timestamptz := writ.now();
-  v_promoted uuid[]; v_kinds text[]; v_late uuid[]; v_attempts smallint[]; v_nos smallint[]; v_reaped jsonb; v_silent text[];
+  v_promoted uuid[]; v_kinds text[]; v_late uuid[]; v_attempts smallint[]; v_nos smallint[]; v_reaped jsonb; v_silent text[]; v_timers integer;
   d_tenants text[]; d_keys text[]; d_priorities smallint[]; d_alone boolean[]; d_deadlines timestamptz[];
 begin
   if not pg_try_advisory_xact_lock(hashtextextended('writ.fn_job_tick', 0)) then
-    return jsonb_build_object('busy', true, 'next_due_ms', (select ceil(extract(epoch from greatest(min(due_at), v_now) - v_now) * 1000) from writ_data.job_wait having min(due_at) is not null));
+    return jsonb_build_object('busy', true, 'next_due_ms', (select ceil(extract(epoch from greatest(min(due_at), v_now) - v_now) * 1000) from writ_data.job_wait having min(due_at) < 'infinity'));
   end if;
 
   perform writ_data.watch_ready(); -- first: it may wait for some milliseconds, and nothing is locked yet
@@ -35,7 +35,7 @@ begin
 
   with due as (
     delete from writ_data.job_wait where ctid = any (array(
-      select ctid from writ_data.job_wait where due_at <= v_now order by due_at limit 5000 for update skip locked))
+      select ctid from writ_data.job_wait where due_at <= v_now and job_kind <> all ('{writ.wait,writ.timer}') order by due_at limit 5000 for update skip locked))
     returning *
   )
   select array_agg(d.job_id), array_agg(d.job_kind), array_agg(d.tenant_id), array_agg(d.limit_key), array_agg(d.priority), array_agg(d.alone),
@@ -46,6 +46,7 @@ begin
     perform writ_data.wake(writ_data.make_ready(v_promoted, v_kinds, d_tenants, d_keys, d_priorities, d_alone, v_attempts, v_nos, d_deadlines), v_now);
   end if;
 
+  v_timers := writ_data.timers_due(p_actor, v_now);
   v_reaped := writ.fn_job_lease_reaper(p_actor);
 
   with silent as (
@@ -62,7 +63,7 @@ begin
 
   perform writ_data.upkeep(v_now, p_actor);
 
-  return jsonb_build_object('promoted', coalesce(cardinality(v_promoted), 0), 'late', coalesce(cardinality(v_late), 0), 'reaped', v_reaped,
+  return jsonb_build_object('promoted', coalesce(cardinality(v_promoted), 0), 'late', coalesce(cardinality(v_late), 0), 'timers', v_timers, 'reaped', v_reaped,
     'alone', (select coalesce(jsonb_agg(distinct l.job_kind), '[]') from writ_data.lane l where l.alone and exists (select from writ_data.job_ready r where r.lane_id = l.lane_id)),
-    'next_due_ms', (select ceil(extract(epoch from greatest(min(due_at), v_now) - v_now) * 1000) from writ_data.job_wait having min(due_at) is not null));
+    'next_due_ms', (select ceil(extract(epoch from greatest(min(due_at), v_now) - v_now) * 1000) from writ_data.job_wait having min(due_at) < 'infinity'));
 end $$;

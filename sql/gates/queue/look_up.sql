@@ -13,8 +13,9 @@ begin
       case when j.payload_ref is null and j.safe_payload is null and j.correlation_id is null then 'null,null,null'
         else concat_ws(',', coalesce(to_json(j.payload_ref)::text, 'null'), coalesce(j.safe_payload::text, 'null'), coalesce(to_json(j.correlation_id)::text, 'null')) end, ',',
       j.priority, ',', j.max_attempts,
-      case when j.parent_job_id is null and j.workflow_id is null then ',null,null]'
-        else concat(',', coalesce(to_json(j.parent_job_id)::text, 'null'), ',', coalesce(to_json(j.workflow_id)::text, 'null'), ']') end)))
+      case when j.parent_job_id is null and j.workflow_id is null then case when j.run_id is null then ',null,null]' else ',null,null' end
+        else concat(',', coalesce(to_json(j.parent_job_id)::text, 'null'), ',', coalesce(to_json(j.workflow_id)::text, 'null'), case when j.run_id is null then ']' end) end,
+      case when j.run_id is not null then concat(',', writ_data.step_label(j.run_id, j.step_no, j.place, j.logical_attempt, coalesce(j.undo, false)), ']') end)))
   into v_answers
   from unnest(p_ids, p_attempts, p_nos, p_answers) u(id, attempts, no, answer)
   -- One by one through the index; the bounds leave only the partitions open in which these jobs are. Merged into the query, they would tempt the planner

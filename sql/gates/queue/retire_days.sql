@@ -1,5 +1,5 @@
 -- internal
--- Drops what is past its retention, by the day: of the record any day; of jobs a day whose jobs have been cleaned. The few that have not, dead letters and jobs that
+-- Drops what is past its retention, by the day: of the record any day; of runs a day on which all have ended; of jobs a day whose jobs have been cleaned. The few that have not, dead letters and jobs that
 -- still wait, are carried over into a fresh partition of the same day; a day with more than five thousand of them stays as it is.
 -- A day that a consumer has not got past, because the queue refuses its jobs, stays too.
 -- Nobody waits for it longer than a tenth of a second: a day whose tables are in use, by a dump for instance, is for the next hour, and one call drops one day of
@@ -9,7 +9,7 @@ declare
   v_record date := ((p_at - (writ_data.setting('queue.retention.record_sec'))::double precision * interval '1 second') at time zone 'UTC')::date;
   v_jobs date := ((p_at - (writ_data.setting('queue.retention.finished_sec'))::double precision * interval '1 second') at time zone 'UTC')::date;
   v_newest date := (clock_timestamp() at time zone 'UTC')::date - 1; -- ids of an hour ago may still come
-  v_day date; v_dropped text[] := '{}'; v_kept bigint;
+  v_day date; v_dropped text[] := '{}'; v_kept bigint; v_run text;
 begin
   perform set_config('lock_timeout', '100ms', true);
   for v_day in
@@ -40,6 +40,10 @@ begin
       exit;
     end;
   end loop;
+  v_run := writ_data.retire_runs(p_at);
+  if v_run is not null then
+    v_dropped := v_dropped || v_run;
+  end if;
   perform set_config('lock_timeout', '0', true);
   if v_dropped <> '{}' then
     perform writ_data.record('fn_job_tick', p_actor, p_at, '{}', '{}', '{}', '{}', p_note => left('dropped ' || array_to_string(v_dropped, ', '), 4000));

@@ -1,5 +1,5 @@
 -- internal
--- What is seen to once a minute: lanes that stay empty go, partitions are made ahead, jobs past their retention are cleaned, days past it dropped.
+-- What is seen to once a minute: pauses that do not drain are reported, lanes that stay empty go, partitions are made ahead, jobs past their retention are cleaned, days past it dropped.
 create or replace function writ_data.upkeep(p_at timestamptz, p_actor text) returns void language plpgsql as $$
 declare
   v_last timestamptz; v_retired timestamptz; v_lanes bigint[]; v_sweep boolean;
@@ -26,6 +26,7 @@ begin
     limit 10000 for update skip locked));
   delete from writ_data.limit_meter where full_at < p_at - interval '1 hour';
 
+  perform writ_data.watch_pauses(p_actor, p_at);
   perform writ_data.keep_partitions(p_actor, p_at);
   -- More than one sweep can take: the next turns of the clock go on with it, once a second.
   if (writ.fn_job_cleanup_sweep(10000, p_actor) ->> 'cleaned')::integer >= 10000 then

@@ -1,0 +1,105 @@
+-- gate: workflow_admin, dot_executor
+-- Starts runs. p_runs is an array of objects: run_id (UUIDv7, fixed by the caller so that a repeated call is recognised), plan_id, plan_version, sha256 (of the plan, as the
+-- caller knows it), input, tenant, project, environment, request_id, priority, engine, original_run_id. Answers {"runs": [{index, run_id, duplicate}], "refused": [{index, reason,
+-- detail}]}; each is taken or refused by itself. The same request again answers the run that it started. An engine other than native is told of it by whoever calls.
+create or replace function writ.fn_run_start_many(p_runs jsonb, p_actor text, p_tenant_id text default 'default') returns jsonb
+  language plpgsql security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set plan_cache_mode = force_generic_plan as $$
+declare
+  v_now timestamptz := writ.now(); v_max integer := (writ_data.setting('queue.payload.max_bytes'))::integer;
+  v_oldest uuid := writ_data.uuid_floor(clock_timestamp() - interval '1 hour'); v_newest uuid := writ_data.uuid_floor(clock_timestamp() + interval '5 minutes');
+  v_answers jsonb; v_refused jsonb; v_new uuid[]; v_jobs uuid[];
+  s_runs uuid[]; s_steps smallint[]; s_inputs text[]; e_data jsonb[]; v_run uuid; v_lo uuid; v_hi uuid;
+begin
+  if not coalesce((writ_data.setting('queue.job_substrate.enabled'))::boolean, false) then
+    return writ_data.refusal('job_substrate_disabled');
+  elsif coalesce(btrim(p_actor), '') = '' then
+    return writ_data.refusal('actor_required');
+  elsif jsonb_typeof(p_runs) is distinct from 'array' or jsonb_array_length(p_runs) not between 1 and 10000 then
+    return writ_data.refusal('invalid_argument', 'p_runs is an array of one to ten thousand runs.');
+  end if;
+  with item as materialized (
+    select (i.n - 1)::integer as index, i.run_id, coalesce(i.tenant, p_tenant_id) as tenant, coalesce(i.project, 'default') as project, coalesce(i.environment, 'default') as environment, i.plan_id, i.plan_version,
+      i.sha256, i.input, i.request_id, coalesce(i.priority, 0)::smallint as priority, coalesce(i.engine, 'native') as engine, i.engine_run_ref, i.original_run_id, p.plan_no, p.sha256 as known,
+      case when i.request_id is not null then sha256(convert_to(json_build_array(coalesce(i.tenant, p_tenant_id), coalesce(i.project, 'default'), coalesce(i.environment, 'default'), i.plan_id, i.plan_version, i.request_id)::text, 'UTF8')) end as request
+    from rows from (jsonb_to_recordset(p_runs) as (run_id uuid, tenant text, project text, environment text, plan_id text, plan_version text, sha256 text, input jsonb, request_id text, priority smallint,
+      engine text, engine_run_ref jsonb, original_run_id uuid)) with ordinality i(run_id, tenant, project, environment, plan_id, plan_version, sha256, input, request_id, priority, engine, engine_run_ref, original_run_id, n)
+    left join writ_data.plan p on p.plan_id = i.plan_id and p.plan_version = i.plan_version
+  ), judged as materialized (
+    select *, case
+        when run_id is null or run_id < v_oldest or run_id > v_newest or get_byte(uuid_send(run_id), 6) & 240 <> 112 or get_byte(uuid_send(run_id), 8) & 192 <> 128 then 'INVALID_RUN_ID'
+        when tenant is null or tenant = '' or tenant = '_system' or length(tenant) > 200 then 'invalid_tenant'
+        when not writ_data.visible(tenant) then 'TENANT_ACCESS_DENIED'
+        when plan_no is null then 'PLAN_NOT_FOUND'
+        when encode(known, 'hex') is distinct from lower(sha256) then 'PLAN_INTEGRITY_VALIDATION_FAILED'
+        when octet_length(input::text) > v_max then 'payload_too_large'
+        when octet_length(concat(project, environment, request_id)) > 1000 or request_id = '' then 'invalid_idempotency_key'
+        when engine not in ('native', 'temporal', 'external') then 'CAPABILITIES_NOT_SUPPORTED'
+      end as reason
+    from item
+  ), request_taken as (
+    insert into writ_data.run_request (request_sha256, run_id)
+    select request, run_id from judged where reason is null and request is not null order by request on conflict do nothing returning run_id
+  ), started as (
+    insert into writ_data.run (run_id, tenant_id, project_id, environment_id, plan_no, engine, engine_run_ref, priority, request_id, original_run_id, status, input, started_by, created_at, moved_at)
+    select run_id, tenant, project, environment, plan_no, engine, engine_run_ref, priority, request_id, original_run_id, case engine when 'native' then 'RUNNING' else 'PENDING' end, input, p_actor, v_now, v_now
+    from judged where reason is null and (request is null or run_id in (select run_id from request_taken))
+    on conflict do nothing returning run_id
+  )
+  select (select array_agg(run_id) from started),
+    (select jsonb_agg(jsonb_build_object('index', index, 'reason', reason, 'detail', case reason when 'PLAN_NOT_FOUND' then concat(plan_id, ' ', plan_version) when 'INVALID_RUN_ID' then run_id::text
+      when 'payload_too_large' then format('input of %s bytes', octet_length(input::text)) end) order by index) from judged where reason is not null)
+  into v_new, v_refused;
+
+  if coalesce(cardinality(v_new), 0) + coalesce(jsonb_array_length(v_refused), 0) = jsonb_array_length(p_runs) then
+    select jsonb_agg(jsonb_build_object('index', i.n - 1, 'run_id', i.run ->> 'run_id', 'duplicate', false) order by i.n) into v_answers
+    from jsonb_array_elements(p_runs) with ordinality i(run, n) where v_refused is null or not exists (select from jsonb_array_elements(v_refused) f where (f ->> 'index')::bigint = i.n - 1);
+  else
+    -- A second statement sees what the first one met and could not insert. An id that a run of another tenant or plan has is refused, and what was noted of its request is taken back.
+    with item as materialized (
+      select i.*, coalesce(i.tenant, p_tenant_id) as owner, case when i.request_id is not null then sha256(convert_to(json_build_array(coalesce(i.tenant, p_tenant_id), coalesce(i.project, 'default'), coalesce(i.environment, 'default'),
+        i.plan_id, i.plan_version, i.request_id)::text, 'UTF8')) end as request
+      from rows from (jsonb_to_recordset(p_runs) as (run_id uuid, tenant text, project text, environment text, plan_id text, plan_version text, request_id text)) with ordinality i(run_id, tenant, project, environment, plan_id, plan_version, request_id, n)
+      where not exists (select from jsonb_array_elements(coalesce(v_refused, '[]')) f where (f ->> 'index')::bigint = i.n - 1)
+    ), found as materialized (
+      select i.n, i.run_id as given, i.request, r.run_id, row_number() over (partition by r.run_id order by i.n) as nth
+      from item i left join lateral (select x.run_id from writ_data.run_request x where x.request_sha256 = i.request) k on true
+      left join lateral (select x.run_id from writ_data.run x join writ_data.plan p on p.plan_no = x.plan_no
+        where x.run_id = coalesce(k.run_id, i.run_id) and x.tenant_id = i.owner and p.plan_id = i.plan_id and p.plan_version = i.plan_version offset 0) r on true
+    ), taken_back as (
+      delete from writ_data.run_request q using found f where f.run_id is null and q.request_sha256 = f.request and q.run_id = f.given
+    )
+    select jsonb_agg(jsonb_build_object('index', f.n - 1, 'run_id', f.run_id, 'duplicate', f.nth > 1 or not coalesce(f.run_id = any (v_new), false)) order by f.n) filter (where f.run_id is not null),
+      coalesce(v_refused, '[]') || coalesce(jsonb_agg(jsonb_build_object('index', f.n - 1, 'reason', 'INVALID_RUN_ID', 'detail', format('%s is the id of another run.', f.given)) order by f.n) filter (where f.run_id is null), '[]')
+    into v_answers, v_refused from found f;
+  end if;
+
+  if v_new is not null then
+    select min(x::text)::uuid, max(x::text)::uuid into v_lo, v_hi from unnest(v_new) x;
+    -- Every first step that is a job without a condition at once; runs that begin with something else one by one.
+    select array_agg(r.run_id order by r.run_id, s.step_no), array_agg(s.step_no order by r.run_id, s.step_no), array_agg(writ_data.step_input(s.input, r.run_id, r.plan_no, r.input, null) order by r.run_id, s.step_no)
+    into s_runs, s_steps, s_inputs
+    from unnest(v_new) u(id) cross join lateral (select * from writ_data.run x where x.run_id = u.id and x.run_id between v_lo and v_hi offset 0) r join writ_data.plan_step s on s.plan_no = r.plan_no and s.after = '{}'
+    where r.engine = 'native' and s.type = 'job' and s.condition is null;
+    if s_runs is not null then
+      v_jobs := (writ_data.enqueue_steps(s_runs, s_steps, array_fill(null::integer, array[cardinality(s_runs)]), array_fill(1::smallint, array[cardinality(s_runs)]), array_fill(false, array[cardinality(s_runs)]), s_inputs, p_actor, v_now)).ids;
+    end if;
+    select array_agg(r.run_id), array_agg(jsonb_strip_nulls(jsonb_build_object('planId', p.plan_id, 'planVersion', p.plan_version, 'planSha256', encode(p.sha256, 'hex'), 'engine', r.engine, 'originalRunId', r.original_run_id)))
+    into s_runs, e_data
+    from unnest(v_new) u(id) cross join lateral (select * from writ_data.run x where x.run_id = u.id and x.run_id between v_lo and v_hi offset 0) r join writ_data.plan p on p.plan_no = r.plan_no
+    where r.engine = 'native';
+    if s_runs is not null then
+      perform writ_data.append_events(s_runs, array_fill('RunStarted'::text, array[cardinality(s_runs)]), array_fill('RUN'::text, array[cardinality(s_runs)]), array_fill('1'::text, array[cardinality(s_runs)]),
+        array_fill(null::integer, array[cardinality(s_runs)]), e_data, null, null, 'fn_run_start', p_actor, v_now, v_jobs, false);
+    end if;
+    for v_run in
+      select distinct r.run_id from unnest(v_new) u(id) cross join lateral (select * from writ_data.run x where x.run_id = u.id and x.run_id between v_lo and v_hi offset 0) r join writ_data.plan_step s on s.plan_no = r.plan_no and s.after = '{}'
+      where r.engine = 'native' and not (s.type = 'job' and s.condition is null)
+    loop
+      perform writ_data.move_run(v_run, (select array_agg(s.step_no order by s.step_no) from writ_data.run r join writ_data.plan_step s on s.plan_no = r.plan_no and s.after = '{}'
+        where r.run_id = v_run and not (s.type = 'job' and s.condition is null)), p_actor, v_now);
+    end loop;
+  end if;
+  return jsonb_build_object('runs', coalesce(v_answers, '[]'), 'refused', coalesce(v_refused, '[]'));
+exception when data_exception then
+  return writ_data.refusal('invalid_argument', sqlerrm);
+end $$;
