@@ -1,5 +1,6 @@
 /** The door to everything: a connection to one database in which Writ is installed, or will be. */
 import pg from 'pg';
+import { Coalescer } from './database/coalescer.js';
 import { type AnyConnection, type Queryable, queryable } from './database/connection.js';
 import { gate, readRows } from './database/gate.js';
 import { type MigrateOptions, type MigrationPlan, migrate, planMigration } from './database/migrate.js';
@@ -9,11 +10,15 @@ import { fromDatabase, WritError, WritRefusal } from './errors/index.js';
 import { turnLedger } from './ledger/clockwork.js';
 import { Ledger, type Outside } from './ledger/ledger.js';
 import { Consumers } from './queue/consumers.js';
-import { Coalescer, type Enqueued, type EnqueueOptions, type Item, JobItem, send, toItem } from './queue/enqueue.js';
+import { type Enqueued, type EnqueueOptions, type Item, JobItem, send, toItem } from './queue/enqueue.js';
 import { type EmittedGraph, type GraphJob, type Workflow, workflowJson } from './queue/graph.js';
 import type { HandledJob, JobKind } from './queue/job.js';
 import { Subscriptions } from './queue/subscriptions.js';
-import { Worker, type WorkerOptions } from './queue/worker/worker.js';
+import type { WorkerOptions } from './queue/worker/options.js';
+import { Worker } from './queue/worker/worker.js';
+import type { Plan } from './runs/plans/plan.js';
+import { projectRuns } from './runs/projector.js';
+import { type AuthorizeSignal, type RunHandle, Runs, type StartOptions } from './runs/runs.js';
 import { Scheduler } from './schedules/scheduler.js';
 import { Schedules } from './schedules/schedules.js';
 
@@ -30,6 +35,8 @@ export interface ConnectOptions {
   readonly actor?: string;
   /** Where this database's checkpoints are kept outside: one that is older than what is known there is refused. */
   readonly ledger?: Outside;
+  /** Who may send which signal to which run; everybody who can connect unless given. */
+  readonly authorizeSignal?: AuthorizeSignal;
 }
 
 export interface CallOptions {
@@ -57,11 +64,13 @@ export class Writ {
   readonly #db: Queryable;
   readonly #options: ConnectOptions;
   readonly #actor: string;
-  readonly #coalescer: Coalescer;
+  readonly #coalescer: Coalescer<Item, Enqueued | WritRefusal>;
   readonly #kinds = new Map<string, Promise<void>>();
   /** Kinds that the database knows, and whose inputs need no look. */
   readonly #known = new WeakSet<JobKind<never, unknown>>();
   readonly #workers = new Set<Worker>();
+  /** Plans and their runs: starting, looking, signalling. */
+  readonly runs: Runs;
   /** Receipts that an auditor can check without us: signing, proving, exporting, verifying. */
   readonly ledger: Ledger;
   /** Which jobs follow from which facts. */
@@ -90,7 +99,10 @@ export class Writ {
     } else {
       throw new WritError('invalid_argument', 'Writ.connect needs connectionString or db');
     }
-    this.#coalescer = new Coalescer(this.#db, this.#actor);
+    this.#coalescer = new Coalescer(
+      (items) => send(this.#db, items, this.#actor),
+      (item) => (item.input?.length ?? 0) + 200,
+    );
     this.schedules = new Schedules({
       db: this.#db,
       actor: this.#actor,
@@ -99,6 +111,13 @@ export class Writ {
     });
     const gate = (name: string, params: (string | null)[]) => this.#gate(name, params);
     const rows = (view: string) => this.#rows(view);
+    this.runs = new Runs({
+      db: this.#db,
+      actor: this.#actor,
+      register: (job) => this.#register(job),
+      calling: (call) => this.#untilDone(call),
+      authorize: options.authorizeSignal,
+    });
     this.ledger = new Ledger(this.#db, this.#actor);
     this.consumers = new Consumers({ gate, rows, register: (job) => this.#register(job) }, this.#actor);
     this.subscriptions = new Subscriptions({ gate, rows }, this.#actor);
@@ -140,7 +159,7 @@ export class Writ {
     const kind = job as unknown as JobKind<never, unknown>;
     // The ordinary call goes straight to the others that are asked for now: steps that wait for nothing would still cost more than the rest.
     const straight = this.#known.has(kind) && !options.db && options.coalesce !== false && !this.#closed;
-    const outcome = await (straight ? this.#coalescer.enqueue(new JobItem(kind, input, options)) : this.#enqueue(kind, input, options));
+    const outcome = await (straight ? this.#coalescer.add(new JobItem(kind, input, options)) : this.#enqueue(kind, input, options));
     if (outcome instanceof WritRefusal) throw outcome;
     return outcome;
   }
@@ -175,7 +194,7 @@ export class Writ {
     const item = await toItem(job, input, options);
     await this.#register(job);
     if (!job.validated) this.#known.add(job);
-    if (!options.db && options.coalesce !== false) return this.#coalescer.enqueue(item);
+    if (!options.db && options.coalesce !== false) return this.#coalescer.add(item);
     const [outcome] = await this.#send(options.db, [item]);
     return outcome as Enqueued | WritRefusal;
   }
@@ -292,6 +311,14 @@ export class Writ {
     return this.#gate('fn_job_queue_health', options.kinds ? [`{${options.kinds.map((kind) => JSON.stringify(kind)).join(',')}}`] : []);
   }
 
+  /** Starts a run of a plan. The same `requestId` again answers the run that is there. */
+  start<Input>(
+    plan: Plan<Input>,
+    ...[input, options]: undefined extends Input ? [input?: Input, options?: StartOptions] : [input: Input, options?: StartOptions]
+  ): Promise<RunHandle> {
+    return this.runs.start(plan, input as Input, options);
+  }
+
   /** Starts a worker. It is stopped by its own `stop`, or by `close`. */
   async work(handlers: readonly HandledJob[], options: WorkerOptions = {}): Promise<Worker> {
     if (!this.#pools || !this.#options.connectionString) throw new WritError('connection_string_required');
@@ -303,7 +330,12 @@ export class Writ {
         gates: this.#pools.prepared,
         connection,
         listenConnection: { ...connection, connectionString: this.#options.listenConnectionString ?? connection.connectionString },
-        looks: [(workerId) => new Scheduler(this.#db, workerId).look(), (workerId) => turnLedger(this.#db, workerId)],
+        looks: [
+          (workerId) => new Scheduler(this.#db, workerId).look(),
+          (workerId) => projectRuns(this.#db, workerId),
+          (workerId) => turnLedger(this.#db, workerId),
+        ],
+        onRunsEnded: (runIds) => this.runs.hear(runIds),
       },
       handlers,
       options,
@@ -339,6 +371,7 @@ export class Writ {
     await Promise.all([...this.#workers].map((worker) => worker.stop()));
     await Promise.allSettled(this.#calls);
     await this.#coalescer.idle();
+    await this.runs.close();
     await this.#endPools();
   }
 

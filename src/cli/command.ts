@@ -1,7 +1,10 @@
 /** What every command shares: how its options are read, and how an argument is checked before anything is asked of the database. */
 import { type Command, InvalidArgumentError } from 'commander';
+import { isUuid } from '../database/uuid.js';
 import { type Duration, milliseconds } from '../queue/duration.js';
 import { connectionString, type Session, type SessionOptions, withSession } from './connection.js';
+import { wrongUsage } from './failure.js';
+import { textOf } from './files.js';
 import { Output } from './output.js';
 
 interface GlobalOptions {
@@ -27,6 +30,30 @@ export function contextOf(command: Command): Context {
 export function jobId(text: string): string {
   if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)) return text.toLowerCase();
   throw new InvalidArgumentError('A job id is a UUID; `writ queue list` shows them.');
+}
+
+export function runId(text: string): string {
+  return uuid('A run id is a UUID; `writ runs list` shows them.')(text);
+}
+
+export function uuid(words: string): (text: string) => string {
+  return (text) => {
+    if (isUuid(text)) return text.toLowerCase();
+    throw new InvalidArgumentError(words);
+  };
+}
+
+/** What an option holds as JSON: the text itself, or the file behind an @. */
+export function jsonOf(text: string, option: string): unknown {
+  const file = text.startsWith('@') ? text.slice(1) : undefined;
+  try {
+    return JSON.parse(file === undefined ? text : textOf(file, 'file')) as unknown;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    const remedy =
+      file === undefined ? `Quote it for the shell: ${option} '{"id": 1}', or give a file: ${option} @input.json.` : 'Mend the file.';
+    throw wrongUsage(`${file ?? option} is not JSON: ${error.message}`, remedy, { cause: error });
+  }
 }
 
 export function wholeNumber(min: number, max: number): (text: string) => number {

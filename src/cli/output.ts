@@ -118,6 +118,12 @@ export function fit(text: string, width: number): string {
   return `${out}…`;
 }
 
+/** The size of a terminal. One that has none, as some that programs make, says 0. */
+export const sizeOf = ({ rows, columns }: { rows?: number; columns?: number }): { rows: number; columns: number } => ({
+  rows: rows || 24,
+  columns: columns || 80,
+});
+
 /** Breaks a sentence into lines of at most `width`. */
 export function wrap(text: string, width: number): string[] {
   const lines: string[] = [];

@@ -8,6 +8,7 @@ import { addDoctor } from './commands/doctor.js';
 import { addLedger } from './commands/ledger/index.js';
 import { addMigrate } from './commands/migrate.js';
 import { addQueue } from './commands/queue/index.js';
+import { addRuns } from './commands/runs/index.js';
 import { addSchedules } from './commands/schedules/index.js';
 import { addSettings } from './commands/settings.js';
 import { addSubscriptions } from './commands/subscriptions.js';
@@ -33,6 +34,7 @@ const commands = [
   addMigrate,
   addWorker,
   addQueue,
+  addRuns,
   addSchedules,
   addConsumers,
   addSubscriptions,

@@ -9,6 +9,8 @@ export interface EventRow {
   readonly details: string | null;
   readonly facts: readonly (readonly [type: string, first: number, last: number])[];
   readonly note: string | null;
+  /** Events of runs that the same call appended, each by run, number and hash: they are sealed with the row. */
+  readonly run_events?: readonly (readonly [run: string, seq: number, hash: string])[];
   readonly subjects: readonly string[];
 }
 
@@ -19,14 +21,18 @@ export interface SealedEvent {
   readonly subject: string;
 }
 
-const keys = ['actor', 'at', 'batch_id', 'command', 'details', 'facts', 'note', 'subjects'];
+const keys = ['actor', 'at', 'batch_id', 'command', 'details', 'facts', 'note', 'run_events', 'subjects'];
+const optional = 'run_events';
 const atShape = /^\d{4,}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/;
 
 /** Why a value, read from canonical JSON, is no row of the record; undefined if it is one. */
 export function faultOfEventRow(value: unknown): string | undefined {
   if (!isObject(value)) return 'it is not an object';
   let place = 0;
-  for (const key in value) if (key !== keys[place++]) return `it has the key “${key}” where “${keys[place - 1] ?? 'no more'}” belongs`;
+  for (const key in value) {
+    if (keys[place] === optional && key !== optional) place++;
+    if (key !== keys[place++]) return `it has the key “${key}” where “${keys[place - 1] ?? 'no more'}” belongs`;
+  }
   if (place !== keys.length) return `it has no “${keys[place]}”`;
   const { actor, at, batch_id, command, details, facts, note, subjects } = value;
   if (!isUuid(batch_id)) return 'its batch_id is not a UUID';
@@ -37,8 +43,18 @@ export function faultOfEventRow(value: unknown): string | undefined {
   if (!Array.isArray(facts) || !facts.every(isFact)) return 'its facts are not type, first and last';
   if (facts.some(([, first, last]) => last >= first && (first < 1 || last > subjects.length)))
     return 'a fact is about a subject that it does not have';
+  if (value.run_events !== undefined && !(Array.isArray(value.run_events) && value.run_events.every(isRunEvent)))
+    return 'its events of runs are not run, number and hash';
   return undefined;
 }
+
+const isRunEvent = (event: unknown) =>
+  Array.isArray(event) &&
+  event.length === 3 &&
+  isUuid(event[0]) &&
+  isCount(event[1]) &&
+  typeof event[2] === 'string' &&
+  /^[0-9a-f]{64}$/.test(event[2]);
 
 const isFact = (fact: unknown) =>
   Array.isArray(fact) && fact.length === 3 && typeof fact[0] === 'string' && isCount(fact[1]) && isCount(fact[2]);

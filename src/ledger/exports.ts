@@ -35,7 +35,7 @@ export async function writeExport(
   for (const head of heads) await writeLog(reader, folder, head, options.progress);
   const last = options.events ? await reader.lastSegment() : 0;
   for (let segment = options.events ? await reader.firstSegment() : 1; segment <= last; segment++) {
-    for (const what of ['hashes', 'jsonl'] as const) await copy(reader, folder, segmentPath(segment, what), true);
+    for (const what of ['hashes', 'jsonl', 'runs.jsonl'] as const) await copy(reader, folder, segmentPath(segment, what), true);
     options.progress?.({ log: 'sealed events', done: segment, of: last });
   }
   for (const { directory } of heads) await copy(reader, folder, `${directory}/checkpoint`, false);

@@ -77,7 +77,7 @@ export class Ledger {
   }
 
   proveEvent(eventId: string): Promise<EventProof> {
-    if (!isUuid(eventId)) throw new WritRefusal('event_not_sealed', eventId);
+    if (!isUuid(eventId.split('/')[0] ?? '')) throw new WritRefusal('event_not_sealed', eventId);
     return new Prover(this.#db, nodeSha256).event(eventId);
   }
 

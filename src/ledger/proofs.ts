@@ -8,7 +8,7 @@ import { faultOfReceipt, isCount, isObject, type ReceiptContainer, systemLog } f
 import { type EventRow, eventOf, faultOfEventRow, type SealedEvent } from './event-row.js';
 import { leafHash, portableSha256, type Sha256, verifyConsistency, verifyInclusion } from './merkle.js';
 import { openNote, parseCheckpoint, parseOrigin, parsePublicKey } from './note.js';
-import { fromBase64, fromHex, utf8 } from './text.js';
+import { fromBase64, fromHex, toHex, utf8 } from './text.js';
 
 export const receiptProofFormat = 'writ-receipt-proof-1';
 export const eventProofFormat = 'writ-event-proof-1';
@@ -32,6 +32,8 @@ export interface EventProof {
   /** The row of the record, and which of its events, from 1. */
   readonly event: string;
   readonly ordinal: number;
+  /** An event of a run that the row seals, as the bytes that were hashed: then it is this that is proven. */
+  readonly runEvent?: string;
   /** Where the row stands in its segment, from 0. */
   readonly segment: { readonly index: number; readonly inclusion: readonly string[] };
   /** The receipt of the seal, in _system. */
@@ -72,6 +74,8 @@ export interface ProvenEvent extends Omit<ProvenReceipt, 'receipt' | 'log'> {
   readonly event: SealedEvent;
   readonly row: EventRow;
   readonly seal: ReceiptContainer;
+  /** Of a proof of an event of a run: [run, number, type, step, attempt, engine's attempt, data, signal, microseconds since 1970]. */
+  readonly runEvent?: readonly unknown[];
 }
 
 /** What the proof shows; throws a WritRefusal if it shows nothing. */
@@ -97,7 +101,19 @@ export function verifyEventProof(proof: unknown, options: ProofOptions): ProvenE
   verifyInclusion(leafHash(bytes, sha256), wholeNumber(segment.index), rows, hashList(segment.inclusion), sealedRoot, sha256);
   const event = eventOf(row as EventRow, wholeNumber(ordinal));
   demand(event !== undefined, `the row has no event ${ordinal}`);
-  return { ...rest, event, row: row as EventRow, seal };
+  const runEvent = proof.runEvent === undefined ? undefined : provenRunEvent(proof.runEvent, row as EventRow, sha256);
+  return { ...rest, event, row: row as EventRow, seal, ...(runEvent && { runEvent }) };
+}
+
+/** An event of a run, if the row has its hash. */
+function provenRunEvent(document: unknown, { run_events: sealed = [] }: EventRow, sha256: Sha256): unknown[] {
+  demand(typeof document === 'string', 'its event of a run is not a text');
+  const hash = toHex(leafHash(utf8(document), sha256));
+  demand(
+    sealed.some(([, , known]) => known === hash),
+    'the row does not seal this event of a run',
+  );
+  return JSON.parse(document) as unknown[];
 }
 
 /** That a log of now begins with everything that a checkpoint of before had. */

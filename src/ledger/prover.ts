@@ -1,6 +1,7 @@
 /** Proofs of single receipts and events out of the database: documents that a holder can check with the public key alone (proofs.ts). */
 import type { Queryable } from '../database/connection.js';
 import { readRows } from '../database/gate.js';
+import { isUuid } from '../database/uuid.js';
 import { WritError, WritRefusal } from '../errors/index.js';
 import { systemLog } from './container.js';
 import { CompactRange, consistencyProof, inclusionProof, leafHash, rootOf, type Sha256, sameBytes } from './merkle.js';
@@ -37,7 +38,22 @@ export class Prover {
     return { format: receiptProofFormat, ...proof, checkpoint: head.note };
   }
 
+  /** An event of writ.event_outbox, or, as RUN/NUMBER, one of writ.run_events. */
   async event(eventId: string): Promise<EventProof> {
+    const [run, seq] = eventId.split('/');
+    return seq === undefined ? this.#event(eventId) : this.#runEvent(String(run), Number(seq));
+  }
+
+  async #runEvent(run: string, seq: number): Promise<EventProof> {
+    const [row] =
+      isUuid(run) && Number.isInteger(seq) && seq > 0
+        ? await readRows(this.#db, 'select batch_id, document from writ.fn_ledger_run_event($1, $2)', [run, seq])
+        : [];
+    if (!row) throw new WritRefusal('event_not_sealed', `${run}/${seq}`);
+    return { ...(await this.#event(`${String(row.batch_id).slice(0, -6)}000001`)), runEvent: String(row.document) };
+  }
+
+  async #event(eventId: string): Promise<EventProof> {
     const [found] = await readRows(this.#db, 'select writ.fn_ledger_segment_of($1) as segment', [eventId]);
     const segment = found?.segment;
     if (segment === null || segment === undefined) throw new WritRefusal('event_not_sealed', eventId);

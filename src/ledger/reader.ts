@@ -83,8 +83,8 @@ export class DatabaseReader {
   /** The bytes of a file; null if an export would not have it. */
   async read(path: string): Promise<Uint8Array | null> {
     if (path === 'export.json') return utf8(JSON.stringify(await this.#description(), null, 2));
-    const segment = /^events\/(\d{9,})\.(jsonl|hashes)$/.exec(path);
-    if (segment) return this.#options.events ? this.#segment(Number(segment[1]), segment[2] === 'hashes') : null;
+    const segment = /^events\/(\d{9,})\.(jsonl|hashes|runs\.jsonl)$/.exec(path);
+    if (segment) return this.#options.events ? this.#segment(Number(segment[1]), segment[2] as 'jsonl') : null;
     const head = (await this.heads()).find(({ directory }) => path.startsWith(`${directory}/`));
     if (!head) return null;
     const file = path.slice(head.directory.length + 1);
@@ -160,14 +160,18 @@ export class DatabaseReader {
     return null;
   }
 
-  async #segment(segment: number, hashes: boolean): Promise<Uint8Array | null> {
+  async #segment(segment: number, what: 'jsonl' | 'hashes' | 'runs.jsonl'): Promise<Uint8Array | null> {
     if (segment < 1 || segment > (await this.lastSegment())) return null;
-    if (hashes) {
+    if (what === 'hashes') {
       const [row] = await readRows(this.#db, 'select leaves from writ.event_seal where segment = $1', [segment]);
       return row ? new Uint8Array(row.leaves as Buffer) : null;
     }
     // Past the retention only the archive has all of it; within, a row that is missing here was taken away, and that has to show.
-    if (segment < (await this.#firstHere())) return (await this.#options.archive?.(segmentPath(segment))) ?? null;
+    if (segment < (await this.#firstHere())) return (await this.#options.archive?.(segmentPath(segment, what))) ?? null;
+    if (what === 'runs.jsonl') {
+      const events = await readRows(this.#db, 'select kept, document from writ.fn_ledger_segment_runs($1)', [segment]);
+      return utf8(events.map(({ kept, document }) => `${document ?? (kept ? '' : 'null')}\n`).join(''));
+    }
     const rows = await readRows(this.#db, 'select document from writ.fn_ledger_segment($1)', [segment]);
     return utf8(rows.map(({ document }) => `${document}\n`).join(''));
   }

@@ -6,7 +6,7 @@
 
 import type { Queryable } from '../database/connection.js';
 import { uuidv7 } from '../database/uuid.js';
-import { asRefusal, fromDatabase, isConnectionLoss, refusalIn, WritError, WritRefusal } from '../errors/index.js';
+import { asRefusal, refusalIn, WritError, WritRefusal } from '../errors/index.js';
 import { type Duration, milliseconds } from './duration.js';
 import type { JobKind } from './job.js';
 
@@ -168,87 +168,4 @@ export async function send(db: Queryable, items: readonly Item[], actor: string,
   }
   for (const r of answer.refused) outcomes[r.index] = asRefusal(r.reason, r.detail);
   return outcomes;
-}
-
-interface Waiting {
-  readonly item: Item;
-  readonly done: (outcome: Enqueued | WritRefusal) => void;
-  readonly failed: (error: unknown) => void;
-}
-
-export class Coalescer {
-  readonly #db: Queryable;
-  readonly #actor: string;
-  readonly #limits = { batch: 1000, bytes: 4_000_000, inFlight: 2, tries: 8 };
-  #waiting: Waiting[] = [];
-  #inFlight = 0;
-  #scheduled = false;
-  #whenIdle: (() => void)[] = [];
-
-  constructor(db: Queryable, actor: string) {
-    this.#db = db;
-    this.#actor = actor;
-  }
-
-  /** Resolves when nothing is waiting or on its way. */
-  async idle(): Promise<void> {
-    while (this.#waiting.length > 0 || this.#inFlight > 0) await new Promise<void>((idle) => this.#whenIdle.push(idle));
-  }
-
-  enqueue(item: Item): Promise<Enqueued | WritRefusal> {
-    return new Promise((done, failed) => {
-      this.#waiting.push({ item, done, failed });
-      this.#schedule();
-    });
-  }
-
-  #schedule(): void {
-    if (this.#scheduled || this.#inFlight >= this.#limits.inFlight || this.#waiting.length === 0) return;
-    this.#scheduled = true;
-    setImmediate(() => {
-      this.#scheduled = false;
-      void this.#sendBatch();
-      this.#schedule();
-    });
-  }
-
-  async #sendBatch(): Promise<void> {
-    const batch = this.#takeBatch();
-    if (batch.length === 0) return;
-    this.#inFlight++;
-    try {
-      const outcomes = await this.#sendWithRetry(batch.map((waiting) => waiting.item));
-      batch.forEach((waiting, index) => {
-        waiting.done(outcomes[index] as Enqueued | WritRefusal);
-      });
-    } catch (error) {
-      for (const waiting of batch) waiting.failed(error);
-    } finally {
-      this.#inFlight--;
-      this.#schedule();
-      if (this.#inFlight === 0 && this.#waiting.length === 0) for (const idle of this.#whenIdle.splice(0)) idle();
-    }
-  }
-
-  #takeBatch(): Waiting[] {
-    let bytes = 0;
-    const end = this.#waiting.findIndex(({ item }, index) => {
-      bytes += (item.input?.length ?? 0) + 200;
-      return index > 0 && (index >= this.#limits.batch || bytes > this.#limits.bytes);
-    });
-    return this.#waiting.splice(0, end === -1 ? this.#waiting.length : end);
-  }
-
-  async #sendWithRetry(items: Item[]): Promise<(Enqueued | WritRefusal)[]> {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await send(this.#db, items, this.#actor);
-      } catch (error) {
-        const { code } = error as { code?: string };
-        const worthwhile = isConnectionLoss(error) || code === '40001' || code === '40P01';
-        if (!worthwhile || attempt >= this.#limits.tries) throw fromDatabase(error);
-        await new Promise((resume) => setTimeout(resume, Math.min(50 * 2 ** attempt, 2_000) * Math.random()));
-      }
-    }
-  }
 }

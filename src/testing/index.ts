@@ -9,7 +9,7 @@ import { migrate } from '../database/migrate.js';
 import { readMigrations, readSchemaObjects } from '../database/schema.js';
 import { type Duration, milliseconds } from '../queue/duration.js';
 import type { HandledJob } from '../queue/job.js';
-import type { WorkerOptions } from '../queue/worker/worker.js';
+import type { WorkerOptions } from '../queue/worker/options.js';
 import { Writ } from '../writ.js';
 
 export { type FaultHook, type FaultPoint, faultPoints, onFaultPoint } from '../queue/worker/fault-points.js';

@@ -2,9 +2,11 @@
  * Tenants. Gates take the tenant and check it; with `set local writ.tenant` in a transaction, rows of others do not exist there, neither
  * in views nor for gates: a guard against a forgotten WHERE, in our code or in a caller's.
  */
+
 import { beforeEach, describe, expect, test } from 'vitest';
 import { readSchemaObjects } from '../../src/database/schema.js';
 import { uuidv7 } from '../../src/database/uuid.js';
+import { defineJob, definePlan } from '../../src/index.js';
 import { type DatabaseError, rolledBackGates } from '../queue/gates/harness.js';
 
 const gates = rolledBackGates();
@@ -29,6 +31,7 @@ async function populate(): Promise<Record<'acme' | 'globex', Jobs>> {
       [uuidv7(), tenant],
     );
     await schedule(tenant);
+    await run(tenant);
     await gates.call('fn_tenant_weight_set', { tenant_id: tenant, weight: 2, actor: 'test' });
   }
   for (const tenant of tenants) jobs[tenant].queued = await gates.enqueue({ tenant, key: 'queued' });
@@ -43,6 +46,21 @@ async function schedule(tenant: string): Promise<void> {
   await gates.call('fn_schedule_put', { schedule: 'nightly', definition, next_tick: tick, actor: 'test', tenant_id: tenant });
   const due = JSON.stringify([{ tenant, schedule: 'nightly', version: 1, next_tick: tick, ticks: [tick], move_to }]);
   expect(await gates.call('fn_schedule_fire', { due, actor: 'w1' })).toMatchObject({ fired: 1 });
+}
+
+/** A run with a snapshot and an alert. Its step is of a kind that nobody here claims. */
+async function run(tenant: string): Promise<void> {
+  const plan = definePlan('tenancy', { version: '1' }, (p) => {
+    p.step('only', defineJob('report'));
+  });
+  await gates.call('fn_plan_register', { document: new TextDecoder().decode(plan.canonical), sha256: plan.sha256, actor: 'test' });
+  const runs = JSON.stringify([{ run_id: uuidv7(), plan_id: plan.id, plan_version: plan.version, sha256: plan.sha256, tenant }]);
+  expect(await gates.call('fn_run_start_many', { runs, actor: 'test' })).toMatchObject({ refused: [] });
+  await gates.db.query(
+    `with run as (select run_id from writ_data.run where tenant_id = $1), snapshot as (insert into writ_data.run_snapshot (run_id, last_seq, status, snapshot, updated_at) select run_id, 1, 'RUNNING', '{}', now() from run)
+     insert into writ_data.alert (alert_id, code, severity, tenant_id, subject, detail, raised_at) select run_id, 'TEST', 'P3', $1, 'run/' || run_id, '{}', now() from run`,
+    [tenant],
+  );
 }
 
 describe('with p_tenant_id', () => {
@@ -123,7 +141,7 @@ describe('with writ.tenant set', () => {
     await as('acme');
     expect(await gates.db.query('select * from writ.v_job_queue_backlog order by job_kind')).toEqual([
       { job_kind: 'chore', backlog: '1' },
-      { job_kind: 'report', backlog: '1' },
+      { job_kind: 'report', backlog: '2' },
     ]);
     expect(await gates.db.query('select * from writ.v_job_queue_in_progress')).toEqual([{ job_kind: 'chore', in_progress: '1' }]);
   });

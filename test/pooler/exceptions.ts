@@ -19,6 +19,13 @@ export const files: readonly FileException[] = [
   { file: 'test/machines/generated.test.ts', why: 'no database' },
   { file: 'test/package.test.ts', why: 'no database' },
   { file: 'test/pooler/pool.test.ts', why: 'puts a pool before the server itself' },
+  { file: 'test/runs/check-log.test.ts', why: 'no database' },
+  { file: 'test/runs/conditions.test.ts', why: 'no database' },
+  { file: 'test/runs/decide.test.ts', why: 'no database' },
+  { file: 'test/runs/events.test.ts', why: 'no database' },
+  { file: 'test/runs/items.test.ts', why: 'no database' },
+  { file: 'test/runs/recorded.test.ts', why: 'no database' },
+  { file: 'test/runs/snapshot.test.ts', why: 'no database' },
   { file: 'test/tidy.test.ts', why: 'no database' },
 ];
 

@@ -8,6 +8,7 @@ import type { Checks, Finding, Level } from '../doctor/finding.js';
 import { ledgerChecks } from '../doctor/ledger.js';
 import { pooler } from '../doctor/pooler.js';
 import { queueChecks } from '../doctor/queue.js';
+import { runChecks } from '../doctor/runs.js';
 import { schemaChecks } from '../doctor/schema.js';
 import { settingsChecks } from '../doctor/settings.js';
 import { snapshotChecks } from '../doctor/snapshots.js';
@@ -18,7 +19,7 @@ import { type Output, plural, wrap } from '../output.js';
 export function addDoctor(program: Command): void {
   program
     .command('doctor')
-    .description('check the database, the schema, the workers, the queue and the ledger')
+    .description('check the database, the schema, the workers, the queue, the runs and the ledger')
     .option('--listen-url <url>', 'the address that workers listen on, when it is not the database’s own', listenUrl)
     .action(async (options: { listenUrl?: string }, command: Command) => {
       const { output, session } = contextOf(command);
@@ -34,7 +35,7 @@ export function addDoctor(program: Command): void {
           const installed = await isInstalled(db).catch(() => false);
           if (!installed) process.exitCode = exitCodes.unavailable;
           return installed
-            ? [...before, ...(await run({ 'clock of gates': gateClock, ...tableChecks, ...queueChecks, ...ledgerChecks }))]
+            ? [...before, ...(await run({ 'clock of gates': gateClock, ...tableChecks, ...queueChecks, ...runChecks, ...ledgerChecks }))]
             : before;
         },
         { installed: false },

@@ -1,5 +1,5 @@
 /** How readings look: a picture that is drawn over the last one on a terminal, a line each without one, a line of JSON each for programs. */
-import { count, fit, type Output, oneLine, pad, plural, span, visible } from '../output.js';
+import { count, fit, type Output, oneLine, pad, plural, sizeOf, span, visible } from '../output.js';
 import type { Reading } from './reading.js';
 
 const kept = 200;
@@ -23,7 +23,7 @@ export class Picture {
 
   #over(reading: Reading): void {
     // Asked each time: somebody may have made the window larger or smaller.
-    const { rows = 24, columns = 80 } = process.stdout;
+    const { rows, columns } = sizeOf(process.stdout);
     const lines = [...this.#figures(reading, columns), ...this.#kinds(reading)].slice(0, rows - 1);
     const up = this.#drawn > 0 ? `\u001b[${Math.min(this.#drawn, rows - 1)}A` : '';
     process.stdout.write(`${up}\r${lines.map((text) => `${fit(text, columns)}\u001b[K\n`).join('')}\u001b[J`);

@@ -5,7 +5,8 @@
 import { readCanonical } from '../canonical.js';
 import { systemLog } from '../container.js';
 import { type EventRow, eventsIn, faultOfEventRow } from '../event-row.js';
-import { CompactRange, sameBytes } from '../merkle.js';
+import { CompactRange, leafHash, sameBytes } from '../merkle.js';
+import { toHex, utf8 } from '../text.js';
 import { count } from '../verdict.js';
 import type { LogContext } from './log.js';
 import type { Manifest } from './manifest.js';
@@ -21,8 +22,8 @@ export interface Seal {
   readonly index: number;
 }
 
-/** The documents of a segment, or their leaf hashes: 32 bytes each, in the same order. */
-export const segmentPath = (segment: number, what: 'jsonl' | 'hashes' = 'jsonl'): string =>
+/** The documents of a segment; their leaf hashes, 32 bytes each, in the same order; and the events of runs that they seal, one a line, `null` where a run is past its retention. */
+export const segmentPath = (segment: number, what: 'jsonl' | 'hashes' | 'runs.jsonl' = 'jsonl'): string =>
   `events/${String(segment).padStart(9, '0')}.${what}`;
 
 const lineEnd = 10;
@@ -76,6 +77,7 @@ export class Segments {
     copy.set(file, 1);
     const range = new CompactRange(sha256);
     let [rows, facts, last] = [0, 0, ''];
+    const runEvents: (readonly [string, number, string])[] = [];
     for (let start = 1; start < copy.length; ) {
       const end = copy.indexOf(lineEnd, start);
       copy[start - 1] = 0;
@@ -94,6 +96,7 @@ export class Segments {
       if (rows === 0 && id !== seal.first)
         return fail(`Segment ${seal.segment}, ${name}: the first row that was sealed is batch ${seal.first}.`, id);
       range.append(hash);
+      runEvents.push(...((row as EventRow).run_events ?? []));
       [rows, facts, last] = [rows + 1, facts + eventsIn(row as EventRow), id!];
       start = end + 1;
     }
@@ -107,6 +110,26 @@ export class Segments {
         `Segment ${seal.segment}: its rows are not those that were sealed: one from batch ${seal.first} to batch ${seal.last} was changed or moved.`,
       );
     }
+    if (runEvents.length > 0) await this.#checkRuns(seal, runEvents, fail);
+  }
+
+  /** The events of runs that the rows of a segment seal. */
+  async #checkRuns(seal: Seal, sealed: readonly (readonly [string, number, string])[], fail: (message: string) => void): Promise<void> {
+    const { findings, reader, sha256 } = this.#context;
+    const file = await reader(segmentPath(seal.segment, 'runs.jsonl'));
+    if (!file)
+      return findings.note(
+        `Segment ${seal.segment} seals ${count(sealed.length, 'event')} of runs, which are not in this export: not checked.`,
+      );
+    const lines = new TextDecoder().decode(file).split('\n');
+    let gone = 0;
+    for (const [place, [run, seq, hash]] of sealed.entries()) {
+      const line = lines[place] ?? '';
+      if (line === 'null') gone++;
+      else if (toHex(leafHash(utf8(line), sha256)) !== hash)
+        return fail(`Segment ${seal.segment}: event ${seq} of run ${run} is not the one that was sealed: it was changed or removed.`);
+    }
+    if (gone > 0) findings.note(`${count(gone, 'event')} of runs in segment ${seal.segment} are past their retention: not checked.`);
   }
 
   /** The leaf hashes of a segment, if they are there and are those that were sealed. */

@@ -33,6 +33,7 @@ export class Clockwork {
   #timer: NodeJS.Timeout | undefined;
   #nextLookAt = 0;
   #looking = false;
+  #look: Promise<void> = Promise.resolve();
   #stopped = false;
   #idleUntil = 0;
   #beatAt = 0;
@@ -50,21 +51,29 @@ export class Clockwork {
     this.#unheard.add(token);
   }
 
-  /** A retry may be due before the next look. */
-  soon(): void {
-    if (this.#looking || this.#stopped || this.#nextLookAt - Date.now() < soonMs) return;
+  /** A retry, or a timer, may be due before the next look. */
+  soon(ms = soonMs): void {
+    if (this.#looking || this.#stopped || this.#nextLookAt - Date.now() < ms) return;
     clearTimeout(this.#timer);
-    this.#lookIn(soonMs);
+    this.#lookIn(Math.max(ms, 5));
   }
 
-  stop(): void {
+  /** Resolves when a look that was on its way is over, or after `ms`: whoever stops must not take the connection from under it. */
+  async stop(ms: number): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#timer);
+    let enough: NodeJS.Timeout | undefined;
+    await Promise.race([this.#look, new Promise((resolve) => (enough = setTimeout(resolve, ms)))]);
+    clearTimeout(enough);
   }
 
-  async look(): Promise<void> {
+  look(): Promise<void> {
+    if (!this.#looking && !this.#stopped) this.#look = this.#lookNow();
+    return this.#look;
+  }
+
+  async #lookNow(): Promise<void> {
     const { gates, workerId, pollMs, onLook, onError } = this.#options;
-    if (this.#looking || this.#stopped) return;
     this.#looking = true;
     let next = pollMs;
     try {

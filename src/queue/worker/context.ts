@@ -4,6 +4,7 @@ import type pg from 'pg';
 import type { PreparedPool } from '../../database/prepared.js';
 import { fromDatabase, isConnectionLoss, refusalIn, WritError } from '../../errors/index.js';
 import { pass } from './fault-points.js';
+import { resultJson } from './result.js';
 
 /** A job as its handler sees it. */
 export interface ClaimedJob {
@@ -26,19 +27,33 @@ export interface ClaimedJob {
   readonly workflowId: string | undefined;
 }
 
+/** What a job is a step of. */
+export interface StepOfRun {
+  readonly runId: string;
+  /** As in the log: `resize[3]` for an element of a list, `undo:reserve` for a compensation. */
+  readonly stepId: string;
+  /** The logical attempt: 2 after a person had the step retried. */
+  readonly attempt: number;
+  readonly planId: string;
+  readonly planVersion: string;
+}
+
 /** The transaction inside `commit`: a client of `pg`, so that any library that takes one can use it. */
 export type Transaction = Pick<pg.ClientBase, 'query'>;
 
 export interface JobContext<Input> {
   readonly input: Input;
   readonly job: ClaimedJob;
+  /** Set when the job is a step of a run. */
+  readonly step: StepOfRun | undefined;
   /** The same in every attempt and every replay of this job: the key to give to services outside the database. */
   readonly effectKey: string;
   /** Aborted when the job is cancelled, times out, passes its deadline, loses its lease, or the worker stops. */
   readonly signal: AbortSignal;
   /**
    * The commit boundary: what `effect` does in its transaction and the mark that the job is committed are one. Exactly once, whatever
-   * happens to this process. Without a call of it, returning from the handler commits.
+   * happens to this process. Without a call of it, returning from the handler commits. In a step of a run, what `effect` returns is the output of the
+   * step: it commits with the effect, and with the steps that follow.
    */
   commit<T>(effect: (tx: Transaction) => Promise<T> | T): Promise<T>;
   /** A short word for people on how far the job is; also tells whether somebody asked it to stop. */
@@ -63,6 +78,7 @@ export type ClaimRow = [
   maxAttempts: number,
   parentJobId: string | null,
   workflowId: string | null,
+  step?: [runId: string, stepId: string, attempt: number, planId: string, planVersion: string, timeoutMs: number | null],
 ];
 
 export interface ContextHost {
@@ -78,6 +94,8 @@ export class WorkItem implements JobContext<unknown> {
   input: unknown;
   committed = false;
   startedAt = 0;
+  /** For how many steps this worker has gone on with the run. */
+  streak = 0;
   readonly position: number;
   readonly #row: ClaimRow;
   readonly #token: string;
@@ -130,9 +148,21 @@ export class WorkItem implements JobContext<unknown> {
     return this.#job;
   }
 
+  get step(): StepOfRun | undefined {
+    const step = this.#row[15];
+    return step && { runId: step[0], stepId: step[1], attempt: step[2], planId: step[3], planVersion: step[4] };
+  }
+
+  /** How long this step may run, if its plan says. */
+  get timeoutMs(): number | undefined {
+    return this.#row[15]?.[5] ?? undefined;
+  }
+
   get effectKey(): string {
     const { tenant, kind, key } = this.job;
-    return createHash('sha256').update(`${tenant}|${kind}|${key}`).digest('hex');
+    const { step } = this;
+    const of = step ? `${step.runId}|${step.stepId}|${step.attempt}` : `${tenant}|${kind}|${key}`;
+    return createHash('sha256').update(of).digest('hex');
   }
 
   get signal(): AbortSignal {
@@ -177,6 +207,7 @@ export class WorkItem implements JobContext<unknown> {
       await client.query('begin');
       const mark = await client.query('select writ.fn_job_commit($1, $2, $3) as answer', [this.id, this.#token, workerId]);
       const result = await effect(client);
+      if (this.step) await this.#commitStep(client, result);
       await pass('before_commit', this.id);
       // With COMMIT, in one message, the question whether this is still the transaction of the mark: an effect that ended it by itself has
       // undone the mark, and must not count.
@@ -205,6 +236,16 @@ export class WorkItem implements JobContext<unknown> {
     } finally {
       client.release(broken);
     }
+  }
+
+  /** The output of a step, its event and what follows become part of the transaction. */
+  async #commitStep(client: Transaction, result: unknown): Promise<void> {
+    await client.query('select writ.fn_run_step_commit($1, $2, $3::text::json, $4)', [
+      this.id,
+      this.#token,
+      resultJson(result) ?? null,
+      this.#host.workerId,
+    ]);
   }
 
   /** Asks after a COMMIT whose answer never came, on another connection, until the server knows. */

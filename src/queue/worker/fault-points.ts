@@ -9,6 +9,8 @@ export const faultPoints = {
   commit_sent: 'COMMIT is sent, its answer has not come',
   after_commit: 'the effect stands, the job is not yet done',
   finish_sent: 'the outcomes are sent, their answer has not come',
+  projecting: 'the projector has the turn and has not reduced yet',
+  projection_sent: 'the snapshots are sent, their answer has not come',
 } as const;
 export type FaultPoint = keyof typeof faultPoints;
 export type FaultHook = (point: FaultPoint, jobId?: string) => void | Promise<void>;

@@ -9,8 +9,9 @@ import type { HandledJob } from '../job.js';
 import type { WorkItem } from './context.js';
 import { pass } from './fault-points.js';
 import type { Lease } from './lease.js';
-import { failureOf, judge, type Outcome, resultJson } from './outcome.js';
+import { failureOf, judge, type Outcome } from './outcome.js';
 import type { Pace } from './pace.js';
+import { resultJson } from './result.js';
 
 const settleMs = 1_000;
 
@@ -59,7 +60,8 @@ export class Handlers {
   async run(lease: Lease, item: WorkItem): Promise<void> {
     const handled = this.#options.handlers.get(item.kind);
     const timeout = handled?.job.options.timeout;
-    const timeoutMs = timeout === undefined ? lease.timeoutMs : milliseconds(timeout);
+    const ofKind = timeout === undefined ? lease.timeoutMs : milliseconds(timeout);
+    const timeoutMs = Math.min(item.timeoutMs ?? ofKind, ofKind);
     const running: Running = { item, lease, timeoutMs, stoppedAt: undefined, ended: false };
     this.#options.pace.began(this.#running.size);
     this.#running.add(running);
@@ -71,7 +73,9 @@ export class Handlers {
       if (item.abortedWith) throw item.abortedWith; // cancelled before its turn came
       if (!handled) throw new WritError('no_handler', item.kind);
       if (handled.job.validated) item.input = await handled.job.parse(item.input);
-      outcome = { type: 'succeeded', result: resultJson(await handled.run(item as never)) };
+      const result = resultJson(await handled.run(item as never));
+      // The output of a step that has committed is what committed with it.
+      outcome = { type: 'succeeded', result: item.committed && item.step ? undefined : result };
     } catch (error) {
       outcome = this.#judge(error, item);
     }

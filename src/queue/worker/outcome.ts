@@ -35,12 +35,3 @@ function codeOf(error: unknown): string | undefined {
   const code = error instanceof Error ? (error as Error & { code?: unknown }).code : undefined;
   return typeof code === 'string' && code.length > 0 && code.length <= 100 ? code : undefined;
 }
-
-export function resultJson(result: unknown): string | undefined {
-  try {
-    return JSON.stringify(result);
-  } catch (error) {
-    // Running it again would give the same.
-    throw new PermanentFailure(`the result cannot be stored: ${(error as Error).message}`, { code: 'invalid_result', cause: error });
-  }
-}

@@ -7,6 +7,10 @@ interface GateAnswer {
   started_upto: number;
   retry_waiting?: number;
   refused: { position: number; reason: string }[];
+  /** Of steps: runs that have ended, whether something follows, and when a timer is due. */
+  runs_ended?: string[];
+  followed?: boolean;
+  next_due_ms?: number;
 }
 
 export interface Told {
@@ -15,6 +19,11 @@ export interface Told {
   readonly startedUpto: number;
   /** Jobs that wait for another attempt. */
   readonly retries: number;
+  readonly runsEnded?: readonly string[] | undefined;
+  /** Something can be claimed that could not before. */
+  readonly followed?: boolean | undefined;
+  /** Something may be due before the next look. */
+  readonly dueMs?: number | undefined;
 }
 
 /**
@@ -77,7 +86,14 @@ export async function report(
       startUpto,
     );
   }
-  return { lost: false, startedUpto: Math.max(startedUpto, answer.started_upto), retries };
+  return {
+    lost: false,
+    startedUpto: Math.max(startedUpto, answer.started_upto),
+    retries,
+    runsEnded: answer.runs_ended,
+    followed: answer.followed,
+    dueMs: answer.next_due_ms,
+  };
 }
 
 async function call(pool: PreparedPool, sql: string, params: unknown[]): Promise<GateAnswer | undefined> {

@@ -9,52 +9,24 @@
  */
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import type pg from 'pg';
-import type { PreparedPool } from '../../database/prepared.js';
 import { uuidv7 } from '../../database/uuid.js';
 import { isConnectionLoss, WritError } from '../../errors/index.js';
-import { type Duration, milliseconds } from '../duration.js';
+import { milliseconds } from '../duration.js';
 import type { HandledJob } from '../job.js';
 import { type ClaimAnswer, Claims } from './claims.js';
-import { Clockwork, type Look } from './clockwork.js';
+import { Clockwork } from './clockwork.js';
 import { WorkItem } from './context.js';
 import { pass } from './fault-points.js';
 import { Handlers } from './handlers.js';
 import { Lease } from './lease.js';
 import { Listener } from './listener.js';
-import { type ErrorListener, guarded, printError } from './listeners.js';
+import { guarded, printError } from './listeners.js';
+import type { WorkerHost, WorkerOptions } from './options.js';
 import type { Outcome } from './outcome.js';
 import { Pace } from './pace.js';
 import { Renewal } from './renewal.js';
-import { report } from './report.js';
-
-export interface WorkerOptions {
-  /** Handlers that run at the same time; 10 unless given. */
-  readonly concurrency?: number;
-  /** Length of a lease; it is renewed every third of it. 30 s unless given. */
-  readonly lease?: Duration;
-  /** How long the event loop may stand still before renewal stops; 60 s unless given. */
-  readonly stall?: Duration;
-  /** How often to look without being woken; 1 s unless given. */
-  readonly poll?: Duration;
-  /** How long `stop` waits for running handlers before it aborts and releases their jobs; 10 s unless given. */
-  readonly grace?: Duration;
-  /** Jobs per claim at most; 500 unless given. */
-  readonly batch?: number;
-  /** Hears of failed attempts and of faults of the worker itself. Prints to standard error unless given. */
-  readonly onError?: ErrorListener;
-  readonly name?: string;
-}
-
-export interface WorkerHost {
-  readonly transactions: pg.Pool;
-  readonly gates: PreparedPool;
-  readonly connection: pg.ClientConfig;
-  /** For LISTEN, where the pool goes through a pooler that cannot. */
-  readonly listenConnection: pg.ClientConfig;
-  /** What layers above do at each look of the worker. */
-  readonly looks: readonly Look[];
-}
+import { report, type Told } from './report.js';
+import { StepReports } from './steps.js';
 
 /** A kind may have been registered with any of them; an enqueue wakes its domain. */
 const eventDomains = ['iu', 'birth_registry', 'governance', 'tac', 'kg', 'system', 'dot', 'health', 'piece'];
@@ -73,6 +45,7 @@ export class Worker {
   readonly #listener: Listener;
   readonly #clockwork: Clockwork;
   readonly #claims: Claims;
+  readonly #steps: StepReports;
   #leases = new Map<string, Lease>();
   #claiming = false;
   /** Something may be there that the last claim did not see. */
@@ -101,6 +74,26 @@ export class Worker {
       grace: milliseconds(options.grace ?? '10s'),
     };
     this.#pace = new Pace(this.#options.batch);
+    this.#steps = new StepReports({
+      gates: host.gates,
+      workerId: this.id,
+      kinds: this.#kinds,
+      leaseMs: this.#ms.lease,
+      goesOn: () => this.#state === 'running' && !this.#claims.soloWanted,
+      onReported: (lease, jobs) => {
+        lease.open -= jobs;
+        this.#dropIfOver(lease);
+      },
+      onNext: (answer, streakOf) => this.#take(answer, streakOf),
+      onAnswer: (answer) => this.#heard(answer),
+      onUnusual: (lease, item, result) => {
+        if (lease.lost) return;
+        lease.outcomes.push({ position: item.position, outcome: { type: 'succeeded', result } });
+        this.#report(lease);
+      },
+      onUnheard: (token) => this.#clockwork.unheard(token),
+      onError: (error) => this.#trouble(error),
+    });
     this.#handlers = new Handlers({
       concurrency: this.#options.concurrency,
       pace: this.#pace,
@@ -166,7 +159,7 @@ export class Worker {
 
   async #stop(): Promise<void> {
     this.#state = 'stopping';
-    this.#clockwork.stop();
+    const looked = this.#clockwork.stop(stopLimitMs);
     for (const lease of this.#leases.values()) this.#giveBack(lease);
     const hurry = setTimeout(() => this.#handlers.stop(new WritError('closed', 'the worker is stopping')), this.#ms.grace);
     // A database that does not answer must not keep the process alive: what it was not told, the expiry of the leases will tell it.
@@ -177,6 +170,7 @@ export class Worker {
     clearInterval(this.#watch);
     this.#claims.stop();
     this.#state = 'stopped';
+    await looked;
     await Promise.all([
       this.#listener.stop(),
       this.#renewal.stop(),
@@ -210,7 +204,7 @@ export class Worker {
     const idle = this.#leases.size === 0 && this.#handlers.running === 0;
     if (!idle && (this.#claims.soloWanted || this.#runsAlone)) return;
     const onHand = this.#onHand;
-    const free = this.#handlers.free;
+    const free = Math.max(0, this.#handlers.free - this.#steps.reserved);
     const { prefetch, startAhead } = this.#pace;
     if (onHand >= free && onHand >= prefetch / 2) return;
     this.#claiming = true;
@@ -248,9 +242,10 @@ export class Worker {
     return false;
   }
 
-  #take({ lease_token: token, jobs, started_upto, timeout_s, alone = false }: ClaimAnswer): void {
+  #take({ lease_token: token, jobs, started_upto, timeout_s, alone = false }: ClaimAnswer, streakOf?: (runId: string) => number): void {
     const host = { ...this.#host, workerId: this.id };
     const items = jobs.map((row, index) => new WorkItem(row, index + 1, token, host));
+    if (streakOf) for (const item of items) item.streak = streakOf(item.step?.runId ?? '');
     const lease = new Lease(token, items, started_upto, timeout_s * 1000, alone);
     this.#leases.set(token, lease);
     this.#renewal.hold(token);
@@ -296,7 +291,9 @@ export class Worker {
   }
 
   #ended(lease: Lease, item: WorkItem, outcome: Outcome | undefined): void {
-    if (outcome && !lease.lost) {
+    if (outcome?.type === 'succeeded' && !lease.lost && item.step && !item.committed && lease.unstarted === 0 && !lease.alone) {
+      this.#steps.add(lease, item, outcome.result);
+    } else if (outcome && !lease.lost) {
       lease.outcomes.push({ position: item.position, outcome });
       this.#report(lease);
     } else {
@@ -346,6 +343,7 @@ export class Worker {
         if (this.#claims.limited && outcomes.length > 0) this.#moreWork = true;
         if (answer.lost) this.#lose(lease.token);
         if (answer.retries > 0) this.#clockwork.soon();
+        this.#heard(answer);
         lease.startedUpto = Math.max(lease.startedUpto, answer.startedUpto);
         if (lease.open > 0 && !lease.lost) this.#pump();
         wait = 50;
@@ -363,6 +361,14 @@ export class Worker {
     }
     lease.reporting = false;
     this.#dropIfOver(lease);
+    this.#pump();
+  }
+
+  /** What a report says of runs: something may be there to claim, a timer may be due, runs may have ended. */
+  #heard({ runsEnded, followed, dueMs }: Pick<Told, 'runsEnded' | 'followed' | 'dueMs'>): void {
+    if (dueMs !== undefined) this.#clockwork.soon(dueMs);
+    if (runsEnded) this.#host.onRunsEnded?.(runsEnded);
+    if (followed) this.#moreWork = true;
     this.#pump();
   }
 

@@ -9,8 +9,9 @@ import { WritError } from '../../../errors/index.js';
 import { keyOfSeed, parsePrivateKey, privateKeyText, publicKeyText, type SignerKey, type VerifierKey } from '../../../ledger/note.js';
 import { contextOf, notBlank } from '../../command.js';
 import { exitCodes, explain, Failure, wrongUsage } from '../../failure.js';
+import { unwritable } from '../../files.js';
 import type { Output } from '../../output.js';
-import { ledgerOf, privateKey, unwritable } from './session.js';
+import { ledgerOf, privateKey } from './session.js';
 
 interface Options {
   readonly name?: string;

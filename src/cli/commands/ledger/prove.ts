@@ -18,8 +18,9 @@ import {
 import { nodeSha256 } from '../../../ledger/sha256.js';
 import { contextOf } from '../../command.js';
 import { wrongUsage } from '../../failure.js';
+import { textOf, unwritable } from '../../files.js';
 import { count, type Output, oneLine } from '../../output.js';
-import { checkpoints, ledgerOf, listed, publicKeys, repeated, textOf, unwritable } from './session.js';
+import { checkpoints, ledgerOf, listed, publicKeys, repeated } from './session.js';
 
 interface Options {
   readonly event?: string;
@@ -34,7 +35,7 @@ export function addProve(ledger: Command): void {
   ledger
     .command('prove')
     .description('prove that an event or a receipt is in the ledger, or that it has only grown; or check such a proof')
-    .option('--event <id>', 'an event of writ.event_outbox')
+    .option('--event <id>', 'an event of writ.event_outbox, or RUN/NUMBER of writ.run_events')
     .option('--receipt <id>', 'a receipt')
     .option('--since <place>', 'a signed checkpoint that was kept, a file or http address: that the log has only grown since')
     .option('--out <file>', 'write the proof there; otherwise it is printed')
@@ -98,12 +99,18 @@ function sayEvent(output: Output, proven: ProvenEvent): void {
     output.data(proven);
     return;
   }
-  const { event, row, seal } = proven;
+  const { event, row, seal, runEvent } = proven;
   output.line(output.style(['bold', 'green'], '✓ The proof holds: this event is in the ledger, as it was sealed.'));
   output.line();
   show(output, [
     ['event', event.event_id],
-    ['what', `${event.type} of ${event.subject}`],
+    ...(runEvent
+      ? ([
+          ['run', `${String(runEvent[0])}, event ${String(runEvent[1])}`],
+          ['what', `${String(runEvent[2])} of ${String(runEvent[3])}, attempt ${String(runEvent[4])}`],
+          ['data', JSON.stringify(runEvent[6])],
+        ] as const)
+      : ([['what', `${event.type} of ${event.subject}`]] as const)),
     ['when', row.at],
     ['by', `${row.actor}, ${row.command}`],
     ['sealed', `${seal.timestamp}, segment ${String(seal.context.segment)}`],

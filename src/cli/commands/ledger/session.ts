@@ -1,5 +1,5 @@
 /** What the commands of the ledger share: the ledger of their database, keys, and places outside. */
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import type { Queryable } from '../../../database/connection.js';
 import { WritError } from '../../../errors/index.js';
 import { Ledger } from '../../../ledger/ledger.js';
@@ -7,6 +7,7 @@ import { parseCheckpoint, parseNote, parsePrivateKey, parsePublicKey } from '../
 import { type Place, placeOf } from '../../../ledger/places.js';
 import { actor, type Session } from '../../connection.js';
 import { exitCodes, Failure, wrongUsage } from '../../failure.js';
+import { textOf } from '../../files.js';
 import type { Output } from '../../output.js';
 import { keepSecret } from '../../secrets.js';
 
@@ -117,24 +118,3 @@ export function privateKey(path: string, output: Output): string {
   }
   return text;
 }
-
-export function textOf(path: string, what: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT') throw wrongUsage(`There is no ${what} at ${path}.`, 'Check the path; it is taken from the current folder.');
-    throw new Failure(exitCodes.failed, 'unreadable_file', `${path} cannot be read: ${code}.`, 'Check what it is, and who may read it.', {
-      cause: error,
-    });
-  }
-}
-
-export const unwritable = (path: string, error: unknown): Failure =>
-  new Failure(
-    exitCodes.failed,
-    'unwritable_file',
-    `${path} cannot be written: ${(error as NodeJS.ErrnoException).code}.`,
-    'Check the folder, and who may write there.',
-    { cause: error },
-  );

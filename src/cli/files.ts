@@ -1,0 +1,24 @@
+/** Files that a command is given, and those it writes: what is wrong with them, in words. */
+import { readFileSync } from 'node:fs';
+import { exitCodes, Failure, wrongUsage } from './failure.js';
+
+export function textOf(path: string, what: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') throw wrongUsage(`There is no ${what} at ${path}.`, 'Check the path; it is taken from the current folder.');
+    throw new Failure(exitCodes.failed, 'unreadable_file', `${path} cannot be read: ${code}.`, 'Check what it is, and who may read it.', {
+      cause: error,
+    });
+  }
+}
+
+export const unwritable = (path: string, error: unknown): Failure =>
+  new Failure(
+    exitCodes.failed,
+    'unwritable_file',
+    `${path} cannot be written: ${(error as NodeJS.ErrnoException).code}.`,
+    'Check the folder, and who may write there.',
+    { cause: error },
+  );

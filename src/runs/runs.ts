@@ -1,0 +1,312 @@
+/** `writ.runs`: plans and their runs. */
+import { randomUUID } from 'node:crypto';
+import { Coalescer } from '../database/coalescer.js';
+import { type AnyConnection, type Queryable, queryable } from '../database/connection.js';
+import { gate, readRows } from '../database/gate.js';
+import { isUuid, uuidv7 } from '../database/uuid.js';
+import { asRefusal, WritRefusal } from '../errors/index.js';
+import type { RunState } from '../machines/run.js';
+import type { JobKind } from '../queue/job.js';
+import type { RunSignal, SignalAnswer } from './engine.js';
+import { assertReferencesOnly, type RunEvent } from './events.js';
+import { type EventsOptions, readEvents, readRun, readSnapshot } from './log.js';
+import type { Plan } from './plans/plan.js';
+import { signalText } from './signals.js';
+import type { RunSnapshot } from './snapshot.js';
+import { Waiters } from './waiters.js';
+
+export interface StartOptions {
+  /** The same request is the same run: a start that is repeated, by anybody, answers the run that is there. */
+  readonly requestId?: string;
+  readonly tenant?: string;
+  readonly project?: string;
+  readonly environment?: string;
+  readonly priority?: number;
+  /** A UUIDv7; made here unless given. */
+  readonly runId?: string;
+  /** Who executes the steps; `native`, this database, unless given. Of another engine, events come by `append`. */
+  readonly engine?: 'native' | 'temporal' | 'external';
+  /** A transaction of yours: the run starts when it commits. */
+  readonly db?: AnyConnection;
+}
+
+export interface RunHandle {
+  readonly runId: string;
+  /** The request had been made before. */
+  readonly duplicate: boolean;
+  /** The snapshot of the run when it has ended. */
+  finished(options?: { readonly timeoutMs?: number }): Promise<RunSnapshot>;
+}
+
+export interface ListedRun {
+  readonly runId: string;
+  readonly tenant: string;
+  readonly planId: string;
+  readonly planVersion: string;
+  readonly status: RunState;
+  readonly substatus?: string;
+  readonly requestId?: string;
+  readonly createdAt: string;
+  readonly endedAt?: string;
+}
+
+export interface ListOptions {
+  readonly tenant?: string;
+  readonly status?: RunState;
+  readonly plan?: string;
+  /** 20 unless given, 100 at most. */
+  readonly limit?: number;
+  /** The runId of the last one that was seen: those started before it. */
+  readonly before?: string;
+}
+
+export interface SignalRequest {
+  readonly principal: string;
+  readonly signal: RunSignal;
+  readonly run: {
+    readonly runId: string;
+    readonly tenant: string;
+    readonly planId: string;
+    readonly planVersion: string;
+    readonly status: string;
+  };
+}
+
+/** Who may send which signal to which run. Denied: the code and a reason, which are recorded in the log of the run. */
+export type AuthorizeSignal = (
+  request: SignalRequest,
+) =>
+  | true
+  | { readonly denied: 'AUTHZ_DENIED' | 'AUTHZ_REASON_REQUIRED' | 'AUTHZ_TENANT_FORBIDDEN' }
+  | Promise<true | { readonly denied: 'AUTHZ_DENIED' | 'AUTHZ_REASON_REQUIRED' | 'AUTHZ_TENANT_FORBIDDEN' }>;
+
+/** An event as another engine tells it. */
+export interface AppendedEvent {
+  readonly eventType: string;
+  /** `RUN` unless given. */
+  readonly stepId?: string;
+  readonly logicalAttemptId?: string;
+  readonly engineAttemptId?: string;
+  readonly eventData?: object;
+}
+
+export interface Appended {
+  readonly runSeq: number;
+  readonly eventId: string;
+  /** It was there already. */
+  readonly idempotent: boolean;
+  readonly persistedAt: string;
+}
+
+export interface RunsHost {
+  readonly db: Queryable;
+  readonly actor: string;
+  readonly register: (job: JobKind<never, unknown>) => Promise<void>;
+  /** Lets `close` wait for a call. */
+  readonly calling: <T>(call: () => Promise<T>) => Promise<T>;
+  readonly authorize: AuthorizeSignal | undefined;
+}
+
+interface StartItem {
+  readonly runId: string;
+  readonly json: string;
+}
+
+interface Started {
+  readonly runId: string;
+  readonly duplicate: boolean;
+}
+
+export class Runs {
+  readonly #host: RunsHost;
+  readonly #plans = new Map<string, Promise<void>>();
+  readonly #starts: Coalescer<StartItem, Started | WritRefusal>;
+  readonly #waiters: Waiters;
+
+  constructor(host: RunsHost) {
+    this.#host = host;
+    this.#starts = new Coalescer(
+      (items) => start(host.db, items, host.actor),
+      ({ json }) => json.length,
+    );
+    this.#waiters = new Waiters(host.db);
+  }
+
+  /** Tells the database about a version of a plan, and the kinds of its jobs. `start` does it by itself. Outside the caller's transaction: its rollback must not undo it. */
+  register(plan: Plan<never>): Promise<void> {
+    const known = this.#plans.get(plan.sha256);
+    if (known) return known;
+    const registering = this.#register(plan);
+    registering.catch(() => this.#plans.delete(plan.sha256));
+    this.#plans.set(plan.sha256, registering);
+    return registering;
+  }
+
+  async #register(plan: Plan<never>): Promise<void> {
+    const { db, actor, register } = this.#host;
+    await Promise.all([...plan.kinds.values()].map((job) => job && register(job)));
+    await gate(db, 'fn_plan_register($1, $2, $3)', [new TextDecoder().decode(plan.canonical), plan.sha256, actor]);
+  }
+
+  /** Starts a run. Resolves when it is durable, or, with `db`, when it is part of your transaction. */
+  start<Input>(plan: Plan<Input>, input: Input, options: StartOptions = {}): Promise<RunHandle> {
+    const { calling, db, actor } = this.#host;
+    return calling(async () => {
+      await plan.parse(input);
+      await this.register(plan as unknown as Plan<never>);
+      const { requestId, tenant, project, environment, priority, runId = uuidv7(), engine, db: given } = options;
+      if (!isUuid(runId)) throw new WritRefusal('INVALID_RUN_ID', runId);
+      const json = JSON.stringify({
+        run_id: runId,
+        plan_id: plan.id,
+        plan_version: plan.version,
+        sha256: plan.sha256,
+        input,
+        request_id: requestId,
+        tenant,
+        project,
+        environment,
+        priority,
+        engine,
+      });
+      if (!json.isWellFormed() || json.includes('\\u0000')) throw new WritRefusal('invalid_text', `the input of ${plan.id}`);
+      const item = { runId, json };
+      const started = given ? (await start(queryable(given) ?? db, [item], actor))[0] : await this.#starts.add(item);
+      if (started instanceof WritRefusal) throw started;
+      return this.handle((started as Started).runId, (started as Started).duplicate);
+    });
+  }
+
+  /** A handle of a run that was started elsewhere, or before. */
+  handle(runId: string, duplicate = true): RunHandle {
+    return { runId, duplicate, finished: (options) => this.finished(runId, options) };
+  }
+
+  /** The snapshot of a run when it has ended. A process that also works on it hears of the end at once, another within a tenth of a second. */
+  async finished(runId: string, { timeoutMs }: { readonly timeoutMs?: number } = {}): Promise<RunSnapshot> {
+    await this.#waiters.ended(runId, timeoutMs);
+    return this.get(runId);
+  }
+
+  /** Runs that have ended, as a worker of this process hears it. */
+  hear(runIds: readonly string[]): void {
+    this.#waiters.hear(runIds);
+  }
+
+  /** The snapshot of a run, as fresh as its log. */
+  get(runId: string, options: { readonly tenant?: string } = {}): Promise<RunSnapshot> {
+    return readSnapshot(this.#host.db, runId, options.tenant);
+  }
+
+  events(runId: string, options: EventsOptions = {}): Promise<RunEvent[]> {
+    return readEvents(this.#host.db, runId, options);
+  }
+
+  /** The newest runs first. */
+  async list({ tenant, status, plan, limit = 20, before }: ListOptions = {}): Promise<ListedRun[]> {
+    if (before !== undefined && !isUuid(before)) throw new WritRefusal('INVALID_RUN_ID', before);
+    const rows = await readRows(
+      this.#host.db,
+      `select json_build_object('runId', run_id, 'tenant', tenant_id, 'planId', plan_id, 'planVersion', plan_version, 'status', status, 'substatus', substatus, 'requestId', request_id,
+         'createdAt', to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'endedAt', to_char(ended_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))::text as run
+       from writ.run where ($1::text is null or tenant_id = $1) and ($2::text is null or status = $2) and ($3::text is null or plan_id = $3) and ($4::uuid is null or run_id < $4)
+       order by run_id desc limit $5`,
+      [tenant ?? null, status ?? null, plan ?? null, before ?? null, Math.min(Math.max(1, limit), 100)],
+    );
+    return rows.map(({ run }) => JSON.parse(String(run), (_, value) => value ?? undefined) as ListedRun);
+  }
+
+  /** A command to a run. What is wrong with it is said before anybody is asked whether it is allowed; the decision is recorded before it is applied. */
+  async signal(runId: string, signal: RunSignal, options: { readonly as?: string; readonly tenant?: string } = {}): Promise<SignalAnswer> {
+    const { db, actor, authorize } = this.#host;
+    const { as: principal = actor, tenant } = options;
+    const run = await readRun(db, runId, tenant);
+    const signalId = signal.signalId ?? randomUUID();
+    const payload = signalText({ ...signal, signalId });
+    const verdict = authorize ? await authorize({ principal, signal, run }) : true;
+    const denied = verdict === true ? null : verdict.denied;
+    const answer = await gate<{
+      signal_id: string;
+      accepted: boolean;
+      code?: string;
+      duplicate: boolean;
+      status: RunState;
+      run_id?: string;
+    }>(db, 'fn_run_signal($1::text::uuid, $2::text::jsonb, $3, $4, $5)', [runId, payload, principal, tenant ?? null, denied]);
+    if (!answer.accepted) throw asRefusal(answer.code ?? 'AUTHZ_DENIED', `${signal.type} to run ${runId} by ${principal}`);
+    return {
+      signalId,
+      duplicate: answer.duplicate,
+      status: answer.status,
+      ...(answer.run_id !== undefined && { runId: answer.run_id }),
+    };
+  }
+
+  /** Something from outside, for a step that waits for it, now or later. The same id again changes nothing. */
+  async deliver(
+    runId: string,
+    event: string,
+    payload?: unknown,
+    options: { readonly id?: string; readonly tenant?: string; readonly as?: string; readonly plan?: Plan<never> } = {},
+  ): Promise<{ duplicate: boolean; stepId: string | undefined }> {
+    const { db, actor } = this.#host;
+    if (!isUuid(runId)) throw new WritRefusal('RUN_NOT_FOUND', runId);
+    if (options.plan) await options.plan.parseEvent(event, payload);
+    const answer = await gate<{ duplicate: boolean; step: string | null }>(
+      db,
+      'fn_run_deliver($1::text::uuid, $2, $3::text::json, $4, $5, $6)',
+      [
+        runId,
+        event,
+        payload === undefined ? null : JSON.stringify(payload),
+        options.id ?? randomUUID(),
+        options.as ?? actor,
+        options.tenant ?? null,
+      ],
+    );
+    return { duplicate: answer.duplicate, stepId: answer.step ?? undefined };
+  }
+
+  /** An event of a run that another engine executes. The same event again answers the one that is there. */
+  async append(runId: string, event: AppendedEvent, options: { readonly tenant?: string } = {}): Promise<Appended> {
+    const { db, actor } = this.#host;
+    if (!isUuid(runId)) throw new WritRefusal('RUN_NOT_FOUND', runId);
+    assertReferencesOnly(event.eventData ?? {});
+    const answer = await gate<{ run_seq: number; event_id: string; idempotent: boolean; persisted_at: string }>(
+      db,
+      'fn_run_append($1::text::uuid, $2::text::jsonb, $3, $4)',
+      [runId, JSON.stringify(event), actor, options.tenant ?? null],
+    );
+    return {
+      runSeq: answer.run_seq,
+      eventId: answer.event_id,
+      idempotent: answer.idempotent,
+      persistedAt: new Date(answer.persisted_at).toISOString(),
+    };
+  }
+
+  /** Resolves when no start is on its way; whoever waits for the end of a run is told that we are closing. */
+  async close(): Promise<void> {
+    this.#waiters.close();
+    await this.#starts.idle();
+  }
+}
+
+interface StartAnswer {
+  readonly runs: { index: number; run_id: string; duplicate: boolean }[];
+  readonly refused: { index: number; reason: string; detail?: string }[];
+}
+
+async function start(db: Queryable, items: readonly StartItem[], actor: string): Promise<(Started | WritRefusal)[]> {
+  const answer = await gate<StartAnswer>(db, 'fn_run_start_many($1::text::jsonb, $2)', [
+    `[${items.map(({ json }) => json).join(',')}]`,
+    actor,
+  ]);
+  const outcomes: (Started | WritRefusal)[] = new Array(items.length);
+  // The id that we fixed ourselves, come back: an earlier try of this very call had committed.
+  for (const { index, run_id: runId, duplicate } of answer.runs)
+    outcomes[index] = { runId, duplicate: duplicate && runId !== items[index]?.runId };
+  for (const { index, reason, detail } of answer.refused) outcomes[index] = asRefusal(reason, detail);
+  if (outcomes.includes(undefined as never)) throw new Error('fn_run_start_many did not answer for every run');
+  return outcomes;
+}
