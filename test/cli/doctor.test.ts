@@ -59,6 +59,8 @@ test('a healthy installation is all ok and exits 0', async () => {
       'backlog',
       'dead letters',
       'leases',
+      'alerts',
+      'runs',
       'ledger',
       'checkpoints',
     ]),

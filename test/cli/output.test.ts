@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 import { answersYes } from '../../src/cli/confirm.js';
-import { oneLine, span, wrap } from '../../src/cli/output.js';
+import { oneLine, sizeOf, span, wrap } from '../../src/cli/output.js';
 import { describeTarget, keepSecret, redact } from '../../src/cli/secrets.js';
 
 test('passwords are taken out of connection strings, wherever they stand', () => {
@@ -42,4 +42,10 @@ test.each([
   const answer = answersYes('Go on?', input, new PassThrough());
   input.end(typed);
   expect(await answer).toBe(yes);
+});
+
+test('a terminal without a size is drawn on as an ordinary one', () => {
+  expect(sizeOf({ rows: 0, columns: 0 })).toEqual({ rows: 24, columns: 80 });
+  expect(sizeOf({ rows: 50, columns: 120 })).toEqual({ rows: 50, columns: 120 });
+  expect(sizeOf({})).toEqual({ rows: 24, columns: 80 });
 });
