@@ -75,6 +75,9 @@ const onFifteen = only
       'test/ledger/sequencing',
       'test/ledger/evidence',
       'test/ledger/archive',
+      'test/runs/engine/ways',
+      'test/runs/engine/lists',
+      'test/runs/engine/stopping',
     ];
 const throughPooler = only
   ? []
@@ -87,6 +90,7 @@ const throughPooler = only
       'test/upgrade',
       'test/ledger/sequencing',
       'test/ledger/evidence',
+      'test/runs/engine/ways',
     ];
 const throughPgbouncer = ['test/queue/worker', 'test/queue/enqueue', 'test/queue/commit', 'test/queue/lanes', 'test/ledger/evidence'];
 
@@ -110,6 +114,9 @@ step('limits', 'limits, fairness and poison beside kills, short form', () =>
 );
 step('ledger', 'receipts, seals and checkpoints beside kills and outages, short form', () =>
   run(process.execPath, ['test/faults/run.mjs', '--suite', 'ledger', '--quick']),
+);
+step('runs', 'runs through kills, stops and outages, short form', () =>
+  run(process.execPath, ['test/faults/run.mjs', '--suite', 'runs', '--quick']),
 );
 
 if (ci || only) {

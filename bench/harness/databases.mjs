@@ -9,7 +9,7 @@ import { sleep } from './figures.mjs';
 /** @typedef {{ wal: number, commits: number }} Counters */
 
 export class Databases {
-  /** @param {{ url: (database: string) => string }} server */
+  /** @param {{ url: (database: string) => string, listen: (hear: (text: string) => void) => () => void }} server */
   constructor(server) {
     this.server = server;
     /** @type {Map<string, Promise<string>>} */

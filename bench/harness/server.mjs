@@ -40,6 +40,8 @@ export async function startServer() {
   const port = await freePort();
   /** @type {string[]} */
   const log = [];
+  /** @type {Set<(text: string) => void>} */
+  const listeners = new Set();
   const postgres = new EmbeddedPostgres({
     databaseDir: join(home, 'data'),
     user: 'postgres',
@@ -49,7 +51,10 @@ export async function startServer() {
     createPostgresUser: process.getuid?.() === 0,
     initdbFlags: ['--encoding=UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
     postgresFlags: Object.entries(serverSettings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
-    onLog: (line) => remember(log, String(line)),
+    onLog: (text) => {
+      remember(log, String(text));
+      for (const hear of listeners) hear(String(text));
+    },
     onError: (line) => remember(log, String(line)),
   });
   // mkdtemp makes the directory private, and the server may run as another system user than we do.
@@ -65,6 +70,11 @@ export async function startServer() {
     /** @param {string} database */
     url: (database) => `postgres://postgres:bench@127.0.0.1:${port}/${database}`,
     log,
+    /** Hands over what the server logs from now on, in pieces as they come, until the answer is called. @param {(text: string) => void} hear */
+    listen(hear) {
+      listeners.add(hear);
+      return () => listeners.delete(hear);
+    },
     async stop() {
       await postgres.stop();
       await rm(home, { recursive: true, force: true });

@@ -13,6 +13,14 @@
  * @property {() => Promise<unknown>} close
  */
 
+/** What a step does, given its name and the run's input; it returns a small object, the step's output. @typedef {(step: string, input: any) => Promise<object>} OnStep */
+
+/**
+ * @typedef {object} Runner a process that starts runs and works on them
+ * @property {(input: Input) => Promise<unknown>} run starts a run of ten steps in a row; resolves when the run has ended
+ * @property {() => Promise<unknown>} close
+ */
+
 /**
  * @typedef {object} Subject
  * @property {string} name the name used in tables and JSON
@@ -23,6 +31,10 @@
  * @property {string} [unfinished] a statement answering `n`, the jobs that are not finished
  * @property {(query: (text: string) => Promise<any[]>, jobs: number) => Promise<string | null>} [verify]
  *   after a drain: what is missing in the database, or null
+ * @property {(url: string, onStep: OnStep) => Promise<Runner>} [runs]
+ * @property {(query: (text: string) => Promise<any[]>, runs: number) => Promise<string | null>} [verifyRuns]
+ *   after so many runs of ten steps: what is missing in the database, or null
  */
 
-export {};
+/** The steps of a run, in their order. */
+export const stepNames = Array.from({ length: 10 }, (_, n) => `step-${n + 1}`);

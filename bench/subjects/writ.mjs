@@ -3,10 +3,11 @@
 // handlers at once. `verify` is what makes a drain count: the complete trail must be in the database.
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
+import { stepNames } from './subject.mjs';
 
 // The build is imported through a variable so that type checks of this folder do not need it.
 const build = new URL('../../dist/index.js', import.meta.url).href;
-const { Writ, defineJob } = await import(build);
+const { Writ, defineJob, definePlan } = await import(build);
 const noop = defineJob('noop');
 /** The same work under a limit per key, high enough that it never holds anything back: what is measured is its price. */
 const limited = defineJob('limited', { limit: { concurrency: 1000 } });
@@ -64,6 +65,40 @@ export const subject = {
         await writ.close();
       },
     };
+  },
+  // One handler serves all ten steps, as one function of the peer's does; each step is a job of its own.
+  async runs(url, onStep) {
+    const step = defineJob('step');
+    const plan = definePlan('ten-steps', { version: '1.0.0' }, (/** @type {any} */ p) => {
+      let before;
+      for (const name of stepNames) before = p.step(name, step, before ? { after: before } : {});
+    });
+    const writ = await connect(url);
+    const handler = step.handle((/** @type {any} */ job) => onStep(job.step.stepId, job.input));
+    const worker = await writ.work([handler], { concurrency: 24 });
+    return {
+      async run(input) {
+        const started = await writ.start(plan, input, { requestId: String(input.i) });
+        const { status } = await started.finished();
+        if (status !== 'COMPLETED') throw new Error(`run ${started.runId} is ${status}`);
+      },
+      async close() {
+        await worker.stop();
+        await writ.close();
+      },
+    };
+  },
+  // The log is what counts: dense, with the start and the end of the run and of each of its steps, once each.
+  async verifyRuns(query, runs) {
+    const [found] = await query(`
+      select count(*)::int as runs, count(*) filter (where ok)::int as complete
+        from (select count(distinct step_id) filter (where event_type = 'StepStarted') = ${stepNames.length}
+                 and count(distinct step_id) filter (where event_type = 'StepCompleted') = ${stepNames.length}
+                 and count(*) filter (where event_type like 'Step%') = ${2 * stepNames.length}
+                 and count(*) filter (where event_type = 'RunStarted') = 1 and count(*) filter (where event_type = 'RunCompleted') = 1
+                 and min(run_seq) = 1 and max(run_seq) = count(*) as ok
+                from writ.run_events group by run_id) each_run`);
+    return found.runs === runs && found.complete === runs ? null : `${found.complete} complete logs of ${found.runs} instead of ${runs}`;
   },
   // The cheapest truth about the backlog; `verify` reads the views in full, outside the clock.
   unfinished: `select (h ->> 'backlog')::int + (h ->> 'waiting')::int + (h ->> 'in_progress')::int as n

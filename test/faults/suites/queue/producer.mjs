@@ -2,6 +2,7 @@
 // Asks for jobs in every way there is, also while the server is down, and keeps the books: the answer to an enqueue decides what is owed. Answered:
 // exactly one effect. Thrown: the job may have been taken or not, so none or one, unless its key lets us ask again until there is an answer.
 import pg from 'pg';
+import { isOutage } from '../../outage.mjs';
 import { kinds } from './jobs.mjs';
 
 /** @typedef {'one' | 'maybe' | 'none'} Owed */
@@ -126,11 +127,4 @@ export class Producer {
   close() {
     return this.pool.end();
   }
-}
-
-/** @param {unknown} error @returns {boolean} */
-function isOutage(error) {
-  const { code, message, cause } = /** @type {Error & { code?: string }} */ (error);
-  if (code === 'database_unreachable' || /^(08...|57P0.|ECONN.*|EPIPE)$/.test(code ?? '')) return true;
-  return /Connection terminated|not queryable|connection is closed/i.test(message) || (cause instanceof Error && isOutage(cause));
 }
