@@ -177,3 +177,50 @@ test('the alert of docs/events-to-jobs.md is heard, about the job that the page 
     { job_kind: 'charge', status: 'dead_letter' },
   ]);
 });
+
+test('the five minutes of docs/runs.md: a run completes, one is undone, and its log is replayed without a database', async () => {
+  mkdirSync(join(folder, 'bin'));
+  writeFileSync(join(folder, 'bin', 'npx'), `#!/bin/sh\nshift\nexec "${process.execPath}" "${join(root, 'dist/cli/main.js')}" "$@"\n`, {
+    mode: 0o755,
+  });
+  const env: Record<string, string | undefined> = {
+    ...process.env,
+    DATABASE_URL: db.connectionString,
+    PATH: `${join(folder, 'bin')}:${process.env.PATH}`,
+  };
+  for (const file of ['shop.js', 'start.js']) writeFileSync(join(folder, file), block('docs/runs.md', 'js', `\`${file}\``));
+  writeFileSync(join(folder, 'refund.js'), block('docs/runs.md', 'js', '## Conditions'));
+  await node('refund.js');
+
+  // The worker of the page runs in the background: here until the script ends.
+  const first = `${block('docs/runs.md', 'sh', 'and a worker beside it')}\necho "RUN=$RUN"\n`;
+  const then = block('docs/runs.md', 'sh', 'Then break something');
+  const script = `${first}${then}kill $!\nwait $! || true\n${block('docs/runs.md', 'sh', '--export FILE` writes')}`;
+  const { stdout } = await run('bash', ['-ec', script], { cwd: folder, env });
+  expect(stdout).toMatch(/shipped order-1 from B7/);
+  expect(stdout).toMatch(/COMPLETED after/);
+  expect(stdout).toMatch(/released order-2/);
+  expect(stdout).toMatch(/FAILED after .*The card was declined; what was done has been undone\n[\s\S]*it did not complete/);
+  expect(stdout).toMatch(/✓ Run \S+ is what its log says: 8 events by the rules of fulfil 1\.0\.0, to its end as COMPLETED/);
+  const [, id] = /^RUN=(\S+)$/m.exec(stdout) ?? [];
+  expect(await db.query('select status, request_id from writ.run where run_id = $1', [id])).toEqual([
+    { status: 'COMPLETED', request_id: 'order-1' },
+  ]);
+});
+
+test('the plan of the README is one, and its code starts a run that completes', async () => {
+  const before = `
+import { defineJob, Writ } from 'writ';
+const [reserve, release, charge, ship] = ['reserve', 'release', 'charge', 'ship'].map((kind) => defineJob(kind));
+const writ = await Writ.connect({ connectionString: process.env.DATABASE_URL });
+await writ.work([reserve, release, charge, ship].map((job) => job.handle(async () => ({ id: 'r-1' }))));
+const order = { id: 'order-1', parcels: ['a', 'b'] };
+`;
+  const after = `
+await writ.runs.deliver(run.runId, 'approval', { by: 'ada' });
+console.log((await run.finished()).status);
+await writ.close();
+`;
+  writeFileSync(join(folder, 'runs.js'), before + block('README.md', 'ts', '## Runs') + after);
+  expect((await node('runs.js')).stdout).toBe('COMPLETED\n');
+});
