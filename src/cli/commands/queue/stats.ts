@@ -30,7 +30,7 @@ const lookedUp = 10_000;
 const byKind = `
   select job_kind as kind, coalesce(b.backlog, 0)::float8 as backlog, coalesce(p.in_progress, 0)::float8 as in_progress,
     coalesce(d.dead_letter, 0)::float8 as dead_letter
-  from writ.job_kind k
+  from (select * from writ.job_kind where job_kind not like 'writ.%') k -- timers and waits of runs are no work that waits for somebody
   left join writ.v_job_queue_backlog b using (job_kind)
   left join writ.v_job_queue_in_progress p using (job_kind)
   left join (select job_kind, count(*) as dead_letter from (
