@@ -1532,7 +1532,7 @@ grant execute on function writ.fn_job_succeed(uuid,uuid,text,text) to dot_execut
 grant execute on function writ.fn_job_succeed(uuid,uuid,text,text) to workflow_admin;
 
 -- function writ.fn_job_succeed_many(p_lease_token uuid, p_positions integer[], p_results text[] DEFAULT NULL::text[], p_start_upto integer DEFAULT 0, p_actor text DEFAULT NULL::text, p_result_refs text[] DEFAULT NULL::text[]) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body c6a15dde0ad506bff191c49c4344523a
+--   plpgsql, volatile, security definer; owner writ_owner; body ee6ca4aed2f61ff64ad5096ada5d8c56
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
@@ -1714,7 +1714,7 @@ grant execute on function writ.fn_run_step_commit(uuid,uuid,json,text) to dot_ex
 grant execute on function writ.fn_run_step_commit(uuid,uuid,json,text) to workflow_admin;
 
 -- function writ.fn_run_steps_succeed(p_tokens uuid[], p_positions integer[], p_results text[], p_take boolean[], p_kinds text[], p_token uuid, p_lease_ttl_seconds double precision, p_holder text) returns json
---   plpgsql, volatile, security definer; owner writ_owner; body e9dff9752fa5a871efffc5fe47d5f310
+--   plpgsql, volatile, security definer; owner writ_owner; body 855b8dfcc584b704de5153c7e9cc5dae
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set enable_hashjoin=off

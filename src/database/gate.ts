@@ -21,6 +21,18 @@ export async function gate<Answer>(db: Queryable, call: string, params: readonly
   return answer as Answer;
 }
 
+/** Makes a call again that PostgreSQL broke off because two waited for each other: nothing of it was done. Not for calls in a transaction of the caller's, which is over then. */
+export async function unlessBrokenOff<Answer>(call: () => Promise<Answer>): Promise<Answer> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await call();
+    } catch (error) {
+      const { code } = error as { code?: string };
+      if ((code !== '40P01' && code !== '40001') || tries === 5) throw error;
+    }
+  }
+}
+
 export async function readRows(db: Queryable, sql: string, params: readonly unknown[] = []): Promise<Record<string, unknown>[]> {
   try {
     return (await db.query(sql, [...params])).rows;

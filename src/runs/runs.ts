@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { Coalescer } from '../database/coalescer.js';
 import { type AnyConnection, type Queryable, queryable } from '../database/connection.js';
-import { gate, readRows } from '../database/gate.js';
+import { gate, readRows, unlessBrokenOff } from '../database/gate.js';
 import { isUuid, uuidv7 } from '../database/uuid.js';
 import { asRefusal, WritRefusal } from '../errors/index.js';
 import type { RunState } from '../machines/run.js';
@@ -225,14 +225,16 @@ export class Runs {
     const payload = signalText({ ...signal, signalId });
     const verdict = authorize ? await authorize({ principal, signal, run }) : true;
     const denied = verdict === true ? null : verdict.denied;
-    const answer = await gate<{
-      signal_id: string;
-      accepted: boolean;
-      code?: string;
-      duplicate: boolean;
-      status: RunState;
-      run_id?: string;
-    }>(db, 'fn_run_signal($1::text::uuid, $2::text::jsonb, $3, $4, $5)', [runId, payload, principal, tenant ?? null, denied]);
+    const answer = await unlessBrokenOff(() =>
+      gate<{
+        signal_id: string;
+        accepted: boolean;
+        code?: string;
+        duplicate: boolean;
+        status: RunState;
+        run_id?: string;
+      }>(db, 'fn_run_signal($1::text::uuid, $2::text::jsonb, $3, $4, $5)', [runId, payload, principal, tenant ?? null, denied]),
+    );
     if (!answer.accepted) throw asRefusal(answer.code ?? 'AUTHZ_DENIED', `${signal.type} to run ${runId} by ${principal}`);
     return {
       signalId,
@@ -252,17 +254,16 @@ export class Runs {
     const { db, actor } = this.#host;
     if (!isUuid(runId)) throw new WritRefusal('RUN_NOT_FOUND', runId);
     if (options.plan) await options.plan.parseEvent(event, payload);
-    const answer = await gate<{ duplicate: boolean; step: string | null }>(
-      db,
-      'fn_run_deliver($1::text::uuid, $2, $3::text::json, $4, $5, $6)',
-      [
+    const deliveryId = options.id ?? randomUUID();
+    const answer = await unlessBrokenOff(() =>
+      gate<{ duplicate: boolean; step: string | null }>(db, 'fn_run_deliver($1::text::uuid, $2, $3::text::json, $4, $5, $6)', [
         runId,
         event,
         payload === undefined ? null : JSON.stringify(payload),
-        options.id ?? randomUUID(),
+        deliveryId,
         options.as ?? actor,
         options.tenant ?? null,
-      ],
+      ]),
     );
     return { duplicate: answer.duplicate, stepId: answer.step ?? undefined };
   }

@@ -82,6 +82,8 @@ begin
     v_ended := v_ended + coalesce(cardinality(v_committed), 0);
   end if;
   if l.stepped and v_ended > 0 then
+    -- All runs at once, in order: below they come in two parts.
+    perform writ_data.lock_runs(array_agg(distinct j.run_id)) from writ_data.job j where v_direct is not null and j.job_id = any (v_direct || v_committed) and j.run_id is not null having v_committed is not null and count(*) > 0;
     if v_direct is not null then
       select f.* into v_followed from (select array_agg(v_ids[p] order by n) as jobs, array_agg(v_results[n] order by n) as results, array_agg((v_attempts[p] + 1)::smallint order by n) as tries
         from unnest(v_positions) with ordinality u(p, n) where v_ended = cardinality(v_positions) and v_committed is null or v_ids[p] = any (v_direct)) e

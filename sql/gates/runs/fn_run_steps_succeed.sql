@@ -10,9 +10,9 @@ declare
   v_now timestamptz; v_n integer := cardinality(p_tokens); v_jobs uuid[]; v_runs uuid[]; v_lo uuid; v_hi uuid; v_found integer; v_enabled boolean; v_token uuid; v_ttl double precision; v_timeout double precision; v_settings jsonb[];
   v_attempts smallint[]; w record; s record; v_k integer := 0; v_answers text[]; v_batch uuid; v_ended uuid[]; v_usual boolean := false; v_followed boolean := false; v_due timestamptz;
 begin
-  -- Those whose last jobs end here are locked as strongly as removing them needs; the others so that commits in flight can pass.
-  perform from writ_data.job_lease l where l.lease_token = any (p_tokens) and l.open_jobs <= (select count(*) from unnest(p_tokens) t where t = l.lease_token) order by l.lease_token for update;
+  -- All in the order of their tokens, as a renewal does, so that the two cannot wait for each other, and so that commits in flight can pass; then those whose last jobs end here as strongly as removing them needs.
   perform from writ_data.job_lease l where l.lease_token = any (p_tokens) order by l.lease_token for no key update;
+  perform from writ_data.job_lease l where l.lease_token = any (p_tokens) and l.open_jobs <= (select count(*) from unnest(p_tokens) t where t = l.lease_token) order by l.lease_token for update;
   v_jobs := array(select l.job_ids[u.p] from unnest(p_tokens, p_positions) with ordinality u(token, p, n) cross join lateral (select x.job_ids from writ_data.job_lease x where x.lease_token = u.token offset 0) l order by u.n);
   if cardinality(v_jobs) <> v_n or array_position(v_jobs, null) is not null then
     return '{"unusual": true}';
