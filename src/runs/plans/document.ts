@@ -86,11 +86,6 @@ export interface Ref {
   readonly $ref: string;
 }
 
-/** The name of a secret, which may stand in a plan; the secret itself may not. */
-export interface SecretRef {
-  readonly $secret: string;
-}
-
 export type Condition =
   | { readonly ref: string; readonly is: Template }
   | { readonly ref: string; readonly isNot: Template }
@@ -124,4 +119,6 @@ export const limits = {
   /** Of conditions within conditions. */
   depth: 20,
   refLength: 500,
+  /** In one template. */
+  refs: 100,
 } as const;

@@ -1,7 +1,7 @@
 /** The fields of a plan and what may stand in them, with the words for what may not. Values are not repeated in words: one may be a secret. */
 import { WritRefusal } from '../../errors/index.js';
-import { limits, type PlanStep } from './document.js';
-import { parseRef } from './refs.js';
+import { limits, type PlanStep, type Template } from './document.js';
+import { parseRef, refsOf } from './refs.js';
 
 export const wrong = (detail: string, options?: ErrorOptions) => new WritRefusal('INVALID_STEP_SCHEMA', detail, options);
 
@@ -94,6 +94,12 @@ const template: Check = (value, place) => {
   }
 };
 
+const input: Check = (value, place) => {
+  template(value, place);
+  const refs = [...refsOf(value as Template)].length;
+  if (refs > limits.refs) throw fault(place, `has ${refs} references; ${limits.refs} are allowed`);
+};
+
 const ref: Check = (value, place) => {
   if (!isObject(value) || Object.keys(value).join() !== '$ref') throw fault(place, 'must be a reference: { "$ref": "input.items" }');
   refText(value.$ref, place);
@@ -138,7 +144,7 @@ function condition(value: unknown, place: Place, depth = 0): void {
   }
 }
 
-const compensation = object({ required: { kind }, optional: { input: template, retry } }, 'a compensation');
+const compensation = object({ required: { kind }, optional: { input, retry } }, 'a compensation');
 
 const stepId: Check = (value, place) => {
   text(name100, nameWords)(value, place);
@@ -154,7 +160,7 @@ const after: Check = (value, place) => {
 };
 
 const anyStep = { after, when: (value: unknown, place: Place) => condition(value, place), optional: only(true) };
-const job = { input: template, retry, timeoutMs: time, compensate: compensation };
+const job = { input, retry, timeoutMs: time, compensate: compensation };
 
 const stepFields: Readonly<Record<PlanStep['type'], Fields>> = {
   job: { required: { kind }, optional: job },

@@ -26,6 +26,13 @@ export function refIn(value: Template): string | undefined {
   return typeof $ref === 'string' && Object.keys(value).length === 1 ? $ref : undefined;
 }
 
+/** The name of the secret that a value of a template stands for, if it does. */
+export function secretNameIn(value: Template): string | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  const { $secret } = value as { $secret?: Template };
+  return typeof $secret === 'string' && Object.keys(value).length === 1 ? $secret : undefined;
+}
+
 /** Every ref of a template, as it is written. */
 export function* refsOf(template: Template): Generator<string> {
   if (typeof template !== 'object' || template === null) return;

@@ -1,4 +1,5 @@
 /** Refs that the compiler knows the types of: `p.input.order.id` is `{ $ref: 'input.order.id' }`, and fits where that id would. */
+import type { SecretRef } from '../../secrets/provider.js';
 import { wrong } from './fields.js';
 
 declare const standsFor: unique symbol;
@@ -24,10 +25,11 @@ type RefsIn<Value, Absent> = [Value] extends [Scalar]
     ? { readonly [index: number]: RefTo<Member | null> }
     : { readonly [Key in keyof Value]-?: RefTo<Value[Key] | Absent> };
 
-/** A value, parts of which may be references to what fits there. */
+/** A value, parts of which may be references to what fits there; where any text does, a secret. */
 export type Filled<Value> =
   | Value
   | Reference<Value>
+  | (string extends Value ? SecretRef : never)
   | (Value extends Scalar ? never : { readonly [Key in keyof Value]: Filled<Value[Key]> });
 
 /** A reference that has references in it, one for each name that is asked for. */

@@ -1,6 +1,9 @@
 /** Whether something is a plan. What comes out is a copy: JSON in canonical form, its steps in order. */
+
+import { fitsJsonb } from '../../database/json.js';
 import { WritRefusal } from '../../errors/index.js';
 import { canonicalize } from '../../ledger/canonical.js';
+import { refuseSecrets } from '../../secrets/redaction.js';
 import { limits, type PlanDocument, type PlanStep } from './document.js';
 import { checkPlan, checkStep, wrong } from './fields.js';
 import { ancestry, inOrder } from './order.js';
@@ -28,9 +31,10 @@ export function validatePlan(value: unknown): PlanDocument {
 /** As JSON has it: nothing that somebody else can still change, and nothing that would be lost on the way to the database. */
 function copyOf(value: unknown): unknown {
   const text = canonicalText(value, 'the plan');
+  refuseSecrets(text, 'the plan', 'PLAN_SECRET_INSIDE');
   const bytes = Buffer.byteLength(text);
   if (bytes > limits.bytes) throw wrong(`the plan has ${bytes} bytes; ${limits.bytes} are allowed: put what is large into the input`);
-  if (/(?<!\\)(?:\\\\)*\\u0000/.test(text)) throw wrong('the plan has a NUL character in a text, which a database cannot hold');
+  if (!fitsJsonb(text)) throw wrong('the plan has a NUL character in a text, which a database cannot hold');
   return JSON.parse(text);
 }
 

@@ -47,6 +47,9 @@ describe('a text under the name of a secret', () => {
     'privateKey',
     'AWS_SECRET_ACCESS_KEY',
     'credentials',
+    'signingKey',
+    'encryption_key',
+    'passcode',
   ])('is refused: %s', (name) => {
     const refusal = refusalOf(planOf({ input: { call: [{ [name]: value }] } }));
     expect(refusal.code).toBe('PLAN_SECRET_INSIDE');
@@ -93,7 +96,19 @@ describe('a text of a known form', () => {
     ['a connection string with a password', `Server=db;User=ada;Pwd = ${value};`],
     ['a token of GitHub', `ghp_${'a1B2'.repeat(9)}`],
     ['a token of Slack', `xoxb-${'1234567890'}-abc`],
+    ['a token of GitHub', `github_pat_${'11ABCDEFG0'.repeat(3)}`],
+    ['a token of GitLab', `glpat-${'a1B2c3D4e5'.repeat(2)}`],
+    ['a token of npm', `npm_${'a1B2'.repeat(9)}`],
+    ['a key of Google', `AIza${'a1B2c3D'.repeat(5)}`],
+    ['a key of SendGrid', `SG.${'a1B2c3D4'.repeat(3)}.${'a1B2c3D4'.repeat(5)}`],
+    ['a key of a language model', `sk-ant-${'api03-a1B2c3D4e5'.repeat(2)}`],
+    ['a key of a language model', `sk-${'a1B2c3D4'.repeat(6)}`],
+    ['a token of Vault', `hvs.${'CAESIJa1B2'.repeat(3)}`],
+    ['a user and password of HTTP', `Basic ${'YWRhOmNvcnJlY3QtaG9yc2U'}=`],
+    ['a connection string with a key', `AccountName=ada;AccountKey=${'a1B2c3D4'.repeat(4)}==`],
     ['a key of Stripe', `sk_live_${'a1B2c3D4e5'}`],
+    ['a key of Stripe', `rk_test_${'a1B2c3D4e5'}`],
+    ['a key of Stripe', `whsec_${'a1B2c3D4e5'}`],
     ['a JSON web token', `eyJ${'hbGciOiJIUzI1NiJ9'}.eyJ${'zdWIiOiIxMjM0In0'}.${'dozjgNryP4J3jVmNHl'}`],
   ])('is refused: %s', (words, text) => {
     const refusal = refusalOf(planOf({ input: { note: text } }));
@@ -109,6 +124,9 @@ describe('a text of a known form', () => {
     'https://ada@example.org/',
     'postgres://ada@db.example.org/app',
     'Bearer of bad news',
+    'Basic understanding of it',
+    'a task-oriented and risk-averse-but-otherwise-ordinary-text',
+    'npm_config_cache',
     'the password is in the vault',
     'password=$PASSWORD',
     '2026-07-26T10:00:00Z',
@@ -118,10 +136,29 @@ describe('a text of a known form', () => {
   });
 });
 
+test('a secret that somebody has written for its name is refused, and so is one in a reference', () => {
+  const key = `sk_live_${'a1B2c3D4e5'}`;
+  const named = refusalOf(planOf({ input: { apiKey: { $secret: key } } }));
+  expect(named.detail).toBe('step call: input.apiKey looks like a key of Stripe');
+  expect(named.message).not.toContain(key);
+  expect(refusalOf(planOf({ input: { apiKey: { $ref: `input.${key}` } } })).code).toBe('PLAN_SECRET_INSIDE');
+});
+
 test('the search takes no time that grows with the square of a text', () => {
-  const hard = ['a.', 'a:', 'ab://', 'eyJaaaaaaaaaaaa.a', 'eyJ-', '-----BEGIN A ', 'Bearer ', 'password ', 'A-B'].map((piece) =>
-    piece.repeat(Math.floor(260_000 / piece.length)),
-  );
+  const hard = [
+    'a.',
+    'a:',
+    'ab://',
+    'eyJaaaaaaaaaaaa.a',
+    'eyJ-',
+    '-----BEGIN A ',
+    'Bearer ',
+    'password ',
+    'A-B',
+    'Basic a',
+    'SG.a',
+    'sk-',
+  ].map((piece) => piece.repeat(Math.floor(260_000 / piece.length)));
   const begun = performance.now();
   for (const text of hard) expect(secretIn({ [text]: 1, note: text })).toBeUndefined();
   expect(performance.now() - begun).toBeLessThan(5_000);
