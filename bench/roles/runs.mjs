@@ -162,7 +162,7 @@ export async function appendEvents(_, { url, runs }) {
     while (left-- > 0) {
       const run = { run_id: uuidv7(), plan_id: plan.id, plan_version: plan.version, sha256: plan.sha256, input: { i: left } };
       await timed(starts, 'start', 'select writ.fn_run_start_many($1::text::jsonb, $2) as answer', [JSON.stringify([run]), holder]);
-      let lease = { jobs: /** @type {unknown[]} */ ([]), lease_token: '' };
+      let lease = { jobs: /** @type {any[][]} */ ([]), lease_token: '' };
       // The run of another loop may be claimed instead: it is as good.
       for (let tries = 0; lease.jobs.length === 0 && tries < 1000; tries += 1)
         lease = await timed([], 'claim', `select writ.fn_job_claim_many('{step}', 'external_worker', $1, 30, 1, 1) as answer`, [holder]);
@@ -170,8 +170,8 @@ export async function appendEvents(_, { url, runs }) {
         const answer = await timed(
           steps,
           'report',
-          `select writ.fn_run_steps_succeed($1::uuid[], '{1}', array[$2], '{t}', '{step}', $3, 30, $4) as answer`,
-          [[lease.lease_token], JSON.stringify({ i: left }), uuidv7(), holder],
+          `select writ.fn_run_steps_succeed($1::uuid[], '{1}', array[$2::uuid], array[$3::uuid], array[$4], '{t}', '{step}', $5, 30, $6) as answer`,
+          [[lease.lease_token], lease.jobs[0]?.[0], lease.jobs[0]?.[15][0], JSON.stringify({ i: left }), uuidv7(), holder],
         );
         if (answer.unusual) throw new Error('a report was unusual');
         lease = answer.next;

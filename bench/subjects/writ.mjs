@@ -75,7 +75,7 @@ export const subject = {
     });
     const writ = await connect(url);
     const handler = step.handle((/** @type {any} */ job) => onStep(job.step.stepId, job.input));
-    const worker = await writ.work([handler], { concurrency: 24 });
+    const worker = await writ.work([handler], { concurrency: 100 });
     return {
       async run(input) {
         const started = await writ.start(plan, input, { requestId: String(input.i) });

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
 import pg from 'pg';
+import type { Queryable } from '../database/connection.js';
 import type { EmbeddedServer } from '../database/embedded.js';
 import { fromDatabase, refusalIn, WritError } from '../errors/index.js';
 import { exitCodes, Failure, wrongUsage } from './failure.js';
@@ -117,6 +118,18 @@ export class Session {
     if (refusal) throw refusal;
     return row?.answer as T;
   }
+}
+
+/** For what asks several things at once: one connection answers one question at a time. */
+export function inTurn({ client }: Session): Queryable {
+  let last: Promise<unknown> = Promise.resolve();
+  return {
+    query: (sql, params) => {
+      const next = last.then(() => client.query(sql, params));
+      last = next.catch(() => undefined);
+      return next;
+    },
+  };
 }
 
 export interface SessionOptions {

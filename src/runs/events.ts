@@ -3,18 +3,12 @@ import { hash } from 'node:crypto';
 import { WritRefusal } from '../errors/index.js';
 import type { RunMove } from '../machines/run.js';
 import type { RunStepMove } from '../machines/run-step.js';
+import type { ArtifactRef } from '../queue/artifacts.js';
+
+export type { ArtifactRef } from '../queue/artifacts.js';
 
 /** The stepId of events that concern the run as a whole. */
 export const runLevel = 'RUN';
-
-/** A pointer to what a step made. The log holds pointers only, never what they point to. */
-export interface ArtifactRef {
-  readonly uri: string;
-  readonly kind: string;
-  readonly sha256?: string;
-  readonly sizeBytes?: number;
-  readonly expiresAt?: string;
-}
 
 export type FailureCategory = 'USER' | 'SYSTEM' | 'PLATFORM' | 'TIMEOUT';
 

@@ -1,9 +1,10 @@
 /** Reading the log of a run, and its snapshot as fresh as the log. */
 import type { Queryable } from '../database/connection.js';
-import { readRows } from '../database/gate.js';
+import { gate, readRows } from '../database/gate.js';
 import { isUuid } from '../database/uuid.js';
 import { WritRefusal } from '../errors/index.js';
 import { eventId, idempotencyKey, type RunEvent } from './events.js';
+import type { PlanDocument } from './plans/document.js';
 import { emptySnapshot, type RunSnapshot, reduce } from './snapshot.js';
 
 /** A row as the gates of the projector answer it: number, type, step, logical attempt, engine's attempt, data, milliseconds since 1970. */
@@ -87,16 +88,52 @@ export async function readRun(db: Queryable, runId: string, tenant?: string): Pr
   };
 }
 
+/** A version of a plan, as it was registered. */
+export async function readPlan(db: Queryable, planId: string, planVersion: string): Promise<PlanDocument> {
+  const [row] = await readRows(db, 'select document from writ.plan where plan_id = $1 and plan_version = $2', [planId, planVersion]);
+  if (!row) throw new WritRefusal('PLAN_NOT_FOUND', `${planId} ${planVersion}`);
+  return JSON.parse(String(row.document)) as PlanDocument;
+}
+
+/** The environment that a run belongs to. */
+export async function readEnvironment(db: Queryable, runId: string): Promise<string> {
+  const [row] = await readRows(db, 'select environment_id from writ.run where run_id = $1', [runId]);
+  if (!row) throw new WritRefusal('RUN_NOT_FOUND', runId);
+  return String(row.environment_id);
+}
+
 const page = 10_000;
 
-/** The snapshot of a run: the projector's last one, and what the log has had since. */
-export async function readSnapshot(db: Queryable, runId: string, tenant?: string): Promise<RunSnapshot> {
-  const run = await readRun(db, runId, tenant);
-  const [row] = await readRows(db, 'select snapshot::text as snapshot from writ.run_snapshots where run_id = $1', [runId]);
-  let snapshot = row ? (JSON.parse(String(row.snapshot)) as RunSnapshot) : emptySnapshot(runId, run.tenant);
-  for (;;) {
-    const events = await readEvents(db, runId, { afterSeq: snapshot.lastEventSeq, limit: page, ...(tenant !== undefined && { tenant }) });
-    if (events.length > 0 || !Object.isFrozen(snapshot)) snapshot = reduce(snapshot, events);
-    if (events.length < page) return snapshot;
+export interface WantedRun {
+  readonly runId: string;
+  readonly tenant: string | undefined;
+}
+
+type ReadRun = [runId: string, tenant: string, planVersion: string, snapshot: RunSnapshot | null, events: CompactEvent[] | null];
+
+/** Snapshots of runs: the projector's last ones, and what the logs have had since; for a run that is not there, the refusal. */
+export async function readSnapshots(db: Queryable, wanted: readonly WantedRun[]): Promise<(RunSnapshot | WritRefusal)[]> {
+  const ids = [...new Set(wanted.map(({ runId }) => runId.toLowerCase()))];
+  const read = await gate<ReadRun[]>(db, 'fn_run_read_many($1::text::uuid[])', [`{${ids.join(',')}}`]);
+  const found = new Map(read.map((run) => [run[0], run]));
+  const snapshots = new Map<string, RunSnapshot>();
+  for (const [runId, run] of found) snapshots.set(runId, await snapshotOf(db, run));
+  return wanted.map(({ runId, tenant }) => {
+    const run = found.get(runId.toLowerCase());
+    const snapshot = snapshots.get(runId.toLowerCase());
+    return snapshot && (tenant === undefined || run?.[1] === tenant) ? snapshot : new WritRefusal('RUN_NOT_FOUND', runId);
+  });
+}
+
+async function snapshotOf(db: Queryable, [runId, tenant, planVersion, last, events]: ReadRun): Promise<RunSnapshot> {
+  let snapshot = reduce(
+    last ?? emptySnapshot(runId, tenant),
+    (events ?? []).map((row) => eventOf(runId, row, planVersion)),
+  );
+  for (let read = events?.length ?? 0; read === page; ) {
+    const more = await readEvents(db, runId, { afterSeq: snapshot.lastEventSeq, limit: page });
+    snapshot = reduce(snapshot, more);
+    read = more.length;
   }
+  return snapshot;
 }

@@ -3,6 +3,7 @@ import type { Queryable } from '../database/connection.js';
 import { gate, readRows } from '../database/gate.js';
 import { asRefusal, WritRefusal } from '../errors/index.js';
 import { utf8 } from '../ledger/text.js';
+import { refuseSecrets } from '../secrets/redaction.js';
 import type { EngineRunRef, RunContext, RunSignal, RunStatus, SignalAnswer, WorkflowEngine } from './engine.js';
 import type { PlanRef } from './plans/document.js';
 import { verifyPlanRef } from './plans/hash.js';
@@ -41,8 +42,10 @@ export class NativeEngine implements WorkflowEngine {
       project: projectId,
       environment: environmentId,
     };
+    const json = JSON.stringify([run]);
+    refuseSecrets(json, `the input of ${plan.planId}`);
     const answer = await gate<{ refused: { reason: string; detail?: string }[] }>(this.#db, 'fn_run_start_many($1::text::jsonb, $2)', [
-      JSON.stringify([run]),
+      json,
       this.#actor,
     ]);
     const [refused] = answer.refused;

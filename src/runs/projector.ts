@@ -45,12 +45,15 @@ export function project(change: Change): RunSnapshot | Gap {
     );
     const { lastEventSeq } = snapshot;
     // The record knows of events that are not there: the end is missing.
-    return lastEventSeq < change.upto && change.events.length < 10_000 ? { expected: lastEventSeq + 1, found: null } : snapshot;
+    return lastEventSeq < change.upto ? { expected: lastEventSeq + 1, found: null } : snapshot;
   } catch (error) {
     if (error instanceof GapDetected) return { expected: error.expected, found: error.found };
     throw error;
   }
 }
+
+/** Where something happens, more will: snapshots are to be less than a second behind. */
+const soonMs = 300;
 
 /** One look: everything that has changed, batch by batch. Answers in how many milliseconds to look again, if sooner than usual. */
 export async function projectRuns(db: Queryable, projector: string): Promise<number | undefined> {
@@ -93,7 +96,7 @@ export async function projectRuns(db: Queryable, projector: string): Promise<num
       if (error instanceof WritRefusal && error.code === 'not_the_projector') return undefined;
       throw error;
     }
-    if (!changes.more) return undefined;
+    if (!changes.more) return soonMs;
   }
   return 5;
 }

@@ -3,13 +3,15 @@ import { randomUUID } from 'node:crypto';
 import { Coalescer } from '../database/coalescer.js';
 import { type AnyConnection, type Queryable, queryable } from '../database/connection.js';
 import { gate, readRows, unlessBrokenOff } from '../database/gate.js';
+import { fitsJsonb } from '../database/json.js';
 import { isUuid, uuidv7 } from '../database/uuid.js';
 import { asRefusal, WritRefusal } from '../errors/index.js';
 import type { RunState } from '../machines/run.js';
 import type { JobKind } from '../queue/job.js';
+import { refuseSecrets } from '../secrets/redaction.js';
 import type { RunSignal, SignalAnswer } from './engine.js';
 import { assertReferencesOnly, type RunEvent } from './events.js';
-import { type EventsOptions, readEvents, readRun, readSnapshot } from './log.js';
+import { type EventsOptions, readEvents, readRun, readSnapshots, type WantedRun } from './log.js';
 import type { Plan } from './plans/plan.js';
 import { signalText } from './signals.js';
 import type { RunSnapshot } from './snapshot.js';
@@ -28,6 +30,16 @@ export interface StartOptions {
   readonly engine?: 'native' | 'temporal' | 'external';
   /** A transaction of yours: the run starts when it commits. */
   readonly db?: AnyConnection;
+}
+
+export interface AdmissionRule {
+  /** What becomes of a run that is one too many: refused with `TENANT_OVERLOADED` (429), started when there is room, or started `delayMs` later. */
+  readonly policy: 'REJECT' | 'QUEUE' | 'DELAY';
+  readonly maxRunning: number;
+  /** So many wait; more are refused. 10,000 unless given. */
+  readonly maxPending?: number;
+  /** One second unless given. */
+  readonly delayMs?: number;
 }
 
 export interface RunHandle {
@@ -117,10 +129,14 @@ interface Started {
   readonly duplicate: boolean;
 }
 
+/** What a snapshot and the events since may weigh, so that those of a few hundred runs are read at once. */
+const readBytes = 10_000;
+
 export class Runs {
   readonly #host: RunsHost;
   readonly #plans = new Map<string, Promise<void>>();
   readonly #starts: Coalescer<StartItem, Started | WritRefusal>;
+  readonly #reads: Coalescer<WantedRun, RunSnapshot | WritRefusal>;
   readonly #waiters: Waiters;
 
   constructor(host: RunsHost) {
@@ -128,6 +144,10 @@ export class Runs {
     this.#starts = new Coalescer(
       (items) => start(host.db, items, host.actor),
       ({ json }) => json.length,
+    );
+    this.#reads = new Coalescer(
+      (wanted) => readSnapshots(host.db, wanted),
+      () => readBytes,
     );
     this.#waiters = new Waiters(host.db);
   }
@@ -169,7 +189,8 @@ export class Runs {
         priority,
         engine,
       });
-      if (!json.isWellFormed() || json.includes('\\u0000')) throw new WritRefusal('invalid_text', `the input of ${plan.id}`);
+      if (!fitsJsonb(json)) throw new WritRefusal('invalid_text', `the input of ${plan.id}`);
+      refuseSecrets(json, `the input of ${plan.id}`);
       const item = { runId, json };
       const started = given ? (await start(queryable(given) ?? db, [item], actor))[0] : await this.#starts.add(item);
       if (started instanceof WritRefusal) throw started;
@@ -194,8 +215,11 @@ export class Runs {
   }
 
   /** The snapshot of a run, as fresh as its log. */
-  get(runId: string, options: { readonly tenant?: string } = {}): Promise<RunSnapshot> {
-    return readSnapshot(this.#host.db, runId, options.tenant);
+  async get(runId: string, options: { readonly tenant?: string } = {}): Promise<RunSnapshot> {
+    if (!isUuid(runId)) throw new WritRefusal('RUN_NOT_FOUND', runId);
+    const snapshot = await this.#reads.add({ runId, tenant: options.tenant });
+    if (snapshot instanceof WritRefusal) throw snapshot;
+    return snapshot;
   }
 
   events(runId: string, options: EventsOptions = {}): Promise<RunEvent[]> {
@@ -255,11 +279,13 @@ export class Runs {
     if (!isUuid(runId)) throw new WritRefusal('RUN_NOT_FOUND', runId);
     if (options.plan) await options.plan.parseEvent(event, payload);
     const deliveryId = options.id ?? randomUUID();
+    const delivered = payload === undefined ? undefined : JSON.stringify(payload);
+    refuseSecrets(delivered, `what is delivered to ${event}`);
     const answer = await unlessBrokenOff(() =>
       gate<{ duplicate: boolean; step: string | null }>(db, 'fn_run_deliver($1::text::uuid, $2, $3::text::json, $4, $5, $6)', [
         runId,
         event,
-        payload === undefined ? null : JSON.stringify(payload),
+        delivered ?? null,
         deliveryId,
         options.as ?? actor,
         options.tenant ?? null,
@@ -273,10 +299,12 @@ export class Runs {
     const { db, actor } = this.#host;
     if (!isUuid(runId)) throw new WritRefusal('RUN_NOT_FOUND', runId);
     assertReferencesOnly(event.eventData ?? {});
+    const appended = JSON.stringify(event);
+    refuseSecrets(appended, `an event of run ${runId}`);
     const answer = await gate<{ run_seq: number; event_id: string; idempotent: boolean; persisted_at: string }>(
       db,
       'fn_run_append($1::text::uuid, $2::text::jsonb, $3, $4)',
-      [runId, JSON.stringify(event), actor, options.tenant ?? null],
+      [runId, appended, actor, options.tenant ?? null],
     );
     return {
       runSeq: answer.run_seq,
@@ -286,10 +314,30 @@ export class Runs {
     };
   }
 
+  /** How many runs of a tenant go on at once, and what becomes of more; without a rule all of them do. The tenant `*` is every one that has no rule of its own. */
+  async setAdmission(tenant: string, rule: AdmissionRule | undefined): Promise<void> {
+    const { db, actor } = this.#host;
+    await gate(db, 'fn_admission_put($1, $2, $3::text::integer, $4::text::integer, $5::text::integer, $6)', [
+      tenant,
+      rule?.policy ?? null,
+      rule ? String(rule.maxRunning) : null,
+      rule?.maxPending === undefined ? null : String(rule.maxPending),
+      rule?.delayMs === undefined ? null : String(rule.delayMs),
+      actor,
+    ]);
+  }
+
+  /** Starts runs that were queued, as far as there is room. Workers do it by themselves; whoever else does it at the same time starts others. */
+  async dequeueAndStart(): Promise<{ readonly runId: string; readonly status: 'STARTED' }[]> {
+    const { db, actor } = this.#host;
+    const { runs } = await unlessBrokenOff(() => gate<{ runs: string[] }>(db, 'fn_run_dequeue_many($1)', [actor]));
+    return runs.map((runId) => ({ runId, status: 'STARTED' }));
+  }
+
   /** Resolves when no start is on its way; whoever waits for the end of a run is told that we are closing. */
   async close(): Promise<void> {
     this.#waiters.close();
-    await this.#starts.idle();
+    await Promise.all([this.#starts.idle(), this.#reads.idle()]);
   }
 }
 

@@ -1,6 +1,7 @@
 /** What a signal has to be before anybody is asked whether it is allowed. The gate looks again: not everybody comes this way. */
 import { isUuid } from '../database/uuid.js';
 import { WritRefusal } from '../errors/index.js';
+import { refuseSecrets } from '../secrets/redaction.js';
 import type { RunSignal } from './engine.js';
 
 const types: readonly string[] = ['PAUSE', 'RESUME', 'CANCEL', 'RETRY_STEP', 'RETRY_RUN', 'SKIP_STEP', 'UPDATE_PARAMS', 'EMERGENCY_STOP'];
@@ -18,6 +19,7 @@ export function signalText(signal: RunSignal & { readonly signalId: string }): s
     throw wrong('UPDATE_PARAMS has params, an object');
   if (type === 'EMERGENCY_STOP' && !reason?.trim()) throw new WritRefusal('AUTHZ_REASON_REQUIRED', 'EMERGENCY_STOP needs a reason');
   const text = JSON.stringify(signal);
+  refuseSecrets(text, `a signal ${type}`);
   if (Buffer.byteLength(text) > maxBytes) throw wrong(`a signal has ${maxBytes} bytes at most`);
   return text;
 }

@@ -5,7 +5,7 @@ create or replace function writ.fn_ledger_segment_runs(p_segment bigint) returns
   language plpgsql security definer stable set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
 begin
   return query
-    select r.run_id is not null, case when e.run_id is not null then writ_data.run_event_document(e.run_id, e.run_seq, e.event_type, e.step_id, e.logical_attempt, e.engine_attempt, e.data, e.signal_id, e.at) end
+    select r.run_id is not null, case when e.run_id is not null then writ_data.run_event_document(e.run_id, e.run_seq, e.event_type, e.step_id, e.logical_attempt, e.engine_attempt, e.data::text, e.signal_id, e.at) end
     from writ_data.event_seal s join writ_data.event_batch b
       on (b.xid, b.batch_id) > (s.from_xid, s.from_id) and (b.xid, b.batch_id) <= (s.to_xid, s.to_id) and b.batch_id > s.since and b.batch_id <= s.upto and b.run_ids is not null
     cross join lateral unnest(b.run_ids, b.run_seqs) with ordinality u(run, seq, n)

@@ -36,12 +36,13 @@ begin
   else
     perform writ_data.append_items(v_runs, v_seqs, p_types, p_steps, p_attempts, p_engine_attempts, p_data, p_each, p_signal, p_at, v_batch);
   end if;
-  v_leaves := (select string_agg(sha256('\x00'::bytea || convert_to(writ_data.run_event_document(u.run, u.seq, u.type, u.step, u.attempt, u.engine, u.data, p_signal, p_at), 'UTF8')), ''::bytea order by u.n)
+  v_leaves := (select string_agg(writ_data.run_event_leaf(u.run, u.seq, u.type, u.step, u.attempt, u.engine, u.data::text, p_signal, p_at), ''::bytea order by u.n)
     from unnest(v_runs, v_seqs, p_types, p_steps, p_attempts, p_engine_attempts, p_data) with ordinality u(run, seq, type, step, attempt, engine, data, n));
   -- One fact for each run of neighbours of a type.
   insert into writ_data.event_batch (batch_id, at, command, actor, types, first, last, subjects, run_ids, run_seqs, run_leaves)
   select v_batch, p_at, p_command, p_actor, array_agg('dot.run.' || p_types[g.from_n] order by g.from_n) || 'dot.job.enqueued'::text, array_agg(g.from_n order by g.from_n) || (v_n + 1), array_agg(g.upto_n order by g.from_n) || (v_n + coalesce(cardinality(p_jobs), 0)),
     v_runs || coalesce(p_jobs, '{}'), v_runs, v_seqs, v_leaves
   from (select n as from_n, coalesce(lead(n) over (order by n) - 1, v_n) as upto_n from generate_series(1, v_n) n where n = 1 or p_types[n] <> p_types[n - 1]) g;
+  perform writ_data.wake_relays(p_at);
   return v_batch;
 end $$;

@@ -4,21 +4,24 @@
 create or replace function writ_data.begin_ending(p_run uuid, p_ending text, p_with jsonb, p_signal uuid, p_actor text, p_at timestamptz) returns void language plpgsql
   set enable_seqscan = off as $$
 declare
-  v_jobs uuid[]; v_steps text[]; v_attempts text[]; v_types text[]; v_stop uuid[]; v_tries smallint[]; v_nos smallint[];
+  v_jobs uuid[]; v_tries smallint[]; v_nos smallint[]; v_steps text[]; v_attempts text[]; v_types text[]; v_stop uuid[]; v_n integer;
 begin
   update writ_data.run set ending = p_ending, ending_with = p_with, moved_at = p_at where run_id = p_run;
   with gone as (
     delete from writ_data.job_wait where ctid = any (array(
       select w.ctid from writ_data.job j join writ_data.job_wait w on w.job_id = j.job_id where j.run_id = p_run and j.job_id > p_run for update of w skip locked))
     returning job_id, attempts, execution_no
-  ), ended as (
-    select g.*, o.step_id, o.attempt, o.type from gone g join writ_data.open_steps(p_run) o on o.job_id = g.job_id
   )
-  select array_agg(job_id), array_agg(attempts), array_agg(execution_no), array_agg(step_id), array_agg(attempt::text), array_agg(type) into v_jobs, v_tries, v_nos, v_steps, v_attempts, v_types from ended;
+  select array_agg(g.job_id), array_agg(g.attempts), array_agg(g.execution_no), array_agg(o.step_id) filter (where o.step_id is not null), array_agg(o.attempt::text) filter (where o.step_id is not null), array_agg(o.type) filter (where o.step_id is not null)
+  into v_jobs, v_tries, v_nos, v_steps, v_attempts, v_types
+  from gone g left join writ_data.open_steps(p_run) o on o.job_id = g.job_id;
   if v_jobs is not null then
     perform writ_data.end_unleased(v_jobs, v_tries, v_nos, 'run_ending', 'The run is ending.', p_at);
-    perform writ_data.append_events(array_fill(p_run, array[cardinality(v_jobs)]), array(select case when t in ('wait', 'timer') then 'StepSkipped' else 'StepFailed' end from unnest(v_types) with ordinality u(t, n) order by n), v_steps, v_attempts,
-      array_fill(null::integer, array[cardinality(v_jobs)]),
+  end if;
+  if v_steps is not null then
+    v_n := cardinality(v_steps);
+    perform writ_data.append_events(array_fill(p_run, array[v_n]), array(select case when t in ('wait', 'timer') then 'StepSkipped' else 'StepFailed' end from unnest(v_types) with ordinality u(t, n) order by n), v_steps, v_attempts,
+      array_fill(null::integer, array[v_n]),
       array(select case when t in ('wait', 'timer') then '{"reasonCode": "DEPENDENCY_FAILED"}'::jsonb else
         '{"error": {"errorCode": "cancelled", "errorMessage": "The run is ending.", "retryable": true, "failureCategory": "USER", "failureSource": "engine"}}' end from unnest(v_types) with ordinality u(t, n) order by n),
       null, p_signal, 'fn_run_move', p_actor, p_at);

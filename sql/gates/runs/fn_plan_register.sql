@@ -36,6 +36,8 @@ begin
     (select format('step %s is of a type that does not exist', id) from step where coalesce(type, '') not in ('job', 'each', 'wait', 'timer') limit 1),
     (select format('step %s comes after %s, which is not before it', s.id, a.id) from step s cross join lateral jsonb_array_elements_text(s.after) a(id)
       where not exists (select from step b where b.id = a.id and b.n < s.n) order by s.n limit 1),
+    (select format('step %s has more than 100 references in a template', s.step ->> 'id') from jsonb_array_elements(d -> 'steps') s(step) cross join lateral (values (s.step -> 'input'), (s.step #> '{compensate,input}')) t(template)
+      where (select count(*) from jsonb_path_query(t.template, 'lax $.**."$ref"')) > 100 limit 1),
     (select format('step %s is a job of kind %s, which nobody has registered', s.id, k.kind) from step s cross join lateral (values (s.kind), (s.undo)) k(kind)
       where (k.kind is not null or s.type in ('job', 'each') and s.kind is null) and not exists (select from writ_data.job_kind j where j.job_kind = k.kind) limit 1))
   into v_wrong;

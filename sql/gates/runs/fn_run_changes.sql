@@ -1,5 +1,5 @@
 -- gate: workflow_admin, dot_executor
--- What the projector has not seen yet: runs whose logs have grown, each with its last snapshot and the events after it, behind every open transaction; and runs that wait for a missing event. One
+-- What the projector has not seen yet: runs whose logs have grown, each with its last snapshot and the events after it, behind every open transaction; and runs that wait for a missing event, with all that they have. One
 -- projector at a time: it has the turn for some seconds, or until fn_run_project; another is told {"busy": true}. If it dies, the next begins where it did: projecting again does no harm.
 create or replace function writ.fn_run_changes(p_projector text, p_limit integer default 500) returns json
   language plpgsql security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
@@ -39,6 +39,6 @@ begin
   cross join lateral (select x.tenant_id from writ_data.run x where x.run_id = d.run offset 0) r
   left join lateral (select * from writ_data.run_snapshot x where x.run_id = d.run offset 0) s on true
   cross join lateral (select string_agg(concat('[', x.run_seq, ',"', x.event_type, '","', x.step_id, '","', x.logical_attempt, '",', coalesce(x.engine_attempt::text, 'null'), ',', x.data, ',', round(date_part('epoch', x.at) * 1000)::bigint, ']'), ',' order by x.run_seq) as events
-    from writ_data.run_event x where x.run_id = d.run and x.run_seq > coalesce(s.last_seq, 0) and x.run_seq <= coalesce(s.last_seq, 0) + 10000) e;
+    from writ_data.run_event x where x.run_id = d.run and x.run_seq > coalesce(s.last_seq, 0) and (s.missing is not null or x.run_seq <= d.upto)) e;
   return concat('{"runs":[', v_answer, '],"xid":"', coalesce(v_xid, p.xid), '","batch_id":"', coalesce(v_batch, p.batch_id), '","more":', v_more::text, ',"lag_ms":', coalesce(round(date_part('epoch', v_now - v_oldest) * 1000), 0), '}')::json;
 end $$;

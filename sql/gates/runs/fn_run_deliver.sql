@@ -12,6 +12,9 @@ begin
   elsif octet_length(p_payload::text) > (writ_data.setting('runs.signal.max_bytes'))::integer then
     return writ_data.refusal('SIGNAL_INVALID_PAYLOAD', format('A delivery has %s bytes at most, and this one %s.', writ_data.setting('runs.signal.max_bytes'), octet_length(p_payload::text)));
   end if;
+  if p_payload is not null and writ_data.as_jsonb(p_payload) is null then
+    return writ_data.refusal('SIGNAL_INVALID_PAYLOAD', 'The payload holds a character that a database cannot.');
+  end if;
   select * into r from writ_data.run where run_id = p_run_id and tenant_id = coalesce(p_tenant_id, tenant_id) and writ_data.visible(tenant_id) for no key update;
   if not found then
     return writ_data.refusal('RUN_NOT_FOUND', p_run_id::text);

@@ -5,7 +5,7 @@ create or replace function writ.fn_run_signal(p_run_id uuid, p_signal jsonb, p_a
   language plpgsql security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
 declare
   v_now timestamptz := writ.now(); r writ_data.run; s writ_data.plan_step; v_known writ_data.run_signal; v_id uuid; v_type text := p_signal ->> 'type'; v_step text := p_signal ->> 'stepId'; v_reason text := p_signal ->> 'reason';
-  v_last record; v_answer jsonb; v_job uuid;
+  v_last record; v_answer jsonb; v_wait record;
 begin
   if coalesce(btrim(p_actor), '') = '' then
     return writ_data.refusal('actor_required');
@@ -21,6 +21,10 @@ begin
     return writ_data.refusal('SIGNAL_INVALID_PAYLOAD', 'UPDATE_PARAMS has params, an object.');
   elsif v_type = 'UPDATE_PARAMS' and writ_data.forbidden_key(p_signal -> 'params') is not null then
     return writ_data.refusal('forbidden_payload_key', writ_data.forbidden_key(p_signal -> 'params'));
+  elsif v_type = 'RETRY_RUN' and coalesce(p_signal ->> 'runId', '') !~* '^([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})?$' then
+    return writ_data.refusal('SIGNAL_INVALID_PAYLOAD', 'The runId of a RETRY_RUN is a UUID.');
+  elsif not writ_data.references_only(p_signal) then
+    return writ_data.refusal('SIGNAL_INVALID_PAYLOAD', 'A signal is recorded in the log: its texts have 4096 bytes at most. What is longer is stored elsewhere, and referred to.');
   elsif v_type = 'EMERGENCY_STOP' and length(coalesce(btrim(v_reason), '')) = 0 then
     return writ_data.refusal('AUTHZ_REASON_REQUIRED', 'EMERGENCY_STOP needs a reason.');
   end if;
@@ -69,6 +73,8 @@ begin
   end if;
   if r.ending is not null and v_type not in ('EMERGENCY_STOP', 'RETRY_RUN') then
     return writ_data.refusal('RUN_TERMINAL', format('Run %s is ending as %s.', p_run_id, r.ending));
+  elsif v_type = 'UPDATE_PARAMS' and octet_length((case when jsonb_typeof(r.input) = 'object' then r.input else '{}' end || (p_signal -> 'params'))::text) > (writ_data.setting('queue.payload.max_bytes'))::integer then
+    return writ_data.refusal('payload_too_large', 'The input of the run with these params.');
   elsif v_type = 'PAUSE' and r.status <> 'RUNNING' or v_type = 'RESUME' and r.status <> 'PAUSED' then
     return writ_data.refusal('SIGNAL_NOT_APPLICABLE', format('Run %s is %s.', p_run_id, r.status));
   elsif v_type = 'RESUME' and writ_data.failed_step(p_run_id) is not null then
@@ -109,9 +115,11 @@ begin
       end if;
     when 'SKIP_STEP' then
       update writ_data.run set steered = true, moved_at = v_now where run_id = p_run_id;
-      delete from writ_data.job_wait w using writ_data.job j where j.run_id = p_run_id and j.step_no = s.step_no and w.job_id = j.job_id and j.undo is null returning w.job_id into v_job;
-      if v_job is not null then
-        perform writ_data.end_unleased(array[v_job], array[0::smallint], array[1::smallint], 'cancelled', 'The step was skipped.', v_now);
+      -- A row that the clockwork is moving at this moment is turned away when it is claimed.
+      delete from writ_data.job_wait where ctid = (select w.ctid from writ_data.job_wait w join writ_data.job j on j.job_id = w.job_id
+        where j.run_id = p_run_id and j.step_no = s.step_no and j.undo is null for update of w skip locked) returning job_id, attempts, execution_no into v_wait;
+      if found then
+        perform writ_data.end_unleased(array[v_wait.job_id], array[v_wait.attempts], array[v_wait.execution_no], 'cancelled', 'The step was skipped.', v_now);
       end if;
       perform writ_data.append_events(array[p_run_id], array['StepSkipped'], array[v_step], array[coalesce(v_last.attempt, 1)::text], array[null::integer],
         array[jsonb_build_object('reasonCode', 'OPERATOR_SKIP')], null, v_id, 'fn_run_signal', p_actor, v_now);

@@ -7,8 +7,8 @@ create or replace function writ.fn_run_start_many(p_runs jsonb, p_actor text, p_
 declare
   v_now timestamptz := writ.now(); v_max integer := (writ_data.setting('queue.payload.max_bytes'))::integer;
   v_oldest uuid := writ_data.uuid_floor(clock_timestamp() - interval '1 hour'); v_newest uuid := writ_data.uuid_floor(clock_timestamp() + interval '5 minutes');
-  v_answers jsonb; v_refused jsonb; v_new uuid[]; v_jobs uuid[];
-  s_runs uuid[]; s_steps smallint[]; s_inputs text[]; e_data jsonb[]; v_run uuid; v_lo uuid; v_hi uuid;
+  v_answers jsonb; v_refused jsonb; v_new uuid[];
+  v_limit record;
 begin
   if not coalesce((writ_data.setting('queue.job_substrate.enabled'))::boolean, false) then
     return writ_data.refusal('job_substrate_disabled');
@@ -17,6 +17,7 @@ begin
   elsif jsonb_typeof(p_runs) is distinct from 'array' or jsonb_array_length(p_runs) not between 1 and 10000 then
     return writ_data.refusal('invalid_argument', 'p_runs is an array of one to ten thousand runs.');
   end if;
+  v_limit := writ_data.over_limit(p_runs, p_tenant_id, v_now);
   with item as materialized (
     select (i.n - 1)::integer as index, i.run_id, coalesce(i.tenant, p_tenant_id) as tenant, coalesce(i.project, 'default') as project, coalesce(i.environment, 'default') as environment, i.plan_id, i.plan_version,
       i.sha256, i.input, i.request_id, coalesce(i.priority, 0)::smallint as priority, coalesce(i.engine, 'native') as engine, i.engine_run_ref, i.original_run_id, p.plan_no, p.sha256 as known,
@@ -34,20 +35,21 @@ begin
         when octet_length(input::text) > v_max then 'payload_too_large'
         when octet_length(concat(project, environment, request_id)) > 1000 or request_id = '' then 'invalid_idempotency_key'
         when engine not in ('native', 'temporal', 'external') then 'CAPABILITIES_NOT_SUPPORTED'
-      end as reason
+        when v_limit.policies[array_position(v_limit.places, index)] = 'REJECT' then 'TENANT_OVERLOADED'
+      end as reason, v_limit.policies[array_position(v_limit.places, index)] is not null as waits, v_limit.times[array_position(v_limit.places, index)] as start_after
     from item
   ), request_taken as (
     insert into writ_data.run_request (request_sha256, run_id)
     select request, run_id from judged where reason is null and request is not null order by request on conflict do nothing returning run_id
   ), started as (
-    insert into writ_data.run (run_id, tenant_id, project_id, environment_id, plan_no, engine, engine_run_ref, priority, request_id, original_run_id, status, input, started_by, created_at, moved_at)
-    select run_id, tenant, project, environment, plan_no, engine, engine_run_ref, priority, request_id, original_run_id, case engine when 'native' then 'RUNNING' else 'PENDING' end, input, p_actor, v_now, v_now
+    insert into writ_data.run (run_id, tenant_id, project_id, environment_id, plan_no, engine, engine_run_ref, priority, request_id, original_run_id, status, input, started_by, created_at, moved_at, start_after)
+    select run_id, tenant, project, environment, plan_no, engine, engine_run_ref, priority, request_id, original_run_id, case when engine = 'native' and not waits then 'RUNNING' else 'PENDING' end, input, p_actor, v_now, v_now, start_after
     from judged where reason is null and (request is null or run_id in (select run_id from request_taken))
     on conflict do nothing returning run_id
   )
   select (select array_agg(run_id) from started),
     (select jsonb_agg(jsonb_build_object('index', index, 'reason', reason, 'detail', case reason when 'PLAN_NOT_FOUND' then concat(plan_id, ' ', plan_version) when 'INVALID_RUN_ID' then run_id::text
-      when 'payload_too_large' then format('input of %s bytes', octet_length(input::text)) end) order by index) from judged where reason is not null)
+      when 'payload_too_large' then format('input of %s bytes', octet_length(input::text)) when 'TENANT_OVERLOADED' then format('tenant %s: retry after %s s', tenant, writ_data.setting('runs.admission.retry_after_sec')) end) order by index) from judged where reason is not null)
   into v_new, v_refused;
 
   if coalesce(cardinality(v_new), 0) + coalesce(jsonb_array_length(v_refused), 0) = jsonb_array_length(p_runs) then
@@ -74,30 +76,7 @@ begin
   end if;
 
   if v_new is not null then
-    select min(x::text)::uuid, max(x::text)::uuid into v_lo, v_hi from unnest(v_new) x;
-    -- Every first step that is a job without a condition at once; runs that begin with something else one by one.
-    select array_agg(r.run_id order by r.run_id, s.step_no), array_agg(s.step_no order by r.run_id, s.step_no), array_agg(writ_data.step_input(s.input, r.run_id, r.plan_no, r.input, null) order by r.run_id, s.step_no)
-    into s_runs, s_steps, s_inputs
-    from unnest(v_new) u(id) cross join lateral (select * from writ_data.run x where x.run_id = u.id and x.run_id between v_lo and v_hi offset 0) r join writ_data.plan_step s on s.plan_no = r.plan_no and s.after = '{}'
-    where r.engine = 'native' and s.type = 'job' and s.condition is null;
-    if s_runs is not null then
-      v_jobs := (writ_data.enqueue_steps(s_runs, s_steps, array_fill(null::integer, array[cardinality(s_runs)]), array_fill(1::smallint, array[cardinality(s_runs)]), array_fill(false, array[cardinality(s_runs)]), s_inputs, p_actor, v_now)).ids;
-    end if;
-    select array_agg(r.run_id), array_agg(jsonb_strip_nulls(jsonb_build_object('planId', p.plan_id, 'planVersion', p.plan_version, 'planSha256', encode(p.sha256, 'hex'), 'engine', r.engine, 'originalRunId', r.original_run_id)))
-    into s_runs, e_data
-    from unnest(v_new) u(id) cross join lateral (select * from writ_data.run x where x.run_id = u.id and x.run_id between v_lo and v_hi offset 0) r join writ_data.plan p on p.plan_no = r.plan_no
-    where r.engine = 'native';
-    if s_runs is not null then
-      perform writ_data.append_events(s_runs, array_fill('RunStarted'::text, array[cardinality(s_runs)]), array_fill('RUN'::text, array[cardinality(s_runs)]), array_fill('1'::text, array[cardinality(s_runs)]),
-        array_fill(null::integer, array[cardinality(s_runs)]), e_data, null, null, 'fn_run_start', p_actor, v_now, v_jobs, false);
-    end if;
-    for v_run in
-      select distinct r.run_id from unnest(v_new) u(id) cross join lateral (select * from writ_data.run x where x.run_id = u.id and x.run_id between v_lo and v_hi offset 0) r join writ_data.plan_step s on s.plan_no = r.plan_no and s.after = '{}'
-      where r.engine = 'native' and not (s.type = 'job' and s.condition is null)
-    loop
-      perform writ_data.move_run(v_run, (select array_agg(s.step_no order by s.step_no) from writ_data.run r join writ_data.plan_step s on s.plan_no = r.plan_no and s.after = '{}'
-        where r.run_id = v_run and not (s.type = 'job' and s.condition is null)), p_actor, v_now);
-    end loop;
+    perform writ_data.begin_runs(v_new, 'fn_run_start', p_actor, v_now);
   end if;
   return jsonb_build_object('runs', coalesce(v_answers, '[]'), 'refused', coalesce(v_refused, '[]'));
 exception when data_exception then

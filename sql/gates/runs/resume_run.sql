@@ -16,7 +16,7 @@ begin
     and (j.place is null or not coalesce((select e.stopped_at is not null from writ_data.run_event e where e.run_id = p_run and e.each_no = j.step_no and e.logical_attempt = j.logical_attempt::text order by e.tally desc limit 1), false))
     and not exists (select from writ_data.job o where o.run_id = p_run and o.step_no = j.step_no and o.logical_attempt = j.logical_attempt and o.place is not distinct from j.place and o.undo is null and o.job_id > j.job_id)
     and not exists (select from writ_data.plan_step q join writ_data.run_event e on e.run_id = p_run and e.logical_attempt = j.logical_attempt::text and e.event_type in ('StepCompleted', 'StepFailed', 'StepSkipped')
-      and e.step_id = case when j.place is null then q.step_id else (select format('%s[%s]', q.step_id, i.item) from writ_data.run_item i where i.run_id = p_run and i.step_no = j.step_no and i.attempt = j.logical_attempt and i.place = j.place) end
+      and e.step_id = writ_data.step_name(p_run, q.step_id, j.step_no, j.place, j.logical_attempt, false)
       where q.plan_no = r.plan_no and q.step_no = j.step_no);
   if v_again.steps is not null then
     perform writ_data.record_jobs((writ_data.enqueue_steps(array_fill(p_run, array[cardinality(v_again.steps)]), v_again.steps, v_again.places, v_again.attempts, array_fill(false, array[cardinality(v_again.steps)]), v_again.inputs, p_actor, p_at)).ids, p_actor, p_at);

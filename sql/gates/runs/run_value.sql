@@ -15,11 +15,11 @@ begin
     select * into v_step from writ_data.plan_step where plan_no = p_plan and step_id = v_match[1];
     if v_step.type = 'each' then
       select jsonb_agg(x.result order by x.item) into v_value from (
-        select i.item, (select e.result::jsonb from writ_data.job_execution e where e.job_id = j.job_id and e.status in ('COMMITTED', 'DONE')) as result
+        select i.item, (select writ_data.as_jsonb(e.result) from writ_data.job_execution e where e.job_id = j.job_id and e.status in ('COMMITTED', 'DONE')) as result
         from writ_data.job j join writ_data.run_item i on i.run_id = j.run_id and i.step_no = j.step_no and i.attempt = j.logical_attempt and i.place = j.place
         where j.run_id = p_run and j.step_no = v_step.step_no and j.undo is null and exists (select from writ_data.job_execution e where e.job_id = j.job_id and e.status in ('COMMITTED', 'DONE'))) x;
     else
-      select e.result::jsonb into v_value from writ_data.job j join writ_data.job_execution e on e.job_id = j.job_id and e.status in ('COMMITTED', 'DONE')
+      select writ_data.as_jsonb(e.result) into v_value from writ_data.job j join writ_data.job_execution e on e.job_id = j.job_id and e.status in ('COMMITTED', 'DONE')
       where j.run_id = p_run and j.step_no = v_step.step_no and j.undo is null order by j.logical_attempt desc limit 1;
     end if;
   end if;

@@ -1,6 +1,6 @@
 -- internal
 -- Of jobs that a claim has taken, some are steps: they begin only while their run lets them. Appends StepStarted, once for each logical attempt, and answers the others by their places
--- in p_jobs: `held`, whose run somebody else has locked at this moment, go back where they were; `over`, whose run is paused, ending or over, or whose step has ended, or whose list has been stopped by
+-- in p_jobs: `held`, whose run somebody else has locked at this moment, go back where they were; `over`, whose run is paused, ending, over or gone, or whose step has ended, or whose list has been stopped by
 -- another element, end without having begun. A step that began before a pause goes on to its end, also in another execution: its worker may have died. A claim never waits for a run.
 create or replace function writ_data.start_steps(p_jobs uuid[], p_execution_nos smallint[], p_worker text, p_at timestamptz, out held integer[], out over integer[]) language plpgsql
   set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set plan_cache_mode = force_generic_plan as $$
@@ -19,14 +19,14 @@ begin
   select array_agg(distinct x), min(x::text)::uuid, max(x::text)::uuid into v_runs, r_lo, r_hi from unnest(j_runs) x;
   v_mine := array(select r.run_id from writ_data.run r where r.run_id = any (v_runs) and r.run_id between r_lo and r_hi order by r.run_id for no key update skip locked);
   with mine as materialized (
-    select u.*, r.run_id is not null as locked, r.status, r.ending, s.step_id, coalesce(u.run = any (v_mine), false) as held_by_us,
+    select u.*, r.status, r.ending, coalesce(u.run = any (v_mine), false) as held_by_us,
       concat(case when u.undo then 'undo:' end, s.step_id, case when u.place is not null then (select format('[%s]', i.item) from writ_data.run_item i
         where i.run_id = u.run and i.run_id between r_lo and r_hi and i.step_no = u.step and i.attempt = u.attempt and i.place = u.place) end) as name
     from unnest(j_ns, j_runs, j_steps, j_places, j_attempts, j_undo, j_kinds) u(n, run, step, place, attempt, undo, kind)
-    cross join lateral (select * from writ_data.run x where x.run_id = u.run and x.run_id between r_lo and r_hi offset 0) r
-    join writ_data.plan_step s on s.plan_no = r.plan_no and s.step_no = u.step
+    left join lateral (select * from writ_data.run x where x.run_id = u.run and x.run_id between r_lo and r_hi offset 0) r on true
+    left join writ_data.plan_step s on s.plan_no = r.plan_no and s.step_no = u.step
   ), judged as materialized (
-    select m.*, case when not m.held_by_us then 'held'
+    select m.*, case when m.status is null then 'over' when not m.held_by_us then 'held'
       when m.status in ('COMPLETED', 'FAILED', 'CANCELLED')
         or exists (select from writ_data.run_event e where e.run_id = m.run and e.run_id between r_lo and r_hi and e.step_id = m.name
           and (e.event_type in ('StepCompleted', 'StepSkipped') or e.event_type = 'StepFailed' and e.logical_attempt = m.attempt::text)) then 'over'

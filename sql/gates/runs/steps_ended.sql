@@ -3,9 +3,9 @@
 -- text, p_attempts which attempt it was. Where the end of a step decides alone what follows, that is done for all runs at once; where it has to be looked at what else has ended (joins,
 -- conditions, lists, waits), run by run. Jobs that are not steps are passed over. Called after their executions are written; the runs are locked here, late in the transaction.
 -- p_taker: a worker that goes on with what follows, for the steps of p_take and as far as it is of p_kinds and not limited: that is started here, too.
--- Answers the runs that ended with it, whether something can be claimed that could not before, when the next timer is due, if one may have been set, and what the taker has.
+-- p_artifacts: references to what a step has put elsewhere, for the end of a single step. Answers the runs that ended with it, whether something can be claimed that could not before, when the next timer is due, if one may have been set, and what the taker has.
 create or replace function writ_data.steps_ended(p_jobs uuid[], p_results text[], p_attempts smallint[], p_command text, p_actor text, p_at timestamptz,
-  p_taker text default null, p_take boolean[] default null, p_kinds text[] default null,
+  p_taker text default null, p_take boolean[] default null, p_kinds text[] default null, p_artifacts jsonb default null,
   out ended uuid[], out followed boolean, out due timestamptz, out taken uuid[], out answers text[]) language plpgsql
   set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set plan_cache_mode = force_generic_plan as $$
 declare
@@ -35,8 +35,8 @@ begin
   ), event as materialized (
     select d.run, d.n, concat(case when d.undo then 'undo:' end, d.step_id, case when d.place is not null then
         concat('[', (select i.item from writ_data.run_item i where i.run_id = d.run and i.run_id between r_lo and r_hi and i.step_no = d.step and i.attempt = d.attempt and i.place = d.place), ']') end) as step,
-      d.attempt::text as attempt, d.engine, case when d.result is null then '{"artifacts": []}'::jsonb else concat('{"artifacts":[{"uri":"writ:result/', d.id, '","kind":"output","sha256":"',
-        encode(sha256(convert_to(d.result, 'UTF8')), 'hex'), '","sizeBytes":', octet_length(d.result), '}]}')::jsonb end as data, case when d.place is not null and not d.undo then d.step end as each
+      d.attempt::text as attempt, d.engine, jsonb_build_object('artifacts', case when d.result is null then '[]'::jsonb else concat('[{"uri":"writ:result/', d.id, '","kind":"output","sha256":"',
+        encode(sha256(convert_to(d.result, 'UTF8')), 'hex'), '","sizeBytes":', octet_length(d.result), '}]')::jsonb end || coalesce(p_artifacts, '[]')) as data, case when d.place is not null and not d.undo then d.step end as each
     from done d
   ), follow as materialized (
     select d.run, d.n, s.step_no, s.step_id, s.job_kind, writ_data.step_input(s.input, d.run, d.plan_no, d.input, null) as input, d.take and s.job_kind = any (p_kinds) and k.limit_concurrency is null and k.limit_rate is null as taken

@@ -3,7 +3,7 @@
 create or replace function writ_data.steps_failed(p_jobs uuid[], p_codes text[], p_messages text[], p_attempts integer[], p_command text, p_actor text, p_at timestamptz) returns void language plpgsql
   set enable_seqscan = off as $$
 declare
-  v_runs uuid[]; j record; v_each smallint;
+  v_runs uuid[]; j record;
 begin
   select array_agg(distinct x.run_id) into v_runs from writ_data.job x where x.job_id = any (p_jobs) and x.run_id is not null;
   if v_runs is null then
@@ -12,8 +12,7 @@ begin
   perform writ_data.lock_runs(v_runs);
   for j in
     select x.run_id, x.step_no, x.place, coalesce(x.undo, false) as undo, x.logical_attempt, u.code, coalesce(u.message, u.code) as message, u.attempt, p.next, p.optional,
-      concat(case when x.undo then 'undo:' end, p.step_id, case when x.place is not null then (select format('[%s]', i.item) from writ_data.run_item i
-        where i.run_id = x.run_id and i.step_no = x.step_no and i.attempt = x.logical_attempt and i.place = x.place) end) as step_id
+      writ_data.step_name(x.run_id, p.step_id, x.step_no, x.place, x.logical_attempt, coalesce(x.undo, false)) as step_id
     from unnest(p_jobs, p_codes, p_messages, p_attempts) with ordinality u(id, code, message, attempt, n) join writ_data.job x on x.job_id = u.id and x.run_id is not null
     join writ_data.run r on r.run_id = x.run_id join writ_data.plan_step p on p.plan_no = r.plan_no and p.step_no = x.step_no order by u.n
   loop

@@ -3,7 +3,10 @@ import { createHash } from 'node:crypto';
 import type pg from 'pg';
 import type { PreparedPool } from '../../database/prepared.js';
 import { fromDatabase, isConnectionLoss, refusalIn, WritError } from '../../errors/index.js';
+import { redactSecrets } from '../../secrets/redaction.js';
+import { type ArtifactStore, JobArtifacts } from '../artifacts.js';
 import { pass } from './fault-points.js';
+import type { JobSecrets } from './options.js';
 import { resultJson } from './result.js';
 
 /** A job as its handler sees it. */
@@ -50,6 +53,8 @@ export interface JobContext<Input> {
   readonly effectKey: string;
   /** Aborted when the job is cancelled, times out, passes its deadline, loses its lease, or the worker stops. */
   readonly signal: AbortSignal;
+  /** For what is too large for a row: `put` stores it and answers a reference, which can be part of the result. In a step of a run it is also in the step's event. */
+  readonly artifacts: JobArtifacts;
   /**
    * The commit boundary: what `effect` does in its transaction and the mark that the job is committed are one. Exactly once, whatever
    * happens to this process. Without a call of it, returning from the handler commits. In a step of a run, what `effect` returns is the output of the
@@ -58,6 +63,8 @@ export interface JobContext<Input> {
   commit<T>(effect: (tx: Transaction) => Promise<T> | T): Promise<T>;
   /** A short word for people on how far the job is; also tells whether somebody asked it to stop. */
   progress(word?: string): Promise<{ cancelRequested: boolean }>;
+  /** A secret by its name, from where the worker looks for them. It stays in memory, and is kept out of what this job leaves in the database. */
+  secret(name: string): Promise<string>;
 }
 
 /** A row of the claim's answer. */
@@ -87,6 +94,8 @@ export interface ContextHost {
   /** For gate calls. */
   readonly gates: PreparedPool;
   readonly workerId: string;
+  readonly secrets: JobSecrets;
+  readonly artifacts?: ArtifactStore | undefined;
 }
 
 /** One job in the hands of this worker. Everything that most handlers do not ask for is made when it is asked for. */
@@ -96,11 +105,14 @@ export class WorkItem implements JobContext<unknown> {
   startedAt = 0;
   /** For how many steps this worker has gone on with the run. */
   streak = 0;
+  /** The names of secrets that were taken out of its result. */
+  redacted: readonly string[] | undefined;
   readonly position: number;
   readonly #row: ClaimRow;
   readonly #token: string;
   readonly #host: ContextHost;
   #job: ClaimedJob | undefined;
+  #artifacts: JobArtifacts | undefined;
   #abort: AbortController | undefined;
   #abortedWith: unknown;
 
@@ -113,6 +125,7 @@ export class WorkItem implements JobContext<unknown> {
     // A handler takes its context apart: `async ({ input, commit }) => …`.
     this.commit = this.commit.bind(this);
     this.progress = this.progress.bind(this);
+    this.secret = this.secret.bind(this);
   }
 
   get id(): string {
@@ -171,6 +184,16 @@ export class WorkItem implements JobContext<unknown> {
     return this.#abort.signal;
   }
 
+  get artifacts(): JobArtifacts {
+    this.#artifacts ??= new JobArtifacts(this.#host.artifacts, this.job.tenant, this.step?.runId, this.signal);
+    return this.#artifacts;
+  }
+
+  /** Whether something was put that the event of a step has to name. */
+  get hasArtifacts(): boolean {
+    return this.#artifacts !== undefined && this.#artifacts.refs.length > 0;
+  }
+
   /** Why the handler was asked to stop, if it was. */
   get abortedWith(): unknown {
     return this.#abortedWith;
@@ -182,10 +205,21 @@ export class WorkItem implements JobContext<unknown> {
     this.#abort?.abort(reason);
   }
 
+  secret(name: string): Promise<string> {
+    return this.#host.secrets.secret(this, name);
+  }
+
+  /** Puts the secrets that its plan names into the input. Undefined if it names none. */
+  fill(): Promise<void> | undefined {
+    return this.#host.secrets.filled(this)?.then((input) => {
+      this.input = input;
+    });
+  }
+
   async progress(word?: string): Promise<{ cancelRequested: boolean }> {
     const { rows } = await this.#host.gates.query('select writ.fn_job_progress($1, $2, $3, $4) as answer', [
       this.id,
-      word ?? null,
+      word === undefined ? null : redactSecrets(word),
       this.#token,
       this.#host.workerId,
     ]);
@@ -240,11 +274,12 @@ export class WorkItem implements JobContext<unknown> {
 
   /** The output of a step, its event and what follows become part of the transaction. */
   async #commitStep(client: Transaction, result: unknown): Promise<void> {
-    await client.query('select writ.fn_run_step_commit($1, $2, $3::text::json, $4)', [
+    await client.query('select writ.fn_run_step_commit($1, $2, $3::text::json, $4, $5::text::jsonb)', [
       this.id,
       this.#token,
-      resultJson(result) ?? null,
+      resultJson(result, this) ?? null,
       this.#host.workerId,
+      this.hasArtifacts ? JSON.stringify(this.artifacts.refs) : null,
     ]);
   }
 

@@ -11,6 +11,9 @@ export const faultPoints = {
   finish_sent: 'the outcomes are sent, their answer has not come',
   projecting: 'the projector has the turn and has not reduced yet',
   projection_sent: 'the snapshots are sent, their answer has not come',
+  relay_taken: 'the relay has the turn of a destination and has sent nothing',
+  relay_sent: 'the destination has what was sent, and the database does not know',
+  relay_told: 'what became of it is sent to the database, its answer has not come',
 } as const;
 export type FaultPoint = keyof typeof faultPoints;
 export type FaultHook = (point: FaultPoint, jobId?: string) => void | Promise<void>;

@@ -29,6 +29,8 @@ export interface HandlersOptions {
   readonly handlers: ReadonlyMap<string, HandledJob>;
   /** An attempt failed. */
   readonly onFailure: (error: unknown, item: WorkItem) => void;
+  /** A handler returned secrets, which were replaced by their names. */
+  readonly onRedacted: (item: WorkItem, names: readonly string[]) => void;
   /** A job left the hands of its handler. Without an outcome nothing may be reported: it is no longer ours. */
   readonly onEnd: (lease: Lease, item: WorkItem, outcome: Outcome | undefined) => void;
 }
@@ -72,8 +74,17 @@ export class Handlers {
       await pass('started', item.id);
       if (item.abortedWith) throw item.abortedWith; // cancelled before its turn came
       if (!handled) throw new WritError('no_handler', item.kind);
+      const filling = item.step && item.fill();
+      if (filling) {
+        await filling;
+        if (item.abortedWith) throw item.abortedWith; // whoever keeps the secrets took too long
+      }
       if (handled.job.validated) item.input = await handled.job.parse(item.input);
-      const result = resultJson(await handled.run(item as never));
+      const returned = await handled.run(item as never);
+      const result = resultJson(returned, item);
+      if (item.redacted) this.#options.onRedacted(item, item.redacted);
+      // References go into the event of the step with its commit: the report of many steps at once has no place for them.
+      if (item.step && item.hasArtifacts && !item.committed) await item.commit(() => returned);
       // The output of a step that has committed is what committed with it.
       outcome = { type: 'succeeded', result: item.committed && item.step ? undefined : result };
     } catch (error) {

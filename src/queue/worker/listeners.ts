@@ -1,13 +1,16 @@
+import { redactError } from '../../secrets/redaction.js';
+
 /** Who hears of trouble, unless somebody else wants to: standard error. */
 export type ErrorListener = (error: unknown, job?: { id: string; kind: string; attempt: number }) => void;
 
-/** A listener that throws must not stop the worker that tells it something. */
+/** A listener that throws must not stop the worker that tells it something, and none is told a secret. */
 export function guarded(listener: ErrorListener): ErrorListener {
-  return (error, job) => {
+  return (thrown, job) => {
+    const error = redactError(thrown);
     try {
       listener(error, job);
-    } catch (thrown) {
-      printError(thrown);
+    } catch (failure) {
+      printError(redactError(failure));
       printError(error, job);
     }
   };

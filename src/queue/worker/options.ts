@@ -1,8 +1,10 @@
 /** What a worker is given: by whoever starts it, and by the connection that it belongs to. */
 import type pg from 'pg';
 import type { PreparedPool } from '../../database/prepared.js';
+import type { ArtifactStore } from '../artifacts.js';
 import type { Duration } from '../duration.js';
 import type { Look } from './clockwork.js';
+import type { ClaimedJob, StepOfRun } from './context.js';
 import type { ErrorListener } from './listeners.js';
 
 export interface WorkerOptions {
@@ -23,14 +25,31 @@ export interface WorkerOptions {
   readonly name?: string;
 }
 
+/** A job whose handler is about to begin, or asks for a secret. */
+export interface AskingJob {
+  readonly input: unknown;
+  readonly job: ClaimedJob;
+  readonly step: StepOfRun | undefined;
+}
+
+/** Where handlers get secrets from. */
+export interface JobSecrets {
+  /** The input with the secrets that belong into it, in memory only; undefined if none does, which for most jobs is found out without waiting. */
+  filled(asking: AskingJob): Promise<unknown> | undefined;
+  secret(asking: AskingJob, name: string): Promise<string>;
+}
+
 export interface WorkerHost {
   readonly transactions: pg.Pool;
   readonly gates: PreparedPool;
   readonly connection: pg.ClientConfig;
   /** For LISTEN, where the pool goes through a pooler that cannot. */
   readonly listenConnection: pg.ClientConfig;
+  /** Where handlers put what is too large for a row. */
+  readonly artifacts?: ArtifactStore | undefined;
   /** What layers above do at each look of the worker. */
   readonly looks: readonly Look[];
+  readonly secrets: JobSecrets;
   /** Hears of runs that ended with a step of this worker. */
   readonly onRunsEnded?: (runIds: readonly string[]) => void;
 }

@@ -1,4 +1,5 @@
 import { PermanentFailure, WritError } from '../../errors/index.js';
+import { redactSecrets } from '../../secrets/redaction.js';
 import type { WorkItem } from './context.js';
 
 /** What became of one job, as the worker will report it. */
@@ -20,8 +21,8 @@ export function judge(error: unknown, item: WorkItem): Outcome | undefined {
   const message = failure instanceof Error ? failure.message : String(failure);
   return {
     type: permanent ? 'permanent' : 'transient',
-    code: codeOf(failure) ?? 'handler_error',
-    message: message.replaceAll('\0', '').toWellFormed(),
+    code: redactSecrets(codeOf(failure) ?? 'handler_error'),
+    message: redactSecrets(message).replaceAll('\0', '').toWellFormed(),
   };
 }
 

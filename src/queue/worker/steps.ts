@@ -44,13 +44,14 @@ export interface StepReportsOptions {
   readonly onError: (error: unknown) => void;
 }
 
+const byRun = (a: Ended, b: Ended): number => ((a.item.step?.runId ?? '') < (b.item.step?.runId ?? '') ? -1 : 1);
+
 const longestStreak = 10;
-const inFlight = 1;
 
 export class StepReports {
   readonly #options: StepReportsOptions;
   #waiting: Ended[] = [];
-  #sending = 0;
+  #sending = false;
   /** Handlers that are kept free for what follows from reports on their way. */
   reserved = 0;
 
@@ -61,8 +62,8 @@ export class StepReports {
   add(lease: Lease, item: WorkItem, result: string | undefined): void {
     this.#waiting.push({ lease, item, result });
     this.reserved++;
-    if (this.#sending >= inFlight) return;
-    this.#sending++;
+    if (this.#sending) return;
+    this.#sending = true;
     void this.#send();
   }
 
@@ -73,7 +74,7 @@ export class StepReports {
       await new Promise((turn) => setImmediate(turn));
       if (this.#waiting.length === 0) break;
       const batch = this.#waiting.splice(0, 500);
-      const ended = batch.filter(({ lease }) => !lease.lost);
+      const ended = batch.filter(({ lease }) => !lease.lost).sort(byRun);
       try {
         if (ended.length > 0 && !(await this.#report(ended))) for (const { lease, item, result } of ended) onUnusual(lease, item, result);
       } catch (error) {
@@ -83,7 +84,7 @@ export class StepReports {
         this.reserved -= batch.length;
       }
     }
-    this.#sending--;
+    this.#sending = false;
   }
 
   /** Whether it was told. */
@@ -91,10 +92,12 @@ export class StepReports {
     const { gates, workerId, kinds, leaseMs, goesOn, onReported, onNext, onAnswer, onUnheard } = this.#options;
     const token = goesOn() ? uuidv7() : null;
     const sent = gates.query(
-      'select writ.fn_run_steps_succeed($1::uuid[], $2::int[], $3::text[], $4::boolean[], $5::text[], $6, $7, $8) as answer',
+      'select writ.fn_run_steps_succeed($1::uuid[], $2::int[], $3::uuid[], $4::uuid[], $5::text[], $6::boolean[], $7::text[], $8, $9, $10) as answer',
       [
         ended.map(({ lease }) => lease.token),
         ended.map(({ item }) => item.position),
+        ended.map(({ item }) => item.id),
+        ended.map(({ item }) => item.step?.runId),
         ended.map(({ result }) => result ?? null),
         ended.map(({ item }) => item.streak < longestStreak),
         kinds,

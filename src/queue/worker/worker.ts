@@ -99,6 +99,7 @@ export class Worker {
       pace: this.#pace,
       handlers: new Map(handlers.map((handled) => [handled.job.kind, handled])),
       onFailure: (error, item) => this.#options.onError(error, item.job),
+      onRedacted: ({ kind, id }, names) => this.#trouble(new WritError('secret_in_result', `${kind} ${id}: ${names.join(', ')}`)),
       onEnd: (lease, item, outcome) => this.#ended(lease, item, outcome),
     });
     const onError = (error: Error) => this.#trouble(error);

@@ -242,8 +242,10 @@ describe('signal and deliver', () => {
       reason: 'nobody wants it',
       undone: true,
     });
-    const late = await run(['runs', 'signal', runId, 'PAUSE'], { env });
-    expect([late.code, late.stderr]).toEqual([1, expect.stringContaining('has ended')]);
+    for (const type of ['PAUSE', 'CANCEL']) {
+      const late = await run(['runs', 'signal', runId, type], { env });
+      expect([late.code, late.stdout, late.stderr]).toEqual([1, '', expect.stringContaining('has ended')]);
+    }
   });
 
   test('pause and resume are done at once, and the same signal again changes nothing', async () => {

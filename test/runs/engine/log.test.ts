@@ -54,7 +54,7 @@ test('ids and keys in the database are those that anybody can compute', async ()
 test('every event is sealed: the record has the hash of its document', async () => {
   await fanned(1);
   const rows = await s.db.query(
-    `select writ_data.run_event_document(e.run_id, e.run_seq, e.event_type, e.step_id, e.logical_attempt, e.engine_attempt, e.data, e.signal_id, e.at) as document,
+    `select writ_data.run_event_document(e.run_id, e.run_seq, e.event_type, e.step_id, e.logical_attempt, e.engine_attempt, e.data::text, e.signal_id, e.at) as document,
        encode(substring(b.run_leaves from ((n.n - 1) * 32 + 1)::integer for 32), 'hex') as leaf
      from writ_data.run_event e left join writ_data.event_batch b on b.batch_id = e.batch_id
      left join lateral (select u.n from unnest(b.run_ids, b.run_seqs) with ordinality u(run, seq, n) where u.run = e.run_id and u.seq = e.run_seq) n on true`,

@@ -96,6 +96,22 @@ describe('a plan that is not what its reference says', () => {
   });
 });
 
+test.each([
+  ['a NUL character', 'a\0b'],
+  ['half a surrogate pair', 'a\ud800'],
+])('a text with %s is refused as an input and as a payload, and ends a step that answers it', async (_, text) => {
+  const answering = definePlan<unknown>('answering', { version: '1.0.0' }, (p) => {
+    p.step('a', act);
+    p.waitFor('w', { event: 'go' });
+  });
+  expect(await codeOf(s.writ.start(answering, { text }))).toBe('invalid_text');
+  const run = await s.writ.start(answering, { text: '\\u0000 and \\ud800 are words' });
+  expect(await codeOf(s.writ.runs.deliver(run.runId, 'go', { text }))).toBe('SIGNAL_INVALID_PAYLOAD');
+  await s.work([act.handle(() => ({ text }))], { onError: () => undefined });
+  const { steps } = await s.ended(run.runId);
+  expect(steps.find(({ stepId }) => stepId === 'a')).toMatchObject({ status: 'FAILED' });
+});
+
 test('a version of a plan that is there has no other content, whoever asks', async () => {
   await s.writ.start(plan, {});
   const before = await everything();

@@ -80,6 +80,8 @@ describe('a signal', () => {
     ['that names a step that the plan does not have', { type: 'SKIP_STEP', stepId: 'z' }],
     ['with params that are none', { type: 'UPDATE_PARAMS', params: [1] }],
     ['without params', { type: 'UPDATE_PARAMS' }],
+    ['that starts a run by an id that is none', { type: 'RETRY_RUN', runId: 'mine' }],
+    ['with a body instead of a reference', { type: 'UPDATE_PARAMS', params: { report: 'x'.repeat(5_000) } }],
     ['of 65 KB', { type: 'PAUSE', reason: 'x'.repeat(65_536) }],
     ['of 65 KB in fewer characters', { type: 'UPDATE_PARAMS', params: { text: 'é'.repeat(33_000) } }],
   ])('%s is refused, and nothing changes', async (_, signal) => {
@@ -195,6 +197,19 @@ describe('steps', () => {
     expect(await codeOf(sent)).toBe('forbidden_payload_key');
     expect(await everything()).toEqual(before);
   });
+});
+
+test('parameters that come again and again do not let the input grow beyond what an input may have', async () => {
+  const run = await start();
+  const more = (n: number) =>
+    s.writ.runs.signal(run.runId, {
+      type: 'UPDATE_PARAMS',
+      params: Object.fromEntries(Array.from({ length: 15 }, (_, i) => [`text${n}.${i}`, 'x'.repeat(4_000)])),
+    });
+  const codes: (string | undefined)[] = [];
+  for (let n = 0; n < 20; n++) codes.push(await codeOf(more(n)));
+  expect(codes[0]).toBeUndefined();
+  expect(codes.at(-1)).toBe('payload_too_large');
 });
 
 describe('a run that is tried again', () => {

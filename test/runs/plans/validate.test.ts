@@ -239,6 +239,10 @@ const wrongPlans: [unknown, string | RegExp][] = [
     'step a: when.is is compared with a reference; it can be compared with a plain value only',
   ],
   [plan([job('a', { when: pyramid(21) })]), /has conditions more than 20 deep$/],
+  [
+    plan([job('a', { input: Array.from({ length: 101 }, () => ({ $ref: 'input.a' })) })]),
+    'step a: input has 101 references; 100 are allowed',
+  ],
 ];
 
 test.each(wrongPlans.map(([value, words]) => [words, value] as const))('it is said that %s', (words, value) => {

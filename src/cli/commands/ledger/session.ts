@@ -1,27 +1,14 @@
 /** What the commands of the ledger share: the ledger of their database, keys, and places outside. */
 import { statSync } from 'node:fs';
-import type { Queryable } from '../../../database/connection.js';
 import { WritError } from '../../../errors/index.js';
 import { Ledger } from '../../../ledger/ledger.js';
 import { parseCheckpoint, parseNote, parsePrivateKey, parsePublicKey } from '../../../ledger/note.js';
 import { type Place, placeOf } from '../../../ledger/places.js';
-import { actor, type Session } from '../../connection.js';
+import { actor, inTurn, type Session } from '../../connection.js';
 import { exitCodes, Failure, wrongUsage } from '../../failure.js';
 import { textOf } from '../../files.js';
 import type { Output } from '../../output.js';
 import { keepSecret } from '../../secrets.js';
-
-/** Verification reads ahead; one connection answers one question at a time. */
-export function inTurn({ client }: Session): Queryable {
-  let last: Promise<unknown> = Promise.resolve();
-  return {
-    query: (sql, params) => {
-      const next = last.then(() => client.query(sql, params));
-      last = next.catch(() => undefined);
-      return next;
-    },
-  };
-}
 
 export const ledgerOf = (db: Session, by?: string): Ledger => new Ledger(inTurn(db), actor(by));
 

@@ -1,5 +1,6 @@
 /** `writ runs`: starting plans, looking at what has become of them, and telling them what to do. */
 import type { Command } from 'commander';
+import { addAdmission } from './admission.js';
 import { addClearAlert } from './clear-alert.js';
 import { addDeliver } from './deliver.js';
 import { addEvents } from './events.js';
@@ -12,5 +13,6 @@ import { addWatch } from './watch.js';
 
 export function addRuns(program: Command): void {
   const runs = program.command('runs').description('start plans, look at their runs, signal and replay them');
-  for (const add of [addStart, addList, addShow, addWatch, addSignal, addDeliver, addEvents, addReplay, addClearAlert]) add(runs);
+  for (const add of [addStart, addList, addShow, addWatch, addSignal, addDeliver, addEvents, addReplay, addAdmission, addClearAlert])
+    add(runs);
 }

@@ -3,9 +3,8 @@ import { WritRefusal } from '../../../errors/index.js';
 import type { PlanDocument } from '../../../runs/plans/document.js';
 import { Runs } from '../../../runs/runs.js';
 import type { RunSnapshot } from '../../../runs/snapshot.js';
-import { actor, type Session } from '../../connection.js';
+import { actor, inTurn, type Session } from '../../connection.js';
 import type { Look, Tries } from '../../runs/picture.js';
-import { inTurn } from '../ledger/session.js';
 
 export const runsOf = (db: Session, by?: string): Runs =>
   new Runs({

@@ -1,8 +1,9 @@
 /** `writ runs signal`: a command to a run. What takes something away is shown first, and asked about. */
 import { type Command, InvalidArgumentError } from 'commander';
-import { WritError } from '../../../errors/index.js';
+import { WritError, WritRefusal } from '../../../errors/index.js';
 import type { RunSignal, SignalAnswer } from '../../../runs/engine.js';
 import type { RunSignalType } from '../../../runs/events.js';
+import { isTerminal } from '../../../runs/snapshot.js';
 import { contextOf, jsonOf, notBlank, runId, uuid } from '../../command.js';
 import { answersYes } from '../../confirm.js';
 import type { Session } from '../../connection.js';
@@ -81,6 +82,8 @@ async function send(db: Session, output: Output, id: string, signal: RunSignal, 
   const of = options.tenant === undefined ? {} : { tenant: options.tenant };
   if (asked.includes(signal.type) && !options.yes) {
     const snapshot = await runs.get(id, of);
+    // Nobody is asked about what will be refused.
+    if (isTerminal(snapshot) && signal.type !== 'RETRY_RUN') throw new WritRefusal('RUN_TERMINAL', `Run ${id} is ${snapshot.status}.`);
     const effects = effectsOf(signal, { snapshot, plan: await planOf(db, snapshot), ...(await inputOf(db, id)) }).map(oneLine);
     if (!output.json)
       for (const line of [`${signal.type} to ${id}, which is ${snapshot.status}:`, ...effects.map((each) => `  ${each}`)])
