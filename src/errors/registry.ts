@@ -1,9 +1,12 @@
+import { artifacts } from './artifacts.js';
+import { buses } from './buses.js';
 import type { Entry } from './entry.js';
 import { evidence } from './evidence.js';
 import { installation } from './installation.js';
 import { ledger } from './ledger.js';
 import { receipts } from './receipts.js';
 import { runs } from './runs.js';
+import { secrets } from './secrets.js';
 import { surroundings } from './surroundings.js';
 
 /**
@@ -284,6 +287,9 @@ export const registry = {
   ...evidence,
   ...ledger,
   ...runs,
+  ...buses,
+  ...secrets,
+  ...artifacts,
 } as const satisfies Record<string, Entry>;
 
 export type ErrorCode = keyof typeof registry;

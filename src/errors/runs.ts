@@ -11,7 +11,7 @@ export const runs = {
   },
   PLAN_SECRET_INSIDE: {
     message: 'The plan carries something that looks like a secret.',
-    remedy: 'Write { "$secret": "name" } in its place, and let the handler look the secret up.',
+    remedy: 'Write { "$secret": "name" } in its place: the worker looks it up when the step begins.',
     status: 400,
     retryable: false,
   },
@@ -100,6 +100,12 @@ export const runs = {
     remedy: 'Tell the run: `writ runs signal RUN --type CANCEL`, SKIP_STEP or RETRY_STEP.',
     status: 409,
     retryable: false,
+  },
+  TENANT_OVERLOADED: {
+    message: 'The tenant has as many runs as it may have at once.',
+    remedy: 'Try again after the time in the detail; `writ.admission` shows the rule.',
+    status: 429,
+    retryable: true,
   },
   not_the_projector: {
     message: 'Another projector has the turn.',

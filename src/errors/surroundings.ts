@@ -15,6 +15,18 @@ export const surroundings = {
     status: 400,
     retryable: false,
   },
+  destination_not_found: {
+    message: 'There is no such destination.',
+    remedy: '`writ webhooks list` shows them.',
+    status: 404,
+    retryable: false,
+  },
+  not_the_relay: {
+    message: 'Another relay has the turn of this destination.',
+    remedy: 'Nothing: the other one tells it what is left.',
+    status: 409,
+    retryable: false,
+  },
   consumer_not_found: { message: 'There is no such consumer.', remedy: '`writ consumers list` shows them.', status: 404, retryable: false },
   unknown_event_type: {
     message: 'There is no such type of event.',

@@ -10,5 +10,6 @@ declare
 begin
   insert into writ_data.event_batch (batch_id, at, command, actor, types, first, last, subjects, details, note)
   values (v_batch, p_at, p_command, p_actor, p_types, p_first, p_last, p_subjects, p_details, p_note);
+  perform writ_data.wake_relays(p_at);
   return v_batch;
 end $$;

@@ -1,0 +1,43 @@
+-- gate: workflow_admin, dot_executor
+-- The next work of a relay: a destination of one of its buses that has something to be told, and what. It has the turn for outbox.turn_sec, or until fn_outbox_done; others pass it over. First what is due again, then what
+-- is new, unless there is more to be told again than is told in one turn: a destination that is slow has no more written down for it than it can take. Answers {"destination", "bus", "failures", "config", "retries": [[attempts, event], ...], "events": [event, ...], "blocked": streams of which an earlier event is undelivered, "xid", "batch_id", "more", "lag_ms", "turn_ms"}; without work {"idle": true},
+-- and then whoever records something wakes the relays. Events as fn_outbox_read has them.
+create or replace function writ.fn_outbox_take(p_relay text, p_buses text[], p_limit integer default 200) returns json
+  language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  v_now timestamptz := writ.now(); d writ_data.destination; w record; v_retries text; v_blocked json; v_next timestamptz; v_name text; v_turn double precision := (writ_data.setting('outbox.turn_sec'))::double precision;
+begin
+  if coalesce(btrim(p_relay), '') = '' then
+    return writ_data.refusal('actor_required');
+  elsif coalesce(current_setting('writ.tenant', true), '') <> '' then
+    return writ_data.refusal('tenant_forbidden', 'Relays follow the events of all tenants.');
+  end if;
+  p_limit := least(greatest(p_limit, 1), 10000);
+  for v_name in
+    select x.name from writ_data.destination x where x.state = 'active' and x.bus = any (p_buses) and x.retry_at <= v_now and (x.held_until <= v_now or x.holder = p_relay) order by x.moved_at
+  loop
+    -- One at a time: a lock on all of them would send the other relays away with nothing.
+    select * into d from writ_data.destination x where x.name = v_name and x.state = 'active' and x.bus = any (p_buses) and x.retry_at <= v_now and (x.held_until <= v_now or x.holder = p_relay) for no key update skip locked;
+    continue when not found;
+    v_retries := writ_data.outbox_retries(d.name, p_limit, v_now);
+    w := writ_data.outbox_window(d.xid, d.batch_id, d.types, d.tenant_id, case when json_array_length(concat('[', v_retries, ']')::json) < p_limit then p_limit else 0 end, 1000);
+    if w.xid is not null and w.events is null and v_retries is null then
+      -- Nothing of it is for this destination: it is further, and that is all.
+      update writ_data.destination set xid = w.xid, batch_id = w.batch_id where name = d.name;
+      if not w.more then
+        continue;
+      end if;
+    end if;
+    if w.events is not null or v_retries is not null or w.more then
+      update writ_data.destination set holder = p_relay, held_until = v_now + v_turn * interval '1 second' where name = d.name;
+      select coalesce(json_agg(distinct u.stream), '[]') into v_blocked from writ_data.undelivered u where u.destination = d.name and u.stream = any (w.subjects) and u.dead_at is null;
+      return concat('{"destination":', to_json(d.name), ',"bus":"', d.bus, '","failures":', d.failures, ',"config":', d.config, ',"retries":[', v_retries, '],"events":[', w.events, '],"blocked":', v_blocked, ',"xid":"', coalesce(w.xid, d.xid), '","batch_id":"',
+        coalesce(w.batch_id, d.batch_id), '","more":', coalesce(w.more, false)::text, ',"lag_ms":', coalesce(round(date_part('epoch', v_now - w.oldest) * 1000), 0), ',"turn_ms":', round(v_turn * 1000), '}')::json;
+    end if;
+  end loop;
+  perform writ_data.relay_idle(v_now);
+  -- A destination that waits, or is another's, has nothing to do for us before that is over, whatever is due there.
+  select min(case when x.free > v_now then x.free else (select min(u.due_at) from writ_data.undelivered u where u.destination = x.name and u.due_at is not null and u.dead_at is null) end) into v_next
+  from (select y.name, greatest(y.retry_at, case when y.holder is distinct from p_relay then y.held_until end) as free from writ_data.destination y where y.state = 'active' and y.bus = any (p_buses)) x;
+  return json_build_object('idle', true, 'next_ms', case when v_next is not null then ceil(date_part('epoch', greatest(v_next, v_now) - v_now) * 1000) end);
+end $$;

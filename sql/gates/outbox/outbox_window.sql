@@ -1,0 +1,69 @@
+-- internal
+-- What the record has behind a position, below every open transaction, in the order in which it is told: at most p_limit calls of gates and about p_events events, of the types and the tenant wanted (null: all). An event is an array:
+-- id, type, subject, tenant, milliseconds since 1970, actor, number in its run, step, logical attempt, engine's attempt, data. Answers them as JSON text (null: none), how far that is, and whether there is more.
+-- Two transactions can append to one run in another order than they got their numbers: events of a run that come before one of these, wanted or not, and stand behind this window, are told with it, and once more in their turn.
+-- So whatever the record has of a run up to here, what came before it has been told.
+create or replace function writ_data.outbox_window(p_xid xid8, p_batch uuid, p_types text[], p_tenant text, p_limit integer, p_events integer, out events text, out xid xid8, out batch_id uuid, out more boolean, out oldest timestamptz, out subjects uuid[]) language plpgsql stable
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set plan_cache_mode = force_generic_plan as $$
+#variable_conflict use_column
+declare
+  v_horizon xid8; v_next xid8; v_like text[] := writ_data.outbox_patterns(p_types); v_runs uuid[]; v_seqs integer[]; e_runs uuid[] := '{}'; e_seqs integer[] := '{}';
+begin
+  select pg_snapshot_xmin(s), pg_snapshot_xmax(s) into v_horizon, v_next from pg_current_snapshot() s;
+  -- A position ahead of the server's own transactions comes from another server, by dump and restore: what was restored is read to its end.
+  if p_xid > v_next then
+    v_horizon := '18446744073709551615';
+  end if;
+  with ahead as materialized (
+    select b.xid, b.batch_id, b.types, b.first, b.last, b.at, b.actor, b.details, b.run_ids, b.run_seqs from writ_data.event_batch b
+    where (b.xid, b.batch_id) > (p_xid, p_batch) and b.xid < v_horizon order by b.xid, b.batch_id limit p_limit
+  ), sized as materialized (
+    select a.*, sum(n.wanted) over (order by a.xid, a.batch_id) - n.wanted as earlier
+    from ahead a cross join lateral (select coalesce(sum(greatest(0, r.last - r.first + 1)) filter (where r.type like any (v_like)), 0) as wanted from unnest(a.types, a.first, a.last) r(type, first, last)) n
+  ), log as materialized (
+    select * from sized s where s.earlier < p_events
+  ), range as materialized (
+    select l.xid, l.batch_id, l.at, l.actor, l.details, l.run_seqs, r.type, r.first, r.last, sum(n.facts) over (partition by l.batch_id order by r.i) - n.facts as before
+    from log l cross join lateral unnest(l.types, l.first, l.last) with ordinality r(type, first, last, i) cross join lateral (select greatest(0, r.last - r.first + 1) as facts) n
+  ), fact as materialized (
+    select r.xid, r.batch_id, r.at, r.actor, r.details, r.type, (r.before + u.n)::integer as ordinal, u.subject, case when r.type like 'dot.run.%' then r.run_seqs[r.first + u.n::integer - 1] end as seq
+    from range r join writ_data.event_batch b on b.batch_id = r.batch_id cross join lateral unnest(b.subjects[r.first:r.last]) with ordinality u(subject, n)
+    where r.type like any (v_like) and r.last >= r.first
+  ), told as (
+    select f.xid, f.batch_id, f.ordinal, f.subject, f.seq, coalesce(x.tenant_id, j.tenant_id, a.tenant_id) as tenant, concat('["', writ_data.fact_id(f.batch_id, f.ordinal), '","', f.type, '","', f.subject, '",',
+      coalesce(to_json(coalesce(x.tenant_id, j.tenant_id, a.tenant_id))::text, 'null'), ',', (date_part('epoch', f.at) * 1000)::bigint, ',', to_json(f.actor), ',',
+      case when f.seq is null then concat('null,null,null,null,', case when f.details ? 'codes' then jsonb_strip_nulls(jsonb_build_object('code', f.details -> 'codes' -> f.subject::text)) else coalesce(f.details, '{}') end)
+        else concat(f.seq, ',"', e.step_id, '","', e.logical_attempt, '",', coalesce(e.engine_attempt::text, 'null'), ',', e.data) end, ']') as event
+    from fact f
+    left join lateral (select y.tenant_id from writ_data.run y where f.seq is not null and y.run_id = f.subject offset 0) x on true
+    left join lateral (select y.step_id, y.logical_attempt, y.engine_attempt, y.data from writ_data.run_event y where f.seq is not null and y.run_id = f.subject and y.run_seq = f.seq offset 0) e on true
+    left join lateral (select y.tenant_id from writ_data.job y where f.type like 'dot.job.%' and y.job_id = f.subject offset 0) j on true
+    left join lateral (select y.tenant_id from writ_data.alert y where f.type like 'system.alert%' and y.alert_id = f.subject offset 0) a on true
+    where f.seq is null or e.step_id is not null
+  ), wanted as materialized (
+    select * from told t where p_tenant is null or t.tenant = p_tenant
+  )
+  select (select count(*) = p_limit and p_limit > 0 from ahead) or (select count(*) from ahead) > (select count(*) from log), (select l.xid from log l order by l.xid desc, l.batch_id desc limit 1), (select l.batch_id from log l order by l.xid desc, l.batch_id desc limit 1), (select min(l.at) from log l),
+    (select array_agg(distinct w.subject) from wanted w), (select string_agg(w.event, ',' order by w.xid, w.batch_id, w.ordinal) from wanted w), f.runs, f.seqs
+  into outbox_window.more, outbox_window.xid, outbox_window.batch_id, oldest, outbox_window.subjects, events, v_runs, v_seqs
+  from (select array_agg(s.run) as runs, array_agg(s.seq) as seqs from (
+    select u.run, u.seq, lag(u.seq) over (partition by u.run order by u.seq) as before from log l cross join lateral unnest(l.run_ids, l.run_seqs) u(run, seq)
+    where exists (select from unnest(v_like) p where p like 'dot.run.%' or 'dot.run.' like p)) s where s.before is distinct from s.seq - 1) f;
+  while v_runs is not null loop
+    select array_agg(e.run_id), array_agg(e.run_seq) into v_runs, v_seqs
+    from unnest(v_runs, v_seqs) u(run, seq) cross join lateral (select y.run_id, y.run_seq, y.batch_id from writ_data.run_event y where y.run_id = u.run and y.run_seq = u.seq - 1 offset 0) e
+    cross join lateral (select c.xid from writ_data.event_batch c where c.batch_id = e.batch_id offset 0) b
+    where (b.xid, e.batch_id) > (outbox_window.xid, outbox_window.batch_id);
+    e_runs := e_runs || v_runs; e_seqs := e_seqs || v_seqs;
+  end loop;
+  if e_runs <> '{}' then
+    events := nullif(concat_ws(',', (
+      select string_agg(concat('["', writ_data.fact_id(e.batch_id, o.ordinal), '","dot.run.', e.event_type, '","', e.run_id, '",', to_json(r.tenant_id), ',', (date_part('epoch', e.at) * 1000)::bigint, ',', to_json(b.actor), ',', e.run_seq, ',"',
+        e.step_id, '","', e.logical_attempt, '",', coalesce(e.engine_attempt::text, 'null'), ',', e.data, ']'), ',' order by e.run_id, e.run_seq)
+      from unnest(e_runs, e_seqs) u(run, seq) join writ_data.run r on r.run_id = u.run join writ_data.run_event e on e.run_id = u.run and e.run_seq = u.seq join writ_data.event_batch b on b.batch_id = e.batch_id
+      cross join lateral (select f.ordinal from (select row_number() over (order by t.i, s.n) as ordinal, b.types[t.i] as type, s.n
+        from generate_subscripts(b.types, 1) t(i) cross join lateral generate_series(b.first[t.i], b.last[t.i]) s(n)) f where f.type like 'dot.run.%' and b.subjects[f.n] = e.run_id and b.run_seqs[f.n] = e.run_seq) o
+      where 'dot.run.' || e.event_type like any (v_like) and (p_tenant is null or r.tenant_id = p_tenant)), events), '');
+    subjects := subjects || e_runs;
+  end if;
+end $$;

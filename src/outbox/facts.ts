@@ -1,0 +1,69 @@
+/** Events as the gates of the outbox answer them, and the envelopes that are made of them. */
+import { type CloudEvent, cloudEvent, sourceOf } from './envelope.js';
+
+/** Id, type, subject, tenant, milliseconds since 1970, actor, number in its run, step, logical attempt, engine's attempt, data. */
+export type CompactFact = [
+  id: string,
+  type: string,
+  subject: string,
+  tenant: string | null,
+  ms: number,
+  actor: string,
+  runSeq: number | null,
+  stepId: string | null,
+  logicalAttempt: string | null,
+  engineAttempt: number | null,
+  data: object,
+];
+
+/** What the event is about, and in order with: a run, a job, an alert. */
+export const streamOf = (fact: CompactFact): string => fact[2];
+
+const kinds = { 'dot.run.': 'run', 'dot.job.': 'job', 'system.alert': 'alert' } as const;
+
+function kindOf(type: string): 'run' | 'job' | 'alert' | 'worker' {
+  for (const [prefix, kind] of Object.entries(kinds)) if (type.startsWith(prefix)) return kind;
+  return 'worker';
+}
+
+/** Where a run's event is about a step, that is the subject; attempts travel with the data, under names that the data of an event does not have. */
+export function envelopeOf([id, type, subject, tenant, ms, actor, runSeq, stepId, logical, engine, data]: CompactFact): CloudEvent {
+  const ofRun = runSeq !== null;
+  return cloudEvent({
+    id,
+    type,
+    source: sourceOf(kindOf(type), subject),
+    ...(ofRun && stepId !== null && stepId !== 'RUN' && { subject: stepId }),
+    time: new Date(ms),
+    tenant: tenant ?? '_system',
+    ...(ofRun && { runId: subject, runSeq }),
+    data: ofRun
+      ? { ...data, stepId, logicalAttemptId: logical, ...(engine !== null && { engineAttemptId: String(engine) }), actor }
+      : { ...data, actor },
+  });
+}
+
+/** Events of one run in the order of their numbers, each where one of that run stood: two transactions can get to a run in another order than to the record. */
+export function inRunOrder(facts: readonly CompactFact[]): CompactFact[] {
+  const last = new Map<string, number>();
+  const late = new Set<string>();
+  for (const [, , subject, , , , seq] of facts) {
+    if (seq === null) continue;
+    if (seq < (last.get(subject) ?? 0)) late.add(subject);
+    last.set(subject, seq);
+  }
+  if (late.size === 0) return [...facts];
+  const sorted = new Map<string, CompactFact[]>();
+  for (const run of late) {
+    const seen = new Set<string>();
+    const own = facts.filter(([id, , subject]) => subject === run && !seen.has(id) && seen.add(id));
+    sorted.set(
+      run,
+      own.sort((a, b) => (a[6] ?? 0) - (b[6] ?? 0)),
+    );
+  }
+  return facts.flatMap((fact) => {
+    const own = sorted.get(fact[2]);
+    return own ? own.splice(0, 1) : [fact];
+  });
+}

@@ -1,0 +1,42 @@
+/** What a connection has of the outbox: destinations, relays, and the stream of events. */
+import type pg from 'pg';
+import type { Queryable } from '../database/connection.js';
+import { WritError } from '../errors/index.js';
+import { Destinations } from './destinations.js';
+import { type Followed, type FollowOptions, follow } from './follow.js';
+import { Relay, type RelayOptions } from './relay.js';
+
+export class Outbox {
+  readonly destinations: Destinations;
+  readonly #db: Queryable;
+  readonly #connectionString: string | undefined;
+  readonly #relays = new Set<Relay>();
+
+  /** `connectionString` is for LISTEN, past any pooler. */
+  constructor(db: Queryable, actor: string, connectionString: string | undefined) {
+    this.#db = db;
+    this.#connectionString = connectionString;
+    this.destinations = new Destinations(db, actor);
+  }
+
+  async relay(options: RelayOptions): Promise<Relay> {
+    const listenConnection = this.#listen('writ relay');
+    if (!listenConnection) throw new WritError('connection_string_required');
+    const relay = new Relay({ db: this.#db, listenConnection }, options);
+    this.#relays.add(relay);
+    await relay.start();
+    return relay;
+  }
+
+  events(options: FollowOptions = {}): AsyncGenerator<Followed, void, void> {
+    return follow({ db: this.#db, listenConnection: this.#listen('writ events') }, options);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#relays].map((relay) => relay.stop()));
+  }
+
+  #listen(name: string): pg.ClientConfig | undefined {
+    return this.#connectionString ? { connectionString: this.#connectionString, application_name: name } : undefined;
+  }
+}
