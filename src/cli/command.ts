@@ -79,6 +79,19 @@ export function duration(text: string): Duration {
   }
 }
 
+/** A moment, given as such or as how long ago it was: its function gets the database's time. */
+export type Moment = (nowMs: number) => Date;
+
+export function moment(text: string): Moment {
+  if (/^\d{4}-\d\d-\d\d/.test(text) && !Number.isNaN(Date.parse(text))) return () => new Date(text);
+  try {
+    const ms = milliseconds(text as Duration);
+    return (nowMs) => new Date(nowMs - ms);
+  } catch {
+    throw new InvalidArgumentError('Write a time, such as 2026-03-01T10:00Z, or how long ago it was: 30m, 2h.');
+  }
+}
+
 export function notBlank(text: string): string {
   if (text.trim() !== '') return text;
   throw new InvalidArgumentError('It cannot be empty.');

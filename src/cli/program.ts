@@ -5,13 +5,16 @@ import { addConsumers } from './commands/consumers.js';
 import { addDemo } from './commands/demo.js';
 import { addDev } from './commands/dev.js';
 import { addDoctor } from './commands/doctor.js';
+import { addEvents } from './commands/events/index.js';
 import { addLedger } from './commands/ledger/index.js';
 import { addMigrate } from './commands/migrate.js';
 import { addQueue } from './commands/queue/index.js';
+import { addRelay } from './commands/relay.js';
 import { addRuns } from './commands/runs/index.js';
 import { addSchedules } from './commands/schedules/index.js';
 import { addSettings } from './commands/settings.js';
 import { addSubscriptions } from './commands/subscriptions.js';
+import { addWebhooks } from './commands/webhooks/index.js';
 import { addWorker } from './commands/worker.js';
 import { exitCodeHelp } from './failure.js';
 
@@ -38,6 +41,9 @@ const commands = [
   addSchedules,
   addConsumers,
   addSubscriptions,
+  addEvents,
+  addWebhooks,
+  addRelay,
   addLedger,
   addSettings,
   addDoctor,

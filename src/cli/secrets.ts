@@ -1,3 +1,5 @@
+import { redactSecrets } from '../secrets/redaction.js';
+
 /** Keeps passwords out of what is printed: those of the connection strings in use, and whatever looks like one. */
 const secrets = new Set<string>();
 
@@ -7,7 +9,9 @@ export function keepSecret(connectionString: string): void {
 }
 
 export function redact(text: string): string {
-  let safe = text.replace(/(\w+:\/\/[^\s:/@]*:)[^\s@]*@/g, '$1***@').replace(/(password=)[^\s&]+/gi, '$1***');
+  let safe = redactSecrets(text)
+    .replace(/(\w+:\/\/[^\s:/@]*:)[^\s@]*@/g, '$1***@')
+    .replace(/(password=)[^\s&]+/gi, '$1***');
   // A very short password would be found in every word; the patterns above still cover its connection string.
   for (const secret of secrets) if (secret.length >= 4) safe = safe.replaceAll(secret, '***');
   return safe;

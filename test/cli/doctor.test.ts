@@ -58,6 +58,7 @@ test('a healthy installation is all ok and exits 0', async () => {
       'workers',
       'backlog',
       'dead letters',
+      'destinations',
       'leases',
       'alerts',
       'runs',

@@ -27,7 +27,16 @@ export interface Running {
 
 /** The environment of the test run, without what would lead the command elsewhere. */
 function cleanEnv(): Record<string, string | undefined> {
-  const { DATABASE_URL, NO_COLOR, FORCE_COLOR, WRIT_LEDGER_KEY, WRIT_LEDGER_PLACES, WRIT_LEDGER_PUBLIC_KEYS, ...rest } = process.env;
+  const {
+    DATABASE_URL,
+    NO_COLOR,
+    FORCE_COLOR,
+    WRIT_LEDGER_KEY,
+    WRIT_LEDGER_PLACES,
+    WRIT_LEDGER_PUBLIC_KEYS,
+    WRIT_WEBHOOK_SECRETS_DIR,
+    ...rest
+  } = process.env;
   return rest;
 }
 

@@ -13,7 +13,7 @@ const id = '01a1dee0-7ce0-71da-afff-7b5c49d81918';
 test('the help tells every command and every exit code', async () => {
   const { code, stdout } = await writ(['--help']);
   expect(code).toBe(0);
-  for (const command of ['dev', 'demo', 'migrate', 'worker', 'queue', 'settings', 'doctor'])
+  for (const command of ['dev', 'demo', 'migrate', 'worker', 'queue', 'runs', 'events', 'webhooks', 'relay', 'settings', 'doctor'])
     expect(stdout).toMatch(new RegExp(`^  ${command}\\b`, 'm'));
   for (const exit of ['0', '1', '2', '3', '130']) expect(stdout).toMatch(new RegExp(`^  ${exit}  `, 'm'));
 });

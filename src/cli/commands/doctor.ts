@@ -6,6 +6,7 @@ import { clock, gateClock } from '../doctor/clock.js';
 import { connectionChecks } from '../doctor/connection.js';
 import type { Checks, Finding, Level } from '../doctor/finding.js';
 import { ledgerChecks } from '../doctor/ledger.js';
+import { outboxChecks } from '../doctor/outbox.js';
 import { pooler } from '../doctor/pooler.js';
 import { queueChecks } from '../doctor/queue.js';
 import { runChecks } from '../doctor/runs.js';
@@ -19,7 +20,7 @@ import { type Output, plural, wrap } from '../output.js';
 export function addDoctor(program: Command): void {
   program
     .command('doctor')
-    .description('check the database, the schema, the workers, the queue, the runs and the ledger')
+    .description('check the database, the schema, the workers, the queue, the runs, the destinations and the ledger')
     .option('--listen-url <url>', 'the address that workers listen on, when it is not the database’s own', listenUrl)
     .action(async (options: { listenUrl?: string }, command: Command) => {
       const { output, session } = contextOf(command);
@@ -35,7 +36,17 @@ export function addDoctor(program: Command): void {
           const installed = await isInstalled(db).catch(() => false);
           if (!installed) process.exitCode = exitCodes.unavailable;
           return installed
-            ? [...before, ...(await run({ 'clock of gates': gateClock, ...tableChecks, ...queueChecks, ...runChecks, ...ledgerChecks }))]
+            ? [
+                ...before,
+                ...(await run({
+                  'clock of gates': gateClock,
+                  ...tableChecks,
+                  ...queueChecks,
+                  ...runChecks,
+                  ...outboxChecks,
+                  ...ledgerChecks,
+                })),
+              ]
             : before;
         },
         { installed: false },

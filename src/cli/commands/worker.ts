@@ -2,7 +2,9 @@
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Command } from 'commander';
+import type { ConnectOptions } from '../../connect-options.js';
 import type { Outside } from '../../ledger/ledger.js';
+import type { ArtifactStore } from '../../queue/artifacts.js';
 import type { Duration } from '../../queue/duration.js';
 import type { HandledJob } from '../../queue/job.js';
 import { Writ } from '../../writ.js';
@@ -10,6 +12,7 @@ import { contextOf, duration, wholeNumber } from '../command.js';
 import { listenUrl } from '../connection.js';
 import { exitCodes, explain, Failure, wrongUsage } from '../failure.js';
 import { type Output, oneLine, plural, span } from '../output.js';
+import { secretsAt } from '../secret-places.js';
 import { interruption } from '../signals.js';
 import { outside, repeated } from './ledger/session.js';
 
@@ -20,13 +23,17 @@ interface Options {
   readonly listenUrl?: string;
   readonly checkpoint?: readonly string[];
   readonly ledgerKey?: readonly string[];
+  readonly secrets?: string;
 }
 
 export function addWorker(program: Command): void {
   program
     .command('worker')
     .description('run the handlers that these JavaScript modules export')
-    .argument('<file...>', 'modules whose exports are handled jobs: job.handle(…), or arrays of them')
+    .argument(
+      '<file...>',
+      'modules whose exports are handled jobs: job.handle(…), or arrays of them; one may export a store as `artifacts`',
+    )
     .option('--concurrency <n>', 'handlers that run at the same time', wholeNumber(1, 1_000), 10)
     .option('--lease <duration>', 'length of a lease; it is renewed every third of it', duration, '30s')
     .option('--grace <duration>', 'how long running handlers may finish when the worker stops', duration, '10s')
@@ -41,12 +48,24 @@ export function addWorker(program: Command): void {
       repeated,
     )
     .option('--ledger-key <key>', 'a public key that signs them; may be repeated; otherwise WRIT_LEDGER_PUBLIC_KEYS, with commas', repeated)
+    .option(
+      '--secrets <place>',
+      'where secrets are: env or env:PREFIX, file:FOLDER, or vault:MOUNT/PATH with VAULT_ADDR and VAULT_TOKEN or VAULT_TOKEN_FILE',
+    )
     .action(async (files: string[], options: Options, command: Command) => {
       const { output, session, connectionString } = contextOf(command);
       const ledger = outside({ places: options.checkpoint, keys: options.ledgerKey }, { places: '--checkpoint', keys: '--ledger-key' });
+      const secrets = options.secrets === undefined ? undefined : secretsAt(options.secrets);
       const handlers = await load(files);
+      const artifacts = await loadStore(files);
       await session(async () => undefined); // says at once when the database is not there or not ready
-      await work(connectionString(), handlers, ledger, options, output);
+      await work(
+        { connectionString: connectionString(), ...(secrets && { secrets }), ...(artifacts && { artifacts }) },
+        handlers,
+        ledger,
+        options,
+        output,
+      );
     });
 }
 
@@ -72,6 +91,24 @@ export async function load(files: readonly string[]): Promise<HandledJob[]> {
     }
   }
   return [...handlers.values()].map(({ handled }) => handled);
+}
+
+/** The store that one of these files exports as `artifacts`, if one does. */
+async function loadStore(files: readonly string[]): Promise<ArtifactStore | undefined> {
+  let store: ArtifactStore | undefined;
+  for (const file of files) {
+    const { artifacts } = (await importFile(file)) as { artifacts?: ArtifactStore };
+    if (artifacts === undefined || artifacts === store) continue;
+    if (typeof artifacts.put !== 'function' || typeof artifacts.get !== 'function') {
+      throw wrongUsage(
+        `${file} exports artifacts, and it is not a store.`,
+        "Export one: export const artifacts = fileArtifacts({ folder: 'artifacts' }).",
+      );
+    }
+    if (store) throw wrongUsage(`${file} exports another store of artifacts than a file before it.`, 'Keep one of them; a worker has one.');
+    store = artifacts;
+  }
+  return store;
 }
 
 async function importFile(file: string): Promise<Record<string, unknown>> {
@@ -102,7 +139,7 @@ function isHandledJob(value: unknown): value is HandledJob {
 }
 
 async function work(
-  connectionString: string,
+  connection: Pick<ConnectOptions, 'connectionString' | 'secrets' | 'artifacts'>,
   handlers: readonly HandledJob[],
   ledger: Outside,
   { listenUrl: listenConnectionString, concurrency, lease, grace }: Options,
@@ -112,7 +149,7 @@ async function work(
   const startedAt = Date.now();
   const log = new WorkerLog(output);
   const writ = await Writ.connect({
-    connectionString,
+    ...connection,
     ...(listenConnectionString !== undefined && { listenConnectionString }),
     ...(ledger.places.length > 0 && { ledger }),
     max: Math.min(concurrency, 20) + 3,

@@ -30,7 +30,7 @@ async function readAlerts(db: Session): Promise<AlertFacts> {
 
 const levels: Record<StandingAlert['severity'], Level> = { P1: 'error', P2: 'warning', P3: 'hint' };
 
-/** What is to be done about alerts that do not go by themselves. The subject of a run's alert is run/ID. */
+/** What is to be done about alerts that do not go by themselves. Their subjects are run/ID and destination/NAME. */
 const advice: Record<string, { readonly means: string; readonly remedy: (subject: string, alertId: string) => string }> = {
   COMPENSATION_FAILED: {
     means: 'A step was done and could not be undone: what it left behind is still there.',
@@ -49,6 +49,20 @@ const advice: Record<string, { readonly means: string; readonly remedy: (subject
     remedy: (run) =>
       `\`writ runs show ${run}\` names the step. The alert goes when the run goes on, or with \`writ runs signal ${run} CANCEL\`.`,
   },
+  DELIVERY_DEAD: {
+    means: 'A destination could not be told of an event, and will not be tried again with it.',
+    remedy: (name) =>
+      `\`writ events dead-letters ${name}\` says why. \`writ events replay ${name} --all-dead\` tells it again, and the alert goes.`,
+  },
+  DESTINATION_PAUSED: {
+    means: 'It accepted nothing, so it is not called any more. What happens is kept for it.',
+    remedy: (name) => `See to its receiver, then \`writ webhooks resume ${name}\`: the alert goes.`,
+  },
+  OUTBOX_LAG_HIGH: {
+    means: 'A destination is told of events long after they have happened.',
+    remedy: (name) =>
+      `\`writ webhooks show ${name}\` says whether it accepts them; see how long its receiver takes. The alert goes by itself.`,
+  },
 };
 
 export function judgeAlerts({ alerts, standing }: AlertFacts): Finding[] {
@@ -61,7 +75,8 @@ export function judgeAlerts({ alerts, standing }: AlertFacts): Finding[] {
       says: oneLine(`${severity} ${code} of ${subject.replace('/', ' ')}, for ${span(age_s * 1000)}`),
       ...(known && { means: known.means }),
       remedy: oneLine(
-        known?.remedy(subject.replace(/^run\//, ''), alert_id) ?? `See to it, then \`writ runs clear-alert ${alert_id} --reason TEXT\`.`,
+        known?.remedy(subject.replace(/^(run|destination)\//, ''), alert_id) ??
+          `See to it, then \`writ runs clear-alert ${alert_id} --reason TEXT\`.`,
       ),
     };
   });
