@@ -24,20 +24,25 @@ const linesOf = (path: string) => read(path).split('\n').length - 1;
 const sources = files.filter((file) => /^src\/.*\.(ts|mjs)$/.test(file));
 const texts = files.filter((file) => /\.(ts|mjs|js|sql|md|json|svg|yml)$|^\.ci\//.test(file) && !file.endsWith('package-lock.json'));
 
-/** A layer and those it may import, lowest first. A file directly in src/ is a layer of its own. */
-const below: Record<string, string[]> = {
-  errors: [],
-  machines: ['errors'],
-  database: ['errors', 'machines'],
-  queue: ['errors', 'machines', 'database'],
-  schedules: ['errors', 'machines', 'database', 'queue'],
-  ledger: ['errors', 'machines', 'database'],
-  runs: ['errors', 'machines', 'database', 'queue', 'ledger'],
-  'writ.ts': ['errors', 'machines', 'database', 'queue', 'schedules', 'ledger', 'runs'],
-  'index.ts': ['errors', 'machines', 'database', 'queue', 'schedules', 'ledger', 'runs', 'writ.ts'],
-  testing: ['errors', 'machines', 'database', 'queue', 'schedules', 'ledger', 'runs', 'writ.ts', 'index.ts'],
-  cli: ['errors', 'machines', 'database', 'queue', 'schedules', 'ledger', 'runs', 'writ.ts', 'index.ts', 'testing'],
-};
+/** Layers, lowest first: each may import those before it. A file directly in src/ is a layer of its own. */
+const layers = [
+  'errors',
+  'secrets',
+  'machines',
+  'database',
+  'ledger',
+  'queue',
+  'schedules',
+  'artifacts',
+  'runs',
+  'outbox',
+  'connect-options.ts',
+  'writ.ts',
+  'index.ts',
+  'testing',
+  'cli',
+];
+const below = (layer: string): string[] => layers.slice(0, layers.indexOf(layer));
 const layerOf = (path: string) => path.split('/')[1] as string;
 
 /** Files that a file imports, names in a URL, or starts as a thread or process: by path, as they are in src/. */
@@ -51,11 +56,11 @@ function imports(path: string): string[] {
 
 describe('layers', () => {
   test('every folder of src/ is a layer', () => {
-    expect([...new Set(sources.map(layerOf))].filter((layer) => !Object.hasOwn(below, layer))).toEqual([]);
+    expect([...new Set(sources.map(layerOf))].filter((layer) => !layers.includes(layer))).toEqual([]);
   });
 
   test.each(sources)('%s imports only its own layer and those below', (path) => {
-    const allowed = [layerOf(path), ...(below[layerOf(path)] ?? [])];
+    const allowed = [layerOf(path), ...below(layerOf(path))];
     const wrong = imports(path).filter((target) => target.startsWith('src/') && !allowed.includes(layerOf(target)));
     expect(wrong).toEqual([]);
   });
@@ -80,7 +85,7 @@ describe('SQL', () => {
     /['"`]\s*(?:select\s+\S|insert into|update \w+[\w.]* set|delete from|create (?:or replace )?(?:table|function|view|schema|role)|truncate )/i;
   // The guard of a machine is generated where the machine is declared; nothing there is sent to a database.
   const homes =
-    /^src\/(?:database|queue|schedules|testing|cli)\/|^src\/ledger\/(?:reader|prover|checkpoints)\.ts$|^src\/runs\/(?:log|native|runs|waiters)\.ts$|^src\/writ\.ts$|^src\/machines\/guard\.ts$/;
+    /^src\/(?:database|queue|schedules|testing|cli)\/|^src\/ledger\/(?:reader|prover|checkpoints)\.ts$|^src\/runs\/(?:log|native|runs|waiters)\.ts$|^src\/outbox\/destinations\.ts$|^src\/writ\.ts$|^src\/machines\/guard\.ts$/;
 
   test.each(sources.filter((path) => !homes.test(path)))('%s has no SQL in it', (path) => {
     expect(
@@ -117,7 +122,7 @@ describe('files', () => {
   });
 
   test('every source is imported by another, or is an entry of the package', () => {
-    const entries = ['src/index.ts', 'src/ledger/browser.ts', 'src/testing/index.ts', 'src/cli/main.ts'];
+    const entries = ['src/index.ts', 'src/ledger/browser.ts', 'src/testing/index.ts', 'src/cli/main.ts', 'src/outbox/webhooks.ts'];
     const reached = new Set(entries);
     for (const path of reached) for (const target of imports(path)) if (target.startsWith('src/')) reached.add(target);
     expect(sources.filter((path) => !reached.has(path))).toEqual([]);
@@ -135,7 +140,8 @@ describe('files', () => {
   });
 
   test('words that stand for nothing are not in identifiers either', () => {
-    const vague = /\b\w*(?:Utils?|Helpers?|Manager)\b/;
+    // The client of NATS calls something of its own so.
+    const vague = /\b(?![jJ]et[sS]treamManager\b)\w*(?:Utils?|Helpers?|Manager)\b/;
     const found = sources.flatMap((path) =>
       read(path)
         .split('\n')

@@ -4,6 +4,7 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 import pg from 'pg';
+import type { ConnectOptions } from '../connect-options.js';
 import { type EmbeddedServer, startEmbedded } from '../database/embedded.js';
 import { migrate } from '../database/migrate.js';
 import { readMigrations, readSchemaObjects } from '../database/schema.js';
@@ -28,7 +29,7 @@ export interface TestDatabase {
   readonly directConnectionString: string;
   readonly clock: TestClock;
   /** Connects; closed together with the database. */
-  connect(options?: { max?: number; actor?: string }): Promise<Writ>;
+  connect(options?: Pick<ConnectOptions, 'max' | 'actor' | 'artifacts' | 'secrets' | 'secretsCache'>): Promise<Writ>;
   /** Runs one statement as the administrator, for looking behind the gates. */
   query(sql: string, params?: unknown[]): Promise<Record<string, unknown>[]>;
   /** Closes what was connected, and drops the database. */
@@ -80,12 +81,12 @@ async function untilLeft(client: pg.Client, database: string): Promise<void> {
   }
 }
 
-/** A database for a test lives for minutes: three days of partitions are enough, and copied in half the time. */
+/** A database for a test lives for minutes: a few days of partitions are enough, and copied in half the time. One more than are kept, or a test at midnight would see them made. */
 async function fewPartitions(client: pg.Client): Promise<void> {
   await client.query(`update writ_data.dot_config set value = '3' where key = 'queue.partition.days_ahead'`);
   const { rows } =
     await client.query(`select format('drop table writ_data.%I', c.relname) as sql from pg_inherits i join pg_class c on c.oid = i.inhrelid
-    where c.relkind = 'r' and c.relnamespace = 'writ_data'::regnamespace and c.relname ~ '_[0-9]{8}$' and right(c.relname, 8) > to_char(clock_timestamp() at time zone 'UTC' + interval '3 days', 'YYYYMMDD')`);
+    where c.relkind = 'r' and c.relnamespace = 'writ_data'::regnamespace and c.relname ~ '_[0-9]{8}$' and right(c.relname, 8) > to_char(clock_timestamp() at time zone 'UTC' + interval '4 days', 'YYYYMMDD')`);
   for (const { sql } of rows) await client.query(sql);
 }
 
@@ -118,7 +119,11 @@ export async function testDatabase(): Promise<TestDatabase> {
   templateName ??= template(admin);
   const from = await templateName;
   const name = `writ_test_${randomBytes(6).toString('hex')}`;
-  await asAdministrator(admin, (client) => client.query(`create database ${name} template ${from}`));
+  await asAdministrator(admin, async (client) => {
+    // Files are copied faster than written to the WAL, but with a checkpoint, which is cheap only where nothing is flushed.
+    const { rows } = await client.query(`select current_setting('fsync') = 'off' as unsafe`);
+    await client.query(`create database ${name} template ${from}${rows[0].unsafe ? ' strategy file_copy' : ''}`);
+  });
   const directConnectionString = urlOf(admin, name);
   const connectionString = urlOf(process.env.WRIT_TEST_POOLER_URL || admin, name);
   const pool = new pg.Pool({ connectionString, max: 2 });
