@@ -23,6 +23,23 @@ create sequence writ_data.plan_plan_no_seq; -- owner writ_owner
 
 create sequence writ_data.receipt_no; -- owner writ_owner
 
+create sequence writ_data.undelivered_place_seq; -- owner writ_owner
+
+create table writ_data.delivery ( -- owner writ_owner
+  delivery_id uuid not null,
+  destination text not null,
+  event_id uuid not null,
+  attempt smallint not null,
+  at timestamp with time zone not null,
+  ms integer,
+  ok boolean not null,
+  status integer,
+  reason text,
+  constraint delivery_pkey PRIMARY KEY (delivery_id)
+) partition by RANGE (delivery_id);
+CREATE INDEX delivery_by_destination ON ONLY writ_data.delivery USING btree (destination, delivery_id);
+comment on table writ_data.delivery is 'What was sent where, and what was answered.';
+
 create table writ_data.event_batch ( -- owner writ_owner
   batch_id uuid not null,
   xid xid8 not null default pg_current_xact_id(),
@@ -177,6 +194,7 @@ create table writ_data.run ( -- owner writ_owner
   started_by text not null,
   created_at timestamp with time zone not null,
   moved_at timestamp with time zone not null,
+  start_after timestamp with time zone,
   constraint a_run_ends_badly_or_not_at_all CHECK ((ending = ANY (ARRAY['FAILED'::text, 'CANCELLED'::text]))),
   constraint run_pkey PRIMARY KEY (run_id),
   constraint run_status_is_known CHECK ((status = ANY (ARRAY['PENDING'::text, 'APPROVED'::text, 'RUNNING'::text, 'PAUSED'::text, 'COMPLETED'::text, 'FAILED'::text, 'CANCELLED'::text]))),
@@ -184,11 +202,14 @@ create table writ_data.run ( -- owner writ_owner
   constraint tenant_is_not_blank CHECK ((tenant_id <> ''::text))
 ) partition by RANGE (run_id);
 CREATE INDEX run_by_tenant ON ONLY writ_data.run USING btree (tenant_id, run_id);
+CREATE INDEX run_open ON ONLY writ_data.run USING btree (tenant_id) WHERE (status = ANY (ARRAY['RUNNING'::text, 'PAUSED'::text]));
 CREATE INDEX run_paused ON ONLY writ_data.run USING btree (moved_at) WHERE (status = 'PAUSED'::text);
+CREATE INDEX run_pending ON ONLY writ_data.run USING btree (tenant_id, priority DESC, run_id) WHERE ((status = 'PENDING'::text) AND (engine = 'native'::text));
 CREATE TRIGGER run_moves_legally BEFORE UPDATE ON writ_data.run FOR EACH ROW WHEN ((((old.status || '>'::text) || new.status) <> ALL (ARRAY['PENDING>APPROVED'::text, 'PENDING>PENDING'::text, 'APPROVED>APPROVED'::text, 'PENDING>RUNNING'::text, 'APPROVED>RUNNING'::text, 'RUNNING>PAUSED'::text, 'PAUSED>RUNNING'::text, 'RUNNING>COMPLETED'::text, 'RUNNING>FAILED'::text, 'PAUSED>FAILED'::text, 'PENDING>CANCELLED'::text, 'APPROVED>CANCELLED'::text, 'RUNNING>CANCELLED'::text, 'PAUSED>CANCELLED'::text, 'RUNNING>RUNNING'::text, 'PAUSED>PAUSED'::text]))) EXECUTE FUNCTION writ_data.refuse_change();
 comment on table writ_data.run is 'One execution of a plan. Its row is locked by whoever appends to its log, and written only when the run itself moves.';
 comment on column writ_data.run.ending is 'Set: nothing new begins; when what runs has ended and what was done is undone, the run ends so.';
 comment on column writ_data.run.steered is 'Somebody has retried or skipped a step of it: then the end of a step does not decide alone what follows.';
+comment on column writ_data.run.start_after is 'Set: a run that waits is started at this time, whether there is room or not.';
 
 create table writ_data.run_delivery ( -- owner writ_owner
   run_id uuid not null,
@@ -264,6 +285,24 @@ create table writ_data.run_snapshot ( -- owner writ_owner
 CREATE INDEX run_snapshot_stale ON ONLY writ_data.run_snapshot USING btree (run_id) WHERE (missing IS NOT NULL);
 comment on column writ_data.run_snapshot.missing is 'Set: the event of this number is not there, and the projector waits for it.';
 
+create table writ_data.admission ( -- owner writ_owner
+  tenant_id text not null,
+  policy text not null,
+  max_running integer not null,
+  max_pending integer not null default 10000,
+  delay_ms integer not null default 1000,
+  put_by text not null,
+  put_at timestamp with time zone not null,
+  constraint admission_delay_ms_check CHECK (((delay_ms >= 1) AND (delay_ms <= 86400000))),
+  constraint admission_max_pending_check CHECK ((max_pending >= 0)),
+  constraint admission_max_running_check CHECK ((max_running > 0)),
+  constraint admission_pkey PRIMARY KEY (tenant_id),
+  constraint admission_policy_check CHECK ((policy = ANY (ARRAY['REJECT'::text, 'QUEUE'::text, 'DELAY'::text]))),
+  constraint admission_put_by_check CHECK ((btrim(put_by) <> ''::text)),
+  constraint admission_tenant_id_check CHECK ((tenant_id <> ''::text))
+);
+comment on table writ_data.admission is 'How many runs of a tenant go on at once, and what becomes of more: refused, started when there is room, or started later. The tenant * is every one that has no row of its own.';
+
 create table writ_data.alert ( -- owner writ_owner
   alert_id uuid not null,
   code text not null,
@@ -330,6 +369,39 @@ create table writ_data.consumer_registry ( -- owner writ_owner
   constraint subject_is_a_job CHECK (((event_type ~~ 'dot.job.%'::text) OR ((subject_kind IS NULL) AND (subject_domain IS NULL))))
 );
 comment on table writ_data.consumer_registry is 'Which job follows from which fact. Null subject_kind or subject_domain: of all.';
+
+create table writ_data.destination ( -- owner writ_owner
+  name text not null,
+  bus text not null,
+  tenant_id text,
+  types text[] not null,
+  config jsonb not null default '{}'::jsonb,
+  state text not null default 'active'::text,
+  note text,
+  xid xid8 not null,
+  batch_id uuid not null,
+  failures integer not null default 0,
+  failing_since timestamp with time zone,
+  retry_at timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  holder text,
+  held_until timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  put_by text not null,
+  put_at timestamp with time zone not null,
+  moved_at timestamp with time zone not null,
+  constraint destination_bus_check CHECK ((bus = ANY (ARRAY['webhook'::text, 'nats'::text]))),
+  constraint destination_config_check CHECK ((octet_length((config)::text) <= 16384)),
+  constraint destination_name_check CHECK ((name ~ '^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$'::text)),
+  constraint destination_pkey PRIMARY KEY (name),
+  constraint destination_put_by_check CHECK ((btrim(put_by) <> ''::text)),
+  constraint destination_state_check CHECK ((state = ANY (ARRAY['active'::text, 'paused'::text]))),
+  constraint destination_tenant_id_check CHECK ((tenant_id <> ''::text)),
+  constraint destination_types_check CHECK (((cardinality(types) >= 1) AND (cardinality(types) <= 100)))
+) with (fillfactor=50);
+comment on table writ_data.destination is 'A place outside that is told of events: everything up to (xid, batch_id) has been given to it, or is in undelivered.';
+comment on column writ_data.destination.types is 'Types of events; one that ends with * is the beginning of types.';
+comment on column writ_data.destination.config is 'Where it is, and names of secrets; never a secret.';
+comment on column writ_data.destination.failures is 'Calls in a row in which nothing was accepted.';
+comment on column writ_data.destination.holder is 'The relay whose turn it is, until held_until.';
 
 create table writ_data.dot_config ( -- owner writ_owner
   key text not null,
@@ -656,6 +728,14 @@ create table writ_data.limit_meter ( -- owner writ_owner
 ) with (fillfactor=50);
 comment on table writ_data.limit_meter is 'When the burst of a rate-limited kind and key will be full again, if nothing more starts.';
 
+create table writ_data.outbox_clockwork ( -- owner writ_owner
+  one boolean not null default true,
+  idle_until timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  constraint outbox_clockwork_one_check CHECK (one),
+  constraint outbox_clockwork_pkey PRIMARY KEY (one)
+) with (fillfactor=50);
+comment on table writ_data.outbox_clockwork is 'Until when a relay wants to be woken by whoever records something.';
+
 create table writ_data.plan ( -- owner writ_owner
   plan_no integer not null,
   plan_id text not null,
@@ -852,6 +932,38 @@ create table writ_data.tenant_weight ( -- owner writ_owner
 );
 comment on table writ_data.tenant_weight is 'Shares of tenants that are not 1.';
 
+create table writ_data.undelivered ( -- owner writ_owner
+  destination text not null,
+  event_id uuid not null,
+  stream uuid not null,
+  place bigint not null,
+  run_seq integer,
+  attempts smallint not null default 0,
+  due_at timestamp with time zone,
+  dead_at timestamp with time zone,
+  status integer,
+  reason text,
+  constraint undelivered_destination_fkey FOREIGN KEY (destination) REFERENCES writ_data.destination(name) ON DELETE CASCADE,
+  constraint undelivered_pkey PRIMARY KEY (destination, event_id)
+);
+CREATE INDEX undelivered_dead ON writ_data.undelivered USING btree (destination, dead_at) WHERE (dead_at IS NOT NULL);
+CREATE INDEX undelivered_due ON writ_data.undelivered USING btree (destination, due_at) WHERE ((due_at IS NOT NULL) AND (dead_at IS NULL));
+CREATE INDEX undelivered_stream ON writ_data.undelivered USING btree (destination, stream, place) WHERE (dead_at IS NULL);
+comment on table writ_data.undelivered is 'Events that a destination has not accepted yet, those of the same stream that wait behind them (due_at is null), and dead letters (dead_at).';
+comment on column writ_data.undelivered.stream is 'What the event is about, for a run its id: its events are delivered in order.';
+
+-- view writ.admission; owner writ_owner; source 3e3b1849740bcddded4a2009e31f4f5a22f526fdf18d933acb88d63d3c63e103
+--   tenant_id text
+--   policy text
+--   max_running integer
+--   max_pending integer
+--   delay_ms integer
+--   put_by text
+--   put_at timestamp with time zone
+grant select on writ.admission to dot_executor;
+grant select on writ.admission to workflow_admin;
+grant select on writ.admission to writ_auditor;
+
 -- view writ.alert; owner writ_owner; source 8bd6adfb1c405c0cb742055884a092e070f143fe0ae2712a60e670d3654d5ece
 --   alert_id uuid
 --   code text
@@ -895,6 +1007,45 @@ grant select on writ.command_run to writ_auditor;
 grant select on writ.consumer_registry to dot_executor;
 grant select on writ.consumer_registry to workflow_admin;
 grant select on writ.consumer_registry to writ_auditor;
+
+-- view writ.delivery; owner writ_owner; source 2d7998ca0d6dafc44719c92b6e50eae070b53778a08fdd3aabae7227a5427196
+--   delivery_id uuid
+--   destination text
+--   event_id uuid
+--   attempt smallint
+--   at timestamp with time zone
+--   ms integer
+--   ok boolean
+--   status integer
+--   reason text
+--   tenant_id text
+grant select on writ.delivery to dot_executor;
+grant select on writ.delivery to workflow_admin;
+grant select on writ.delivery to writ_auditor;
+
+-- view writ.destination; owner writ_owner; source e570605c313e39e924210b6a46890118b337049005bbf54752abfee6652f5c9b
+--   name text
+--   bus text
+--   tenant_id text
+--   types text[]
+--   config jsonb
+--   state text
+--   note text
+--   failures integer
+--   failing_since timestamp with time zone
+--   retry_at timestamp with time zone
+--   relay text
+--   undelivered bigint
+--   dead bigint
+--   behind_since timestamp with time zone
+--   xid xid8
+--   batch_id uuid
+--   put_by text
+--   put_at timestamp with time zone
+--   moved_at timestamp with time zone
+grant select on writ.destination to dot_executor;
+grant select on writ.destination to workflow_admin;
+grant select on writ.destination to writ_auditor;
 
 -- view writ.dot_config; owner writ_owner; source 2d7779c7e4438169dae1af64869487f9823f1d0fa9df8730293b816908751b8a
 --   key text
@@ -1241,6 +1392,21 @@ grant select on writ.tenant_weight to dot_executor;
 grant select on writ.tenant_weight to workflow_admin;
 grant select on writ.tenant_weight to writ_auditor;
 
+-- view writ.undelivered; owner writ_owner; source dbbac94da91037bf54f198f31f93c66f5b2b8f8e846a4708d09ab2fc14e5d16d
+--   destination text
+--   event_id uuid
+--   stream uuid
+--   run_seq integer
+--   attempts smallint
+--   due_at timestamp with time zone
+--   dead_at timestamp with time zone
+--   status integer
+--   reason text
+--   tenant_id text
+grant select on writ.undelivered to dot_executor;
+grant select on writ.undelivered to workflow_admin;
+grant select on writ.undelivered to writ_auditor;
+
 -- view writ.v_job_queue_backlog; owner writ_owner; source 60c0dbd7790f28841894c63471d65cd2999890f48e9cac84b2d7dac16d5ac018
 --   job_kind text
 --   backlog bigint
@@ -1344,6 +1510,11 @@ grant select on writ.v_queue_lease to dot_executor;
 grant select on writ.v_queue_lease to workflow_admin;
 grant select on writ.v_queue_lease to writ_auditor;
 
+-- function writ.fn_admission_put(p_tenant_id text, p_policy text, p_max_running integer, p_max_pending integer, p_delay_ms integer, p_actor text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body b797ff4bbc950a4c628fa9e247c8e848
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_admission_put(text,text,integer,integer,integer,text) to workflow_admin;
+
 -- function writ.fn_alert_clear(p_alert_id uuid, p_reason text, p_actor text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 47c784a9916a405befe90c7fc3c7440e
 --   set search_path=pg_catalog, pg_temp
@@ -1370,6 +1541,16 @@ grant execute on function writ.fn_consumer_register(text,text,text,jsonb,text) t
 --   plpgsql, volatile, security definer; owner writ_owner; body 95cfc0f9fee2718153bd052d35c72b8c
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_consumer_remove(text,text) to workflow_admin;
+
+-- function writ.fn_destination_put(p_name text, p_bus text, p_types text[], p_tenant_id text, p_config jsonb, p_since timestamp with time zone, p_actor text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 44e693c9bfb70344f66f753a6e87f3b2
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_destination_put(text,text,text[],text,jsonb,timestamp with time zone,text) to workflow_admin;
+
+-- function writ.fn_destination_set(p_name text, p_state text, p_note text, p_actor text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 16488c84f3055ee56245510f0d84e26d
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_destination_set(text,text,text,text) to workflow_admin;
 
 -- function writ.fn_job_abort_many(p_lease_token uuid, p_positions integer[], p_abort_kinds text[], p_codes text[], p_messages text[], p_start_upto integer DEFAULT 0, p_actor text DEFAULT NULL::text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body d09a666dca4b1044593f192e0dd03a3a
@@ -1601,7 +1782,7 @@ grant execute on function writ.fn_ledger_root_at(text,bigint,integer) to workflo
 grant execute on function writ.fn_ledger_root_at(text,bigint,integer) to writ_auditor;
 
 -- function writ.fn_ledger_run_event(p_run_id uuid, p_run_seq integer) returns TABLE(batch_id uuid, document text)
---   sql, stable, security definer; owner writ_owner; body a4b0b04afe881a3055c194c1c535a63e
+--   sql, stable, security definer; owner writ_owner; body 13ccfc673728f74c5ed7d5237e563c56
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_ledger_run_event(uuid,integer) to workflow_admin;
 grant execute on function writ.fn_ledger_run_event(uuid,integer) to writ_auditor;
@@ -1620,7 +1801,7 @@ grant execute on function writ.fn_ledger_segment_of(uuid) to workflow_admin;
 grant execute on function writ.fn_ledger_segment_of(uuid) to writ_auditor;
 
 -- function writ.fn_ledger_segment_runs(p_segment bigint) returns TABLE(kept boolean, document text)
---   plpgsql, stable, security definer; owner writ_owner; body bee8a4ee22b9b45fd0915c12dc552110
+--   plpgsql, stable, security definer; owner writ_owner; body 038d6c48181e3ad8078212deff993e33
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 grant execute on function writ.fn_ledger_segment_runs(bigint) to workflow_admin;
@@ -1638,8 +1819,34 @@ grant execute on function writ.fn_ledger_tick(text) to workflow_admin;
 grant execute on function writ.fn_mot_graph_emit(jsonb,jsonb,text,text) to dot_executor;
 grant execute on function writ.fn_mot_graph_emit(jsonb,jsonb,text,text) to workflow_admin;
 
+-- function writ.fn_outbox_done(p_relay text, p_destination text, p_xid xid8, p_batch_id uuid, p_outcomes json, p_lag_ms double precision DEFAULT 0, p_trouble text DEFAULT NULL::text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 096b65f65dc81c3d80d09be73de3a190
+--   set search_path=pg_catalog, pg_temp
+--   set enable_seqscan=off
+--   set plan_cache_mode=force_generic_plan
+grant execute on function writ.fn_outbox_done(text,text,xid8,uuid,json,double precision,text) to dot_executor;
+grant execute on function writ.fn_outbox_done(text,text,xid8,uuid,json,double precision,text) to workflow_admin;
+
+-- function writ.fn_outbox_read(p_xid xid8, p_batch_id uuid, p_types text[], p_tenant_id text DEFAULT NULL::text, p_limit integer DEFAULT 500, p_idle boolean DEFAULT false) returns json
+--   plpgsql, volatile, security definer; owner writ_owner; body 9cfc590a3d9c6fc101189873d37af1af
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_outbox_read(xid8,uuid,text[],text,integer,boolean) to dot_executor;
+grant execute on function writ.fn_outbox_read(xid8,uuid,text[],text,integer,boolean) to workflow_admin;
+grant execute on function writ.fn_outbox_read(xid8,uuid,text[],text,integer,boolean) to writ_auditor;
+
+-- function writ.fn_outbox_replay(p_name text, p_events uuid[], p_since timestamp with time zone, p_actor text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body d2cba4b75f088dc745e93bd34d5ec79b
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_outbox_replay(text,uuid[],timestamp with time zone,text) to workflow_admin;
+
+-- function writ.fn_outbox_take(p_relay text, p_buses text[], p_limit integer DEFAULT 200) returns json
+--   plpgsql, volatile, security definer; owner writ_owner; body de7ac9c55d2c298061cfb0955bbb7804
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_outbox_take(text,text[],integer) to dot_executor;
+grant execute on function writ.fn_outbox_take(text,text[],integer) to workflow_admin;
+
 -- function writ.fn_plan_register(p_document text, p_sha256 text, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 3c756111ffd23dcb2db2cfac2fccbba6
+--   plpgsql, volatile, security definer; owner writ_owner; body 9c5232aeb60a2d0fcce88a504ac34cae
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_plan_register(text,text,text) to dot_executor;
 grant execute on function writ.fn_plan_register(text,text,text) to workflow_admin;
@@ -1669,7 +1876,7 @@ grant execute on function writ.fn_run_append(uuid,jsonb,text,text) to dot_execut
 grant execute on function writ.fn_run_append(uuid,jsonb,text,text) to workflow_admin;
 
 -- function writ.fn_run_changes(p_projector text, p_limit integer DEFAULT 500) returns json
---   plpgsql, volatile, security definer; owner writ_owner; body 6cdb2523171745af16011e61fd00f1cb
+--   plpgsql, volatile, security definer; owner writ_owner; body d49da2c97020b8d3ab5810f67372495c
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set plan_cache_mode=force_generic_plan
@@ -1677,11 +1884,19 @@ grant execute on function writ.fn_run_changes(text,integer) to dot_executor;
 grant execute on function writ.fn_run_changes(text,integer) to workflow_admin;
 
 -- function writ.fn_run_deliver(p_run_id uuid, p_event text, p_payload json, p_delivery_id text, p_actor text, p_tenant_id text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 92e1508ccf7c7c71138767df6a984774
+--   plpgsql, volatile, security definer; owner writ_owner; body 0d59db3cf340ba7e05c97c28f6857643
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 grant execute on function writ.fn_run_deliver(uuid,text,json,text,text,text) to dot_executor;
 grant execute on function writ.fn_run_deliver(uuid,text,json,text,text,text) to workflow_admin;
+
+-- function writ.fn_run_dequeue_many(p_actor text, p_limit integer DEFAULT 100) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 1c5b5195c1de3632e6e0f6eb9d554dd9
+--   set search_path=pg_catalog, pg_temp
+--   set enable_seqscan=off
+--   set plan_cache_mode=force_generic_plan
+grant execute on function writ.fn_run_dequeue_many(text,integer) to dot_executor;
+grant execute on function writ.fn_run_dequeue_many(text,integer) to workflow_admin;
 
 -- function writ.fn_run_project(p_projector text, p_xid xid8, p_batch_id uuid, p_snapshots json, p_gaps jsonb, p_lag_ms double precision) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 994d3913902237e0d201a19026ab54dd
@@ -1690,14 +1905,25 @@ grant execute on function writ.fn_run_deliver(uuid,text,json,text,text,text) to 
 grant execute on function writ.fn_run_project(text,xid8,uuid,json,jsonb,double precision) to dot_executor;
 grant execute on function writ.fn_run_project(text,xid8,uuid,json,jsonb,double precision) to workflow_admin;
 
+-- function writ.fn_run_read_many(p_runs uuid[]) returns json
+--   plpgsql, stable, security definer; owner writ_owner; body 6f42bb14679a56e03c67c005672b5446
+--   set search_path=pg_catalog, pg_temp
+--   set enable_seqscan=off
+--   set enable_hashjoin=off
+--   set enable_mergejoin=off
+--   set plan_cache_mode=force_generic_plan
+grant execute on function writ.fn_run_read_many(uuid[]) to dot_executor;
+grant execute on function writ.fn_run_read_many(uuid[]) to workflow_admin;
+grant execute on function writ.fn_run_read_many(uuid[]) to writ_auditor;
+
 -- function writ.fn_run_signal(p_run_id uuid, p_signal jsonb, p_actor text, p_tenant_id text DEFAULT NULL::text, p_denied text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body e322386a1d187a27f61203e7f311307c
+--   plpgsql, volatile, security definer; owner writ_owner; body f323f0caacb8ff5078f7627207a58295
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 grant execute on function writ.fn_run_signal(uuid,jsonb,text,text,text) to workflow_admin;
 
 -- function writ.fn_run_start_many(p_runs jsonb, p_actor text, p_tenant_id text DEFAULT 'default'::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 074e43cdaa365c88c1bbdccbd79ec57e
+--   plpgsql, volatile, security definer; owner writ_owner; body 9a48fab2c4a335b24d0aae6c7c909731
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
@@ -1706,22 +1932,23 @@ grant execute on function writ.fn_run_signal(uuid,jsonb,text,text,text) to workf
 grant execute on function writ.fn_run_start_many(jsonb,text,text) to dot_executor;
 grant execute on function writ.fn_run_start_many(jsonb,text,text) to workflow_admin;
 
--- function writ.fn_run_step_commit(p_job_id uuid, p_lease_token uuid, p_result json, p_actor text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body ec18e08b4e5c91a51cc61794bcb110be
+-- function writ.fn_run_step_commit(p_job_id uuid, p_lease_token uuid, p_result json, p_actor text DEFAULT NULL::text, p_artifacts jsonb DEFAULT NULL::jsonb) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body cfe878bf4e3d337ed7c17e25e1b01f14
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
-grant execute on function writ.fn_run_step_commit(uuid,uuid,json,text) to dot_executor;
-grant execute on function writ.fn_run_step_commit(uuid,uuid,json,text) to workflow_admin;
+grant execute on function writ.fn_run_step_commit(uuid,uuid,json,text,jsonb) to dot_executor;
+grant execute on function writ.fn_run_step_commit(uuid,uuid,json,text,jsonb) to workflow_admin;
 
--- function writ.fn_run_steps_succeed(p_tokens uuid[], p_positions integer[], p_results text[], p_take boolean[], p_kinds text[], p_token uuid, p_lease_ttl_seconds double precision, p_holder text) returns json
---   plpgsql, volatile, security definer; owner writ_owner; body 855b8dfcc584b704de5153c7e9cc5dae
+-- function writ.fn_run_steps_succeed(p_tokens uuid[], p_positions integer[], p_jobs uuid[], p_runs uuid[], p_results text[], p_take boolean[], p_kinds text[], p_token uuid, p_lease_ttl_seconds double precision, p_holder text) returns json
+--   plpgsql, volatile, security definer; owner writ_owner; body df0c877bcb240c041cec25accc3e5480
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
 --   set enable_mergejoin=off
+--   set join_collapse_limit=1
 --   set plan_cache_mode=force_generic_plan
-grant execute on function writ.fn_run_steps_succeed(uuid[],integer[],text[],boolean[],text[],uuid,double precision,text) to dot_executor;
-grant execute on function writ.fn_run_steps_succeed(uuid[],integer[],text[],boolean[],text[],uuid,double precision,text) to workflow_admin;
+grant execute on function writ.fn_run_steps_succeed(uuid[],integer[],uuid[],uuid[],text[],boolean[],text[],uuid,double precision,text) to dot_executor;
+grant execute on function writ.fn_run_steps_succeed(uuid[],integer[],uuid[],uuid[],text[],boolean[],text[],uuid,double precision,text) to workflow_admin;
 
 -- function writ.fn_run_values(p_run_id uuid, p_refs text[], p_tenant_id text DEFAULT NULL::text) returns jsonb
 --   sql, volatile, security definer; owner writ_owner; body 8dcb69e3a4aef6df0dced0d344f90fd3
@@ -1803,7 +2030,7 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 --   plpgsql, volatile; owner writ_owner; body bc4a8f0d27ec57e3a6cd579f420a7840
 
 -- function writ_data.append_events(p_runs uuid[], p_types text[], p_steps text[], p_attempts text[], p_engine_attempts integer[], p_data jsonb[], p_each smallint[], p_signal uuid, p_command text, p_actor text, p_at timestamp with time zone, p_jobs uuid[] DEFAULT NULL::uuid[], p_once boolean DEFAULT true) returns uuid
---   plpgsql, volatile; owner writ_owner; body 56f86a1874d091258b7ce4224c3c9c75
+--   plpgsql, volatile; owner writ_owner; body dda2f3f6fe59294866fcda767a31a923
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
 --   set enable_mergejoin=off
@@ -1818,12 +2045,22 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 --   plpgsql, volatile; owner writ_owner; body f7e508fc3d97ed33ad7f65e200e2feb3
 --   set plan_cache_mode=force_generic_plan
 
+-- function writ_data.as_jsonb(p_json json) returns jsonb
+--   plpgsql, immutable; owner writ_owner; body 215d580b068ca2b5eac7dc7484b582a7
+
 -- function writ_data.batch_of(p_event_id uuid) returns uuid
 --   sql, immutable; owner writ_owner; body 1b3f631d52568c593594defe59be90a2
 
 -- function writ_data.begin_ending(p_run uuid, p_ending text, p_with jsonb, p_signal uuid, p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body 20d10bc6df403696938ab52410a2f3d6
+--   plpgsql, volatile; owner writ_owner; body f7c5d12bddddcff73977f31fef8a7c5e
 --   set enable_seqscan=off
+
+-- function writ_data.begin_runs(p_runs uuid[], p_command text, p_actor text, p_at timestamp with time zone) returns void
+--   plpgsql, volatile; owner writ_owner; body 23f3d61da3da5fd433d732119c340105
+--   set enable_seqscan=off
+--   set enable_hashjoin=off
+--   set enable_mergejoin=off
+--   set plan_cache_mode=force_generic_plan
 
 -- function writ_data.begin_step(r writ_data.run, s writ_data.plan_step, p_attempt smallint, p_actor text, p_at timestamp with time zone) returns boolean
 --   plpgsql, volatile; owner writ_owner; body dada62116dd4fdc5ccfef8695319c612
@@ -1891,7 +2128,7 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 --   plpgsql, volatile; owner writ_owner; body dadbee4587adacb0162deafffce2507d
 
 -- function writ_data.keep_partitions(p_actor text, p_at timestamp with time zone) returns integer
---   plpgsql, volatile; owner writ_owner; body 961a35d52f89c858dd41e32c8fc7682b
+--   plpgsql, volatile; owner writ_owner; body 024bb098e49d4fcc73d67b9fc7901d8d
 
 -- function writ_data.keep_receipts(p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body 75a55a0905977c3c02398258b5d969db
@@ -1901,6 +2138,9 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 
 -- function writ_data.lease_position(p_lease_token uuid, p_job_id uuid) returns integer
 --   sql, stable; owner writ_owner; body 3fdbe83fab1709f9ad8c0a5a0316aa7c
+
+-- function writ_data.leases_told(p_tokens uuid[], p_leases integer) returns void
+--   plpgsql, volatile; owner writ_owner; body d9a5e249f2db9dfe33d22b1d1d63cc42
 
 -- function writ_data.leave_ready(p_job writ_data.job, OUT attempts smallint, OUT execution_no smallint) returns record
 --   plpgsql, volatile; owner writ_owner; body 704a86837e8b69f263e404a4969804ef
@@ -1957,6 +2197,30 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 -- function writ_data.open_steps(p_run uuid) returns TABLE(step_id text, attempt smallint, step_no smallint, type text, job_id uuid)
 --   sql, stable; owner writ_owner; body 325e25b02543c340bf4ac3068f2418c2
 
+-- function writ_data.outbox_patterns(p_types text[]) returns text[]
+--   sql, immutable; owner writ_owner; body 674fd0f27275392eea64074d626b7c9a
+
+-- function writ_data.outbox_retries(p_destination text, p_limit integer, p_at timestamp with time zone) returns text
+--   plpgsql, volatile; owner writ_owner; body 57a26f8be650fcd3df2c34b51fbb9849
+--   set enable_seqscan=off
+--   set enable_hashjoin=off
+--   set enable_mergejoin=off
+--   set plan_cache_mode=force_generic_plan
+
+-- function writ_data.outbox_since(p_since timestamp with time zone) returns xid8
+--   sql, stable; owner writ_owner; body dbd5a905fb33950238915f084e04d4dc
+
+-- function writ_data.outbox_window(p_xid xid8, p_batch uuid, p_types text[], p_tenant text, p_limit integer, p_events integer, OUT events text, OUT xid xid8, OUT batch_id uuid, OUT more boolean, OUT oldest timestamp with time zone, OUT subjects uuid[]) returns record
+--   plpgsql, stable; owner writ_owner; body d5907d14a9c8ad424ab8cfa285c8a64f
+--   set enable_seqscan=off
+--   set enable_hashjoin=off
+--   set enable_mergejoin=off
+--   set plan_cache_mode=force_generic_plan
+
+-- function writ_data.over_limit(p_runs jsonb, p_tenant text, p_at timestamp with time zone, OUT places integer[], OUT policies text[], OUT times timestamp with time zone[]) returns record
+--   plpgsql, volatile; owner writ_owner; body 3e1c9b4d3fb89f6e1573a620e5dd997c
+--   set enable_seqscan=off
+
 -- function writ_data.pause_run(p_run uuid, p_reason text, p_signal uuid, p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body fb43a453a97ae52b02bb0702ddf9c203
 
@@ -1964,7 +2228,7 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 --   plpgsql, volatile; owner writ_owner; body b03f6910bd5df8f96f05f0ca2dc67495
 
 -- function writ_data.record(p_command text, p_actor text, p_at timestamp with time zone, p_subjects uuid[], p_types text[], p_first integer[], p_last integer[], p_details jsonb DEFAULT NULL::jsonb, p_note text DEFAULT NULL::text) returns uuid
---   plpgsql, volatile; owner writ_owner; body b3f49a912f97d34b6145b6b28512a88f
+--   plpgsql, volatile; owner writ_owner; body c6e4a8ae1a17087f79e518c8a3b519e4
 
 -- function writ_data.record_abort(p_command text, p_actor text, p_at timestamp with time zone, p_jobs uuid[], p_counts integer[], p_started uuid[] DEFAULT '{}'::uuid[], p_details jsonb DEFAULT NULL::jsonb) returns void
 --   plpgsql, volatile; owner writ_owner; body 04bf9a55e727f219f10cc8162bb4e9aa
@@ -1982,6 +2246,9 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 --   plpgsql, volatile; owner writ_owner; body 03ed4ba5c3cb16733613e6abf4b3266c
 --   set search_path=pg_catalog, pg_temp
 
+-- function writ_data.relay_idle(p_at timestamp with time zone) returns void
+--   plpgsql, volatile; owner writ_owner; body a00130ed784666f44fc16ea0510ad1de
+
 -- function writ_data.release_limits(p_lease_token uuid, p_jobs uuid[]) returns void
 --   sql, volatile; owner writ_owner; body 865195284b1a2498eab5e4d13b8425b2
 
@@ -1990,26 +2257,29 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 --   set enable_seqscan=off
 
 -- function writ_data.resume_run(p_run uuid, p_signal uuid, p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body ba94dbb91163f58147c304cfac4dd9ce
+--   plpgsql, volatile; owner writ_owner; body 47add47f41e904fffb0dc5dfad483c3d
 --   set enable_seqscan=off
 
 -- function writ_data.retire_day(p_day date) returns bigint
 --   plpgsql, volatile; owner writ_owner; body 36fc625ecd95e0ad653453b39114ceea
 
 -- function writ_data.retire_days(p_actor text, p_at timestamp with time zone) returns integer
---   plpgsql, volatile; owner writ_owner; body b7cf0ccf5f568832f0af3b0dee43297b
+--   plpgsql, volatile; owner writ_owner; body 406e780da6048a753fa94e6dd9f51927
 
 -- function writ_data.retire_runs(p_at timestamp with time zone) returns text
---   plpgsql, volatile; owner writ_owner; body f7de9b04a8ed54fe3faae34ede0147b1
+--   plpgsql, volatile; owner writ_owner; body 54bc71082cd8f78e4f45f335675a7297
 
 -- function writ_data.root_at(p_log text, p_size bigint) returns bytea
 --   plpgsql, stable; owner writ_owner; body e739be25bd809a6fe65694a97e8c589f
 
--- function writ_data.run_event_document(p_run uuid, p_seq integer, p_type text, p_step text, p_attempt text, p_engine_attempt integer, p_data jsonb, p_signal uuid, p_at timestamp with time zone) returns text
+-- function writ_data.run_event_document(p_run uuid, p_seq integer, p_type text, p_step text, p_attempt text, p_engine_attempt integer, p_data text, p_signal uuid, p_at timestamp with time zone) returns text
 --   sql, stable; owner writ_owner; body af74c0f8ff724d5d84d75ddc9a42494d
 
+-- function writ_data.run_event_leaf(p_run uuid, p_seq integer, p_type text, p_step text, p_attempt text, p_engine_attempt integer, p_data text, p_signal uuid, p_at timestamp with time zone) returns bytea
+--   sql, stable; owner writ_owner; body 57a420cf65d3d3075f87f8d412cbbdea
+
 -- function writ_data.run_value(p_run uuid, p_plan integer, p_input jsonb, p_item jsonb, p_ref text) returns jsonb
---   plpgsql, stable; owner writ_owner; body 8ad140719d3bdb4d533807a8414a0c59
+--   plpgsql, stable; owner writ_owner; body 00c6ed3a8f125bb2c93a0120d7640575
 --   set enable_seqscan=off
 
 -- function writ_data.schedule_job(p_schedule writ_data.schedule, p_tick timestamp with time zone) returns jsonb
@@ -2041,7 +2311,7 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 --   sql, stable; owner writ_owner; body 801e723271f4f9fd2c3c844a8c98cc36
 
 -- function writ_data.start_steps(p_jobs uuid[], p_execution_nos smallint[], p_worker text, p_at timestamp with time zone, OUT held integer[], OUT over integer[]) returns record
---   plpgsql, volatile; owner writ_owner; body e1c245a6f8ca7766ad1192f058e47262
+--   plpgsql, volatile; owner writ_owner; body 05c42217f718bde8d5093ea4899fd3ec
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
 --   set enable_mergejoin=off
@@ -2061,36 +2331,38 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 --   sql, stable; owner writ_owner; body 2392f339ae09344c8e2058a89ee5998d
 
 -- function writ_data.step_label(p_run uuid, p_step smallint, p_place integer, p_attempt smallint, p_undo boolean) returns text
---   sql, stable; owner writ_owner; body 9fc74f36a6303eb1a70e8360846bf9a1
+--   sql, stable; owner writ_owner; body 998a2c3d24b0db2bc138287133743232
+
+-- function writ_data.step_name(p_run uuid, p_step_id text, p_step smallint, p_place integer, p_attempt smallint, p_undo boolean) returns text
+--   sql, stable; owner writ_owner; body d0bbddbfba2f7b576a339f7694d32abb
 
 -- function writ_data.step_stands(p_run uuid, p_step_id text) returns text
 --   sql, stable; owner writ_owner; body 998862ad775b43ef091986686d0c2298
 
 -- function writ_data.steps_committed(p_jobs uuid[], p_command text, p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body aef60597c43e0d4b450d3e1ebf619ddc
+--   plpgsql, volatile; owner writ_owner; body 19488958b975fbbdb1804a1dd298fd32
 --   set enable_seqscan=off
 
--- function writ_data.steps_ended(p_jobs uuid[], p_results text[], p_attempts smallint[], p_command text, p_actor text, p_at timestamp with time zone, p_taker text DEFAULT NULL::text, p_take boolean[] DEFAULT NULL::boolean[], p_kinds text[] DEFAULT NULL::text[], OUT ended uuid[], OUT followed boolean, OUT due timestamp with time zone, OUT taken uuid[], OUT answers text[]) returns record
---   plpgsql, volatile; owner writ_owner; body 3386d75e3f721487caa7ba37a996f823
+-- function writ_data.steps_ended(p_jobs uuid[], p_results text[], p_attempts smallint[], p_command text, p_actor text, p_at timestamp with time zone, p_taker text DEFAULT NULL::text, p_take boolean[] DEFAULT NULL::boolean[], p_kinds text[] DEFAULT NULL::text[], p_artifacts jsonb DEFAULT NULL::jsonb, OUT ended uuid[], OUT followed boolean, OUT due timestamp with time zone, OUT taken uuid[], OUT answers text[]) returns record
+--   plpgsql, volatile; owner writ_owner; body 79e50c4b8a086271762bee08dc7bb65a
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
 --   set enable_mergejoin=off
 --   set plan_cache_mode=force_generic_plan
 
 -- function writ_data.steps_failed(p_jobs uuid[], p_codes text[], p_messages text[], p_attempts integer[], p_command text, p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body f2172207bbee9f0495fc38045c47bc8d
+--   plpgsql, volatile; owner writ_owner; body 1c461bd4f4624a421b09368bcb92e5e8
 --   set enable_seqscan=off
 
 -- function writ_data.steps_gone(p_jobs uuid[], p_command text, p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body c213ca36a19343a3b4bb634569918e3b
 --   set enable_seqscan=off
 
--- function writ_data.steps_straight(p_tokens uuid[], p_positions integer[], p_results text[], p_take boolean[], p_jobs uuid[], p_runs uuid[], p_kinds text[], p_token uuid, p_ttl double precision, p_timeout double precision, p_holder text, p_at timestamp with time zone, OUT usual boolean, OUT ended uuid[], OUT answers text[]) returns record
---   plpgsql, volatile; owner writ_owner; body a4d414d46e12183b212d3ebbbccca932
---   set enable_seqscan=off
---   set enable_hashjoin=off
---   set enable_mergejoin=off
---   set plan_cache_mode=force_generic_plan
+-- function writ_data.steps_straight(p_tokens uuid[], p_positions integer[], p_jobs uuid[], p_runs uuid[], p_results text[], p_take boolean[], p_kinds text[], p_lo uuid, p_hi uuid, p_leases integer, p_max_bytes integer, p_max_attempts smallint, p_token uuid, p_ttl double precision, p_timeout double precision, p_holder text, p_at timestamp with time zone, OUT usual boolean, OUT ended uuid[], OUT answers text, OUT going integer) returns record
+--   plpgsql, volatile; owner writ_owner; body d5b6747848174a9249cb73f7c20ce441
+
+-- function writ_data.streams_go_on(p_destination text, p_streams uuid[], p_at timestamp with time zone) returns void
+--   sql, volatile; owner writ_owner; body f4ac00a18ed6af3d2a514db3763bd9ee
 
 -- function writ_data.subscribed_kinds(p_holder text, p_lease_name text, p_kinds text[]) returns TABLE(job_kind text, priority_floor smallint)
 --   plpgsql, stable; owner writ_owner; body 574706e5016a65d2f42878ffeb31fde0
@@ -2132,8 +2404,11 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 -- function writ_data.wake(p_kinds text[], p_at timestamp with time zone) returns boolean
 --   plpgsql, volatile; owner writ_owner; body 89d65d037fd07240f8cb714c29caeb8b
 
+-- function writ_data.wake_relays(p_at timestamp with time zone) returns void
+--   plpgsql, volatile; owner writ_owner; body fe1f63ac6495aa15f948818e33f826ef
+
 -- function writ_data.watch_pauses(p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body 99890fb573bca02006eb8443d0e4d724
+--   plpgsql, volatile; owner writ_owner; body f0b1ff9403a470cca639c09c118e2745
 --   set enable_seqscan=off
 
 -- function writ_data.watch_ready() returns void
@@ -2153,6 +2428,13 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 --   ledger.retention.receipts_days = 365
 --   ledger.seal.rows = 10000
 --   ledger.sealing.enabled = true
+--   outbox.delivery.attempts = 10
+--   outbox.delivery.backoff_max_ms = 300000
+--   outbox.delivery.backoff_ms = 1000
+--   outbox.lag_alert_sec = 60
+--   outbox.pause_after = 20
+--   outbox.retention_sec = 604800
+--   outbox.turn_sec = 60
 --   queue.dlq.replay_enabled = true
 --   queue.heartbeat.stale_threshold_seconds = 300
 --   queue.job_substrate.enabled = false
@@ -2172,6 +2454,7 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 --   queue.retry.max_attempts_default = 5
 --   queue.safe_payload.max_bytes = 8192
 --   queue.worker.enabled = true
+--   runs.admission.retry_after_sec = 5
 --   runs.pause.drain_sec = 300
 --   runs.projector.lag_alert_sec = 5
 --   runs.retention_sec = 7776000

@@ -1,3 +1,6 @@
+export { type FileArtifactsOptions, fileArtifacts } from './artifacts/files.js';
+export { type S3ArtifactsOptions, s3Artifacts } from './artifacts/s3.js';
+export type { ConnectOptions } from './connect-options.js';
 export type { AnyConnection, Queryable } from './database/connection.js';
 export { type EmbeddedOptions, type EmbeddedServer, startEmbedded } from './database/embedded.js';
 export type { MigrateOptions, MigrationPlan } from './database/migrate.js';
@@ -12,9 +15,16 @@ export type { LogVerdict, Problem, ProblemKind, Verdict } from './ledger/verdict
 export type { OutsideCheckpoint } from './ledger/verification/outside.js';
 export type { VerifyOptions } from './ledger/verify.js';
 export type { ExecutionState, JobState } from './machines/index.js';
+export type { Bus, NotSent, Outcome, Sent } from './outbox/buses/bus.js';
+export type { DeadLetter, Delivery, DestinationSettings, ListedDestination } from './outbox/destinations.js';
+export type { CloudEvent } from './outbox/envelope.js';
+export type { Followed, FollowOptions } from './outbox/follow.js';
+export { nats, webhooks } from './outbox/makers.js';
+export type { BusMaker, Relay, RelayOptions, Told } from './outbox/relay.js';
+export type { ArtifactContent, ArtifactRef, ArtifactStore, JobArtifacts, PutOptions } from './queue/artifacts.js';
 export type { Consumer, ConsumerOptions, Consumers, EventReference } from './queue/consumers.js';
 export type { Duration } from './queue/duration.js';
-export type { Enqueued, EnqueueOptions } from './queue/enqueue.js';
+export type { CallOptions, EnqueueCall, Enqueued, EnqueueOptions, ManyItem } from './queue/enqueue.js';
 export type { EmittedGraph, GraphJob, Workflow } from './queue/graph.js';
 export { defineJob, type HandledJob, type JobHandler, JobKind, type JobOptions } from './queue/job.js';
 export type { Subscription, Subscriptions } from './queue/subscriptions.js';
@@ -22,7 +32,7 @@ export type { ClaimedJob, JobContext, StepOfRun, Transaction } from './queue/wor
 export type { WorkerOptions } from './queue/worker/options.js';
 export { Worker } from './queue/worker/worker.js';
 export type { EngineRunRef, RunContext, RunSignal, RunStatus, SignalAnswer, WorkflowEngine } from './runs/engine.js';
-export type { ArtifactRef, RunEvent, RunEventType, RunSignalType } from './runs/events.js';
+export type { RunEvent, RunEventType, RunSignalType } from './runs/events.js';
 export { eventId, idempotencyKey } from './runs/events.js';
 export { NativeEngine } from './runs/native.js';
 export {
@@ -46,7 +56,6 @@ export type {
   PlanRef,
   PlanStep,
   Retry,
-  SecretRef,
   Template,
   TimerStep,
   WaitStep,
@@ -56,6 +65,7 @@ export { Plan } from './runs/plans/plan.js';
 export type { Filled, Reference, RefTo } from './runs/plans/typed.js';
 export { validatePlan } from './runs/plans/validate.js';
 export type {
+  AdmissionRule,
   Appended,
   AppendedEvent,
   AuthorizeSignal,
@@ -70,4 +80,9 @@ export { emptySnapshot, GapDetected, type RunSnapshot, reduce } from './runs/sna
 export type { StepSnapshot } from './runs/step.js';
 export type { CatchUp } from './schedules/due.js';
 export type { Schedule, ScheduleCall, ScheduledJobOptions, ScheduleOptions, ScheduleRule, Schedules } from './schedules/schedules.js';
-export { type CallOptions, type ConnectOptions, type EnqueueCall, type ManyItem, Writ } from './writ.js';
+export { type EnvironmentSecretsOptions, environmentSecrets } from './secrets/environment.js';
+export { type FileSecretsOptions, fileSecrets } from './secrets/file.js';
+export type { SecretContext, SecretRef, SecretsProvider } from './secrets/provider.js';
+export { redactSecrets } from './secrets/redaction.js';
+export { type VaultSecretsOptions, vaultSecrets } from './secrets/vault.js';
+export { Writ } from './writ.js';

@@ -1,5 +1,6 @@
 /** The door to everything: a connection to one database in which Writ is installed, or will be. */
 import pg from 'pg';
+import type { ConnectOptions } from './connect-options.js';
 import { Coalescer } from './database/coalescer.js';
 import { type AnyConnection, type Queryable, queryable } from './database/connection.js';
 import { gate, readRows } from './database/gate.js';
@@ -8,9 +9,25 @@ import { PreparedPool } from './database/prepared.js';
 import { isUuid } from './database/uuid.js';
 import { fromDatabase, WritError, WritRefusal } from './errors/index.js';
 import { turnLedger } from './ledger/clockwork.js';
-import { Ledger, type Outside } from './ledger/ledger.js';
+import { Ledger } from './ledger/ledger.js';
+import type { Destinations } from './outbox/destinations.js';
+import type { Followed, FollowOptions } from './outbox/follow.js';
+import { Outbox } from './outbox/outbox.js';
+import type { Relay, RelayOptions } from './outbox/relay.js';
 import { Consumers } from './queue/consumers.js';
-import { type Enqueued, type EnqueueOptions, type Item, JobItem, send, toItem } from './queue/enqueue.js';
+import { milliseconds } from './queue/duration.js';
+import {
+  type CallOptions,
+  type EnqueueCall,
+  type Enqueued,
+  type EnqueueOptions,
+  type InputOf,
+  type Item,
+  JobItem,
+  type ManyItem,
+  send,
+  toItem,
+} from './queue/enqueue.js';
 import { type EmittedGraph, type GraphJob, type Workflow, workflowJson } from './queue/graph.js';
 import type { HandledJob, JobKind } from './queue/job.js';
 import { Subscriptions } from './queue/subscriptions.js';
@@ -18,42 +35,13 @@ import type { WorkerOptions } from './queue/worker/options.js';
 import { Worker } from './queue/worker/worker.js';
 import type { Plan } from './runs/plans/plan.js';
 import { projectRuns } from './runs/projector.js';
-import { type AuthorizeSignal, type RunHandle, Runs, type StartOptions } from './runs/runs.js';
+import { startQueuedRuns } from './runs/reconciler.js';
+import { type RunHandle, Runs, type StartOptions } from './runs/runs.js';
+import { StepSecrets } from './runs/secrets.js';
 import { Scheduler } from './schedules/scheduler.js';
 import { Schedules } from './schedules/schedules.js';
-
-export interface ConnectOptions {
-  /** A PostgreSQL connection string. */
-  readonly connectionString?: string;
-  /** For LISTEN, where connectionString leads through a pooler in transaction mode. */
-  readonly listenConnectionString?: string;
-  /** Connections for the transactions of handlers; 10 unless given. Gate calls have four of their own. */
-  readonly max?: number;
-  /** Instead of a connection string: a connection or pool of `pg`, postgres.js, Kysely or Drizzle. Enough to enqueue, not to work. */
-  readonly db?: AnyConnection;
-  /** Who enqueues, for the record; `app` unless given. */
-  readonly actor?: string;
-  /** Where this database's checkpoints are kept outside: one that is older than what is known there is refused. */
-  readonly ledger?: Outside;
-  /** Who may send which signal to which run; everybody who can connect unless given. */
-  readonly authorizeSignal?: AuthorizeSignal;
-}
-
-export interface CallOptions {
-  /** Your own transaction: the job is enqueued if and only if it commits. */
-  readonly db?: AnyConnection;
-}
-
-type InputOf<Sent> = Sent extends undefined
-  ? [input?: Sent, options?: EnqueueOptions & EnqueueCall]
-  : [input: Sent, options?: EnqueueOptions & EnqueueCall];
-
-export interface EnqueueCall extends CallOptions {
-  /** False sends this job alone instead of with others that are asked for at the same time. */
-  readonly coalesce?: boolean;
-}
-
-export type ManyItem<Sent> = EnqueueOptions & (Sent extends undefined ? { readonly input?: Sent } : { readonly input: Sent });
+import { refuseSecrets } from './secrets/redaction.js';
+import { Secrets } from './secrets/secrets.js';
 
 export class Writ {
   /** Jobs that recur by the clock. Every worker fires what is due. */
@@ -73,16 +61,19 @@ export class Writ {
   readonly runs: Runs;
   /** Receipts that an auditor can check without us: signing, proving, exporting, verifying. */
   readonly ledger: Ledger;
+  readonly #outbox: Outbox;
   /** Which jobs follow from which facts. */
   readonly consumers: Consumers;
   /** What workers may claim, for those that are limited. */
   readonly subscriptions: Subscriptions;
+  readonly #secrets: Secrets;
   readonly #calls = new Set<Promise<unknown>>();
   #closed = false;
 
   private constructor(options: ConnectOptions) {
     this.#options = options;
     this.#actor = options.actor ?? 'app';
+    this.#secrets = new Secrets(options.secrets, milliseconds(options.secretsCache ?? '1m'));
     if (options.connectionString) {
       const settings = { connectionString: options.connectionString, application_name: 'writ', keepAlive: true };
       const gates = new pg.Pool({ ...settings, max: 4 });
@@ -119,8 +110,14 @@ export class Writ {
       authorize: options.authorizeSignal,
     });
     this.ledger = new Ledger(this.#db, this.#actor);
+    this.#outbox = new Outbox(this.#db, this.#actor, options.listenConnectionString ?? options.connectionString);
     this.consumers = new Consumers({ gate, rows, register: (job) => this.#register(job) }, this.#actor);
     this.subscriptions = new Subscriptions({ gate, rows }, this.#actor);
+  }
+
+  /** Places outside that are told of events. */
+  get destinations(): Destinations {
+    return this.#outbox.destinations;
   }
 
   /** Connects, and fails at once when the database cannot be reached. */
@@ -285,6 +282,7 @@ export class Writ {
     options: { reason?: string; tenant?: string; actor?: string } = {},
   ): Promise<'cancelled' | 'cancel_requested'> {
     if (!isUuid(jobId)) throw new WritRefusal('job_not_found', jobId);
+    refuseSecrets(options.reason, 'the reason');
     const answer = await this.#gate('fn_job_cancel', [jobId, options.reason ?? null, options.actor ?? this.#actor, options.tenant ?? null]);
     return answer.status as 'cancelled' | 'cancel_requested';
   }
@@ -292,6 +290,7 @@ export class Writ {
   /** Enqueues a dead letter again, as a new job with the same key. `triage` says why it will work now. */
   async replay(jobId: string, options: { triage: string; tenant?: string; actor?: string }): Promise<{ jobId: string }> {
     if (!isUuid(jobId)) throw new WritRefusal('dead_letter_not_found', jobId);
+    refuseSecrets(options.triage, 'the triage');
     const answer = await this.#gate('fn_job_dead_letter_replay', [
       jobId,
       options.triage,
@@ -328,13 +327,16 @@ export class Writ {
       {
         transactions: this.#pools.transactions,
         gates: this.#pools.prepared,
+        artifacts: this.#options.artifacts,
         connection,
         listenConnection: { ...connection, connectionString: this.#options.listenConnectionString ?? connection.connectionString },
         looks: [
           (workerId) => new Scheduler(this.#db, workerId).look(),
+          (workerId) => startQueuedRuns(this.#db, workerId),
           (workerId) => projectRuns(this.#db, workerId),
           (workerId) => turnLedger(this.#db, workerId),
         ],
+        secrets: new StepSecrets(this.#db, this.#secrets),
         onRunsEnded: (runIds) => this.runs.hear(runIds),
       },
       handlers,
@@ -343,6 +345,16 @@ export class Writ {
     this.#workers.add(worker);
     await worker.start();
     return worker;
+  }
+
+  /** Starts a relay, which tells destinations what happens. It is stopped by its own `stop`, or by `close`. */
+  relay(options: RelayOptions): Promise<Relay> {
+    return this.#outbox.relay(options);
+  }
+
+  /** What is recorded, as it is recorded: an endless stream of events, each with the position to go on from. */
+  events(options: FollowOptions = {}): AsyncGenerator<Followed, void, void> {
+    return this.#outbox.events(options);
   }
 
   #gate(name: string, params: (string | null)[], db = this.#db): Promise<Record<string, unknown>> {
@@ -368,7 +380,7 @@ export class Writ {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    await Promise.all([...this.#workers].map((worker) => worker.stop()));
+    await Promise.all([this.#outbox.close(), ...[...this.#workers].map((worker) => worker.stop())]);
     await Promise.allSettled(this.#calls);
     await this.#coalescer.idle();
     await this.runs.close();

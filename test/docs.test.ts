@@ -208,6 +208,68 @@ test('the five minutes of docs/runs.md: a run completes, one is undone, and its 
   ]);
 });
 
+test('the five minutes of docs/secrets.md: the handler gets the key, and only its name is shown and kept', async () => {
+  for (const file of ['charge.js', 'bill.js']) writeFileSync(join(folder, file), block('docs/secrets.md', 'js', `\`${file}\``));
+  writeFileSync(join(folder, 'mail.js'), block('docs/secrets.md', 'js', '## Who gets one'));
+  await node('mail.js');
+  const [, second] = (await node('bill.js')).stdout.trim().split('\n');
+  const [, key, args] = /^WRIT_SECRET_STRIPE_KEY=(\S+) npx writ (.+)$/m.exec(block('docs/secrets.md', 'sh', 'Then a worker')) ?? [];
+  const worker = spawn(process.execPath, [join(root, 'dist/cli/main.js'), ...String(args).split(' ')], {
+    cwd: folder,
+    env: { ...process.env, DATABASE_URL: db.connectionString, WRIT_SECRET_STRIPE_KEY: key },
+  });
+  let printed = '';
+  await new Promise<void>((done, failed) => {
+    worker.once('exit', () => failed(new Error(`the worker ended: ${printed}`)));
+    worker.stdout.on('data', (data) => {
+      printed += data;
+      if (printed.includes('charging order-1 with a key of 25 characters') && printed.includes('401: «secret stripe-key» was not accepted'))
+        done();
+    });
+  });
+  worker.removeAllListeners('exit');
+  const ended = new Promise((done) => worker.once('exit', done));
+  worker.kill('SIGTERM');
+  expect(await ended).toBe(0);
+  const { stdout } = await run(process.execPath, [join(root, 'dist/cli/main.js'), 'runs', 'show', String(second)], {
+    env: { ...process.env, DATABASE_URL: db.connectionString },
+  });
+  expect(stdout).toContain('401: «secret stripe-key» was not accepted');
+  expect(printed + stdout).not.toContain(key);
+});
+
+test('the Vault of docs/secrets.md is asked as the page says', async () => {
+  // As it stands, but for the connection: the address of the page is nobody's.
+  const code = block('docs/secrets.md', 'js', '| elsewhere');
+  writeFileSync(join(folder, 'vault.js'), `${code}\nawait writ.close();\nconsole.log('connected');\n`);
+  expect((await node('vault.js')).stdout).toBe('connected\n');
+});
+
+test('the five minutes of docs/artifacts.md: a report is put, got, and swept', async () => {
+  mkdirSync(join(folder, 'bin'));
+  writeFileSync(join(folder, 'bin', 'npx'), `#!/bin/sh\nshift\nexec "${process.execPath}" "${join(root, 'dist/cli/main.js')}" "$@"\n`, {
+    mode: 0o755,
+  });
+  const env = { ...process.env, DATABASE_URL: db.connectionString, PATH: `${join(folder, 'bin')}:${process.env.PATH}` };
+  for (const file of ['reports.js', 'month.js']) writeFileSync(join(folder, file), block('docs/artifacts.md', 'js', `\`${file}\``));
+  writeFileSync(join(folder, 's3.js'), block('docs/artifacts.md', 'js', '## In S3'));
+  const script = `${block('docs/artifacts.md', 'sh', 'A worker takes')}kill $!\nwait $! || true\nnode s3.js\n`;
+  const { stdout } = await run('bash', ['-ec', script], { cwd: folder, env });
+  expect(stdout).toMatch(/sent line 1\nline 2\nline 3\n/);
+  expect(stdout).toMatch(/^COMPLETED$/m);
+  expect(stdout).toMatch(/^artifacts\/default\/\d{4}-\d\d-\d\d\/\d{9}_\S+\.report$/m);
+
+  const after = `
+await writ.enqueue(sweep);
+const ended = () => writ.health({ kinds: ['sweep-artifacts'] }).then(({ backlog, in_progress }) => backlog + in_progress === 0);
+while (!(await ended())) await new Promise((resume) => setTimeout(resume, 20));
+await writ.close();
+`;
+  writeFileSync(join(folder, 'sweep.js'), block('docs/artifacts.md', 'js', '## Retention') + after);
+  await node('sweep.js');
+  expect(await db.query(`select status from writ.job_queue where job_kind = 'sweep-artifacts'`)).toEqual([{ status: 'succeeded' }]);
+});
+
 test('the plan of the README is one, and its code starts a run that completes', async () => {
   const before = `
 import { defineJob, Writ } from 'writ';

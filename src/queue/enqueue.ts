@@ -4,9 +4,10 @@
  * durable. Ids are fixed before the first try, so that a batch whose answer was lost can be sent again and finds what it wrote.
  */
 
-import type { Queryable } from '../database/connection.js';
+import type { AnyConnection, Queryable } from '../database/connection.js';
 import { uuidv7 } from '../database/uuid.js';
 import { asRefusal, refusalIn, WritError, WritRefusal } from '../errors/index.js';
+import { refuseSecrets } from '../secrets/redaction.js';
 import { type Duration, milliseconds } from './duration.js';
 import type { JobKind } from './job.js';
 
@@ -30,6 +31,22 @@ export interface EnqueueOptions {
   readonly sourceRef?: string;
   readonly targetRef?: string;
 }
+
+export interface CallOptions {
+  /** Your own transaction: the job is enqueued if and only if it commits. */
+  readonly db?: AnyConnection;
+}
+
+export type InputOf<Sent> = Sent extends undefined
+  ? [input?: Sent, options?: EnqueueOptions & EnqueueCall]
+  : [input: Sent, options?: EnqueueOptions & EnqueueCall];
+
+export interface EnqueueCall extends CallOptions {
+  /** False sends this job alone instead of with others that are asked for at the same time. */
+  readonly coalesce?: boolean;
+}
+
+export type ManyItem<Sent> = EnqueueOptions & (Sent extends undefined ? { readonly input?: Sent } : { readonly input: Sent });
 
 export interface Enqueued {
   readonly jobId: string;
@@ -83,6 +100,7 @@ export class JobItem implements Item {
     // JSON.stringify writes NUL and unpaired surrogates as escapes; a database text can hold neither.
     const looked = this.#json ?? `${this.input ?? ''}${tenant === undefined ? '' : JSON.stringify(tenant)}`;
     if (looked.includes('\\u') && unsafeEscape.test(looked)) throw new WritRefusal('invalid_text', `a job of kind ${job.kind}`);
+    refuseSecrets(looked, `a job of kind ${job.kind}`);
   }
 
   json(): string {

@@ -32,10 +32,24 @@ async function populate(): Promise<Record<'acme' | 'globex', Jobs>> {
     );
     await schedule(tenant);
     await run(tenant);
+    await told(tenant);
     await gates.call('fn_tenant_weight_set', { tenant_id: tenant, weight: 2, actor: 'test' });
   }
   for (const tenant of tenants) jobs[tenant].queued = await gates.enqueue({ tenant, key: 'queued' });
   return jobs;
+}
+
+/** A destination with something that it did not take, and a rule for runs. */
+async function told(tenant: string): Promise<void> {
+  const put = { name: tenant, bus: 'webhook', types: '{dot.run.*}', tenant_id: tenant, config: '{}', since: null, actor: 'test' };
+  expect(await gates.call('fn_destination_put', put)).toMatchObject({ new: true });
+  await gates.db.query(
+    `with sent as (insert into writ_data.delivery (delivery_id, destination, event_id, attempt, at, ok) values (writ_data.uuidv7(), $1, gen_random_uuid(), 1, now(), false))
+     insert into writ_data.undelivered (destination, event_id, stream, due_at) values ($1, gen_random_uuid(), gen_random_uuid(), now())`,
+    [tenant],
+  );
+  const rule = { tenant_id: tenant, policy: 'QUEUE', max_running: 100, max_pending: null, delay_ms: null, actor: 'test' };
+  expect(await gates.call('fn_admission_put', rule)).toMatchObject({ policy: 'QUEUE' });
 }
 
 /** A schedule that has fired. Its job is of a kind that nobody here claims. */

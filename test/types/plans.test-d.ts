@@ -49,6 +49,13 @@ const plan = definePlan('fulfil', { version: '1.0.0', input: Order, onFailure: '
   const stock: Step<Reservation> = p.step('reserve', reserve, { input: { orderId: p.input.id } });
   p.step('a', reserve, { input: { orderId: 'fixed', express: true } });
   p.step('a', tag, { input: { tags: ['fixed', p.input.id, p.run.id] } });
+  // A secret is a text, and stands where any text fits.
+  p.step('a', reserve, { input: { orderId: { $secret: 'name' } } });
+  p.step('a', tag, { input: { tags: [{ $secret: 'name' }] } });
+  // @ts-expect-error it is no boolean
+  p.step('a', reserve, { input: { orderId: 'fixed', express: { $secret: 'name' } } });
+  // @ts-expect-error and has a name
+  p.step('a', reserve, { input: { orderId: { $secret: 1 } } });
   p.step('a', archive, { input: p.input });
   // @ts-expect-error a total is no text
   p.step('a', reserve, { input: { orderId: p.input.total } });

@@ -1,0 +1,30 @@
+/** What `Writ.connect` takes. */
+import type { AnyConnection } from './database/connection.js';
+import type { Outside } from './ledger/ledger.js';
+import type { ArtifactStore } from './queue/artifacts.js';
+import type { Duration } from './queue/duration.js';
+import type { AuthorizeSignal } from './runs/runs.js';
+import type { SecretsProvider } from './secrets/provider.js';
+
+export interface ConnectOptions {
+  /** A PostgreSQL connection string. */
+  readonly connectionString?: string;
+  /** For LISTEN, where connectionString leads through a pooler in transaction mode. */
+  readonly listenConnectionString?: string;
+  /** Connections for the transactions of handlers; 10 unless given. Gate calls have four of their own. */
+  readonly max?: number;
+  /** Instead of a connection string: a connection or pool of `pg`, postgres.js, Kysely or Drizzle. Enough to enqueue, not to work. */
+  readonly db?: AnyConnection;
+  /** Who enqueues, for the record; `app` unless given. */
+  readonly actor?: string;
+  /** Where this database's checkpoints are kept outside: one that is older than what is known there is refused. */
+  readonly ledger?: Outside;
+  /** Where handlers put what is too large for a row: `fileArtifacts` or `s3Artifacts`. */
+  readonly artifacts?: ArtifactStore;
+  /** Who may send which signal to which run; everybody who can connect unless given. */
+  readonly authorizeSignal?: AuthorizeSignal;
+  /** Where secrets are that plans and handlers name. Of the connection and not of one worker: what is known as a secret is kept out of what it sends, too. */
+  readonly secrets?: SecretsProvider;
+  /** How long a secret is kept in memory before it is asked for again; '1m' unless given, 0 for not at all. */
+  readonly secretsCache?: Duration;
+}
