@@ -1819,13 +1819,13 @@ grant execute on function writ.fn_ledger_tick(text) to workflow_admin;
 grant execute on function writ.fn_mot_graph_emit(jsonb,jsonb,text,text) to dot_executor;
 grant execute on function writ.fn_mot_graph_emit(jsonb,jsonb,text,text) to workflow_admin;
 
--- function writ.fn_outbox_done(p_relay text, p_destination text, p_xid xid8, p_batch_id uuid, p_outcomes json, p_lag_ms double precision DEFAULT 0, p_trouble text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 096b65f65dc81c3d80d09be73de3a190
+-- function writ.fn_outbox_done(p_relay text, p_destination text, p_xid xid8, p_batch_id uuid, p_outcomes json, p_lag_ms double precision DEFAULT 0, p_trouble text DEFAULT NULL::text, p_reason text DEFAULT NULL::text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 19c553d6ec762a34f426867a8dd7a75f
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set plan_cache_mode=force_generic_plan
-grant execute on function writ.fn_outbox_done(text,text,xid8,uuid,json,double precision,text) to dot_executor;
-grant execute on function writ.fn_outbox_done(text,text,xid8,uuid,json,double precision,text) to workflow_admin;
+grant execute on function writ.fn_outbox_done(text,text,xid8,uuid,json,double precision,text,text) to dot_executor;
+grant execute on function writ.fn_outbox_done(text,text,xid8,uuid,json,double precision,text,text) to workflow_admin;
 
 -- function writ.fn_outbox_read(p_xid xid8, p_batch_id uuid, p_types text[], p_tenant_id text DEFAULT NULL::text, p_limit integer DEFAULT 500, p_idle boolean DEFAULT false) returns json
 --   plpgsql, volatile, security definer; owner writ_owner; body 9cfc590a3d9c6fc101189873d37af1af
@@ -2197,11 +2197,14 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 -- function writ_data.open_steps(p_run uuid) returns TABLE(step_id text, attempt smallint, step_no smallint, type text, job_id uuid)
 --   sql, stable; owner writ_owner; body 325e25b02543c340bf4ac3068f2418c2
 
+-- function writ_data.outbox_event(p_id uuid, p_type text, p_subject uuid, p_tenant text, p_at timestamp with time zone, p_actor text, p_seq integer, p_step text, p_attempt text, p_engine_attempt integer, p_data jsonb, p_details jsonb) returns text
+--   sql, stable; owner writ_owner; body f62449b62e76e0c74bb163f5276bbf35
+
 -- function writ_data.outbox_patterns(p_types text[]) returns text[]
 --   sql, immutable; owner writ_owner; body 674fd0f27275392eea64074d626b7c9a
 
 -- function writ_data.outbox_retries(p_destination text, p_limit integer, p_at timestamp with time zone) returns text
---   plpgsql, volatile; owner writ_owner; body 57a26f8be650fcd3df2c34b51fbb9849
+--   plpgsql, volatile; owner writ_owner; body 0f162bd720126b90bb5617e5ebceb8c3
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
 --   set enable_mergejoin=off
@@ -2211,7 +2214,7 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 --   sql, stable; owner writ_owner; body dbd5a905fb33950238915f084e04d4dc
 
 -- function writ_data.outbox_window(p_xid xid8, p_batch uuid, p_types text[], p_tenant text, p_limit integer, p_events integer, OUT events text, OUT xid xid8, OUT batch_id uuid, OUT more boolean, OUT oldest timestamp with time zone, OUT subjects uuid[]) returns record
---   plpgsql, stable; owner writ_owner; body d5907d14a9c8ad424ab8cfa285c8a64f
+--   plpgsql, stable; owner writ_owner; body 61be4e06d4a8e178dc904850827c5b41
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
 --   set enable_mergejoin=off

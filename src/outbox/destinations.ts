@@ -22,6 +22,7 @@ export interface ListedDestination {
   readonly types: readonly string[];
   readonly config: Readonly<Record<string, unknown>>;
   readonly state: 'active' | 'paused';
+  /** Why it is paused, or what it answered the last time, if it accepts nothing. */
   readonly note?: string;
   /** Calls in a row in which nothing was accepted. */
   readonly failures: number;

@@ -208,8 +208,8 @@ export class Relay {
       const outcome = outcomes[n] as Outcome;
       const how = howOf(outcome, stuck.get(streamOf(fact)));
       if (how === 'ok') sent++;
-      else if (how === 'failed') failed++;
       else if (!stuck.has(streamOf(fact))) stuck.set(streamOf(fact), how);
+      if (how === 'failed') failed++;
       if (!outcome.ok) {
         down ||= outcome.busDown === true;
         gone ||= outcome.gone === true;
@@ -278,8 +278,17 @@ export class Relay {
   ): Promise<void> {
     const telling = gate<Omit<Told, 'destination' | 'reason'>>(
       this.#host.db,
-      'fn_outbox_done($1, $2, $3::text::xid8, $4::text::uuid, $5::text::json, $6::text::float8, $7)',
-      [name, work.destination, moves ? work.xid : null, moves ? work.batch_id : null, JSON.stringify(report), String(work.lag_ms), trouble],
+      'fn_outbox_done($1, $2, $3::text::xid8, $4::text::uuid, $5::text::json, $6::text::float8, $7, $8)',
+      [
+        name,
+        work.destination,
+        moves ? work.xid : null,
+        moves ? work.batch_id : null,
+        JSON.stringify(report),
+        String(work.lag_ms),
+        trouble,
+        reason?.slice(0, 500) ?? null,
+      ],
     );
     telling.catch(() => undefined); // looked at below; a fault point may wait in between
     await pass('relay_told');

@@ -87,3 +87,49 @@ test('a transaction that commits late is not skipped', async () => {
   expect(s.bus.told).toHaveLength(3);
   await late.end();
 });
+
+/** As if the database had been dumped on a server that had come further, and restored on this one: what is there has numbers that are far ahead. */
+const restored = () =>
+  s.db.query(
+    `do $$ begin
+       set local session_replication_role = replica;
+       update writ_data.event_batch set xid = (xid::text::numeric + 1000000000)::text::xid8;
+       update writ_data.destination set xid = (xid::text::numeric + 1000000000)::text::xid8;
+     end $$`,
+  );
+
+test('after a dump was restored into another server, what was not told is, and what happens there', async () => {
+  const run = await s.run();
+  await put();
+  const first = await firstOf(run);
+  await s.append(run, 2);
+  await s.settled();
+  await s.drain();
+  await s.append(run); // recorded before the dump, and not told
+  await restored();
+  await s.append(run, 2);
+  await s.settled();
+  await s.drain();
+  await s.append(run);
+  await s.settled();
+  await s.drain();
+  expect([...new Set(numbersOf(run))]).toEqual(range(first, first + 5));
+});
+
+test('a stream that is followed from before such a restore goes on too', async () => {
+  const run = await s.run();
+  await s.append(run, 2);
+  const upToNow = async (after: string) => {
+    await s.settled();
+    const seen: { id: string; number: number; position: string }[] = [];
+    for await (const { event, position } of s.writ.events({ types, after, untilNow: true }))
+      seen.push({ id: event.id, number: Number(event.sequence), position });
+    return seen;
+  };
+  const before = await upToNow('beginning');
+  const [xid, batch] = String(before.at(-1)?.position).split('/');
+  await restored();
+  await s.append(run, 2);
+  const after = await upToNow(`${BigInt(String(xid)) + 1_000_000_000n}/${batch}`);
+  expect(after.map(({ number }) => number)).toEqual(range(before.length + 1, before.length + 2));
+});

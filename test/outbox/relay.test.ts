@@ -184,7 +184,7 @@ test('a webhook that accepts nothing in so many calls is paused with an alert, t
     await s.drain();
     await s.db.clock.advance('10m');
   }
-  expect(await destination()).toMatchObject({ state: 'paused', note: 'It accepted nothing in 4 calls.' });
+  expect(await destination()).toMatchObject({ state: 'paused', note: 'It accepted nothing in 4 calls. The last time: refused' });
   expect(await s.alerts()).toContain('DESTINATION_PAUSED');
   s.bus.answer = () => 'ok';
   await s.db.clock.advance('1h');

@@ -1,9 +1,9 @@
 -- gate: workflow_admin, dot_executor
 -- What became of what a relay has sent to a destination: p_outcomes is an array of [event id, stream, number in its run, "ok" | "failed" | "held" | "later", milliseconds, status, reason, retryable, retry after ms]. Accepted: it is over. Later: it was not sent, and is due. Held: one before it in its stream has failed. Failed: it is tried again, later and
 -- later, with those of its stream behind it; after outbox.delivery.attempts, or where trying again is useless, it is a dead letter, with an alert, and its stream goes on. While a destination accepts nothing at all, that is no fault of
--- the event: the tries are not counted, the destination waits longer and longer, and a webhook is paused after outbox.pause_after such calls. p_xid and p_batch_id: how far it is; null: as far as before, because nothing reached it; p_trouble says why: down, or gone for good.
+-- the event: the tries are not counted, the destination waits longer and longer, and a webhook is paused after outbox.pause_after such calls. p_xid and p_batch_id: how far it is; null: as far as before, because nothing reached it; p_trouble says so: down, or gone for good; p_reason in words, for whoever looks at a destination that accepts nothing.
 -- Only who has the turn is heard. Answers {delivered, failed, dead, paused}.
-create or replace function writ.fn_outbox_done(p_relay text, p_destination text, p_xid xid8, p_batch_id uuid, p_outcomes json, p_lag_ms double precision default 0, p_trouble text default null) returns jsonb
+create or replace function writ.fn_outbox_done(p_relay text, p_destination text, p_xid xid8, p_batch_id uuid, p_outcomes json, p_lag_ms double precision default 0, p_trouble text default null, p_reason text default null) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 declare
   v_now timestamptz := writ.now(); d writ_data.destination; v_ok integer; v_failed integer; v_most integer := (writ_data.setting('outbox.delivery.attempts'))::integer; v_base double precision := (writ_data.setting('outbox.delivery.backoff_ms'))::double precision;
@@ -58,11 +58,11 @@ begin
 
   v_down := v_ok = 0 and (v_failed > 0 or p_trouble is not null);
   v_pause := v_down and d.bus = 'webhook' and (p_trouble = 'gone' or d.failures + 1 >= (writ_data.setting('outbox.pause_after'))::integer);
-  v_note := case when p_trouble = 'gone' then 'It answered that it is gone.' when v_pause then format('It accepted nothing in %s calls.', d.failures + 1) end;
+  v_note := case when p_trouble = 'gone' then 'It answered that it is gone.' when v_pause then concat_ws(' ', format('It accepted nothing in %s calls.', d.failures + 1), 'The last time: ' || left(p_reason, 500)) when v_down then left(p_reason, 500) when v_ok = 0 then d.note end;
   update writ_data.destination set xid = coalesce(p_xid, xid), batch_id = coalesce(p_batch_id, batch_id), held_until = '-infinity', moved_at = v_now,
     failures = case when v_down then failures + 1 when v_ok > 0 then 0 else failures end, failing_since = case when v_down then coalesce(failing_since, v_now) when v_ok > 0 then null else failing_since end,
     retry_at = case when v_down then v_now + greatest(coalesce(v_wait, 0), least(v_longest, v_base * 2 ^ least(failures, 30)) * (0.5 + random() / 2)) * interval '1 millisecond' else '-infinity' end,
-    state = case when v_pause then 'paused' else state end, note = case when v_pause then v_note else note end
+    state = case when v_pause then 'paused' else state end, note = v_note
   where name = p_destination;
   if v_pause then
     perform writ_data.raise_alert('DESTINATION_PAUSED', 'P2', d.tenant_id, 'destination/' || p_destination, jsonb_build_object('why', v_note), p_relay, v_now);

@@ -17,9 +17,7 @@ begin
     left join lateral (select y.type, b.subjects[y.n] as subject from (select b.types[t.i] as type, s.n, row_number() over (order by t.i, s.n) as ordinal
       from generate_subscripts(b.types, 1) t(i) cross join lateral generate_series(b.first[t.i], b.last[t.i]) s(n)) y where y.ordinal = d.ordinal) f on true
   )
-  select string_agg(concat('[', f.attempts, ',["', f.event_id, '","', f.type, '","', f.subject, '",', coalesce(to_json(coalesce(x.tenant_id, j.tenant_id, a.tenant_id))::text, 'null'), ',', (date_part('epoch', f.at) * 1000)::bigint, ',', to_json(f.actor), ',',
-      case when f.run_seq is null then concat('null,null,null,null,', case when f.details ? 'codes' then jsonb_strip_nulls(jsonb_build_object('code', f.details -> 'codes' -> f.subject::text)) else coalesce(f.details, '{}') end)
-        else concat(f.run_seq, ',"', e.step_id, '","', e.logical_attempt, '",', coalesce(e.engine_attempt::text, 'null'), ',', e.data) end, ']]'), ',' order by f.place) filter (where f.subject is not null and (f.run_seq is null or e.step_id is not null)),
+  select string_agg(concat('[', f.attempts, ',', writ_data.outbox_event(f.event_id, f.type, f.subject, coalesce(x.tenant_id, j.tenant_id, a.tenant_id), f.at, f.actor, f.run_seq, e.step_id, e.logical_attempt, e.engine_attempt, e.data, f.details), ']'), ',' order by f.place) filter (where f.subject is not null and (f.run_seq is null or e.step_id is not null)),
     array_agg(f.event_id) filter (where f.subject is null or f.run_seq is not null and e.step_id is null)
   into v_answer, v_gone
   from fact f

@@ -10,13 +10,17 @@ declare
   v_horizon xid8; v_next xid8; v_like text[] := writ_data.outbox_patterns(p_types); v_runs uuid[]; v_seqs integer[]; e_runs uuid[] := '{}'; e_seqs integer[] := '{}';
 begin
   select pg_snapshot_xmin(s), pg_snapshot_xmax(s) into v_horizon, v_next from pg_current_snapshot() s;
-  -- A position ahead of the server's own transactions comes from another server, by dump and restore: what was restored is read to its end.
+  -- A position ahead of the server's own transactions comes from another server, by dump and restore: what was restored is read to its end, and then what this server has recorded since: position 0 and a batch is everything younger than that batch.
   if p_xid > v_next then
-    v_horizon := '18446744073709551615';
+    if exists (select from writ_data.event_batch b where (b.xid, b.batch_id) > (p_xid, p_batch)) then
+      v_horizon := '18446744073709551615';
+    else
+      p_xid := '0'; p_batch := coalesce((select b.batch_id from writ_data.event_batch b where b.xid > v_next order by b.batch_id desc limit 1), '00000000-0000-0000-0000-000000000000');
+    end if;
   end if;
   with ahead as materialized (
     select b.xid, b.batch_id, b.types, b.first, b.last, b.at, b.actor, b.details, b.run_ids, b.run_seqs from writ_data.event_batch b
-    where (b.xid, b.batch_id) > (p_xid, p_batch) and b.xid < v_horizon order by b.xid, b.batch_id limit p_limit
+    where (b.xid, b.batch_id) > (p_xid, p_batch) and b.xid < v_horizon and (p_xid <> '0' or b.batch_id > p_batch) order by b.xid, b.batch_id limit p_limit
   ), sized as materialized (
     select a.*, sum(n.wanted) over (order by a.xid, a.batch_id) - n.wanted as earlier
     from ahead a cross join lateral (select coalesce(sum(greatest(0, r.last - r.first + 1)) filter (where r.type like any (v_like)), 0) as wanted from unnest(a.types, a.first, a.last) r(type, first, last)) n
@@ -30,10 +34,8 @@ begin
     from range r join writ_data.event_batch b on b.batch_id = r.batch_id cross join lateral unnest(b.subjects[r.first:r.last]) with ordinality u(subject, n)
     where r.type like any (v_like) and r.last >= r.first
   ), told as (
-    select f.xid, f.batch_id, f.ordinal, f.subject, f.seq, coalesce(x.tenant_id, j.tenant_id, a.tenant_id) as tenant, concat('["', writ_data.fact_id(f.batch_id, f.ordinal), '","', f.type, '","', f.subject, '",',
-      coalesce(to_json(coalesce(x.tenant_id, j.tenant_id, a.tenant_id))::text, 'null'), ',', (date_part('epoch', f.at) * 1000)::bigint, ',', to_json(f.actor), ',',
-      case when f.seq is null then concat('null,null,null,null,', case when f.details ? 'codes' then jsonb_strip_nulls(jsonb_build_object('code', f.details -> 'codes' -> f.subject::text)) else coalesce(f.details, '{}') end)
-        else concat(f.seq, ',"', e.step_id, '","', e.logical_attempt, '",', coalesce(e.engine_attempt::text, 'null'), ',', e.data) end, ']') as event
+    select f.xid, f.batch_id, f.ordinal, f.subject, f.seq, coalesce(x.tenant_id, j.tenant_id, a.tenant_id) as tenant, writ_data.outbox_event(writ_data.fact_id(f.batch_id, f.ordinal), f.type, f.subject,
+      coalesce(x.tenant_id, j.tenant_id, a.tenant_id), f.at, f.actor, f.seq, e.step_id, e.logical_attempt, e.engine_attempt, e.data, f.details) as event
     from fact f
     left join lateral (select y.tenant_id from writ_data.run y where f.seq is not null and y.run_id = f.subject offset 0) x on true
     left join lateral (select y.step_id, y.logical_attempt, y.engine_attempt, y.data from writ_data.run_event y where f.seq is not null and y.run_id = f.subject and y.run_seq = f.seq offset 0) e on true
@@ -53,13 +55,12 @@ begin
     select array_agg(e.run_id), array_agg(e.run_seq) into v_runs, v_seqs
     from unnest(v_runs, v_seqs) u(run, seq) cross join lateral (select y.run_id, y.run_seq, y.batch_id from writ_data.run_event y where y.run_id = u.run and y.run_seq = u.seq - 1 offset 0) e
     cross join lateral (select c.xid from writ_data.event_batch c where c.batch_id = e.batch_id offset 0) b
-    where (b.xid, e.batch_id) > (outbox_window.xid, outbox_window.batch_id);
+    where (b.xid, e.batch_id) > (outbox_window.xid, outbox_window.batch_id) and b.xid < greatest(v_horizon, v_next); -- what was restored has been told
     e_runs := e_runs || v_runs; e_seqs := e_seqs || v_seqs;
   end loop;
   if e_runs <> '{}' then
     events := nullif(concat_ws(',', (
-      select string_agg(concat('["', writ_data.fact_id(e.batch_id, o.ordinal), '","dot.run.', e.event_type, '","', e.run_id, '",', to_json(r.tenant_id), ',', (date_part('epoch', e.at) * 1000)::bigint, ',', to_json(b.actor), ',', e.run_seq, ',"',
-        e.step_id, '","', e.logical_attempt, '",', coalesce(e.engine_attempt::text, 'null'), ',', e.data, ']'), ',' order by e.run_id, e.run_seq)
+      select string_agg(writ_data.outbox_event(writ_data.fact_id(e.batch_id, o.ordinal), 'dot.run.' || e.event_type, e.run_id, r.tenant_id, e.at, b.actor, e.run_seq, e.step_id, e.logical_attempt, e.engine_attempt, e.data, null), ',' order by e.run_id, e.run_seq)
       from unnest(e_runs, e_seqs) u(run, seq) join writ_data.run r on r.run_id = u.run join writ_data.run_event e on e.run_id = u.run and e.run_seq = u.seq join writ_data.event_batch b on b.batch_id = e.batch_id
       cross join lateral (select f.ordinal from (select row_number() over (order by t.i, s.n) as ordinal, b.types[t.i] as type, s.n
         from generate_subscripts(b.types, 1) t(i) cross join lateral generate_series(b.first[t.i], b.last[t.i]) s(n)) f where f.type like 'dot.run.%' and b.subjects[f.n] = e.run_id and b.run_seqs[f.n] = e.run_seq) o

@@ -11,12 +11,29 @@ import { heldByBus, heldByOrder, heldByStop, type Outcome } from './bus.js';
 /** So many failures without an answer, with no answer in between, say that nothing gets through, if none says so by itself. */
 const silencesUntilDown = 3;
 
-/** A signal of one publish, for all that it has under way: aborted by the caller or when the bus closes. */
-export function signalOfPublish(caller: AbortSignal, closing: AbortSignal): AbortSignal {
-  const signal = AbortSignal.any([caller, closing]);
-  // One listener per event under way is what it is for, and no leak.
-  setMaxListeners(0, signal);
-  return signal;
+/** What a bus is publishing. When it closes, each publish is told to stop, and is waited for. */
+export class UnderWay {
+  readonly #closing = new AbortController();
+  readonly #publishing = new Set<Promise<Outcome[]>>();
+
+  /** The signal is for all that one publish has under way: aborted by the caller or when the bus closes. */
+  async publish(caller: AbortSignal, start: (signal: AbortSignal) => Promise<Outcome[]>): Promise<Outcome[]> {
+    const signal = AbortSignal.any([caller, this.#closing.signal]);
+    // One listener per event under way is what it is for, and no leak.
+    setMaxListeners(0, signal);
+    const publishing = start(signal);
+    this.#publishing.add(publishing);
+    try {
+      return await publishing;
+    } finally {
+      this.#publishing.delete(publishing);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await Promise.allSettled(this.#publishing);
+  }
 }
 
 /** How many lanes go side by side. */

@@ -8,7 +8,7 @@ import type { MsgHdrs, NatsConnection, NodeConnectionOptions } from '@nats-io/tr
 import { WritError } from '../../errors/index.js';
 import { type CloudEvent, cloudEventsJson, encodeEvent } from '../envelope.js';
 import { type Bus, heldByBus, heldByStop, type NotSent, type Outcome, tooLarge } from './bus.js';
-import { concurrencyOf, publishInLanes, signalOfPublish } from './lanes.js';
+import { concurrencyOf, publishInLanes, UnderWay } from './lanes.js';
 
 export interface NatsOptions {
   readonly name: string;
@@ -67,8 +67,7 @@ class NatsBus implements Bus {
   readonly #options: NatsOptions;
   readonly #prefix: string;
   readonly #concurrency: number;
-  readonly #closing = new AbortController();
-  readonly #underWay = new Set<Promise<Outcome[]>>();
+  readonly #underWay = new UnderWay();
   #connecting: Promise<Connected> | undefined;
   /** Something was not acknowledged: the stream may be gone, as when a server has lost its disk. */
   #doubt = false;
@@ -83,19 +82,12 @@ class NatsBus implements Bus {
     this.#concurrency = concurrencyOf(options.concurrency, 128);
   }
 
-  async publish(events: readonly CloudEvent[], signal: AbortSignal): Promise<Outcome[]> {
-    const publishing = this.#publish(events, signalOfPublish(signal, this.#closing.signal));
-    this.#underWay.add(publishing);
-    try {
-      return await publishing;
-    } finally {
-      this.#underWay.delete(publishing);
-    }
+  publish(events: readonly CloudEvent[], caller: AbortSignal): Promise<Outcome[]> {
+    return this.#underWay.publish(caller, (signal) => this.#publish(events, signal));
   }
 
   async close(): Promise<void> {
-    this.#closing.abort();
-    await Promise.allSettled(this.#underWay);
+    await this.#underWay.close();
     const connecting = this.#connecting;
     this.#connecting = undefined;
     const connected = await connecting?.catch(() => undefined);

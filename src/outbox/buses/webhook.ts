@@ -7,7 +7,7 @@ import { type CloudEvent, cloudEventsJson, encodeEvent } from '../envelope.js';
 import { signWebhook, webhookKey } from '../webhooks.js';
 import { endpointUrl, publicLookup, type Reach } from './addresses.js';
 import { type Bus, heldByBus, heldByStop, type NotSent, type Outcome, tooLarge } from './bus.js';
-import { concurrencyOf, publishInLanes, signalOfPublish } from './lanes.js';
+import { concurrencyOf, publishInLanes, UnderWay } from './lanes.js';
 import { type Answer, post, Unanswered } from './post.js';
 
 export interface WebhookOptions extends Reach {
@@ -42,8 +42,7 @@ class WebhookBus implements Bus {
   readonly #url: URL;
   readonly #concurrency: number;
   readonly #agent: Agent | SecureAgent;
-  readonly #closing = new AbortController();
-  readonly #underWay = new Set<Promise<Outcome[]>>();
+  readonly #underWay = new UnderWay();
 
   constructor(options: WebhookOptions) {
     if (options.secrets.length === 0) throw new WritError('invalid_bus', `endpoint ${options.name} has no secret`);
@@ -62,19 +61,12 @@ class WebhookBus implements Bus {
         : new Agent(settings);
   }
 
-  async publish(events: readonly CloudEvent[], signal: AbortSignal): Promise<Outcome[]> {
-    const publishing = this.#publish(events, signalOfPublish(signal, this.#closing.signal));
-    this.#underWay.add(publishing);
-    try {
-      return await publishing;
-    } finally {
-      this.#underWay.delete(publishing);
-    }
+  publish(events: readonly CloudEvent[], caller: AbortSignal): Promise<Outcome[]> {
+    return this.#underWay.publish(caller, (signal) => this.#publish(events, signal));
   }
 
   async close(): Promise<void> {
-    this.#closing.abort();
-    await Promise.allSettled(this.#underWay);
+    await this.#underWay.close();
     this.#agent.destroy();
   }
 
