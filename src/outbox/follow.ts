@@ -16,6 +16,8 @@ export interface FollowOptions {
   readonly signal?: AbortSignal;
   /** Ends when there is nothing more, instead of waiting for it. */
   readonly untilNow?: boolean;
+  /** Told when the database cannot be reached; the stream goes on by itself when it can. */
+  readonly onError?: (error: unknown) => void;
 }
 
 export interface Followed {
@@ -44,7 +46,7 @@ export interface FollowHost {
 }
 
 export async function* follow(host: FollowHost, options: FollowOptions = {}): AsyncGenerator<Followed, void, void> {
-  const { types = everythingOfRuns, tenant, after, signal, untilNow = false } = options;
+  const { types = everythingOfRuns, tenant, after, signal, untilNow = false, onError } = options;
   const typesText = `{${types.map((type) => JSON.stringify(type)).join(',')}}`;
   const read = (xid: string | null, batch: string | null) =>
     gate<Read>(host.db, 'fn_outbox_read($1::text::xid8, $2::text::uuid, $3::text::text[], $4, $5::text::integer, $6::text::boolean)', [
@@ -90,6 +92,7 @@ export async function* follow(host: FollowHost, options: FollowOptions = {}): As
       } catch (error) {
         ahead = undefined;
         if (!isUnreachable(error) || untilNow) throw error;
+        onError?.(error);
         await sleep(pollMs / 2);
         continue;
       }

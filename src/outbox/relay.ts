@@ -76,6 +76,8 @@ const pollMs = 1_000;
 const partOfTurn = 2 / 3;
 /** While a destination accepts nothing, it is tried with so many streams. More than one: an event that nobody wants must not stand in the way of the others. */
 const probes = 3;
+/** A bus that was not needed for so long is closed, as that of a destination that was removed; longer than any turn. */
+const idleBusMs = 10 * 60_000;
 /** How soon to look again after something was recorded that an older transaction still hides. */
 const impatienceMs = [2, 5, 10, 20, 50, 100, 200, 400];
 
@@ -84,7 +86,7 @@ export class Relay {
   readonly #host: RelayHost;
   readonly #options: RelayOptions;
   readonly #listener: Listener;
-  readonly #buses = new Map<string, { readonly config: string; readonly bus: Promise<Bus> }>();
+  readonly #buses = new Map<string, { readonly config: string; readonly bus: Promise<Bus>; usedAt: number }>();
   readonly #stop = new AbortController();
   readonly #onError: (error: unknown) => void;
   #loops: Promise<unknown> = Promise.resolve();
@@ -165,6 +167,7 @@ export class Relay {
           lookedTwice = true;
           continue;
         }
+        await this.#closeIdle();
         const soon = impatienceMs[impatience++] ?? pollMs;
         if (await this.#sleep(Math.max(1, Math.min(soon, work.next_ms ?? pollMs)))) impatience = 0;
       } catch (error) {
@@ -177,13 +180,24 @@ export class Relay {
   async #busOf({ destination: name, bus, config }: Work): Promise<Bus> {
     const text = JSON.stringify([bus, config]);
     const known = this.#buses.get(name);
-    if (known?.config === text) return known.bus;
+    if (known?.config === text) {
+      known.usedAt = Date.now();
+      return known.bus;
+    }
     await known?.bus.then((old) => old.close()).catch(this.#onError);
     const make = this.#options.buses[bus] as BusMaker;
     const made = Promise.resolve().then(() => make({ name, bus, config }));
-    this.#buses.set(name, { config: text, bus: made });
+    this.#buses.set(name, { config: text, bus: made, usedAt: Date.now() });
     made.catch(() => this.#buses.delete(name));
     return made;
+  }
+
+  async #closeIdle(): Promise<void> {
+    for (const [name, { bus, usedAt }] of this.#buses) {
+      if (Date.now() - usedAt < idleBusMs) continue;
+      this.#buses.delete(name);
+      await bus.then((open) => open.close()).catch(this.#onError);
+    }
   }
 
   async #tell(name: string, work: Work): Promise<void> {

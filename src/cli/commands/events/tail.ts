@@ -53,12 +53,25 @@ export function addTail(events: Command): void {
         ...(options.listenUrl !== undefined && { listenConnectionString: options.listenUrl }),
       });
       let seen = 0;
+      let away = false;
+      const onError = () => {
+        if (!away) output.note('The database cannot be reached; going on when it can.');
+        away = true;
+      };
       try {
         const { type: types, tenant, untilNow = false } = options;
-        const following = { ...(types && { types }), ...(tenant !== undefined && { tenant }), after: last, untilNow, signal: stop.signal };
+        const following = {
+          ...(types && { types }),
+          ...(tenant !== undefined && { tenant }),
+          after: last,
+          untilNow,
+          signal: stop.signal,
+          onError,
+        };
         for await (const { event, position: at } of writ.events(following)) {
           seen += 1;
           last = at;
+          away = false;
           if (output.json) output.data({ event, position: at }, { line: true });
           else output.line(lineOf(event));
         }
