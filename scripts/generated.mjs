@@ -18,7 +18,7 @@ export function generatedFiles() {
     'docs/reference/commands.md': commandsPage(),
   };
   const guards = machines.flatMap((machine) =>
-    machine.stored ? [[`sql/gates/${machine.stored.layer}/guard_${machine.name}.sql`, guardSql(machine)]] : [],
+    machine.stored ? [[`sql/gates/${machine.stored.layer}/guard_${machine.name.replaceAll('-', '_')}.sql`, guardSql(machine)]] : [],
   );
   return { ...files, ...Object.fromEntries(guards) };
 }

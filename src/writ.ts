@@ -8,6 +8,8 @@ import { type MigrateOptions, type MigrationPlan, migrate, planMigration } from 
 import { PreparedPool } from './database/prepared.js';
 import { isUuid } from './database/uuid.js';
 import { fromDatabase, WritError, WritRefusal } from './errors/index.js';
+import type { Contracts } from './governance/contracts.js';
+import { Governance, type GovernedWork } from './governance/governance.js';
 import { turnLedger } from './ledger/clockwork.js';
 import { Ledger } from './ledger/ledger.js';
 import type { Destinations } from './outbox/destinations.js';
@@ -62,6 +64,8 @@ export class Writ {
   /** Receipts that an auditor can check without us: signing, proving, exporting, verifying. */
   readonly ledger: Ledger;
   readonly #outbox: Outbox;
+  /** Changes that are approved, done, watched, undone and proved. */
+  readonly governance: Governance;
   /** Which jobs follow from which facts. */
   readonly consumers: Consumers;
   /** What workers may claim, for those that are limited. */
@@ -109,10 +113,16 @@ export class Writ {
       calling: (call) => this.#untilDone(call),
       authorize: options.authorizeSignal,
     });
+    this.governance = new Governance({ db: this.#db, actor: this.#actor, key: options.key, register: (job) => this.#register(job) });
     this.ledger = new Ledger(this.#db, this.#actor);
     this.#outbox = new Outbox(this.#db, this.#actor, options.listenConnectionString ?? options.connectionString);
     this.consumers = new Consumers({ gate, rows, register: (job) => this.#register(job) }, this.#actor);
     this.subscriptions = new Subscriptions({ gate, rows }, this.#actor);
+  }
+
+  /** Proposing, previewing, approving and activating changes. */
+  get contracts(): Contracts {
+    return this.governance.contracts;
   }
 
   /** Places outside that are told of events. */
@@ -319,9 +329,13 @@ export class Writ {
   }
 
   /** Starts a worker. It is stopped by its own `stop`, or by `close`. */
-  async work(handlers: readonly HandledJob[], options: WorkerOptions = {}): Promise<Worker> {
+  async work(handlers: readonly HandledJob[], options: WorkerOptions & GovernedWork = {}): Promise<Worker> {
     if (!this.#pools || !this.#options.connectionString) throw new WritError('connection_string_required');
-    await Promise.all(handlers.map((handled) => this.#register(handled.job)));
+    const governed = options.governance
+      ? this.governance.handlers(this.#pools.transactions, options.governance === true ? [] : options.governance)
+      : [];
+    const all = [...handlers, ...governed];
+    await Promise.all(all.map((handled) => this.#register(handled.job)));
     const connection = { connectionString: this.#options.connectionString, application_name: 'writ worker' };
     const worker = new Worker(
       {
@@ -335,11 +349,12 @@ export class Writ {
           (workerId) => startQueuedRuns(this.#db, workerId),
           (workerId) => projectRuns(this.#db, workerId),
           (workerId) => turnLedger(this.#db, workerId),
+          ...(options.governance ? [(workerId: string) => this.governance.look(this.#pools?.transactions, workerId)] : []),
         ],
         secrets: new StepSecrets(this.#db, this.#secrets),
         onRunsEnded: (runIds) => this.runs.hear(runIds),
       },
-      handlers,
+      all,
       options,
     );
     this.#workers.add(worker);
@@ -384,6 +399,7 @@ export class Writ {
     await Promise.allSettled(this.#calls);
     await this.#coalescer.idle();
     await this.runs.close();
+    this.governance.close();
     await this.#endPools();
   }
 

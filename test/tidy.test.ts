@@ -36,6 +36,7 @@ const layers = [
   'artifacts',
   'runs',
   'outbox',
+  'governance',
   'connect-options.ts',
   'writ.ts',
   'index.ts',

@@ -272,6 +272,13 @@ export class WorkItem implements JobContext<unknown> {
     }
   }
 
+  /** For a layer above whose gate commits the job, and others with it: given the job's id and the token of its lease. `commits`: the job is committed when it answers. */
+  async commitWith<T>(call: (job: { readonly id: string; readonly token: string }) => Promise<T>, commits = true): Promise<T> {
+    const answer = await call({ id: this.id, token: this.#token });
+    if (commits) this.committed = true;
+    return answer;
+  }
+
   /** The output of a step, its event and what follows become part of the transaction. */
   async #commitStep(client: Transaction, result: unknown): Promise<void> {
     await client.query('select writ.fn_run_step_commit($1, $2, $3::text::json, $4, $5::text::jsonb)', [
