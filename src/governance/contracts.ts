@@ -10,7 +10,7 @@ import type { JobKind } from '../queue/job.js';
 import { refuseSecrets } from '../secrets/redaction.js';
 import { GovernanceJob, type JobWaiters } from './jobs.js';
 import { type Principal, principal } from './keys.js';
-import { type AnyStepType, type Step, type StepType, stepsOf } from './steps.js';
+import { type AnyStepType, type ChangeStep, type StepType, stepsOf } from './steps.js';
 
 /** Who acts: the key of a principal, or what `principal(key)` made of it. */
 export type Actor = string | Principal;
@@ -27,7 +27,7 @@ export interface Proposal {
   /** Exact names of what may be affected; nothing else is. */
   readonly scope: readonly string[];
   /** What is done, one after the other. */
-  readonly steps: readonly (Step | Readonly<Record<string, unknown>>)[];
+  readonly steps: readonly (ChangeStep | Readonly<Record<string, unknown>>)[];
   readonly source?: 'crm_feedback' | 'support_ticket' | 'ops_alert' | 'manual';
   readonly issueId?: string;
   /** How sure the proposer is, 0 to 1; 1 unless given. */
@@ -194,7 +194,7 @@ export class Contract {
     );
     if (!row) throw new WritRefusal('contract_not_found', this.id);
     const read: Record<string, unknown> = {};
-    for (const step of JSON.parse(String(row.steps)) as Step[]) {
+    for (const step of JSON.parse(String(row.steps)) as ChangeStep[]) {
       const type = this.#host.types.get(step.step_type) as StepType<unknown> | undefined;
       if (!type || step.target in read) continue;
       const secret = () => Promise.reject(new WritError('secret_not_found', 'a preview has no secrets: run it where they are'));

@@ -9,7 +9,7 @@ import type { Duration } from '../queue/duration.js';
 import { defineJob, type HandledJob, type JobKind } from '../queue/job.js';
 import type { JobContext, WorkItem } from '../queue/worker/context.js';
 import { evidenceOf } from './probes.js';
-import type { AnyStepType, ChangeContext, Step, StepType } from './steps.js';
+import type { AnyStepType, ChangeContext, ChangeStep, StepType } from './steps.js';
 
 export interface GovernanceHost {
   readonly db: Queryable;
@@ -31,14 +31,14 @@ type Applied = { readonly done: unknown } | { readonly reason: string; readonly 
 /** The input of a step's queue job: that of its run. */
 interface GovernedInput {
   readonly job: string;
-  readonly steps: readonly Step[];
+  readonly steps: readonly ChangeStep[];
 }
 
 /** What the worker hands to a handler of governance: with the way to commit by a gate of its own. */
 type StepContext = JobContext<GovernedInput> & Pick<WorkItem, 'commitWith'>;
 
 const inDatabase = ['capability_enable', 'capability_disable', 'config_update', 'signal_record'];
-const slotOf = ({ step_type, target, parameters }: Step) =>
+const slotOf = ({ step_type, target, parameters }: ChangeStep) =>
   step_type === 'config_update' ? `${target}#${String(parameters.key)}` : target;
 
 /** How often the health of a soak is looked at. */
@@ -60,7 +60,7 @@ export function governanceHandlers(host: GovernanceHost, types: readonly AnyStep
     host.onMoved(context.input.job);
   }
 
-  const stepOf = ({ input, step }: StepContext): Step => input.steps[Number(step?.stepId.slice(1)) - 1] as Step;
+  const stepOf = ({ input, step }: StepContext): ChangeStep => input.steps[Number(step?.stepId.slice(1)) - 1] as ChangeStep;
   const evidenceFor = (context: StepContext, targets: readonly string[]) =>
     evidenceOf(host.db, host.transactions, context.job.tenant, targets);
 
@@ -86,7 +86,7 @@ export function governanceHandlers(host: GovernanceHost, types: readonly AnyStep
           undo: boolean;
           found: Record<string, unknown>;
           applied?: Record<string, unknown>;
-          step?: Step;
+          step?: ChangeStep;
         }>(host.db, 'fn_change_begin($1::text::uuid, $2::text::uuid, $3::text::jsonb, $4::text::jsonb, $5)', [
           id,
           token,
@@ -142,7 +142,7 @@ export function governanceHandlers(host: GovernanceHost, types: readonly AnyStep
     const undoing = 'undo_of' in said.parameters;
     const evidence = await evidenceFor(context, [said.target]);
     const given: ChangeContext = { tenant, effectKey: context.effectKey, signal: context.signal, secret: context.secret };
-    const readNow = async (step: Step) => (await type.read(await type.inputOf(step), given)) ?? null;
+    const readNow = async (step: ChangeStep) => (await type.read(await type.inputOf(step), given)) ?? null;
     const begun = await begin(context, evidence, undoing ? {} : { [slotOf(said)]: await readNow(said) });
     const step = begun.step ?? said;
     const slot = slotOf(step);
@@ -162,7 +162,7 @@ export function governanceHandlers(host: GovernanceHost, types: readonly AnyStep
   }
 
   async function audit({ input, job, signal, secret }: JobContext<{ job: string }>): Promise<void> {
-    const { tenant, steps, targets } = await gate<{ tenant: string; steps: Step[]; targets: string[] }>(
+    const { tenant, steps, targets } = await gate<{ tenant: string; steps: ChangeStep[]; targets: string[] }>(
       host.db,
       'fn_governed_read($1::text::uuid)',
       [input.job],

@@ -6,7 +6,7 @@ import { defineJob, type JobKind, type JobOptions } from '../queue/job.js';
 import { parseWith } from '../queue/schema.js';
 
 /** A step as a contract holds it. */
-export interface Step {
+export interface ChangeStep {
   readonly step_type: string;
   readonly target: string;
   readonly parameters: Readonly<Record<string, unknown>>;
@@ -15,35 +15,35 @@ export interface Step {
 export type Lifecycle = 'PREVIEW' | 'LAUNCHED' | 'DEPRECATED';
 
 /** Enables a capability. */
-export const enable = (capability: string, lifecycle: Lifecycle = 'LAUNCHED'): Step => ({
+export const enable = (capability: string, lifecycle: Lifecycle = 'LAUNCHED'): ChangeStep => ({
   step_type: 'capability_enable',
   target: capability,
   parameters: { target_lifecycle: lifecycle },
 });
 
 /** Disables a capability. */
-export const disable = (capability: string, reason: string): Step => ({
+export const disable = (capability: string, reason: string): ChangeStep => ({
   step_type: 'capability_disable',
   target: capability,
   parameters: { reason },
 });
 
 /** Sets a value of a configuration; null takes it away. */
-export const configure = (scope: string, key: string, value: unknown): Step => ({
+export const configure = (scope: string, key: string, value: unknown): ChangeStep => ({
   step_type: 'config_update',
   target: scope,
   parameters: { key, new_value: value },
 });
 
 /** Watches the health of everything that the contract affects for so long. If it fails, everything is undone. */
-export const soak = (duration: Duration): Step => ({
+export const soak = (duration: Duration): ChangeStep => ({
   step_type: 'soak',
   target: 'SYSTEM',
   parameters: { duration_ms: Math.max(1, Math.round(milliseconds(duration))) },
 });
 
 /** Writes down a governance signal. */
-export const recordSignal = (signalType: string, reason?: string): Step => ({
+export const recordSignal = (signalType: string, reason?: string): ChangeStep => ({
   step_type: 'signal_record',
   target: 'SYSTEM',
   parameters: { signal_type: signalType, decision: 'EXECUTING', ...(reason !== undefined && { reason }) },
@@ -59,7 +59,7 @@ export interface ChangeContext {
   secret(name: string): Promise<string>;
 }
 
-export interface StepOptions<Input> {
+export interface StepTypeOptions<Input> {
   /** A Standard Schema of what is to stand there. */
   readonly input?: StandardSchemaV1<unknown, Input>;
   /** The name of what is changed, as a scope names it: `flag:checkout`. */
@@ -75,12 +75,12 @@ export interface StepOptions<Input> {
   readonly timeout?: Duration;
 }
 
-export interface StepType<Input> extends StepOptions<Input> {
-  (input: Input): Step;
+export interface StepType<Input> extends StepTypeOptions<Input> {
+  (input: Input): ChangeStep;
   readonly type: string;
   readonly job: JobKind<never, unknown>;
   /** The input in the parameters of a step. */
-  inputOf(step: Step): Promise<Input>;
+  inputOf(step: ChangeStep): Promise<Input>;
 }
 
 /** A step type of any input, as workers and previews take it. */
@@ -89,23 +89,24 @@ export type AnyStepType = StepType<never>;
 const builtIn = ['capability_enable', 'capability_disable', 'config_update', 'signal_record', 'soak', 'audit', 'ended'];
 
 /** Defines a type of step: something outside, or in your own tables, that is read, changed and put back under the same rules as everything else. */
-export function defineStep<Input>(type: string, options: StepOptions<Input>): StepType<Input> {
+export function defineStep<Input>(type: string, options: StepTypeOptions<Input>): StepType<Input> {
   if (!/^[a-z][a-z0-9_]{0,49}$/.test(type) || builtIn.includes(type))
     throw new WritRefusal('unknown_step_type', `${type} is not a name for a type of step`);
-  const step = (input: Input): Step => ({ step_type: type, target: options.target(input), parameters: { value: input } });
+  const step = (input: Input): ChangeStep => ({ step_type: type, target: options.target(input), parameters: { value: input } });
   const { retry, timeout = '5m' } = options;
   const job = defineJob<never>(`governance.${type}`, {
     retry: retry ?? { attempts: 5, base: '200ms', cap: '30s' },
     timeout,
   }) as unknown as JobKind<never, unknown>;
-  const inputOf = async ({ parameters: { value } }: Step) => (options.input ? await parseWith(options.input, value, type) : value) as Input;
+  const inputOf = async ({ parameters: { value } }: ChangeStep) =>
+    (options.input ? await parseWith(options.input, value, type) : value) as Input;
   return Object.assign(step, { ...options, type, job, inputOf });
 }
 
 /** Changes as the contract's specification names them, and parameter changes of many keys, as steps. */
-export function stepsOf(changes: readonly Record<string, unknown>[]): Step[] {
-  return changes.flatMap((change, n): Step[] => {
-    if (typeof change.step_type === 'string') return [change as unknown as Step];
+export function stepsOf(changes: readonly Record<string, unknown>[]): ChangeStep[] {
+  return changes.flatMap((change, n): ChangeStep[] => {
+    if (typeof change.step_type === 'string') return [change as unknown as ChangeStep];
     const { type, scope, capability_name: capability } = change as Record<string, string>;
     switch (type) {
       case 'capability_enable':

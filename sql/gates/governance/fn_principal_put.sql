@@ -13,9 +13,9 @@ begin
     return writ_data.refusal('invalid_principal', 'Who somebody is does not change: add another principal.');
   end if;
   insert into writ_data.principal (principal_id, tenant_id, kind, on_behalf_of, rights, auth_sha256, public_key, added_by, added_at, disabled_at)
-  values (v_id, p_principal ->> 'tenant', p_principal ->> 'kind', p_principal ->> 'on_behalf_of', array(select jsonb_array_elements_text(coalesce(p_principal -> 'rights', to_jsonb(case p_principal ->> 'kind' when 'person' then '{propose,approve,activate}'::text[] when 'service' then '{propose,activate}' else '{propose}' end)))),
-    decode(p_principal ->> 'auth_sha256', 'hex'), decode(p_principal ->> 'public_key', 'hex'), p_actor, v_now, case when (p_principal ->> 'disabled')::boolean then v_now end)
-  on conflict (principal_id) do update set rights = case when p_principal ? 'rights' then excluded.rights else principal.rights end, auth_sha256 = coalesce(excluded.auth_sha256, principal.auth_sha256), public_key = coalesce(excluded.public_key, principal.public_key),
+  values (v_id, coalesce(p_principal ->> 'tenant', v_known.tenant_id), coalesce(p_principal ->> 'kind', v_known.kind), coalesce(p_principal ->> 'on_behalf_of', v_known.on_behalf_of), array(select jsonb_array_elements_text(coalesce(p_principal -> 'rights', to_jsonb(case coalesce(p_principal ->> 'kind', v_known.kind) when 'person' then '{propose,approve,activate}'::text[] when 'service' then '{propose,activate}' else '{propose}' end)))),
+    coalesce(decode(p_principal ->> 'auth_sha256', 'hex'), v_known.auth_sha256), coalesce(decode(p_principal ->> 'public_key', 'hex'), v_known.public_key), p_actor, v_now, case when (p_principal ->> 'disabled')::boolean then v_now end)
+  on conflict (principal_id) do update set rights = case when p_principal ? 'rights' then excluded.rights else principal.rights end, auth_sha256 = excluded.auth_sha256, public_key = excluded.public_key,
     disabled_at = case when p_principal ? 'disabled' then case when (p_principal ->> 'disabled')::boolean then coalesce(principal.disabled_at, v_now) end else principal.disabled_at end;
   perform writ_data.record('fn_principal_put', p_actor, v_now, '{}', '{}', '{}', '{}', p_note => v_id);
   return jsonb_build_object('principal_id', v_id);
