@@ -64,17 +64,24 @@ export function governanceHandlers(host: GovernanceHost, types: readonly AnyStep
   const evidenceFor = (context: StepContext, targets: readonly string[]) =>
     evidenceOf(host.db, host.transactions, context.job.tenant, targets);
 
-  /** In the database: tried without evidence first; a capability that is monitored needs it. */
+  /** Targets whose capability has probes, as far as this process has learnt: a hint that saves a call, for the gate decides. */
+  const monitored = new Set<string>();
+
+  /** In the database: without evidence, if none is needed; a capability that has probes needs it. */
   async function change(context: StepContext): Promise<void> {
-    const step = stepOf(context);
-    try {
-      await apply(context);
-    } catch (error) {
-      if (!(error instanceof PermanentFailure) || error.code !== 'health_block') throw error;
-      const evidence = await evidenceFor(context, [step.target]);
-      if (Object.keys(evidence).length === 0) throw error;
-      await apply(context, { evidence });
+    const { target } = stepOf(context);
+    const known = `${context.job.tenant}/${target}`;
+    if (!monitored.has(known)) {
+      try {
+        return await apply(context);
+      } catch (error) {
+        if (!(error instanceof PermanentFailure) || error.code !== 'health_block') throw error;
+        monitored.add(known);
+      }
     }
+    const evidence = await evidenceFor(context, [target]);
+    if (Object.keys(evidence).length === 0) monitored.delete(known);
+    await apply(context, { evidence });
   }
 
   async function begin(context: StepContext, evidence: object, found: object) {

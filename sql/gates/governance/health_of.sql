@@ -1,6 +1,6 @@
 -- internal
 -- The health of every capability of a tenant, and why. A signal BLOCKED, or one that is disqualified: UNHEALTHY; a signal WARN or an open incident: DEGRADED; of those that are monitored, the worst that a probe says, and UNHEALTHY
--- where a probe has said nothing, or nothing recently. p_fresh: probes that somebody has asked just now, name → {status, at}; for the others the last answer counts for three times its interval. p_max_age: no answer older than this counts. p_only: one capability.
+-- where a probe has said nothing, or nothing recently. p_fresh: probes that somebody has asked just now, name → {status, at}; for the others the last answer counts for three times its interval. p_max_age: no answer older than this counts, and of probes that can be asked only one that was. p_only: one capability.
 create or replace function writ_data.health_of(p_tenant text, p_fresh jsonb default '{}', p_max_age interval default null, p_only text default null) returns table (capability text, domain text, status text, why text, monitored boolean) language sql stable
 begin atomic
   select c.capability_name, c.domain,
@@ -19,7 +19,7 @@ begin atomic
         case when z.at is null then 'has not answered' when z.at < writ.now() - coalesce(p_max_age, x.every_ms * 3 * interval '1 millisecond' + x.timeout_ms * interval '1 millisecond') then 'has not answered lately' else coalesce(z.detail, lower(z.status)) end as detail
       from writ_data.probe x
       cross join lateral (select case when p_fresh ? x.name then p_fresh #>> array[x.name, 'status'] else x.status end as status, case when p_fresh ? x.name then p_fresh #>> array[x.name, 'detail'] else x.detail end as detail,
-        case when p_fresh ? x.name then (p_fresh #>> array[x.name, 'at'])::timestamptz else x.checked_at end as at) z
+        case when p_fresh ? x.name then (p_fresh #>> array[x.name, 'at'])::timestamptz when p_max_age is null or x.type in ('heartbeat', 'reported') then x.checked_at end as at) z
       where x.tenant_id = p_tenant and x.capability = c.capability_name) y) p on true
   where c.tenant_id = p_tenant and (p_only is null or c.capability_name = p_only);
 end;
