@@ -17,6 +17,7 @@ export {
   defineStep,
   disable,
   enable,
+  param,
   recordSignal,
   type StepType,
   type StepTypeOptions,

@@ -120,8 +120,8 @@ create table writ_data.contract (
   job_id              uuid,
   parent_contract_id  uuid,
   template            jsonb,
-  template_id         uuid,
-  activations         integer not null default 0,
+  template_id         uuid references writ_data.contract,
+  template_params     jsonb,
   review_due_at       timestamptz,
   clock_stopped_at    timestamptz,
   due_at              timestamptz,
@@ -136,19 +136,21 @@ create table writ_data.contract (
   constraint confidence_is_a_share check (confidence between 0 and 1),
   constraint content_is_what_its_hash_says check (scope_hash = sha256(convert_to(content, 'UTF8'))),
   constraint approved_by_somebody check (status not in ('APPROVED', 'ACTIVE', 'COMPLETED') or cardinality(approved_by) > 0 or glass_broken is not null),
-  constraint active_has_a_job check (status not in ('ACTIVE', 'COMPLETED') or job_id is not null or template is not null),
+  constraint active_has_a_job check (status not in ('ACTIVE', 'COMPLETED') or job_id is not null),
   constraint completed_is_audited check (status <> 'COMPLETED' or audit_verdict = 'PASS'),
   constraint verdict_is_known check (audit_verdict in ('PENDING', 'PASS', 'FAIL', 'INCONCLUSIVE')),
-  constraint window_is_legal check (window_end is null or window_end - window_start between interval '1 hour' and interval '168 hours')
+  constraint an_instance_has_parameters check ((template_id is null) = (template_params is null)),
+  constraint window_is_legal check (window_end is null or template is not null or window_end - window_start between interval '1 hour' and interval '168 hours')
 );
 comment on table writ_data.contract is 'What somebody wants to have changed, and how far that has come. content is the canonical JSON of scope and steps: what is approved, byte by byte.';
 comment on column writ_data.contract.pre_state is 'The values of its targets when it was approved, as the JSON text that is hashed.';
 comment on column writ_data.contract.approval_hash is 'What an approval signs: contract, content, policy version and pre-state. Null again as soon as one of them is another.';
-comment on column writ_data.contract.template is 'Set: it is not executed itself; its instances are, within these bounds.';
+comment on column writ_data.contract.template is 'Set: it is not executed itself; its instances are, within these bounds. template_id and template_params: it is such an instance.';
 comment on column writ_data.contract.due_at is 'When something has to be looked at, though nobody asks: expiry, the times of a review, the end of the window.';
 create index contract_by_tenant on writ_data.contract (tenant_id, contract_id);
 create index contract_due on writ_data.contract (due_at) where due_at is not null;
 create index contract_open on writ_data.contract (tenant_id, status) where status not in ('COMPLETED', 'FAILED', 'REJECTED', 'EXPIRED');
+create index contract_by_template on writ_data.contract (template_id, contract_id) where template_id is not null;
 create index contract_by_content on writ_data.contract (tenant_id, scope_hash, created_at);
 
 create table writ_data.contract_history (

@@ -118,6 +118,36 @@ export const governance = {
     status: 409,
     retryable: false,
   },
+  invalid_template: {
+    message: 'The template cannot be so.',
+    remedy: 'See the detail.',
+    status: 400,
+    retryable: false,
+  },
+  out_of_bounds: {
+    message: 'A parameter lies outside of what was approved for the template.',
+    remedy: 'Keep within its bounds, or propose a contract of its own.',
+    status: 403,
+    retryable: false,
+  },
+  template_exhausted: {
+    message: 'The template was activated as often as was approved.',
+    remedy: 'Propose it again.',
+    status: 409,
+    retryable: false,
+  },
+  template_cooling_down: {
+    message: 'The template was activated a short while ago.',
+    remedy: 'Wait until its pause is over.',
+    status: 409,
+    retryable: true,
+  },
+  not_eligible: {
+    message: 'The contract does not pass the rules of eligibility.',
+    remedy: 'The detail names them: see docs/governance.md.',
+    status: 409,
+    retryable: false,
+  },
   stale_pre_value: {
     message: 'A target has changed since the contract was approved.',
     remedy: 'There is a new draft in its place: preview it and have it approved.',

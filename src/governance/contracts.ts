@@ -5,7 +5,7 @@ import { isUuid, uuidv7 } from '../database/uuid.js';
 import { WritError, WritRefusal } from '../errors/index.js';
 import { canonicalize } from '../ledger/canonical.js';
 import type { ContractState } from '../machines/contract.js';
-import { type Duration, milliseconds } from '../queue/duration.js';
+import { type Duration, milliseconds, seconds } from '../queue/duration.js';
 import type { JobKind } from '../queue/job.js';
 import { refuseSecrets } from '../secrets/redaction.js';
 import { GovernanceJob, type JobWaiters } from './jobs.js';
@@ -37,8 +37,25 @@ export interface Proposal {
   /** How long all of it may take; an hour unless given. */
   readonly maxDuration?: Duration;
   readonly stepTimeout?: Duration;
+  /** Makes it a template: approved once, within bounds, and activated with parameters. Its steps name them with `param`. */
+  readonly template?: Template;
   /** The contract that this one takes the place of. */
   readonly parent?: string;
+}
+
+/** What is allowed: numbers from `min` to `max`, or one of `in`. */
+export type Bounds = { readonly min: number; readonly max: number } | { readonly in: readonly unknown[] };
+
+export interface Template {
+  /** Of each parameter. */
+  readonly params?: Readonly<Record<string, Bounds>>;
+  /** Of what may stand at a place (`scope#key`, or a capability) before. */
+  readonly pre?: Readonly<Record<string, Bounds>>;
+  /** How often it may be activated. */
+  readonly activations: number;
+  readonly cooldown?: Duration;
+  /** How long after its approval. */
+  readonly expiresIn: Duration;
 }
 
 export interface ProposeOptions extends As {
@@ -164,6 +181,26 @@ export class Contract {
     return new GovernanceJob(this.#host.db, this.#host.waiters, job_id);
   }
 
+  /** Of a template: has an instance done with these parameters, under the approval that the template has. */
+  async instantiate(params: Readonly<Record<string, unknown>>, options: As & { readonly id?: string } = {}): Promise<GovernanceJob> {
+    const { steps, affected_capabilities: scope } = (await this.get()) as { steps: ChangeStep[]; affected_capabilities: string[] };
+    const content = canonicalize({ scope, steps: steps.map((step) => filled(step, params)) });
+    refuseSecrets(content, 'a contract');
+    const { job_id } = await gate<{ job_id: string }>(
+      this.#host.db,
+      'fn_template_activate($1, $2::text::uuid, $3::text::jsonb, $4, $5::text::jsonb, $6::text::uuid)',
+      [
+        actorOf(this.#host, options).credential,
+        this.id,
+        JSON.stringify(params),
+        content,
+        JSON.stringify(await this.#read()),
+        options.id ?? uuidv7(),
+      ],
+    );
+    return new GovernanceJob(this.#host.db, this.#host.waiters, job_id);
+  }
+
   /** Everything about it, by the names of the specification. */
   async get(): Promise<Record<string, unknown>> {
     const [row] = await readRows(this.#host.db, 'select to_json(c)::text as answer from writ.system_contracts c where c.contract_id = $1', [
@@ -218,7 +255,20 @@ export class Contracts {
     options: ProposeOptions = {},
   ): Promise<Contract & { readonly status: ContractState; readonly statusReason?: string }> {
     const steps = stepsOf(proposal.steps as Record<string, unknown>[]);
-    const content = canonicalize({ scope: [...new Set(proposal.scope)].sort(byBytes), steps });
+    const { template } = proposal;
+    const content = canonicalize({
+      scope: [...new Set(proposal.scope)].sort(byBytes),
+      steps,
+      ...(template && {
+        template: {
+          params: template.params ?? {},
+          pre: template.pre ?? {},
+          activations: template.activations,
+          cooldown_sec: Math.ceil(seconds(template.cooldown ?? 0)),
+          expires_in_sec: Math.ceil(seconds(template.expiresIn)),
+        },
+      }),
+    });
     refuseSecrets(content, 'a contract');
     refuseSecrets(JSON.stringify([proposal.title, proposal.description]), 'a contract');
     for (const { step_type } of steps) {
@@ -258,6 +308,13 @@ export class Contracts {
     if (!isUuid(id)) throw new WritRefusal('contract_not_found', id);
     return new Contract(this.#host, id);
   }
+}
+
+/** A step of a template with its parameter in its place. */
+function filled(step: ChangeStep, params: Readonly<Record<string, unknown>>): ChangeStep {
+  const place = 'new_value' in step.parameters ? 'new_value' : 'value';
+  const name = (step.parameters[place] as { $param?: string } | null | undefined)?.$param;
+  return name === undefined ? step : { ...step, parameters: { ...step.parameters, [place]: params[name] } };
 }
 
 /** As the database sorts: by bytes. */

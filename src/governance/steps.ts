@@ -35,6 +35,9 @@ export const configure = (scope: string, key: string, value: unknown): ChangeSte
   parameters: { key, new_value: value },
 });
 
+/** A parameter of a template, in place of a value. */
+export const param = (name: string): { readonly $param: string } => ({ $param: name });
+
 /** Watches the health of everything that the contract affects for so long. If it fails, everything is undone. */
 export const soak = (duration: Duration): ChangeStep => ({
   step_type: 'soak',

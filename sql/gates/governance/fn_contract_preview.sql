@@ -14,8 +14,8 @@ begin
   if not found then
     return writ_data.refusal('contract_not_found', p_contract_id::text);
   end if;
-  v_state := writ_data.state_of(c.tenant_id, c.steps, p_read);
-  select string_agg(distinct s.slot, ', ') into v_missing from writ_data.slots(c.steps) s where not v_state ? s.slot;
+  v_state := case when c.template is not null then '{}' else writ_data.state_of(c.tenant_id, c.steps, p_read) end; -- a template is approved for a range of states
+  select string_agg(distinct s.slot, ', ') into v_missing from writ_data.slots(c.steps) s where c.template is null and not v_state ? s.slot;
   if v_missing is not null then
     return writ_data.refusal('target_not_read', v_missing);
   end if;
@@ -33,7 +33,7 @@ begin
   into v_steps
   from jsonb_array_elements(c.steps) with ordinality e(step, n) left join writ_data.slots(c.steps) s on s.step_no = e.n
   left join lateral (select coalesce((select x.value from writ_data.slots(c.steps) x where x.slot = s.slot and x.step_no < e.n order by x.step_no desc limit 1), v_state -> s.slot) as value) b on true;
-  return jsonb_build_object('contract_id', c.contract_id, 'status', c.status, 'title', c.title, 'risk_level', c.risk_level, 'created_by', c.created_by, 'scope', to_jsonb(c.scope), 'steps', v_steps, 'pre_state', v_state, 'policy_version', v_policy.version,
+  return jsonb_build_object('contract_id', c.contract_id, 'status', c.status, 'title', c.title, 'risk_level', c.risk_level, 'created_by', c.created_by, 'scope', to_jsonb(c.scope), 'template', c.template, 'steps', v_steps, 'pre_state', v_state, 'policy_version', v_policy.version,
     'scope_hash', encode(c.scope_hash, 'hex'), 'hash', encode(v_hash, 'hex'), 'approvals_needed', v_policy.document #> array['approvals', c.risk_level],
     'approvals', coalesce((select jsonb_agg(r.by order by r.review_no) from writ_data.contract_review r where r.contract_id = c.contract_id and r.action = 'APPROVE' and r.hash = v_hash), '[]'));
 end $$;

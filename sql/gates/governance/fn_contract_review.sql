@@ -63,7 +63,8 @@ begin
       v_needed := (v_policy.document #>> array['approvals', c.risk_level])::integer;
       v_by := array(select r.by from writ_data.contract_review r where r.contract_id = p_contract_id and r.action = 'APPROVE' and r.hash = c.approval_hash order by r.review_no);
       if cardinality(v_by) >= v_needed and (c.risk_level <> 'critical' or c.escalated_by is not null) then
-        update writ_data.contract set approved_by = v_by, approved_at = v_now, window_start = v_now, window_end = v_now + window_hours * interval '1 hour', due_at = v_now + window_hours * interval '1 hour' where contract_id = p_contract_id;
+        update writ_data.contract set approved_by = v_by, approved_at = v_now, window_start = v_now, window_end = v_now + coalesce((template ->> 'expires_in_sec')::integer * interval '1 second', window_hours * interval '1 hour'),
+          due_at = v_now + coalesce((template ->> 'expires_in_sec')::integer * interval '1 second', window_hours * interval '1 hour') where contract_id = p_contract_id;
         perform writ_data.move_contract(p_contract_id, 'APPROVED', 'approved by ' || array_to_string(v_by, ', '), (m.who).principal_id, v_now);
       end if;
     else

@@ -8,7 +8,11 @@ begin
   for c in select * from writ_data.contract x where x.due_at <= v_now order by x.due_at limit p_limit for no key update skip locked loop
     v_moved := v_moved + 1;
     if c.status = 'APPROVED' then
-      perform writ_data.void_contract(c.contract_id, 'window_elapsed', p_actor, v_now);
+      if c.template is null then
+        perform writ_data.void_contract(c.contract_id, 'window_elapsed', p_actor, v_now);
+      else
+        perform writ_data.move_contract(c.contract_id, 'FAILED', 'the template has expired', p_actor, v_now);
+      end if;
     elsif c.status = 'ELIGIBLE' and c.review_due_at > v_now then
       perform writ_data.raise_alert(case when c.review_due_at - interval '1 day' > v_now then 'REVIEW_LATE' else 'REVIEW_ESCALATED' end, case when c.review_due_at - interval '1 day' > v_now then 'P3' else 'P2' end, c.tenant_id, 'contract/' || c.contract_id, jsonb_build_object('title', c.title), p_actor, v_now);
       update writ_data.contract set due_at = case when review_due_at - interval '1 day' > v_now then review_due_at - interval '1 day' else review_due_at end where contract_id = c.contract_id;
