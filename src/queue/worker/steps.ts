@@ -27,6 +27,7 @@ interface Answer {
 
 export interface StepReportsOptions {
   readonly gates: PreparedPool;
+  readonly writeBudgetMs: number;
   readonly workerId: string;
   readonly kinds: readonly string[];
   readonly leaseMs: number;
@@ -89,10 +90,11 @@ export class StepReports {
 
   /** Whether it was told. */
   async #report(ended: readonly Ended[]): Promise<boolean> {
-    const { gates, workerId, kinds, leaseMs, goesOn, onReported, onNext, onAnswer, onUnheard } = this.#options;
+    const { gates, writeBudgetMs, workerId, kinds, leaseMs, goesOn, onReported, onNext, onAnswer, onUnheard } = this.#options;
     const token = goesOn() ? uuidv7() : null;
-    const sent = gates.query(
-      'select writ.fn_run_steps_succeed($1::uuid[], $2::int[], $3::uuid[], $4::uuid[], $5::text[], $6::boolean[], $7::text[], $8, $9, $10) as answer',
+    const sent = gates.ask(
+      writeBudgetMs,
+      'fn_run_steps_succeed($1::uuid[], $2::int[], $3::uuid[], $4::uuid[], $5::text[], $6::boolean[], $7::text[], $8, $9, $10)',
       [
         ended.map(({ lease }) => lease.token),
         ended.map(({ item }) => item.position),
