@@ -112,7 +112,7 @@ export class Appends {
     const upto = this.#kept;
     const merged = await this.#spool.merge((entry) => this.#take(entry));
     for (const [runId, number] of this.#behind) if (number <= upto) this.#behind.delete(runId);
-    for (const file of merged.damaged) process.emitWarning(new WritError('spool_damaged', file));
+    for (const file of merged.damaged) warn(new WritError('spool_damaged', file));
     return merged;
   }
 
@@ -123,7 +123,7 @@ export class Appends {
       return undefined;
     } catch (error) {
       if (!isForGood(error)) throw error;
-      process.emitWarning(new WritError('spool_refused', `${event.eventType} of run ${payload.runId}: ${error.message}`, { cause: error }));
+      warn(new WritError('spool_refused', `${event.eventType} of run ${payload.runId}: ${error.message}`));
       return { code: error.code, detail: error.message };
     }
   }
@@ -145,7 +145,7 @@ export class Appends {
     } catch (error) {
       if (isOutage(error) || String(error) === this.#lastTrouble) return;
       this.#lastTrouble = String(error);
-      process.emitWarning(error as Error);
+      warn(error as WritError);
     }
   }
 
@@ -155,6 +155,11 @@ export class Appends {
     if (this.#spool) await this.#mergeByItself();
     await this.#spool?.close();
   }
+}
+
+/** For those who look after the machine: nobody waits for an answer here. */
+function warn({ name, message, code, remedy }: WritError): void {
+  process.emitWarning(message, { type: name, code, ...(remedy && { detail: remedy }) });
 }
 
 const isOutage = (error: unknown): boolean => isConnectionLoss(error) || (error as { code?: string }).code === 'database_unreachable';
