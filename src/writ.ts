@@ -394,6 +394,6 @@ export class Writ {
   }
 
   async #endPools(): Promise<void> {
-    await Promise.all([this.#pools?.transactions.end(), this.#pools?.gates.end()]);
+    await Promise.all([this.#pools?.transactions.end(), this.#pools?.prepared.end()]);
   }
 }

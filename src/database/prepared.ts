@@ -11,6 +11,8 @@ import type { Queryable } from './connection.js';
 export class PreparedPool implements Queryable {
   readonly #pool: pg.Pool;
   #named = true;
+  /** Connections of calls that have to be answered in time, also when nobody waits for them any more. */
+  readonly #asked = new Set<pg.PoolClient>();
 
   constructor(pool: pg.Pool) {
     this.#pool = pool;
@@ -48,6 +50,7 @@ export class PreparedPool implements Queryable {
   async #ask(asking: { readonly over: boolean }, text: string, values: unknown[], query_timeout: number): Promise<pg.QueryResult> {
     const client = await this.#pool.connect();
     let broken: Error | undefined;
+    this.#asked.add(client);
     try {
       if (asking.over) return { rows: [] } as unknown as pg.QueryResult; // nobody waits for it any more, so it is not sent
       const query = { text, values, query_timeout };
@@ -64,8 +67,16 @@ export class PreparedPool implements Queryable {
       broken = error as Error; // as the pool does after any error
       throw error;
     } finally {
+      this.#asked.delete(client);
       client.release(broken);
     }
+  }
+
+  /** Closes the pool, without waiting for what was not answered in time: calls that somebody waits for have ended before. */
+  async end(): Promise<void> {
+    // Ended in the middle of a call, a client drops its connection, and the call fails.
+    for (const client of this.#asked) void (client as pg.PoolClient & pg.Client).end();
+    await this.#pool.end();
   }
 }
 

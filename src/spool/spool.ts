@@ -66,6 +66,7 @@ export class Spool<Payload> {
   #waiting: Waiting[] = [];
   #writing: Promise<void> | undefined;
   #merging: Promise<Merged> | undefined;
+  #mergingNext: Promise<Merged> | undefined;
   /** How many lines of a file have been handed over by this process, so that a merge that was broken off goes on there. */
   readonly #handedOver = new Map<string, number>();
 
@@ -90,10 +91,19 @@ export class Spool<Payload> {
 
   /**
    * Hands everything over, the oldest file first, and removes what has been taken. `take` answers why it never can be; if it throws, the merge ends there, and the next goes on with
-   * the same line. One at a time in a process; whoever asks meanwhile hears the end of the one that is on its way.
+   * the same line. One at a time in a process: those who ask while one is on its way, which may have passed over what they appended, share the next.
    */
   merge(take: (entry: SpoolEntry<Payload>) => Promise<Refused | undefined>): Promise<Merged> {
-    this.#merging ??= this.#merge(take).finally(() => {
+    if (this.#merging) {
+      this.#mergingNext ??= this.#merging
+        .catch(() => undefined) // whoever asked for it hears of it
+        .then(() => {
+          this.#mergingNext = undefined;
+          return this.merge(take);
+        });
+      return this.#mergingNext;
+    }
+    this.#merging = this.#merge(take).finally(() => {
       this.#merging = undefined;
     });
     return this.#merging;
@@ -102,7 +112,7 @@ export class Spool<Payload> {
   /** Resolves when nothing is being written or merged. What was not merged stays. */
   async close(): Promise<void> {
     await this.#writing;
-    await this.#merging?.catch(() => undefined); // whoever asked for it hears of it
+    await (this.#mergingNext ?? this.#merging)?.catch(() => undefined);
     await this.#leaveFile();
   }
 

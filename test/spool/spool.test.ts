@@ -222,6 +222,30 @@ describe('a spool that cannot keep it', () => {
 });
 
 describe('several at once', () => {
+  test('a merge that is asked for has everything in it that was there before, also while another is on its way', async () => {
+    const spool = new Spool<number>(spoolFolder());
+    await spool.append(1);
+    const taken: number[] = [];
+    let go = () => {};
+    const told = new Promise<void>((done) => {
+      go = done;
+    });
+    const take = async ({ payload }: { payload: number }) => {
+      await told;
+      taken.push(payload);
+      return undefined;
+    };
+    const first = spool.merge(take);
+    const other = new Spool<number>(spool.folder);
+    await other.append(2); // a file that the first has not seen
+    await other.close();
+    const [second, third] = [spool.merge(take), spool.merge(take)];
+    go();
+    expect([await first, await second, await third]).toMatchObject([{ merged: 1 }, { merged: 1 }, { merged: 1 }]);
+    expect([taken, await spool.isEmpty()]).toEqual([[1, 2], true]);
+    await spool.close();
+  });
+
   test('a merge that takes the file of a writer loses nothing that was answered for', { timeout: 60_000 }, async () => {
     const folder = spoolFolder();
     const writers = [1, 2, 3].map(() => new Spool<string>(folder));

@@ -255,6 +255,16 @@ test('what nobody waits for any more is not sent', async () => {
   expect((await s.log(runId)).sort()).toEqual(['RunStarted', 'StepStarted a', 'StepStarted b', 'StepStarted c', 'StepStarted d']);
 });
 
+test('closing does not wait for what was not answered in time', async () => {
+  const runId = await foreignRun([runStarted]);
+  const writ = await warm();
+  await s.slow('answers that do not come', runId);
+  expect(await codeOf(writ.runs.append(runId, step('StepStarted')))).toBe('WRITE_BUDGET_EXCEEDED');
+  const began = performance.now();
+  await writ.close();
+  expect(performance.now() - began).toBeLessThan(5 * budgetMs); // its connection would be kept for ten
+});
+
 test('three seconds unless another budget is given', { timeout: 15_000 }, async () => {
   const runId = await foreignRun([runStarted]);
   const writ = await s.connect({ writeBudget: undefined as never });
