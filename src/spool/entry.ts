@@ -30,6 +30,22 @@ export function lineOf(host: string, spoolSeq: number, previous: string, at: str
 
 const ending = /,"hash":"([0-9a-f]{64})"\}$/;
 
+interface Line<Payload> {
+  readonly host: string;
+  readonly spool_seq: number;
+  readonly at: string;
+  readonly previous: string;
+  readonly payload: Payload;
+}
+
+function parsed<Payload>(line: string): Line<Payload> | undefined {
+  try {
+    return JSON.parse(line) as Line<Payload>;
+  } catch {
+    return undefined; // somebody gave it a hash that fits, and nothing else
+  }
+}
+
 /**
  * The lines of a file. What stands behind the last newline was cut off by a crash, before anybody was told that it is there: it is not a line. A whole line with something else
  * in the place of its newline was not cut off.
@@ -45,7 +61,8 @@ export function readLines<Payload>(file: string, text: string): ReadLines<Payloa
     const hashed = ending.exec(line)?.[1];
     const body = line.slice(0, -`,"hash":"${hashed}"}`.length);
     if (hashed === undefined || sha256(body) !== hashed) return { entries, damaged: { line: number, why: 'its hash is another' } };
-    const read = JSON.parse(line) as { host: string; spool_seq: number; at: string; previous: string; payload: Payload };
+    const read = parsed<Payload>(line);
+    if (!read) return { entries, damaged: { line: number, why: 'it is not JSON' } };
     if (read.previous !== previous || read.spool_seq !== number) {
       return { entries, damaged: { line: number, why: 'it does not follow the line before it' } };
     }

@@ -35,6 +35,14 @@ export interface Merged {
   readonly damaged: readonly string[];
 }
 
+export interface SpoolState {
+  /** Lines that wait to be handed over, and since when. */
+  readonly waiting: number;
+  readonly oldest?: string;
+  readonly refused: number;
+  readonly damaged: readonly string[];
+}
+
 interface OpenFile {
   readonly id: string;
   readonly path: string;
@@ -84,9 +92,20 @@ export class Spool<Payload> {
     });
   }
 
-  /** Whether something waits to be handed over, of this process or another. */
-  async isEmpty(): Promise<boolean> {
-    return (await onDisk(this.#files())).length === 0;
+  /** What is in the folder, of this process and of others. */
+  async state(): Promise<SpoolState> {
+    const names = await onDisk(this.#names());
+    let waiting = 0;
+    let oldest: string | undefined;
+    const damaged = names.filter((name) => name.endsWith('.damaged'));
+    for (const name of names.filter(isToMerge)) {
+      const read = readLines<Payload>(idOf(name), (await onDisk(readFile(join(this.folder, name), 'utf8').catch(unlessGone))) ?? '');
+      waiting += read.entries.length;
+      if (read.entries[0] && (oldest === undefined || read.entries[0].at < oldest)) oldest = read.entries[0].at;
+      if (read.damaged) damaged.push(name);
+    }
+    const refused = (await onDisk(readFile(join(this.folder, aside), 'utf8').catch(unlessGone)))?.split('\n').length ?? 1;
+    return { waiting, ...(oldest !== undefined && { oldest }), refused: refused - 1, damaged };
   }
 
   /**
@@ -190,7 +209,7 @@ export class Spool<Payload> {
 
   async #merge(take: (entry: SpoolEntry<Payload>) => Promise<Refused | undefined>): Promise<Merged> {
     const merged = { merged: 0, refused: 0, damaged: [] as string[] };
-    for (const name of await onDisk(this.#files())) await this.#mergeFile(name, take, merged);
+    for (const name of (await onDisk(this.#names())).filter(isToMerge)) await this.#mergeFile(name, take, merged);
     return merged;
   }
 
@@ -199,7 +218,7 @@ export class Spool<Payload> {
     take: (entry: SpoolEntry<Payload>) => Promise<Refused | undefined>,
     merged: { merged: number; refused: number; damaged: string[] },
   ): Promise<void> {
-    const id = name.slice(0, name.indexOf('.'));
+    const id = idOf(name);
     let path = join(this.folder, name);
     for (;;) {
       const text = await onDisk(readFile(path, 'utf8').catch(unlessGone));
@@ -239,20 +258,22 @@ export class Spool<Payload> {
     await flushFolder(this.folder);
   }
 
-  /** Files to be merged; their names begin with the time that they were made at. */
-  async #files(): Promise<string[]> {
-    const names = (await readdir(this.folder).catch(unlessGone)) ?? [];
-    return names.filter((name) => /^[0-9a-f-]{36}\.(?:spool|sealed)$/.test(name)).sort();
+  /** Names begin with the time that the file was made at. */
+  async #names(): Promise<string[]> {
+    return ((await readdir(this.folder).catch(unlessGone)) ?? []).sort();
   }
 
   async #bytes(): Promise<number> {
     let bytes = 0;
-    for (const name of (await readdir(this.folder).catch(unlessGone)) ?? []) {
+    for (const name of await this.#names()) {
       bytes += (await stat(join(this.folder, name)).catch(unlessGone))?.size ?? 0;
     }
     return bytes;
   }
 }
+
+const isToMerge = (name: string): boolean => /^[0-9a-f-]{36}\.(?:spool|sealed)$/.test(name);
+const idOf = (name: string): string => name.slice(0, name.indexOf('.'));
 
 /** Whether a file still has the name that it was made with. */
 async function isStill({ path, inode }: OpenFile): Promise<boolean> {

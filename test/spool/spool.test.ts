@@ -26,6 +26,8 @@ const codeOf = (attempt: Promise<unknown>) =>
     (error: { code?: string }) => error.code,
   );
 
+const nothing = { waiting: 0, refused: 0, damaged: [] };
+
 async function spoolWith(...payloads: unknown[]): Promise<{ folder: string; path: string }> {
   const folder = spoolFolder();
   const spool = new Spool<unknown>(folder);
@@ -56,9 +58,9 @@ describe('what is appended', () => {
     const { taken, take } = taker();
     const numbers = Array.from({ length: 2_500 }, (_, n) => n);
     await Promise.all(numbers.map((n) => spool.append(n)));
-    expect(await spool.isEmpty()).toBe(false);
+    expect(await spool.state()).toMatchObject({ waiting: 2_500, oldest: expect.any(String), refused: 0, damaged: [] });
     expect(await spool.merge(take)).toEqual({ merged: 2_500, refused: 0, damaged: [] });
-    expect([taken, namesIn(folder), await spool.isEmpty()]).toEqual([numbers, [], true]);
+    expect([taken, namesIn(folder), await spool.state()]).toEqual([numbers, [], nothing]);
     await spool.close();
   });
 
@@ -80,7 +82,7 @@ describe('what is appended', () => {
 
   test('a folder that is not there is empty', async () => {
     const spool = new Spool<unknown>(spoolFolder());
-    expect([await spool.isEmpty(), await spool.merge(async () => undefined)]).toEqual([true, { merged: 0, refused: 0, damaged: [] }]);
+    expect([await spool.state(), await spool.merge(async () => undefined)]).toEqual([nothing, { merged: 0, refused: 0, damaged: [] }]);
   });
 });
 
@@ -122,7 +124,7 @@ describe('what will never be taken', () => {
       entry.payload === 'gone' ? { code: 'RUN_NOT_FOUND', detail: 'no such run' } : take(entry),
     );
     expect([merged, taken]).toEqual([{ merged: 1, refused: 1, damaged: [] }, ['good']]);
-    expect(namesIn(folder)).toEqual(['refused.jsonl']);
+    expect([namesIn(folder), await spool.state()]).toEqual([['refused.jsonl'], { ...nothing, refused: 1 }]);
     expect(JSON.parse(readFileSync(join(folder, 'refused.jsonl'), 'utf8'))).toMatchObject({
       refused: 'RUN_NOT_FOUND',
       detail: 'no such run',
@@ -187,6 +189,14 @@ describe('a file that is not as it was written', () => {
     expect(taken).toEqual(['first']);
   });
 
+  test('a line that is not JSON is not used, whatever its hash says', async () => {
+    const { folder, path } = await spoolWith('first');
+    appendFileSync(path, lineOf('elsewhere', 2, '0'.repeat(64), new Date().toISOString(), '{').line);
+    expect((await new Spool<unknown>(folder).merge(async () => undefined)).damaged).toEqual([
+      expect.stringContaining('line 2: it is not JSON'),
+    ]);
+  });
+
   test('a file under the name of another is not used', async () => {
     const [one, two] = [await spoolWith('one'), await spoolWith('two')];
     writeFileSync(two.path, readFileSync(one.path));
@@ -242,7 +252,7 @@ describe('several at once', () => {
     const [second, third] = [spool.merge(take), spool.merge(take)];
     go();
     expect([await first, await second, await third]).toMatchObject([{ merged: 1 }, { merged: 1 }, { merged: 1 }]);
-    expect([taken, await spool.isEmpty()]).toEqual([[1, 2], true]);
+    expect([taken, await spool.state()]).toEqual([[1, 2], nothing]);
     await spool.close();
   });
 

@@ -1,9 +1,10 @@
 /** The write budget of events that another engine tells: what it is told, what the log has meanwhile and afterwards, event class by event class. */
 import { randomUUID } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import pg from 'pg';
 import { describe, expect, test } from 'vitest';
-import { type AppendedEvent, defineJob, definePlan, type Writ } from '../../../src/index.js';
+import { type AppendedEvent, defineJob, definePlan, Writ } from '../../../src/index.js';
 import { checkLog } from '../../../src/runs/check-log.js';
 import { knownSecrets } from '../../../src/secrets/redactor.js';
 import { until } from '../../races/sessions.js';
@@ -253,6 +254,28 @@ test('what nobody waits for any more is not sent', async () => {
   await writ.health();
   await aWhile();
   expect((await s.log(runId)).sort()).toEqual(['RunStarted', 'StepStarted a', 'StepStarted b', 'StepStarted c', 'StepStarted d']);
+});
+
+test('a connection of the program’s own has the same budget', async () => {
+  const runId = await foreignRun([runStarted]);
+  const pool = new pg.Pool({ connectionString: s.db.connectionString, max: 2 });
+  const writ = await Writ.connect({ db: pool, writeBudget: budgetMs });
+  await s.slow('a lock', runId);
+  expect(await codeOf(writ.runs.append(runId, step('StepStarted')))).toBe('WRITE_BUDGET_EXCEEDED');
+  await s.quick();
+  await writ.runs.append(runId, step('StepStarted'));
+  expect(await countOf(runId, step('StepStarted'))).toBe(1);
+  await writ.close();
+  await pool.end();
+});
+
+test('a StepStarted that the spool cannot keep either is refused with the reason', async () => {
+  const spool = spoolFolder();
+  writeFileSync(spool, 'a file');
+  const runId = await foreignRun([runStarted]);
+  const writ = await warm({ spool });
+  await s.slow('a lock', runId);
+  expect(await codeOf(writ.runs.append(runId, step('StepStarted')))).toBe('spool_unavailable');
 });
 
 test('closing does not wait for what was not answered in time', async () => {

@@ -87,11 +87,10 @@ describe.each(ways)('with %s', (way) => {
     go();
     await until(async () => troubles.includes('WRITE_BUDGET_EXCEEDED'));
     await aWhile();
-    // What was written although nobody heard of it is the truth; nobody acts on it.
     expect(began).toEqual(['first']);
     const log = await s.log(runId);
-    if (way === 'answers that do not come') expect(log.slice(0, 3)).toEqual(whole.slice(0, 3));
-    else expect(log).toEqual(begun);
+    // What was written although nobody heard of it is the truth; nobody acts on it.
+    expect(log).toEqual(way === 'answers that do not come' ? whole.slice(0, log.length) : begun);
     await s.quick();
     await ended(runId, 'COMPLETED');
     expect([began, failures]).toEqual([['first', 'second'], []]);
