@@ -33,13 +33,16 @@ export class PreparedPool implements Queryable {
   /**
    * Calls a gate that has to answer within `ms`; `call` is everything after `writ.`. Past it the caller is told so, and the call may still happen: it is for calls that may be made again. A lock
    * that is not to be had in that time ends it in the server, too. Its connection stays taken until it answers, for ten times as long at most, so that calls to a database that is
-   * stuck do not pile up there. It is never cancelled: that would also end the wait for a synchronous standby, and count as committed what is on one disk only.
+   * stuck do not pile up there. It is never cancelled: that would also end the wait for a synchronous standby, and count as committed what is on one disk only. `onLate` hears when a call has ended
+   * that the caller was told nothing of.
    */
-  async ask(ms: number, call: string, values: unknown[]): Promise<pg.QueryResult> {
+  async ask(ms: number, call: string, values: unknown[], onLate?: () => void): Promise<pg.QueryResult> {
     const text = `select set_config('lock_timeout', $${values.length + 1}, true), writ.${call} as answer`;
     const asking = { over: false };
+    const asked = this.#ask(asking, text, [...values, String(Math.max(1, Math.round(ms)))], 10 * ms);
+    if (onLate) asked.finally(() => asking.over && onLate()).catch(() => undefined); // looked at below
     try {
-      return await inTime(this.#ask(asking, text, [...values, String(Math.max(1, Math.round(ms)))], 10 * ms), ms, call);
+      return await inTime(asked, ms, call);
     } catch (error) {
       throw isOutOfTime(error) ? overBudget(call, ms, { cause: error }) : error;
     } finally {

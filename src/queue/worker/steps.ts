@@ -41,7 +41,7 @@ export interface StepReportsOptions {
   /** To be reported the other way. */
   readonly onUnusual: (lease: Lease, item: WorkItem, result: string | undefined) => void;
   /** The answer to a call that may have made this lease was lost. */
-  readonly onUnheard: (token: string, error: unknown) => void;
+  readonly onUnheard: (token: string) => void;
   readonly onError: (error: unknown) => void;
 }
 
@@ -107,6 +107,8 @@ export class StepReports {
         leaseMs / 1000,
         workerId,
       ],
+      // It has made the lease only now, perhaps, and nobody will run what it holds.
+      () => token && onUnheard(token),
     );
     sent.catch(() => undefined); // looked at below; a fault point may wait in between
     await pass('finish_sent');
@@ -114,7 +116,7 @@ export class StepReports {
     try {
       answer = (await sent).rows[0].answer as Answer;
     } catch (error) {
-      if (token && isConnectionLoss(error)) onUnheard(token, error);
+      if (token && isConnectionLoss(error)) onUnheard(token);
       throw error;
     }
     const refusal = refusalIn(answer);
