@@ -1869,7 +1869,7 @@ grant execute on function writ.fn_queue_worker_leave(text) to workflow_admin;
 grant execute on function writ.fn_receipt_erase(uuid,text,text) to workflow_admin;
 
 -- function writ.fn_run_append(p_run_id uuid, p_event jsonb, p_actor text, p_tenant_id text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body ab31042e868b6b70760284e1ec56a9bc
+--   plpgsql, volatile, security definer; owner writ_owner; body 27156a4fcb97f42345161455a5208ef8
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 grant execute on function writ.fn_run_append(uuid,jsonb,text,text) to dot_executor;
@@ -2214,7 +2214,7 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 --   sql, stable; owner writ_owner; body dbd5a905fb33950238915f084e04d4dc
 
 -- function writ_data.outbox_window(p_xid xid8, p_batch uuid, p_types text[], p_tenant text, p_limit integer, p_events integer, OUT events text, OUT xid xid8, OUT batch_id uuid, OUT more boolean, OUT oldest timestamp with time zone, OUT subjects uuid[]) returns record
---   plpgsql, stable; owner writ_owner; body 61be4e06d4a8e178dc904850827c5b41
+--   plpgsql, stable; owner writ_owner; body 55953d2cd6c928e2e1ea1773356a1ae9
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
 --   set enable_mergejoin=off

@@ -23,6 +23,13 @@ export interface ConnectOptions {
   readonly ledger?: Outside;
   /** Where handlers put what is too large for a row: `fileArtifacts` or `s3Artifacts`. */
   readonly artifacts?: ArtifactStore;
+  /**
+   * How long the database may take with a write of a run before it counts as unanswered: '3s' unless given. A report of a worker is then made again, and `runs.append` is refused
+   * with WRITE_BUDGET_EXCEEDED. Not a setting in the database: what is to be known when it is slow cannot be asked of it.
+   */
+  readonly writeBudget?: Duration;
+  /** A folder of this machine, for a StepStarted of another engine that the database does not take in time: `runs.append` answers when it is there, and it is appended later. */
+  readonly spool?: string;
   /** Who may send which signal to which run; everybody who can connect unless given. */
   readonly authorizeSignal?: AuthorizeSignal;
   /** Where secrets are that plans and handlers name. Of the connection and not of one worker: what is known as a secret is kept out of what it sends, too. */

@@ -49,6 +49,7 @@ export type { Subscription, Subscriptions } from './queue/subscriptions.js';
 export type { ClaimedJob, JobContext, StepOfRun, Transaction } from './queue/worker/context.js';
 export type { WorkerOptions } from './queue/worker/options.js';
 export { Worker } from './queue/worker/worker.js';
+export type { Appended, AppendedEvent, Spooled } from './runs/appends.js';
 export type { EngineRunRef, RunContext, RunSignal, RunStatus, SignalAnswer, WorkflowEngine } from './runs/engine.js';
 export type { RunEvent, RunEventType, RunSignalType } from './runs/events.js';
 export { eventId, idempotencyKey } from './runs/events.js';
@@ -84,8 +85,6 @@ export type { Filled, Reference, RefTo } from './runs/plans/typed.js';
 export { validatePlan } from './runs/plans/validate.js';
 export type {
   AdmissionRule,
-  Appended,
-  AppendedEvent,
   AuthorizeSignal,
   ListedRun,
   ListOptions,
@@ -103,4 +102,5 @@ export { type FileSecretsOptions, fileSecrets } from './secrets/file.js';
 export type { SecretContext, SecretRef, SecretsProvider } from './secrets/provider.js';
 export { redactSecrets } from './secrets/redaction.js';
 export { type VaultSecretsOptions, vaultSecrets } from './secrets/vault.js';
+export type { Merged } from './spool/spool.js';
 export { Writ } from './writ.js';

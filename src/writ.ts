@@ -1,6 +1,7 @@
 /** The door to everything: a connection to one database in which Writ is installed, or will be. */
 import pg from 'pg';
 import type { ConnectOptions } from './connect-options.js';
+import { budget, defaultBudgetMs } from './database/budget.js';
 import { Coalescer } from './database/coalescer.js';
 import { type AnyConnection, type Queryable, queryable } from './database/connection.js';
 import { gate, readRows } from './database/gate.js';
@@ -71,6 +72,7 @@ export class Writ {
   /** What workers may claim, for those that are limited. */
   readonly subscriptions: Subscriptions;
   readonly #secrets: Secrets;
+  readonly #writeBudgetMs: number;
   readonly #calls = new Set<Promise<unknown>>();
   #closed = false;
 
@@ -78,6 +80,7 @@ export class Writ {
     this.#options = options;
     this.#actor = options.actor ?? 'app';
     this.#secrets = new Secrets(options.secrets, milliseconds(options.secretsCache ?? '1m'));
+    this.#writeBudgetMs = budget(milliseconds(options.writeBudget ?? defaultBudgetMs));
     if (options.connectionString) {
       const settings = { connectionString: options.connectionString, application_name: 'writ', keepAlive: true };
       const gates = new pg.Pool({ ...settings, max: 4 });
@@ -112,6 +115,8 @@ export class Writ {
       register: (job) => this.#register(job),
       calling: (call) => this.#untilDone(call),
       authorize: options.authorizeSignal,
+      writeBudgetMs: this.#writeBudgetMs,
+      spool: options.spool,
     });
     this.governance = new Governance({ db: this.#db, actor: this.#actor, key: options.key, register: (job) => this.#register(job) });
     this.ledger = new Ledger(this.#db, this.#actor);
@@ -342,6 +347,7 @@ export class Writ {
         transactions: this.#pools.transactions,
         gates: this.#pools.prepared,
         artifacts: this.#options.artifacts,
+        writeBudgetMs: this.#writeBudgetMs,
         connection,
         listenConnection: { ...connection, connectionString: this.#options.listenConnectionString ?? connection.connectionString },
         looks: [
@@ -404,6 +410,6 @@ export class Writ {
   }
 
   async #endPools(): Promise<void> {
-    await Promise.all([this.#pools?.transactions.end(), this.#pools?.gates.end()]);
+    await Promise.all([this.#pools?.transactions.end(), this.#pools?.prepared.end()]);
   }
 }

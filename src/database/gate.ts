@@ -1,9 +1,16 @@
 /** Calling a gate: its answer, or its refusal thrown; and reading what a view shows. */
 import { fromDatabase, refusalIn, WritRefusal } from '../errors/index.js';
+import { inTime } from './budget.js';
 import type { Queryable } from './connection.js';
+import { PreparedPool } from './prepared.js';
 
-/** `call` is everything after `writ.`. */
-export async function gate<Answer>(db: Queryable, call: string, params: readonly (string | number | null)[]): Promise<Answer> {
+/** `call` is everything after `writ.`. With `withinMs` it has to answer in that time. */
+export async function gate<Answer>(
+  db: Queryable,
+  call: string,
+  params: readonly (string | number | null)[],
+  withinMs?: number,
+): Promise<Answer> {
   for (const text of params) {
     if (typeof text === 'string' && (text.includes('\0') || !text.isWellFormed())) {
       throw new WritRefusal('invalid_text', call.slice(0, call.indexOf('(')));
@@ -12,13 +19,22 @@ export async function gate<Answer>(db: Queryable, call: string, params: readonly
   let answer: unknown;
   try {
     // As text: what a library makes of a JSON answer is its own affair, and some rename its keys.
-    answer = JSON.parse(String((await db.query(`select writ.${call}::text as answer`, [...params])).rows[0]?.answer));
+    const { rows } = await (withinMs === undefined
+      ? db.query(`select writ.${call}::text as answer`, [...params])
+      : askWithin(db, withinMs, `${call}::text`, [...params]));
+    answer = JSON.parse(String(rows[0]?.answer));
   } catch (error) {
     throw fromDatabase(error);
   }
   const refusal = refusalIn(answer);
   if (refusal) throw refusal;
   return answer as Answer;
+}
+
+/** A connection of the caller's own cannot be given a limit for locks: it may be in the middle of a transaction. */
+function askWithin(db: Queryable, ms: number, call: string, params: unknown[]): ReturnType<Queryable['query']> {
+  if (db instanceof PreparedPool) return db.ask(ms, call, params);
+  return inTime(db.query(`select writ.${call} as answer`, params), ms, call);
 }
 
 /** Makes a call again that PostgreSQL broke off because two waited for each other: nothing of it was done. Not for calls in a transaction of the caller's, which is over then. */

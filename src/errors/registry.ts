@@ -8,6 +8,7 @@ import { ledger } from './ledger.js';
 import { receipts } from './receipts.js';
 import { runs } from './runs.js';
 import { secrets } from './secrets.js';
+import { spool } from './spool.js';
 import { surroundings } from './surroundings.js';
 
 /**
@@ -292,6 +293,7 @@ export const registry = {
   ...buses,
   ...secrets,
   ...artifacts,
+  ...spool,
 } as const satisfies Record<string, Entry>;
 
 export type ErrorCode = keyof typeof registry;

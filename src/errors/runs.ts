@@ -89,6 +89,12 @@ export const runs = {
     status: 409,
     retryable: false,
   },
+  WRITE_BUDGET_EXCEEDED: {
+    message: 'The database has not answered within the write budget.',
+    remedy: 'Whether it was written is not known. Make the same call again: what has been written is found, and not written twice.',
+    status: 504,
+    retryable: true,
+  },
   run_not_finished: {
     message: 'The run has not ended in time.',
     remedy: 'Wait longer, or look at what it waits for: `writ runs show RUN`.',

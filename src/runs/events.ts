@@ -59,6 +59,8 @@ export interface RunEventData extends Record<RunMove | RunStepMove, object> {
     readonly kind?: string;
     readonly worker?: string;
     readonly late?: true;
+    /** When it was put into a spool, by the clock of that machine: the event itself is as old as its place in the log. */
+    readonly spooledAt?: string;
     /** An `each` says how many jobs it is, a wait what it waits for, a wait and a timer when they end. */
     readonly items?: number;
     readonly parallel?: number;

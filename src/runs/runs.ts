@@ -9,8 +9,10 @@ import { asRefusal, WritRefusal } from '../errors/index.js';
 import type { RunState } from '../machines/run.js';
 import type { JobKind } from '../queue/job.js';
 import { refuseSecrets } from '../secrets/redaction.js';
+import type { Merged } from '../spool/spool.js';
+import { type Appended, type AppendedEvent, Appends, type AppendsHost, type Spooled } from './appends.js';
 import type { RunSignal, SignalAnswer } from './engine.js';
-import { assertReferencesOnly, type RunEvent } from './events.js';
+import type { RunEvent } from './events.js';
 import { type EventsOptions, readEvents, readRun, readSnapshots, type WantedRun } from './log.js';
 import type { Plan } from './plans/plan.js';
 import { signalText } from './signals.js';
@@ -92,27 +94,7 @@ export type AuthorizeSignal = (
   | { readonly denied: 'AUTHZ_DENIED' | 'AUTHZ_REASON_REQUIRED' | 'AUTHZ_TENANT_FORBIDDEN' }
   | Promise<true | { readonly denied: 'AUTHZ_DENIED' | 'AUTHZ_REASON_REQUIRED' | 'AUTHZ_TENANT_FORBIDDEN' }>;
 
-/** An event as another engine tells it. */
-export interface AppendedEvent {
-  readonly eventType: string;
-  /** `RUN` unless given. */
-  readonly stepId?: string;
-  readonly logicalAttemptId?: string;
-  readonly engineAttemptId?: string;
-  readonly eventData?: object;
-}
-
-export interface Appended {
-  readonly runSeq: number;
-  readonly eventId: string;
-  /** It was there already. */
-  readonly idempotent: boolean;
-  readonly persistedAt: string;
-}
-
-export interface RunsHost {
-  readonly db: Queryable;
-  readonly actor: string;
+export interface RunsHost extends AppendsHost {
   readonly register: (job: JobKind<never, unknown>) => Promise<void>;
   /** Lets `close` wait for a call. */
   readonly calling: <T>(call: () => Promise<T>) => Promise<T>;
@@ -142,6 +124,7 @@ export class Runs {
   readonly #starts: Coalescer<StartItem, Started | WritRefusal>;
   readonly #reads: Coalescer<WantedRun, RunSnapshot | WritRefusal>;
   readonly #waiters: Waiters;
+  readonly #appends: Appends;
 
   constructor(host: RunsHost) {
     this.#host = host;
@@ -154,6 +137,7 @@ export class Runs {
       () => readBytes,
     );
     this.#waiters = new Waiters(host.db, endedRuns, 'RUN_NOT_FOUND');
+    this.#appends = new Appends(host);
   }
 
   /** Tells the database about a version of a plan, and the kinds of its jobs. `start` does it by itself. Outside the caller's transaction: its rollback must not undo it. */
@@ -298,24 +282,17 @@ export class Runs {
     return { duplicate: answer.duplicate, stepId: answer.step ?? undefined };
   }
 
-  /** An event of a run that another engine executes. The same event again answers the one that is there. */
-  async append(runId: string, event: AppendedEvent, options: { readonly tenant?: string } = {}): Promise<Appended> {
-    const { db, actor } = this.#host;
-    if (!isUuid(runId)) throw new WritRefusal('RUN_NOT_FOUND', runId);
-    assertReferencesOnly(event.eventData ?? {});
-    const appended = JSON.stringify(event);
-    refuseSecrets(appended, `an event of run ${runId}`);
-    const answer = await gate<{ run_seq: number; event_id: string; idempotent: boolean; persisted_at: string }>(
-      db,
-      'fn_run_append($1::text::uuid, $2::text::jsonb, $3, $4)',
-      [runId, appended, actor, options.tenant ?? null],
-    );
-    return {
-      runSeq: answer.run_seq,
-      eventId: answer.event_id,
-      idempotent: answer.idempotent,
-      persistedAt: new Date(answer.persisted_at).toISOString(),
-    };
+  /**
+   * An event of a run that another engine executes. The same event again answers the one that is there. If the database does not answer within the write budget, a StepStarted goes to
+   * the spool, if the connection has one; anything else throws WRITE_BUDGET_EXCEEDED: tell it again.
+   */
+  append(runId: string, event: AppendedEvent, options: { readonly tenant?: string } = {}): Promise<Appended | Spooled> {
+    return this.#host.calling(() => this.#appends.append(runId, event, options.tenant ?? null));
+  }
+
+  /** Appends what is in the spool. A connection with a spool does it by itself, once a second. */
+  mergeSpool(): Promise<Merged> {
+    return this.#host.calling(() => this.#appends.merge());
   }
 
   /** How many runs of a tenant go on at once, and what becomes of more; without a rule all of them do. The tenant `*` is every one that has no rule of its own. */
@@ -341,7 +318,7 @@ export class Runs {
   /** Resolves when no start is on its way; whoever waits for the end of a run is told that we are closing. */
   async close(): Promise<void> {
     this.#waiters.close();
-    await Promise.all([this.#starts.idle(), this.#reads.idle()]);
+    await Promise.all([this.#starts.idle(), this.#reads.idle(), this.#appends.close()]);
   }
 }
 

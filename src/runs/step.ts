@@ -59,6 +59,12 @@ function frozenArtifacts(artifacts: readonly ArtifactRef[] | undefined): readonl
   return Object.freeze(copies);
 }
 
+/** A start that was spooled says itself when it was: it came into the log when the database was back. */
+function beganAt(event: RunEvent): string {
+  const { spooledAt } = event.eventData as Partial<RunEventData['StepStarted']>;
+  return typeof spooledAt === 'string' ? spooledAt : event.emittedAt;
+}
+
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
 
 /** A step while events are applied to it. */
@@ -109,7 +115,7 @@ export class StepDraft {
     if (event.engineAttemptId !== undefined) this.engineAttemptId = event.engineAttemptId;
     if (move === 'StepStarted') {
       this.requested = undefined;
-      this.startedAt = event.emittedAt;
+      this.startedAt = beganAt(event);
       this.describe(event.eventData as RunEventData['StepStarted']);
       return;
     }
@@ -129,7 +135,7 @@ export class StepDraft {
   /** A StepStarted behind the end of its attempt: it says when that began, and moves nothing. */
   startLate(event: RunEvent): void {
     this.late = true;
-    if (event.logicalAttemptId === this.logicalAttemptId) this.startedAt = event.emittedAt;
+    if (event.logicalAttemptId === this.logicalAttemptId) this.startedAt = beganAt(event);
   }
 
   private beginAttempt(logicalAttemptId: string): void {

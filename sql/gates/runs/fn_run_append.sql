@@ -1,12 +1,13 @@
 -- gate: workflow_admin, dot_executor
--- An event of a run that another engine executes: {eventType, stepId, logicalAttemptId, engineAttemptId, eventData, emittedAt}. It is taken if it can have happened at this point of the log; one that is there
--- already is answered as it is ("idempotent": true). A StepStarted that comes behind the end of its attempt is kept, and marked as late. Events hold references, never bodies.
+-- An event of a run that another engine executes: {eventType, stepId, logicalAttemptId, engineAttemptId, eventData}. It is taken if it can have happened at this point of the log; one that is there
+-- already is answered as it is ("idempotent": true). A step may end before the log knows that it began: a StepStarted that waited in a spool and comes behind the end of its attempt, or of the run, is kept, and
+-- marked as late. Events hold references, never bodies.
 -- Answers {run_seq, event_id, idempotent, persisted_at}. The native engine writes its log itself.
 create or replace function writ.fn_run_append(p_run_id uuid, p_event jsonb, p_actor text, p_tenant_id text default null) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
 declare
   v_now timestamptz := writ.now(); r writ_data.run; v_type text := p_event ->> 'eventType'; v_step text := coalesce(p_event ->> 'stepId', 'RUN'); v_attempt text := coalesce(p_event ->> 'logicalAttemptId', '1');
-  v_data jsonb := coalesce(p_event -> 'eventData', '{}'); v_there writ_data.run_event; v_next text; v_wrong text; v_last text; v_run boolean;
+  v_data jsonb := coalesce(p_event -> 'eventData', '{}'); v_there writ_data.run_event; v_next text; v_wrong text; v_last text; v_run boolean; v_late boolean;
 begin
   if coalesce(btrim(p_actor), '') = '' then
     return writ_data.refusal('actor_required');
@@ -27,20 +28,23 @@ begin
   if not found then
     v_run := v_type like 'Run%' or v_type like 'Signal%';
     v_next := case v_type when 'RunApproved' then 'APPROVED' when 'RunStarted' then 'RUNNING' when 'RunPaused' then 'PAUSED' when 'RunResumed' then 'RUNNING' when 'RunCompleted' then 'COMPLETED' when 'RunFailed' then 'FAILED' when 'RunCancelled' then 'CANCELLED' end;
-    select e.event_type into v_last from writ_data.run_event e where e.run_id = p_run_id and e.step_id = v_step and e.logical_attempt = v_attempt order by e.run_seq desc limit 1;
+    -- The end of an attempt counts, also when its start is behind it.
+    select e.event_type into v_last from writ_data.run_event e where e.run_id = p_run_id and e.step_id = v_step and e.logical_attempt = v_attempt order by e.event_type = 'StepStarted', e.run_seq desc limit 1;
+    v_late := v_type = 'StepStarted' and v_step <> 'RUN' and v_last is not null;
     v_wrong := case
+      when v_late then null
       when r.status in ('COMPLETED', 'FAILED', 'CANCELLED') then format('the run is %s', r.status)
       when v_run <> (v_step = 'RUN') then format('%s is not an event of %s', v_type, v_step)
       when v_type = 'RunResumed' and r.status <> 'PAUSED' or v_type = 'RunPaused' and r.status <> 'RUNNING' or v_type = 'RunStarted' and r.status not in ('PENDING', 'APPROVED') or v_type = 'RunApproved' and r.status <> 'PENDING'
         or v_type = 'RunCompleted' and r.status <> 'RUNNING' or v_type = 'RunFailed' and r.status not in ('RUNNING', 'PAUSED') then format('the run is %s', r.status)
       when v_step <> 'RUN' and r.status not in ('RUNNING', 'PAUSED') then format('the run is %s', r.status)
-      when v_type in ('StepCompleted', 'StepFailed') and v_last is distinct from 'StepStarted' then format('attempt %s of step %s %s', v_attempt, v_step, case when v_last is null then 'has not begun' else 'has ended' end)
+      when v_type in ('StepCompleted', 'StepFailed') and v_last <> 'StepStarted' then format('attempt %s of step %s has ended', v_attempt, v_step)
       when v_type = 'StepSkipped' and v_last in ('StepCompleted', 'StepSkipped') then format('step %s has ended', v_step)
     end;
     if v_wrong is not null then
       return writ_data.refusal('EVENT_OUT_OF_ORDER', format('%s: %s.', v_type, v_wrong));
     end if;
-    if v_type = 'StepStarted' and v_last is not null then
+    if v_late then
       v_data := v_data || '{"late": true}';
     end if;
     perform writ_data.append_events(array[p_run_id], array[v_type], array[v_step], array[v_attempt], array[(p_event ->> 'engineAttemptId')::integer], array[v_data], null, null, 'fn_run_append', p_actor, v_now);

@@ -13,6 +13,7 @@ import { runChecks } from '../doctor/runs.js';
 import { schemaChecks } from '../doctor/schema.js';
 import { settingsChecks } from '../doctor/settings.js';
 import { snapshotChecks } from '../doctor/snapshots.js';
+import { spool } from '../doctor/spool.js';
 import { tableChecks } from '../doctor/tables.js';
 import { exitCodes, explain } from '../failure.js';
 import { type Output, plural, wrap } from '../output.js';
@@ -22,7 +23,8 @@ export function addDoctor(program: Command): void {
     .command('doctor')
     .description('check the database, the schema, the workers, the queue, the runs, the destinations and the ledger')
     .option('--listen-url <url>', 'the address that workers listen on, when it is not the database’s own', listenUrl)
-    .action(async (options: { listenUrl?: string }, command: Command) => {
+    .option('--spool <folder>', 'the folder of a spool of this machine: whether something waits in it')
+    .action(async (options: { listenUrl?: string; spool?: string }, command: Command) => {
       const { output, session } = contextOf(command);
       const findings = await session(
         async (db) => {
@@ -31,7 +33,14 @@ export function addDoctor(program: Command): void {
             for (const [name, check] of Object.entries(checks)) found.push(...(await check(db).catch((error) => [failed(name, error)])));
             return found;
           };
-          const server = { ...connectionChecks, clock, pooler: pooler(options.listenUrl), ...settingsChecks, ...snapshotChecks };
+          const server = {
+            ...connectionChecks,
+            clock,
+            pooler: pooler(options.listenUrl),
+            ...settingsChecks,
+            ...snapshotChecks,
+            ...(options.spool && { spool: spool(options.spool) }),
+          };
           const before = await run({ ...server, ...schemaChecks });
           const installed = await isInstalled(db).catch(() => false);
           if (!installed) process.exitCode = exitCodes.unavailable;

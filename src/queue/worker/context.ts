@@ -1,6 +1,7 @@
 /** What a handler is given, and the commit boundary behind `commit`. */
 import { createHash } from 'node:crypto';
 import type pg from 'pg';
+import { inTime } from '../../database/budget.js';
 import type { PreparedPool } from '../../database/prepared.js';
 import { fromDatabase, isConnectionLoss, refusalIn, WritError } from '../../errors/index.js';
 import { redactSecrets } from '../../secrets/redaction.js';
@@ -93,6 +94,8 @@ export interface ContextHost {
   readonly transactions: pg.Pool;
   /** For gate calls. */
   readonly gates: PreparedPool;
+  /** How long each of our own statements in a transaction of a handler may take. What the handler does in it takes as long as it takes. */
+  readonly writeBudgetMs: number;
   readonly workerId: string;
   readonly secrets: JobSecrets;
   readonly artifacts?: ArtifactStore | undefined;
@@ -232,20 +235,38 @@ export class WorkItem implements JobContext<unknown> {
   }
 
   async commit<T>(effect: (tx: Transaction) => Promise<T> | T): Promise<T> {
-    const { transactions, workerId } = this.#host;
-    const client = await transactions.connect().catch((error) => {
+    const { workerId, writeBudgetMs } = this.#host;
+    const client = await this.#connect().catch((error) => {
       throw fromDatabase(error);
     });
     let broken: Error | undefined;
+    let kept = true;
+    const letGo = () => {
+      if (kept) client.release(broken);
+      kept = false;
+    };
+    /** One that is not answered within the budget leaves a connection of which nothing is known: it is dropped, and with it what has not been committed. */
+    const within = async <A>(asked: Promise<A>, what: string): Promise<A> => {
+      try {
+        return await inTime(asked, writeBudgetMs, what);
+      } catch (error) {
+        if (isConnectionLoss(error)) broken = error as Error;
+        throw error;
+      }
+    };
     try {
-      await client.query('begin');
-      const mark = await client.query('select writ.fn_job_commit($1, $2, $3) as answer', [this.id, this.#token, workerId]);
+      await within(client.query('begin'), 'begin');
+      const marked = client.query('select writ.fn_job_commit($1, $2, $3) as answer', [this.id, this.#token, workerId]);
+      const mark = await within(marked, 'fn_job_commit');
       const result = await effect(client);
-      if (this.step) await this.#commitStep(client, result);
+      if (this.step) await within(this.#commitStep(client, result), 'fn_run_step_commit');
       await pass('before_commit', this.id);
       // With COMMIT, in one message, the question whether this is still the transaction of the mark: an effect that ended it by itself has
       // undone the mark, and must not count.
-      const answer = client.query('select pg_current_xact_id_if_assigned()::text as xid; commit') as unknown as Promise<pg.QueryResult[]>;
+      const committing = client.query('select pg_current_xact_id_if_assigned()::text as xid; commit') as unknown as Promise<
+        pg.QueryResult[]
+      >;
+      const answer = within(committing, 'commit');
       answer.catch(() => undefined); // looked at below; a fault point may wait in between
       await pass('commit_sent', this.id);
       const { xid } = mark.rows[0].answer as { xid: string };
@@ -254,21 +275,22 @@ export class WorkItem implements JobContext<unknown> {
       } catch (error) {
         // 25P02: a statement of the effect failed, and nobody let it show.
         if ((error as { code?: string }).code === '25P02') throw new WritError('effect_rolled_back', `job ${this.id}`, { cause: error });
-        if (isConnectionLoss(error)) broken = error as Error;
-        if (!broken || !(await this.#wasCommitted(xid))) throw error;
+        if (!broken) throw error;
+        letGo(); // while the server has the connection, it waits for a COMMIT that may never come
+        if (!(await this.#wasCommitted(xid))) throw error;
       }
       this.committed = true;
       await pass('after_commit', this.id);
       return result;
     } catch (error) {
       if (!broken) {
-        await client.query('rollback').catch((lost: Error) => {
+        await within(client.query('rollback'), 'rollback').catch((lost: Error) => {
           broken = lost;
         });
       }
       throw fromDatabase(error);
     } finally {
-      client.release(broken);
+      letGo();
     }
   }
 
@@ -277,6 +299,18 @@ export class WorkItem implements JobContext<unknown> {
     const answer = await call({ id: this.id, token: this.#token });
     if (commits) this.committed = true;
     return answer;
+  }
+
+  /** Waits for a connection as long as other handlers have them all, and only so long for a new one. */
+  #connect(): Promise<pg.PoolClient> {
+    const { transactions, writeBudgetMs } = this.#host;
+    const taken = transactions.waitingCount > 0 || (transactions.idleCount === 0 && transactions.totalCount >= transactions.options.max);
+    const given = transactions.connect();
+    if (taken) return given;
+    return inTime(given, writeBudgetMs, 'connect').catch((error) => {
+      given.then((client) => client.release()).catch(() => undefined); // nobody waits for it any more
+      throw error;
+    });
   }
 
   /** The output of a step, its event and what follows become part of the transaction. */
@@ -294,11 +328,8 @@ export class WorkItem implements JobContext<unknown> {
   async #wasCommitted(xid: string): Promise<boolean> {
     for (let wait = 20; wait < 20_000; wait *= 1.5) {
       try {
-        const { rows } = await this.#host.gates.query('select writ.fn_job_commit_status($1, $2, $3) as answer', [
-          this.id,
-          this.#token,
-          xid,
-        ]);
+        const { gates, writeBudgetMs } = this.#host;
+        const { rows } = await gates.ask(writeBudgetMs, 'fn_job_commit_status($1, $2, $3)', [this.id, this.#token, xid]);
         const { outcome } = rows[0].answer as { outcome: string };
         if (outcome !== 'in_progress') return outcome === 'committed';
       } catch (error) {

@@ -42,6 +42,8 @@ export interface JobSecrets {
 export interface WorkerHost {
   readonly transactions: pg.Pool;
   readonly gates: PreparedPool;
+  /** How long the database may take with a write before it counts as unanswered. */
+  readonly writeBudgetMs: number;
   readonly connection: pg.ClientConfig;
   /** For LISTEN, where the pool goes through a pooler that cannot. */
   readonly listenConnection: pg.ClientConfig;

@@ -3,6 +3,13 @@ import { refusalIn } from '../../errors/index.js';
 import { pass } from './fault-points.js';
 import type { Lease, Reported } from './lease.js';
 
+export interface Reporter {
+  readonly gates: PreparedPool;
+  readonly workerId: string;
+  /** How long the database may take before a report counts as unanswered. */
+  readonly writeBudgetMs: number;
+}
+
 interface GateAnswer {
   started_upto: number;
   retry_waiting?: number;
@@ -28,30 +35,24 @@ export interface Told {
 
 /**
  * Tells the database what became of jobs of one lease, and moves its start mark, in one call for successes and one for the rest. Sent again
- * after a lost answer it does no harm: what has ended already is refused by itself. A failure that is refused because the effect stands
+ * after an answer that was lost, or did not come within the write budget, it does no harm: what has ended already is refused by itself. A failure that is refused because the effect stands
  * (its COMMIT went through unanswered) is reported as the success it is.
  */
-export async function report(
-  pool: PreparedPool,
-  workerId: string,
-  lease: Lease,
-  outcomes: readonly Reported[],
-  startUpto: number,
-): Promise<Told> {
+export async function report(reporter: Reporter, lease: Lease, outcomes: readonly Reported[], startUpto: number): Promise<Told> {
   const failures = outcomes.filter(({ outcome }) => outcome.type !== 'succeeded');
   const successes = outcomes.filter(({ outcome }) => outcome.type === 'succeeded');
   let startedUpto = 0;
   let retries = 0;
 
   if (failures.length > 0) {
-    const answer = await call(pool, 'select writ.fn_job_abort_many($1, $2::int[], $3::text[], $4::text[], $5::text[], $6, $7) as answer', [
+    const answer = await call(reporter, 'fn_job_abort_many($1, $2::int[], $3::text[], $4::text[], $5::text[], $6, $7)', [
       lease.token,
       failures.map(({ position }) => position),
       failures.map(({ outcome }) => outcome.type),
       failures.map(({ outcome }) => ('code' in outcome ? outcome.code : null)),
       failures.map(({ outcome }) => ('message' in outcome ? outcome.message : null)),
       startUpto,
-      workerId,
+      reporter.workerId,
     ]);
     if (!answer) return { lost: true, startedUpto, retries };
     startedUpto = answer.started_upto;
@@ -63,12 +64,12 @@ export async function report(
   }
 
   const results = successes.map(({ outcome }) => (outcome.type === 'succeeded' ? outcome.result : undefined));
-  const answer = await call(pool, 'select writ.fn_job_succeed_many($1, $2::int[], $3::text[], $4, $5) as answer', [
+  const answer = await call(reporter, 'fn_job_succeed_many($1, $2::int[], $3::text[], $4, $5)', [
     lease.token,
     successes.map(({ position }) => position),
     results.some((result) => result !== undefined) ? results.map((result) => result ?? null) : null,
     startUpto,
-    workerId,
+    reporter.workerId,
   ]);
   if (!answer) return { lost: true, startedUpto, retries };
   const tooLarge = answer.refused.filter(({ reason }) => reason === 'payload_too_large').map(({ position }) => position);
@@ -79,8 +80,7 @@ export async function report(
       message: 'The result is larger than queue.payload.max_bytes.',
     } as const;
     return report(
-      pool,
-      workerId,
+      reporter,
       lease,
       tooLarge.map((position) => ({ position, outcome })),
       startUpto,
@@ -96,8 +96,8 @@ export async function report(
   };
 }
 
-async function call(pool: PreparedPool, sql: string, params: unknown[]): Promise<GateAnswer | undefined> {
-  const sent = pool.query(sql, params);
+async function call({ gates, writeBudgetMs }: Reporter, gate: string, params: unknown[]): Promise<GateAnswer | undefined> {
+  const sent = gates.ask(writeBudgetMs, gate, params);
   sent.catch(() => undefined); // looked at below; a fault point may wait in between
   await pass('finish_sent');
   const { rows } = await sent;

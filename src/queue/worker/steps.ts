@@ -27,6 +27,7 @@ interface Answer {
 
 export interface StepReportsOptions {
   readonly gates: PreparedPool;
+  readonly writeBudgetMs: number;
   readonly workerId: string;
   readonly kinds: readonly string[];
   readonly leaseMs: number;
@@ -40,7 +41,7 @@ export interface StepReportsOptions {
   /** To be reported the other way. */
   readonly onUnusual: (lease: Lease, item: WorkItem, result: string | undefined) => void;
   /** The answer to a call that may have made this lease was lost. */
-  readonly onUnheard: (token: string, error: unknown) => void;
+  readonly onUnheard: (token: string) => void;
   readonly onError: (error: unknown) => void;
 }
 
@@ -89,10 +90,11 @@ export class StepReports {
 
   /** Whether it was told. */
   async #report(ended: readonly Ended[]): Promise<boolean> {
-    const { gates, workerId, kinds, leaseMs, goesOn, onReported, onNext, onAnswer, onUnheard } = this.#options;
+    const { gates, writeBudgetMs, workerId, kinds, leaseMs, goesOn, onReported, onNext, onAnswer, onUnheard } = this.#options;
     const token = goesOn() ? uuidv7() : null;
-    const sent = gates.query(
-      'select writ.fn_run_steps_succeed($1::uuid[], $2::int[], $3::uuid[], $4::uuid[], $5::text[], $6::boolean[], $7::text[], $8, $9, $10) as answer',
+    const sent = gates.ask(
+      writeBudgetMs,
+      'fn_run_steps_succeed($1::uuid[], $2::int[], $3::uuid[], $4::uuid[], $5::text[], $6::boolean[], $7::text[], $8, $9, $10)',
       [
         ended.map(({ lease }) => lease.token),
         ended.map(({ item }) => item.position),
@@ -105,6 +107,8 @@ export class StepReports {
         leaseMs / 1000,
         workerId,
       ],
+      // It has made the lease only now, perhaps, and nobody will run what it holds.
+      () => token && onUnheard(token),
     );
     sent.catch(() => undefined); // looked at below; a fault point may wait in between
     await pass('finish_sent');
@@ -112,7 +116,7 @@ export class StepReports {
     try {
       answer = (await sent).rows[0].answer as Answer;
     } catch (error) {
-      if (token && isConnectionLoss(error)) onUnheard(token, error);
+      if (token && isConnectionLoss(error)) onUnheard(token);
       throw error;
     }
     const refusal = refusalIn(answer);

@@ -76,6 +76,7 @@ export class Worker {
     this.#pace = new Pace(this.#options.batch);
     this.#steps = new StepReports({
       gates: host.gates,
+      writeBudgetMs: host.writeBudgetMs,
       workerId: this.id,
       kinds: this.#kinds,
       leaseMs: this.#ms.lease,
@@ -339,7 +340,7 @@ export class Worker {
       const startUpto = this.#state === 'running' ? this.#startUpto(lease) : lease.startedUpto;
       if (outcomes.length === 0 && startUpto <= lease.startedUpto) break;
       try {
-        const answer = await report(this.#host.gates, this.id, lease, outcomes, startUpto);
+        const answer = await report({ ...this.#host, workerId: this.id }, lease, outcomes, startUpto);
         lease.open -= outcomes.length;
         if (this.#claims.limited && outcomes.length > 0) this.#moreWork = true;
         if (answer.lost) this.#lose(lease.token);

@@ -1,4 +1,5 @@
 /** What the commands of runs share: the runs of their database, a plan out of it, and one look at a run. */
+import { defaultBudgetMs } from '../../../database/budget.js';
 import { WritRefusal } from '../../../errors/index.js';
 import type { PlanDocument } from '../../../runs/plans/document.js';
 import { Runs } from '../../../runs/runs.js';
@@ -13,6 +14,8 @@ export const runsOf = (db: Session, by?: string): Runs =>
     register: async () => undefined, // kinds are registered by code that defines them
     calling: (call) => call(),
     authorize: undefined, // whoever has the database's address needs nobody's leave
+    writeBudgetMs: defaultBudgetMs,
+    spool: undefined,
   });
 
 interface PlanRow {
