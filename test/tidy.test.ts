@@ -30,6 +30,7 @@ const layers = [
   'secrets',
   'machines',
   'database',
+  'telemetry',
   'ledger',
   'queue',
   'schedules',
