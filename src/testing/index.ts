@@ -29,7 +29,7 @@ export interface TestDatabase {
   readonly directConnectionString: string;
   readonly clock: TestClock;
   /** Connects; closed together with the database. */
-  connect(options?: Pick<ConnectOptions, 'max' | 'actor' | 'artifacts' | 'secrets' | 'secretsCache'>): Promise<Writ>;
+  connect(options?: Pick<ConnectOptions, 'max' | 'actor' | 'artifacts' | 'secrets' | 'secretsCache' | 'observe'>): Promise<Writ>;
   /** Runs one statement as the administrator, for looking behind the gates. */
   query(sql: string, params?: unknown[]): Promise<Record<string, unknown>[]>;
   /** Closes what was connected, and drops the database. */
