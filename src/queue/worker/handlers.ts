@@ -108,8 +108,10 @@ export class Handlers {
     if (running.ended) return; // without its handler, when its time to settle was over
     running.ended = true;
     this.#running.delete(running);
-    running.item.execution?.end(outcome, running.item.committed);
-    if (measuring()) this.#measure(running, outcome);
+    // Whatever it returned: of a lease that is lost nothing can be reported.
+    const told = running.lease.lost && !running.item.committed ? undefined : outcome;
+    running.item.execution?.end(told, running.item.committed);
+    if (measuring()) this.#measure(running, told);
     this.#options.pace.ended(this.#running.size);
     this.#options.onEnd(running.lease, running.item, outcome);
   }
