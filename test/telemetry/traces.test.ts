@@ -198,7 +198,17 @@ test('what is no place in a trace is refused by itself, and no table takes it', 
       `select writ.fn_job_enqueue_alike('ping', array[writ_data.uuidv7(), writ_data.uuidv7()], null, 'test', p_traces => $1::text[]) as answer`,
       [traces],
     );
-  for (const bad of ['', 'x', good.slice(1), good.toUpperCase(), `${good}-1`, good.replace('00-', 'ff-')]) {
+  for (const bad of [
+    '',
+    'x',
+    good.slice(1),
+    good.toUpperCase(),
+    `${good}-1`,
+    good.replace('00-', 'ff-'),
+    good.replace('ab', '-b'),
+    good.replace('ab', 'xb'),
+    `${good}\n`,
+  ]) {
     expect((await enqueue(bad))[0]?.answer, bad).toMatchObject({ enqueued: 0, refused: [{ reason: 'invalid_traceparent' }] });
     expect((await alike([good, bad]))[0]?.answer, bad).toMatchObject({
       enqueued: 1,

@@ -71,7 +71,7 @@ begin
         when safe_payload is not null and writ_data.forbidden_key(safe_payload) is not null then 'forbidden_payload_key'
         when payload_classification not in ('safe_metadata', 'restricted') then 'invalid_payload_classification'
         when max_attempts < 1 then 'invalid_max_attempts'
-        when traceparent !~ '^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$' then 'invalid_traceparent'
+        when not (traceparent like '00-________________________________-________________-__' and traceparent not like '%-%-%-%-%' and traceparent !~ '[^0-9a-f-]') then 'invalid_traceparent'
         when workflow_id is not null and not writ_data.workflow_known(workflow_id, tenant) then 'unknown_workflow'
       end as reason
     from item

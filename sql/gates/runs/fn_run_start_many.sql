@@ -34,7 +34,7 @@ begin
         when encode(known, 'hex') is distinct from lower(sha256) then 'PLAN_INTEGRITY_VALIDATION_FAILED'
         when octet_length(input::text) > v_max then 'payload_too_large'
         when octet_length(concat(project, environment, request_id)) > 1000 or request_id = '' then 'invalid_idempotency_key'
-        when traceparent !~ '^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$' then 'invalid_traceparent'
+        when not (traceparent like '00-________________________________-________________-__' and traceparent not like '%-%-%-%-%' and traceparent !~ '[^0-9a-f-]') then 'invalid_traceparent'
         when engine not in ('native', 'temporal', 'external') then 'CAPABILITIES_NOT_SUPPORTED'
         when v_limit.policies[array_position(v_limit.places, index)] = 'REJECT' then 'TENANT_OVERLOADED'
       end as reason, v_limit.policies[array_position(v_limit.places, index)] is not null as waits, v_limit.times[array_position(v_limit.places, index)] as start_after

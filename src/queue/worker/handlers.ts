@@ -21,7 +21,7 @@ interface Running {
   readonly item: WorkItem;
   readonly lease: Lease;
   readonly timeoutMs: number;
-  /** By the monotonic clock. */
+  /** By the monotonic clock, if somebody measures. */
   readonly began: number;
   stoppedAt: number | undefined;
   ended: boolean;
@@ -68,7 +68,7 @@ export class Handlers {
     const timeout = handled?.job.options.timeout;
     const ofKind = timeout === undefined ? lease.timeoutMs : milliseconds(timeout);
     const timeoutMs = Math.min(item.timeoutMs ?? ofKind, ofKind);
-    const running: Running = { item, lease, timeoutMs, began: performance.now(), stoppedAt: undefined, ended: false };
+    const running: Running = { item, lease, timeoutMs, began: measuring() ? performance.now() : 0, stoppedAt: undefined, ended: false };
     this.#options.pace.began(this.#running.size);
     this.#running.add(running);
     item.startedAt = Date.now();
