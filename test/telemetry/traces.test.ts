@@ -6,6 +6,7 @@ import { context, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentel
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type CloudEvent, defineJob, definePlan, type EventReference, PermanentFailure, type Writ, webhooks } from '../../src/index.js';
 import { newWebhookSecret } from '../../src/outbox/webhooks.js';
+import { spans } from '../../src/telemetry/metrics.js';
 import { runUntilIdle, type TestDatabase, testDatabase } from '../../src/testing/index.js';
 import { registerTraces, tree } from './sdk.js';
 
@@ -281,6 +282,25 @@ test('a run, its steps and the webhooks about it are one trace, and the receiver
   const [delivered] = named('deliver shop');
   expect(delivered?.kind).toBe(SpanKind.PRODUCER);
   expect(delivered?.links.map((link) => link.context.traceId)).toEqual([id]);
+
+  // Spans are those of the table, with its kinds and no attributes but its own.
+  await writ.enqueueMany(ping, [{ input: { n: 1 } }]);
+  await runUntilIdle(other, [ping.handle(() => undefined)]);
+  const ours = traces.spans.filter((span) => span.instrumentationScope.name === 'writ');
+  const word = (name: string) => name.split(' ')[0];
+  expect(new Set(ours.map((span) => word(span.name)))).toEqual(new Set(spans.map((span) => word(span.name))));
+  for (const span of ours) {
+    const entry = spans.find((one) => word(one.name) === word(span.name));
+    expect(SpanKind[span.kind], span.name).toBe(entry?.kind);
+    expect(entry?.attributes, span.name).toEqual(expect.arrayContaining(Object.keys(span.attributes)));
+  }
+  for (const { name, attributes } of spans) {
+    const seen = ours.filter((span) => word(span.name) === word(name)).flatMap((span) => Object.keys(span.attributes));
+    expect(
+      [...attributes].filter((attribute) => !seen.includes(attribute)),
+      name,
+    ).toEqual([]);
+  }
 });
 
 test('steps of a list, steps after a wait and compensations are in the trace of their run', async () => {
