@@ -7,7 +7,6 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
-import { generatedFiles } from '../../scripts/generated.mjs';
 import { testDatabase } from '../../src/testing/index.js';
 import { until } from '../races/sessions.js';
 
@@ -67,8 +66,3 @@ test('the five minutes: what is enqueued in one process is done in another, in o
   expect(traceOf(printed, 'commit')).toBe(trace);
   expect(printed).toContain('writ.jobs.finished');
 }, 60_000);
-
-test('the reference page is what the tables say', () => {
-  const path = 'docs/reference/telemetry.md';
-  expect(readFileSync(join(root, path), 'utf8')).toBe(generatedFiles()[path]);
-});

@@ -324,11 +324,26 @@ test('steps of a list, steps after a wait and compensations are in the trace of 
     const run = await writ.start(plan, { list: [1, 2] });
     await writ.runs.deliver(run.runId, 'go');
     await run.finished();
+    // Done again, it is the same story.
+    const { runId } = await writ.runs.signal(run.runId, { type: 'RETRY_RUN' });
+    await writ.runs.deliver(String(runId), 'go');
+    await writ.runs.finished(String(runId));
   });
   await worker.stop();
   const start = 'INTERNAL request > PRODUCER start list > CONSUMER step list/';
   const steps = treeOf(id).filter((line) => line.startsWith(start) && !line.endsWith('commit'));
-  expect(steps.map((line) => line.slice(start.length))).toEqual(['begin', 'each', 'each', 'last', 'undo:begin']);
+  expect(steps.map((line) => line.slice(start.length))).toEqual([
+    'begin',
+    'begin',
+    'each',
+    'each',
+    'each',
+    'each',
+    'last',
+    'last',
+    'undo:begin',
+    'undo:begin',
+  ]);
 });
 
 test('what follows from a fact goes on with the trace of the job that it is about', async () => {
