@@ -74,6 +74,7 @@ export class Handlers {
     item.startedAt = Date.now();
     this.lastBeginAt = item.startedAt;
     item.execution = executing(item);
+    if (item.execution) lease.traced = true;
     let outcome: Outcome | undefined;
     try {
       await pass('started', item.id);

@@ -28,6 +28,8 @@ export class Lease {
   /** Jobs whose end the database has not confirmed. */
   open: number;
   reporting = false;
+  /** Some of its jobs have spans, which want to know when the database has been told. */
+  traced = false;
   /** The database no longer knows the token: nothing of it may be reported, and its handlers should stop. */
   lost = false;
 

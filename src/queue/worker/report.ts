@@ -72,7 +72,7 @@ export async function report(
     workerId,
   ]);
   if (!answer) return { lost: true, startedUpto, retries };
-  for (const { position } of successes) lease.items[position - 1]?.execution?.told();
+  if (lease.traced) for (const { position } of successes) lease.items[position - 1]?.execution?.told();
   const tooLarge = answer.refused.filter(({ reason }) => reason === 'payload_too_large').map(({ position }) => position);
   if (tooLarge.length > 0) {
     const outcome = {

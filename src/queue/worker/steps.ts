@@ -120,7 +120,7 @@ export class StepReports {
     if (refusal) throw refusal;
     count('writ.reports', 1);
     if (answer.unusual) return false;
-    for (const { item } of ended) item.execution?.told();
+    for (const { item, lease } of ended) if (lease.traced) item.execution?.told();
     const streaks = new Map(ended.map(({ item }) => [item.step?.runId, item.streak]));
     if (answer.next) onNext(answer.next, (runId) => (streaks.get(runId) ?? 0) + 1);
     const jobs = new Map<Lease, number>();
