@@ -95,6 +95,7 @@ create table writ_data.job ( -- owner writ_owner
   place integer,
   logical_attempt smallint,
   undo boolean,
+  traceparent text,
   constraint enqueued_by_is_not_blank CHECK ((btrim(enqueued_by) <> ''::text)),
   constraint executor_is_whitelisted CHECK ((executor = ANY (ARRAY['DOT'::text, 'Agent'::text, 'Hermes'::text, 'Codex'::text, 'PG_worker'::text, 'external_worker'::text, 'future_Kestra_adapter'::text]))),
   constraint input_is_stored_or_referenced CHECK (((payload_ref IS NULL) OR (input IS NULL))),
@@ -102,7 +103,8 @@ create table writ_data.job ( -- owner writ_owner
   constraint max_attempts_is_positive CHECK ((max_attempts > 0)),
   constraint payload_classification_is_known CHECK ((payload_classification = ANY (ARRAY['safe_metadata'::text, 'restricted'::text]))),
   constraint source_system_is_not_blank CHECK ((btrim(source_system) <> ''::text)),
-  constraint tenant_is_not_blank CHECK ((tenant_id <> ''::text))
+  constraint tenant_is_not_blank CHECK ((tenant_id <> ''::text)),
+  constraint traceparent_is_a_place_in_a_trace CHECK (((traceparent ~~ '00-________________________________-________________-__'::text) AND (traceparent !~~ '%-%-%-%-%'::text) AND (traceparent !~ '[^0-9a-f-]'::text))) NOT VALID
 ) partition by RANGE (job_id);
 CREATE INDEX job_by_correlation ON ONLY writ_data.job USING btree (correlation_id) WHERE (correlation_id IS NOT NULL);
 CREATE INDEX job_by_parent ON ONLY writ_data.job USING btree (parent_job_id) WHERE (parent_job_id IS NOT NULL);
@@ -114,6 +116,7 @@ comment on column writ_data.job.limit_key is 'What the limits of its kind count 
 comment on column writ_data.job.safe_payload is 'Null: empty.';
 comment on column writ_data.job.ready_seq is 'Where in its lane it stood first; null when it was enqueued for later.';
 comment on column writ_data.job.run_id is 'Set: the job is a step of this run, the step step_no of its plan; place: of an element of its list; undo: its compensation.';
+comment on column writ_data.job.traceparent is 'Where in a trace it was enqueued; of a step, where its run was started.';
 
 create table writ_data.job_cleaned ( -- owner writ_owner
   job_id uuid not null,
@@ -195,11 +198,13 @@ create table writ_data.run ( -- owner writ_owner
   created_at timestamp with time zone not null,
   moved_at timestamp with time zone not null,
   start_after timestamp with time zone,
+  traceparent text,
   constraint a_run_ends_badly_or_not_at_all CHECK ((ending = ANY (ARRAY['FAILED'::text, 'CANCELLED'::text]))),
   constraint run_pkey PRIMARY KEY (run_id),
   constraint run_status_is_known CHECK ((status = ANY (ARRAY['PENDING'::text, 'APPROVED'::text, 'RUNNING'::text, 'PAUSED'::text, 'COMPLETED'::text, 'FAILED'::text, 'CANCELLED'::text]))),
   constraint started_by_somebody CHECK ((btrim(started_by) <> ''::text)),
-  constraint tenant_is_not_blank CHECK ((tenant_id <> ''::text))
+  constraint tenant_is_not_blank CHECK ((tenant_id <> ''::text)),
+  constraint traceparent_is_a_place_in_a_trace CHECK (((traceparent ~~ '00-________________________________-________________-__'::text) AND (traceparent !~~ '%-%-%-%-%'::text) AND (traceparent !~ '[^0-9a-f-]'::text))) NOT VALID
 ) partition by RANGE (run_id);
 CREATE INDEX run_by_tenant ON ONLY writ_data.run USING btree (tenant_id, run_id);
 CREATE INDEX run_open ON ONLY writ_data.run USING btree (tenant_id) WHERE (status = ANY (ARRAY['RUNNING'::text, 'PAUSED'::text]));
@@ -210,6 +215,7 @@ comment on table writ_data.run is 'One execution of a plan. Its row is locked by
 comment on column writ_data.run.ending is 'Set: nothing new begins; when what runs has ended and what was done is undone, the run ends so.';
 comment on column writ_data.run.steered is 'Somebody has retried or skipped a step of it: then the end of a step does not decide alone what follows.';
 comment on column writ_data.run.start_after is 'Set: a run that waits is started at this time, whether there is room or not.';
+comment on column writ_data.run.traceparent is 'Where in a trace it was started.';
 
 create table writ_data.run_delivery ( -- owner writ_owner
   run_id uuid not null,
@@ -1143,7 +1149,7 @@ grant select on writ.job_kind to dot_executor;
 grant select on writ.job_kind to workflow_admin;
 grant select on writ.job_kind to writ_auditor;
 
--- view writ.job_queue; owner writ_owner; source bf4d27ac3bcef904e431096984c415f6780250b2b8ef08957d31db30f741b368
+-- view writ.job_queue; owner writ_owner; source 37e036c6e16d1597893d6e95515ed0d09088ba8ea4ea9df5706c4096c943423c
 --   job_id uuid
 --   tenant_id text
 --   job_kind text
@@ -1180,6 +1186,7 @@ grant select on writ.job_kind to writ_auditor;
 --   result_ref text
 --   cancel_requested_at timestamp with time zone
 --   limit_key text
+--   traceparent text
 grant select on writ.job_queue to dot_executor;
 grant select on writ.job_queue to workflow_admin;
 grant select on writ.job_queue to writ_auditor;
@@ -1293,7 +1300,7 @@ grant select on writ.plan to writ_auditor;
 grant select on writ.receipt to workflow_admin;
 grant select on writ.receipt to writ_auditor;
 
--- view writ.run; owner writ_owner; source bfe4cc0f822f1fc9c20cd1e6459fa5b07721d2cd28173b4f652d130c8758e3e6
+-- view writ.run; owner writ_owner; source 31cbcf6bfe9009aa6fdbc7555a2d2747cd16da3031148a667183f38236de2b2c
 --   run_id uuid
 --   tenant_id text
 --   project_id text
@@ -1312,6 +1319,7 @@ grant select on writ.receipt to writ_auditor;
 --   created_at timestamp with time zone
 --   moved_at timestamp with time zone
 --   ended_at timestamp with time zone
+--   traceparent text
 grant select on writ.run to dot_executor;
 grant select on writ.run to workflow_admin;
 grant select on writ.run to writ_auditor;
@@ -1451,6 +1459,7 @@ grant select on writ.v_job_queue_backlog to writ_auditor;
 --   result_ref text
 --   cancel_requested_at timestamp with time zone
 --   limit_key text
+--   traceparent text
 grant select on writ.v_job_queue_dead_letter_open to dot_executor;
 grant select on writ.v_job_queue_dead_letter_open to workflow_admin;
 grant select on writ.v_job_queue_dead_letter_open to writ_auditor;
@@ -1613,15 +1622,15 @@ grant execute on function writ.fn_job_dead_letter_replay(uuid,text,text,text) to
 grant execute on function writ.fn_job_enqueue(text,text,text,text,text,text,jsonb,integer,timestamp with time zone,timestamp with time zone,text,uuid,text,text,jsonb,integer,uuid,uuid) to dot_executor;
 grant execute on function writ.fn_job_enqueue(text,text,text,text,text,text,jsonb,integer,timestamp with time zone,timestamp with time zone,text,uuid,text,text,jsonb,integer,uuid,uuid) to workflow_admin;
 
--- function writ.fn_job_enqueue_alike(p_kind text, p_ids uuid[], p_inputs json, p_actor text, p_tenant_id text DEFAULT 'default'::text, p_priority smallint DEFAULT 0, p_atomic boolean DEFAULT false) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 68be7744ca98de980deeecf383231a5e
+-- function writ.fn_job_enqueue_alike(p_kind text, p_ids uuid[], p_inputs json, p_actor text, p_tenant_id text DEFAULT 'default'::text, p_priority smallint DEFAULT 0, p_atomic boolean DEFAULT false, p_traces text[] DEFAULT NULL::text[]) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body fd9cf57a0dfa2de13716381ec653e8e3
 --   set search_path=pg_catalog, pg_temp
 --   set plan_cache_mode=force_generic_plan
-grant execute on function writ.fn_job_enqueue_alike(text,uuid[],json,text,text,smallint,boolean) to dot_executor;
-grant execute on function writ.fn_job_enqueue_alike(text,uuid[],json,text,text,smallint,boolean) to workflow_admin;
+grant execute on function writ.fn_job_enqueue_alike(text,uuid[],json,text,text,smallint,boolean,text[]) to dot_executor;
+grant execute on function writ.fn_job_enqueue_alike(text,uuid[],json,text,text,smallint,boolean,text[]) to workflow_admin;
 
 -- function writ.fn_job_enqueue_many(p_jobs jsonb, p_actor text, p_tenant_id text DEFAULT 'default'::text, p_atomic boolean DEFAULT false) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body e4a4142cec2a9441e520c3d40bff8441
+--   plpgsql, volatile, security definer; owner writ_owner; body aec27eda1e0b49bc4885c1e0e6efe129
 --   set search_path=pg_catalog, pg_temp
 --   set enable_nestloop=off
 --   set plan_cache_mode=force_generic_plan
@@ -1813,6 +1822,14 @@ grant execute on function writ.fn_ledger_segment_runs(bigint) to writ_auditor;
 grant execute on function writ.fn_ledger_tick(text) to dot_executor;
 grant execute on function writ.fn_ledger_tick(text) to workflow_admin;
 
+-- function writ.fn_metrics() returns jsonb
+--   plpgsql, stable, security definer; owner writ_owner; body bb91c110eed252d6b9766a20eb55b1de
+--   set search_path=pg_catalog, pg_temp
+--   set enable_seqscan=off
+grant execute on function writ.fn_metrics() to dot_executor;
+grant execute on function writ.fn_metrics() to workflow_admin;
+grant execute on function writ.fn_metrics() to writ_auditor;
+
 -- function writ.fn_mot_graph_emit(p_workflow jsonb, p_jobs jsonb, p_actor text, p_tenant_id text DEFAULT 'default'::text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 34280646b6dbe0ce8d2a2312cf453814
 --   set search_path=pg_catalog, pg_temp
@@ -1917,13 +1934,13 @@ grant execute on function writ.fn_run_read_many(uuid[]) to workflow_admin;
 grant execute on function writ.fn_run_read_many(uuid[]) to writ_auditor;
 
 -- function writ.fn_run_signal(p_run_id uuid, p_signal jsonb, p_actor text, p_tenant_id text DEFAULT NULL::text, p_denied text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body f323f0caacb8ff5078f7627207a58295
+--   plpgsql, volatile, security definer; owner writ_owner; body 9df48e8b125eeccf38128d469d18d197
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 grant execute on function writ.fn_run_signal(uuid,jsonb,text,text,text) to workflow_admin;
 
 -- function writ.fn_run_start_many(p_runs jsonb, p_actor text, p_tenant_id text DEFAULT 'default'::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 9a48fab2c4a335b24d0aae6c7c909731
+--   plpgsql, volatile, security definer; owner writ_owner; body a964e4036bb97f9622237e9152a29dc7
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
@@ -2076,7 +2093,7 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 --   plpgsql, volatile; owner writ_owner; body bbdb22b5dac785474ed046d52dfbaf7c
 
 -- function writ_data.consumer_jobs(p_consumers text[], p_since uuid[], p_event_ids uuid[], p_event_types text[], p_subjects text[]) returns TABLE(consumer text, jobs jsonb)
---   plpgsql, volatile; owner writ_owner; body 55f884e994fb4a2ab046e058636e384c
+--   plpgsql, volatile; owner writ_owner; body 6d869e56ac50be7bad1775ea13365983
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
 --   set enable_mergejoin=off
@@ -2096,14 +2113,14 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 --   set enable_seqscan=off
 
 -- function writ_data.enqueue_steps(p_runs uuid[], p_steps smallint[], p_places integer[], p_attempts smallint[], p_undo boolean[], p_inputs text[], p_actor text, p_at timestamp with time zone, p_taken boolean[] DEFAULT NULL::boolean[], OUT ids uuid[], OUT answers text[]) returns record
---   plpgsql, volatile; owner writ_owner; body 3720d2a17e00064650db01e1eed951a7
+--   plpgsql, volatile; owner writ_owner; body 6851808e599c5d8cc00f114627431bbe
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
 --   set enable_mergejoin=off
 --   set plan_cache_mode=force_generic_plan
 
--- function writ_data.enqueue_unlike(p_kind text, p_ids uuid[], p_inputs json, p_actor text, p_tenant_id text, p_priority smallint, p_atomic boolean) returns jsonb
---   plpgsql, volatile; owner writ_owner; body 2e8b6f0bd8dc79371dec153994a8f57e
+-- function writ_data.enqueue_unlike(p_kind text, p_ids uuid[], p_inputs json, p_actor text, p_tenant_id text, p_priority smallint, p_atomic boolean, p_traces text[]) returns jsonb
+--   plpgsql, volatile; owner writ_owner; body c9f9f871cdcc09bdc957cf89c2f8b66e
 
 -- function writ_data.event_document(b writ_data.event_batch) returns text
 --   sql, stable; owner writ_owner; body c83b09d2559d494dd13f93b256f2e448
@@ -2162,7 +2179,7 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 --   set plan_cache_mode=force_generic_plan
 
 -- function writ_data.look_up(p_ids uuid[], p_attempts smallint[], p_nos smallint[], p_answers text[]) returns text[]
---   plpgsql, stable; owner writ_owner; body f25f7ebffe178deb9fbd46fd2fb28dc9
+--   plpgsql, stable; owner writ_owner; body d3b7a43a96e71b003555cb531a241bcc
 
 -- function writ_data.make_partition(p_table text, p_day date) returns boolean
 --   plpgsql, volatile; owner writ_owner; body ec33505e0d38c73e919142a9f7c33a35
@@ -2197,14 +2214,14 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 -- function writ_data.open_steps(p_run uuid) returns TABLE(step_id text, attempt smallint, step_no smallint, type text, job_id uuid)
 --   sql, stable; owner writ_owner; body 325e25b02543c340bf4ac3068f2418c2
 
--- function writ_data.outbox_event(p_id uuid, p_type text, p_subject uuid, p_tenant text, p_at timestamp with time zone, p_actor text, p_seq integer, p_step text, p_attempt text, p_engine_attempt integer, p_data jsonb, p_details jsonb) returns text
---   sql, stable; owner writ_owner; body f62449b62e76e0c74bb163f5276bbf35
+-- function writ_data.outbox_event(p_id uuid, p_type text, p_subject uuid, p_tenant text, p_at timestamp with time zone, p_actor text, p_seq integer, p_step text, p_attempt text, p_engine_attempt integer, p_data jsonb, p_details jsonb, p_trace text) returns text
+--   sql, stable; owner writ_owner; body ea397c5e2720d3d3cae8eddf36b6d014
 
 -- function writ_data.outbox_patterns(p_types text[]) returns text[]
 --   sql, immutable; owner writ_owner; body 674fd0f27275392eea64074d626b7c9a
 
 -- function writ_data.outbox_retries(p_destination text, p_limit integer, p_at timestamp with time zone) returns text
---   plpgsql, volatile; owner writ_owner; body 0f162bd720126b90bb5617e5ebceb8c3
+--   plpgsql, volatile; owner writ_owner; body 2e684f0474939120850d19914dac0351
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
 --   set enable_mergejoin=off
@@ -2214,7 +2231,7 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 --   sql, stable; owner writ_owner; body dbd5a905fb33950238915f084e04d4dc
 
 -- function writ_data.outbox_window(p_xid xid8, p_batch uuid, p_types text[], p_tenant text, p_limit integer, p_events integer, OUT events text, OUT xid xid8, OUT batch_id uuid, OUT more boolean, OUT oldest timestamp with time zone, OUT subjects uuid[]) returns record
---   plpgsql, stable; owner writ_owner; body 55953d2cd6c928e2e1ea1773356a1ae9
+--   plpgsql, stable; owner writ_owner; body abeaaa5a442b6d108d720cfac9f641ee
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
 --   set enable_mergejoin=off
@@ -2362,7 +2379,7 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 --   set enable_seqscan=off
 
 -- function writ_data.steps_straight(p_tokens uuid[], p_positions integer[], p_jobs uuid[], p_runs uuid[], p_results text[], p_take boolean[], p_kinds text[], p_lo uuid, p_hi uuid, p_leases integer, p_max_bytes integer, p_max_attempts smallint, p_token uuid, p_ttl double precision, p_timeout double precision, p_holder text, p_at timestamp with time zone, OUT usual boolean, OUT ended uuid[], OUT answers text, OUT going integer) returns record
---   plpgsql, volatile; owner writ_owner; body d5b6747848174a9249cb73f7c20ce441
+--   plpgsql, volatile; owner writ_owner; body 37c06fbac0377e185fa907742746596b
 
 -- function writ_data.streams_go_on(p_destination text, p_streams uuid[], p_at timestamp with time zone) returns void
 --   sql, volatile; owner writ_owner; body f4ac00a18ed6af3d2a514db3763bd9ee

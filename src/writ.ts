@@ -1,12 +1,11 @@
 /** The door to everything: a connection to one database in which Writ is installed, or will be. */
-import pg from 'pg';
 import type { ConnectOptions } from './connect-options.js';
 import { budget, defaultBudgetMs } from './database/budget.js';
 import { Coalescer } from './database/coalescer.js';
 import { type AnyConnection, type Queryable, queryable } from './database/connection.js';
 import { gate, readRows } from './database/gate.js';
 import { type MigrateOptions, type MigrationPlan, migrate, planMigration } from './database/migrate.js';
-import { PreparedPool } from './database/prepared.js';
+import { openPools, type Pools } from './database/pools.js';
 import { isUuid } from './database/uuid.js';
 import { fromDatabase, WritError, WritRefusal } from './errors/index.js';
 import { turnLedger } from './ledger/clockwork.js';
@@ -28,6 +27,7 @@ import {
   type ManyItem,
   send,
   toItem,
+  toItems,
 } from './queue/enqueue.js';
 import { type EmittedGraph, type GraphJob, type Workflow, workflowJson } from './queue/graph.js';
 import type { HandledJob, JobKind } from './queue/job.js';
@@ -43,12 +43,13 @@ import { Scheduler } from './schedules/scheduler.js';
 import { Schedules } from './schedules/schedules.js';
 import { refuseSecrets } from './secrets/redaction.js';
 import { Secrets } from './secrets/secrets.js';
+import { observe } from './telemetry/observe.js';
+import { detached, sending, traced } from './telemetry/sending.js';
 
 export class Writ {
   /** Jobs that recur by the clock. Every worker fires what is due. */
   readonly schedules: Schedules;
-  /** Two pools: a handler that waits inside its transaction must not keep the calls waiting that would let it go on. */
-  readonly #pools: { readonly transactions: pg.Pool; readonly gates: pg.Pool; readonly prepared: PreparedPool } | undefined;
+  readonly #pools: Pools | undefined;
   /** Statements are named where the connections are our own. */
   readonly #db: Queryable;
   readonly #options: ConnectOptions;
@@ -70,6 +71,7 @@ export class Writ {
   readonly #secrets: Secrets;
   readonly #writeBudgetMs: number;
   readonly #calls = new Set<Promise<unknown>>();
+  #stopObserving: (() => void) | undefined;
   #closed = false;
 
   private constructor(options: ConnectOptions) {
@@ -78,15 +80,7 @@ export class Writ {
     this.#secrets = new Secrets(options.secrets, milliseconds(options.secretsCache ?? '1m'));
     this.#writeBudgetMs = budget(milliseconds(options.writeBudget ?? defaultBudgetMs));
     if (options.connectionString) {
-      const settings = { connectionString: options.connectionString, application_name: 'writ', keepAlive: true };
-      const gates = new pg.Pool({ ...settings, max: 4 });
-      this.#pools = { transactions: new pg.Pool({ ...settings, max: options.max ?? 10 }), gates, prepared: new PreparedPool(gates) };
-      // A connection that dies is replaced by the pool; whoever was using it hears of it from its own statement. Without a listener Node
-      // would end the process instead.
-      for (const pool of [this.#pools.transactions, gates]) {
-        pool.on('error', () => undefined);
-        pool.on('connect', (client) => client.on('error', () => undefined));
-      }
+      this.#pools = openPools(options.connectionString, options.max);
       this.#db = this.#pools.prepared;
     } else if (options.db) {
       this.#db = queryable(options.db);
@@ -131,6 +125,7 @@ export class Writ {
     try {
       await writ.#db.query('select 1');
       if (options.ledger) await writ.ledger.assertNotOlder(options.ledger);
+      if (options.observe) writ.#stopObserving = observe(writ.#db);
       return writ;
     } catch (error) {
       await writ.#endPools();
@@ -158,10 +153,7 @@ export class Writ {
 
   /** Enqueues a job. Resolves when it is durable, or, with `db`, when it is part of your transaction. Throws WritRefusal. */
   async enqueue<Sent, Received>(job: JobKind<Sent, Received>, ...[input, options = {}]: InputOf<Sent>): Promise<Enqueued> {
-    const kind = job as unknown as JobKind<never, unknown>;
-    // The ordinary call goes straight to the others that are asked for now: steps that wait for nothing would still cost more than the rest.
-    const straight = this.#known.has(kind) && !options.db && options.coalesce !== false && !this.#closed;
-    const outcome = await (straight ? this.#coalescer.add(new JobItem(kind, input, options)) : this.#enqueue(kind, input, options));
+    const outcome = await this.#traced(job as unknown as JobKind<never, unknown>, input, options);
     if (outcome instanceof WritRefusal) throw outcome;
     return outcome;
   }
@@ -169,15 +161,23 @@ export class Writ {
   /** As `enqueue`, but answers a refusal instead of throwing it. */
   async tryEnqueue<Sent, Received>(job: JobKind<Sent, Received>, ...[input, options = {}]: InputOf<Sent>): Promise<Enqueued | WritRefusal> {
     try {
-      return await this.#enqueue(job as unknown as JobKind<never, unknown>, input, options);
+      return await this.#traced(job as unknown as JobKind<never, unknown>, input, options);
     } catch (error) {
       if (error instanceof WritRefusal) return error;
       throw error;
     }
   }
 
-  #enqueue(job: JobKind<never, unknown>, input: unknown, options: EnqueueOptions & EnqueueCall): Promise<Enqueued | WritRefusal> {
-    return this.#untilDone(() => this.#enqueueOne(job, input, options));
+  #traced(job: JobKind<never, unknown>, input: unknown, options: EnqueueOptions & EnqueueCall): Promise<Enqueued | WritRefusal> {
+    const span = sending('enqueue', job.kind);
+    return span ? span.over((traceparent) => this.#enqueue(job, input, options, traceparent)) : this.#enqueue(job, input, options);
+  }
+
+  #enqueue(job: JobKind<never, unknown>, input: unknown, options: EnqueueOptions & EnqueueCall, traceparent?: string) {
+    // The ordinary call goes straight to the others that are asked for now: steps that wait for nothing would still cost more than the rest.
+    const straight = this.#known.has(job) && !options.db && options.coalesce !== false && !this.#closed;
+    if (straight) return this.#coalescer.add(new JobItem(job, input, options, traceparent));
+    return this.#untilDone(() => this.#enqueueOne(job, input, options, traceparent));
   }
 
   /** `close` waits for calls that were made before it. */
@@ -192,8 +192,8 @@ export class Writ {
     }
   }
 
-  async #enqueueOne(job: JobKind<never, unknown>, input: unknown, options: EnqueueOptions & EnqueueCall): Promise<Enqueued | WritRefusal> {
-    const item = await toItem(job, input, options);
+  async #enqueueOne(job: JobKind<never, unknown>, input: unknown, options: EnqueueOptions & EnqueueCall, traceparent?: string) {
+    const item = await toItem(job, input, options, traceparent);
     await this.#register(job);
     if (!job.validated) this.#known.add(job);
     if (!options.db && options.coalesce !== false) return this.#coalescer.add(item);
@@ -207,7 +207,7 @@ export class Writ {
     items: readonly ManyItem<Sent>[],
     options: CallOptions = {},
   ): Promise<Enqueued[]> {
-    const outcomes = await this.#untilDone(() => this.#enqueueMany(job, items, options, true));
+    const outcomes = await this.#enqueueMany(job, items, options, true);
     const refused = outcomes.find((outcome) => outcome instanceof WritRefusal);
     if (refused) throw refused;
     return outcomes as Enqueued[];
@@ -219,28 +219,27 @@ export class Writ {
     items: readonly ManyItem<Sent>[],
     options: CallOptions = {},
   ): Promise<(Enqueued | WritRefusal)[]> {
-    return this.#untilDone(() => this.#enqueueMany(job, items, options, false));
+    return this.#enqueueMany(job, items, options, false);
   }
 
-  async #enqueueMany<Sent, Received>(
-    job: JobKind<Sent, Received>,
-    items: readonly ManyItem<Sent>[],
-    options: CallOptions,
-    atomic: boolean,
-  ): Promise<(Enqueued | WritRefusal)[]> {
+  #enqueueMany<Sent, Received>(job: JobKind<Sent, Received>, items: readonly ManyItem<Sent>[], options: CallOptions, atomic: boolean) {
     const kind = job as unknown as JobKind<never, unknown>;
+    const enqueue = (trace?: string) => this.#enqueueAll(kind, items as never, options, atomic, trace);
+    return this.#untilDone(() => traced('enqueue', kind.kind, items.length, enqueue));
+  }
+
+  async #enqueueAll(
+    kind: JobKind<never, unknown>,
+    items: readonly ManyItem<never>[],
+    { db }: CallOptions,
+    atomic: boolean,
+    trace?: string,
+  ) {
     await this.#register(kind);
-    const prepared = await Promise.all(
-      items.map(({ input, ...rest }: EnqueueOptions & { readonly input?: unknown }) =>
-        toItem(kind, input, rest).catch((error: unknown) => {
-          if (error instanceof WritRefusal) return error;
-          throw error;
-        }),
-      ),
-    );
+    const prepared = await toItems(kind, items, trace);
     const good = prepared.filter((item): item is Item => !(item instanceof WritRefusal));
     if (good.length === 0 || (atomic && good.length < prepared.length)) return prepared.filter((item) => item instanceof WritRefusal);
-    const sent = await this.#send(options.db, good, atomic);
+    const sent = await this.#send(db, good, atomic);
     let next = 0;
     return prepared.map((item) => (item instanceof WritRefusal ? item : (sent[next++] as Enqueued | WritRefusal)));
   }
@@ -251,13 +250,14 @@ export class Writ {
     jobs: readonly [...{ [Place in keyof Sents]: GraphJob<Sents[Place]> }],
     options: CallOptions = {},
   ): Promise<EmittedGraph> {
-    return this.#untilDone(() => this.#emitGraph(workflow, jobs as readonly GraphJob<unknown>[], options));
+    const emit = (trace?: string) => this.#emitGraph(workflow, jobs as readonly GraphJob<unknown>[], options, trace);
+    return this.#untilDone(() => traced('enqueue', workflow.kind, jobs.length, emit));
   }
 
-  async #emitGraph(workflow: Workflow, jobs: readonly GraphJob<unknown>[], { db }: CallOptions): Promise<EmittedGraph> {
+  async #emitGraph(workflow: Workflow, jobs: readonly GraphJob<unknown>[], { db }: CallOptions, trace?: string): Promise<EmittedGraph> {
     const kinds = jobs.map(({ job }) => job as unknown as JobKind<never, unknown>);
     await Promise.all(kinds.map((kind) => this.#register(kind)));
-    const items = await Promise.all(jobs.map(({ job: _, input, ...rest }, n) => toItem(kinds[n] as JobKind<never, unknown>, input, rest)));
+    const items = await Promise.all(jobs.map(({ job: _, input, ...rest }, n) => toItem(kinds[n] as (typeof kinds)[0], input, rest, trace)));
     const params = [workflowJson(workflow), `[${items.map((item) => item.json()).join(',')}]`, this.#actor, workflow.tenant ?? 'default'];
     const answer = await this.#gate('fn_mot_graph_emit', params, db && queryable(db));
     return { workflowId: String(answer.workflow_id), jobIds: answer.job_ids as string[], duplicate: answer.duplicate === true };
@@ -349,7 +349,7 @@ export class Writ {
       options,
     );
     this.#workers.add(worker);
-    await worker.start();
+    await detached(() => worker.start());
     return worker;
   }
 
@@ -386,6 +386,7 @@ export class Writ {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
+    this.#stopObserving?.();
     await Promise.all([this.#outbox.close(), ...[...this.#workers].map((worker) => worker.stop())]);
     await Promise.allSettled(this.#calls);
     await this.#coalescer.idle();
