@@ -1,8 +1,7 @@
 /** The door to everything: a connection to one database in which Writ is installed, or will be. */
 import type { ConnectOptions } from './connect-options.js';
 import { budget, defaultBudgetMs } from './database/budget.js';
-import { Coalescer } from './database/coalescer.js';
-import { type AnyConnection, type Queryable, queryable } from './database/connection.js';
+import { type Queryable, queryable } from './database/connection.js';
 import { gate, readRows } from './database/gate.js';
 import { type MigrateOptions, type MigrationPlan, migrate, planMigration } from './database/migrate.js';
 import { openPools, type Pools } from './database/pools.js';
@@ -16,21 +15,10 @@ import { Outbox } from './outbox/outbox.js';
 import type { Relay, RelayOptions } from './outbox/relay.js';
 import { Consumers } from './queue/consumers.js';
 import { milliseconds } from './queue/duration.js';
-import {
-  type CallOptions,
-  type EnqueueCall,
-  type Enqueued,
-  type EnqueueOptions,
-  type InputOf,
-  type Item,
-  JobItem,
-  type ManyItem,
-  send,
-  toItem,
-  toItems,
-} from './queue/enqueue.js';
-import { type EmittedGraph, type GraphJob, type Workflow, workflowJson } from './queue/graph.js';
+import type { CallOptions, Enqueued, InputOf, ManyItem } from './queue/enqueue.js';
+import type { EmittedGraph, GraphJob, Workflow } from './queue/graph.js';
 import type { HandledJob, JobKind } from './queue/job.js';
+import { Producer } from './queue/producer.js';
 import { Subscriptions } from './queue/subscriptions.js';
 import type { WorkerOptions } from './queue/worker/options.js';
 import { Worker } from './queue/worker/worker.js';
@@ -44,7 +32,7 @@ import { Schedules } from './schedules/schedules.js';
 import { refuseSecrets } from './secrets/redaction.js';
 import { Secrets } from './secrets/secrets.js';
 import { observe } from './telemetry/observe.js';
-import { detached, sending, traced } from './telemetry/sending.js';
+import { detached } from './telemetry/sending.js';
 
 export class Writ {
   /** Jobs that recur by the clock. Every worker fires what is due. */
@@ -54,10 +42,7 @@ export class Writ {
   readonly #db: Queryable;
   readonly #options: ConnectOptions;
   readonly #actor: string;
-  readonly #coalescer: Coalescer<Item, Enqueued | WritRefusal>;
-  readonly #kinds = new Map<string, Promise<void>>();
-  /** Kinds that the database knows, and whose inputs need no look. */
-  readonly #known = new WeakSet<JobKind<never, unknown>>();
+  readonly #producer: Producer;
   readonly #workers = new Set<Worker>();
   /** Plans and their runs: starting, looking, signalling. */
   readonly runs: Runs;
@@ -87,30 +72,29 @@ export class Writ {
     } else {
       throw new WritError('invalid_argument', 'Writ.connect needs connectionString or db');
     }
-    this.#coalescer = new Coalescer(
-      (items) => send(this.#db, items, this.#actor),
-      (item) => (item.input?.length ?? 0) + 200,
-    );
+    const register = (job: JobKind<never, unknown>) => this.#producer.register(job);
+    const calling = <T>(call: () => Promise<T>) => this.#untilDone(call);
+    this.#producer = new Producer({ db: this.#db, actor: this.#actor, calling, closed: () => this.#closed });
     this.schedules = new Schedules({
       db: this.#db,
       actor: this.#actor,
-      register: (job) => this.#register(job),
-      calling: (call) => this.#untilDone(call),
+      register,
+      calling,
     });
     const gate = (name: string, params: (string | null)[]) => this.#gate(name, params);
     const rows = (view: string) => this.#rows(view);
     this.runs = new Runs({
       db: this.#db,
       actor: this.#actor,
-      register: (job) => this.#register(job),
-      calling: (call) => this.#untilDone(call),
+      register,
+      calling,
       authorize: options.authorizeSignal,
       writeBudgetMs: this.#writeBudgetMs,
       spool: options.spool,
     });
     this.ledger = new Ledger(this.#db, this.#actor);
     this.#outbox = new Outbox(this.#db, this.#actor, options.listenConnectionString ?? options.connectionString);
-    this.consumers = new Consumers({ gate, rows, register: (job) => this.#register(job) }, this.#actor);
+    this.consumers = new Consumers({ gate, rows, register }, this.#actor);
     this.subscriptions = new Subscriptions({ gate, rows }, this.#actor);
   }
 
@@ -153,7 +137,7 @@ export class Writ {
 
   /** Enqueues a job. Resolves when it is durable, or, with `db`, when it is part of your transaction. Throws WritRefusal. */
   async enqueue<Sent, Received>(job: JobKind<Sent, Received>, ...[input, options = {}]: InputOf<Sent>): Promise<Enqueued> {
-    const outcome = await this.#traced(job as unknown as JobKind<never, unknown>, input, options);
+    const outcome = await this.#producer.enqueue(job as unknown as JobKind<never, unknown>, input, options);
     if (outcome instanceof WritRefusal) throw outcome;
     return outcome;
   }
@@ -161,23 +145,11 @@ export class Writ {
   /** As `enqueue`, but answers a refusal instead of throwing it. */
   async tryEnqueue<Sent, Received>(job: JobKind<Sent, Received>, ...[input, options = {}]: InputOf<Sent>): Promise<Enqueued | WritRefusal> {
     try {
-      return await this.#traced(job as unknown as JobKind<never, unknown>, input, options);
+      return await this.#producer.enqueue(job as unknown as JobKind<never, unknown>, input, options);
     } catch (error) {
       if (error instanceof WritRefusal) return error;
       throw error;
     }
-  }
-
-  #traced(job: JobKind<never, unknown>, input: unknown, options: EnqueueOptions & EnqueueCall): Promise<Enqueued | WritRefusal> {
-    const span = sending('enqueue', job.kind);
-    return span ? span.over((traceparent) => this.#enqueue(job, input, options, traceparent)) : this.#enqueue(job, input, options);
-  }
-
-  #enqueue(job: JobKind<never, unknown>, input: unknown, options: EnqueueOptions & EnqueueCall, traceparent?: string) {
-    // The ordinary call goes straight to the others that are asked for now: steps that wait for nothing would still cost more than the rest.
-    const straight = this.#known.has(job) && !options.db && options.coalesce !== false && !this.#closed;
-    if (straight) return this.#coalescer.add(new JobItem(job, input, options, traceparent));
-    return this.#untilDone(() => this.#enqueueOne(job, input, options, traceparent));
   }
 
   /** `close` waits for calls that were made before it. */
@@ -192,22 +164,13 @@ export class Writ {
     }
   }
 
-  async #enqueueOne(job: JobKind<never, unknown>, input: unknown, options: EnqueueOptions & EnqueueCall, traceparent?: string) {
-    const item = await toItem(job, input, options, traceparent);
-    await this.#register(job);
-    if (!job.validated) this.#known.add(job);
-    if (!options.db && options.coalesce !== false) return this.#coalescer.add(item);
-    const [outcome] = await this.#send(options.db, [item]);
-    return outcome as Enqueued | WritRefusal;
-  }
-
   /** Enqueues many jobs of one kind in one call, all or none: the first refusal is thrown, and then nothing is enqueued. */
   async enqueueMany<Sent, Received>(
     job: JobKind<Sent, Received>,
     items: readonly ManyItem<Sent>[],
     options: CallOptions = {},
   ): Promise<Enqueued[]> {
-    const outcomes = await this.#enqueueMany(job, items, options, true);
+    const outcomes = await this.#producer.enqueueMany(job as unknown as JobKind<never, unknown>, items as never, options, true);
     const refused = outcomes.find((outcome) => outcome instanceof WritRefusal);
     if (refused) throw refused;
     return outcomes as Enqueued[];
@@ -219,29 +182,7 @@ export class Writ {
     items: readonly ManyItem<Sent>[],
     options: CallOptions = {},
   ): Promise<(Enqueued | WritRefusal)[]> {
-    return this.#enqueueMany(job, items, options, false);
-  }
-
-  #enqueueMany<Sent, Received>(job: JobKind<Sent, Received>, items: readonly ManyItem<Sent>[], options: CallOptions, atomic: boolean) {
-    const kind = job as unknown as JobKind<never, unknown>;
-    const enqueue = (trace?: string) => this.#enqueueAll(kind, items as never, options, atomic, trace);
-    return this.#untilDone(() => traced('enqueue', kind.kind, items.length, enqueue));
-  }
-
-  async #enqueueAll(
-    kind: JobKind<never, unknown>,
-    items: readonly ManyItem<never>[],
-    { db }: CallOptions,
-    atomic: boolean,
-    trace?: string,
-  ) {
-    await this.#register(kind);
-    const prepared = await toItems(kind, items, trace);
-    const good = prepared.filter((item): item is Item => !(item instanceof WritRefusal));
-    if (good.length === 0 || (atomic && good.length < prepared.length)) return prepared.filter((item) => item instanceof WritRefusal);
-    const sent = await this.#send(db, good, atomic);
-    let next = 0;
-    return prepared.map((item) => (item instanceof WritRefusal ? item : (sent[next++] as Enqueued | WritRefusal)));
+    return this.#producer.enqueueMany(job as unknown as JobKind<never, unknown>, items as never, options, false);
   }
 
   /** Emits jobs of one or several kinds that belong together, all or none. With the same `key` or `id` again it answers what is there. */
@@ -250,35 +191,7 @@ export class Writ {
     jobs: readonly [...{ [Place in keyof Sents]: GraphJob<Sents[Place]> }],
     options: CallOptions = {},
   ): Promise<EmittedGraph> {
-    const emit = (trace?: string) => this.#emitGraph(workflow, jobs as readonly GraphJob<unknown>[], options, trace);
-    return this.#untilDone(() => traced('enqueue', workflow.kind, jobs.length, emit));
-  }
-
-  async #emitGraph(workflow: Workflow, jobs: readonly GraphJob<unknown>[], { db }: CallOptions, trace?: string): Promise<EmittedGraph> {
-    const kinds = jobs.map(({ job }) => job as unknown as JobKind<never, unknown>);
-    await Promise.all(kinds.map((kind) => this.#register(kind)));
-    const items = await Promise.all(jobs.map(({ job: _, input, ...rest }, n) => toItem(kinds[n] as (typeof kinds)[0], input, rest, trace)));
-    const params = [workflowJson(workflow), `[${items.map((item) => item.json()).join(',')}]`, this.#actor, workflow.tenant ?? 'default'];
-    const answer = await this.#gate('fn_mot_graph_emit', params, db && queryable(db));
-    return { workflowId: String(answer.workflow_id), jobIds: answer.job_ids as string[], duplicate: answer.duplicate === true };
-  }
-
-  async #send(db: AnyConnection | undefined, items: readonly Item[], atomic = false): Promise<(Enqueued | WritRefusal)[]> {
-    try {
-      return await send(db ? queryable(db) : this.#db, items, this.#actor, atomic);
-    } catch (error) {
-      throw fromDatabase(error);
-    }
-  }
-
-  /** Tells the database about a kind, once per connection. Outside the caller's transaction: its rollback must not undo it. */
-  #register(job: JobKind<never, unknown>): Promise<void> {
-    const known = this.#kinds.get(job.kind);
-    if (known) return known;
-    const registering = this.#gate('fn_job_kind_register', [job.kind, JSON.stringify(job.definition), this.#actor]).then(() => undefined);
-    registering.catch(() => this.#kinds.delete(job.kind));
-    this.#kinds.set(job.kind, registering);
-    return registering;
+    return this.#producer.emitGraph(workflow, jobs as readonly GraphJob<unknown>[], options);
   }
 
   /** Cancels a job: at once when no worker holds it, by request when one does. */
@@ -326,7 +239,7 @@ export class Writ {
   /** Starts a worker. It is stopped by its own `stop`, or by `close`. */
   async work(handlers: readonly HandledJob[], options: WorkerOptions = {}): Promise<Worker> {
     if (!this.#pools || !this.#options.connectionString) throw new WritError('connection_string_required');
-    await Promise.all(handlers.map((handled) => this.#register(handled.job)));
+    await Promise.all(handlers.map((handled) => this.#producer.register(handled.job)));
     const connection = { connectionString: this.#options.connectionString, application_name: 'writ worker' };
     const worker = new Worker(
       {
@@ -365,10 +278,8 @@ export class Writ {
 
   #gate(name: string, params: (string | null)[], db = this.#db): Promise<Record<string, unknown>> {
     const casts: Record<string, string> = {
-      fn_job_kind_register: '$1, $2::text::jsonb, $3',
       fn_tenant_weight_set: '$1, $2::text::float8, $3',
       fn_job_queue_health: params.length ? '$1::text::text[]' : '',
-      fn_mot_graph_emit: '$1::text::jsonb, $2::text::jsonb, $3, $4',
       fn_consumer_register: '$1, $2, $3, $4::text::jsonb, $5',
       fn_job_subscription_put: '$1, $2, $3, $4::text::integer, $5',
     };
@@ -389,7 +300,7 @@ export class Writ {
     this.#stopObserving?.();
     await Promise.all([this.#outbox.close(), ...[...this.#workers].map((worker) => worker.stop())]);
     await Promise.allSettled(this.#calls);
-    await this.#coalescer.idle();
+    await this.#producer.idle();
     await this.runs.close();
     await this.#endPools();
   }
