@@ -5,6 +5,7 @@ import { readSchemaObjects } from '../dist/database/schema.js';
 import { registry } from '../dist/errors/index.js';
 import { diagram, guardSql, jobFacts, machines } from '../dist/machines/index.js';
 import { receiptReasonsSql, receiptsPage } from './receipts.mjs';
+import { telemetryPage } from './telemetry.mjs';
 
 /** @returns {Record<string, string>} */
 export function generatedFiles() {
@@ -16,6 +17,7 @@ export function generatedFiles() {
     'docs/reference/errors.md': errorsPage(),
     'docs/reference/gates.md': gatesPage(),
     'docs/reference/commands.md': commandsPage(),
+    'docs/reference/telemetry.md': telemetryPage(),
   };
   const guards = machines.flatMap((machine) =>
     machine.stored ? [[`sql/gates/${machine.stored.layer}/guard_${machine.name.replaceAll('-', '_')}.sql`, guardSql(machine)]] : [],

@@ -36,4 +36,6 @@ export interface ConnectOptions {
   readonly secrets?: SecretsProvider;
   /** How long a secret is kept in memory before it is asked for again; '1m' unless given, 0 for not at all. */
   readonly secretsCache?: Duration;
+  /** Tells OpenTelemetry what is in the database each time metrics are collected: backlog, lag, alerts. For one process of all, since each would tell the same. Register the SDK before you connect. */
+  readonly observe?: boolean;
 }

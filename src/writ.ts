@@ -1,12 +1,10 @@
 /** The door to everything: a connection to one database in which Writ is installed, or will be. */
-import pg from 'pg';
 import type { ConnectOptions } from './connect-options.js';
 import { budget, defaultBudgetMs } from './database/budget.js';
-import { Coalescer } from './database/coalescer.js';
-import { type AnyConnection, type Queryable, queryable } from './database/connection.js';
+import { type Queryable, queryable } from './database/connection.js';
 import { gate, readRows } from './database/gate.js';
 import { type MigrateOptions, type MigrationPlan, migrate, planMigration } from './database/migrate.js';
-import { PreparedPool } from './database/prepared.js';
+import { openPools, type Pools } from './database/pools.js';
 import { isUuid } from './database/uuid.js';
 import { fromDatabase, WritError, WritRefusal } from './errors/index.js';
 import type { Contracts } from './governance/contracts.js';
@@ -19,20 +17,10 @@ import { Outbox } from './outbox/outbox.js';
 import type { Relay, RelayOptions } from './outbox/relay.js';
 import { Consumers } from './queue/consumers.js';
 import { milliseconds } from './queue/duration.js';
-import {
-  type CallOptions,
-  type EnqueueCall,
-  type Enqueued,
-  type EnqueueOptions,
-  type InputOf,
-  type Item,
-  JobItem,
-  type ManyItem,
-  send,
-  toItem,
-} from './queue/enqueue.js';
-import { type EmittedGraph, type GraphJob, type Workflow, workflowJson } from './queue/graph.js';
+import type { CallOptions, Enqueued, InputOf, ManyItem } from './queue/enqueue.js';
+import type { EmittedGraph, GraphJob, Workflow } from './queue/graph.js';
 import type { HandledJob, JobKind } from './queue/job.js';
+import { Producer } from './queue/producer.js';
 import { Subscriptions } from './queue/subscriptions.js';
 import type { WorkerOptions } from './queue/worker/options.js';
 import { Worker } from './queue/worker/worker.js';
@@ -45,20 +33,18 @@ import { Scheduler } from './schedules/scheduler.js';
 import { Schedules } from './schedules/schedules.js';
 import { refuseSecrets } from './secrets/redaction.js';
 import { Secrets } from './secrets/secrets.js';
+import { observe } from './telemetry/observe.js';
+import { detached } from './telemetry/sending.js';
 
 export class Writ {
   /** Jobs that recur by the clock. Every worker fires what is due. */
   readonly schedules: Schedules;
-  /** Two pools: a handler that waits inside its transaction must not keep the calls waiting that would let it go on. */
-  readonly #pools: { readonly transactions: pg.Pool; readonly gates: pg.Pool; readonly prepared: PreparedPool } | undefined;
+  readonly #pools: Pools | undefined;
   /** Statements are named where the connections are our own. */
   readonly #db: Queryable;
   readonly #options: ConnectOptions;
   readonly #actor: string;
-  readonly #coalescer: Coalescer<Item, Enqueued | WritRefusal>;
-  readonly #kinds = new Map<string, Promise<void>>();
-  /** Kinds that the database knows, and whose inputs need no look. */
-  readonly #known = new WeakSet<JobKind<never, unknown>>();
+  readonly #producer: Producer;
   readonly #workers = new Set<Worker>();
   /** Plans and their runs: starting, looking, signalling. */
   readonly runs: Runs;
@@ -74,6 +60,7 @@ export class Writ {
   readonly #secrets: Secrets;
   readonly #writeBudgetMs: number;
   readonly #calls = new Set<Promise<unknown>>();
+  #stopObserving: (() => void) | undefined;
   #closed = false;
 
   private constructor(options: ConnectOptions) {
@@ -82,46 +69,37 @@ export class Writ {
     this.#secrets = new Secrets(options.secrets, milliseconds(options.secretsCache ?? '1m'));
     this.#writeBudgetMs = budget(milliseconds(options.writeBudget ?? defaultBudgetMs));
     if (options.connectionString) {
-      const settings = { connectionString: options.connectionString, application_name: 'writ', keepAlive: true };
-      const gates = new pg.Pool({ ...settings, max: 4 });
-      this.#pools = { transactions: new pg.Pool({ ...settings, max: options.max ?? 10 }), gates, prepared: new PreparedPool(gates) };
-      // A connection that dies is replaced by the pool; whoever was using it hears of it from its own statement. Without a listener Node
-      // would end the process instead.
-      for (const pool of [this.#pools.transactions, gates]) {
-        pool.on('error', () => undefined);
-        pool.on('connect', (client) => client.on('error', () => undefined));
-      }
+      this.#pools = openPools(options.connectionString, options.max);
       this.#db = this.#pools.prepared;
     } else if (options.db) {
       this.#db = queryable(options.db);
     } else {
       throw new WritError('invalid_argument', 'Writ.connect needs connectionString or db');
     }
-    this.#coalescer = new Coalescer(
-      (items) => send(this.#db, items, this.#actor),
-      (item) => (item.input?.length ?? 0) + 200,
-    );
+    const register = (job: JobKind<never, unknown>) => this.#producer.register(job);
+    const calling = <T>(call: () => Promise<T>) => this.#untilDone(call);
+    this.#producer = new Producer({ db: this.#db, actor: this.#actor, calling, closed: () => this.#closed });
     this.schedules = new Schedules({
       db: this.#db,
       actor: this.#actor,
-      register: (job) => this.#register(job),
-      calling: (call) => this.#untilDone(call),
+      register,
+      calling,
     });
     const gate = (name: string, params: (string | null)[]) => this.#gate(name, params);
     const rows = (view: string) => this.#rows(view);
     this.runs = new Runs({
       db: this.#db,
       actor: this.#actor,
-      register: (job) => this.#register(job),
-      calling: (call) => this.#untilDone(call),
+      register,
+      calling,
       authorize: options.authorizeSignal,
       writeBudgetMs: this.#writeBudgetMs,
       spool: options.spool,
     });
-    this.governance = new Governance({ db: this.#db, actor: this.#actor, key: options.key, register: (job) => this.#register(job) });
+    this.governance = new Governance({ db: this.#db, actor: this.#actor, key: options.key, register });
     this.ledger = new Ledger(this.#db, this.#actor);
     this.#outbox = new Outbox(this.#db, this.#actor, options.listenConnectionString ?? options.connectionString);
-    this.consumers = new Consumers({ gate, rows, register: (job) => this.#register(job) }, this.#actor);
+    this.consumers = new Consumers({ gate, rows, register }, this.#actor);
     this.subscriptions = new Subscriptions({ gate, rows }, this.#actor);
   }
 
@@ -141,6 +119,7 @@ export class Writ {
     try {
       await writ.#db.query('select 1');
       if (options.ledger) await writ.ledger.assertNotOlder(options.ledger);
+      if (options.observe) writ.#stopObserving = observe(writ.#db);
       return writ;
     } catch (error) {
       await writ.#endPools();
@@ -168,10 +147,7 @@ export class Writ {
 
   /** Enqueues a job. Resolves when it is durable, or, with `db`, when it is part of your transaction. Throws WritRefusal. */
   async enqueue<Sent, Received>(job: JobKind<Sent, Received>, ...[input, options = {}]: InputOf<Sent>): Promise<Enqueued> {
-    const kind = job as unknown as JobKind<never, unknown>;
-    // The ordinary call goes straight to the others that are asked for now: steps that wait for nothing would still cost more than the rest.
-    const straight = this.#known.has(kind) && !options.db && options.coalesce !== false && !this.#closed;
-    const outcome = await (straight ? this.#coalescer.add(new JobItem(kind, input, options)) : this.#enqueue(kind, input, options));
+    const outcome = await this.#producer.enqueue(job as unknown as JobKind<never, unknown>, input, options);
     if (outcome instanceof WritRefusal) throw outcome;
     return outcome;
   }
@@ -179,15 +155,11 @@ export class Writ {
   /** As `enqueue`, but answers a refusal instead of throwing it. */
   async tryEnqueue<Sent, Received>(job: JobKind<Sent, Received>, ...[input, options = {}]: InputOf<Sent>): Promise<Enqueued | WritRefusal> {
     try {
-      return await this.#enqueue(job as unknown as JobKind<never, unknown>, input, options);
+      return await this.#producer.enqueue(job as unknown as JobKind<never, unknown>, input, options);
     } catch (error) {
       if (error instanceof WritRefusal) return error;
       throw error;
     }
-  }
-
-  #enqueue(job: JobKind<never, unknown>, input: unknown, options: EnqueueOptions & EnqueueCall): Promise<Enqueued | WritRefusal> {
-    return this.#untilDone(() => this.#enqueueOne(job, input, options));
   }
 
   /** `close` waits for calls that were made before it. */
@@ -202,22 +174,13 @@ export class Writ {
     }
   }
 
-  async #enqueueOne(job: JobKind<never, unknown>, input: unknown, options: EnqueueOptions & EnqueueCall): Promise<Enqueued | WritRefusal> {
-    const item = await toItem(job, input, options);
-    await this.#register(job);
-    if (!job.validated) this.#known.add(job);
-    if (!options.db && options.coalesce !== false) return this.#coalescer.add(item);
-    const [outcome] = await this.#send(options.db, [item]);
-    return outcome as Enqueued | WritRefusal;
-  }
-
   /** Enqueues many jobs of one kind in one call, all or none: the first refusal is thrown, and then nothing is enqueued. */
   async enqueueMany<Sent, Received>(
     job: JobKind<Sent, Received>,
     items: readonly ManyItem<Sent>[],
     options: CallOptions = {},
   ): Promise<Enqueued[]> {
-    const outcomes = await this.#untilDone(() => this.#enqueueMany(job, items, options, true));
+    const outcomes = await this.#producer.enqueueMany(job as unknown as JobKind<never, unknown>, items as never, options, true);
     const refused = outcomes.find((outcome) => outcome instanceof WritRefusal);
     if (refused) throw refused;
     return outcomes as Enqueued[];
@@ -229,30 +192,7 @@ export class Writ {
     items: readonly ManyItem<Sent>[],
     options: CallOptions = {},
   ): Promise<(Enqueued | WritRefusal)[]> {
-    return this.#untilDone(() => this.#enqueueMany(job, items, options, false));
-  }
-
-  async #enqueueMany<Sent, Received>(
-    job: JobKind<Sent, Received>,
-    items: readonly ManyItem<Sent>[],
-    options: CallOptions,
-    atomic: boolean,
-  ): Promise<(Enqueued | WritRefusal)[]> {
-    const kind = job as unknown as JobKind<never, unknown>;
-    await this.#register(kind);
-    const prepared = await Promise.all(
-      items.map(({ input, ...rest }: EnqueueOptions & { readonly input?: unknown }) =>
-        toItem(kind, input, rest).catch((error: unknown) => {
-          if (error instanceof WritRefusal) return error;
-          throw error;
-        }),
-      ),
-    );
-    const good = prepared.filter((item): item is Item => !(item instanceof WritRefusal));
-    if (good.length === 0 || (atomic && good.length < prepared.length)) return prepared.filter((item) => item instanceof WritRefusal);
-    const sent = await this.#send(options.db, good, atomic);
-    let next = 0;
-    return prepared.map((item) => (item instanceof WritRefusal ? item : (sent[next++] as Enqueued | WritRefusal)));
+    return this.#producer.enqueueMany(job as unknown as JobKind<never, unknown>, items as never, options, false);
   }
 
   /** Emits jobs of one or several kinds that belong together, all or none. With the same `key` or `id` again it answers what is there. */
@@ -261,34 +201,7 @@ export class Writ {
     jobs: readonly [...{ [Place in keyof Sents]: GraphJob<Sents[Place]> }],
     options: CallOptions = {},
   ): Promise<EmittedGraph> {
-    return this.#untilDone(() => this.#emitGraph(workflow, jobs as readonly GraphJob<unknown>[], options));
-  }
-
-  async #emitGraph(workflow: Workflow, jobs: readonly GraphJob<unknown>[], { db }: CallOptions): Promise<EmittedGraph> {
-    const kinds = jobs.map(({ job }) => job as unknown as JobKind<never, unknown>);
-    await Promise.all(kinds.map((kind) => this.#register(kind)));
-    const items = await Promise.all(jobs.map(({ job: _, input, ...rest }, n) => toItem(kinds[n] as JobKind<never, unknown>, input, rest)));
-    const params = [workflowJson(workflow), `[${items.map((item) => item.json()).join(',')}]`, this.#actor, workflow.tenant ?? 'default'];
-    const answer = await this.#gate('fn_mot_graph_emit', params, db && queryable(db));
-    return { workflowId: String(answer.workflow_id), jobIds: answer.job_ids as string[], duplicate: answer.duplicate === true };
-  }
-
-  async #send(db: AnyConnection | undefined, items: readonly Item[], atomic = false): Promise<(Enqueued | WritRefusal)[]> {
-    try {
-      return await send(db ? queryable(db) : this.#db, items, this.#actor, atomic);
-    } catch (error) {
-      throw fromDatabase(error);
-    }
-  }
-
-  /** Tells the database about a kind, once per connection. Outside the caller's transaction: its rollback must not undo it. */
-  #register(job: JobKind<never, unknown>): Promise<void> {
-    const known = this.#kinds.get(job.kind);
-    if (known) return known;
-    const registering = this.#gate('fn_job_kind_register', [job.kind, JSON.stringify(job.definition), this.#actor]).then(() => undefined);
-    registering.catch(() => this.#kinds.delete(job.kind));
-    this.#kinds.set(job.kind, registering);
-    return registering;
+    return this.#producer.emitGraph(workflow, jobs as readonly GraphJob<unknown>[], options);
   }
 
   /** Cancels a job: at once when no worker holds it, by request when one does. */
@@ -340,7 +253,7 @@ export class Writ {
       ? this.governance.handlers(this.#pools.transactions, options.governance === true ? [] : options.governance)
       : [];
     const all = [...handlers, ...governed];
-    await Promise.all(all.map((handled) => this.#register(handled.job)));
+    await Promise.all(all.map((handled) => this.#producer.register(handled.job)));
     const connection = { connectionString: this.#options.connectionString, application_name: 'writ worker' };
     const worker = new Worker(
       {
@@ -364,7 +277,7 @@ export class Writ {
       options,
     );
     this.#workers.add(worker);
-    await worker.start();
+    await detached(() => worker.start());
     return worker;
   }
 
@@ -380,10 +293,8 @@ export class Writ {
 
   #gate(name: string, params: (string | null)[], db = this.#db): Promise<Record<string, unknown>> {
     const casts: Record<string, string> = {
-      fn_job_kind_register: '$1, $2::text::jsonb, $3',
       fn_tenant_weight_set: '$1, $2::text::float8, $3',
       fn_job_queue_health: params.length ? '$1::text::text[]' : '',
-      fn_mot_graph_emit: '$1::text::jsonb, $2::text::jsonb, $3, $4',
       fn_consumer_register: '$1, $2, $3, $4::text::jsonb, $5',
       fn_job_subscription_put: '$1, $2, $3, $4::text::integer, $5',
     };
@@ -401,9 +312,10 @@ export class Writ {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
+    this.#stopObserving?.();
     await Promise.all([this.#outbox.close(), ...[...this.#workers].map((worker) => worker.stop())]);
     await Promise.allSettled(this.#calls);
-    await this.#coalescer.idle();
+    await this.#producer.idle();
     await this.runs.close();
     this.governance.close();
     await this.#endPools();

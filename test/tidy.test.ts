@@ -31,6 +31,7 @@ const layers = [
   'machines',
   'database',
   'spool',
+  'telemetry',
   'ledger',
   'queue',
   'schedules',

@@ -80,3 +80,9 @@ export function isConnectionLoss(error: unknown): boolean {
     error.message,
   );
 }
+
+/** A code short enough to be one: ours, the driver's, or whatever the error calls its own. */
+export function errorCode(error: unknown): string | undefined {
+  const code = error instanceof Error ? (error as Error & { code?: unknown }).code : undefined;
+  return typeof code === 'string' && code.length > 0 && code.length <= 100 ? code : undefined;
+}

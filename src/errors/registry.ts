@@ -49,6 +49,12 @@ export const registry = {
     status: 400,
     retryable: false,
   },
+  invalid_traceparent: {
+    message: 'This is no place in a trace.',
+    remedy: 'Give the traceparent of W3C Trace Context, version 00, with its 55 characters, or none.',
+    status: 400,
+    retryable: false,
+  },
   executor_mismatch: {
     message: 'The kind of this job belongs to another executor.',
     remedy: 'Leave the executor out: the kind carries it.',

@@ -1,6 +1,6 @@
 /**
  * The envelope in which facts leave: CloudEvents 1.0, in its JSON format. `id` is the fact's own, so a fact that is sent twice is recognised; `sequence` and
- * `partitionkey` are extensions that CloudEvents documents, for receivers that put a run's events back in order; `tenantid` is ours.
+ * `partitionkey` are extensions that CloudEvents documents, for receivers that put a run's events back in order, and so is `traceparent`, for those that trace; `tenantid` is ours.
  */
 
 /** What the envelope is made of. */
@@ -17,6 +17,8 @@ export interface Fact {
   readonly runId?: string;
   /** The number of the event in the log of its run. */
   readonly runSeq?: number;
+  /** Where in a trace its run was started, or its job enqueued. */
+  readonly traceparent?: string;
   readonly data?: unknown;
 }
 
@@ -33,6 +35,8 @@ export interface CloudEvent {
   readonly partitionkey: string;
   /** The event's number in its run, padded so that texts sort as the numbers do. */
   readonly sequence?: string;
+  /** W3C Trace Context: where in a trace its run was started, or its job enqueued. */
+  readonly traceparent?: string;
   readonly datacontenttype?: 'application/json';
   readonly data?: unknown;
 }
@@ -62,6 +66,7 @@ export function cloudEvent(fact: Fact): CloudEvent {
     // What belongs to no run is in order with what else is about the same thing.
     partitionkey: fact.runId ?? fact.source,
     ...(fact.runSeq !== undefined && { sequence: String(fact.runSeq).padStart(digitsOfSequence, '0') }),
+    ...(fact.traceparent !== undefined && { traceparent: fact.traceparent }),
     ...(fact.data !== undefined && { datacontenttype: 'application/json' as const, data: fact.data }),
   };
 }

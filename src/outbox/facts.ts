@@ -1,7 +1,7 @@
 /** Events as the gates of the outbox answer them, and the envelopes that are made of them. */
 import { type CloudEvent, cloudEvent, sourceOf } from './envelope.js';
 
-/** Id, type, subject, tenant, milliseconds since 1970, actor, number in its run, step, logical attempt, engine's attempt, data. */
+/** Id, type, subject, tenant, milliseconds since 1970, actor, number in its run, step, logical attempt, engine's attempt, data; and where its run or job has one, its place in a trace. */
 export type CompactFact = [
   id: string,
   type: string,
@@ -14,10 +14,13 @@ export type CompactFact = [
   logicalAttempt: string | null,
   engineAttempt: number | null,
   data: object,
+  traceparent?: string,
 ];
 
 /** What the event is about, and in order with: a run, a job, an alert. */
 export const streamOf = (fact: CompactFact): string => fact[2];
+
+export const traceOf = (fact: CompactFact): string | undefined => fact[11];
 
 const kinds = { 'dot.run.': 'run', 'dot.job.': 'job', 'system.alert': 'alert' } as const;
 
@@ -27,7 +30,20 @@ function kindOf(type: string): 'run' | 'job' | 'alert' | 'worker' {
 }
 
 /** Where a run's event is about a step, that is the subject; attempts travel with the data, under names that the data of an event does not have. */
-export function envelopeOf([id, type, subject, tenant, ms, actor, runSeq, stepId, logical, engine, data]: CompactFact): CloudEvent {
+export function envelopeOf([
+  id,
+  type,
+  subject,
+  tenant,
+  ms,
+  actor,
+  runSeq,
+  stepId,
+  logical,
+  engine,
+  data,
+  traceparent,
+]: CompactFact): CloudEvent {
   const ofRun = runSeq !== null;
   return cloudEvent({
     id,
@@ -37,6 +53,7 @@ export function envelopeOf([id, type, subject, tenant, ms, actor, runSeq, stepId
     time: new Date(ms),
     tenant: tenant ?? '_system',
     ...(ofRun && { runId: subject, runSeq }),
+    ...(traceparent !== undefined && { traceparent }),
     data: ofRun
       ? { ...data, stepId, logicalAttemptId: logical, ...(engine !== null && { engineAttemptId: String(engine) }), actor }
       : { ...data, actor },

@@ -2,6 +2,7 @@
 import type pg from 'pg';
 import type { Queryable } from '../database/connection.js';
 import { WritError } from '../errors/index.js';
+import { detached } from '../telemetry/tracer.js';
 import { Destinations } from './destinations.js';
 import { type Followed, type FollowOptions, follow } from './follow.js';
 import { Relay, type RelayOptions } from './relay.js';
@@ -24,7 +25,7 @@ export class Outbox {
     if (!listenConnection) throw new WritError('connection_string_required');
     const relay = new Relay({ db: this.#db, listenConnection }, options);
     this.#relays.add(relay);
-    await relay.start();
+    await detached(() => relay.start());
     return relay;
   }
 

@@ -11,8 +11,10 @@ import { isConnectionLoss, WritError, WritRefusal } from '../errors/index.js';
 import { pass } from '../queue/worker/fault-points.js';
 import { Listener } from '../queue/worker/listener.js';
 import { guarded, printError } from '../queue/worker/listeners.js';
+import { delivering } from '../telemetry/delivery.js';
+import { count, measure } from '../telemetry/meter.js';
 import { type Bus, heldByBus, heldByOrder, type NotSent, type Outcome } from './buses/bus.js';
-import { type CompactFact, envelopeOf, inRunOrder, streamOf } from './facts.js';
+import { type CompactFact, envelopeOf, inRunOrder, streamOf, traceOf } from './facts.js';
 
 export interface Destination {
   readonly name: string;
@@ -209,7 +211,15 @@ export class Relay {
     const fresh = inRunOrder(work.events).filter(([id]) => !again.has(id));
     const sendable = [...retried, ...fresh.filter((fact) => !blocked.has(streamOf(fact)))];
     const behind = fresh.filter((fact) => blocked.has(streamOf(fact)));
-    const outcomes = await this.#send(work, sendable);
+    const began = performance.now();
+    const outcomes = await delivering(
+      work.destination,
+      work.bus,
+      () => sendable.map(traceOf),
+      sendable.length,
+      () => this.#send(work, sendable),
+    );
+    if (sendable.length > 0) measure('writ.outbox.duration', (performance.now() - began) / 1_000, work.destination);
     await pass('relay_sent');
     const report: unknown[] = behind.map((fact) => told(fact, 'held'));
     const tried: unknown[] = [];
@@ -308,6 +318,9 @@ export class Relay {
     await pass('relay_told');
     try {
       const told = await telling;
+      count('writ.outbox.events', told.delivered, work.destination, 'delivered');
+      count('writ.outbox.events', told.failed, work.destination, 'failed');
+      count('writ.outbox.events', told.dead, work.destination, 'dead');
       this.#options.onTold?.({ destination: work.destination, ...told, ...(reason !== undefined && { reason }) });
     } catch (error) {
       // Its turn was over, or the destination is gone: whoever has it now tells the same again.

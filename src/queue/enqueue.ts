@@ -8,6 +8,7 @@ import type { AnyConnection, Queryable } from '../database/connection.js';
 import { uuidv7 } from '../database/uuid.js';
 import { asRefusal, refusalIn, WritError, WritRefusal } from '../errors/index.js';
 import { refuseSecrets } from '../secrets/redaction.js';
+import { countEach, measuring } from '../telemetry/meter.js';
 import { type Duration, milliseconds } from './duration.js';
 import type { JobKind } from './job.js';
 
@@ -59,6 +60,9 @@ export interface Enqueued {
 /** One job on its way. */
 export interface Item {
   readonly id: string;
+  readonly kind: string;
+  /** Where in a trace it is enqueued, if somebody traces. */
+  readonly traceparent: string | undefined;
   /** What it shares with others that differ from it only in id and input, and so can take the short way with it. */
   readonly alike: { readonly kind: string; readonly tenant: string | undefined; readonly priority: number } | undefined;
   readonly input: string | undefined;
@@ -68,9 +72,25 @@ export interface Item {
 
 const unsafeEscape = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/i;
 
-export async function toItem(job: JobKind<never, unknown>, input: unknown, options: EnqueueOptions): Promise<Item> {
+export async function toItem(job: JobKind<never, unknown>, input: unknown, options: EnqueueOptions, traceparent?: string): Promise<Item> {
   if (job.validated) await job.parse(input);
-  return new JobItem(job, input, options);
+  return new JobItem(job, input, options, traceparent);
+}
+
+/** Many of one kind, each by itself an item, or why it is none. */
+export function toItems(
+  job: JobKind<never, unknown>,
+  items: readonly ManyItem<never>[],
+  traceparent?: string,
+): Promise<(Item | WritRefusal)[]> {
+  return Promise.all(
+    items.map(({ input, ...rest }: EnqueueOptions & { readonly input?: unknown }) =>
+      toItem(job, input, rest, traceparent).catch((error: unknown) => {
+        if (error instanceof WritRefusal) return error;
+        throw error;
+      }),
+    ),
+  );
 }
 
 /** A job as it was asked for. What is sent is what was looked at here: a toJSON may make something else of it each time. */
@@ -78,16 +98,18 @@ export class JobItem implements Item {
   readonly id = uuidv7();
   readonly alike: Item['alike'];
   readonly input: string | undefined;
-  readonly #kind: string;
+  readonly kind: string;
+  readonly traceparent: string | undefined;
   readonly #options: EnqueueOptions;
   readonly #json: string | undefined;
 
-  constructor(job: JobKind<never, unknown>, input: unknown, options: EnqueueOptions) {
+  constructor(job: JobKind<never, unknown>, input: unknown, options: EnqueueOptions, traceparent?: string) {
     const { delay, deadline, tenant } = options;
     for (const moment of [delay, deadline]) {
       if (moment instanceof Date && Number.isNaN(moment.getTime())) throw new WritRefusal('invalid_duration', 'an invalid Date');
     }
-    this.#kind = job.kind;
+    this.kind = job.kind;
+    this.traceparent = traceparent;
     this.#options = options;
     try {
       this.input = JSON.stringify(input) as string | undefined;
@@ -111,7 +133,7 @@ export class JobItem implements Item {
     const { delay, deadline, ...options } = this.#options;
     const json = JSON.stringify({
       id: this.id,
-      kind: this.#kind,
+      kind: this.kind,
       key: options.key,
       tenant: options.tenant,
       // JSON has no NaN: as text it is refused for what it is.
@@ -127,6 +149,7 @@ export class JobItem implements Item {
       parent_job_id: options.parentJobId,
       source_ref: options.sourceRef,
       target_ref: options.targetRef,
+      traceparent: this.traceparent,
     });
     return this.input === undefined ? json : `${json.slice(0, -1)},"input":${this.input}}`;
   }
@@ -161,16 +184,21 @@ interface Answer {
 /** Sends items in one call. Each has its own outcome: taken, a duplicate, or refused; if atomic, one refusal leaves all of them out. */
 export async function send(db: Queryable, items: readonly Item[], actor: string, atomic = false): Promise<(Enqueued | WritRefusal)[]> {
   const alike = alikeOf(items);
+  const traces = items.some((item) => item.traceparent) ? `{${items.map((item) => item.traceparent ?? 'null').join(',')}}` : undefined;
   const { rows } = alike
-    ? await db.query('select writ.fn_job_enqueue_alike($1, $2::text::uuid[], $3::text::json, $4, $5, $6, $7)::text as answer', [
-        alike.kind,
-        `{${items.map((item) => item.id).join(',')}}`,
-        items[0]?.input === undefined ? null : `[${items.map((item) => item.input).join(',')}]`,
-        actor,
-        alike.tenant ?? 'default',
-        alike.priority,
-        atomic,
-      ])
+    ? await db.query(
+        `select writ.fn_job_enqueue_alike($1, $2::text::uuid[], $3::text::json, $4, $5, $6, $7${traces ? ', $8::text::text[]' : ''})::text as answer`,
+        [
+          alike.kind,
+          `{${items.map((item) => item.id).join(',')}}`,
+          items[0]?.input === undefined ? null : `[${items.map((item) => item.input).join(',')}]`,
+          actor,
+          alike.tenant ?? 'default',
+          alike.priority,
+          atomic,
+          ...(traces ? [traces] : []),
+        ],
+      )
     : await db.query('select writ.fn_job_enqueue_many($1::text::jsonb, $2, p_atomic => $3)::text as answer', [
         `[${items.map((item) => item.json()).join(',')}]`,
         actor,
@@ -185,5 +213,12 @@ export async function send(db: Queryable, items: readonly Item[], actor: string,
     if (d.job_id !== items[d.index]?.id) outcomes[d.index] = { jobId: d.job_id, duplicate: true, samePayload: d.same_payload };
   }
   for (const r of answer.refused) outcomes[r.index] = asRefusal(r.reason, r.detail);
+  if (measuring() && answer.enqueued > 0) countEach('writ.jobs.enqueued', kindsOf(items, outcomes));
   return outcomes;
+}
+
+/** Of each that was enqueued just now. */
+function* kindsOf(items: readonly Item[], outcomes: readonly (Enqueued | WritRefusal)[]): Iterable<string> {
+  for (const [index, { kind }] of items.entries())
+    if (!(outcomes[index] instanceof WritRefusal) && !(outcomes[index] as Enqueued).duplicate) yield kind;
 }

@@ -7,6 +7,7 @@ import type { Queryable } from '../database/connection.js';
 import { gate } from '../database/gate.js';
 import { WritRefusal } from '../errors/index.js';
 import { pass } from '../queue/worker/fault-points.js';
+import { count, measure } from '../telemetry/meter.js';
 import { type CompactEvent, eventOf } from './log.js';
 import { emptySnapshot, GapDetected, type RunSnapshot, reduce } from './snapshot.js';
 
@@ -92,6 +93,11 @@ export async function projectRuns(db: Queryable, projector: string): Promise<num
     await pass('projection_sent');
     try {
       await telling;
+      count(
+        'writ.projector.events',
+        changes.runs.reduce((events, change) => events + change.events.length, 0),
+      );
+      measure('writ.projector.lag', (changes.lag_ms ?? 0) / 1_000);
     } catch (error) {
       if (error instanceof WritRefusal && error.code === 'not_the_projector') return undefined;
       throw error;

@@ -10,6 +10,8 @@ import type { RunState } from '../machines/run.js';
 import type { JobKind } from '../queue/job.js';
 import { refuseSecrets } from '../secrets/redaction.js';
 import type { Merged } from '../spool/spool.js';
+import { count } from '../telemetry/meter.js';
+import { traced } from '../telemetry/sending.js';
 import { type Appended, type AppendedEvent, Appends, type AppendsHost, type Spooled } from './appends.js';
 import type { RunSignal, SignalAnswer } from './engine.js';
 import type { RunEvent } from './events.js';
@@ -158,32 +160,38 @@ export class Runs {
 
   /** Starts a run. Resolves when it is durable, or, with `db`, when it is part of your transaction. */
   start<Input>(plan: Plan<Input>, input: Input, options: StartOptions = {}): Promise<RunHandle> {
-    const { calling, db, actor } = this.#host;
-    return calling(async () => {
-      await plan.parse(input);
-      await this.register(plan as unknown as Plan<never>);
-      const { requestId, tenant, project, environment, priority, runId = uuidv7(), engine, db: given } = options;
-      if (!isUuid(runId)) throw new WritRefusal('INVALID_RUN_ID', runId);
-      const json = JSON.stringify({
-        run_id: runId,
-        plan_id: plan.id,
-        plan_version: plan.version,
-        sha256: plan.sha256,
-        input,
-        request_id: requestId,
-        tenant,
-        project,
-        environment,
-        priority,
-        engine,
-      });
-      if (!fitsJsonb(json)) throw new WritRefusal('invalid_text', `the input of ${plan.id}`);
-      refuseSecrets(json, `the input of ${plan.id}`);
-      const item = { runId, json };
-      const started = given ? (await start(queryable(given) ?? db, [item], actor))[0] : await this.#starts.add(item);
-      if (started instanceof WritRefusal) throw started;
-      return this.handle((started as Started).runId, (started as Started).duplicate);
+    const starting = (traceparent?: string) => this.#start(plan, input, options, traceparent);
+    return this.#host.calling(() => traced('start', plan.id, undefined, starting));
+  }
+
+  async #start<Input>(plan: Plan<Input>, input: Input, options: StartOptions, traceparent?: string): Promise<RunHandle> {
+    const { db, actor } = this.#host;
+    await plan.parse(input);
+    await this.register(plan as unknown as Plan<never>);
+    const { requestId, tenant, project, environment, priority, runId = uuidv7(), engine, db: given } = options;
+    if (!isUuid(runId)) throw new WritRefusal('INVALID_RUN_ID', runId);
+    const json = JSON.stringify({
+      run_id: runId,
+      plan_id: plan.id,
+      plan_version: plan.version,
+      sha256: plan.sha256,
+      input,
+      request_id: requestId,
+      tenant,
+      project,
+      environment,
+      priority,
+      engine,
+      traceparent,
     });
+    if (!fitsJsonb(json)) throw new WritRefusal('invalid_text', `the input of ${plan.id}`);
+    refuseSecrets(json, `the input of ${plan.id}`);
+    const item = { runId, json };
+    const started = given ? (await start(queryable(given) ?? db, [item], actor))[0] : await this.#starts.add(item);
+    if (started instanceof WritRefusal) throw started;
+    const { runId: known, duplicate } = started as Started;
+    if (!duplicate) count('writ.runs.started', 1, plan.id);
+    return this.handle(known, duplicate);
   }
 
   /** A handle of a run that was started elsewhere, or before. */

@@ -30,7 +30,7 @@ export interface TestDatabase {
   readonly clock: TestClock;
   /** Connects; closed together with the database. */
   connect(
-    options?: Pick<ConnectOptions, 'max' | 'actor' | 'artifacts' | 'secrets' | 'secretsCache' | 'writeBudget' | 'spool'>,
+    options?: Pick<ConnectOptions, 'max' | 'actor' | 'artifacts' | 'secrets' | 'secretsCache' | 'writeBudget' | 'spool' | 'observe'>,
   ): Promise<Writ>;
   /** Runs one statement as the administrator, for looking behind the gates. */
   query(sql: string, params?: unknown[]): Promise<Record<string, unknown>[]>;

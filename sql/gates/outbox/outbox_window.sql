@@ -35,11 +35,11 @@ begin
     where r.type like any (v_like) and r.last >= r.first
   ), told as (
     select f.xid, f.batch_id, f.ordinal, f.subject, f.seq, coalesce(x.tenant_id, j.tenant_id, a.tenant_id) as tenant, writ_data.outbox_event(writ_data.fact_id(f.batch_id, f.ordinal), f.type, f.subject,
-      coalesce(x.tenant_id, j.tenant_id, a.tenant_id), f.at, f.actor, f.seq, e.step_id, e.logical_attempt, e.engine_attempt, e.data, f.details) as event
+      coalesce(x.tenant_id, j.tenant_id, a.tenant_id), f.at, f.actor, f.seq, e.step_id, e.logical_attempt, e.engine_attempt, e.data, f.details, coalesce(x.traceparent, j.traceparent)) as event
     from fact f
-    left join lateral (select y.tenant_id from writ_data.run y where f.seq is not null and y.run_id = f.subject offset 0) x on true
+    left join lateral (select y.tenant_id, y.traceparent from writ_data.run y where f.seq is not null and y.run_id = f.subject offset 0) x on true
     left join lateral (select y.step_id, y.logical_attempt, y.engine_attempt, y.data from writ_data.run_event y where f.seq is not null and y.run_id = f.subject and y.run_seq = f.seq offset 0) e on true
-    left join lateral (select y.tenant_id from writ_data.job y where f.type like 'dot.job.%' and y.job_id = f.subject offset 0) j on true
+    left join lateral (select y.tenant_id, y.traceparent from writ_data.job y where f.type like 'dot.job.%' and y.job_id = f.subject offset 0) j on true
     left join lateral (select y.tenant_id from writ_data.alert y where f.type like 'system.alert%' and y.alert_id = f.subject offset 0) a on true
     where f.seq is null or e.step_id is not null
   ), wanted as materialized (
@@ -60,7 +60,7 @@ begin
   end loop;
   if e_runs <> '{}' then
     events := nullif(concat_ws(',', (
-      select string_agg(writ_data.outbox_event(writ_data.fact_id(e.batch_id, o.ordinal), 'dot.run.' || e.event_type, e.run_id, r.tenant_id, e.at, b.actor, e.run_seq, e.step_id, e.logical_attempt, e.engine_attempt, e.data, null), ',' order by e.run_id, e.run_seq)
+      select string_agg(writ_data.outbox_event(writ_data.fact_id(e.batch_id, o.ordinal), 'dot.run.' || e.event_type, e.run_id, r.tenant_id, e.at, b.actor, e.run_seq, e.step_id, e.logical_attempt, e.engine_attempt, e.data, null, r.traceparent), ',' order by e.run_id, e.run_seq)
       from unnest(e_runs, e_seqs) u(run, seq) join writ_data.run r on r.run_id = u.run join writ_data.run_event e on e.run_id = u.run and e.run_seq = u.seq join writ_data.event_batch b on b.batch_id = e.batch_id
       cross join lateral (select f.ordinal from (select row_number() over (order by t.i, s.n) as ordinal, b.types[t.i] as type, s.n
         from generate_subscripts(b.types, 1) t(i) cross join lateral generate_series(b.first[t.i], b.last[t.i]) s(n)) f where f.type like 'dot.run.%' and b.subjects[f.n] = e.run_id and b.run_seqs[f.n] = e.run_seq) o

@@ -2,7 +2,8 @@
 -- Enqueues N jobs in one statement per table. p_jobs is an array of objects:
 --   id (UUIDv7, fixed by the caller so that a repeated call is recognised), kind, key, tenant, input, safe_payload,
 --   priority, delay_ms or process_after, deadline_ms or deadline_at, max_attempts, executor, source_ref, target_ref,
---   payload_ref, payload_classification, correlation_id, causation_event_id, parent_job_id, workflow_id, source_system, limit_key.
+--   payload_ref, payload_classification, correlation_id, causation_event_id, parent_job_id, workflow_id, source_system, limit_key,
+--   traceparent (its place in a trace, of W3C Trace Context, version 00).
 -- Answers {"enqueued": n, "duplicates": [{index, job_id, same_payload}], "refused": [{index, reason, detail}]}: each job is
 -- taken or refused by itself; with p_atomic one refusal refuses all, and nothing is enqueued. Keys are inserted in order, so that two calls with the same keys cannot deadlock.
 create or replace function writ.fn_job_enqueue_many(p_jobs jsonb, p_actor text, p_tenant_id text default 'default', p_atomic boolean default false)
@@ -40,13 +41,13 @@ begin
       i.correlation_id, i.causation_event_id, i.parent_job_id, i.workflow_id,
       coalesce(i.source_system, k.source_system) as source_system,
       -- Only a kind that has limits tells its jobs apart by key.
-      case when k.limit_concurrency is not null or k.limit_rate is not null then i.limit_key end as limit_key
+      case when k.limit_concurrency is not null or k.limit_rate is not null then i.limit_key end as limit_key, i.traceparent
     from rows from (jsonb_to_recordset(p_jobs) as (id uuid, kind text, key text, tenant text, input jsonb, safe_payload jsonb,
       priority smallint, process_after timestamptz, delay_ms bigint, deadline_at timestamptz, deadline_ms bigint,
       max_attempts smallint, executor text, source_ref text, target_ref text, payload_ref text, payload_classification text,
-      correlation_id text, causation_event_id uuid, parent_job_id uuid, workflow_id uuid, source_system text, limit_key text)) with ordinality
+      correlation_id text, causation_event_id uuid, parent_job_id uuid, workflow_id uuid, source_system text, limit_key text, traceparent text)) with ordinality
       i(id, kind, key, tenant, input, safe_payload, priority, process_after, delay_ms, deadline_at, deadline_ms, max_attempts, executor, source_ref,
-        target_ref, payload_ref, payload_classification, correlation_id, causation_event_id, parent_job_id, workflow_id, source_system, limit_key, n)
+        target_ref, payload_ref, payload_classification, correlation_id, causation_event_id, parent_job_id, workflow_id, source_system, limit_key, traceparent, n)
     left join writ_data.job_kind k on k.job_kind = i.kind
   ), judged as materialized (
     select *, case
@@ -70,6 +71,7 @@ begin
         when safe_payload is not null and writ_data.forbidden_key(safe_payload) is not null then 'forbidden_payload_key'
         when payload_classification not in ('safe_metadata', 'restricted') then 'invalid_payload_classification'
         when max_attempts < 1 then 'invalid_max_attempts'
+        when not (traceparent like '00-________________________________-________________-__' and traceparent not like '%-%-%-%-%' and traceparent !~ '[^0-9a-f-]') then 'invalid_traceparent'
         when workflow_id is not null and not writ_data.workflow_known(workflow_id, tenant) then 'unknown_workflow'
       end as reason
     from item
@@ -88,10 +90,10 @@ begin
   ), enqueued as (
     insert into writ_data.job (job_id, tenant_id, job_kind, event_domain, idempotency_key, limit_key, source_ref, target_ref, payload_ref,
       input, safe_payload, payload_classification, executor, max_attempts, priority, process_after, deadline_at,
-      correlation_id, causation_event_id, parent_job_id, workflow_id, enqueued_by, enqueued_at, source_system, ready_seq)
+      correlation_id, causation_event_id, parent_job_id, workflow_id, enqueued_by, enqueued_at, source_system, ready_seq, traceparent)
     select id, tenant, kind, event_domain, key, limit_key, source_ref, target_ref, payload_ref,
       body::json, safe_payload, payload_classification, executor, max_attempts, priority, process_after, deadline_at,
-      correlation_id, causation_event_id, parent_job_id, workflow_id, p_actor, v_now, source_system, case when process_after <= v_now then (select seq from place) end
+      correlation_id, causation_event_id, parent_job_id, workflow_id, p_actor, v_now, source_system, case when process_after <= v_now then (select seq from place) end, traceparent
     from good where key is null or id in (select job_id from key_taken)
     order by index
     on conflict do nothing

@@ -20,7 +20,7 @@ select j.job_id, j.tenant_id, j.job_kind, j.event_domain, coalesce(j.idempotency
   coalesce(w.due_at, j.process_after) as process_after, j.deadline_at, j.priority, j.correlation_id, j.causation_event_id, j.parent_job_id, j.workflow_id,
   j.enqueued_by, j.enqueued_at, coalesce(o.started_at, e.started_at) as started_at,
   case when e.final or e.status = 'DONE' then e.finished_at end as finished_at, j.source_system,
-  coalesce(e.result_ref, 'sha256:' || encode(sha256(convert_to(e.result::text, 'UTF8')), 'hex')) as result_ref, cr.requested_at as cancel_requested_at, j.limit_key
+  coalesce(e.result_ref, 'sha256:' || encode(sha256(convert_to(e.result::text, 'UTF8')), 'hex')) as result_ref, cr.requested_at as cancel_requested_at, j.limit_key, j.traceparent
 from writ_data.job j
 left join writ_data.job_cleaned c on c.job_id = j.job_id
 left join lateral (

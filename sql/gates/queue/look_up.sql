@@ -1,6 +1,7 @@
 -- internal
 -- What a claim answers of jobs whose ready rows did not carry it, put in where it is missing. The rows are put together as text: their inputs are JSON already, and
--- building it value by value is what would cost most. Called by the claim, whose settings forbid plans that flip.
+-- building it value by value is what would cost most. At the end, where there is any: what it is a step of, its place in a trace, and the moment until which it was delayed.
+-- Called by the claim, whose settings forbid plans that flip.
 create or replace function writ_data.look_up(p_ids uuid[], p_attempts smallint[], p_nos smallint[], p_answers text[]) returns text[] language plpgsql stable as $$
 declare
   v_lo uuid := p_ids[1]; v_hi uuid := p_ids[1]; v_answers text[];
@@ -13,9 +14,12 @@ begin
       case when j.payload_ref is null and j.safe_payload is null and j.correlation_id is null then 'null,null,null'
         else concat_ws(',', coalesce(to_json(j.payload_ref)::text, 'null'), coalesce(j.safe_payload::text, 'null'), coalesce(to_json(j.correlation_id)::text, 'null')) end, ',',
       j.priority, ',', j.max_attempts,
-      case when j.parent_job_id is null and j.workflow_id is null then case when j.run_id is null then ',null,null]' else ',null,null' end
-        else concat(',', coalesce(to_json(j.parent_job_id)::text, 'null'), ',', coalesce(to_json(j.workflow_id)::text, 'null'), case when j.run_id is null then ']' end) end,
-      case when j.run_id is not null then concat(',', writ_data.step_label(j.run_id, j.step_no, j.place, j.logical_attempt, coalesce(j.undo, false)), ']') end)))
+      case when j.parent_job_id is null and j.workflow_id is null then ',null,null'
+        else concat(',', coalesce(to_json(j.parent_job_id)::text, 'null'), ',', coalesce(to_json(j.workflow_id)::text, 'null')) end,
+      case when j.run_id is not null then concat(',', writ_data.step_label(j.run_id, j.step_no, j.place, j.logical_attempt, coalesce(j.undo, false)))
+        when j.traceparent is not null or j.process_after > j.enqueued_at then ',null' end,
+      case when j.traceparent is not null then concat(',"', j.traceparent, '"') when j.process_after > j.enqueued_at then ',null' end,
+      case when j.process_after > j.enqueued_at then concat(',', (date_part('epoch', j.process_after) * 1000)::bigint) end, ']')))
   into v_answers
   from unnest(p_ids, p_attempts, p_nos, p_answers) u(id, attempts, no, answer)
   -- One by one through the index; the bounds leave only the partitions open in which these jobs are. Merged into the query, they would tempt the planner

@@ -13,10 +13,10 @@ begin
     select x.ids[1], x.ids[cardinality(p_runs)] into v_lo, v_hi from (select array_agg(r order by r) as ids from unnest(p_runs) r) x;
   end if;
   with wanted as materialized (
-    select u.n, writ_data.uuidv7() as id, u.run, u.step, u.place, u.attempt, u.undo, u.input, coalesce(u.taken, false) as taken, r.tenant_id, r.priority, k.job_kind, k.event_domain, k.executor, k.source_system,
+    select u.n, writ_data.uuidv7() as id, u.run, u.step, u.place, u.attempt, u.undo, u.input, coalesce(u.taken, false) as taken, r.tenant_id, r.priority, r.traceparent, k.job_kind, k.event_domain, k.executor, k.source_system,
       coalesce(case when u.undo then s.undo_attempts else s.max_attempts end, k.max_attempts, v_default) as max_attempts,
       concat('["', u.run, '","', case when u.undo then 'undo:' end, s.step_id, case when u.place is not null then concat('[', (select i.item from writ_data.run_item i where i.run_id = u.run and i.run_id between v_lo and v_hi
-        and i.step_no = u.step and i.attempt = u.attempt and i.place = u.place), ']') end, '",', u.attempt, ',"', p.plan_id, '","', p.plan_version, '",', coalesce(s.timeout_ms::text, 'null'), ']') as label
+        and i.step_no = u.step and i.attempt = u.attempt and i.place = u.place), ']') end, '",', u.attempt, ',"', p.plan_id, '","', p.plan_version, '",', coalesce(s.timeout_ms::text, 'null'), ']', ',"' || r.traceparent || '"') as label
     from unnest(p_runs, p_steps, p_places, p_attempts, p_undo, p_inputs, p_taken) with ordinality u(run, step, place, attempt, undo, input, taken, n)
     cross join lateral (select * from writ_data.run x where x.run_id = u.run and x.run_id between v_lo and v_hi offset 0) r
     join writ_data.plan p on p.plan_no = r.plan_no
@@ -24,8 +24,8 @@ begin
     join writ_data.job_kind k on k.job_kind = case when u.undo then s.undo_kind else s.job_kind end
   ), enqueued as (
     insert into writ_data.job (job_id, tenant_id, job_kind, event_domain, input, payload_classification, executor, max_attempts, priority, process_after,
-      enqueued_by, enqueued_at, source_system, ready_seq, run_id, step_no, place, logical_attempt, undo)
-    select id, tenant_id, job_kind, event_domain, input::json, 'safe_metadata', executor, max_attempts, priority, p_at, p_actor, p_at, source_system, case when not taken then v_seq end, run, step, place, attempt, nullif(undo, false)
+      enqueued_by, enqueued_at, source_system, ready_seq, run_id, step_no, place, logical_attempt, undo, traceparent)
+    select id, tenant_id, job_kind, event_domain, input::json, 'safe_metadata', executor, max_attempts, priority, p_at, p_actor, p_at, source_system, case when not taken then v_seq end, run, step, place, attempt, nullif(undo, false), traceparent
     from wanted
   ), lane as materialized (
     select w.job_kind, w.tenant_id, w.priority, w.max_attempts, array_agg(w.id order by w.n) as ids, array_agg(w.input order by w.n) as inputs, array_agg(w.label order by w.n) as labels,

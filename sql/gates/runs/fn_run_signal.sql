@@ -86,7 +86,7 @@ begin
   insert into writ_data.run_signal (run_id, signal_id, type, accepted, principal, at) values (p_run_id, v_id, v_type, true, p_actor, v_now);
   if v_type = 'RETRY_RUN' then
     v_answer := writ.fn_run_start_many(jsonb_build_array(jsonb_build_object('run_id', coalesce((p_signal ->> 'runId')::uuid, writ_data.uuidv7()), 'tenant', r.tenant_id, 'project', r.project_id, 'environment', r.environment_id,
-      'plan_id', p.plan_id, 'plan_version', p.plan_version, 'sha256', encode(p.sha256, 'hex'), 'input', r.input, 'priority', r.priority, 'original_run_id', r.run_id)), p_actor)
+      'plan_id', p.plan_id, 'plan_version', p.plan_version, 'sha256', encode(p.sha256, 'hex'), 'input', r.input, 'priority', r.priority, 'original_run_id', r.run_id, 'traceparent', r.traceparent)), p_actor)
     from writ_data.plan p where p.plan_no = r.plan_no;
     if v_answer #>> '{runs,0,run_id}' is null then
       raise exception using errcode = 'WR001', message = coalesce(v_answer #>> '{refused,0,reason}', v_answer ->> 'reason'), detail = 'The run could not be started again.';

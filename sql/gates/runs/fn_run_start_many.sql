@@ -1,6 +1,6 @@
 -- gate: workflow_admin, dot_executor
 -- Starts runs. p_runs is an array of objects: run_id (UUIDv7, fixed by the caller so that a repeated call is recognised), plan_id, plan_version, sha256 (of the plan, as the
--- caller knows it), input, tenant, project, environment, request_id, priority, engine, original_run_id. Answers {"runs": [{index, run_id, duplicate}], "refused": [{index, reason,
+-- caller knows it), input, tenant, project, environment, request_id, priority, engine, original_run_id, traceparent. Answers {"runs": [{index, run_id, duplicate}], "refused": [{index, reason,
 -- detail}]}; each is taken or refused by itself. The same request again answers the run that it started. An engine other than native is told of it by whoever calls.
 create or replace function writ.fn_run_start_many(p_runs jsonb, p_actor text, p_tenant_id text default 'default') returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set plan_cache_mode = force_generic_plan as $$
@@ -20,10 +20,10 @@ begin
   v_limit := writ_data.over_limit(p_runs, p_tenant_id, v_now);
   with item as materialized (
     select (i.n - 1)::integer as index, i.run_id, coalesce(i.tenant, p_tenant_id) as tenant, coalesce(i.project, 'default') as project, coalesce(i.environment, 'default') as environment, i.plan_id, i.plan_version,
-      i.sha256, i.input, i.request_id, coalesce(i.priority, 0)::smallint as priority, coalesce(i.engine, 'native') as engine, i.engine_run_ref, i.original_run_id, p.plan_no, p.sha256 as known,
+      i.sha256, i.input, i.request_id, coalesce(i.priority, 0)::smallint as priority, coalesce(i.engine, 'native') as engine, i.engine_run_ref, i.original_run_id, i.traceparent, p.plan_no, p.sha256 as known,
       case when i.request_id is not null then sha256(convert_to(json_build_array(coalesce(i.tenant, p_tenant_id), coalesce(i.project, 'default'), coalesce(i.environment, 'default'), i.plan_id, i.plan_version, i.request_id)::text, 'UTF8')) end as request
     from rows from (jsonb_to_recordset(p_runs) as (run_id uuid, tenant text, project text, environment text, plan_id text, plan_version text, sha256 text, input jsonb, request_id text, priority smallint,
-      engine text, engine_run_ref jsonb, original_run_id uuid)) with ordinality i(run_id, tenant, project, environment, plan_id, plan_version, sha256, input, request_id, priority, engine, engine_run_ref, original_run_id, n)
+      engine text, engine_run_ref jsonb, original_run_id uuid, traceparent text)) with ordinality i(run_id, tenant, project, environment, plan_id, plan_version, sha256, input, request_id, priority, engine, engine_run_ref, original_run_id, traceparent, n)
     left join writ_data.plan p on p.plan_id = i.plan_id and p.plan_version = i.plan_version
   ), judged as materialized (
     select *, case
@@ -34,6 +34,7 @@ begin
         when encode(known, 'hex') is distinct from lower(sha256) then 'PLAN_INTEGRITY_VALIDATION_FAILED'
         when octet_length(input::text) > v_max then 'payload_too_large'
         when octet_length(concat(project, environment, request_id)) > 1000 or request_id = '' then 'invalid_idempotency_key'
+        when not (traceparent like '00-________________________________-________________-__' and traceparent not like '%-%-%-%-%' and traceparent !~ '[^0-9a-f-]') then 'invalid_traceparent'
         when engine not in ('native', 'temporal', 'external') then 'CAPABILITIES_NOT_SUPPORTED'
         when v_limit.policies[array_position(v_limit.places, index)] = 'REJECT' then 'TENANT_OVERLOADED'
       end as reason, v_limit.policies[array_position(v_limit.places, index)] is not null as waits, v_limit.times[array_position(v_limit.places, index)] as start_after
@@ -42,8 +43,8 @@ begin
     insert into writ_data.run_request (request_sha256, run_id)
     select request, run_id from judged where reason is null and request is not null order by request on conflict do nothing returning run_id
   ), started as (
-    insert into writ_data.run (run_id, tenant_id, project_id, environment_id, plan_no, engine, engine_run_ref, priority, request_id, original_run_id, status, input, started_by, created_at, moved_at, start_after)
-    select run_id, tenant, project, environment, plan_no, engine, engine_run_ref, priority, request_id, original_run_id, case when engine = 'native' and not waits then 'RUNNING' else 'PENDING' end, input, p_actor, v_now, v_now, start_after
+    insert into writ_data.run (run_id, tenant_id, project_id, environment_id, plan_no, engine, engine_run_ref, priority, request_id, original_run_id, status, input, started_by, created_at, moved_at, start_after, traceparent)
+    select run_id, tenant, project, environment, plan_no, engine, engine_run_ref, priority, request_id, original_run_id, case when engine = 'native' and not waits then 'RUNNING' else 'PENDING' end, input, p_actor, v_now, v_now, start_after, traceparent
     from judged where reason is null and (request is null or run_id in (select run_id from request_taken))
     on conflict do nothing returning run_id
   )

@@ -8,7 +8,7 @@ declare
   v_n integer := cardinality(p_jobs); r_lo uuid := p_runs[1]; r_hi uuid := p_runs[v_n]; v_batch uuid := (left(writ_data.uuidv7()::text, 30) || '000000')::uuid;
   v_count integer; v_over integer; v_all integer; c_jobs uuid[]; c_nos smallint[]; c_attempts smallint[]; c_started timestamptz[];
   c_seqs integer[]; c_steps text[]; c_logical text[]; c_data text[]; c_leaves bytea; e_seqs integer[]; e_leaves bytea;
-  n_ids uuid[]; n_runs uuid[]; n_seqs integer[]; n_nos smallint[]; n_steps text[]; n_kinds text[]; n_inputs text[]; n_tenants text[]; n_priorities smallint[]; n_max smallint[]; n_data text[]; n_leaves bytea;
+  n_ids uuid[]; n_runs uuid[]; n_seqs integer[]; n_nos smallint[]; n_steps text[]; n_kinds text[]; n_inputs text[]; n_tenants text[]; n_priorities smallint[]; n_max smallint[]; n_data text[]; n_traces text[]; n_leaves bytea;
 begin
   -- The data of events as text, exactly as jsonb would write it, because that is what is hashed.
   select count(*) filter (where z.usual and (z.kind is null) = (z.next = '{}')), array_agg(z.job), array_agg(z.no), array_agg(z.attempt), array_agg(z.started), array_agg(z.seq + 1), array_agg(z.step_id), array_agg(z.logical), array_agg(z.data),
@@ -17,17 +17,17 @@ begin
     string_agg(writ_data.run_event_leaf(z.run, z.seq + 2, 'RunCompleted', 'RUN', '1', null, '{}', null, p_at), ''::bytea) filter (where z.kind is null),
     array_agg(z.id) filter (where z.kind is not null), array_agg(z.run) filter (where z.kind is not null), array_agg(z.seq + 2) filter (where z.kind is not null), array_agg(z.next_no) filter (where z.kind is not null),
     array_agg(z.next_id) filter (where z.kind is not null), array_agg(z.kind) filter (where z.kind is not null), array_agg(z.input) filter (where z.kind is not null), array_agg(z.tenant_id) filter (where z.kind is not null),
-    array_agg(z.priority) filter (where z.kind is not null), array_agg(z.max_attempts) filter (where z.kind is not null), array_agg(z.start) filter (where z.kind is not null),
+    array_agg(z.priority) filter (where z.kind is not null), array_agg(z.max_attempts) filter (where z.kind is not null), array_agg(z.traceparent) filter (where z.kind is not null), array_agg(z.start) filter (where z.kind is not null),
     string_agg(writ_data.run_event_leaf(z.run, z.seq + 2, 'StepStarted', z.next_id, '1', 1, z.start, null, p_at), ''::bytea) filter (where z.kind is not null),
     string_agg(concat('["', z.id, '","', z.kind, '",', to_json(z.tenant_id), ',null,1,1,null,', case when z.input is null then 'null' else concat('[', z.input, ']') end, ',null,null,null,', z.priority, ',', z.max_attempts,
-      ',null,null,["', z.run, '","', z.next_id, '",1,"', z.plan_id, '","', z.plan_version, '",', coalesce(z.timeout_ms::text, 'null'), ']]'), ',') filter (where z.kind is not null)
+      ',null,null,["', z.run, '","', z.next_id, '",1,"', z.plan_id, '","', z.plan_version, '",', coalesce(z.timeout_ms::text, 'null'), ']', ',"' || z.traceparent || '"', ']'), ',') filter (where z.kind is not null)
   into v_count, c_jobs, c_nos, c_attempts, c_started, c_seqs, c_steps, c_logical, c_data, c_leaves, ended, e_seqs, e_leaves,
-    n_ids, n_runs, n_seqs, n_nos, n_steps, n_kinds, n_inputs, n_tenants, n_priorities, n_max, n_data, n_leaves, answers
+    n_ids, n_runs, n_seqs, n_nos, n_steps, n_kinds, n_inputs, n_tenants, n_priorities, n_max, n_traces, n_data, n_leaves, answers
   from (
     select y.*, case when y.kind is not null then concat('{"kind": "', y.kind, '", "jobId": "', y.id, '", "worker": ', to_json(p_holder), '}') end as start
     from (
       select u.token, u.job, u.run, l.execution_nos[u.p] as no, (l.attempts[u.p] + 1)::smallint as attempt, l.start_at[width_bucket(u.p - 1, l.start_upto) + 1] as started, j.logical_attempt::text as logical,
-        r.input::text as input, r.tenant_id, r.priority, q.plan_id, q.plan_version, p.step_id, p.next, x.step_no as next_no, x.step_id as next_id, x.timeout_ms, k.job_kind as kind, coalesce(x.max_attempts, k.max_attempts, p_max_attempts) as max_attempts,
+        r.input::text as input, r.tenant_id, r.priority, r.traceparent, q.plan_id, q.plan_version, p.step_id, p.next, x.step_no as next_no, x.step_id as next_id, x.timeout_ms, k.job_kind as kind, coalesce(x.max_attempts, k.max_attempts, p_max_attempts) as max_attempts,
         case when x.step_no is not null then writ_data.uuidv7() end as id,
         case when u.result is null then '{"artifacts": []}' else concat('{"artifacts": [{"uri": "writ:result/', u.job, '", "kind": "output", "sha256": "', encode(sha256(convert_to(u.result, 'UTF8')), 'hex'),
           '", "sizeBytes": ', octet_length(u.result), '}]}') end as data,
@@ -56,9 +56,9 @@ begin
   union all
   select u.run, u.seq, 'StepStarted', u.step, '1', 1, u.data::jsonb, p_at, v_batch from unnest(n_runs, n_seqs, n_steps, n_data) u(run, seq, step, data);
   if going > 0 then
-    insert into writ_data.job (job_id, tenant_id, job_kind, event_domain, input, payload_classification, executor, max_attempts, priority, process_after, enqueued_by, enqueued_at, source_system, run_id, step_no, logical_attempt)
-    select u.id, u.tenant, k.job_kind, k.event_domain, u.input::json, 'safe_metadata', k.executor, u.max_attempts, u.priority, p_at, p_holder, p_at, k.source_system, u.run, u.step, 1
-    from unnest(n_ids, n_tenants, n_kinds, n_inputs, n_max, n_priorities, n_runs, n_nos) u(id, tenant, kind, input, max_attempts, priority, run, step) join writ_data.job_kind k on k.job_kind = u.kind;
+    insert into writ_data.job (job_id, tenant_id, job_kind, event_domain, input, payload_classification, executor, max_attempts, priority, process_after, enqueued_by, enqueued_at, source_system, run_id, step_no, logical_attempt, traceparent)
+    select u.id, u.tenant, k.job_kind, k.event_domain, u.input::json, 'safe_metadata', k.executor, u.max_attempts, u.priority, p_at, p_holder, p_at, k.source_system, u.run, u.step, 1, u.trace
+    from unnest(n_ids, n_tenants, n_kinds, n_inputs, n_max, n_priorities, n_runs, n_nos, n_traces) u(id, tenant, kind, input, max_attempts, priority, run, step, trace) join writ_data.job_kind k on k.job_kind = u.kind;
     insert into writ_data.job_lease (lease_token, holder, claimed_at, leased_until, ttl_s, timeout_s, job_ids, attempts, execution_nos, open_jobs, start_upto, start_at, stepped)
     values (p_token, p_holder, p_at, p_at + p_ttl * interval '1 second', p_ttl, p_timeout, n_ids, array_fill(0::smallint, array[going]), array_fill(1::smallint, array[going]), going, array[going], array[p_at], true);
   end if;

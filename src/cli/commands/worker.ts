@@ -24,6 +24,7 @@ interface Options {
   readonly checkpoint?: readonly string[];
   readonly ledgerKey?: readonly string[];
   readonly secrets?: string;
+  readonly observe?: boolean;
 }
 
 export function addWorker(program: Command): void {
@@ -52,6 +53,7 @@ export function addWorker(program: Command): void {
       '--secrets <place>',
       'where secrets are: env or env:PREFIX, file:FOLDER, or vault:MOUNT/PATH with VAULT_ADDR and VAULT_TOKEN or VAULT_TOKEN_FILE',
     )
+    .option('--observe', 'tell OpenTelemetry what is in the database, too; for one worker of all, with an SDK registered by node --import')
     .action(async (files: string[], options: Options, command: Command) => {
       const { output, session, connectionString } = contextOf(command);
       const ledger = outside({ places: options.checkpoint, keys: options.ledgerKey }, { places: '--checkpoint', keys: '--ledger-key' });
@@ -142,7 +144,7 @@ async function work(
   connection: Pick<ConnectOptions, 'connectionString' | 'secrets' | 'artifacts'>,
   handlers: readonly HandledJob[],
   ledger: Outside,
-  { listenUrl: listenConnectionString, concurrency, lease, grace }: Options,
+  { listenUrl: listenConnectionString, concurrency, lease, grace, observe = false }: Options,
   output: Output,
 ): Promise<void> {
   const tally = { begun: 0, completed: 0, failed: 0 };
@@ -152,6 +154,7 @@ async function work(
     ...connection,
     ...(listenConnectionString !== undefined && { listenConnectionString }),
     ...(ledger.places.length > 0 && { ledger }),
+    observe,
     max: Math.min(concurrency, 20) + 3,
     actor: 'worker',
   });

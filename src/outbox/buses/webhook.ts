@@ -3,6 +3,7 @@ import { Agent } from 'node:http';
 import { Agent as SecureAgent } from 'node:https';
 import { rootCertificates } from 'node:tls';
 import { WritError } from '../../errors/index.js';
+import { posting } from '../../telemetry/delivery.js';
 import { type CloudEvent, cloudEventsJson, encodeEvent } from '../envelope.js';
 import { signWebhook, webhookKey } from '../webhooks.js';
 import { endpointUrl, publicLookup, type Reach } from './addresses.js';
@@ -73,7 +74,9 @@ class WebhookBus implements Bus {
   async #publish(events: readonly CloudEvent[], signal: AbortSignal): Promise<Outcome[]> {
     const keys = await this.#keys();
     if (!Array.isArray(keys)) return events.map((_, at) => (at === 0 ? keys : heldByBus));
-    return publishInLanes(events, this.#concurrency, signal, (event) => this.#deliver(event, keys, signal));
+    return publishInLanes(events, this.#concurrency, signal, (event) =>
+      posting(this.name, event, (traceparent) => this.#deliver(event, keys, traceparent, signal)),
+    );
   }
 
   /** The keys to sign with, or why there are none: that is said without the error's own words, which may have the secret in them. */
@@ -90,13 +93,13 @@ class WebhookBus implements Bus {
     return keys;
   }
 
-  async #deliver(event: CloudEvent, keys: readonly Buffer[], signal: AbortSignal): Promise<Outcome> {
+  async #deliver(event: CloudEvent, keys: readonly Buffer[], traceparent: string | undefined, signal: AbortSignal): Promise<Outcome> {
     const body = encodeEvent(event);
     if (!body) return tooLarge;
     const began = performance.now();
     const ms = () => Math.round(performance.now() - began);
     try {
-      return outcomeOf(await this.#post(event.id, body, keys, signal), ms());
+      return outcomeOf(await this.#post(body, { ...signWebhook(event.id, body, keys), ...(traceparent && { traceparent }) }, signal), ms());
     } catch (error) {
       if (!(error instanceof Unanswered)) throw error;
       if (signal.aborted) return { ...heldByStop, ms: ms() };
@@ -104,9 +107,9 @@ class WebhookBus implements Bus {
     }
   }
 
-  async #post(id: string, body: Buffer, keys: readonly Buffer[], signal: AbortSignal): Promise<Answer> {
+  async #post(body: Buffer, own: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Answer> {
     const { connectTimeoutMs = 5_000, timeoutMs = 15_000 } = this.#options;
-    const headers = { 'content-type': cloudEventsJson, 'user-agent': 'writ', ...signWebhook(id, body, keys) };
+    const headers = { 'content-type': cloudEventsJson, 'user-agent': 'writ', ...own };
     const call = { url: this.#url, agent: this.#agent, headers, body, connectTimeoutMs, timeoutMs, signal };
     // The other end closes idle connections when it likes. That says nothing about the event, and the id makes a second arrival harmless.
     for (let idle = this.#concurrency; ; idle -= 1) {

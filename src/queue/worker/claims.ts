@@ -1,5 +1,6 @@
 import type { PreparedPool } from '../../database/prepared.js';
 import { refusalIn } from '../../errors/index.js';
+import { count } from '../../telemetry/meter.js';
 import { executor } from './clockwork.js';
 import type { ClaimRow } from './context.js';
 
@@ -58,6 +59,7 @@ export class Claims {
     const answer = rows[0].answer as ClaimAnswer;
     const refusal = refusalIn(answer);
     if (refusal) throw refusal;
+    count('writ.claims', 1, answer.jobs.length > 0);
     this.#after = answer.after ?? '';
     this.limited = answer.limited === true;
     if (answer.again_ms !== undefined) {

@@ -5,6 +5,7 @@ import { inTime } from '../../database/budget.js';
 import type { PreparedPool } from '../../database/prepared.js';
 import { fromDatabase, isConnectionLoss, refusalIn, WritError } from '../../errors/index.js';
 import { redactSecrets } from '../../secrets/redaction.js';
+import type { Executed, Execution } from '../../telemetry/execution.js';
 import { type ArtifactStore, JobArtifacts } from '../artifacts.js';
 import { pass } from './fault-points.js';
 import type { JobSecrets } from './options.js';
@@ -86,7 +87,11 @@ export type ClaimRow = [
   maxAttempts: number,
   parentJobId: string | null,
   workflowId: string | null,
-  step?: [runId: string, stepId: string, attempt: number, planId: string, planVersion: string, timeoutMs: number | null],
+  step?: [runId: string, stepId: string, attempt: number, planId: string, planVersion: string, timeoutMs: number | null] | null,
+  /** Where in a trace it was enqueued. */
+  traceparent?: string | null,
+  /** Until when it was delayed, in milliseconds since 1970. */
+  delayedUntil?: number,
 ];
 
 export interface ContextHost {
@@ -97,12 +102,14 @@ export interface ContextHost {
   /** How long each of our own statements in a transaction of a handler may take. What the handler does in it takes as long as it takes. */
   readonly writeBudgetMs: number;
   readonly workerId: string;
+  /** When these jobs were claimed, by the database's clock. */
+  readonly claimedAt: number;
   readonly secrets: JobSecrets;
   readonly artifacts?: ArtifactStore | undefined;
 }
 
 /** One job in the hands of this worker. Everything that most handlers do not ask for is made when it is asked for. */
-export class WorkItem implements JobContext<unknown> {
+export class WorkItem implements JobContext<unknown>, Executed {
   input: unknown;
   committed = false;
   startedAt = 0;
@@ -110,6 +117,8 @@ export class WorkItem implements JobContext<unknown> {
   streak = 0;
   /** The names of secrets that were taken out of its result. */
   redacted: readonly string[] | undefined;
+  /** Its span, while somebody traces. */
+  execution: Execution | undefined;
   readonly position: number;
   readonly #row: ClaimRow;
   readonly #token: string;
@@ -166,7 +175,19 @@ export class WorkItem implements JobContext<unknown> {
 
   get step(): StepOfRun | undefined {
     const step = this.#row[15];
-    return step && { runId: step[0], stepId: step[1], attempt: step[2], planId: step[3], planVersion: step[4] };
+    if (!step) return undefined;
+    return { runId: step[0], stepId: step[1], attempt: step[2], planId: step[3], planVersion: step[4] };
+  }
+
+  get traceparent(): string | undefined {
+    return this.#row[16] ?? undefined;
+  }
+
+  /** How long it stood in the queue, if this is its first execution: from the end of its delay, or from the moment that is in its id. */
+  get queueMs(): number | undefined {
+    const [id, , , , , executionNo] = this.#row;
+    if (executionNo !== 1) return undefined;
+    return Math.max(0, this.#host.claimedAt - (this.#row[17] ?? Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)));
   }
 
   /** How long this step may run, if its plan says. */
@@ -235,6 +256,10 @@ export class WorkItem implements JobContext<unknown> {
   }
 
   async commit<T>(effect: (tx: Transaction) => Promise<T> | T): Promise<T> {
+    return this.execution ? this.execution.commit(() => this.#commit(effect)) : this.#commit(effect);
+  }
+
+  async #commit<T>(effect: (tx: Transaction) => Promise<T> | T): Promise<T> {
     const { workerId, writeBudgetMs } = this.#host;
     const client = await this.#connect().catch((error) => {
       throw fromDatabase(error);

@@ -4,6 +4,8 @@
  * what it still tries to commit is refused by the database.
  */
 import { WritError } from '../../errors/index.js';
+import { executing } from '../../telemetry/execution.js';
+import { count, measure, measuring } from '../../telemetry/meter.js';
 import { milliseconds } from '../duration.js';
 import type { HandledJob } from '../job.js';
 import type { WorkItem } from './context.js';
@@ -19,6 +21,8 @@ interface Running {
   readonly item: WorkItem;
   readonly lease: Lease;
   readonly timeoutMs: number;
+  /** By the monotonic clock, if somebody measures. */
+  readonly began: number;
   stoppedAt: number | undefined;
   ended: boolean;
 }
@@ -64,11 +68,13 @@ export class Handlers {
     const timeout = handled?.job.options.timeout;
     const ofKind = timeout === undefined ? lease.timeoutMs : milliseconds(timeout);
     const timeoutMs = Math.min(item.timeoutMs ?? ofKind, ofKind);
-    const running: Running = { item, lease, timeoutMs, stoppedAt: undefined, ended: false };
+    const running: Running = { item, lease, timeoutMs, began: measuring() ? performance.now() : 0, stoppedAt: undefined, ended: false };
     this.#options.pace.began(this.#running.size);
     this.#running.add(running);
     item.startedAt = Date.now();
     this.lastBeginAt = item.startedAt;
+    item.execution = executing(item);
+    if (item.execution) lease.traced = true;
     let outcome: Outcome | undefined;
     try {
       await pass('started', item.id);
@@ -80,7 +86,7 @@ export class Handlers {
         if (item.abortedWith) throw item.abortedWith; // whoever keeps the secrets took too long
       }
       if (handled.job.validated) item.input = await handled.job.parse(item.input);
-      const returned = await handled.run(item as never);
+      const returned = await (item.execution ? item.execution.within(() => handled.run(item as never)) : handled.run(item as never));
       const result = resultJson(returned, item);
       if (item.redacted) this.#options.onRedacted(item, item.redacted);
       // References go into the event of the step with its commit: the report of many steps at once has no place for them.
@@ -103,8 +109,18 @@ export class Handlers {
     if (running.ended) return; // without its handler, when its time to settle was over
     running.ended = true;
     this.#running.delete(running);
+    // Whatever it returned: of a lease that is lost nothing can be reported.
+    const told = running.lease.lost && !running.item.committed ? undefined : outcome;
+    running.item.execution?.end(told, running.item.committed);
+    if (measuring()) this.#measure(running, told);
     this.#options.pace.ended(this.#running.size);
     this.#options.onEnd(running.lease, running.item, outcome);
+  }
+
+  #measure({ item, began }: Running, outcome: Outcome | undefined): void {
+    const how = outcome?.type ?? 'lost';
+    count('writ.jobs.finished', 1, item.kind, how);
+    measure('writ.job.duration', (performance.now() - began) / 1_000, item.kind, how);
   }
 
   /** Tells the handlers of some jobs to stop. */

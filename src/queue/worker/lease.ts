@@ -1,4 +1,6 @@
-import type { WorkItem } from './context.js';
+import { countEach, measure, measuring } from '../../telemetry/meter.js';
+import type { ClaimAnswer } from './claims.js';
+import { type ContextHost, WorkItem } from './context.js';
 import type { Outcome } from './outcome.js';
 
 export interface Reported {
@@ -26,6 +28,8 @@ export class Lease {
   /** Jobs whose end the database has not confirmed. */
   open: number;
   reporting = false;
+  /** Some of its jobs have spans, which want to know when the database has been told. */
+  traced = false;
   /** The database no longer knows the token: nothing of it may be reported, and its handlers should stop. */
   lost = false;
 
@@ -36,6 +40,19 @@ export class Lease {
     this.items = items;
     this.open = items.length;
     this.startedUpto = Math.min(startedUpto, items.length);
+  }
+
+  /** What a claim answered. */
+  static of({ lease_token: token, jobs, started_upto, timeout_s, alone = false }: ClaimAnswer, host: ContextHost): Lease {
+    const items = jobs.map((row, index) => new WorkItem(row, index + 1, token, host));
+    if (measuring()) {
+      countEach(
+        'writ.jobs.claimed',
+        items.map(({ kind }) => kind),
+      );
+      for (const { kind, queueMs } of items) if (queueMs !== undefined) measure('writ.job.queue_time', queueMs / 1_000, kind);
+    }
+    return new Lease(token, items, started_upto, timeout_s * 1000, alone);
   }
 
   get unstarted(): number {

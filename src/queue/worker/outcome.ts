@@ -1,4 +1,4 @@
-import { PermanentFailure, WritError } from '../../errors/index.js';
+import { errorCode, PermanentFailure, WritError } from '../../errors/index.js';
 import { redactSecrets } from '../../secrets/redaction.js';
 import type { WorkItem } from './context.js';
 
@@ -11,8 +11,8 @@ export type Outcome =
 /** What an error of a handler means for its job. Undefined: nothing may be said, because the job is no longer ours. */
 export function judge(error: unknown, item: WorkItem): Outcome | undefined {
   if (item.committed) return { type: 'succeeded', result: undefined }; // the effect stands; what came after it cannot undo it
-  const code = codeOf(error);
-  const stopped = codeOf(item.abortedWith);
+  const code = errorCode(error);
+  const stopped = errorCode(item.abortedWith);
   if (code === 'already_committed') return { type: 'succeeded', result: undefined };
   if (code === 'lease_lost' || stopped === 'lease_lost') return undefined;
   if (stopped === 'closed') return { type: 'released' };
@@ -21,7 +21,7 @@ export function judge(error: unknown, item: WorkItem): Outcome | undefined {
   const message = failure instanceof Error ? failure.message : String(failure);
   return {
     type: permanent ? 'permanent' : 'transient',
-    code: redactSecrets(codeOf(failure) ?? 'handler_error'),
+    code: redactSecrets(errorCode(failure) ?? 'handler_error'),
     message: redactSecrets(message).replaceAll('\0', '').toWellFormed(),
   };
 }
@@ -29,10 +29,4 @@ export function judge(error: unknown, item: WorkItem): Outcome | undefined {
 /** What to tell people: a handler that was told to stop failed of that, whatever it threw on its way out. */
 export function failureOf(error: unknown, item: WorkItem): unknown {
   return item.abortedWith instanceof WritError ? item.abortedWith : error;
-}
-
-/** A code short enough to be one: ours, the driver's, or whatever the error calls its own. */
-function codeOf(error: unknown): string | undefined {
-  const code = error instanceof Error ? (error as Error & { code?: unknown }).code : undefined;
-  return typeof code === 'string' && code.length > 0 && code.length <= 100 ? code : undefined;
 }

@@ -1,5 +1,6 @@
 import type { PreparedPool } from '../../database/prepared.js';
 import { refusalIn } from '../../errors/index.js';
+import { count } from '../../telemetry/meter.js';
 import { pass } from './fault-points.js';
 import type { Lease, Reported } from './lease.js';
 
@@ -72,6 +73,7 @@ export async function report(reporter: Reporter, lease: Lease, outcomes: readonl
     reporter.workerId,
   ]);
   if (!answer) return { lost: true, startedUpto, retries };
+  if (lease.traced) for (const { position } of successes) lease.items[position - 1]?.execution?.told();
   const tooLarge = answer.refused.filter(({ reason }) => reason === 'payload_too_large').map(({ position }) => position);
   if (tooLarge.length > 0) {
     const outcome = {
@@ -102,6 +104,7 @@ async function call({ gates, writeBudgetMs }: Reporter, gate: string, params: un
   await pass('finish_sent');
   const { rows } = await sent;
   const answer = rows[0].answer as GateAnswer;
+  count('writ.reports', 1);
   const refusal = refusalIn(answer);
   if (refusal && refusal.code !== 'lease_lost') throw refusal;
   return refusal ? undefined : answer;

@@ -6,6 +6,7 @@
 import type { PreparedPool } from '../../database/prepared.js';
 import { uuidv7 } from '../../database/uuid.js';
 import { isConnectionLoss, refusalIn } from '../../errors/index.js';
+import { count } from '../../telemetry/meter.js';
 import type { ClaimAnswer } from './claims.js';
 import type { WorkItem } from './context.js';
 import { pass } from './fault-points.js';
@@ -121,7 +122,9 @@ export class StepReports {
     }
     const refusal = refusalIn(answer);
     if (refusal) throw refusal;
+    count('writ.reports', 1);
     if (answer.unusual) return false;
+    for (const { item, lease } of ended) if (lease.traced) item.execution?.told();
     const streaks = new Map(ended.map(({ item }) => [item.step?.runId, item.streak]));
     if (answer.next) onNext(answer.next, (runId) => (streaks.get(runId) ?? 0) + 1);
     const jobs = new Map<Lease, number>();

@@ -11,11 +11,12 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { uuidv7 } from '../../database/uuid.js';
 import { isConnectionLoss, WritError } from '../../errors/index.js';
+import { count } from '../../telemetry/meter.js';
 import { milliseconds } from '../duration.js';
 import type { HandledJob } from '../job.js';
 import { type ClaimAnswer, Claims } from './claims.js';
 import { Clockwork } from './clockwork.js';
-import { WorkItem } from './context.js';
+import type { WorkItem } from './context.js';
 import { pass } from './fault-points.js';
 import { Handlers } from './handlers.js';
 import { Lease } from './lease.js';
@@ -244,13 +245,12 @@ export class Worker {
     return false;
   }
 
-  #take({ lease_token: token, jobs, started_upto, timeout_s, alone = false }: ClaimAnswer, streakOf?: (runId: string) => number): void {
-    const host = { ...this.#host, workerId: this.id };
-    const items = jobs.map((row, index) => new WorkItem(row, index + 1, token, host));
-    if (streakOf) for (const item of items) item.streak = streakOf(item.step?.runId ?? '');
-    const lease = new Lease(token, items, started_upto, timeout_s * 1000, alone);
-    this.#leases.set(token, lease);
-    this.#renewal.hold(token);
+  #take(answer: ClaimAnswer, streakOf?: (runId: string) => number): void {
+    const claimedAt = Date.parse(answer.leased_until) - this.#ms.lease;
+    const lease = Lease.of(answer, { ...this.#host, workerId: this.id, claimedAt });
+    if (streakOf) for (const item of lease.items) item.streak = streakOf(item.step?.runId ?? '');
+    this.#leases.set(lease.token, lease);
+    this.#renewal.hold(lease.token);
     if (this.#state !== 'running') this.#giveBack(lease);
   }
 
@@ -318,6 +318,7 @@ export class Worker {
     const lease = this.#leases.get(token);
     if (!lease) return;
     lease.lost = true;
+    count('writ.leases.lost', 1);
     this.#handlers.stop(new WritError('lease_lost', `lease ${token}`), (_, of) => of === lease);
     lease.open = this.#handlers.runningOf(lease);
     this.#dropIfOver(lease);

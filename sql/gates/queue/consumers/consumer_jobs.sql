@@ -10,7 +10,7 @@ begin
   return query
   select c.consumer, jsonb_agg(jsonb_strip_nulls(jsonb_build_object('id', writ_data.uuidv7(), 'kind', c.job_kind,
     'key', 'consumer:' || c.consumer || ':' || f.event_id, 'tenant', coalesce(j.tenant_id, 'default'), 'priority', c.priority,
-    'delay_ms', nullif(c.delay_ms, 0), 'max_attempts', c.max_attempts, 'source_ref', 'job/' || j.job_id, 'correlation_id', j.correlation_id,
+    'delay_ms', nullif(c.delay_ms, 0), 'max_attempts', c.max_attempts, 'source_ref', 'job/' || j.job_id, 'correlation_id', j.correlation_id, 'traceparent', j.traceparent,
     'causation_event_id', f.event_id, 'input', jsonb_build_object('eventId', f.event_id, 'eventType', f.event_type, 'subject', f.subject))) order by f.n)
   from unnest(p_event_ids, p_event_types, p_subjects) with ordinality f(event_id, event_type, subject, n)
   join writ_data.consumer_registry c on c.event_type = f.event_type
