@@ -2153,7 +2153,7 @@ grant execute on function writ.fn_consumer_register(text,text,text,jsonb,text) t
 grant execute on function writ.fn_consumer_remove(text,text) to workflow_admin;
 
 -- function writ.fn_contract_activate(p_key text, p_contract_id uuid, p_read jsonb DEFAULT '{}'::jsonb, p_break_glass text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body dcdad72c6b4b20c8147fbe2f0e6e147d
+--   plpgsql, volatile, security definer; owner writ_owner; body 2726cdd0f7e7731269a979a9df57e311
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_contract_activate(text,uuid,jsonb,text) to dot_executor;
 grant execute on function writ.fn_contract_activate(text,uuid,jsonb,text) to workflow_admin;
@@ -2165,7 +2165,7 @@ grant execute on function writ.fn_contract_preview(text,uuid,jsonb) to dot_execu
 grant execute on function writ.fn_contract_preview(text,uuid,jsonb) to workflow_admin;
 
 -- function writ.fn_contract_propose(p_key text, p_content text, p_about jsonb, p_tenant_id text DEFAULT 'default'::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 3e21cc11535d67293256a64038f9d893
+--   plpgsql, volatile, security definer; owner writ_owner; body 7d0cd2fe51ac87488ad6b1036f2c4270
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_contract_propose(text,text,jsonb,text) to dot_executor;
 grant execute on function writ.fn_contract_propose(text,text,jsonb,text) to workflow_admin;
@@ -2206,7 +2206,7 @@ grant execute on function writ.fn_governance_cancel(text,uuid,text) to dot_execu
 grant execute on function writ.fn_governance_cancel(text,uuid,text) to workflow_admin;
 
 -- function writ.fn_governance_ended(p_job_id uuid, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 189023407468022657ffbc4394544b41
+--   plpgsql, volatile, security definer; owner writ_owner; body 24cf87e8bfc29187bc5a03e975db101d
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_governance_ended(uuid,text) to dot_executor;
 grant execute on function writ.fn_governance_ended(uuid,text) to workflow_admin;
@@ -2735,7 +2735,7 @@ grant execute on function writ.fn_signal_record(text,jsonb,text) to dot_executor
 grant execute on function writ.fn_signal_record(text,jsonb,text) to workflow_admin;
 
 -- function writ.fn_template_activate(p_key text, p_template_id uuid, p_params jsonb, p_content text, p_read jsonb DEFAULT '{}'::jsonb, p_id uuid DEFAULT NULL::uuid) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body cb7129b86630ce5bfb30c27ef0e87e35
+--   plpgsql, volatile, security definer; owner writ_owner; body 10fb3411a31d3354f6dc38526d9f01c5
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_template_activate(text,uuid,jsonb,text,jsonb,uuid) to dot_executor;
 grant execute on function writ.fn_template_activate(text,uuid,jsonb,text,jsonb,uuid) to workflow_admin;
@@ -3134,7 +3134,7 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 --   sql, stable; owner writ_owner; body 3c6b41b0fe305b59d7791f95f7979f9d
 
 -- function writ_data.settle_audit(p_job uuid, p_verdict text, p_reason text, p_checks jsonb, p_evidence jsonb, p_health jsonb, p_resolved_by text, p_actor text, p_started timestamp with time zone, p_at timestamp with time zone) returns uuid
---   plpgsql, volatile; owner writ_owner; body 03aad54190c30b82f7f768a958268b65
+--   plpgsql, volatile; owner writ_owner; body d1182e1d6d2ee58936223afec4947198
 
 -- function writ_data.settle_lease(p_lease writ_data.job_lease, p_may_remove boolean, p_ended uuid[], p_early integer, p_start_upto integer, p_at timestamp with time zone, OUT started_upto integer, OUT started uuid[]) returns record
 --   plpgsql, volatile; owner writ_owner; body 2787b015f3a1340032780559f44ee635
@@ -3147,7 +3147,7 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 --   sql, stable; owner writ_owner; body 801e723271f4f9fd2c3c844a8c98cc36
 
 -- function writ_data.start_governance_job(p_contract writ_data.contract, p_kind text, p_of uuid, p_steps jsonb, p_state bytea, p_event text, p_reason text, p_actor text, p_at timestamp with time zone) returns uuid
---   plpgsql, volatile; owner writ_owner; body 8310eda4e1903b2d6c23e8adf193b6a8
+--   plpgsql, volatile; owner writ_owner; body 6ce44bb0eb71e2c6e9ca4f27a5f0b71e
 
 -- function writ_data.start_steps(p_jobs uuid[], p_execution_nos smallint[], p_worker text, p_at timestamp with time zone, OUT held integer[], OUT over integer[]) returns record
 --   plpgsql, volatile; owner writ_owner; body 05c42217f718bde8d5093ea4899fd3ec
@@ -3256,7 +3256,7 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 --   sql, stable; owner writ_owner; body 26b0e8dd66e0b57b482f4e1735ea52bf
 
 -- function writ_data.void_contract(p_contract uuid, p_reason text, p_actor text, p_at timestamp with time zone) returns uuid
---   plpgsql, volatile; owner writ_owner; body c33b138551b5a751e8bcf919c09b33e5
+--   plpgsql, volatile; owner writ_owner; body 6e5f42e6622e59455909c629b0ea8de5
 
 -- function writ_data.wake(p_kinds text[], p_at timestamp with time zone) returns boolean
 --   plpgsql, volatile; owner writ_owner; body 89d65d037fd07240f8cb714c29caeb8b

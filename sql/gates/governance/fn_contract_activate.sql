@@ -4,13 +4,16 @@
 create or replace function writ.fn_contract_activate(p_key text, p_contract_id uuid, p_read jsonb default '{}', p_break_glass text default null) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
-  v_now timestamptz := writ.now(); c writ_data.contract; m record; v_state jsonb; v_policy record;
+  v_now timestamptz := writ.now(); c writ_data.contract; m record; v_state jsonb; v_policy record; v_right text := 'activate';
 begin
   select * into c from writ_data.contract where contract_id = p_contract_id and writ_data.visible(tenant_id) for no key update;
   if not found then
     return writ_data.refusal('contract_not_found', p_contract_id::text);
   end if;
-  m := writ_data.may(p_key, case when p_break_glass is not null then 'break_glass' else 'activate' end, c.tenant_id);
+  if p_break_glass is not null then
+    v_right := 'break_glass';
+  end if;
+  m := writ_data.may(p_key, v_right, c.tenant_id);
   if m.refusal is not null then
     return m.refusal;
   elsif c.status in ('ACTIVE', 'COMPLETED') or c.job_id is not null then

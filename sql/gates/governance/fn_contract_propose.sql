@@ -43,7 +43,7 @@ begin
     coalesce(p_about ->> 'risk_level', 'medium'), coalesce((p_about ->> 'confidence')::numeric, 1), v_policy.version, (m.who).principal_id, (m.who).on_behalf_of, v_window, coalesce(p_about -> 'constraints', '{}'), (p_about ->> 'parent_contract_id')::uuid, v_content -> 'template',
     v_now + (v_policy.document ->> 'draft_days')::double precision * interval '1 day', v_now, v_now, v_now + (v_policy.document ->> 'draft_days')::double precision * interval '1 day');
   insert into writ_data.contract_history (contract_id, version, from_status, to_status, reason, by, at) values (v_id, 1, '', 'DRAFT', 'proposed', (m.who).principal_id, v_now);
-  perform writ_data.contract_receipt(v_id, 'accept', 'contract_moved', jsonb_build_object('from', '', 'to', 'DRAFT', 'why', 'proposed', 'by', (m.who).principal_id, 'scope_hash', encode(sha256(convert_to(p_content, 'UTF8')), 'hex')), v_now);
+  perform writ_data.contract_receipt(v_id, 'accept', 'contract_moved', jsonb_build_object('to', 'DRAFT', 'why', 'proposed', 'by', (m.who).principal_id, 'scope_hash', encode(sha256(convert_to(p_content, 'UTF8')), 'hex')), v_now);
   if not coalesce((p_about ->> 'draft')::boolean, false) then
     perform writ_data.submit_contract(v_id, (m.who).principal_id, v_now);
   end if;

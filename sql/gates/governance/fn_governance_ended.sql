@@ -14,7 +14,12 @@ begin
   if g.status in ('PENDING', 'RUNNING') and r.status in ('FAILED', 'CANCELLED') then
     v_code := r.ending_with #>> '{rootCause,errorCode}';
     v_reason := case when r.status = 'CANCELLED' then coalesce(r.ending_with ->> 'reason', 'stopped') else concat_ws(': ', format('Step %s failed', substr(r.ending_with #>> '{rootCause,stepId}', 2)), coalesce(nullif(r.ending_with #>> '{rootCause,errorMessage}', ''), v_code)) end;
-    v_event := case when r.ending_with ->> 'because' is not null then r.ending_with ->> 'because' when r.status = 'CANCELLED' then 'emergency_stop' when v_code in ('health_block', 'scope_violation', 'pre_value_conflict', 'duration_exceeded') then v_code else 'step_failed' end;
+    v_event := coalesce(r.ending_with ->> 'because', v_code);
+    if r.status = 'CANCELLED' and r.ending_with ->> 'because' is null then
+      v_event := 'emergency_stop';
+    elsif v_event not in ('health_block', 'scope_violation', 'pre_value_conflict', 'duration_exceeded') then
+      v_event := 'step_failed';
+    end if;
     if g.kind = 'forward' and g.status = 'PENDING' and v_code = 'window_elapsed' then
       perform writ_data.move_governance_job(p_job_id, array['CANCELLED'], 'window_elapsed', v_reason, p_actor, v_now);
       perform writ_data.close_contract(g.contract_id, 'FAILED', 'window_elapsed', p_actor, v_now);

@@ -35,7 +35,7 @@ begin
   values (v_id, t.tenant_id, 'DRAFT', t.issue_id, t.source, t.title, t.description, p_content, sha256(convert_to(p_content, 'UTF8')), t.scope, p_content::jsonb -> 'steps', t.risk_level, t.confidence, t.policy_version, v_state::text,
     writ_data.approval_hash(v_id, p_content, t.policy_version, v_state::text), (m.who).principal_id, (m.who).on_behalf_of, t.approved_by, t.approved_at, t.escalated_by, v_now, v_now + interval '1 hour', 1, t.constraints, p_template_id, p_params, v_now, v_now, v_now + interval '1 hour');
   insert into writ_data.contract_history (contract_id, version, from_status, to_status, reason, by, at) values (v_id, 1, '', 'DRAFT', 'instance of ' || p_template_id, (m.who).principal_id, v_now);
-  perform writ_data.contract_receipt(v_id, 'accept', 'contract_moved', jsonb_build_object('from', '', 'to', 'DRAFT', 'why', 'instance of ' || p_template_id, 'by', (m.who).principal_id, 'scope_hash', encode(sha256(convert_to(p_content, 'UTF8')), 'hex')), v_now);
+  perform writ_data.contract_receipt(v_id, 'accept', 'contract_moved', jsonb_build_object('to', 'DRAFT', 'why', 'instance of ' || p_template_id, 'by', (m.who).principal_id, 'scope_hash', encode(sha256(convert_to(p_content, 'UTF8')), 'hex')), v_now);
   select * into c from writ_data.contract where contract_id = v_id;
   v_rules := writ_data.eligibility(c, (writ_data.governance_policy_of(c.tenant_id)).document, v_now);
   select string_agg(r ->> 'rule', ', ' order by r ->> 'rule') into v_failed from jsonb_array_elements(v_rules) r where not (r ->> 'passed')::boolean;

@@ -7,7 +7,7 @@ begin
   select * into g from writ_data.governance_job where job_id = p_job;
   insert into writ_data.governance_audit (audit_id, job_id, contract_id, verdict, verdict_reason, checks, evidence, health_before, health_after, auditor_version, duration_ms, supersedes, resolved_by, created_at)
   values (v_id, p_job, g.contract_id, p_verdict, left(p_reason, 2000), p_checks, coalesce(p_evidence, '{}'), g.health_before, p_health, '1', round(extract(epoch from p_at - p_started) * 1000), g.audit_id, p_resolved_by, p_at);
-  perform writ_data.job_receipt(p_job, case p_verdict when 'PASS' then 'accept' when 'FAIL' then 'refuse' else 'error' end, 'audit_verdict', jsonb_build_object('audit_id', v_id, 'verdict', p_verdict, 'why', left(p_reason, 1000), 'checks', p_checks, 'by', coalesce(p_resolved_by, p_actor),
+  perform writ_data.job_receipt(p_job, case p_verdict when 'PASS' then 'accept' when 'FAIL' then 'refuse' else 'error' end, 'audit_verdict', jsonb_build_object('audit_id', v_id, 'verdict', p_verdict, 'why', left(p_reason, 1000), 'checks', p_checks::text, 'by', coalesce(p_resolved_by, p_actor),
     'run_log_sha256', (select encode(sha256(string_agg(convert_to(concat_ws('|', e.run_seq, e.event_type, e.step_id, e.logical_attempt, e.data::text), 'UTF8'), '\x0a' order by e.run_seq)), 'hex') from writ_data.run_event e where e.run_id = g.run_id)), p_at);
   perform writ_data.record('fn_governance_audit', p_actor, p_at, array[p_job], array['governance.audited'], array[1], array[1], jsonb_build_object('audit_id', v_id, 'verdict', p_verdict));
   update writ_data.governance_job set audit_id = v_id, audit_verdict = p_verdict, audits = audits + 1, due_at = null where job_id = p_job;

@@ -12,7 +12,7 @@ begin
   values (v_job, p_contract.tenant_id, p_contract.contract_id, p_kind, p_of, 'PENDING', v_run, jsonb_array_length(p_steps), v_max, p_contract.scope_hash, p_state, case when p_kind = 'rollback' then p_reason end,
     case when p_kind = 'forward' then p_contract.window_end end, p_at, p_at);
   insert into writ_data.governance_job_history (job_id, version, from_status, to_status, event, reason, by, at) values (v_job, 1, '', 'PENDING', p_event, p_reason, p_actor, p_at);
-  perform writ_data.job_receipt(v_job, 'accept', 'governance_job_moved', jsonb_build_object('from', '', 'to', 'PENDING', 'event', p_event, 'why', left(p_reason, 1000), 'by', p_actor, 'scope_hash', encode(p_contract.scope_hash, 'hex'),
+  perform writ_data.job_receipt(v_job, 'accept', 'governance_job_moved', jsonb_build_object('to', 'PENDING', 'event', p_event, 'why', left(p_reason, 1000), 'by', p_actor, 'scope_hash', encode(p_contract.scope_hash, 'hex'),
     'state_before', encode(p_state, 'hex'), 'run_id', v_run, 'of_job_id', p_of), p_at);
   perform writ_data.record('fn_governance_job_move', p_actor, p_at, array[v_job], array['governance.job_moved'], array[1], array[1], jsonb_build_object('from', '', 'to', 'PENDING', 'event', p_event));
   perform writ_data.begin_runs(array[v_run], 'fn_run_start', p_actor, p_at);

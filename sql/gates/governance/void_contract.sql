@@ -12,6 +12,6 @@ begin
     c.created_by, c.on_behalf_of, c.window_hours, c.constraints, c.contract_id, null, p_at + v_days * interval '1 day', p_at, p_at, p_at + v_days * interval '1 day'
   from writ_data.contract c where c.contract_id = p_contract;
   insert into writ_data.contract_history (contract_id, version, from_status, to_status, reason, by, at) values (v_new, 1, '', 'DRAFT', 'in place of ' || p_contract, p_actor, p_at);
-  perform writ_data.contract_receipt(v_new, 'accept', 'contract_moved', jsonb_build_object('from', '', 'to', 'DRAFT', 'why', 'in place of ' || p_contract, 'by', p_actor, 'scope_hash', (select encode(scope_hash, 'hex') from writ_data.contract where contract_id = v_new)), p_at);
+  perform writ_data.contract_receipt(v_new, 'accept', 'contract_moved', jsonb_build_object('to', 'DRAFT', 'why', 'in place of ' || p_contract, 'by', p_actor, 'scope_hash', (select encode(scope_hash, 'hex') from writ_data.contract where contract_id = v_new)), p_at);
   return v_new;
 end $$;

@@ -7,11 +7,11 @@ const contract = uuid('The contract.');
 const job = uuid('The governance job.');
 const by = prose('Who: a principal, or a worker.');
 const why = Type.Optional(prose('Why, in words.'));
-const evidence = Type.String({ maxLength: 20_000, description: 'What the probes said before the effect, as JSON text.' });
+const evidence = text('What the probes said before the effect, as JSON text.', 20_000);
 const slot = Type.Optional(text('The place that was changed.', 500));
 const id = '019a8a52-6c00-7000-8000-000000000000';
 const sha = '5dc9da79a70659a9ad559cb701ded9a2ab9d823aad2f4960cfe370eff4604328';
-const state = (description: string) => Type.String({ pattern: '^[A-Z_]{0,30}$', description });
+const state = (description: string) => Type.String({ title: 'status', pattern: '^[A-Z_]{1,30}$', description });
 
 export const governanceFacts = {
   contract_moved: governanceFact(`contract:${id}`, {
@@ -19,7 +19,7 @@ export const governanceFacts = {
     statuses: ['accept', 'refuse'],
     context: {
       contract_id: contract,
-      from: state('The status before; empty: it is new.'),
+      from: Type.Optional(state('The status before. One that is new has none.')),
       to: state('The status now.'),
       why,
       by,
@@ -36,7 +36,9 @@ export const governanceFacts = {
       by,
       why,
       approval_hash: Type.Optional(hash('What was approved: contract, content, policy version and pre-state.')),
-      signature: Type.Optional(Type.String({ pattern: '^[0-9a-f]{128}$', description: 'Ed25519, over the 32 bytes of the hash.' })),
+      signature: Type.Optional(
+        Type.String({ title: 'Ed25519 signature in hex', pattern: '^[0-9a-f]{128}$', description: 'Over the 32 bytes of the hash.' }),
+      ),
       public_key: Type.Optional(hash('The key that it was signed with.')),
     },
     example: { contract_id: id, action: 'APPROVE', by: 'ada', approval_hash: sha, signature: `${sha}${sha}`, public_key: sha },
@@ -47,7 +49,7 @@ export const governanceFacts = {
     context: {
       job_id: job,
       contract_id: contract,
-      from: state('The status before; empty: it is new.'),
+      from: Type.Optional(state('The status before. One that is new has none.')),
       to: state('The status now.'),
       event: text('What moved it.'),
       why,
@@ -129,7 +131,7 @@ export const governanceFacts = {
       audit_id: uuid('The audit.'),
       verdict: oneOf(['PASS', 'FAIL', 'INCONCLUSIVE'], 'The verdict.'),
       why,
-      checks: Type.Array(Type.Object({ check: text('Which.'), result: text('How it went.'), detail: Type.String({ maxLength: 4_000 }) })),
+      checks: text('Each check, its result and its detail, as JSON text.', 20_000),
       by,
       run_log_sha256: hash('Of the log of the run: number, type, step, attempt and data of each event, a line each.'),
     },
@@ -139,7 +141,7 @@ export const governanceFacts = {
       audit_id: id,
       verdict: 'PASS',
       why: 'all checks passed',
-      checks: [{ check: 'A-001', result: 'PASS', detail: 'every target is in scope' }],
+      checks: '[{"check": "A-001", "detail": "every target is in scope", "result": "PASS"}]',
       by: 'worker-1',
       run_log_sha256: sha,
     },
