@@ -2915,6 +2915,9 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 -- function writ_data.governed_plan(p_kinds text[], p_timeouts bigint[], p_actor text) returns integer
 --   plpgsql, volatile; owner writ_owner; body 6645de183785367b19f2c45e8a8781c9
 
+-- function writ_data.governed_tenant(p_type text, p_subject uuid) returns text
+--   sql, stable; owner writ_owner; body 8e7b6cce1cd1ba8c714bcbb49e694d44
+
 -- function writ_data.health_block(p_tenant text, p_target text, p_evidence jsonb, p_max_age interval) returns text
 --   plpgsql, stable; owner writ_owner; body a3909c8c99d178c1789939012040cf19
 
@@ -3019,7 +3022,7 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 --   sql, immutable; owner writ_owner; body 674fd0f27275392eea64074d626b7c9a
 
 -- function writ_data.outbox_retries(p_destination text, p_limit integer, p_at timestamp with time zone) returns text
---   plpgsql, volatile; owner writ_owner; body 2e684f0474939120850d19914dac0351
+--   plpgsql, volatile; owner writ_owner; body 1084032555299f1b2982981356174c66
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
 --   set enable_mergejoin=off
@@ -3029,7 +3032,7 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 --   sql, stable; owner writ_owner; body dbd5a905fb33950238915f084e04d4dc
 
 -- function writ_data.outbox_window(p_xid xid8, p_batch uuid, p_types text[], p_tenant text, p_limit integer, p_events integer, OUT events text, OUT xid xid8, OUT batch_id uuid, OUT more boolean, OUT oldest timestamp with time zone, OUT subjects uuid[]) returns record
---   plpgsql, stable; owner writ_owner; body abeaaa5a442b6d108d720cfac9f641ee
+--   plpgsql, stable; owner writ_owner; body b622cac4aa6338822249dd202d4f5975
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
 --   set enable_mergejoin=off

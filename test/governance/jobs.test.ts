@@ -378,3 +378,27 @@ test('the ledger has what was done, and verifies', async () => {
     : new Map(rows.map(({ stream }) => [stream, rows.filter((row) => row.stream === stream)]));
   for (const [, of] of streams) expect(of.map(({ seq }) => seq)).toEqual(of.map((_, n) => n + 1));
 });
+
+test('others are told of it: facts of governance belong to their tenant', async () => {
+  await s.work();
+  await s.done({ steps: [enable('checkout'), recordSignal('ROLLOUT')] });
+  const seen: [string, string | undefined][] = [];
+  for await (const { event } of s.writ.events({
+    types: ['governance.*', 'health.*'],
+    after: 'beginning',
+    tenant: 'default',
+    untilNow: true,
+  }))
+    seen.push([event.type, event.tenantid]);
+  expect(new Set(seen.map(([type]) => type))).toEqual(
+    new Set([
+      'governance.contract_moved',
+      'governance.contract_reviewed',
+      'governance.job_moved',
+      'governance.change_applied',
+      'governance.audited',
+      'health.signal_recorded',
+    ]),
+  );
+  expect(new Set(seen.map(([, tenant]) => tenant))).toEqual(new Set(['default']));
+});
