@@ -109,7 +109,7 @@ export class Writ {
     const listening = options.listenConnectionString ?? options.connectionString;
     this.schedules = new Schedules(host);
     this.runs = new Runs({ ...host, authorize: options.authorizeSignal });
-    this.governance = new Governance({ ...host, key: options.key, listening });
+    this.governance = new Governance({ ...host, key: options.key, listening, secrets: this.#secrets });
     this.ledger = new Ledger(this.#db, this.#actor);
     this.#outbox = new Outbox(this.#db, this.#actor, listening);
     this.consumers = new Consumers(host, this.#actor);

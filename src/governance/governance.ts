@@ -4,6 +4,7 @@ import type { Queryable } from '../database/connection.js';
 import { gate, readRows } from '../database/gate.js';
 import { isConnectionLoss } from '../errors/index.js';
 import type { HandledJob, JobKind } from '../queue/job.js';
+import type { Secrets } from '../secrets/secrets.js';
 import { type As, actorOf, Contracts, type ContractsHost } from './contracts.js';
 import { Flags, type FollowFlagsOptions } from './flags.js';
 import { governanceHandlers } from './handlers.js';
@@ -83,13 +84,15 @@ export class Governance {
     readonly register: (job: JobKind<never, unknown>) => Promise<void>;
     /** For LISTEN, past any pooler. */
     readonly listening: string | undefined;
+    readonly secrets: Secrets;
   }) {
     this.#db = host.db;
     this.#actor = host.actor;
     this.#listenConnection =
       host.listening === undefined ? undefined : { connectionString: host.listening, application_name: 'writ flags' };
     this.#waiters = waitersForJobs(host.db);
-    this.#host = { db: host.db, key: host.key, types: this.#types, register: host.register, waiters: this.#waiters };
+    const { db, key, register, secrets } = host;
+    this.#host = { db, key, register, secrets, types: this.#types, waiters: this.#waiters };
     this.contracts = new Contracts(this.#host);
   }
 
