@@ -302,3 +302,23 @@ test('the five minutes of docs/governance.md end as the page says, its flag is p
   await db.query(`update writ_data.contract_review set signature = set_byte(signature, 0, get_byte(signature, 0) # 1)`);
   expect((await check()).stdout).toBe('alice did not sign this\n');
 });
+
+test('the change of the README is done', async () => {
+  const before = `
+import { enable, soak as soakFor, Writ } from 'writ';
+const soak = () => soakFor('50ms'); // nobody waits for ten minutes here
+const writ = await Writ.connect({ connectionString: process.env.DATABASE_URL });
+const ops = await writ.governance.addPrincipal({ id: 'ops', kind: 'person', rights: ['propose', 'operate'] });
+const alice = await writ.governance.addPrincipal({ id: 'alice', kind: 'person' });
+const agent = await writ.governance.addPrincipal({ id: 'agent', kind: 'agent', onBehalfOf: 'ops' });
+const deployer = await writ.governance.addPrincipal({ id: 'deployer', kind: 'service' });
+await writ.governance.put([{ capability_name: 'checkout' }], { as: ops });
+await writ.work([], { governance: true });
+`;
+  const after = `
+console.log((await job.finished()).status);
+await writ.close();
+`;
+  writeFileSync(join(folder, 'governed.js'), before + block('README.md', 'ts', '## Changes that are governed') + after);
+  expect((await node('governed.js')).stdout).toBe('COMPLETED\n');
+});
