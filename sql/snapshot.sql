@@ -2110,7 +2110,7 @@ grant execute on function writ.fn_audit_resolve(text,uuid,text,text) to dot_exec
 grant execute on function writ.fn_audit_resolve(text,uuid,text,text) to workflow_admin;
 
 -- function writ.fn_capability_put(p_key text, p_items jsonb, p_tenant_id text DEFAULT 'default'::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 3afb529d22edde5be319793f1b03960a
+--   plpgsql, volatile, security definer; owner writ_owner; body 6d7464095a4e5ec7bf7df8b069d7cd24
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_capability_put(text,jsonb,text) to dot_executor;
 grant execute on function writ.fn_capability_put(text,jsonb,text) to workflow_admin;
@@ -2185,6 +2185,13 @@ grant execute on function writ.fn_destination_put(text,text,text[],text,jsonb,ti
 --   plpgsql, volatile, security definer; owner writ_owner; body 16488c84f3055ee56245510f0d84e26d
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_destination_set(text,text,text,text) to workflow_admin;
+
+-- function writ.fn_flags(p_ask jsonb) returns jsonb
+--   plpgsql, stable, security definer; owner writ_owner; body 33955a72274d0e659f5eb0613ebf2d5e
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_flags(jsonb) to dot_executor;
+grant execute on function writ.fn_flags(jsonb) to workflow_admin;
+grant execute on function writ.fn_flags(jsonb) to writ_auditor;
 
 -- function writ.fn_freeze_put(p_key text, p_freeze jsonb, p_tenant_id text DEFAULT 'default'::text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 0c67cd62bf2a9af28af730ad6f50000a
@@ -2834,7 +2841,7 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 --   plpgsql, immutable; owner writ_owner; body 541b4bf5c41738fee9a34c3fb84622ac
 
 -- function writ_data.change_target(p_tenant text, p_type text, p_target text, p_key text, p_expected jsonb, p_expected_version bigint, p_value jsonb, p_actor text, p_at timestamp with time zone, OUT as_expected boolean, OUT was jsonb, OUT found_version bigint, OUT written_version bigint) returns record
---   plpgsql, volatile; owner writ_owner; body 5204b078d6a4e8f6a23aa7b2b4e90642
+--   plpgsql, volatile; owner writ_owner; body af907b9c342cf83ac405d17cd29fe90d
 
 -- function writ_data.choose_lanes(p_kinds text[], p_floors smallint[], p_alone boolean, p_after text, p_limit integer, p_keyed boolean, OUT lanes bigint[], OUT heads bigint[], OUT firsts bigint[], OUT tenants text[], OUT kinds text[], OUT keys text[], OUT quotas integer[], OUT limited boolean[], OUT priorities smallint[], OUT after text) returns record
 --   plpgsql, stable; owner writ_owner; body 897fdcc629e9ae3fc01590b78c6b6a7d
@@ -3232,6 +3239,9 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 
 -- function writ_data.take_delivery(p_run uuid, s writ_data.plan_step, p_attempt smallint, p_job uuid, d writ_data.run_delivery, p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body f7378740eba6c4e551589edde38205d0
+
+-- function writ_data.tell_flags(p_tenant text, p_target text) returns void
+--   sql, volatile; owner writ_owner; body 60f595775fd455664cf06460879557d3
 
 -- function writ_data.timers_due(p_actor text, p_at timestamp with time zone) returns integer
 --   plpgsql, volatile; owner writ_owner; body caead4730581b05752d8724e9b4bdc40

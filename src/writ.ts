@@ -76,31 +76,23 @@ export class Writ {
     } else {
       throw new WritError('invalid_argument', 'Writ.connect needs connectionString or db');
     }
-    const register = (job: JobKind<never, unknown>) => this.#producer.register(job);
-    const calling = <T>(call: () => Promise<T>) => this.#untilDone(call);
-    this.#producer = new Producer({ db: this.#db, actor: this.#actor, calling, closed: () => this.#closed });
-    this.schedules = new Schedules({
+    const host = {
       db: this.#db,
       actor: this.#actor,
-      register,
-      calling,
-    });
-    const gate = (name: string, params: (string | null)[]) => this.#gate(name, params);
-    const rows = (view: string) => this.#rows(view);
-    this.runs = new Runs({
-      db: this.#db,
-      actor: this.#actor,
-      register,
-      calling,
-      authorize: options.authorizeSignal,
-      writeBudgetMs: this.#writeBudgetMs,
-      spool: options.spool,
-    });
-    this.governance = new Governance({ db: this.#db, actor: this.#actor, key: options.key, register });
+      register: (job: JobKind<never, unknown>) => this.#producer.register(job),
+      calling: <T>(call: () => Promise<T>) => this.#untilDone(call),
+      gate: (name: string, params: (string | null)[]) => this.#gate(name, params),
+      rows: (view: string) => this.#rows(view),
+    };
+    const listening = options.listenConnectionString ?? options.connectionString;
+    this.#producer = new Producer({ ...host, closed: () => this.#closed });
+    this.schedules = new Schedules(host);
+    this.runs = new Runs({ ...host, authorize: options.authorizeSignal, writeBudgetMs: this.#writeBudgetMs, spool: options.spool });
+    this.governance = new Governance({ ...host, key: options.key, listening, secrets: this.#secrets });
     this.ledger = new Ledger(this.#db, this.#actor);
-    this.#outbox = new Outbox(this.#db, this.#actor, options.listenConnectionString ?? options.connectionString);
-    this.consumers = new Consumers({ gate, rows, register }, this.#actor);
-    this.subscriptions = new Subscriptions({ gate, rows }, this.#actor);
+    this.#outbox = new Outbox(this.#db, this.#actor, listening);
+    this.consumers = new Consumers(host, this.#actor);
+    this.subscriptions = new Subscriptions(host, this.#actor);
   }
 
   /** Proposing, previewing, approving and activating changes. */
@@ -219,13 +211,8 @@ export class Writ {
   async replay(jobId: string, options: { triage: string; tenant?: string; actor?: string }): Promise<{ jobId: string }> {
     if (!isUuid(jobId)) throw new WritRefusal('dead_letter_not_found', jobId);
     refuseSecrets(options.triage, 'the triage');
-    const answer = await this.#gate('fn_job_dead_letter_replay', [
-      jobId,
-      options.triage,
-      options.actor ?? this.#actor,
-      options.tenant ?? null,
-    ]);
-    return { jobId: String(answer.job_id) };
+    const { triage, actor = this.#actor, tenant = null } = options;
+    return { jobId: String((await this.#gate('fn_job_dead_letter_replay', [jobId, triage, actor, tenant])).job_id) };
   }
 
   /** A tenant's share beside others that have work: 1 unless set, 0.01 to 100. Twice the weight, twice the jobs. */
@@ -317,7 +304,7 @@ export class Writ {
     await Promise.allSettled(this.#calls);
     await this.#producer.idle();
     await this.runs.close();
-    this.governance.close();
+    await this.governance.close();
     await this.#endPools();
   }
 

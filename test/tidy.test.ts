@@ -39,6 +39,7 @@ const layers = [
   'runs',
   'outbox',
   'governance',
+  'openfeature',
   'connect-options.ts',
   'writ.ts',
   'index.ts',
@@ -125,7 +126,9 @@ describe('files', () => {
   });
 
   test('every source is imported by another, or is an entry of the package', () => {
-    const entries = ['src/index.ts', 'src/ledger/browser.ts', 'src/testing/index.ts', 'src/cli/main.ts', 'src/outbox/webhooks.ts'];
+    const entries = ['index', 'ledger/browser', 'testing/index', 'cli/main', 'outbox/webhooks', 'openfeature/index'].map(
+      (entry) => `src/${entry}.ts`,
+    );
     const reached = new Set(entries);
     for (const path of reached) for (const target of imports(path)) if (target.startsWith('src/')) reached.add(target);
     expect(sources.filter((path) => !reached.has(path))).toEqual([]);

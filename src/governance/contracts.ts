@@ -8,6 +8,7 @@ import type { ContractState } from '../machines/contract.js';
 import { type Duration, milliseconds, seconds } from '../queue/duration.js';
 import type { JobKind } from '../queue/job.js';
 import { refuseSecrets } from '../secrets/redaction.js';
+import type { Secrets } from '../secrets/secrets.js';
 import { GovernanceJob, type JobWaiters } from './jobs.js';
 import { type Principal, principal } from './keys.js';
 import { type AnyStepType, type ChangeStep, type StepType, stepsOf } from './steps.js';
@@ -105,6 +106,8 @@ export interface ContractsHost {
   readonly types: ReadonlyMap<string, AnyStepType>;
   readonly register: (job: JobKind<never, unknown>) => Promise<void>;
   readonly waiters: JobWaiters;
+  /** For those step types that need one to read what stands outside. */
+  readonly secrets: Secrets;
 }
 
 /** The credential of whoever acts. */
@@ -230,13 +233,14 @@ export class Contract {
       [this.id],
     );
     if (!row) throw new WritRefusal('contract_not_found', this.id);
+    const tenant = String(row.tenant_id);
+    const secret = async (name: string) =>
+      (await this.#host.secrets.resolve([name], { tenantId: tenant, environmentId: 'default' })).get(name) as string;
     const read: Record<string, unknown> = {};
     for (const step of JSON.parse(String(row.steps)) as ChangeStep[]) {
       const type = this.#host.types.get(step.step_type) as StepType<unknown> | undefined;
       if (!type || step.target in read) continue;
-      const secret = () => Promise.reject(new WritError('secret_not_found', 'a preview has no secrets: run it where they are'));
-      read[step.target] =
-        (await type.read(await type.inputOf(step), { tenant: String(row.tenant_id), signal: AbortSignal.timeout(30_000), secret })) ?? null;
+      read[step.target] = (await type.read(await type.inputOf(step), { tenant, signal: AbortSignal.timeout(30_000), secret })) ?? null;
     }
     return read;
   }

@@ -4,7 +4,9 @@ import type { Queryable } from '../database/connection.js';
 import { gate, readRows } from '../database/gate.js';
 import { isConnectionLoss } from '../errors/index.js';
 import type { HandledJob, JobKind } from '../queue/job.js';
+import type { Secrets } from '../secrets/secrets.js';
 import { type As, actorOf, Contracts, type ContractsHost } from './contracts.js';
+import { Flags, type FollowFlagsOptions } from './flags.js';
 import { governanceHandlers } from './handlers.js';
 import { GovernanceJob, type JobWaiters, waitersForJobs } from './jobs.js';
 import { newKey, principal } from './keys.js';
@@ -72,17 +74,25 @@ export class Governance {
   readonly #host: ContractsHost;
   readonly #waiters: JobWaiters;
   readonly #types = new Map<string, AnyStepType>();
+  readonly #listenConnection: pg.ClientConfig | undefined;
+  readonly #flags = new Set<Flags>();
 
   constructor(host: {
     readonly db: Queryable;
     readonly actor: string;
     readonly key: string | undefined;
     readonly register: (job: JobKind<never, unknown>) => Promise<void>;
+    /** For LISTEN, past any pooler. */
+    readonly listening: string | undefined;
+    readonly secrets: Secrets;
   }) {
     this.#db = host.db;
     this.#actor = host.actor;
+    this.#listenConnection =
+      host.listening === undefined ? undefined : { connectionString: host.listening, application_name: 'writ flags' };
     this.#waiters = waitersForJobs(host.db);
-    this.#host = { db: host.db, key: host.key, types: this.#types, register: host.register, waiters: this.#waiters };
+    const { db, key, register, secrets } = host;
+    this.#host = { db, key, register, secrets, types: this.#types, waiters: this.#waiters };
     this.contracts = new Contracts(this.#host);
   }
 
@@ -165,11 +175,19 @@ export class Governance {
     return gate<Health>(this.#db, 'fn_health($1)', [tenant]);
   }
 
+  /** Capabilities and values in memory, followed as they change. Begun with its `start`, ended with its `stop` or with this connection. */
+  flags(options: FollowFlagsOptions = {}): Flags {
+    const flags = new Flags({ db: this.#db, listenConnection: this.#listenConnection }, options);
+    this.#flags.add(flags);
+    return flags;
+  }
+
   #credential(options: As): string {
     return actorOf(this.#host, options).credential;
   }
 
-  close(): void {
+  async close(): Promise<void> {
     this.#waiters.close();
+    await Promise.all([...this.#flags].map((flags) => flags.stop()));
   }
 }

@@ -87,7 +87,10 @@ export interface StepType<Input> extends StepTypeOptions<Input> {
 }
 
 /** A step type of any input, as workers and previews take it. */
-export type AnyStepType = StepType<never>;
+export interface AnyStepType extends Omit<StepType<never>, 'input' | 'inputOf'> {
+  readonly input?: StandardSchemaV1<unknown, unknown>;
+  inputOf(step: ChangeStep): Promise<unknown>;
+}
 
 const builtIn = ['capability_enable', 'capability_disable', 'config_update', 'signal_record', 'soak', 'audit', 'ended'];
 

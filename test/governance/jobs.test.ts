@@ -84,8 +84,8 @@ describe('the invariants', () => {
     trouble.apply = (key) => {
       if (key === 'b') throw new Error('no such flag');
     };
-    s.writ.governance.use(flag as never);
-    await s.work([flag as never]);
+    s.writ.governance.use(flag);
+    await s.work([flag]);
     const { job, end } = await s.done({
       scope: ['checkout', 'limits', 'flag:a', 'flag:b'],
       steps: [...five, flag({ key: 'a', percent: 50 }), flag({ key: 'b', percent: 1 })],
@@ -150,8 +150,8 @@ describe('another hand', () => {
 
   test('between two steps: the job fails, and what it did itself is undone', async () => {
     const { flag, trouble } = outside({});
-    s.writ.governance.use(flag as never);
-    await s.work([flag as never]);
+    s.writ.governance.use(flag);
+    await s.work([flag]);
     trouble.apply = () =>
       void s.sql(`update writ_data.configuration set value = '7', version = 99 where key = 'max'`).catch(() => undefined);
     const contract = await s.approved({
@@ -170,8 +170,8 @@ describe('another hand', () => {
 
   test('after a step: a rollback does not overwrite it, opens an incident, and keeps its hold until that is resolved', async () => {
     const { flag, trouble } = outside({});
-    s.writ.governance.use(flag as never);
-    await s.work([flag as never]);
+    s.writ.governance.use(flag);
+    await s.work([flag]);
     trouble.apply = () => {
       throw new Error('no');
     };
@@ -327,8 +327,8 @@ describe('watching', () => {
 describe('a type of your own', () => {
   test('is read, done, read again and audited like everything else; drift is seen', async () => {
     const { flag, calls, values } = outside({ a: 5 });
-    s.writ.governance.use(flag as never);
-    await s.work([flag as never]);
+    s.writ.governance.use(flag);
+    await s.work([flag]);
     const contract = await s.approved({ scope: ['flag:a'], steps: [flag({ key: 'a', percent: 10 }), flag({ key: 'a', percent: 50 })] });
     expect((await contract.preview({ as: s.keys.ada })).steps.map(({ before: b, after }) => [b, after])).toEqual([
       [5, { key: 'a', percent: 10 }],
@@ -352,8 +352,8 @@ describe('a type of your own', () => {
 
   test('a step that began and whose end nobody knows is undone, too', async () => {
     const { flag, calls, trouble, values } = outside({ a: 5 });
-    s.writ.governance.use(flag as never);
-    await s.work([flag as never]);
+    s.writ.governance.use(flag);
+    await s.work([flag]);
     trouble.apply = (key) => {
       values[key] = 77; // it was done, and the answer was lost
       throw new Error('connection reset');

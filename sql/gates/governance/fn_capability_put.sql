@@ -30,6 +30,7 @@ begin
         frozen = case when i ? 'frozen' then i ->> 'frozen' else capability.frozen end, disqualified = case when i ? 'disqualified' then i ->> 'disqualified' else capability.disqualified end;
     end if;
   end loop;
+  perform writ_data.tell_flags(p_tenant_id, t.target) from (select distinct coalesce(x ->> 'scope', x ->> 'capability_name') as target from jsonb_array_elements(p_items) x) t;
   perform writ_data.record('fn_capability_put', v_who, v_now, '{}', '{}', '{}', '{}', p_items);
   return jsonb_build_object('put', v_n);
 exception when check_violation or not_null_violation or foreign_key_violation or data_exception then
