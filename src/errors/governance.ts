@@ -162,7 +162,8 @@ export const governance = {
   },
   target_not_read: {
     message: 'What stands at a target outside the database was not read.',
-    remedy: 'Preview and activate with the definition of the step type at hand: it knows how to read it.',
+    remedy:
+      'Preview and activate with the definition of the step type at hand, on the command line with --steps FILE: it knows how to read it.',
     status: 400,
     retryable: false,
   },

@@ -53,15 +53,7 @@ export function addCapabilities(program: Command): void {
       const { output, session } = contextOf(command);
       await session((db) => governanceOf(db).put(items, { as: who, tenant: tenantOf(options) }));
       if (output.json) output.data({ put: items.length });
-      else
-        output.line(
-          `${plain(
-            items
-              .map((item) => item.capability_name ?? item.scope)
-              .slice(0, 10)
-              .join(', '),
-          )}${items.length > 10 ? ` and ${items.length - 10} more` : ''}: known.`,
-        );
+      else output.line(`Known now: ${plain(items.map((item) => item.capability_name ?? item.scope).join(', '))}.`);
     });
   withTenant(capabilities.command('list'), 'only those of this tenant')
     .description('capabilities and values as they are, and which contract is at work on them')

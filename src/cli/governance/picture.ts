@@ -113,11 +113,18 @@ export interface Happened {
 export function eventsOf({ rollback, ...main }: Look): Happened[] {
   const parts = [{ ...main, undoing: false }, ...(rollback ? [{ ...rollback, undoing: true }] : [])];
   const all = parts.flatMap(({ job, steps, undoing }) => [
-    ...job.history.map(({ to_status, at, reason }, n) => ({
-      ...common(job, undoing, at, 'moved', to_status),
-      key: `${job.job_id} ${n}`,
-      says: `${to_status}${reason ? `  ${reason}` : ''}`,
-    })),
+    ...job.history.flatMap(({ to_status, event, at, reason }, n) =>
+      // On the way to its audit it passes through COMPLETED: whoever waits for that would believe too much.
+      to_status === 'COMPLETED' && event === 'run_completed'
+        ? []
+        : [
+            {
+              ...common(job, undoing, at, 'moved', to_status),
+              key: `${job.job_id} ${n}`,
+              says: `${to_status}${reason ? `  ${reason}` : ''}`,
+            },
+          ],
+    ),
     ...steps.flatMap((step) => {
       const name = `${String(step.step_no).padStart(String(steps.length).length)}  ${stepWords(step)}`;
       const of = (at: string, status: string, says: string) => ({
@@ -128,16 +135,15 @@ export function eventsOf({ rollback, ...main }: Look): Happened[] {
       });
       const ended = step.completed_at !== null && (step.status === 'COMPLETED' || step.status === 'FAILED');
       const result = step.status === 'FAILED' ? `✗ ${name}  ${step.error ?? ''}` : `✓ ${name}  ${changeOf(step)}`;
-      // What takes no time to speak of has one line; a soak has a beginning.
       return [
-        ...(step.started_at !== null && (!ended || step.step_type === 'soak')
-          ? [of(step.started_at, 'RUNNING', `… ${name}  ${stepNote(step)}`)]
-          : []),
+        ...(step.started_at === null ? [] : [of(step.started_at, 'RUNNING', `… ${name}  ${stepNote(step)}`.trimEnd())]),
         ...(ended ? [of(String(step.completed_at), step.status, result.trimEnd())] : []),
       ];
     }),
   ]);
-  return all.sort((a, b) => Date.parse(a.at) - Date.parse(b.at));
+  // What happened in one transaction happened at one time: a job begins before its steps, and ends after them.
+  const rank = ({ event, status }: Happened) => (event === 'step' ? 1 : status === 'PENDING' || status === 'RUNNING' ? 0 : 2);
+  return all.sort((a, b) => Date.parse(a.at) - Date.parse(b.at) || rank(a) - rank(b));
 }
 
 const common = ({ job_id }: JobRow, rollback: boolean, at: string, event: Happened['event'], status: string) => ({
@@ -244,8 +250,9 @@ export function endOf(look: Look, paint: Paint = (_, text) => text): string[] {
         return [`${paint('red', '✗')} ROLLBACK_FAILED${because}`, `Undone later, by job ${job.resolved_by_job_id}.`];
       return [
         `${paint('red', '✗')} ROLLBACK_FAILED${plain(job.status_reason ? `: ${job.status_reason}` : '')}`,
-        '→ What it changed is still held. See `writ incidents list`, put it right, and then',
-        `  writ jobs retry-rollback ${job.of_job_id ?? job.job_id}, or writ incidents resolve INCIDENT --resolution TEXT`,
+        '→ What it changed is still held. See `writ incidents list`, put it right, then one of',
+        `  writ jobs retry-rollback ${job.of_job_id ?? job.job_id}`,
+        '  writ incidents resolve INCIDENT --resolution TEXT',
       ];
     default:
       return [];

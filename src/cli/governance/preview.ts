@@ -57,7 +57,8 @@ export async function previewOf(contract: Contract, as: Principal): Promise<Prev
 /** Who wants it, what it may touch, and how dangerous they say it is. */
 export function showHead(output: Output, row: ContractRow): void {
   output.line(`${output.style('bold', plain(row.title))}  ${output.style(contractStyle[row.status], row.status)}`);
-  if (row.description) for (const line of row.description.split(/\r?\n/)) output.line(plain(line));
+  const about = row.description.trim();
+  if (about) for (const line of about.split(/\r?\n/)) output.line(plain(line));
   output.line();
   output.pairs([
     ['contract', row.contract_id],
