@@ -8,15 +8,17 @@ export interface WaitingJob {
   readonly title: string;
   readonly status: 'AUDIT_PENDING' | 'ROLLBACK_FAILED';
   readonly age_s: number;
+  /** Of a rollback that has failed. */
+  readonly incident_id: string | null;
 }
 
 const readWaiting = (db: Session) =>
   db.rows<WaitingJob>(
-    `select g.job_id, c.title, g.status, extract(epoch from writ.now() - g.updated_at)::float8 as age_s
+    `select g.job_id, c.title, g.status, extract(epoch from writ.now() - g.updated_at)::float8 as age_s, null::uuid as incident_id
      from writ.governance_jobs g join writ.system_contracts c on c.contract_id = g.contract_id
      where g.status = 'AUDIT_PENDING' and g.audit_verdict = 'INCONCLUSIVE' and (select count(*) from writ.governance_audits a where a.job_id = g.job_id) > 1
      union all
-     select g.job_id, c.title, g.status, extract(epoch from writ.now() - i.opened_at)::float8
+     select g.job_id, c.title, g.status, extract(epoch from writ.now() - i.opened_at)::float8, i.incident_id
      from writ.incident i join writ.governance_jobs g on i.subject = 'governance_job/' || g.job_id join writ.system_contracts c on c.contract_id = g.contract_id
      where i.resolved_at is null and g.status = 'ROLLBACK_FAILED' and g.resolved_by_job_id is null
      order by 4 desc`,
@@ -24,7 +26,7 @@ const readWaiting = (db: Session) =>
 
 export function judgeWaiting(jobs: readonly WaitingJob[]): Finding[] {
   if (jobs.length === 0) return [{ check: 'changes', level: 'ok', says: 'None waits for a person' }];
-  return jobs.map(({ job_id, title, status, age_s }) => {
+  return jobs.map(({ job_id, title, status, age_s, incident_id }) => {
     const since = `for ${span(age_s * 1_000)}`;
     return status === 'ROLLBACK_FAILED'
       ? {
@@ -32,7 +34,7 @@ export function judgeWaiting(jobs: readonly WaitingJob[]): Finding[] {
           level: 'error',
           says: oneLine(`The rollback of “${title}” has failed, ${since}: ${job_id}`),
           means: 'What it changed is not what it was before, and is held: no other contract can change it.',
-          remedy: `\`writ jobs show ${job_id}\` says why. Put it right, then \`writ jobs retry-rollback ${job_id}\`, or resolve its incident.`,
+          remedy: `\`writ jobs show ${job_id}\` says why. Put it right, then \`writ jobs retry-rollback ${job_id}\`, or \`writ incidents resolve ${incident_id} --resolution TEXT\`.`,
         }
       : {
           check: 'changes',
@@ -55,10 +57,11 @@ export interface OpenIncident {
 
 const named = 5;
 
+/** Without those of rollbacks: they are among the changes that wait. */
 const readIncidents = (db: Session) =>
   db.rows<OpenIncident>(
     `select i.incident_id, i.severity, i.summary, extract(epoch from writ.now() - i.opened_at)::float8 as age_s, (count(*) over ())::integer as open
-     from writ.incident i where i.resolved_at is null order by i.severity, i.opened_at limit $1`,
+     from writ.incident i where i.resolved_at is null and i.subject not like 'governance_job/%' order by i.severity, i.opened_at limit $1`,
     [named],
   );
 
