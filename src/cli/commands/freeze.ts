@@ -73,7 +73,7 @@ export function addFreeze(program: Command): void {
 
 const readFreezes = (db: { rows<T>(sql: string, params: unknown[]): Promise<T[]> }, tenant: string | undefined) =>
   db.rows<Listed>(
-    'select * from writ.freeze where lifted_at is null and (ends_at is null or ends_at > writ.now()) and tenant_id = coalesce($1, tenant_id) order by begins_at',
+    'select * from writ.change_freeze where lifted_at is null and (ends_at is null or ends_at > writ.now()) and tenant_id = coalesce($1, tenant_id) order by begins_at',
     [tenant ?? null],
   );
 

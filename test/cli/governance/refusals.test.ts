@@ -1,10 +1,13 @@
 /** What people see when it does not go as they meant: no key, a wrong file, somebody who may not, something that has changed. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Preview } from '../../../src/index.js';
 import { json, start, writ } from '../run.js';
 import { launch, scene } from './scene.js';
+
+// Many of these are a dozen processes, one after the other.
+vi.setConfig({ testTimeout: 90_000 });
 
 const s = scene();
 beforeEach(() => s.people());
