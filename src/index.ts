@@ -7,7 +7,16 @@ export type { MigrateOptions, MigrationPlan } from './database/migrate.js';
 export { type ErrorCode, PermanentFailure, WritError, WritRefusal } from './errors/index.js';
 export type { Actor, Contract, Contracts, Preview, PreviewedStep, Proposal, ProposeOptions, Reviewed } from './governance/contracts.js';
 export type { Flag, Flags, FollowFlagsOptions } from './governance/flags.js';
-export type { CapabilityItem, Governance, GovernedWork, Health, NewPrincipal, ProbeOptions, Right } from './governance/governance.js';
+export type {
+  CapabilityItem,
+  Governance,
+  GovernedWork,
+  Health,
+  NewPrincipal,
+  PrincipalChange,
+  ProbeOptions,
+  Right,
+} from './governance/governance.js';
 export type { FinishedJob, GovernanceJob } from './governance/jobs.js';
 export { newKey, type Principal, principal, signedBy } from './governance/keys.js';
 export {

@@ -33,6 +33,18 @@ export const governance = {
     status: 400,
     retryable: false,
   },
+  principal_exists: {
+    message: 'There is a principal of this name.',
+    remedy: 'Choose another name, or change this one with `writ principals put`.',
+    status: 409,
+    retryable: false,
+  },
+  principal_not_found: {
+    message: 'There is no principal of this name.',
+    remedy: 'See `writ principals list`.',
+    status: 404,
+    retryable: false,
+  },
   invalid_key: {
     message: 'This is not a key of a principal.',
     remedy: 'Use what `writ principals add` showed: it begins with writ_key_.',
@@ -180,7 +192,8 @@ export const governance = {
   },
   target_not_read: {
     message: 'What stands at a target outside the database was not read.',
-    remedy: 'Preview and activate with the definition of the step type at hand: it knows how to read it.',
+    remedy:
+      'Preview and activate with the definition of the step type at hand, on the command line with --steps FILE: it knows how to read it.',
     status: 400,
     retryable: false,
   },

@@ -2,7 +2,7 @@
 import type pg from 'pg';
 import type { Queryable } from '../database/connection.js';
 import { gate, readRows } from '../database/gate.js';
-import { isConnectionLoss } from '../errors/index.js';
+import { isConnectionLoss, WritRefusal } from '../errors/index.js';
 import type { HandledJob, JobKind } from '../queue/job.js';
 import type { Secrets } from '../secrets/secrets.js';
 import { type As, actorOf, Contracts, type ContractsHost } from './contracts.js';
@@ -23,6 +23,15 @@ export interface NewPrincipal {
   readonly rights?: readonly Right[];
   /** In one tenant only; in every one unless given. */
   readonly tenant?: string;
+  /** What `newKey` made, where it has to be kept before it is valid; otherwise one is made here. */
+  readonly key?: string;
+}
+
+export interface PrincipalChange {
+  readonly rights?: readonly Right[];
+  /** What `newKey` made: the one before is no longer valid. */
+  readonly key?: string;
+  readonly disabled?: boolean;
 }
 
 export interface CapabilityItem {
@@ -136,12 +145,18 @@ export class Governance {
   }
 
   /** Adds a principal and answers its key, which is shown once. */
-  async addPrincipal({ id, kind, onBehalfOf, rights, tenant }: NewPrincipal): Promise<string> {
-    const key = newKey(id);
-    const { authSha256, publicKey } = principal(key);
-    const put = { principal_id: id, kind, on_behalf_of: onBehalfOf, rights, tenant, auth_sha256: authSha256, public_key: publicKey };
-    await gate(this.#db, 'fn_principal_put($1::text::jsonb, $2)', [JSON.stringify(put), this.#actor]);
+  async addPrincipal({ id, kind, onBehalfOf, rights, tenant, key = newKey(id) }: NewPrincipal): Promise<string> {
+    await this.#putPrincipal({ principal_id: id, kind, on_behalf_of: onBehalfOf, rights, tenant, ...kept(id, key), new: true });
     return key;
+  }
+
+  /** Gives a principal other rights or another key, or says that it may no longer act. */
+  async changePrincipal(id: string, { rights, key, disabled }: PrincipalChange): Promise<void> {
+    await this.#putPrincipal({ principal_id: id, rights, disabled, ...(key !== undefined && kept(id, key)), new: false });
+  }
+
+  async #putPrincipal(put: object): Promise<void> {
+    await gate(this.#db, 'fn_principal_put($1::text::jsonb, $2)', [JSON.stringify(put), this.#actor]);
   }
 
   /** A governance job that exists. */
@@ -190,4 +205,11 @@ export class Governance {
     this.#waiters.close();
     await Promise.all([...this.#flags].map((flags) => flags.stop()));
   }
+}
+
+/** What the database keeps of a key. */
+function kept(id: string, key: string): { auth_sha256: string; public_key: string } {
+  const { id: of, authSha256, publicKey } = principal(key);
+  if (of !== id) throw new WritRefusal('invalid_principal', `this is a key for ${of}, and not for ${id}`);
+  return { auth_sha256: authSha256, public_key: publicKey };
 }

@@ -109,10 +109,35 @@ export function defineStep<Input>(type: string, options: StepTypeOptions<Input>)
   return Object.assign(step, { ...options, type, job, inputOf });
 }
 
+/** What a change of each type may say; what it must, first. A key that nobody reads is a mistake in the spelling of one that matters. */
+const fields: Readonly<Record<string, readonly [must: readonly string[], may: readonly string[]]>> = {
+  capability_enable: [['capability_name'], ['target_lifecycle']],
+  capability_disable: [['capability_name', 'reason'], []],
+  configuration_update: [['scope', 'key', 'new_value'], ['old_value']],
+  parameter_change: [['scope', 'parameters'], []],
+  soak: [['duration'], []],
+  signal_record: [['signal_type'], ['reason']],
+};
+
+function checkFields(change: Record<string, unknown>, n: number): void {
+  const [must, may] = fields[String(change.type)] ?? [];
+  const wrong = (what: string) => new WritRefusal('invalid_contract', `Change ${n + 1}, ${String(change.type)}: ${what}`);
+  if (!must || !may)
+    throw new WritRefusal(
+      'invalid_contract',
+      `Change ${n + 1} has no type that is one: ${String(change.type)}. Types are ${Object.keys(fields).join(', ')}`,
+    );
+  const missing = must.find((name) => change[name] === undefined);
+  if (missing !== undefined) throw wrong(`it has no ${missing}`);
+  const unread = Object.keys(change).find((name) => name !== 'type' && !must.includes(name) && !may.includes(name));
+  if (unread !== undefined) throw wrong(`nobody reads ${unread}; it may say ${[...must, ...may].join(', ')}`);
+}
+
 /** Changes as the contract's specification names them, and parameter changes of many keys, as steps. */
 export function stepsOf(changes: readonly Record<string, unknown>[]): ChangeStep[] {
   return changes.flatMap((change, n): ChangeStep[] => {
     if (typeof change.step_type === 'string') return [change as unknown as ChangeStep];
+    checkFields(change, n);
     const { type, scope, capability_name: capability } = change as Record<string, string>;
     switch (type) {
       case 'capability_enable':
@@ -128,7 +153,7 @@ export function stepsOf(changes: readonly Record<string, unknown>[]): ChangeStep
       case 'soak':
         return [soak(change.duration as Duration)];
       default:
-        throw new WritRefusal('invalid_contract', `Change ${n + 1} has no type that is one: ${String(type)}`);
+        return [recordSignal(String(change.signal_type), change.reason === undefined ? undefined : String(change.reason))];
     }
   });
 }

@@ -154,6 +154,17 @@ describe('the time of a contract', () => {
     expect(await contract.get()).toMatchObject({ status: 'EXPIRED' });
   });
 
+  test('what was raised because nobody had decided is over when somebody has', async () => {
+    const [approved, rejected] = [await s.propose(), await s.propose({ steps: [enable('checkout')] })];
+    await s.db.clock.advance('5d');
+    await s.sql(`select writ.fn_governance_tick('test')`);
+    expect(await s.alerts()).toEqual(['REVIEW_LATE', 'REVIEW_LATE']);
+    await s.approve(approved);
+    expect(await s.alerts()).toEqual(['REVIEW_LATE']);
+    await rejected.reject({ as: s.keys.ada, reason: 'not in the holidays' });
+    expect(await s.alerts()).toEqual([]);
+  });
+
   test('past its window an approved contract has failed, and a draft takes its place', async () => {
     const contract = await s.approved();
     await s.db.clock.advance('25h' as never);

@@ -3,7 +3,7 @@
 create or replace function writ.fn_capability_put(p_key text, p_items jsonb, p_tenant_id text default 'default') returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
-  v_now timestamptz := writ.now(); m record; i jsonb; v_n integer := 0; v record; v_who text;
+  v_now timestamptz := writ.now(); m record; i jsonb; v_n integer := 0; v record; v_who text; v_detail text;
 begin
   m := writ_data.may(p_key, 'operate', p_tenant_id);
   if m.refusal is not null then
@@ -13,7 +13,8 @@ begin
   for i in select jsonb_array_elements(p_items) loop
     v_n := v_n + 1;
     if i ? 'scope' then
-      insert into writ_data.configuration_scope (tenant_id, scope, owner_capability) values (p_tenant_id, i ->> 'scope', i ->> 'owner_capability') on conflict (tenant_id, scope) do nothing;
+      insert into writ_data.configuration_scope (tenant_id, scope, owner_capability) values (p_tenant_id, i ->> 'scope', coalesce(i ->> 'owner_capability', (select o.owner_capability from writ_data.configuration_scope o where o.tenant_id = p_tenant_id and o.scope = i ->> 'scope')))
+      on conflict (tenant_id, scope) do update set owner_capability = excluded.owner_capability where configuration_scope.owner_capability <> excluded.owner_capability;
       for v in select e.key, e.value from jsonb_each(coalesce(i -> 'values', '{}')) e where e.value <> 'null' loop
         insert into writ_data.configuration (tenant_id, scope, key, value, version, updated_by, updated_at) values (p_tenant_id, i ->> 'scope', v.key, v.value, nextval('writ_data.target_version') + 1, v_who, v_now) on conflict do nothing;
         if not found and (select c.value from writ_data.configuration c where c.tenant_id = p_tenant_id and c.scope = i ->> 'scope' and c.key = v.key) <> v.value then
@@ -36,5 +37,6 @@ begin
 exception when check_violation or not_null_violation or foreign_key_violation or data_exception then
   return writ_data.refusal('invalid_target', sqlerrm);
 when sqlstate 'WR001' then
-  return writ_data.refusal(sqlerrm);
+  get stacked diagnostics v_detail = pg_exception_detail;
+  return writ_data.refusal(sqlerrm, v_detail);
 end $$;

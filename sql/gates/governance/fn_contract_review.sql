@@ -69,6 +69,10 @@ begin
       end if;
     else
   end case;
+  if p_action in ('APPROVE', 'REJECT') and v_now >= c.review_due_at - interval '2 days' then
+    -- Somebody has decided: what was raised because nobody had is over.
+    perform writ_data.clear_alert(a, 'contract/' || p_contract_id, (m.who).principal_id, v_now) from unnest('{REVIEW_LATE,REVIEW_ESCALATED}'::text[]) a where (select x.status from writ_data.contract x where x.contract_id = p_contract_id) <> 'ELIGIBLE';
+  end if;
   select * into c from writ_data.contract where contract_id = p_contract_id;
   return jsonb_strip_nulls(jsonb_build_object('contract_id', p_contract_id, 'status', c.status, 'status_reason', c.status_reason, 'eligibility_verdict', c.eligibility_verdict, 'approvals_needed', v_policy.document #> array['approvals', c.risk_level],
     'approvals', coalesce((select jsonb_agg(r.by order by r.review_no) from writ_data.contract_review r where r.contract_id = p_contract_id and r.action = 'APPROVE' and r.hash = c.approval_hash), '[]'), 'window_end', c.window_end));

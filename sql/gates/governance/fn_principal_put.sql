@@ -1,5 +1,5 @@
 -- gate: workflow_admin
--- Adds a principal, or gives one other rights or another key. p_principal: {principal_id, kind, on_behalf_of, tenant, rights, auth_sha256, public_key (both in hexadecimal), disabled}. What authenticates it and what it signs with come from one key that stays with it. Answers {principal_id}.
+-- Adds a principal, or gives one other rights or another key. p_principal: {principal_id, kind, on_behalf_of, tenant, rights, auth_sha256, public_key (both in hexadecimal), disabled, new: true if it must not be there yet, so that nobody's key is replaced by mistake, false if it must}. What authenticates it and what it signs with come from one key that stays with it. Answers {principal_id}.
 create or replace function writ.fn_principal_put(p_principal jsonb, p_actor text) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -8,7 +8,16 @@ begin
   if coalesce(btrim(p_actor), '') = '' then
     return writ_data.refusal('actor_required');
   end if;
+  if (p_principal ->> 'new')::boolean then
+    -- Of two that add the same name at the same time, one waits here and then finds it.
+    perform pg_advisory_xact_lock(hashtextextended('writ principal ' || v_id, 0));
+  end if;
   select * into v_known from writ_data.principal where principal_id = v_id for no key update;
+  if (p_principal ->> 'new')::boolean and v_known.principal_id is not null then
+    return writ_data.refusal('principal_exists', v_id);
+  elsif not (p_principal ->> 'new')::boolean and v_known.principal_id is null then
+    return writ_data.refusal('principal_not_found', v_id);
+  end if;
   if v_known.principal_id is not null and (v_known.kind <> coalesce(p_principal ->> 'kind', v_known.kind) or v_known.on_behalf_of is distinct from coalesce(p_principal ->> 'on_behalf_of', v_known.on_behalf_of)) then
     return writ_data.refusal('invalid_principal', 'Who somebody is does not change: add another principal.');
   end if;
