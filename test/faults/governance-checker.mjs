@@ -11,7 +11,7 @@ import { governanceJob } from '../../dist/machines/governance-job.js';
 export async function prepareGovernance(client) {
   await client.query(`
     create schema fault;
-    create table fault.owed (contract_id uuid not null, job_id uuid, name text not null, n integer not null, ends text[] not null, person boolean not null, meddled boolean not null, before jsonb not null, after jsonb not null);
+    create table fault.owed (contract_id uuid not null, job_id uuid, name text not null, n integer not null, ends text[] not null, person boolean not null, meddled boolean not null, retried boolean not null, before jsonb not null, after jsonb not null);
     create table fault.outside (at integer not null, key text not null, effect text not null, value jsonb, undo boolean not null);
     create table fault.flag (slot text not null, value jsonb not null);
     create table fault.duplicated (job_id uuid not null);
@@ -45,7 +45,7 @@ export async function rememberBystanders(client, flags) {
 /** Puts into the database what whoever proposed was told, and what the server outside did and holds. @param {Client} client @param {object[]} books @param {object[]} puts @param {Iterable<[key: string, value: unknown]>} flags */
 export async function keepGovernanceBooks(client, books, puts, flags) {
   await client.query(
-    `insert into fault.owed select * from jsonb_to_recordset($1::jsonb) o(contract_id uuid, job_id uuid, name text, n integer, ends text[], person boolean, meddled boolean, before jsonb, after jsonb)`,
+    `insert into fault.owed select * from jsonb_to_recordset($1::jsonb) o(contract_id uuid, job_id uuid, name text, n integer, ends text[], person boolean, meddled boolean, retried boolean, before jsonb, after jsonb)`,
     [JSON.stringify(books)],
   );
   await client.query(
@@ -59,7 +59,7 @@ export async function keepGovernanceBooks(client, books, puts, flags) {
 
 /** g: a governance job with its contract, and, of a forward job, what is owed. s: a step that has begun or ended. e: the log of its run. t: what stands at each slot now. h: receipts of governance. */
 const views = `
-  create temp table g as select x.*, c.status as contract_status, c.scope, c.steps, c.pre_state::jsonb as pre_state, o.name, o.n, o.ends, o.person, o.meddled, o.before, o.after
+  create temp table g as select x.*, c.status as contract_status, c.scope, c.steps, c.pre_state::jsonb as pre_state, o.name, o.n, o.ends, o.person, o.meddled, o.retried, o.before, o.after
     from writ_data.governance_job x join writ_data.contract c on c.contract_id = x.contract_id left join fault.owed o on o.contract_id = x.contract_id;
   create temp table s as select x.*, y.of_job_id, y.run_id, y.contract_id, (select k from jsonb_object_keys(x.applied) k) as slot from writ_data.governance_step x join writ_data.governance_job y on y.job_id = x.job_id;
   create temp table e as select y.* from writ_data.run_event y join writ_data.governance_job x on x.run_id = y.run_id;
@@ -164,6 +164,11 @@ export const governanceChecks = [
     'stuck',
     'a person is waited for without having been needed',
     `select job_id, kind, name, status, status_reason from g where status in ('AUDIT_PENDING', 'ROLLBACK_FAILED') and not coalesce(person, false)`,
+  ],
+  [
+    'stuck',
+    'a rollback that a person had tried again has not restored what could be',
+    `select g.job_id, g.name, r.status, r.status_reason from g left join g r on r.of_job_id = g.job_id and r.job_id <> g.rollback_job_id where g.kind = 'forward' and g.retried and r.status is distinct from 'COMPLETED'`,
   ],
   [
     'stuck',

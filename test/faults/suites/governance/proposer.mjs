@@ -7,7 +7,7 @@ import { isOutage } from '../../outage.mjs';
 import { flag } from './steps.mjs';
 
 /** @typedef {import('./orders.mjs').Order} Order */
-/** @typedef {{ contract_id: string, job_id: string | null, name: string, n: number, ends: string[], person: boolean, meddled: boolean, before: object, after: object }} Entry */
+/** @typedef {{ contract_id: string, job_id: string | null, name: string, n: number, ends: string[], person: boolean, meddled: boolean, retried: boolean, before: object, after: object }} Entry */
 
 const pause = (/** @type {number} */ ms) => new Promise((resume) => setTimeout(resume, ms));
 const people = /** @type {const} */ ({
@@ -63,6 +63,7 @@ export class Proposer {
         ends: kind.ends,
         person: kind.person === true,
         meddled: false,
+        retried: false,
         before,
         after,
       };
@@ -170,7 +171,7 @@ export class Proposer {
       );
       if (answer.refused && answer.reason !== 'job_running')
         throw new Error(`the rollback of ${job.id} could not be tried again: ${JSON.stringify(answer)}`);
-      entry.after = entry.before; // a person has had it restored
+      entry.retried = true;
       this.#count('a person has a rollback tried again');
     }
   }
