@@ -21,7 +21,8 @@ begin
   select * into z from writ_data.slots(c.steps) x where x.step_no = v_of;
   select null::bigint as found_version, null::bigint as written_version into w;
   if o.step_type in ('capability_enable', 'capability_disable', 'config_update') then
-    v_version := coalesce((select x.written_version from writ_data.governance_step x where x.job_id = g.job_id and x.applied ? z.slot order by x.step_no desc limit 1), o.written_version);
+    -- What this rollback has restored last, or one that was tried before.
+    v_version := coalesce((select x.written_version from writ_data.governance_job y join writ_data.governance_step x on x.job_id = y.job_id where y.of_job_id = g.of_job_id and x.applied ? z.slot order by x.receipt_no desc limit 1), o.written_version);
     w := writ_data.change_target(c.tenant_id, o.step_type, o.target, z.key, null, v_version, o.found -> z.slot, p_actor, p_at);
     if not w.as_expected then
       raise exception using errcode = 'WR001', message = 'rollback_conflict', detail = format('%s was changed by another hand.', z.slot);
@@ -41,7 +42,7 @@ begin
   perform writ_data.record('fn_changes_apply', p_actor, p_at, array[g.job_id], array['governance.change_reverted'], array[1], array[1], jsonb_build_object('step', p_step, 'of_step', v_of, 'target', o.target));
   if p_step = g.total_steps then
     -- Whether that is what it was before is for the audit to say: what could be restored is.
-    v_state := writ_data.state_hash(writ_data.state_of(c.tenant_id, c.steps, c.pre_state::jsonb || writ_data.applied_by(g.of_job_id) || writ_data.applied_by(g.job_id)));
+    v_state := writ_data.state_hash(writ_data.state_of(c.tenant_id, c.steps, c.pre_state::jsonb || writ_data.applied_by(g.of_job_id)));
     perform writ_data.await_audit(g.job_id, v_state, p_actor, p_at);
   end if;
   return jsonb_build_object('step_no', p_step, 'undo_of', v_of, 'target', o.target, 'slot', z.slot, 'after', v_restored -> z.slot);
