@@ -70,7 +70,6 @@ export function governanceHandlers(host: GovernanceHost, types: readonly AnyStep
       if ('reason' in answer) throw failureOf(answer.reason, answer.detail);
     });
     await pass(undoing ? 'undone' : 'after_commit', context.job.id);
-    host.onMoved(context.input.job);
   }
 
   const stepOf = ({ input, step }: StepContext): ChangeStep => input.steps[Number(step?.stepId.slice(1)) - 1] as ChangeStep;

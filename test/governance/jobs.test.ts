@@ -437,3 +437,23 @@ test('the ledger has what was done, and verifies', async () => {
     : new Map(rows.map(({ stream }) => [stream, rows.filter((row) => row.stream === stream)]));
   for (const [, of] of streams) expect(of.map(({ seq }) => seq)).toEqual(of.map((_, n) => n + 1));
 });
+
+test('every change is on the record with what it was, also where several were written down together', async () => {
+  const one = await s.approved({ title: 'One', scope: ['checkout'], steps: [enable('checkout')] });
+  const other = await s.approved({ title: 'Other', scope: ['search'], steps: [disable('search', 'old')] });
+  const jobs = [await one.activate({ as: s.keys.service }), await other.activate({ as: s.keys.service })];
+  await s.work();
+  for (const job of jobs) await job.finished({ timeoutMs: 20_000 });
+  const facts = await s.sql(
+    `select safe_payload ->> 'target' as target, safe_payload ->> 'step' as step, canonical_address from writ.event_outbox where event_type = 'governance.change_applied' order by 1`,
+  );
+  expect(facts).toMatchObject([
+    { target: 'checkout', step: '1', canonical_address: `job/${jobs[0]?.id}` },
+    { target: 'search', step: '1', canonical_address: `job/${jobs[1]?.id}` },
+  ]);
+  const steps = `event_subject_ref in (select job_id::text from writ_data.job where run_id is not null)`;
+  expect(await s.sql(`select safe_payload as says from writ.event_outbox where event_type = 'dot.job.committed' and ${steps}`)).toEqual([
+    { says: {} },
+    { says: {} },
+  ]);
+});

@@ -7,7 +7,7 @@ begin
       if exists (select from jsonb_object_keys(p_value) k where k !~ '^[ -~]*$') then
         raise exception using errcode = 'WR001', message = 'invalid_receipt', detail = 'A name that is not ASCII.';
       end if;
-      return '{' || coalesce((select string_agg(to_json(key)::text || ':' || writ_data.canonical(value), ',' order by key collate "C") from jsonb_each(p_value)), '') || '}';
+      return '{' || coalesce((select string_agg(to_json(key)::text || ':' || case when jsonb_typeof(value) = 'string' then value::text else writ_data.canonical(value) end, ',' order by key collate "C") from jsonb_each(p_value)), '') || '}';
     when 'array' then
       return '[' || coalesce((select string_agg(writ_data.canonical(e), ',' order by n) from jsonb_array_elements(p_value) with ordinality x(e, n)), '') || ']';
     when 'number' then
