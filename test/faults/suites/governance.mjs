@@ -54,7 +54,7 @@ function shape(quick) {
 const pause = (/** @type {number} */ ms) => new Promise((resume) => setTimeout(resume, ms));
 
 /** Audits of the contracts that are called so find no health to compare with: they cannot come to a verdict. */
-const withholding = `
+export const withholding = `
   create function fault.withhold() returns trigger language plpgsql security definer as $$ begin
     if (select c.title like 'withheld %' from writ_data.contract c where c.contract_id = new.contract_id) then new.health_before := null; end if;
     return new;
