@@ -2,7 +2,7 @@
 -- Audits a governance job whose steps are done. p_evidence: what probes say now; p_read: what stands outside the database now. PASS: it is COMPLETED; FAIL: it is rolled back; INCONCLUSIVE: once more, then a person decides. Of a job that is not waiting for it, it answers the last verdict.
 -- Answers {job_id, audit_id, verdict, status}.
 create or replace function writ.fn_governance_audit(p_job_id uuid, p_evidence jsonb, p_read jsonb, p_actor text) returns jsonb
-  language plpgsql security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
+  language plpgsql security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 declare
   v_now timestamptz := writ.now(); g writ_data.governance_job; c writ_data.contract; v_checks jsonb; v_verdict text; v_reason text; v_health jsonb;
 begin
