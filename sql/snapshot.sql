@@ -1375,6 +1375,20 @@ grant select on writ.capability to dot_executor;
 grant select on writ.capability to workflow_admin;
 grant select on writ.capability to writ_auditor;
 
+-- view writ.change_freeze; owner writ_owner; source 76982ee8b47a7f3c954b41759bf9285576193f446ecec2e21e91075e62e5d840
+--   freeze_id uuid
+--   tenant_id text
+--   reason text
+--   begins_at timestamp with time zone
+--   ends_at timestamp with time zone
+--   put_by text
+--   lifted_at timestamp with time zone
+--   lifted_by text
+--   lasts boolean
+grant select on writ.change_freeze to dot_executor;
+grant select on writ.change_freeze to workflow_admin;
+grant select on writ.change_freeze to writ_auditor;
+
 -- view writ.command_run; owner writ_owner; source 15d0ae3e6480f7462f4a8a9e5a8e341e74da9a90fc30ae7f308fa39de0ac9229
 --   run_id uuid
 --   at timestamp with time zone
@@ -1399,6 +1413,15 @@ grant select on writ.command_run to writ_auditor;
 grant select on writ.configuration to dot_executor;
 grant select on writ.configuration to workflow_admin;
 grant select on writ.configuration to writ_auditor;
+
+-- view writ.configuration_scope; owner writ_owner; source e343a03116214be9ef33ada6c55fbd56606200519fd339b1d189d2a54e51a8c6
+--   tenant_id text
+--   scope text
+--   owner_capability text
+--   held_by uuid
+grant select on writ.configuration_scope to dot_executor;
+grant select on writ.configuration_scope to workflow_admin;
+grant select on writ.configuration_scope to writ_auditor;
 
 -- view writ.consumer_registry; owner writ_owner; source 1d195aeacb69dde050be36b8bbff6cbd5ee25ceea267566aed5cbdfa4b5251ed
 --   consumer text
@@ -1486,7 +1509,7 @@ grant select on writ.dot_config to dot_executor;
 grant select on writ.dot_config to workflow_admin;
 grant select on writ.dot_config to writ_auditor;
 
--- view writ.event_outbox; owner writ_owner; source bb17983ebc7d4e69b08fdb0d4a5b9c5a606307813f9222c7b145f44819bb1476
+-- view writ.event_outbox; owner writ_owner; source 520d7385a65ec348d868850274393bcfe2788707e66e8b8515d38090a9bf2148
 --   id uuid
 --   event_domain text
 --   event_type text
@@ -1607,6 +1630,24 @@ grant select on writ.governance_job_steps to writ_auditor;
 grant select on writ.governance_jobs to dot_executor;
 grant select on writ.governance_jobs to workflow_admin;
 grant select on writ.governance_jobs to writ_auditor;
+
+-- view writ.governance_signals; owner writ_owner; source 866d602b980ec8855c25664fe8c7cdf9efddc230f62620e062a61e629021a1cf
+--   id uuid
+--   tenant_id text
+--   signal_type text
+--   scope text
+--   decision text
+--   reason text
+--   constraints jsonb
+--   recorded_by text
+--   recorded_at timestamp with time zone
+--   expires_at timestamp with time zone
+--   superseded_by uuid
+--   superseded_at timestamp with time zone
+--   stands boolean
+grant select on writ.governance_signals to dot_executor;
+grant select on writ.governance_signals to workflow_admin;
+grant select on writ.governance_signals to writ_auditor;
 
 -- view writ.incident; owner writ_owner; source 24e9481f459d4b3f8112399d03eb175de2e348f8690019c3cf5ae1c290fcfc2c
 --   incident_id uuid
@@ -1815,6 +1856,24 @@ grant select on writ.plan to writ_auditor;
 grant select on writ.principal to dot_executor;
 grant select on writ.principal to workflow_admin;
 grant select on writ.principal to writ_auditor;
+
+-- view writ.probe; owner writ_owner; source 363b29d02d90b6072e123f4d674976be02694addb6ecbc5690e48b9a29d4f05c
+--   tenant_id text
+--   name text
+--   capability text
+--   type text
+--   config jsonb
+--   every_ms integer
+--   timeout_ms integer
+--   status text
+--   detail text
+--   checked_at timestamp with time zone
+--   due_at timestamp with time zone
+--   put_by text
+--   put_at timestamp with time zone
+grant select on writ.probe to dot_executor;
+grant select on writ.probe to workflow_admin;
+grant select on writ.probe to writ_auditor;
 
 -- view writ.receipt; owner writ_owner; source 7df72ad0742c1005cccaaf453b37413dfedce9cbf7fc11931f628e0a0e043d8a
 --   receipt_id uuid
@@ -2110,7 +2169,7 @@ grant execute on function writ.fn_audit_resolve(text,uuid,text,text) to dot_exec
 grant execute on function writ.fn_audit_resolve(text,uuid,text,text) to workflow_admin;
 
 -- function writ.fn_capability_put(p_key text, p_items jsonb, p_tenant_id text DEFAULT 'default'::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 6d7464095a4e5ec7bf7df8b069d7cd24
+--   plpgsql, volatile, security definer; owner writ_owner; body 08a17958182e34b59699f4889b887186
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_capability_put(text,jsonb,text) to dot_executor;
 grant execute on function writ.fn_capability_put(text,jsonb,text) to workflow_admin;
@@ -2123,9 +2182,11 @@ grant execute on function writ.fn_change_begin(uuid,uuid,jsonb,jsonb,text) to do
 grant execute on function writ.fn_change_begin(uuid,uuid,jsonb,jsonb,text) to workflow_admin;
 
 -- function writ.fn_changes_apply(p_items jsonb, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body b84eda89ddfd18a6f490658745fad399
+--   plpgsql, volatile, security definer; owner writ_owner; body c03f9391451c3268f6ff06a297ef8aed
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
+--   set enable_hashjoin=off
+--   set enable_mergejoin=off
 --   set plan_cache_mode=force_generic_plan
 grant execute on function writ.fn_changes_apply(jsonb,text) to dot_executor;
 grant execute on function writ.fn_changes_apply(jsonb,text) to workflow_admin;
@@ -2155,6 +2216,8 @@ grant execute on function writ.fn_consumer_remove(text,text) to workflow_admin;
 -- function writ.fn_contract_activate(p_key text, p_contract_id uuid, p_read jsonb DEFAULT '{}'::jsonb, p_break_glass text DEFAULT NULL::text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 2726cdd0f7e7731269a979a9df57e311
 --   set search_path=pg_catalog, pg_temp
+--   set enable_seqscan=off
+--   set plan_cache_mode=force_generic_plan
 grant execute on function writ.fn_contract_activate(text,uuid,jsonb,text) to dot_executor;
 grant execute on function writ.fn_contract_activate(text,uuid,jsonb,text) to workflow_admin;
 
@@ -2167,11 +2230,13 @@ grant execute on function writ.fn_contract_preview(text,uuid,jsonb) to workflow_
 -- function writ.fn_contract_propose(p_key text, p_content text, p_about jsonb, p_tenant_id text DEFAULT 'default'::text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 7d0cd2fe51ac87488ad6b1036f2c4270
 --   set search_path=pg_catalog, pg_temp
+--   set enable_seqscan=off
+--   set plan_cache_mode=force_generic_plan
 grant execute on function writ.fn_contract_propose(text,text,jsonb,text) to dot_executor;
 grant execute on function writ.fn_contract_propose(text,text,jsonb,text) to workflow_admin;
 
 -- function writ.fn_contract_review(p_key text, p_contract_id uuid, p_action text, p_reason text DEFAULT NULL::text, p_hash text DEFAULT NULL::text, p_signature text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 9c758af65eb5dce14dbbfb24b964931e
+--   plpgsql, volatile, security definer; owner writ_owner; body 8bc8c3f935c109f92fb49283ea4aa4f1
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_contract_review(text,uuid,text,text,text,text) to dot_executor;
 grant execute on function writ.fn_contract_review(text,uuid,text,text,text,text) to workflow_admin;
@@ -2200,9 +2265,10 @@ grant execute on function writ.fn_freeze_put(text,jsonb,text) to dot_executor;
 grant execute on function writ.fn_freeze_put(text,jsonb,text) to workflow_admin;
 
 -- function writ.fn_governance_audit(p_job_id uuid, p_evidence jsonb, p_read jsonb, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 112ef315e941ca3b322aa36226a984da
+--   plpgsql, volatile, security definer; owner writ_owner; body 60a5e32e3c29e75ffb36e4a0bda38cd6
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
+--   set plan_cache_mode=force_generic_plan
 grant execute on function writ.fn_governance_audit(uuid,jsonb,jsonb,text) to dot_executor;
 grant execute on function writ.fn_governance_audit(uuid,jsonb,jsonb,text) to workflow_admin;
 
@@ -2327,7 +2393,7 @@ grant execute on function writ.fn_job_enqueue_many(jsonb,text,text,boolean) to d
 grant execute on function writ.fn_job_enqueue_many(jsonb,text,text,boolean) to workflow_admin;
 
 -- function writ.fn_job_events(p_job_id uuid, p_tenant_id text DEFAULT NULL::text) returns jsonb
---   sql, volatile, security definer; owner writ_owner; body 710e5b6a27f0a1a750071d3081dd9f0f
+--   sql, volatile, security definer; owner writ_owner; body 55f13106afa8a40d5d681440ff18c19d
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_events(uuid,text) to dot_executor;
 grant execute on function writ.fn_job_events(uuid,text) to workflow_admin;
@@ -2558,7 +2624,7 @@ grant execute on function writ.fn_plan_register(text,text,text) to dot_executor;
 grant execute on function writ.fn_plan_register(text,text,text) to workflow_admin;
 
 -- function writ.fn_principal_put(p_principal jsonb, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 6d02f25e9beab9ea1ee7a42e2f20cd4c
+--   plpgsql, volatile, security definer; owner writ_owner; body c64c7217210e325fb36c22da11879c98
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_principal_put(jsonb,text) to workflow_admin;
 
@@ -2774,7 +2840,7 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 --   plpgsql, volatile; owner writ_owner; body bc5d457d0a2460260f181e38337751f9
 
 -- function writ_data.activate_contract(p_contract uuid, p_read jsonb, p_actor text, p_at timestamp with time zone) returns jsonb
---   plpgsql, volatile; owner writ_owner; body d42be75776aa08435e50e826f9f77cb2
+--   plpgsql, volatile; owner writ_owner; body 7d63ac8b14f5832f9558ba811692721c
 
 -- function writ_data.allowance(p_kind text, p_key text, p_want integer, p_begin integer, p_taken integer, OUT jobs integer, OUT at timestamp with time zone, OUT again_ms double precision, OUT starts boolean) returns record
 --   plpgsql, volatile; owner writ_owner; body bc4a8f0d27ec57e3a6cd579f420a7840
@@ -2796,10 +2862,10 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 --   set plan_cache_mode=force_generic_plan
 
 -- function writ_data.applied_by(p_job uuid) returns jsonb
---   sql, stable; owner writ_owner; body 36dabc992376002d97083333335a4884
+--   sql, stable; owner writ_owner; body cbdf618e13925297cab6cbd9a9ea4cea
 
 -- function writ_data.apply_change(p_run uuid, p_step integer, p_evidence jsonb, p_read jsonb, p_actor text, p_at timestamp with time zone) returns jsonb
---   plpgsql, volatile; owner writ_owner; body c8a56964cf1b0824607eaa3278d32cee
+--   plpgsql, volatile; owner writ_owner; body 40ef3e2ffcdae1197c3a5a9076f9d112
 
 -- function writ_data.approval_hash(p_contract uuid, p_content text, p_policy integer, p_pre_state text) returns bytea
 --   sql, immutable; owner writ_owner; body f27bb262d422741d8338894ed470d6dd
@@ -2811,7 +2877,7 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 --   plpgsql, immutable; owner writ_owner; body 215d580b068ca2b5eac7dc7484b582a7
 
 -- function writ_data.audit_checks(g writ_data.governance_job, c writ_data.contract, p_health jsonb, p_read jsonb, p_at timestamp with time zone) returns jsonb
---   plpgsql, stable; owner writ_owner; body 1e02b28008e4c3431a49d723d0da3f9d
+--   plpgsql, stable; owner writ_owner; body 512b449521b2c560f0b978c4dc4c6e73
 
 -- function writ_data.await_audit(p_job uuid, p_state bytea, p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body 4b2a016d33ae14cead0b3ee4328a9394
@@ -2824,7 +2890,7 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 --   set enable_seqscan=off
 
 -- function writ_data.begin_governance_job(g writ_data.governance_job, c writ_data.contract, p_actor text, p_at timestamp with time zone) returns writ_data.governance_job
---   plpgsql, volatile; owner writ_owner; body 7dbdde7a17171a55b3734a4a59cd715d
+--   plpgsql, volatile; owner writ_owner; body d486e5a95986a84b7492c7c26f394692
 
 -- function writ_data.begin_runs(p_runs uuid[], p_command text, p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body 23f3d61da3da5fd433d732119c340105
@@ -2838,10 +2904,13 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 --   set enable_seqscan=off
 
 -- function writ_data.canonical(p_value jsonb) returns text
---   plpgsql, immutable; owner writ_owner; body 541b4bf5c41738fee9a34c3fb84622ac
+--   plpgsql, immutable; owner writ_owner; body 09a792f1dc6fc0750b0e4c2cc865aaae
 
 -- function writ_data.change_target(p_tenant text, p_type text, p_target text, p_key text, p_expected jsonb, p_expected_version bigint, p_value jsonb, p_actor text, p_at timestamp with time zone, OUT as_expected boolean, OUT was jsonb, OUT found_version bigint, OUT written_version bigint) returns record
 --   plpgsql, volatile; owner writ_owner; body af907b9c342cf83ac405d17cd29fe90d
+
+-- function writ_data.changes_made(p_made jsonb[], p_actor text, p_at timestamp with time zone) returns void
+--   plpgsql, volatile; owner writ_owner; body 7561e95d52e9c6ecc47a54918b31f657
 
 -- function writ_data.choose_lanes(p_kinds text[], p_floors smallint[], p_alone boolean, p_after text, p_limit integer, p_keyed boolean, OUT lanes bigint[], OUT heads bigint[], OUT firsts bigint[], OUT tenants text[], OUT kinds text[], OUT keys text[], OUT quotas integer[], OUT limited boolean[], OUT priorities smallint[], OUT after text) returns record
 --   plpgsql, stable; owner writ_owner; body 897fdcc629e9ae3fc01590b78c6b6a7d
@@ -2866,7 +2935,7 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 --   sql, immutable; owner writ_owner; body b5553ed13441a22432edb4f61e6d047d
 
 -- function writ_data.eligibility(c writ_data.contract, p_policy jsonb, p_at timestamp with time zone) returns jsonb
---   plpgsql, stable; owner writ_owner; body 0b30dfdec4bc115462b82f149c9ce57c
+--   plpgsql, stable; owner writ_owner; body 860938d413ff7694dfa10647b462da3f
 
 -- function writ_data.end_unleased(p_job_ids uuid[], p_attempts smallint[], p_execution_nos smallint[], p_error_code text, p_error_message text, p_at timestamp with time zone) returns uuid[]
 --   plpgsql, volatile; owner writ_owner; body f74bdeb1a4cab24749caf8521e051883
@@ -2913,11 +2982,14 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 -- function writ_data.forbidden_key(p_document jsonb) returns text
 --   sql, immutable; owner writ_owner; body 4e8733d2462024bfbe36c38ccafdb97f
 
+-- function writ_data.governance_entry(p_tenant text, p_stream text, p_seq bigint, p_status text, p_reason text, p_context jsonb, p_at timestamp with time zone) returns text
+--   plpgsql, volatile; owner writ_owner; body a917286a9dcd72af98d20f0f71b29abe
+
 -- function writ_data.governance_policy_of(p_tenant text, OUT version integer, OUT document jsonb) returns record
 --   sql, stable; owner writ_owner; body 1ae1cfe09ccc125970c1215b2b8511f5
 
 -- function writ_data.governance_receipt(p_tenant text, p_stream text, p_seq bigint, p_status text, p_reason text, p_context jsonb, p_at timestamp with time zone) returns bigint
---   plpgsql, volatile; owner writ_owner; body 80feda567bdff2ea8aee2aa59c2300a6
+--   plpgsql, volatile; owner writ_owner; body 649ec410addff205b406dd1ad95e59ab
 
 -- function writ_data.governed_plan(p_kinds text[], p_timeouts bigint[], p_actor text) returns integer
 --   plpgsql, volatile; owner writ_owner; body 6645de183785367b19f2c45e8a8781c9
@@ -2926,10 +2998,10 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 --   sql, stable; owner writ_owner; body 8e7b6cce1cd1ba8c714bcbb49e694d44
 
 -- function writ_data.health_block(p_tenant text, p_target text, p_evidence jsonb, p_max_age interval) returns text
---   plpgsql, stable; owner writ_owner; body a3909c8c99d178c1789939012040cf19
+--   plpgsql, stable; owner writ_owner; body c2714f6ea23e60887a134f1617b66461
 
 -- function writ_data.health_of(p_tenant text, p_fresh jsonb DEFAULT '{}'::jsonb, p_max_age interval DEFAULT NULL::interval, p_only text DEFAULT NULL::text) returns TABLE(capability text, domain text, status text, why text, monitored boolean)
---   sql, stable; owner writ_owner; body e40165c75b2c28f441f57ccc536f8182
+--   sql, stable; owner writ_owner; body 7ab5da7eba4e79bf321e77ce2ec043a5
 
 -- function writ_data.holds(p_condition jsonb, p_run uuid, p_plan integer, p_input jsonb) returns boolean
 --   plpgsql, stable; owner writ_owner; body d6bad584c4a992aa7d685608a4f06ab7
@@ -3023,7 +3095,7 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 --   sql, stable; owner writ_owner; body 325e25b02543c340bf4ac3068f2418c2
 
 -- function writ_data.outbox_event(p_id uuid, p_type text, p_subject uuid, p_tenant text, p_at timestamp with time zone, p_actor text, p_seq integer, p_step text, p_attempt text, p_engine_attempt integer, p_data jsonb, p_details jsonb, p_trace text) returns text
---   sql, stable; owner writ_owner; body ea397c5e2720d3d3cae8eddf36b6d014
+--   sql, stable; owner writ_owner; body 8ecb23e14bbf3d097299b4355846eff6
 
 -- function writ_data.outbox_patterns(p_types text[]) returns text[]
 --   sql, immutable; owner writ_owner; body 674fd0f27275392eea64074d626b7c9a
@@ -3104,7 +3176,7 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 --   plpgsql, volatile; owner writ_owner; body 54bc71082cd8f78e4f45f335675a7297
 
 -- function writ_data.revert_change(g writ_data.governance_job, c writ_data.contract, p_step integer, p_evidence jsonb, p_read jsonb, p_actor text, p_at timestamp with time zone) returns jsonb
---   plpgsql, volatile; owner writ_owner; body 1a7b933a3ea4cfab672ed37e65dab460
+--   plpgsql, volatile; owner writ_owner; body fda4c5062ead2c5f3a7fad51f61de8e7
 
 -- function writ_data.rollback_failed(p_job uuid, p_reason text, p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body fe474af78c218d629f2bb252ffbbe0f0

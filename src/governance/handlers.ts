@@ -8,6 +8,7 @@ import { isErrorCode, PermanentFailure, registry, WritRefusal } from '../errors/
 import type { Duration } from '../queue/duration.js';
 import { defineJob, type HandledJob, type JobKind } from '../queue/job.js';
 import type { JobContext, WorkItem } from '../queue/worker/context.js';
+import { pass } from '../queue/worker/fault-points.js';
 import { evidenceOf } from './probes.js';
 import type { AnyStepType, ChangeContext, ChangeStep, StepType } from './steps.js';
 
@@ -41,23 +42,34 @@ const inDatabase = ['capability_enable', 'capability_disable', 'config_update', 
 const slotOf = ({ step_type, target, parameters }: ChangeStep) =>
   step_type === 'config_update' ? `${target}#${String(parameters.key)}` : target;
 
+const isUndo = ({ parameters }: ChangeStep) => 'undo_of' in parameters;
+
 /** How often the health of a soak is looked at. */
 const lookEveryMs = 1_000;
 
 export function governanceHandlers(host: GovernanceHost, types: readonly AnyStepType[]): HandledJob[] {
   const byType = new Map(types.map((type) => [type.type, type as unknown as StepType<unknown>]));
-  const applying = new Coalescer<Item, Applied>(
-    (items) => gate<Applied[]>(host.db, 'fn_changes_apply($1::text::jsonb, $2)', [JSON.stringify(items), host.actor]),
+  const applying = new Coalescer<{ readonly item: Item; readonly undoing: boolean }, Applied>(
+    async (items) => {
+      const sent = gate<Applied[]>(host.db, 'fn_changes_apply($1::text::jsonb, $2)', [
+        JSON.stringify(items.map(({ item }) => item)),
+        host.actor,
+      ]);
+      sent.catch(() => undefined); // looked at below; a fault point may wait in between
+      await pass(items.some(({ undoing }) => undoing) ? 'undo_sent' : 'change_sent');
+      return sent;
+    },
     () => 1_000,
   );
 
   /** The effect, its event, its receipt and what follows, in one transaction. */
   async function apply(context: StepContext, extra: Pick<Item, 'evidence' | 'read'> = {}): Promise<void> {
+    const undoing = isUndo(stepOf(context));
     await context.commitWith(async ({ id, token }) => {
-      const answer = await applying.add({ job: id, token, ...extra });
+      const answer = await applying.add({ item: { job: id, token, ...extra }, undoing });
       if ('reason' in answer) throw failureOf(answer.reason, answer.detail);
     });
-    host.onMoved(context.input.job);
+    await pass(undoing ? 'undone' : 'after_commit', context.job.id);
   }
 
   const stepOf = ({ input, step }: StepContext): ChangeStep => input.steps[Number(step?.stepId.slice(1)) - 1] as ChangeStep;
@@ -146,11 +158,12 @@ export function governanceHandlers(host: GovernanceHost, types: readonly AnyStep
   async function own(type: StepType<unknown>, context: StepContext): Promise<void> {
     const { tenant } = context.job;
     const said = stepOf(context);
-    const undoing = 'undo_of' in said.parameters;
+    const undoing = isUndo(said);
     const evidence = await evidenceFor(context, [said.target]);
     const given: ChangeContext = { tenant, effectKey: context.effectKey, signal: context.signal, secret: context.secret };
     const readNow = async (step: ChangeStep) => (await type.read(await type.inputOf(step), given)) ?? null;
     const begun = await begin(context, evidence, undoing ? {} : { [slotOf(said)]: await readNow(said) });
+    await pass(undoing ? 'undo_begun' : 'change_begun', context.job.id);
     const step = begun.step ?? said;
     const slot = slotOf(step);
     const input = await type.inputOf(step);
@@ -165,6 +178,7 @@ export function governanceHandlers(host: GovernanceHost, types: readonly AnyStep
         await type.revert(found, input, given);
       }
     }
+    await pass(undoing ? 'undo_made' : 'change_made', context.job.id);
     await apply(context, { evidence: await evidenceFor(context, [said.target]), read: { [slot]: await readNow(step) } });
   }
 
@@ -188,6 +202,7 @@ export function governanceHandlers(host: GovernanceHost, types: readonly AnyStep
       JSON.stringify(read),
       host.actor,
     ]);
+    await pass('audited', job.id);
     host.onMoved(input.job);
   }
 

@@ -204,6 +204,41 @@ describe('another hand', () => {
   });
 });
 
+describe('a rollback that a person has tried again', () => {
+  test('goes on from what the one before has restored, in the database and outside', async () => {
+    const { flag, trouble, values } = outside({ b: 7 });
+    trouble.apply = (key) => {
+      if (key === 'c') throw new Error('no such flag');
+    };
+    trouble.revert = (key) => {
+      if (key === 'a') throw new Error('not now');
+    };
+    s.writ.governance.use(flag as never);
+    await s.work([flag as never]);
+    const { job, end } = await s.done({
+      scope: ['limits', 'flag:a', 'flag:b', 'flag:c'],
+      steps: [
+        configure('limits', 'max', 2),
+        flag({ key: 'a', percent: 1 }),
+        configure('limits', 'max', 3),
+        configure('limits', 'burst', 5),
+        flag({ key: 'b', percent: 1 }),
+        flag({ key: 'c', percent: 1 }),
+      ],
+    });
+    expect(end).toMatchObject({ status: 'ROLLBACK_FAILED' });
+    expect(await s.state()).toMatchObject({ 'limits#max': 2 });
+    delete trouble.revert;
+    const [{ answer }] = (await s.sql(`select writ.fn_rollback_retry($1, $2) as answer`, [credential(s.keys.ops), job.id])) as [
+      { answer: { job_id: string } },
+    ];
+    expect(await s.writ.governance.job(answer.job_id).finished({ timeoutMs: 20_000 })).toMatchObject({ status: 'COMPLETED' });
+    expect(await s.state()).toEqual(before);
+    expect(values).toEqual({ b: 7 });
+    expect(await s.sql('select from writ_data.target_hold')).toEqual([]);
+  });
+});
+
 describe('steering', () => {
   test('a job that has not begun is cancelled; one that runs or has ended is not', async () => {
     const contract = await s.approved();
@@ -258,6 +293,30 @@ describe('steering', () => {
     expect(end).toMatchObject({ status: 'ROLLED_BACK' });
     const { history } = (await job.get()) as { history: { event: string }[] };
     expect(history.map(({ event }) => event)).toContain('duration_exceeded');
+  });
+
+  test('a rollback is not stopped by the time that the change itself may take', async () => {
+    const { flag, trouble, values } = outside({ a: 5 });
+    let mended = false;
+    const begun = new Promise<void>((resolve) => {
+      trouble.revert = () => {
+        resolve();
+        if (!mended) throw new Error('not yet');
+      };
+    });
+    s.writ.governance.use(flag as never);
+    await s.work([flag as never]);
+    const contract = await s.approved({ scope: ['flag:a'], steps: [flag({ key: 'a', percent: 1 }), soak('1h')], maxDuration: '10m' });
+    const job = await contract.activate({ as: s.keys.service });
+    await until(async () => (await job.get()).completed_steps === 1);
+    await s.db.clock.advance('11m');
+    await begun;
+    const [rollback] = await s.sql<{ due_at: Date | null }>(`select due_at from writ_data.governance_job where kind = 'rollback'`);
+    expect(rollback?.due_at).toBeNull();
+    await s.db.clock.advance('11m');
+    mended = true;
+    expect(await job.finished({ timeoutMs: 20_000 })).toMatchObject({ status: 'ROLLED_BACK' });
+    expect(values).toEqual({ a: 5 });
   });
 });
 
@@ -401,4 +460,24 @@ test('others are told of it: facts of governance belong to their tenant', async 
     ]),
   );
   expect(new Set(seen.map(([, tenant]) => tenant))).toEqual(new Set(['default']));
+});
+
+test('every change is on the record with what it was, also where several were written down together', async () => {
+  const one = await s.approved({ title: 'One', scope: ['checkout'], steps: [enable('checkout')] });
+  const other = await s.approved({ title: 'Other', scope: ['search'], steps: [disable('search', 'old')] });
+  const jobs = [await one.activate({ as: s.keys.service }), await other.activate({ as: s.keys.service })];
+  await s.work();
+  for (const job of jobs) await job.finished({ timeoutMs: 20_000 });
+  const facts = await s.sql(
+    `select safe_payload ->> 'target' as target, safe_payload ->> 'step' as step, canonical_address from writ.event_outbox where event_type = 'governance.change_applied' order by 1`,
+  );
+  expect(facts).toMatchObject([
+    { target: 'checkout', step: '1', canonical_address: `job/${jobs[0]?.id}` },
+    { target: 'search', step: '1', canonical_address: `job/${jobs[1]?.id}` },
+  ]);
+  const steps = `event_subject_ref in (select job_id::text from writ_data.job where run_id is not null)`;
+  expect(await s.sql(`select safe_payload as says from writ.event_outbox where event_type = 'dot.job.committed' and ${steps}`)).toEqual([
+    { says: {} },
+    { says: {} },
+  ]);
 });

@@ -26,8 +26,8 @@ begin
     return writ_data.refusal('target_held', v_held);
   end if;
   v_job := writ_data.start_governance_job(c, 'forward', null, c.steps, writ_data.state_hash(v_state), 'contract_activated', null, p_actor, p_at);
-  update writ_data.governance_job set health_before = (select coalesce(jsonb_object_agg(h.capability, h.status), '{}') from writ_data.health_of(c.tenant_id) h
-    where h.capability in (select coalesce(o.owner_capability, s.target) from writ_data.slots(c.steps) s left join writ_data.configuration_scope o on o.tenant_id = c.tenant_id and o.scope = s.target)) where job_id = v_job;
+  update writ_data.governance_job set health_before = (select coalesce(jsonb_object_agg(h.capability, h.status), '{}') from (select distinct coalesce(o.owner_capability, s.target) as name from writ_data.slots(c.steps) s
+    left join writ_data.configuration_scope o on o.tenant_id = c.tenant_id and o.scope = s.target) u cross join lateral writ_data.health_of(c.tenant_id, p_only => u.name) h) where job_id = v_job;
   update writ_data.contract set job_id = v_job, audit_verdict = 'PENDING' where contract_id = p_contract;
   perform writ_data.move_contract(p_contract, 'ACTIVE', 'job ' || v_job, p_actor, p_at);
   return jsonb_build_object('contract_id', p_contract, 'job_id', v_job, 'run_id', (select run_id from writ_data.governance_job where job_id = v_job));

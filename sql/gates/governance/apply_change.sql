@@ -1,9 +1,9 @@
 -- internal
--- One forward step of a governance job, in the transaction of its queue job: everything that was approved is looked at again, then the target is written, with how it is undone, a receipt and the job's own progress. Raises (WR001) what does not hold. Of a step outside
--- the database, which has begun before (fn_change_begin), p_read is what stands there now. Answers {target, slot, before, after}.
+-- One step of a governance job, in the transaction of its queue job: everything that was approved is looked at again, then the target is written. Raises (WR001) what does not hold. Of a step outside the database, which has begun before (fn_change_begin), p_read is what
+-- stands there now. Answers what changes_made writes down, of this one and others together.
 create or replace function writ_data.apply_change(p_run uuid, p_step integer, p_evidence jsonb, p_read jsonb, p_actor text, p_at timestamptz) returns jsonb language plpgsql as $$
 declare
-  g writ_data.governance_job; c writ_data.contract; s jsonb; z record; v_expected jsonb; w record; b writ_data.governance_step; v_type text; v_target text; v_found jsonb; v_applied jsonb; v_undo jsonb; v_receipt bigint; v_result jsonb;
+  g writ_data.governance_job; c writ_data.contract; s jsonb; z record; v_expected jsonb; w record; b writ_data.governance_step; v_type text; v_target text; v_found jsonb; v_applied jsonb; v_undo jsonb;
 begin
   select * into g from writ_data.governance_job where run_id = p_run for no key update;
   select * into c from writ_data.contract where contract_id = g.contract_id;
@@ -41,18 +41,9 @@ begin
       v_found := b.found; v_applied := jsonb_build_object(z.slot, p_read -> z.slot); v_undo := b.rollback_action;
     end if;
   end if;
-  v_receipt := writ_data.job_receipt(g.job_id, 'accept', 'change_applied', jsonb_build_object('step', p_step, 'step_type', v_type, 'target', v_target, 'slot', z.slot, 'by', p_actor, 'before_sha256', encode(writ_data.state_hash(v_found), 'hex'),
-    'after_sha256', encode(writ_data.state_hash(v_applied), 'hex'), 'evidence', coalesce(p_evidence, '{}')::text, 'run_id', p_run), p_at);
-  if b.job_id is null then
-    insert into writ_data.governance_step (job_id, step_no, step_type, target, parameters, found, applied, found_version, written_version, rollback_action, evidence, receipt_no, began_at, done_at)
-    values (g.job_id, p_step, v_type, v_target, s -> 'parameters', v_found, v_applied, w.found_version, w.written_version, v_undo, coalesce(p_evidence, '{}'), v_receipt, p_at, p_at);
-  else
-    update writ_data.governance_step x set applied = v_applied, evidence = coalesce(p_evidence, '{}'), receipt_no = v_receipt, done_at = p_at where x.job_id = g.job_id and x.step_no = p_step;
-  end if;
-  update writ_data.governance_job set done_steps = p_step, updated_at = p_at where job_id = g.job_id;
-  perform writ_data.record('fn_changes_apply', p_actor, p_at, array[g.job_id], array['governance.change_applied'], array[1], array[1], jsonb_build_object('step', p_step, 'step_type', v_type, 'target', v_target));
-  if p_step = g.total_steps then
-    perform writ_data.await_audit(g.job_id, writ_data.state_hash(c.pre_state::jsonb || writ_data.applied_by(g.job_id)), p_actor, p_at);
-  end if;
-  return jsonb_strip_nulls(jsonb_build_object('step_no', p_step, 'step_type', v_type, 'target', v_target, 'slot', z.slot)) || coalesce(jsonb_build_object('before', v_found -> z.slot, 'after', v_applied -> z.slot), '{}');
+  return jsonb_build_object('job', g.job_id, 'contract', g.contract_id, 'tenant', g.tenant_id, 'step', p_step, 'last', p_step = g.total_steps, 'step_type', v_type, 'target', v_target, 'parameters', s -> 'parameters', 'found', v_found, 'applied', v_applied,
+    'found_version', w.found_version, 'written_version', w.written_version, 'rollback_action', v_undo, 'evidence', coalesce(p_evidence, '{}'), 'reason', 'change_applied',
+    'context', jsonb_build_object('step', p_step, 'step_type', v_type, 'target', v_target, 'slot', z.slot, 'by', p_actor, 'before_sha256', encode(writ_data.state_hash(v_found), 'hex'), 'after_sha256', encode(writ_data.state_hash(v_applied), 'hex'),
+      'evidence', coalesce(p_evidence, '{}')::text, 'run_id', p_run),
+    'done', jsonb_strip_nulls(jsonb_build_object('step_no', p_step, 'step_type', v_type, 'target', v_target, 'slot', z.slot)) || coalesce(jsonb_build_object('before', v_found -> z.slot, 'after', v_applied -> z.slot), '{}'));
 end $$;

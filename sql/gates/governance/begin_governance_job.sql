@@ -15,7 +15,7 @@ begin
     raise exception using errcode = 'WR001', message = v_wrong, detail = format('Governance job %s of contract %s.', g.job_id, c.contract_id);
   end if;
   if g.status = 'PENDING' then
-    update writ_data.governance_job set started_at = p_at, executor_id = p_actor, due_at = p_at + max_duration_ms * interval '1 millisecond' where job_id = g.job_id;
+    update writ_data.governance_job set started_at = p_at, executor_id = p_actor, due_at = case when kind = 'forward' then p_at + max_duration_ms * interval '1 millisecond' end where job_id = g.job_id; -- what has begun to be undone is undone, however long it takes
     perform writ_data.move_governance_job(g.job_id, array['RUNNING'], 'run_started', null, p_actor, p_at);
     select * into g from writ_data.governance_job where job_id = g.job_id;
   end if;

@@ -5,7 +5,7 @@ declare
   v_names text[]; v_unhealthy text; v_frozen text; v_blocked text; v_similar uuid;
 begin
   v_names := array(select distinct coalesce(o.owner_capability, s.target) from writ_data.slots(c.steps) s left join writ_data.configuration_scope o on o.tenant_id = c.tenant_id and o.scope = s.target);
-  select string_agg(format('%s is %s', h.capability, h.status), ', ') into v_unhealthy from writ_data.health_of(c.tenant_id) h where h.capability = any (v_names) and (h.status = 'UNHEALTHY' or h.status <> 'HEALTHY' and c.template_id is null);
+  select string_agg(format('%s is %s', h.capability, h.status), ', ') into v_unhealthy from unnest(v_names) u(name) cross join lateral writ_data.health_of(c.tenant_id, p_only => u.name) h where (h.status = 'UNHEALTHY' or h.status <> 'HEALTHY' and c.template_id is null);
   select string_agg(x.capability_name, ', ') into v_frozen from writ_data.capability x where x.tenant_id = c.tenant_id and x.capability_name = any (v_names) and x.frozen is not null;
   select string_agg(distinct g.scope, ', ') into v_blocked from writ_data.governance_signal g where g.tenant_id = c.tenant_id and g.scope = any (v_names || c.scope) and g.decision = 'BLOCKED' and g.superseded_at is null and coalesce(g.expires_at > p_at, true);
   if c.template_id is null then

@@ -2,7 +2,7 @@
 -- Activates an approved contract: exactly one governance job comes of it. p_read: what stands in places outside the database. What is no longer as it was approved (content, policy, pre-state) makes it FAILED, with a new draft in its place.
 -- p_break_glass: a person with that right activates a contract that has not been approved by enough, with this reason; it is alerted, and stands in the receipts. Answers {contract_id, job_id, run_id}.
 create or replace function writ.fn_contract_activate(p_key text, p_contract_id uuid, p_read jsonb default '{}', p_break_glass text default null) returns jsonb
-  language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+  language plpgsql security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 declare
   v_now timestamptz := writ.now(); c writ_data.contract; m record; v_state jsonb; v_policy record; v_right text := 'activate';
 begin

@@ -2,7 +2,7 @@
 -- Proposes a contract. p_content is the canonical JSON {"scope": [...], "steps": [{step_type, target, parameters}, ...]}, with the scope sorted: what will be approved, byte by byte. With "template" as well it is a template: its instances are executed (fn_template_activate). p_about: {contract_id, title, description, risk_level, source,
 -- confidence, issue_id, window_hours, constraints, parent_contract_id, draft}. It becomes a DRAFT and, unless only that is wanted, is validated and qualified in the same call. Answers {contract_id, status, scope_hash, validator_verdict, eligibility_verdict}.
 create or replace function writ.fn_contract_propose(p_key text, p_content text, p_about jsonb, p_tenant_id text default 'default') returns jsonb
-  language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+  language plpgsql security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 declare
   v_now timestamptz := writ.now(); m record; v_policy record; v_content jsonb; v_scope text[]; v_id uuid := coalesce((p_about ->> 'contract_id')::uuid, writ_data.uuidv7()); c writ_data.contract; v_wrong record; v_window numeric;
 begin

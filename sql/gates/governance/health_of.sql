@@ -8,7 +8,8 @@ begin atomic
     case when c.disqualified is not null then 'disqualified: ' || c.disqualified when s.blocked is not null then 'blocked: ' || s.blocked when p.worst = 0 then p.why when c.monitored and p.worst is null and s.reported is null then 'no probe has answered'
       when s.warned is not null then 'warned: ' || s.warned when i.summary is not null then 'incident: ' || i.summary when p.worst = 1 then p.why when not c.monitored then 'unmonitored' end,
     c.monitored
-  from writ_data.capability c
+  -- Two ways in, so that one capability is looked up, however many there are.
+  from (select a.* from writ_data.capability a where p_only is null and a.tenant_id = p_tenant union all select a.* from writ_data.capability a where a.tenant_id = p_tenant and a.capability_name = p_only) c
   left join lateral (select (array_agg(g.reason order by g.recorded_at desc) filter (where g.decision = 'BLOCKED'))[1] as blocked, (array_agg(g.reason order by g.recorded_at desc) filter (where g.decision = 'WARN'))[1] as warned, bool_or(g.decision = 'CLEAN') as reported
     from writ_data.governance_signal g where g.tenant_id = p_tenant and g.scope = c.capability_name and g.superseded_at is null and coalesce(g.expires_at > writ.now(), true) having count(*) > 0) s on true
   left join lateral (select n.summary from writ_data.incident n where n.tenant_id = p_tenant and n.capability = c.capability_name and n.resolved_at is null order by n.opened_at limit 1) i on true
@@ -20,6 +21,5 @@ begin atomic
       from writ_data.probe x
       cross join lateral (select case when p_fresh ? x.name then p_fresh #>> array[x.name, 'status'] else x.status end as status, case when p_fresh ? x.name then p_fresh #>> array[x.name, 'detail'] else x.detail end as detail,
         case when p_fresh ? x.name then (p_fresh #>> array[x.name, 'at'])::timestamptz when p_max_age is null or x.type in ('heartbeat', 'reported') then x.checked_at end as at) z
-      where x.tenant_id = p_tenant and x.capability = c.capability_name) y) p on true
-  where c.tenant_id = p_tenant and (p_only is null or c.capability_name = p_only);
+      where x.tenant_id = p_tenant and x.capability = c.capability_name) y) p on true;
 end;

@@ -2,7 +2,7 @@
 -- One step of a rollback: restores what a step of the original job found, if nobody else has changed it since (by the version that was written; outside the database, whoever reverts it has compared). Raises rollback_conflict where somebody has.
 create or replace function writ_data.revert_change(g writ_data.governance_job, c writ_data.contract, p_step integer, p_evidence jsonb, p_read jsonb, p_actor text, p_at timestamptz) returns jsonb language plpgsql as $$
 declare
-  o writ_data.governance_step; z record; w record; v_version bigint; v_of integer; v_restored jsonb; v_state bytea; v_receipt bigint; v_block text;
+  o writ_data.governance_step; z record; w record; v_version bigint; v_of integer; v_restored jsonb; v_block text;
 begin
   if p_step <> g.done_steps + 1 then
     raise exception using errcode = 'WR001', message = 'step_out_of_order', detail = format('Step %s, after %s of %s.', p_step, g.done_steps, g.total_steps);
@@ -21,7 +21,8 @@ begin
   select * into z from writ_data.slots(c.steps) x where x.step_no = v_of;
   select null::bigint as found_version, null::bigint as written_version into w;
   if o.step_type in ('capability_enable', 'capability_disable', 'config_update') then
-    v_version := coalesce((select x.written_version from writ_data.governance_step x where x.job_id = g.job_id and x.applied ? z.slot order by x.step_no desc limit 1), o.written_version);
+    -- What this rollback has restored last, or one that was tried before.
+    v_version := coalesce((select x.written_version from writ_data.governance_job y join writ_data.governance_step x on x.job_id = y.job_id where y.of_job_id = g.of_job_id and x.applied ? z.slot order by x.receipt_no desc limit 1), o.written_version);
     w := writ_data.change_target(c.tenant_id, o.step_type, o.target, z.key, null, v_version, o.found -> z.slot, p_actor, p_at);
     if not w.as_expected then
       raise exception using errcode = 'WR001', message = 'rollback_conflict', detail = format('%s was changed by another hand.', z.slot);
@@ -33,16 +34,9 @@ begin
     end if;
     v_restored := jsonb_build_object(z.slot, p_read -> z.slot);
   end if;
-  v_receipt := writ_data.job_receipt(g.job_id, 'accept', 'change_reverted', jsonb_build_object('step', p_step, 'of_step', v_of, 'step_type', o.step_type, 'target', o.target, 'slot', z.slot, 'by', p_actor, 'after_sha256', encode(writ_data.state_hash(v_restored), 'hex'),
-    'evidence', coalesce(p_evidence, '{}')::text, 'health', v_block, 'run_id', g.run_id), p_at);
-  insert into writ_data.governance_step (job_id, step_no, step_type, target, parameters, found, applied, found_version, written_version, evidence, of_step_no, receipt_no, began_at, done_at)
-  values (g.job_id, p_step, o.step_type, o.target, jsonb_build_object('undo_of', v_of), coalesce(o.applied, '{}'), v_restored, w.found_version, w.written_version, coalesce(p_evidence, '{}'), v_of, v_receipt, p_at, p_at);
-  update writ_data.governance_job set done_steps = p_step, updated_at = p_at where job_id = g.job_id;
-  perform writ_data.record('fn_changes_apply', p_actor, p_at, array[g.job_id], array['governance.change_reverted'], array[1], array[1], jsonb_build_object('step', p_step, 'of_step', v_of, 'target', o.target));
-  if p_step = g.total_steps then
-    -- Whether that is what it was before is for the audit to say: what could be restored is.
-    v_state := writ_data.state_hash(writ_data.state_of(c.tenant_id, c.steps, c.pre_state::jsonb || writ_data.applied_by(g.of_job_id) || writ_data.applied_by(g.job_id)));
-    perform writ_data.await_audit(g.job_id, v_state, p_actor, p_at);
-  end if;
-  return jsonb_build_object('step_no', p_step, 'undo_of', v_of, 'target', o.target, 'slot', z.slot, 'after', v_restored -> z.slot);
+  return jsonb_build_object('job', g.job_id, 'contract', g.contract_id, 'tenant', g.tenant_id, 'step', p_step, 'last', p_step = g.total_steps, 'step_type', o.step_type, 'target', o.target, 'parameters', jsonb_build_object('undo_of', v_of), 'found', coalesce(o.applied, '{}'),
+    'applied', v_restored, 'found_version', w.found_version, 'written_version', w.written_version, 'of_step', v_of, 'evidence', coalesce(p_evidence, '{}'), 'reason', 'change_reverted',
+    'context', jsonb_build_object('step', p_step, 'of_step', v_of, 'step_type', o.step_type, 'target', o.target, 'slot', z.slot, 'by', p_actor, 'after_sha256', encode(writ_data.state_hash(v_restored), 'hex'), 'evidence', coalesce(p_evidence, '{}')::text,
+      'health', v_block, 'run_id', g.run_id),
+    'done', jsonb_build_object('step_no', p_step, 'undo_of', v_of, 'target', o.target, 'slot', z.slot, 'after', v_restored -> z.slot));
 end $$;

@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { Governance } from '../../governance/governance.js';
 import { type Principal, principal } from '../../governance/keys.js';
 import type { AnyStepType } from '../../governance/steps.js';
+import { Secrets } from '../../secrets/secrets.js';
 import { uuid } from '../command.js';
 import { repeated } from '../commands/ledger/session.js';
 import { actor, inTurn, type Session } from '../connection.js';
@@ -57,6 +58,8 @@ export function governanceOf(db: Session, types: readonly AnyStepType[] = []): G
     db: inTurn(db),
     actor: actor(),
     key: undefined, // each call says who acts
+    listening: undefined,
+    secrets: new Secrets(undefined, 0),
     register: async (job) => {
       await db.gate('fn_job_kind_register($1, $2::text::jsonb, $3)', [job.kind, JSON.stringify(job.definition), actor()]);
     },
