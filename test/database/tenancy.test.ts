@@ -60,6 +60,8 @@ async function governed(tenant: string): Promise<void> {
      capability as (insert into writ_data.capability (tenant_id, capability_name, updated_by, updated_at) values ($1, 'c', 'test', now())),
      scope as (insert into writ_data.configuration_scope (tenant_id, scope, owner_capability) values ($1, 's', 'c')),
      value as (insert into writ_data.configuration (tenant_id, scope, key, value, version, updated_by, updated_at) values ($1, 's', 'k', '1', 1, 'test', now())),
+     frozen as (insert into writ_data.freeze (freeze_id, tenant_id, reason, begins_at, put_by) values (gen_random_uuid(), $1, 'x', now(), 'test')),
+     signal as (insert into writ_data.governance_signal (signal_id, tenant_id, signal_type, scope, decision, reason, recorded_by, recorded_at) values (gen_random_uuid(), $1, 'x', 'c', 'CLEAN', 'x', 'test', now())),
      incident as (insert into writ_data.incident (incident_id, tenant_id, severity, subject, summary, opened_by, opened_at) values (gen_random_uuid(), $1, 'P3', 'x', 'y', 'test', now())),
      contract as (insert into writ_data.contract (contract_id, tenant_id, status, source, title, content, scope_hash, scope, steps, risk_level, confidence, policy_version, created_by, created_at, updated_at, expires_at)
        values (gen_random_uuid(), $1, 'DRAFT', 'manual', 't', '{}', sha256('{}'), '{}', '[]', 'low', 1, 0, 'test', now(), now(), now()) returning contract_id),
@@ -68,6 +70,10 @@ async function governed(tenant: string): Promise<void> {
        select gen_random_uuid(), $1, c.contract_id, 'forward', 'PENDING', r.run_id, 1, 1, '', '', now(), now() from contract c, writ_data.run r where r.tenant_id = $1 returning job_id, contract_id),
      step as (update writ_data.run set input = '{"steps": [{"step_type": "x"}]}' where tenant_id = $1)
      insert into writ_data.governance_audit (audit_id, job_id, contract_id, verdict, verdict_reason, checks, evidence, auditor_version, duration_ms, created_at) select gen_random_uuid(), job_id, contract_id, 'PASS', 'x', '[]', '{}', '1', 1, now() from job`,
+    [tenant],
+  );
+  await gates.db.query(
+    `insert into writ_data.probe (tenant_id, name, capability, type, config, every_ms, timeout_ms, put_by, put_at) values ($1, 'p', 'c', 'http', '{}', 1000, 1000, 'test', now())`,
     [tenant],
   );
 }

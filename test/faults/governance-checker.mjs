@@ -138,7 +138,7 @@ export const governanceChecks = [
     'a move of a job has no receipt',
     `select y.job_id, y.from_status, y.to_status from (select job_id, min(from_status) filter (where version = a) as from_status, min(to_status) filter (where version = z) as to_status, count(*) as n
        from (select *, min(version) over w as a, max(version) over w as z from writ_data.governance_job_history window w as (partition by job_id, event, at)) x group by job_id, event, at) y
-     where not exists (select from h where h.stream = 'governance_job:' || y.job_id and h.reason = 'governance_job_moved' and h.context ->> 'from' = y.from_status and h.context ->> 'to' = y.to_status)`,
+     where not exists (select from h where h.stream = 'governance_job:' || y.job_id and h.reason = 'governance_job_moved' and coalesce(h.context ->> 'from', '') = y.from_status and h.context ->> 'to' = y.to_status)`,
   ],
   [
     'unreceipted',
