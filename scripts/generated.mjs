@@ -20,7 +20,7 @@ export function generatedFiles() {
     'docs/reference/telemetry.md': telemetryPage(),
   };
   const guards = machines.flatMap((machine) =>
-    machine.stored ? [[`sql/gates/${machine.stored.layer}/guard_${machine.name}.sql`, guardSql(machine)]] : [],
+    machine.stored ? [[`sql/gates/${machine.stored.layer}/guard_${machine.name.replaceAll('-', '_')}.sql`, guardSql(machine)]] : [],
   );
   return { ...files, ...Object.fromEntries(guards) };
 }

@@ -122,6 +122,11 @@ Each signal is settled by exactly one receipt: \`signal_received\`, a refusal, \
 
 ${table(governorFields, [])}
 ${of('governor').join('\n')}
+## Of governance
+
+What happens to a contract is in the stream of the contract, what its job does in the stream of the job, and what was denied to somebody in the stream \`access\` of the tenant.
+
+${of('governance').join('\n')}
 ## Of the ledger itself
 
 In the log \`_system\`, with sku_id \`writ\`, each reason in a stream of its own.

@@ -129,6 +129,9 @@ step('runs', 'runs through kills, stops and outages, short form', () =>
 step('outbox', 'destinations beside kills of relays, receivers and the database, short form', () =>
   run(process.execPath, ['test/faults/run.mjs', '--suite', 'outbox', '--quick']),
 );
+step('governance', 'governance beside kills of workers, sick health and outages, short form', () =>
+  run(process.execPath, ['test/faults/run.mjs', '--suite', 'governance', '--quick']),
+);
 
 if (ci || only) {
   step('pgbouncer', 'the suite through pgbouncer in transaction mode', () => {

@@ -23,6 +23,8 @@ create sequence writ_data.plan_plan_no_seq; -- owner writ_owner
 
 create sequence writ_data.receipt_no; -- owner writ_owner
 
+create sequence writ_data.target_version; -- owner writ_owner
+
 create sequence writ_data.undelivered_place_seq; -- owner writ_owner
 
 create table writ_data.delivery ( -- owner writ_owner
@@ -199,6 +201,7 @@ create table writ_data.run ( -- owner writ_owner
   moved_at timestamp with time zone not null,
   start_after timestamp with time zone,
   traceparent text,
+  governed_by uuid,
   constraint a_run_ends_badly_or_not_at_all CHECK ((ending = ANY (ARRAY['FAILED'::text, 'CANCELLED'::text]))),
   constraint run_pkey PRIMARY KEY (run_id),
   constraint run_status_is_known CHECK ((status = ANY (ARRAY['PENDING'::text, 'APPROVED'::text, 'RUNNING'::text, 'PAUSED'::text, 'COMPLETED'::text, 'FAILED'::text, 'CANCELLED'::text]))),
@@ -216,6 +219,7 @@ comment on column writ_data.run.ending is 'Set: nothing new begins; when what ru
 comment on column writ_data.run.steered is 'Somebody has retried or skipped a step of it: then the end of a step does not decide alone what follows.';
 comment on column writ_data.run.start_after is 'Set: a run that waits is started at this time, whether there is room or not.';
 comment on column writ_data.run.traceparent is 'Where in a trace it was started.';
+comment on column writ_data.run.governed_by is 'The governance job that the run is the execution of: it takes no signal but EMERGENCY_STOP, and its end is told to the job.';
 
 create table writ_data.run_delivery ( -- owner writ_owner
   run_id uuid not null,
@@ -325,6 +329,24 @@ create table writ_data.alert ( -- owner writ_owner
 );
 CREATE UNIQUE INDEX an_alert_stands_once ON writ_data.alert USING btree (code, subject) WHERE (cleared_at IS NULL);
 
+create table writ_data.capability ( -- owner writ_owner
+  tenant_id text not null,
+  capability_name text not null,
+  domain text not null default 'default'::text,
+  lifecycle text not null default 'DISABLED'::text,
+  version bigint not null default 1,
+  monitored boolean not null default false,
+  frozen text,
+  disqualified text,
+  updated_by text not null,
+  updated_at timestamp with time zone not null,
+  constraint capability_is_a_name CHECK (((capability_name ~ '^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,199}$'::text) AND (upper(capability_name) <> 'SYSTEM'::text))),
+  constraint capability_pkey PRIMARY KEY (tenant_id, capability_name),
+  constraint lifecycle_is_known CHECK ((lifecycle = ANY (ARRAY['DISABLED'::text, 'PREVIEW'::text, 'LAUNCHED'::text, 'DEPRECATED'::text])))
+);
+comment on column writ_data.capability.monitored is 'It has probes or reported signals, without which it is unhealthy; otherwise it is healthy by declaration.';
+comment on column writ_data.capability.frozen is 'Why it may not be changed; null: it may.';
+
 create table writ_data.clockwork ( -- owner writ_owner
   one boolean not null default true,
   ready_seen bigint not null default 0,
@@ -337,6 +359,29 @@ create table writ_data.clockwork ( -- owner writ_owner
   constraint clockwork_pkey PRIMARY KEY (one)
 ) with (fillfactor=10);
 comment on column writ_data.clockwork.ready_writers is 'Transactions that could still add ready rows at or below ready_seen.';
+
+create table writ_data.configuration ( -- owner writ_owner
+  tenant_id text not null,
+  scope text not null,
+  key text not null,
+  value jsonb not null,
+  version bigint not null,
+  updated_by text not null,
+  updated_at timestamp with time zone not null,
+  constraint configuration_pkey PRIMARY KEY (tenant_id, scope, key),
+  constraint configuration_tenant_id_scope_fkey FOREIGN KEY (tenant_id, scope) REFERENCES writ_data.configuration_scope(tenant_id, scope),
+  constraint value_has_a_size CHECK ((octet_length((value)::text) <= 65536))
+);
+comment on table writ_data.configuration is 'Values that applications read. A value that was taken away has no row.';
+
+create table writ_data.configuration_scope ( -- owner writ_owner
+  tenant_id text not null,
+  scope text not null,
+  owner_capability text not null,
+  constraint configuration_scope_pkey PRIMARY KEY (tenant_id, scope),
+  constraint configuration_scope_tenant_id_owner_capability_fkey FOREIGN KEY (tenant_id, owner_capability) REFERENCES writ_data.capability(tenant_id, capability_name),
+  constraint scope_is_a_name CHECK (((scope ~ '^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,199}$'::text) AND (upper(scope) <> 'SYSTEM'::text)))
+);
 
 create table writ_data.consumer_position ( -- owner writ_owner
   consumer text not null,
@@ -375,6 +420,110 @@ create table writ_data.consumer_registry ( -- owner writ_owner
   constraint subject_is_a_job CHECK (((event_type ~~ 'dot.job.%'::text) OR ((subject_kind IS NULL) AND (subject_domain IS NULL))))
 );
 comment on table writ_data.consumer_registry is 'Which job follows from which fact. Null subject_kind or subject_domain: of all.';
+
+create table writ_data.contract ( -- owner writ_owner
+  contract_id uuid not null,
+  tenant_id text not null,
+  version integer not null default 1,
+  status text not null,
+  status_reason text,
+  issue_id text,
+  source text not null,
+  title text not null,
+  description text not null default ''::text,
+  content text not null,
+  scope_hash bytea not null,
+  scope text[] not null,
+  steps jsonb not null,
+  risk_level text not null,
+  confidence numeric(3,2) not null,
+  validator_verdict jsonb,
+  eligibility_verdict jsonb,
+  policy_version integer not null,
+  pre_state text,
+  approval_hash bytea,
+  created_by text not null,
+  on_behalf_of text,
+  approved_by text[] not null default '{}'::text[],
+  approved_at timestamp with time zone,
+  escalated_by text,
+  glass_broken text,
+  window_start timestamp with time zone,
+  window_end timestamp with time zone,
+  window_hours numeric,
+  constraints jsonb not null default '{}'::jsonb,
+  audit_verdict text,
+  audit_reason text,
+  audit_completed_at timestamp with time zone,
+  job_id uuid,
+  parent_contract_id uuid,
+  template jsonb,
+  template_id uuid,
+  template_params jsonb,
+  review_due_at timestamp with time zone,
+  clock_stopped_at timestamp with time zone,
+  due_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  receipts bigint not null default 0,
+  constraint active_has_a_job CHECK (((status <> ALL (ARRAY['ACTIVE'::text, 'COMPLETED'::text])) OR (job_id IS NOT NULL))),
+  constraint an_instance_has_parameters CHECK (((template_id IS NULL) = (template_params IS NULL))),
+  constraint approved_by_somebody CHECK (((status <> ALL (ARRAY['APPROVED'::text, 'ACTIVE'::text, 'COMPLETED'::text])) OR (cardinality(approved_by) > 0) OR (glass_broken IS NOT NULL))),
+  constraint completed_is_audited CHECK (((status <> 'COMPLETED'::text) OR (audit_verdict = 'PASS'::text))),
+  constraint confidence_is_a_share CHECK (((confidence >= (0)::numeric) AND (confidence <= (1)::numeric))),
+  constraint content_is_what_its_hash_says CHECK ((scope_hash = sha256(convert_to(content, 'UTF8'::name)))),
+  constraint contract_pkey PRIMARY KEY (contract_id),
+  constraint contract_template_id_fkey FOREIGN KEY (template_id) REFERENCES writ_data.contract(contract_id),
+  constraint risk_is_known CHECK ((risk_level = ANY (ARRAY['critical'::text, 'high'::text, 'medium'::text, 'low'::text]))),
+  constraint source_is_known CHECK ((source = ANY (ARRAY['crm_feedback'::text, 'support_ticket'::text, 'ops_alert'::text, 'manual'::text]))),
+  constraint status_is_known CHECK ((status = ANY (ARRAY['DRAFT'::text, 'VALIDATED'::text, 'ELIGIBLE'::text, 'APPROVED'::text, 'ACTIVE'::text, 'COMPLETED'::text, 'FAILED'::text, 'REJECTED'::text, 'EXPIRED'::text]))),
+  constraint title_has_a_size CHECK ((((length(title) >= 1) AND (length(title) <= 200)) AND (length(description) <= 4000))),
+  constraint verdict_is_known CHECK ((audit_verdict = ANY (ARRAY['PENDING'::text, 'PASS'::text, 'FAIL'::text, 'INCONCLUSIVE'::text]))),
+  constraint window_is_legal CHECK (((window_end IS NULL) OR (template IS NOT NULL) OR (((window_end - window_start) >= '01:00:00'::interval) AND ((window_end - window_start) <= '168:00:00'::interval))))
+);
+CREATE INDEX contract_by_content ON writ_data.contract USING btree (tenant_id, scope_hash, created_at);
+CREATE INDEX contract_by_template ON writ_data.contract USING btree (template_id, contract_id) WHERE (template_id IS NOT NULL);
+CREATE INDEX contract_by_tenant ON writ_data.contract USING btree (tenant_id, contract_id);
+CREATE INDEX contract_due ON writ_data.contract USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX contract_open ON writ_data.contract USING btree (tenant_id, status) WHERE (status <> ALL (ARRAY['COMPLETED'::text, 'FAILED'::text, 'REJECTED'::text, 'EXPIRED'::text]));
+CREATE TRIGGER contract_moves_legally BEFORE UPDATE ON writ_data.contract FOR EACH ROW WHEN ((((old.status || '>'::text) || new.status) <> ALL (ARRAY['DRAFT>VALIDATED'::text, 'DRAFT>REJECTED'::text, 'DRAFT>EXPIRED'::text, 'VALIDATED>ELIGIBLE'::text, 'VALIDATED>REJECTED'::text, 'VALIDATED>EXPIRED'::text, 'ELIGIBLE>APPROVED'::text, 'ELIGIBLE>REJECTED'::text, 'ELIGIBLE>EXPIRED'::text, 'APPROVED>ACTIVE'::text, 'APPROVED>FAILED'::text, 'ACTIVE>COMPLETED'::text, 'ACTIVE>FAILED'::text, 'DRAFT>DRAFT'::text, 'VALIDATED>VALIDATED'::text, 'ELIGIBLE>ELIGIBLE'::text, 'APPROVED>APPROVED'::text, 'ACTIVE>ACTIVE'::text]))) EXECUTE FUNCTION writ_data.refuse_change();
+comment on table writ_data.contract is 'What somebody wants to have changed, and how far that has come. content is the canonical JSON of scope and steps: what is approved, byte by byte.';
+comment on column writ_data.contract.pre_state is 'The values of its targets when it was approved, as the JSON text that is hashed.';
+comment on column writ_data.contract.approval_hash is 'What an approval signs: contract, content, policy version and pre-state. Null again as soon as one of them is another.';
+comment on column writ_data.contract.template is 'Set: it is not executed itself; its instances are, within these bounds. template_id and template_params: it is such an instance.';
+comment on column writ_data.contract.due_at is 'When something has to be looked at, though nobody asks: expiry, the times of a review, the end of the window.';
+
+create table writ_data.contract_history ( -- owner writ_owner
+  contract_id uuid not null,
+  version integer not null,
+  from_status text not null,
+  to_status text not null,
+  reason text not null,
+  by text not null,
+  at timestamp with time zone not null,
+  constraint contract_history_contract_id_fkey FOREIGN KEY (contract_id) REFERENCES writ_data.contract(contract_id),
+  constraint contract_history_pkey PRIMARY KEY (contract_id, version)
+);
+CREATE TRIGGER contract_history_is_written_once BEFORE DELETE OR UPDATE ON writ_data.contract_history FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
+
+create table writ_data.contract_review ( -- owner writ_owner
+  contract_id uuid not null,
+  review_no integer not null,
+  action text not null,
+  by text not null,
+  reason text,
+  hash bytea,
+  signature bytea,
+  public_key bytea,
+  at timestamp with time zone not null,
+  constraint action_is_known CHECK ((action = ANY (ARRAY['APPROVE'::text, 'REJECT'::text, 'REQUEST_CLARIFICATION'::text, 'CLARIFY'::text, 'MODIFY_SCOPE'::text, 'ESCALATE'::text, 'BREAK_GLASS'::text]))),
+  constraint an_approval_is_signed CHECK (((action <> 'APPROVE'::text) OR ((octet_length(hash) = 32) AND (octet_length(signature) = 64) AND (octet_length(public_key) = 32)))),
+  constraint contract_review_contract_id_fkey FOREIGN KEY (contract_id) REFERENCES writ_data.contract(contract_id),
+  constraint contract_review_pkey PRIMARY KEY (contract_id, review_no)
+);
+CREATE UNIQUE INDEX a_person_approves_a_hash_once ON writ_data.contract_review USING btree (contract_id, by, hash) WHERE (action = 'APPROVE'::text);
+CREATE TRIGGER contract_review_is_written_once BEFORE DELETE OR UPDATE ON writ_data.contract_review FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
 
 create table writ_data.destination ( -- owner writ_owner
   name text not null,
@@ -453,6 +602,174 @@ create table writ_data.event_type_registry ( -- owner writ_owner
   constraint event_stream_is_known CHECK ((event_stream = ANY (ARRAY['comment'::text, 'review'::text, 'update'::text, 'birth'::text, 'task'::text, 'alert'::text, 'health'::text]))),
   constraint event_type_registry_pkey PRIMARY KEY (event_type)
 );
+
+create table writ_data."freeze" ( -- owner writ_owner
+  freeze_id uuid not null,
+  tenant_id text not null,
+  reason text not null,
+  begins_at timestamp with time zone not null,
+  ends_at timestamp with time zone not null default 'infinity'::timestamp with time zone,
+  put_by text not null,
+  lifted_at timestamp with time zone,
+  lifted_by text,
+  constraint freeze_ends_after_it_begins CHECK ((ends_at > begins_at)),
+  constraint freeze_has_a_reason CHECK ((btrim(reason) <> ''::text)),
+  constraint freeze_pkey PRIMARY KEY (freeze_id)
+);
+CREATE INDEX freeze_by_tenant ON writ_data."freeze" USING btree (tenant_id) WHERE (lifted_at IS NULL);
+
+create table writ_data.governance_audit ( -- owner writ_owner
+  audit_id uuid not null,
+  job_id uuid not null,
+  contract_id uuid not null,
+  verdict text not null,
+  verdict_reason text not null,
+  checks jsonb not null,
+  evidence jsonb not null,
+  health_before jsonb,
+  health_after jsonb,
+  auditor_version text not null,
+  duration_ms integer not null,
+  supersedes uuid,
+  resolved_by text,
+  acknowledged_by text,
+  created_at timestamp with time zone not null,
+  constraint governance_audit_contract_id_fkey FOREIGN KEY (contract_id) REFERENCES writ_data.contract(contract_id),
+  constraint governance_audit_job_id_fkey FOREIGN KEY (job_id) REFERENCES writ_data.governance_job(job_id),
+  constraint governance_audit_pkey PRIMARY KEY (audit_id),
+  constraint governance_audit_supersedes_fkey FOREIGN KEY (supersedes) REFERENCES writ_data.governance_audit(audit_id),
+  constraint verdict_is_known CHECK ((verdict = ANY (ARRAY['PASS'::text, 'FAIL'::text, 'INCONCLUSIVE'::text])))
+);
+CREATE INDEX governance_audit_by_job ON writ_data.governance_audit USING btree (job_id, audit_id);
+
+create table writ_data.governance_job ( -- owner writ_owner
+  job_id uuid not null,
+  tenant_id text not null,
+  contract_id uuid not null,
+  kind text not null,
+  of_job_id uuid,
+  version integer not null default 1,
+  status text not null,
+  status_reason text,
+  run_id uuid not null,
+  executor_id text,
+  total_steps integer not null,
+  done_steps integer not null default 0,
+  max_duration_ms bigint not null,
+  scope_hash bytea not null,
+  state_before bytea not null,
+  state_after bytea,
+  health_before jsonb,
+  rollback_job_id uuid,
+  rollback_reason text,
+  audit_id uuid,
+  audit_verdict text,
+  audits smallint not null default 0,
+  due_at timestamp with time zone,
+  started_at timestamp with time zone,
+  completed_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  receipts bigint not null default 0,
+  constraint a_rollback_is_of_a_job CHECK (((kind = 'rollback'::text) = (of_job_id IS NOT NULL))),
+  constraint completed_means_audited CHECK (((status <> 'COMPLETED'::text) OR (audit_verdict = 'PASS'::text))),
+  constraint governance_job_contract_id_fkey FOREIGN KEY (contract_id) REFERENCES writ_data.contract(contract_id),
+  constraint governance_job_of_job_id_fkey FOREIGN KEY (of_job_id) REFERENCES writ_data.governance_job(job_id),
+  constraint governance_job_pkey PRIMARY KEY (job_id),
+  constraint governance_job_rollback_job_id_fkey FOREIGN KEY (rollback_job_id) REFERENCES writ_data.governance_job(job_id),
+  constraint kind_is_known CHECK ((kind = ANY (ARRAY['forward'::text, 'rollback'::text]))),
+  constraint status_is_known CHECK ((status = ANY (ARRAY['PENDING'::text, 'RUNNING'::text, 'COMPLETED'::text, 'FAILED'::text, 'CANCELLED'::text, 'AUDIT_PENDING'::text, 'ROLLBACK_PENDING'::text, 'ROLLED_BACK'::text, 'ROLLBACK_FAILED'::text]))),
+  constraint steps_are_counted CHECK (((done_steps >= 0) AND (done_steps <= total_steps)))
+);
+CREATE INDEX governance_job_by_tenant ON writ_data.governance_job USING btree (tenant_id, job_id);
+CREATE INDEX governance_job_due ON writ_data.governance_job USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX governance_job_of ON writ_data.governance_job USING btree (of_job_id) WHERE (of_job_id IS NOT NULL);
+CREATE INDEX governance_job_open ON writ_data.governance_job USING btree (tenant_id, status) WHERE (status = ANY (ARRAY['PENDING'::text, 'RUNNING'::text, 'AUDIT_PENDING'::text, 'ROLLBACK_PENDING'::text]));
+CREATE UNIQUE INDEX governance_job_by_run ON writ_data.governance_job USING btree (run_id);
+CREATE UNIQUE INDEX one_forward_job_per_contract ON writ_data.governance_job USING btree (contract_id) WHERE (kind = 'forward'::text);
+CREATE TRIGGER governance_job_moves_legally BEFORE UPDATE ON writ_data.governance_job FOR EACH ROW WHEN ((((old.status || '>'::text) || new.status) <> ALL (ARRAY['PENDING>RUNNING'::text, 'PENDING>CANCELLED'::text, 'PENDING>FAILED'::text, 'RUNNING>RUNNING'::text, 'RUNNING>AUDIT_PENDING'::text, 'RUNNING>FAILED'::text, 'AUDIT_PENDING>COMPLETED'::text, 'AUDIT_PENDING>AUDIT_PENDING'::text, 'AUDIT_PENDING>FAILED'::text, 'FAILED>ROLLBACK_PENDING'::text, 'FAILED>ROLLED_BACK'::text, 'FAILED>ROLLBACK_FAILED'::text, 'ROLLBACK_PENDING>ROLLED_BACK'::text, 'ROLLBACK_PENDING>ROLLBACK_FAILED'::text, 'PENDING>PENDING'::text, 'FAILED>FAILED'::text, 'ROLLBACK_PENDING>ROLLBACK_PENDING'::text]))) EXECUTE FUNCTION writ_data.refuse_change();
+
+create table writ_data.governance_job_history ( -- owner writ_owner
+  job_id uuid not null,
+  version integer not null,
+  from_status text not null,
+  to_status text not null,
+  event text not null,
+  reason text,
+  by text not null,
+  at timestamp with time zone not null,
+  constraint governance_job_history_job_id_fkey FOREIGN KEY (job_id) REFERENCES writ_data.governance_job(job_id),
+  constraint governance_job_history_pkey PRIMARY KEY (job_id, version)
+);
+CREATE TRIGGER governance_job_history_is_written_once BEFORE DELETE OR UPDATE ON writ_data.governance_job_history FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
+
+create table writ_data.governance_policy ( -- owner writ_owner
+  tenant_id text not null,
+  version integer not null,
+  document jsonb not null,
+  published_by text not null,
+  published_at timestamp with time zone not null,
+  constraint governance_policy_pkey PRIMARY KEY (tenant_id, version)
+);
+CREATE TRIGGER governance_policy_is_written_once BEFORE DELETE OR UPDATE ON writ_data.governance_policy FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
+comment on table writ_data.governance_policy is 'How many must approve what, which sources may propose, and how long things may take. Versions do not change; an approval is of one of them.';
+
+create table writ_data.governance_signal ( -- owner writ_owner
+  signal_id uuid not null,
+  tenant_id text not null,
+  signal_type text not null,
+  scope text not null,
+  decision text not null,
+  reason text not null,
+  constraints jsonb,
+  recorded_by text not null,
+  recorded_at timestamp with time zone not null,
+  expires_at timestamp with time zone,
+  superseded_by uuid,
+  superseded_at timestamp with time zone,
+  constraint decision_is_known CHECK ((decision = ANY (ARRAY['CLEAN'::text, 'BLOCKED'::text, 'WARN'::text, 'PENDING'::text, 'EXECUTING'::text]))),
+  constraint governance_signal_pkey PRIMARY KEY (signal_id)
+);
+CREATE UNIQUE INDEX a_signal_stands_once ON writ_data.governance_signal USING btree (tenant_id, scope, signal_type) WHERE (superseded_at IS NULL);
+
+create table writ_data.governance_step ( -- owner writ_owner
+  job_id uuid not null,
+  step_no integer not null,
+  step_type text not null,
+  target text not null,
+  parameters jsonb not null,
+  found jsonb,
+  applied jsonb,
+  found_version bigint,
+  written_version bigint,
+  rollback_action jsonb,
+  evidence jsonb not null,
+  of_step_no integer,
+  receipt_no bigint,
+  began_at timestamp with time zone not null,
+  done_at timestamp with time zone,
+  constraint governance_step_job_id_fkey FOREIGN KEY (job_id) REFERENCES writ_data.governance_job(job_id),
+  constraint governance_step_pkey PRIMARY KEY (job_id, step_no)
+);
+comment on table writ_data.governance_step is 'A step of a governance job that has begun: what was found, how it is undone, and, when it is done, what was written. found and applied are slot → value; a value that is not there is JSON null.';
+
+create table writ_data.incident ( -- owner writ_owner
+  incident_id uuid not null,
+  tenant_id text not null,
+  capability text,
+  severity text not null,
+  subject text not null,
+  summary text not null,
+  opened_by text not null,
+  opened_at timestamp with time zone not null,
+  resolved_by text,
+  resolved_at timestamp with time zone,
+  resolution text,
+  constraint incident_pkey PRIMARY KEY (incident_id),
+  constraint resolved_by_somebody CHECK (((resolved_at IS NULL) = (resolved_by IS NULL))),
+  constraint severity_is_known CHECK ((severity = ANY (ARRAY['P1'::text, 'P2'::text, 'P3'::text])))
+);
+CREATE INDEX incident_open ON writ_data.incident USING btree (tenant_id, capability) WHERE (resolved_at IS NULL);
 
 create table writ_data.job_cancel ( -- owner writ_owner
   job_id uuid not null,
@@ -796,6 +1113,54 @@ create table writ_data.plan_step ( -- owner writ_owner
 comment on column writ_data.plan_step.input is 'A template; null: the input of the run, or the element of the list.';
 comment on column writ_data.plan_step.plain is 'What comes after it are jobs that wait for nothing else and have no condition; or nothing, and the plan has no other last step. Then its end decides alone what follows.';
 
+create table writ_data.principal ( -- owner writ_owner
+  principal_id text not null,
+  tenant_id text,
+  kind text not null,
+  on_behalf_of text,
+  rights text[] not null,
+  auth_sha256 bytea not null,
+  public_key bytea not null,
+  added_by text not null,
+  added_at timestamp with time zone not null,
+  disabled_at timestamp with time zone,
+  constraint agents_only_propose CHECK (((kind <> 'agent'::text) OR (rights <@ '{propose}'::text[]))),
+  constraint an_agent_acts_for_somebody CHECK (((kind = 'agent'::text) = (on_behalf_of IS NOT NULL))),
+  constraint keys_have_their_size CHECK (((octet_length(auth_sha256) = 32) AND (octet_length(public_key) = 32))),
+  constraint kind_is_known CHECK ((kind = ANY (ARRAY['person'::text, 'service'::text, 'agent'::text]))),
+  constraint only_persons_approve CHECK (((kind = 'person'::text) OR (NOT (rights && '{approve,break_glass}'::text[])))),
+  constraint principal_is_a_name CHECK ((principal_id ~ '^[A-Za-z0-9][A-Za-z0-9_.@-]{0,99}$'::text)),
+  constraint principal_on_behalf_of_fkey FOREIGN KEY (on_behalf_of) REFERENCES writ_data.principal(principal_id),
+  constraint principal_pkey PRIMARY KEY (principal_id),
+  constraint rights_are_known CHECK ((rights <@ '{propose,approve,activate,operate,break_glass}'::text[]))
+);
+comment on table writ_data.principal is 'Who acts. The database knows the hash of what authenticates a principal and the public key that its approvals are signed with; both come from one key, which it never sees.';
+comment on column writ_data.principal.tenant_id is 'Null: in every tenant.';
+
+create table writ_data.probe ( -- owner writ_owner
+  tenant_id text not null,
+  name text not null,
+  capability text not null,
+  type text not null,
+  config jsonb not null,
+  every_ms integer not null,
+  timeout_ms integer not null,
+  status text,
+  detail text,
+  checked_at timestamp with time zone,
+  due_at timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  put_by text not null,
+  put_at timestamp with time zone not null,
+  constraint probe_is_a_name CHECK ((name ~ '^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,199}$'::text)),
+  constraint probe_pkey PRIMARY KEY (tenant_id, name),
+  constraint probe_tenant_id_capability_fkey FOREIGN KEY (tenant_id, capability) REFERENCES writ_data.capability(tenant_id, capability_name),
+  constraint status_is_known CHECK ((status = ANY (ARRAY['HEALTHY'::text, 'DEGRADED'::text, 'UNHEALTHY'::text]))),
+  constraint times_are_sensible CHECK ((((every_ms >= 100) AND (every_ms <= 86400000)) AND ((timeout_ms >= 10) AND (timeout_ms <= 60000)))),
+  constraint type_is_known CHECK ((type = ANY (ARRAY['http'::text, 'sql'::text, 'prometheus'::text, 'heartbeat'::text, 'reported'::text])))
+);
+CREATE INDEX probe_by_capability ON writ_data.probe USING btree (tenant_id, capability);
+CREATE INDEX probe_due ON writ_data.probe USING btree (due_at) WHERE (type = ANY (ARRAY['http'::text, 'sql'::text, 'prometheus'::text]));
+
 create table writ_data.queue_worker ( -- owner writ_owner
   executor_id text not null,
   executor_kind text not null,
@@ -928,6 +1293,16 @@ create table writ_data.schema_object ( -- owner writ_owner
   constraint schema_object_pkey PRIMARY KEY (name)
 );
 
+create table writ_data.target_hold ( -- owner writ_owner
+  tenant_id text not null,
+  target text not null,
+  contract_id uuid not null,
+  taken_at timestamp with time zone not null,
+  constraint target_hold_contract_id_fkey FOREIGN KEY (contract_id) REFERENCES writ_data.contract(contract_id),
+  constraint target_hold_pkey PRIMARY KEY (tenant_id, target)
+);
+CREATE INDEX target_hold_by_contract ON writ_data.target_hold USING btree (contract_id);
+
 create table writ_data.tenant_weight ( -- owner writ_owner
   tenant_id text not null,
   weight double precision not null,
@@ -984,6 +1359,36 @@ grant select on writ.alert to dot_executor;
 grant select on writ.alert to workflow_admin;
 grant select on writ.alert to writ_auditor;
 
+-- view writ.capability; owner writ_owner; source 9ce3286e0e2cef4ef09fd53e6c3c90199a0f2d9f1da620771004fd03da28a8a9
+--   tenant_id text
+--   capability_name text
+--   domain text
+--   lifecycle text
+--   version bigint
+--   monitored boolean
+--   frozen text
+--   disqualified text
+--   updated_by text
+--   updated_at timestamp with time zone
+--   held_by uuid
+grant select on writ.capability to dot_executor;
+grant select on writ.capability to workflow_admin;
+grant select on writ.capability to writ_auditor;
+
+-- view writ.change_freeze; owner writ_owner; source 76982ee8b47a7f3c954b41759bf9285576193f446ecec2e21e91075e62e5d840
+--   freeze_id uuid
+--   tenant_id text
+--   reason text
+--   begins_at timestamp with time zone
+--   ends_at timestamp with time zone
+--   put_by text
+--   lifted_at timestamp with time zone
+--   lifted_by text
+--   lasts boolean
+grant select on writ.change_freeze to dot_executor;
+grant select on writ.change_freeze to workflow_admin;
+grant select on writ.change_freeze to writ_auditor;
+
 -- view writ.command_run; owner writ_owner; source 15d0ae3e6480f7462f4a8a9e5a8e341e74da9a90fc30ae7f308fa39de0ac9229
 --   run_id uuid
 --   at timestamp with time zone
@@ -994,6 +1399,29 @@ grant select on writ.alert to writ_auditor;
 grant select on writ.command_run to dot_executor;
 grant select on writ.command_run to workflow_admin;
 grant select on writ.command_run to writ_auditor;
+
+-- view writ.configuration; owner writ_owner; source dc203ace7cbc61b60cd8ee52c05e8c4db540a76a0fe49c61e5b802f134a27870
+--   tenant_id text
+--   scope text
+--   key text
+--   value jsonb
+--   version bigint
+--   owner_capability text
+--   updated_by text
+--   updated_at timestamp with time zone
+--   held_by uuid
+grant select on writ.configuration to dot_executor;
+grant select on writ.configuration to workflow_admin;
+grant select on writ.configuration to writ_auditor;
+
+-- view writ.configuration_scope; owner writ_owner; source e343a03116214be9ef33ada6c55fbd56606200519fd339b1d189d2a54e51a8c6
+--   tenant_id text
+--   scope text
+--   owner_capability text
+--   held_by uuid
+grant select on writ.configuration_scope to dot_executor;
+grant select on writ.configuration_scope to workflow_admin;
+grant select on writ.configuration_scope to writ_auditor;
 
 -- view writ.consumer_registry; owner writ_owner; source 1d195aeacb69dde050be36b8bbff6cbd5ee25ceea267566aed5cbdfa4b5251ed
 --   consumer text
@@ -1013,6 +1441,21 @@ grant select on writ.command_run to writ_auditor;
 grant select on writ.consumer_registry to dot_executor;
 grant select on writ.consumer_registry to workflow_admin;
 grant select on writ.consumer_registry to writ_auditor;
+
+-- view writ.contract_review; owner writ_owner; source 949c450c9beef10b424f5b21c7bb3823897378d73b349edc70c35b771310234a
+--   contract_id uuid
+--   tenant_id text
+--   review_no integer
+--   action text
+--   by text
+--   reason text
+--   hash text
+--   signature text
+--   public_key text
+--   at timestamp with time zone
+grant select on writ.contract_review to dot_executor;
+grant select on writ.contract_review to workflow_admin;
+grant select on writ.contract_review to writ_auditor;
 
 -- view writ.delivery; owner writ_owner; source 2d7998ca0d6dafc44719c92b6e50eae070b53778a08fdd3aabae7227a5427196
 --   delivery_id uuid
@@ -1066,7 +1509,7 @@ grant select on writ.dot_config to dot_executor;
 grant select on writ.dot_config to workflow_admin;
 grant select on writ.dot_config to writ_auditor;
 
--- view writ.event_outbox; owner writ_owner; source bb17983ebc7d4e69b08fdb0d4a5b9c5a606307813f9222c7b145f44819bb1476
+-- view writ.event_outbox; owner writ_owner; source 520d7385a65ec348d868850274393bcfe2788707e66e8b8515d38090a9bf2148
 --   id uuid
 --   event_domain text
 --   event_type text
@@ -1109,6 +1552,118 @@ grant select on writ.event_seal to writ_auditor;
 grant select on writ.event_type_registry to dot_executor;
 grant select on writ.event_type_registry to workflow_admin;
 grant select on writ.event_type_registry to writ_auditor;
+
+-- view writ.governance_audits; owner writ_owner; source 0e4732abeadefaa92099f7e704715f66e8ccc91ab793d58e51aac7d9edceddd8
+--   audit_id uuid
+--   tenant_id text
+--   job_id uuid
+--   contract_id uuid
+--   verdict text
+--   verdict_reason text
+--   verdict_at timestamp with time zone
+--   checks_performed jsonb
+--   checks_passed integer
+--   checks_failed integer
+--   checks_inconclusive integer
+--   evidence jsonb
+--   health_snapshot_before jsonb
+--   health_snapshot_after jsonb
+--   auditor_version text
+--   duration_ms integer
+--   supersedes uuid
+--   resolved_by text
+--   acknowledged_by text
+--   created_at timestamp with time zone
+grant select on writ.governance_audits to dot_executor;
+grant select on writ.governance_audits to workflow_admin;
+grant select on writ.governance_audits to writ_auditor;
+
+-- view writ.governance_job_steps; owner writ_owner; source 5b25d1056a48ce2f0413c69f1d646beaa2fd0a30ace8658a5465165d20aeb289
+--   job_id uuid
+--   tenant_id text
+--   step_no integer
+--   step_type text
+--   target text
+--   parameters jsonb
+--   status text
+--   started_at timestamp with time zone
+--   completed_at timestamp with time zone
+--   result jsonb
+--   error text
+--   rollback_action jsonb
+--   evidence jsonb
+--   receipt_no bigint
+grant select on writ.governance_job_steps to dot_executor;
+grant select on writ.governance_job_steps to workflow_admin;
+grant select on writ.governance_job_steps to writ_auditor;
+
+-- view writ.governance_jobs; owner writ_owner; source f62885cfbc96911f1cb76032b60b64ff70f76fab328fb2e3ca9c744b0d66d6e3
+--   job_id uuid
+--   tenant_id text
+--   contract_id uuid
+--   kind text
+--   of_job_id uuid
+--   version integer
+--   status text
+--   status_reason text
+--   run_id uuid
+--   executor_id text
+--   started_at timestamp with time zone
+--   completed_at timestamp with time zone
+--   duration_ms bigint
+--   total_steps integer
+--   completed_steps integer
+--   current_step integer
+--   max_duration_ms bigint
+--   scope_hash text
+--   state_before text
+--   state_after text
+--   health_before jsonb
+--   rollback_job_id uuid
+--   rollback_reason text
+--   resolved_by_job_id uuid
+--   audit_id uuid
+--   audit_verdict text
+--   created_at timestamp with time zone
+--   updated_at timestamp with time zone
+--   history jsonb
+grant select on writ.governance_jobs to dot_executor;
+grant select on writ.governance_jobs to workflow_admin;
+grant select on writ.governance_jobs to writ_auditor;
+
+-- view writ.governance_signals; owner writ_owner; source 866d602b980ec8855c25664fe8c7cdf9efddc230f62620e062a61e629021a1cf
+--   id uuid
+--   tenant_id text
+--   signal_type text
+--   scope text
+--   decision text
+--   reason text
+--   constraints jsonb
+--   recorded_by text
+--   recorded_at timestamp with time zone
+--   expires_at timestamp with time zone
+--   superseded_by uuid
+--   superseded_at timestamp with time zone
+--   stands boolean
+grant select on writ.governance_signals to dot_executor;
+grant select on writ.governance_signals to workflow_admin;
+grant select on writ.governance_signals to writ_auditor;
+
+-- view writ.incident; owner writ_owner; source 24e9481f459d4b3f8112399d03eb175de2e348f8690019c3cf5ae1c290fcfc2c
+--   incident_id uuid
+--   tenant_id text
+--   capability text
+--   severity text
+--   subject text
+--   summary text
+--   opened_by text
+--   opened_at timestamp with time zone
+--   resolved_by text
+--   resolved_at timestamp with time zone
+--   resolution text
+grant select on writ.incident to dot_executor;
+grant select on writ.incident to workflow_admin;
+grant select on writ.incident to writ_auditor;
 
 -- view writ.job_execution; owner writ_owner; source 4914e6f6d2fcbecc8e7f6a12fac5e84c96a65202c015a3d17a4549d32b5cf071
 --   exec_id text
@@ -1288,6 +1843,38 @@ grant select on writ.plan to dot_executor;
 grant select on writ.plan to workflow_admin;
 grant select on writ.plan to writ_auditor;
 
+-- view writ.principal; owner writ_owner; source 43055d0cf2bf1deee7d6b481b97c4aafa5b1c7c7bbd68dbd87133c2dcdf12cbd
+--   principal_id text
+--   tenant_id text
+--   kind text
+--   on_behalf_of text
+--   rights text[]
+--   public_key text
+--   added_by text
+--   added_at timestamp with time zone
+--   disabled_at timestamp with time zone
+grant select on writ.principal to dot_executor;
+grant select on writ.principal to workflow_admin;
+grant select on writ.principal to writ_auditor;
+
+-- view writ.probe; owner writ_owner; source 363b29d02d90b6072e123f4d674976be02694addb6ecbc5690e48b9a29d4f05c
+--   tenant_id text
+--   name text
+--   capability text
+--   type text
+--   config jsonb
+--   every_ms integer
+--   timeout_ms integer
+--   status text
+--   detail text
+--   checked_at timestamp with time zone
+--   due_at timestamp with time zone
+--   put_by text
+--   put_at timestamp with time zone
+grant select on writ.probe to dot_executor;
+grant select on writ.probe to workflow_admin;
+grant select on writ.probe to writ_auditor;
+
 -- view writ.receipt; owner writ_owner; source 7df72ad0742c1005cccaaf453b37413dfedce9cbf7fc11931f628e0a0e043d8a
 --   receipt_id uuid
 --   log_id text
@@ -1390,6 +1977,52 @@ grant select on writ.schedule to writ_auditor;
 grant select on writ.schedule_tick to dot_executor;
 grant select on writ.schedule_tick to workflow_admin;
 grant select on writ.schedule_tick to writ_auditor;
+
+-- view writ.system_contracts; owner writ_owner; source 7c4d8662e6aedcb0e98b463c2ac4212cfc20bdb173864e2a3e9881d1ac6d016a
+--   contract_id uuid
+--   tenant_id text
+--   version integer
+--   issue_id text
+--   source text
+--   status text
+--   status_reason text
+--   title text
+--   description text
+--   content text
+--   scope_hash text
+--   steps jsonb
+--   proposed_changes jsonb
+--   affected_capabilities text[]
+--   risk_level text
+--   validator_verdict jsonb
+--   eligibility_verdict jsonb
+--   confidence_score numeric(3,2)
+--   created_by text
+--   on_behalf_of text
+--   approved_by text[]
+--   approved_at timestamp with time zone
+--   policy_version integer
+--   pre_state text
+--   approval_hash text
+--   escalated_by text
+--   glass_broken text
+--   activation_window_start timestamp with time zone
+--   activation_window_end timestamp with time zone
+--   execution_constraints jsonb
+--   audit_verdict text
+--   audit_reason text
+--   audit_completed_at timestamp with time zone
+--   parent_contract_id uuid
+--   template_id uuid
+--   template jsonb
+--   job_id uuid
+--   created_at timestamp with time zone
+--   updated_at timestamp with time zone
+--   expires_at timestamp with time zone
+--   transition_history jsonb
+grant select on writ.system_contracts to dot_executor;
+grant select on writ.system_contracts to workflow_admin;
+grant select on writ.system_contracts to writ_auditor;
 
 -- view writ.tenant_weight; owner writ_owner; source 400e6015a98100fe6e6da2b228fd4f68bda7748d33e86c7015b0ebbf2566f8d2
 --   tenant_id text
@@ -1529,6 +2162,35 @@ grant execute on function writ.fn_admission_put(text,text,integer,integer,intege
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_alert_clear(uuid,text,text) to workflow_admin;
 
+-- function writ.fn_audit_resolve(p_key text, p_job_id uuid, p_verdict text, p_reason text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body b9408e6234d5475df85e9b0f613adb9b
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_audit_resolve(text,uuid,text,text) to dot_executor;
+grant execute on function writ.fn_audit_resolve(text,uuid,text,text) to workflow_admin;
+
+-- function writ.fn_capability_put(p_key text, p_items jsonb, p_tenant_id text DEFAULT 'default'::text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 08a17958182e34b59699f4889b887186
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_capability_put(text,jsonb,text) to dot_executor;
+grant execute on function writ.fn_capability_put(text,jsonb,text) to workflow_admin;
+
+-- function writ.fn_change_begin(p_job_id uuid, p_lease_token uuid, p_evidence jsonb, p_found jsonb, p_actor text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 08d81992ecf70e284e74f8b8a4f18b37
+--   set search_path=pg_catalog, pg_temp
+--   set enable_seqscan=off
+grant execute on function writ.fn_change_begin(uuid,uuid,jsonb,jsonb,text) to dot_executor;
+grant execute on function writ.fn_change_begin(uuid,uuid,jsonb,jsonb,text) to workflow_admin;
+
+-- function writ.fn_changes_apply(p_items jsonb, p_actor text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body c03f9391451c3268f6ff06a297ef8aed
+--   set search_path=pg_catalog, pg_temp
+--   set enable_seqscan=off
+--   set enable_hashjoin=off
+--   set enable_mergejoin=off
+--   set plan_cache_mode=force_generic_plan
+grant execute on function writ.fn_changes_apply(jsonb,text) to dot_executor;
+grant execute on function writ.fn_changes_apply(jsonb,text) to workflow_admin;
+
 -- function writ.fn_consumer_dispatch(p_event_id uuid, p_actor text DEFAULT 'dispatch'::text, p_tenant_id text DEFAULT NULL::text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body b6a4b566f9936d0f05d82ae613ed8622
 --   set search_path=pg_catalog, pg_temp
@@ -1551,6 +2213,34 @@ grant execute on function writ.fn_consumer_register(text,text,text,jsonb,text) t
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_consumer_remove(text,text) to workflow_admin;
 
+-- function writ.fn_contract_activate(p_key text, p_contract_id uuid, p_read jsonb DEFAULT '{}'::jsonb, p_break_glass text DEFAULT NULL::text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 2726cdd0f7e7731269a979a9df57e311
+--   set search_path=pg_catalog, pg_temp
+--   set enable_seqscan=off
+--   set plan_cache_mode=force_generic_plan
+grant execute on function writ.fn_contract_activate(text,uuid,jsonb,text) to dot_executor;
+grant execute on function writ.fn_contract_activate(text,uuid,jsonb,text) to workflow_admin;
+
+-- function writ.fn_contract_preview(p_key text, p_contract_id uuid, p_read jsonb DEFAULT '{}'::jsonb) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 9fd10b329cdccd67a03da2c5881158c7
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_contract_preview(text,uuid,jsonb) to dot_executor;
+grant execute on function writ.fn_contract_preview(text,uuid,jsonb) to workflow_admin;
+
+-- function writ.fn_contract_propose(p_key text, p_content text, p_about jsonb, p_tenant_id text DEFAULT 'default'::text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 7d0cd2fe51ac87488ad6b1036f2c4270
+--   set search_path=pg_catalog, pg_temp
+--   set enable_seqscan=off
+--   set plan_cache_mode=force_generic_plan
+grant execute on function writ.fn_contract_propose(text,text,jsonb,text) to dot_executor;
+grant execute on function writ.fn_contract_propose(text,text,jsonb,text) to workflow_admin;
+
+-- function writ.fn_contract_review(p_key text, p_contract_id uuid, p_action text, p_reason text DEFAULT NULL::text, p_hash text DEFAULT NULL::text, p_signature text DEFAULT NULL::text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 8bc8c3f935c109f92fb49283ea4aa4f1
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_contract_review(text,uuid,text,text,text,text) to dot_executor;
+grant execute on function writ.fn_contract_review(text,uuid,text,text,text,text) to workflow_admin;
+
 -- function writ.fn_destination_put(p_name text, p_bus text, p_types text[], p_tenant_id text, p_config jsonb, p_since timestamp with time zone, p_actor text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 44e693c9bfb70344f66f753a6e87f3b2
 --   set search_path=pg_catalog, pg_temp
@@ -1560,6 +2250,71 @@ grant execute on function writ.fn_destination_put(text,text,text[],text,jsonb,ti
 --   plpgsql, volatile, security definer; owner writ_owner; body 16488c84f3055ee56245510f0d84e26d
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_destination_set(text,text,text,text) to workflow_admin;
+
+-- function writ.fn_flags(p_ask jsonb) returns jsonb
+--   plpgsql, stable, security definer; owner writ_owner; body 33955a72274d0e659f5eb0613ebf2d5e
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_flags(jsonb) to dot_executor;
+grant execute on function writ.fn_flags(jsonb) to workflow_admin;
+grant execute on function writ.fn_flags(jsonb) to writ_auditor;
+
+-- function writ.fn_freeze_put(p_key text, p_freeze jsonb, p_tenant_id text DEFAULT 'default'::text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 0c67cd62bf2a9af28af730ad6f50000a
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_freeze_put(text,jsonb,text) to dot_executor;
+grant execute on function writ.fn_freeze_put(text,jsonb,text) to workflow_admin;
+
+-- function writ.fn_governance_audit(p_job_id uuid, p_evidence jsonb, p_read jsonb, p_actor text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 60a5e32e3c29e75ffb36e4a0bda38cd6
+--   set search_path=pg_catalog, pg_temp
+--   set enable_seqscan=off
+--   set plan_cache_mode=force_generic_plan
+grant execute on function writ.fn_governance_audit(uuid,jsonb,jsonb,text) to dot_executor;
+grant execute on function writ.fn_governance_audit(uuid,jsonb,jsonb,text) to workflow_admin;
+
+-- function writ.fn_governance_cancel(p_key text, p_job_id uuid, p_reason text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 01ca885747511d005d7d508d13950051
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_governance_cancel(text,uuid,text) to dot_executor;
+grant execute on function writ.fn_governance_cancel(text,uuid,text) to workflow_admin;
+
+-- function writ.fn_governance_ended(p_job_id uuid, p_actor text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 24cf87e8bfc29187bc5a03e975db101d
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_governance_ended(uuid,text) to dot_executor;
+grant execute on function writ.fn_governance_ended(uuid,text) to workflow_admin;
+
+-- function writ.fn_governance_policy_publish(p_key text, p_document jsonb, p_tenant_id text DEFAULT 'default'::text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body d1a96756b366051080b4212166e4b1be
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_governance_policy_publish(text,jsonb,text) to dot_executor;
+grant execute on function writ.fn_governance_policy_publish(text,jsonb,text) to workflow_admin;
+
+-- function writ.fn_governance_tick(p_actor text, p_limit integer DEFAULT 100) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 99425d52642bc9b5eb0f0c68bc3bc2f8
+--   set search_path=pg_catalog, pg_temp
+--   set enable_seqscan=off
+grant execute on function writ.fn_governance_tick(text,integer) to dot_executor;
+grant execute on function writ.fn_governance_tick(text,integer) to workflow_admin;
+
+-- function writ.fn_governed_read(p_job_id uuid) returns jsonb
+--   sql, stable, security definer; owner writ_owner; body 8c9d102b0908cd58e1326a92bd777676
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_governed_read(uuid) to dot_executor;
+grant execute on function writ.fn_governed_read(uuid) to workflow_admin;
+
+-- function writ.fn_health(p_tenant_id text DEFAULT 'default'::text) returns jsonb
+--   sql, stable, security definer; owner writ_owner; body b6a8f2f290612c58638d30cb0193a5d6
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_health(text) to dot_executor;
+grant execute on function writ.fn_health(text) to workflow_admin;
+grant execute on function writ.fn_health(text) to writ_auditor;
+
+-- function writ.fn_incident_put(p_key text, p_incident jsonb, p_tenant_id text DEFAULT 'default'::text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 85979bd070966b64a09518126852848a
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_incident_put(text,jsonb,text) to dot_executor;
+grant execute on function writ.fn_incident_put(text,jsonb,text) to workflow_admin;
 
 -- function writ.fn_job_abort_many(p_lease_token uuid, p_positions integer[], p_abort_kinds text[], p_codes text[], p_messages text[], p_start_upto integer DEFAULT 0, p_actor text DEFAULT NULL::text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body d09a666dca4b1044593f192e0dd03a3a
@@ -1638,7 +2393,7 @@ grant execute on function writ.fn_job_enqueue_many(jsonb,text,text,boolean) to d
 grant execute on function writ.fn_job_enqueue_many(jsonb,text,text,boolean) to workflow_admin;
 
 -- function writ.fn_job_events(p_job_id uuid, p_tenant_id text DEFAULT NULL::text) returns jsonb
---   sql, volatile, security definer; owner writ_owner; body 710e5b6a27f0a1a750071d3081dd9f0f
+--   sql, volatile, security definer; owner writ_owner; body 55f13106afa8a40d5d681440ff18c19d
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_events(uuid,text) to dot_executor;
 grant execute on function writ.fn_job_events(uuid,text) to workflow_admin;
@@ -1868,6 +2623,29 @@ grant execute on function writ.fn_outbox_take(text,text[],integer) to workflow_a
 grant execute on function writ.fn_plan_register(text,text,text) to dot_executor;
 grant execute on function writ.fn_plan_register(text,text,text) to workflow_admin;
 
+-- function writ.fn_principal_put(p_principal jsonb, p_actor text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body c64c7217210e325fb36c22da11879c98
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_principal_put(jsonb,text) to workflow_admin;
+
+-- function writ.fn_probe_put(p_key text, p_probe jsonb, p_tenant_id text DEFAULT 'default'::text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body cccc09fc88800a2b632c134fa316b6ba
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_probe_put(text,jsonb,text) to dot_executor;
+grant execute on function writ.fn_probe_put(text,jsonb,text) to workflow_admin;
+
+-- function writ.fn_probes_report(p_reports jsonb, p_actor text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 5afde52e1697b6655c8d2a4248953756
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_probes_report(jsonb,text) to dot_executor;
+grant execute on function writ.fn_probes_report(jsonb,text) to workflow_admin;
+
+-- function writ.fn_probes_take(p_limit integer, p_tenant_id text DEFAULT NULL::text, p_capabilities text[] DEFAULT NULL::text[]) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 7ceaac178e902c4cd5a22e35229e7561
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_probes_take(integer,text,text[]) to dot_executor;
+grant execute on function writ.fn_probes_take(integer,text,text[]) to workflow_admin;
+
 -- function writ.fn_queue_heartbeat(p_executor_id text, p_executor_kind text, p_domain_scope text[], p_cadence_seconds integer, p_kinds text[] DEFAULT '{}'::text[], p_idle_seconds double precision DEFAULT NULL::double precision, p_details jsonb DEFAULT '{}'::jsonb) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body c67b366d7801d9cb694bc1a815d4dc9b
 --   set search_path=pg_catalog, pg_temp
@@ -1884,6 +2662,12 @@ grant execute on function writ.fn_queue_worker_leave(text) to workflow_admin;
 --   plpgsql, volatile, security definer; owner writ_owner; body e62bc05a366fe1f0c8a8c6e344f72c7b
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_receipt_erase(uuid,text,text) to workflow_admin;
+
+-- function writ.fn_rollback_retry(p_key text, p_job_id uuid) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 2d41180e85fcccaa4adc962b91fbe0c2
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_rollback_retry(text,uuid) to dot_executor;
+grant execute on function writ.fn_rollback_retry(text,uuid) to workflow_admin;
 
 -- function writ.fn_run_append(p_run_id uuid, p_event jsonb, p_actor text, p_tenant_id text DEFAULT NULL::text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 27156a4fcb97f42345161455a5208ef8
@@ -1934,7 +2718,7 @@ grant execute on function writ.fn_run_read_many(uuid[]) to workflow_admin;
 grant execute on function writ.fn_run_read_many(uuid[]) to writ_auditor;
 
 -- function writ.fn_run_signal(p_run_id uuid, p_signal jsonb, p_actor text, p_tenant_id text DEFAULT NULL::text, p_denied text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 9df48e8b125eeccf38128d469d18d197
+--   plpgsql, volatile, security definer; owner writ_owner; body 6a6ba006151e4a1362c791999170cfcb
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 grant execute on function writ.fn_run_signal(uuid,jsonb,text,text,text) to workflow_admin;
@@ -2017,6 +2801,18 @@ grant execute on function writ.fn_schedule_run_now(text,text,text) to workflow_a
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_setting_set(text,jsonb,text) to workflow_admin;
 
+-- function writ.fn_signal_record(p_key text, p_signal jsonb, p_tenant_id text DEFAULT 'default'::text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body c143c9c6a061fb35916230104b73194b
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_signal_record(text,jsonb,text) to dot_executor;
+grant execute on function writ.fn_signal_record(text,jsonb,text) to workflow_admin;
+
+-- function writ.fn_template_activate(p_key text, p_template_id uuid, p_params jsonb, p_content text, p_read jsonb DEFAULT '{}'::jsonb, p_id uuid DEFAULT NULL::uuid) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 10fb3411a31d3354f6dc38526d9f01c5
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_template_activate(text,uuid,jsonb,text,jsonb,uuid) to dot_executor;
+grant execute on function writ.fn_template_activate(text,uuid,jsonb,text,jsonb,uuid) to workflow_admin;
+
 -- function writ.fn_tenant_weight_set(p_tenant_id text, p_weight double precision, p_actor text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body d81612e8b92a288a4f4cb4d7a197bb91
 --   set search_path=pg_catalog, pg_temp
@@ -2043,6 +2839,9 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 -- function writ_data.abort_one(p_job_id uuid, p_lease_token uuid, p_abort_kind text, p_error_code text, p_error_message text, p_actor text) returns jsonb
 --   plpgsql, volatile; owner writ_owner; body bc5d457d0a2460260f181e38337751f9
 
+-- function writ_data.activate_contract(p_contract uuid, p_read jsonb, p_actor text, p_at timestamp with time zone) returns jsonb
+--   plpgsql, volatile; owner writ_owner; body 7d63ac8b14f5832f9558ba811692721c
+
 -- function writ_data.allowance(p_kind text, p_key text, p_want integer, p_begin integer, p_taken integer, OUT jobs integer, OUT at timestamp with time zone, OUT again_ms double precision, OUT starts boolean) returns record
 --   plpgsql, volatile; owner writ_owner; body bc4a8f0d27ec57e3a6cd579f420a7840
 
@@ -2062,8 +2861,26 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 --   plpgsql, volatile; owner writ_owner; body f7e508fc3d97ed33ad7f65e200e2feb3
 --   set plan_cache_mode=force_generic_plan
 
+-- function writ_data.applied_by(p_job uuid) returns jsonb
+--   sql, stable; owner writ_owner; body cbdf618e13925297cab6cbd9a9ea4cea
+
+-- function writ_data.apply_change(p_run uuid, p_step integer, p_evidence jsonb, p_read jsonb, p_actor text, p_at timestamp with time zone) returns jsonb
+--   plpgsql, volatile; owner writ_owner; body 40ef3e2ffcdae1197c3a5a9076f9d112
+
+-- function writ_data.approval_hash(p_contract uuid, p_content text, p_policy integer, p_pre_state text) returns bytea
+--   sql, immutable; owner writ_owner; body f27bb262d422741d8338894ed470d6dd
+
+-- function writ_data.approved_still(c writ_data.contract) returns text
+--   plpgsql, stable; owner writ_owner; body 31bcf03c7cbc41dd716d5942ce3e8df7
+
 -- function writ_data.as_jsonb(p_json json) returns jsonb
 --   plpgsql, immutable; owner writ_owner; body 215d580b068ca2b5eac7dc7484b582a7
+
+-- function writ_data.audit_checks(g writ_data.governance_job, c writ_data.contract, p_health jsonb, p_read jsonb, p_at timestamp with time zone) returns jsonb
+--   plpgsql, stable; owner writ_owner; body 512b449521b2c560f0b978c4dc4c6e73
+
+-- function writ_data.await_audit(p_job uuid, p_state bytea, p_actor text, p_at timestamp with time zone) returns void
+--   plpgsql, volatile; owner writ_owner; body 4b2a016d33ae14cead0b3ee4328a9394
 
 -- function writ_data.batch_of(p_event_id uuid) returns uuid
 --   sql, immutable; owner writ_owner; body 1b3f631d52568c593594defe59be90a2
@@ -2071,6 +2888,9 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 -- function writ_data.begin_ending(p_run uuid, p_ending text, p_with jsonb, p_signal uuid, p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body f7c5d12bddddcff73977f31fef8a7c5e
 --   set enable_seqscan=off
+
+-- function writ_data.begin_governance_job(g writ_data.governance_job, c writ_data.contract, p_actor text, p_at timestamp with time zone) returns writ_data.governance_job
+--   plpgsql, volatile; owner writ_owner; body d486e5a95986a84b7492c7c26f394692
 
 -- function writ_data.begin_runs(p_runs uuid[], p_command text, p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body 23f3d61da3da5fd433d732119c340105
@@ -2084,13 +2904,22 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 --   set enable_seqscan=off
 
 -- function writ_data.canonical(p_value jsonb) returns text
---   plpgsql, immutable; owner writ_owner; body 541b4bf5c41738fee9a34c3fb84622ac
+--   plpgsql, immutable; owner writ_owner; body 09a792f1dc6fc0750b0e4c2cc865aaae
+
+-- function writ_data.change_target(p_tenant text, p_type text, p_target text, p_key text, p_expected jsonb, p_expected_version bigint, p_value jsonb, p_actor text, p_at timestamp with time zone, OUT as_expected boolean, OUT was jsonb, OUT found_version bigint, OUT written_version bigint) returns record
+--   plpgsql, volatile; owner writ_owner; body af907b9c342cf83ac405d17cd29fe90d
+
+-- function writ_data.changes_made(p_made jsonb[], p_actor text, p_at timestamp with time zone) returns void
+--   plpgsql, volatile; owner writ_owner; body 7561e95d52e9c6ecc47a54918b31f657
 
 -- function writ_data.choose_lanes(p_kinds text[], p_floors smallint[], p_alone boolean, p_after text, p_limit integer, p_keyed boolean, OUT lanes bigint[], OUT heads bigint[], OUT firsts bigint[], OUT tenants text[], OUT kinds text[], OUT keys text[], OUT quotas integer[], OUT limited boolean[], OUT priorities smallint[], OUT after text) returns record
 --   plpgsql, stable; owner writ_owner; body 897fdcc629e9ae3fc01590b78c6b6a7d
 
 -- function writ_data.clear_alert(p_code text, p_subject text, p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body bbdb22b5dac785474ed046d52dfbaf7c
+
+-- function writ_data.close_contract(p_contract uuid, p_to text, p_reason text, p_actor text, p_at timestamp with time zone) returns void
+--   plpgsql, volatile; owner writ_owner; body 73b7dd7374f0d413103f68aa27f449ca
 
 -- function writ_data.consumer_jobs(p_consumers text[], p_since uuid[], p_event_ids uuid[], p_event_types text[], p_subjects text[]) returns TABLE(consumer text, jobs jsonb)
 --   plpgsql, volatile; owner writ_owner; body 6d869e56ac50be7bad1775ea13365983
@@ -2099,14 +2928,23 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 --   set enable_mergejoin=off
 --   set plan_cache_mode=force_generic_plan
 
+-- function writ_data.contract_receipt(p_contract uuid, p_status text, p_reason text, p_context jsonb, p_at timestamp with time zone) returns void
+--   plpgsql, volatile; owner writ_owner; body 5bdf182ef694c4ce369d3bca8ee762b4
+
 -- function writ_data.day_floor(p_day date) returns uuid
 --   sql, immutable; owner writ_owner; body b5553ed13441a22432edb4f61e6d047d
+
+-- function writ_data.eligibility(c writ_data.contract, p_policy jsonb, p_at timestamp with time zone) returns jsonb
+--   plpgsql, stable; owner writ_owner; body 860938d413ff7694dfa10647b462da3f
 
 -- function writ_data.end_unleased(p_job_ids uuid[], p_attempts smallint[], p_execution_nos smallint[], p_error_code text, p_error_message text, p_at timestamp with time zone) returns uuid[]
 --   plpgsql, volatile; owner writ_owner; body f74bdeb1a4cab24749caf8521e051883
 
 -- function writ_data.enqueue_each(p_jobs jsonb, p_actor text, p_tenant_id text, p_atomic boolean) returns jsonb
 --   plpgsql, volatile; owner writ_owner; body 169122df81424dd33979ba44f72046d3
+
+-- function writ_data.enqueue_governance(p_kind text, p_job uuid, p_tenant text, p_actor text) returns void
+--   plpgsql, volatile; owner writ_owner; body 367af3c271f8294ed505ce82a52a3ff8
 
 -- function writ_data.enqueue_items(r writ_data.run, s writ_data.plan_step, p_attempt smallint, p_from integer, p_n integer, p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body eb6de8e0e53f767748fffd7a64d14c54
@@ -2128,6 +2966,9 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 -- function writ_data.fact_id(p_batch_id uuid, p_ordinal bigint) returns uuid
 --   sql, immutable; owner writ_owner; body a468bfd41a56de8b0b3d2710aeb19bd2
 
+-- function writ_data.fail_governance_job(p_job uuid, p_event text, p_reason text, p_actor text, p_at timestamp with time zone) returns void
+--   plpgsql, volatile; owner writ_owner; body 2cac7500c36076503aaec9e139a0b13a
+
 -- function writ_data.failed_step(p_run uuid) returns text
 --   plpgsql, stable; owner writ_owner; body 180e1ef231f3bea4d4ea67e35f7e5aa8
 --   set enable_seqscan=off
@@ -2135,14 +2976,41 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 -- function writ_data.fill(p_template jsonb, p_run uuid, p_plan integer, p_input jsonb, p_item jsonb) returns jsonb
 --   plpgsql, stable; owner writ_owner; body a445ba64d67512cc2b9971ba74e08cb8
 
+-- function writ_data.filled(p_steps jsonb, p_params jsonb) returns jsonb
+--   sql, immutable; owner writ_owner; body d11f7c0b560516b9cb0c805c81b873c1
+
 -- function writ_data.forbidden_key(p_document jsonb) returns text
 --   sql, immutable; owner writ_owner; body 4e8733d2462024bfbe36c38ccafdb97f
+
+-- function writ_data.governance_entry(p_tenant text, p_stream text, p_seq bigint, p_status text, p_reason text, p_context jsonb, p_at timestamp with time zone) returns text
+--   plpgsql, volatile; owner writ_owner; body a917286a9dcd72af98d20f0f71b29abe
+
+-- function writ_data.governance_policy_of(p_tenant text, OUT version integer, OUT document jsonb) returns record
+--   sql, stable; owner writ_owner; body 1ae1cfe09ccc125970c1215b2b8511f5
+
+-- function writ_data.governance_receipt(p_tenant text, p_stream text, p_seq bigint, p_status text, p_reason text, p_context jsonb, p_at timestamp with time zone) returns bigint
+--   plpgsql, volatile; owner writ_owner; body 649ec410addff205b406dd1ad95e59ab
+
+-- function writ_data.governed_plan(p_kinds text[], p_timeouts bigint[], p_actor text) returns integer
+--   plpgsql, volatile; owner writ_owner; body 6645de183785367b19f2c45e8a8781c9
+
+-- function writ_data.governed_tenant(p_type text, p_subject uuid) returns text
+--   sql, stable; owner writ_owner; body 8e7b6cce1cd1ba8c714bcbb49e694d44
+
+-- function writ_data.health_block(p_tenant text, p_target text, p_evidence jsonb, p_max_age interval) returns text
+--   plpgsql, stable; owner writ_owner; body c2714f6ea23e60887a134f1617b66461
+
+-- function writ_data.health_of(p_tenant text, p_fresh jsonb DEFAULT '{}'::jsonb, p_max_age interval DEFAULT NULL::interval, p_only text DEFAULT NULL::text) returns TABLE(capability text, domain text, status text, why text, monitored boolean)
+--   sql, stable; owner writ_owner; body 7ab5da7eba4e79bf321e77ce2ec043a5
 
 -- function writ_data.holds(p_condition jsonb, p_run uuid, p_plan integer, p_input jsonb) returns boolean
 --   plpgsql, stable; owner writ_owner; body d6bad584c4a992aa7d685608a4f06ab7
 
 -- function writ_data.house(p_calls jsonb) returns void
 --   plpgsql, volatile; owner writ_owner; body dadbee4587adacb0162deafffce2507d
+
+-- function writ_data.job_receipt(p_job uuid, p_status text, p_reason text, p_context jsonb, p_at timestamp with time zone) returns bigint
+--   plpgsql, volatile; owner writ_owner; body b1a03a4a0d70d6360a853c6bc5882534
 
 -- function writ_data.keep_partitions(p_actor text, p_at timestamp with time zone) returns integer
 --   plpgsql, volatile; owner writ_owner; body 024bb098e49d4fcc73d67b9fc7901d8d
@@ -2190,8 +3058,17 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 -- function writ_data.make_receipt_partition(p_month date) returns boolean
 --   plpgsql, volatile; owner writ_owner; body 41bbf70c27158342f1d6d1a5b2172d5b
 
+-- function writ_data.may(p_key text, p_right text, p_tenant text, OUT who writ_data.principal, OUT refusal jsonb) returns record
+--   plpgsql, volatile; owner writ_owner; body 84229c6b01c7d46146ead5e02380cbb8
+
 -- function writ_data.meter(p_kind text, p_key text, p_jobs integer, p_at timestamp with time zone) returns void
 --   sql, volatile; owner writ_owner; body 46e6308e546fd795fb033865b6127527
+
+-- function writ_data.move_contract(p_contract uuid, p_to text, p_reason text, p_actor text, p_at timestamp with time zone) returns void
+--   plpgsql, volatile; owner writ_owner; body 859ed5f8b52fa0612effc8a619fbd3c6
+
+-- function writ_data.move_governance_job(p_job uuid, p_path text[], p_event text, p_reason text, p_actor text, p_at timestamp with time zone) returns void
+--   plpgsql, volatile; owner writ_owner; body 51339eab6aa71a3085d3a02006032cce
 
 -- function writ_data.move_head(p_lane bigint, p_first bigint, p_safe bigint) returns void
 --   sql, volatile; owner writ_owner; body efa24a38518743b025bfd46ccc077fb6
@@ -2208,6 +3085,9 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 -- function writ_data.next_seq(p_log text, p_stream text, p_n integer) returns bigint
 --   sql, volatile; owner writ_owner; body fd9122957f99ed6efd84a4abf49f52fb
 
+-- function writ_data.open_incident(p_tenant text, p_capability text, p_severity text, p_subject text, p_summary text, p_actor text, p_at timestamp with time zone) returns uuid
+--   plpgsql, volatile; owner writ_owner; body 392c5aeeb15ec9355a774a914258b20d
+
 -- function writ_data.open_lane(p_kind text, p_tenant text, p_limit_key text, p_priority smallint, p_alone boolean) returns bigint
 --   plpgsql, volatile; owner writ_owner; body db78f171ecd9ed49268064b8fab6f6a3
 
@@ -2215,13 +3095,13 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 --   sql, stable; owner writ_owner; body 325e25b02543c340bf4ac3068f2418c2
 
 -- function writ_data.outbox_event(p_id uuid, p_type text, p_subject uuid, p_tenant text, p_at timestamp with time zone, p_actor text, p_seq integer, p_step text, p_attempt text, p_engine_attempt integer, p_data jsonb, p_details jsonb, p_trace text) returns text
---   sql, stable; owner writ_owner; body ea397c5e2720d3d3cae8eddf36b6d014
+--   sql, stable; owner writ_owner; body 8ecb23e14bbf3d097299b4355846eff6
 
 -- function writ_data.outbox_patterns(p_types text[]) returns text[]
 --   sql, immutable; owner writ_owner; body 674fd0f27275392eea64074d626b7c9a
 
 -- function writ_data.outbox_retries(p_destination text, p_limit integer, p_at timestamp with time zone) returns text
---   plpgsql, volatile; owner writ_owner; body 2e684f0474939120850d19914dac0351
+--   plpgsql, volatile; owner writ_owner; body 1084032555299f1b2982981356174c66
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
 --   set enable_mergejoin=off
@@ -2231,7 +3111,7 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 --   sql, stable; owner writ_owner; body dbd5a905fb33950238915f084e04d4dc
 
 -- function writ_data.outbox_window(p_xid xid8, p_batch uuid, p_types text[], p_tenant text, p_limit integer, p_events integer, OUT events text, OUT xid xid8, OUT batch_id uuid, OUT more boolean, OUT oldest timestamp with time zone, OUT subjects uuid[]) returns record
---   plpgsql, stable; owner writ_owner; body abeaaa5a442b6d108d720cfac9f641ee
+--   plpgsql, stable; owner writ_owner; body b622cac4aa6338822249dd202d4f5975
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
 --   set enable_mergejoin=off
@@ -2243,6 +3123,12 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 
 -- function writ_data.pause_run(p_run uuid, p_reason text, p_signal uuid, p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body fb43a453a97ae52b02bb0702ddf9c203
+
+-- function writ_data.principal_of(p_key text) returns SETOF writ_data.principal
+--   sql, stable; owner writ_owner; body f7a8bcf483c80922dcecc02770e37ffd
+
+-- function writ_data.put_signal(p_tenant text, p_type text, p_scope text, p_decision text, p_reason text, p_expires_at timestamp with time zone, p_actor text, p_at timestamp with time zone, p_constraints jsonb DEFAULT NULL::jsonb) returns uuid
+--   plpgsql, volatile; owner writ_owner; body 58208838095c93eb083ef8e779268c67
 
 -- function writ_data.raise_alert(p_code text, p_severity text, p_tenant text, p_subject text, p_detail jsonb, p_actor text, p_at timestamp with time zone) returns boolean
 --   plpgsql, volatile; owner writ_owner; body b03f6910bd5df8f96f05f0ca2dc67495
@@ -2289,6 +3175,12 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 -- function writ_data.retire_runs(p_at timestamp with time zone) returns text
 --   plpgsql, volatile; owner writ_owner; body 54bc71082cd8f78e4f45f335675a7297
 
+-- function writ_data.revert_change(g writ_data.governance_job, c writ_data.contract, p_step integer, p_evidence jsonb, p_read jsonb, p_actor text, p_at timestamp with time zone) returns jsonb
+--   plpgsql, volatile; owner writ_owner; body fda4c5062ead2c5f3a7fad51f61de8e7
+
+-- function writ_data.rollback_failed(p_job uuid, p_reason text, p_actor text, p_at timestamp with time zone) returns void
+--   plpgsql, volatile; owner writ_owner; body fe474af78c218d629f2bb252ffbbe0f0
+
 -- function writ_data.root_at(p_log text, p_size bigint) returns bytea
 --   plpgsql, stable; owner writ_owner; body e739be25bd809a6fe65694a97e8c589f
 
@@ -2323,12 +3215,21 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 -- function writ_data.setting(p_key text) returns jsonb
 --   sql, stable; owner writ_owner; body 3c6b41b0fe305b59d7791f95f7979f9d
 
+-- function writ_data.settle_audit(p_job uuid, p_verdict text, p_reason text, p_checks jsonb, p_evidence jsonb, p_health jsonb, p_resolved_by text, p_actor text, p_started timestamp with time zone, p_at timestamp with time zone) returns uuid
+--   plpgsql, volatile; owner writ_owner; body d1182e1d6d2ee58936223afec4947198
+
 -- function writ_data.settle_lease(p_lease writ_data.job_lease, p_may_remove boolean, p_ended uuid[], p_early integer, p_start_upto integer, p_at timestamp with time zone, OUT started_upto integer, OUT started uuid[]) returns record
 --   plpgsql, volatile; owner writ_owner; body 2787b015f3a1340032780559f44ee635
 --   set enable_seqscan=off
 
+-- function writ_data.slots(p_steps jsonb) returns TABLE(step_no integer, step_type text, target text, slot text, key text, value jsonb)
+--   sql, immutable; owner writ_owner; body ef2ce8086d6fb45b3a9c72b893224f27
+
 -- function writ_data.stands_ready(p_job writ_data.job) returns boolean
 --   sql, stable; owner writ_owner; body 801e723271f4f9fd2c3c844a8c98cc36
+
+-- function writ_data.start_governance_job(p_contract writ_data.contract, p_kind text, p_of uuid, p_steps jsonb, p_state bytea, p_event text, p_reason text, p_actor text, p_at timestamp with time zone) returns uuid
+--   plpgsql, volatile; owner writ_owner; body 6ce44bb0eb71e2c6e9ca4f27a5f0b71e
 
 -- function writ_data.start_steps(p_jobs uuid[], p_execution_nos smallint[], p_worker text, p_at timestamp with time zone, OUT held integer[], OUT over integer[]) returns record
 --   plpgsql, volatile; owner writ_owner; body 05c42217f718bde8d5093ea4899fd3ec
@@ -2339,6 +3240,15 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 
 -- function writ_data.started_upto(p_lease writ_data.job_lease) returns integer
 --   sql, immutable; owner writ_owner; body 3c6a39a8dc646de15fa91a27e4b3503f
+
+-- function writ_data.state_hash(p_state jsonb) returns bytea
+--   sql, immutable; owner writ_owner; body 6ba465ab4ad2757cd2c5057ebfe199e2
+
+-- function writ_data.state_of(p_tenant text, p_steps jsonb, p_read jsonb DEFAULT '{}'::jsonb) returns jsonb
+--   sql, stable; owner writ_owner; body 800e38c81b18c38f88b32c707296d4a5
+
+-- function writ_data.step_allowed(g writ_data.governance_job, c writ_data.contract, p_step integer, p_evidence jsonb) returns jsonb
+--   plpgsql, stable; owner writ_owner; body 9b61f5144bc1845bdcc0543d34083712
 
 -- function writ_data.step_begun(p_run uuid, p_step writ_data.plan_step) returns boolean
 --   sql, stable; owner writ_owner; body 6214dc7a647a550d7d9c2d0a3fda16a4
@@ -2364,7 +3274,7 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 --   set enable_seqscan=off
 
 -- function writ_data.steps_ended(p_jobs uuid[], p_results text[], p_attempts smallint[], p_command text, p_actor text, p_at timestamp with time zone, p_taker text DEFAULT NULL::text, p_take boolean[] DEFAULT NULL::boolean[], p_kinds text[] DEFAULT NULL::text[], p_artifacts jsonb DEFAULT NULL::jsonb, OUT ended uuid[], OUT followed boolean, OUT due timestamp with time zone, OUT taken uuid[], OUT answers text[]) returns record
---   plpgsql, volatile; owner writ_owner; body 79e50c4b8a086271762bee08dc7bb65a
+--   plpgsql, volatile; owner writ_owner; body b428b77ad98faba808f7fafac1460e49
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
 --   set enable_mergejoin=off
@@ -2379,13 +3289,19 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 --   set enable_seqscan=off
 
 -- function writ_data.steps_straight(p_tokens uuid[], p_positions integer[], p_jobs uuid[], p_runs uuid[], p_results text[], p_take boolean[], p_kinds text[], p_lo uuid, p_hi uuid, p_leases integer, p_max_bytes integer, p_max_attempts smallint, p_token uuid, p_ttl double precision, p_timeout double precision, p_holder text, p_at timestamp with time zone, OUT usual boolean, OUT ended uuid[], OUT answers text, OUT going integer) returns record
---   plpgsql, volatile; owner writ_owner; body 37c06fbac0377e185fa907742746596b
+--   plpgsql, volatile; owner writ_owner; body e0e977bf066678e446e9e650904768b0
 
 -- function writ_data.streams_go_on(p_destination text, p_streams uuid[], p_at timestamp with time zone) returns void
 --   sql, volatile; owner writ_owner; body f4ac00a18ed6af3d2a514db3763bd9ee
 
+-- function writ_data.submit_contract(p_contract uuid, p_actor text, p_at timestamp with time zone) returns void
+--   plpgsql, volatile; owner writ_owner; body b6fd0127e28c6a4634ca63b76ac602d6
+
 -- function writ_data.subscribed_kinds(p_holder text, p_lease_name text, p_kinds text[]) returns TABLE(job_kind text, priority_floor smallint)
 --   plpgsql, stable; owner writ_owner; body 574706e5016a65d2f42878ffeb31fde0
+
+-- function writ_data.system_health(p_tenant text) returns text
+--   sql, stable; owner writ_owner; body d92fb475ba44230a816ac43b7088d00d
 
 -- function writ_data.system_receipt(p_reason text, p_stream text, p_context jsonb, p_at timestamp with time zone) returns bigint
 --   plpgsql, volatile; owner writ_owner; body 448b60a3aeb290e0424691cc0b528177
@@ -2395,6 +3311,9 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 
 -- function writ_data.take_delivery(p_run uuid, s writ_data.plan_step, p_attempt smallint, p_job uuid, d writ_data.run_delivery, p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body f7378740eba6c4e551589edde38205d0
+
+-- function writ_data.tell_flags(p_tenant text, p_target text) returns void
+--   sql, volatile; owner writ_owner; body 60f595775fd455664cf06460879557d3
 
 -- function writ_data.timers_due(p_actor text, p_at timestamp with time zone) returns integer
 --   plpgsql, volatile; owner writ_owner; body caead4730581b05752d8724e9b4bdc40
@@ -2421,6 +3340,9 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 -- function writ_data.visible(p_tenant_id text) returns boolean
 --   sql, stable; owner writ_owner; body 26b0e8dd66e0b57b482f4e1735ea52bf
 
+-- function writ_data.void_contract(p_contract uuid, p_reason text, p_actor text, p_at timestamp with time zone) returns uuid
+--   plpgsql, volatile; owner writ_owner; body 6e5f42e6622e59455909c629b0ea8de5
+
 -- function writ_data.wake(p_kinds text[], p_at timestamp with time zone) returns boolean
 --   plpgsql, volatile; owner writ_owner; body 89d65d037fd07240f8cb714c29caeb8b
 
@@ -2435,8 +3357,11 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 --   plpgsql, volatile; owner writ_owner; body 12dc5fa2de7bd8e5d039833ed5d2f524
 
 -- function writ_data.wind_up(p_run uuid, p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body 3f605f5350d82946d0bbc04ecd8a4abe
+--   plpgsql, volatile; owner writ_owner; body 834b3afa27a1340c50cdacd3b9bde0ba
 --   set enable_seqscan=off
+
+-- function writ_data.within(p_value jsonb, p_bounds jsonb) returns boolean
+--   sql, immutable; owner writ_owner; body 3e6800d5dfa70c5ed0e374721431b2d8
 
 -- function writ_data.workflow_known(p_workflow_id uuid, p_tenant_id text) returns boolean
 --   plpgsql, stable; owner writ_owner; body 395f80d7be631d826271b611a5a89d83
@@ -2444,7 +3369,16 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 -- function writ_data.writes_ready(p_writers text[]) returns boolean
 --   plpgsql, volatile; owner writ_owner; body 5aa6f43d05f930593b3331ab8e5ea053
 
+-- function writ_data.wrong_with(p_tenant text, p_scope text[], p_steps jsonb, OUT code text, OUT detail text) returns record
+--   plpgsql, stable; owner writ_owner; body 83d4f93ae751b67c962473aa670ff663
+
+-- function writ_data.wrong_with_template(p_content jsonb) returns text
+--   sql, immutable; owner writ_owner; body 84cb360ad900f12af1d55af8c1b26570
+
 -- settings
+--   governance.audit.timeout_sec = 300
+--   governance.evidence_max_age_ms = 5000
+--   governance.rollback.health_gate = "observe"
 --   ledger.retention.receipts_days = 365
 --   ledger.seal.rows = 10000
 --   ledger.sealing.enabled = true

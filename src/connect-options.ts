@@ -17,6 +17,8 @@ export interface ConnectOptions {
   readonly db?: AnyConnection;
   /** Who enqueues, for the record; `app` unless given. */
   readonly actor?: string;
+  /** The key of a principal, as whom contracts are proposed, approved and activated unless a call says otherwise. */
+  readonly key?: string;
   /** Where this database's checkpoints are kept outside: one that is older than what is known there is refused. */
   readonly ledger?: Outside;
   /** Where handlers put what is too large for a row: `fileArtifacts` or `s3Artifacts`. */

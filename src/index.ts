@@ -5,6 +5,34 @@ export type { AnyConnection, Queryable } from './database/connection.js';
 export { type EmbeddedOptions, type EmbeddedServer, startEmbedded } from './database/embedded.js';
 export type { MigrateOptions, MigrationPlan } from './database/migrate.js';
 export { type ErrorCode, PermanentFailure, WritError, WritRefusal } from './errors/index.js';
+export type { Actor, Contract, Contracts, Preview, PreviewedStep, Proposal, ProposeOptions, Reviewed } from './governance/contracts.js';
+export type { Flag, Flags, FollowFlagsOptions } from './governance/flags.js';
+export type {
+  CapabilityItem,
+  Governance,
+  GovernedWork,
+  Health,
+  NewPrincipal,
+  PrincipalChange,
+  ProbeOptions,
+  Right,
+} from './governance/governance.js';
+export type { FinishedJob, GovernanceJob } from './governance/jobs.js';
+export { newKey, type Principal, principal, signedBy } from './governance/keys.js';
+export {
+  type AnyStepType,
+  type ChangeContext,
+  type ChangeStep,
+  configure,
+  defineStep,
+  disable,
+  enable,
+  param,
+  recordSignal,
+  type StepType,
+  type StepTypeOptions,
+  soak,
+} from './governance/steps.js';
 export type { Published } from './ledger/checkpoints.js';
 export { type Exported, type ExportProgress, verifyFolder } from './ledger/exports.js';
 export type { Ledger, Outside } from './ledger/ledger.js';

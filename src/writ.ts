@@ -7,6 +7,8 @@ import { type MigrateOptions, type MigrationPlan, migrate, planMigration } from 
 import { openPools, type Pools } from './database/pools.js';
 import { isUuid } from './database/uuid.js';
 import { fromDatabase, WritError, WritRefusal } from './errors/index.js';
+import type { Contracts } from './governance/contracts.js';
+import { Governance, type GovernedWork } from './governance/governance.js';
 import { turnLedger } from './ledger/clockwork.js';
 import { Ledger } from './ledger/ledger.js';
 import type { Destinations } from './outbox/destinations.js';
@@ -49,6 +51,8 @@ export class Writ {
   /** Receipts that an auditor can check without us: signing, proving, exporting, verifying. */
   readonly ledger: Ledger;
   readonly #outbox: Outbox;
+  /** Changes that are approved, done, watched, undone and proved. */
+  readonly governance: Governance;
   /** Which jobs follow from which facts. */
   readonly consumers: Consumers;
   /** What workers may claim, for those that are limited. */
@@ -72,30 +76,28 @@ export class Writ {
     } else {
       throw new WritError('invalid_argument', 'Writ.connect needs connectionString or db');
     }
-    const register = (job: JobKind<never, unknown>) => this.#producer.register(job);
-    const calling = <T>(call: () => Promise<T>) => this.#untilDone(call);
-    this.#producer = new Producer({ db: this.#db, actor: this.#actor, calling, closed: () => this.#closed });
-    this.schedules = new Schedules({
+    const host = {
       db: this.#db,
       actor: this.#actor,
-      register,
-      calling,
-    });
-    const gate = (name: string, params: (string | null)[]) => this.#gate(name, params);
-    const rows = (view: string) => this.#rows(view);
-    this.runs = new Runs({
-      db: this.#db,
-      actor: this.#actor,
-      register,
-      calling,
-      authorize: options.authorizeSignal,
-      writeBudgetMs: this.#writeBudgetMs,
-      spool: options.spool,
-    });
+      register: (job: JobKind<never, unknown>) => this.#producer.register(job),
+      calling: <T>(call: () => Promise<T>) => this.#untilDone(call),
+      gate: (name: string, params: (string | null)[]) => this.#gate(name, params),
+      rows: (view: string) => this.#rows(view),
+    };
+    const listening = options.listenConnectionString ?? options.connectionString;
+    this.#producer = new Producer({ ...host, closed: () => this.#closed });
+    this.schedules = new Schedules(host);
+    this.runs = new Runs({ ...host, authorize: options.authorizeSignal, writeBudgetMs: this.#writeBudgetMs, spool: options.spool });
+    this.governance = new Governance({ ...host, key: options.key, listening, secrets: this.#secrets });
     this.ledger = new Ledger(this.#db, this.#actor);
-    this.#outbox = new Outbox(this.#db, this.#actor, options.listenConnectionString ?? options.connectionString);
-    this.consumers = new Consumers({ gate, rows, register }, this.#actor);
-    this.subscriptions = new Subscriptions({ gate, rows }, this.#actor);
+    this.#outbox = new Outbox(this.#db, this.#actor, listening);
+    this.consumers = new Consumers(host, this.#actor);
+    this.subscriptions = new Subscriptions(host, this.#actor);
+  }
+
+  /** Proposing, previewing, approving and activating changes. */
+  get contracts(): Contracts {
+    return this.governance.contracts;
   }
 
   /** Places outside that are told of events. */
@@ -209,13 +211,8 @@ export class Writ {
   async replay(jobId: string, options: { triage: string; tenant?: string; actor?: string }): Promise<{ jobId: string }> {
     if (!isUuid(jobId)) throw new WritRefusal('dead_letter_not_found', jobId);
     refuseSecrets(options.triage, 'the triage');
-    const answer = await this.#gate('fn_job_dead_letter_replay', [
-      jobId,
-      options.triage,
-      options.actor ?? this.#actor,
-      options.tenant ?? null,
-    ]);
-    return { jobId: String(answer.job_id) };
+    const { triage, actor = this.#actor, tenant = null } = options;
+    return { jobId: String((await this.#gate('fn_job_dead_letter_replay', [jobId, triage, actor, tenant])).job_id) };
   }
 
   /** A tenant's share beside others that have work: 1 unless set, 0.01 to 100. Twice the weight, twice the jobs. */
@@ -237,9 +234,13 @@ export class Writ {
   }
 
   /** Starts a worker. It is stopped by its own `stop`, or by `close`. */
-  async work(handlers: readonly HandledJob[], options: WorkerOptions = {}): Promise<Worker> {
+  async work(handlers: readonly HandledJob[], options: WorkerOptions & GovernedWork = {}): Promise<Worker> {
     if (!this.#pools || !this.#options.connectionString) throw new WritError('connection_string_required');
-    await Promise.all(handlers.map((handled) => this.#producer.register(handled.job)));
+    const governed = options.governance
+      ? this.governance.handlers(this.#pools.transactions, options.governance === true ? [] : options.governance)
+      : [];
+    const all = [...handlers, ...governed];
+    await Promise.all(all.map((handled) => this.#producer.register(handled.job)));
     const connection = { connectionString: this.#options.connectionString, application_name: 'writ worker' };
     const worker = new Worker(
       {
@@ -254,11 +255,12 @@ export class Writ {
           (workerId) => startQueuedRuns(this.#db, workerId),
           (workerId) => projectRuns(this.#db, workerId),
           (workerId) => turnLedger(this.#db, workerId),
+          ...(options.governance ? [(workerId: string) => this.governance.look(this.#pools?.transactions, workerId)] : []),
         ],
         secrets: new StepSecrets(this.#db, this.#secrets),
         onRunsEnded: (runIds) => this.runs.hear(runIds),
       },
-      handlers,
+      all,
       options,
     );
     this.#workers.add(worker);
@@ -302,6 +304,7 @@ export class Writ {
     await Promise.allSettled(this.#calls);
     await this.#producer.idle();
     await this.runs.close();
+    await this.governance.close();
     await this.#endPools();
   }
 

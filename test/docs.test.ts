@@ -20,7 +20,7 @@ beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'writ-docs-'));
   mkdirSync(join(folder, 'node_modules'));
   symlinkSync(root, join(folder, 'node_modules', 'writ'));
-  for (const name of ['zod', 'pg']) symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name));
+  for (const name of ['zod', 'pg', '@openfeature']) symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name));
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
 });
 afterEach(async () => {
@@ -285,4 +285,40 @@ await writ.close();
 `;
   writeFileSync(join(folder, 'runs.js'), before + block('README.md', 'ts', '## Runs') + after);
   expect((await node('runs.js')).stdout).toBe('COMPLETED\n');
+});
+
+test('the five minutes of docs/governance.md end as the page says, its flag is put back, its check finds a forged approval, and an application reads it', async () => {
+  for (const file of ['change.js', 'flag.js', 'check.js', 'app.js'])
+    writeFileSync(join(folder, file), block('docs/governance.md', 'js', `\`${file}\``));
+  const { stdout } = await node('change.js');
+  const id = /^contract (\S+)$/m.exec(stdout)?.[1] ?? '';
+  expect(stdout.replace(id, '01a1…')).toBe(block('docs/governance.md', '', 'It prints:'));
+  expect((await node('flag.js')).stdout).toBe('ROLLED_BACK 0 true\n');
+  const check = () => run(process.execPath, ['check.js', id], { cwd: folder, env: { ...process.env, DATABASE_URL: db.connectionString } });
+  expect((await check()).stdout).toBe('alice signed this\n');
+  expect((await node('app.js')).stdout).toBe('true\n200\nfalse\n');
+  // By a superuser, past every guard.
+  await db.query(`alter table writ_data.contract_review disable trigger all`);
+  await db.query(`update writ_data.contract_review set signature = set_byte(signature, 0, get_byte(signature, 0) # 1)`);
+  expect((await check()).stdout).toBe('alice did not sign this\n');
+});
+
+test('the change of the README is done', async () => {
+  const before = `
+import { enable, soak as soakFor, Writ } from 'writ';
+const soak = () => soakFor('50ms'); // nobody waits for ten minutes here
+const writ = await Writ.connect({ connectionString: process.env.DATABASE_URL });
+const ops = await writ.governance.addPrincipal({ id: 'ops', kind: 'person', rights: ['propose', 'operate'] });
+const alice = await writ.governance.addPrincipal({ id: 'alice', kind: 'person' });
+const agent = await writ.governance.addPrincipal({ id: 'agent', kind: 'agent', onBehalfOf: 'ops' });
+const deployer = await writ.governance.addPrincipal({ id: 'deployer', kind: 'service' });
+await writ.governance.put([{ capability_name: 'checkout' }], { as: ops });
+await writ.work([], { governance: true });
+`;
+  const after = `
+console.log((await job.finished()).status);
+await writ.close();
+`;
+  writeFileSync(join(folder, 'governed.js'), before + block('README.md', 'ts', '## Changes that are governed') + after);
+  expect((await node('governed.js')).stdout).toBe('COMPLETED\n');
 });

@@ -79,7 +79,7 @@ export function duration(text: string): Duration {
   }
 }
 
-/** A moment, given as such or as how long ago it was: its function gets the database's time. */
+/** A moment, given as such or by how far it is from now: its function gets the database's time. */
 export type Moment = (nowMs: number) => Date;
 
 export function moment(text: string): Moment {
@@ -89,6 +89,17 @@ export function moment(text: string): Moment {
     return (nowMs) => new Date(nowMs - ms);
   } catch {
     throw new InvalidArgumentError('Write a time, such as 2026-03-01T10:00Z, or how long ago it was: 30m, 2h.');
+  }
+}
+
+/** A moment to come, given as such or as how long it is until then. */
+export function later(text: string): Moment {
+  if (/^\d{4}-\d\d-\d\d/.test(text) && !Number.isNaN(Date.parse(text))) return () => new Date(text);
+  try {
+    const ms = milliseconds(text as Duration);
+    return (nowMs) => new Date(nowMs + ms);
+  } catch {
+    throw new InvalidArgumentError('Write a time, such as 2026-12-24T10:00Z, or in how long: 30m, 2h, 7d.');
   }
 }
 

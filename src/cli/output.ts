@@ -68,10 +68,9 @@ export class Output {
 
   /** Names and values, one pair per line. */
   pairs(pairs: readonly (readonly [name: string, value: Cell])[]): void {
-    const width = Math.max(...pairs.map(([name]) => name.length));
-    for (const [name, value] of pairs) {
-      if (value !== null && value !== undefined) this.line(`${this.style('dim', name.padEnd(width))}  ${value}`);
-    }
+    const shown = pairs.filter(([, value]) => value !== null && value !== undefined);
+    const width = Math.max(...shown.map(([name]) => name.length));
+    for (const [name, value] of shown) this.line(`${this.style('dim', name.padEnd(width))}  ${value}`);
   }
 
   status(status: string): string {

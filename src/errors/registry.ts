@@ -2,6 +2,7 @@ import { artifacts } from './artifacts.js';
 import { buses } from './buses.js';
 import type { Entry } from './entry.js';
 import { evidence } from './evidence.js';
+import { governance } from './governance.js';
 import { installation } from './installation.js';
 import { ledger } from './ledger.js';
 import { receipts } from './receipts.js';
@@ -293,6 +294,7 @@ export const registry = {
   ...installation,
   ...evidence,
   ...ledger,
+  ...governance,
   ...runs,
   ...buses,
   ...secrets,

@@ -116,6 +116,10 @@ interface Started {
 /** What a snapshot and the events since may weigh, so that those of a few hundred runs are read at once. */
 const readBytes = 10_000;
 
+/** Those of $1 that have ended, and those that are not there. */
+const endedRuns =
+  'select u.id::text, r.status from unnest($1::text::uuid[]) u(id) left join writ.run r on r.run_id = u.id where r.run_id is null or r.ended_at is not null';
+
 export class Runs {
   readonly #host: RunsHost;
   readonly #plans = new Map<string, Promise<void>>();
@@ -134,7 +138,7 @@ export class Runs {
       (wanted) => readSnapshots(host.db, wanted),
       () => readBytes,
     );
-    this.#waiters = new Waiters(host.db);
+    this.#waiters = new Waiters(host.db, endedRuns, 'RUN_NOT_FOUND');
     this.#appends = new Appends(host);
   }
 

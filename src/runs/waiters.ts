@@ -1,10 +1,10 @@
 /**
- * Who waits for the end of runs. A worker of this process tells at once which runs it has ended; for the others one question covers all that are waited for, ten times a second,
+ * Who waits for the end of runs, or of governance jobs. A worker of this process tells at once which it has ended; for the others one question covers all that are waited for, ten times a second,
  * and less often the longer nothing happens.
  */
 import type { Queryable } from '../database/connection.js';
 import { readRows } from '../database/gate.js';
-import { isConnectionLoss, WritError } from '../errors/index.js';
+import { type ErrorCode, isConnectionLoss, WritError } from '../errors/index.js';
 
 interface Waiter {
   readonly done: () => void;
@@ -16,13 +16,18 @@ const slowestMs = 1_000;
 
 export class Waiters {
   readonly #db: Queryable;
+  readonly #ended: string;
+  readonly #missing: ErrorCode;
   readonly #waiting = new Map<string, Set<Waiter>>();
   #timer: NodeJS.Timeout | undefined;
   #everyMs = firstMs;
   #closed = false;
 
-  constructor(db: Queryable) {
+  /** `ended` answers id and status of those of $1 that have ended, and of those that are not there, without a status. */
+  constructor(db: Queryable, ended: string, missing: ErrorCode) {
     this.#db = db;
+    this.#ended = ended;
+    this.#missing = missing;
   }
 
   /** Resolves when the run has ended. */
@@ -47,12 +52,17 @@ export class Waiters {
         late = setTimeout(() => {
           waiters.delete(waiter);
           if (waiters.size === 0) this.#waiting.delete(runId);
-          reject(new WritError('run_not_finished', `run ${runId} after ${timeoutMs} ms`));
+          reject(new WritError('run_not_finished', `${runId} after ${timeoutMs} ms`));
         }, timeoutMs);
       }
       this.#everyMs = firstMs;
       this.#timer ??= setTimeout(() => void this.#look(), firstMs);
     });
+  }
+
+  /** Whether anybody waits. */
+  get waited(): boolean {
+    return this.#waiting.size > 0;
   }
 
   hear(runIds: readonly string[]): void {
@@ -65,13 +75,9 @@ export class Waiters {
 
   async #look(): Promise<void> {
     try {
-      const rows = await readRows(
-        this.#db,
-        `select u.id::text, r.status from unnest($1::text::uuid[]) u(id) left join writ.run r on r.run_id = u.id where r.run_id is null or r.ended_at is not null`,
-        [`{${[...this.#waiting.keys()].join(',')}}`],
-      );
+      const rows = await readRows(this.#db, this.#ended, [`{${[...this.#waiting.keys()].join(',')}}`]);
       this.hear(rows.filter(({ status }) => status !== null).map(({ id }) => String(id)));
-      for (const { id, status } of rows) if (status === null) this.#fail(String(id), new WritError('RUN_NOT_FOUND', String(id)));
+      for (const { id, status } of rows) if (status === null) this.#fail(String(id), new WritError(this.#missing, String(id)));
       this.#everyMs = rows.length > 0 ? firstMs : Math.min(this.#everyMs * 1.25, slowestMs);
     } catch (error) {
       // While the database is away, nothing has ended that we could hear of.

@@ -35,6 +35,7 @@ function cleanEnv(): Record<string, string | undefined> {
     WRIT_LEDGER_PLACES,
     WRIT_LEDGER_PUBLIC_KEYS,
     WRIT_WEBHOOK_SECRETS_DIR,
+    WRIT_KEY,
     ...rest
   } = process.env;
   return rest;

@@ -13,7 +13,23 @@ const id = '01a1dee0-7ce0-71da-afff-7b5c49d81918';
 test('the help tells every command and every exit code', async () => {
   const { code, stdout } = await writ(['--help']);
   expect(code).toBe(0);
-  for (const command of ['dev', 'demo', 'migrate', 'worker', 'queue', 'runs', 'events', 'webhooks', 'relay', 'settings', 'doctor'])
+  for (const command of [
+    'dev',
+    'demo',
+    'migrate',
+    'worker',
+    'queue',
+    'runs',
+    'contracts',
+    'jobs',
+    'principals',
+    'health',
+    'events',
+    'webhooks',
+    'relay',
+    'settings',
+    'doctor',
+  ])
     expect(stdout).toMatch(new RegExp(`^  ${command}\\b`, 'm'));
   for (const exit of ['0', '1', '2', '3', '130']) expect(stdout).toMatch(new RegExp(`^  ${exit}  `, 'm'));
 });
@@ -37,7 +53,7 @@ test.each([
   ['a replay of all of no kind', ['queue', 'replay', '--all', '--reason', 'mended']],
   ['a duration without a unit', ['queue', 'watch', '--for', '10 minutes']],
   ['a port that is none', ['dev', '--port', '70000']],
-  ['a worker without a file', ['worker']],
+  ['a worker with nothing to do', ['worker', '--no-governance']],
   ['a connection string that is none', ['queue', 'stats', '--database-url', 'host=localhost password=hunter22']],
 ])('wrong usage exits 2: %s', async (_name, args) => {
   const { code, stdout, stderr } = await writ(args, { env: { DATABASE_URL: db.connectionString } });

@@ -33,6 +33,7 @@ async function populate(): Promise<Record<'acme' | 'globex', Jobs>> {
     await schedule(tenant);
     await run(tenant);
     await told(tenant);
+    await governed(tenant);
     await gates.call('fn_tenant_weight_set', { tenant_id: tenant, weight: 2, actor: 'test' });
   }
   for (const tenant of tenants) jobs[tenant].queued = await gates.enqueue({ tenant, key: 'queued' });
@@ -50,6 +51,31 @@ async function told(tenant: string): Promise<void> {
   );
   const rule = { tenant_id: tenant, policy: 'QUEUE', max_running: 100, max_pending: null, delay_ms: null, actor: 'test' };
   expect(await gates.call('fn_admission_put', rule)).toMatchObject({ policy: 'QUEUE' });
+}
+
+/** Somebody, something to change, a contract about it, its job and its audit, and an incident. */
+async function governed(tenant: string): Promise<void> {
+  await gates.db.query(
+    `with person as (insert into writ_data.principal (principal_id, tenant_id, kind, rights, auth_sha256, public_key, added_by, added_at) values ($1, $1, 'person', '{}', sha256(''), sha256(''), 'test', now())),
+     capability as (insert into writ_data.capability (tenant_id, capability_name, updated_by, updated_at) values ($1, 'c', 'test', now())),
+     scope as (insert into writ_data.configuration_scope (tenant_id, scope, owner_capability) values ($1, 's', 'c')),
+     value as (insert into writ_data.configuration (tenant_id, scope, key, value, version, updated_by, updated_at) values ($1, 's', 'k', '1', 1, 'test', now())),
+     frozen as (insert into writ_data.freeze (freeze_id, tenant_id, reason, begins_at, put_by) values (gen_random_uuid(), $1, 'x', now(), 'test')),
+     signal as (insert into writ_data.governance_signal (signal_id, tenant_id, signal_type, scope, decision, reason, recorded_by, recorded_at) values (gen_random_uuid(), $1, 'x', 'c', 'CLEAN', 'x', 'test', now())),
+     incident as (insert into writ_data.incident (incident_id, tenant_id, severity, subject, summary, opened_by, opened_at) values (gen_random_uuid(), $1, 'P3', 'x', 'y', 'test', now())),
+     contract as (insert into writ_data.contract (contract_id, tenant_id, status, source, title, content, scope_hash, scope, steps, risk_level, confidence, policy_version, created_by, created_at, updated_at, expires_at)
+       values (gen_random_uuid(), $1, 'DRAFT', 'manual', 't', '{}', sha256('{}'), '{}', '[]', 'low', 1, 0, 'test', now(), now(), now()) returning contract_id),
+     review as (insert into writ_data.contract_review (contract_id, review_no, action, by, at) select contract_id, 1, 'ESCALATE', 'test', now() from contract),
+     job as (insert into writ_data.governance_job (job_id, tenant_id, contract_id, kind, status, run_id, total_steps, max_duration_ms, scope_hash, state_before, created_at, updated_at)
+       select gen_random_uuid(), $1, c.contract_id, 'forward', 'PENDING', r.run_id, 1, 1, '', '', now(), now() from contract c, writ_data.run r where r.tenant_id = $1 returning job_id, contract_id),
+     step as (update writ_data.run set input = '{"steps": [{"step_type": "x"}]}' where tenant_id = $1)
+     insert into writ_data.governance_audit (audit_id, job_id, contract_id, verdict, verdict_reason, checks, evidence, auditor_version, duration_ms, created_at) select gen_random_uuid(), job_id, contract_id, 'PASS', 'x', '[]', '{}', '1', 1, now() from job`,
+    [tenant],
+  );
+  await gates.db.query(
+    `insert into writ_data.probe (tenant_id, name, capability, type, config, every_ms, timeout_ms, put_by, put_at) values ($1, 'p', 'c', 'http', '{}', 1000, 1000, 'test', now())`,
+    [tenant],
+  );
 }
 
 /** A schedule that has fired. Its job is of a kind that nobody here claims. */

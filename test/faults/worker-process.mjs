@@ -62,12 +62,12 @@ onFaultPoint(async (point, jobId) => {
 
 /** The server may be down at this moment; a worker that cannot begin tries again. */
 async function begin() {
-  const { handlers } = await import(module);
+  const { handlers, governance } = await import(module);
   for (;;) {
     let writ;
     try {
       writ = await Writ.connect({ connectionString: url, max: 8, actor: 'faults' });
-      return { writ, worker: await writ.work(handlers(writ, note), options) };
+      return { writ, worker: await writ.work(handlers(writ, note), { ...options, ...(governance && { governance }) }) };
     } catch (error) {
       await writ?.close().catch(() => undefined);
       if (/** @type {{ code?: string }} */ (error).code !== 'database_unreachable') throw error;

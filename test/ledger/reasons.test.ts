@@ -17,7 +17,7 @@ const withContext = (name: ReasonName, changes: Record<string, unknown>) => {
 };
 const without = (object: object, field: string) => Object.fromEntries(Object.entries(object).filter(([key]) => key !== field));
 
-test('the reasons are those of the specification and of the ledger', () => {
+test('the reasons are those of the specification, of governance and of the ledger', () => {
   expect([...names].sort()).toEqual(
     [
       ...[
@@ -34,6 +34,15 @@ test('the reasons are those of the specification and of the ledger', () => {
       ...['violations_cleared', 'health_check_passed', 'recovery_timeout', 'signal_storm_detected', 'concurrency_limited'],
       ...['nondeterminism_detected', 'signal_dropped', 'action_rollback_issued', 'action_rollback_failed'],
       ...['action_acknowledged', 'late_result', 'event_failed'],
+      ...[
+        'contract_moved',
+        'contract_reviewed',
+        'governance_job_moved',
+        'change_applied',
+        'change_reverted',
+        'audit_verdict',
+        'access_denied',
+      ],
       ...['events_sealed', 'log_checkpoint', 'key_added', 'epoch_opened', 'data_erased'],
     ].sort(),
   );

@@ -1,13 +1,16 @@
 -- internal
 -- RFC 8785 bytes of what the database itself writes into receipts: texts, whole numbers that JSON carries exactly, and names in ASCII. Anything else is a fault.
 create or replace function writ_data.canonical(p_value jsonb) returns text language plpgsql immutable as $$
+declare
+  v_text text; v_foreign boolean;
 begin
   case jsonb_typeof(p_value)
     when 'object' then
-      if exists (select from jsonb_object_keys(p_value) k where k !~ '^[ -~]*$') then
+      select string_agg(to_json(key)::text || ':' || case when jsonb_typeof(value) = 'string' then value::text else writ_data.canonical(value) end, ',' order by key collate "C"), bool_or(key !~ '^[ -~]*$') into v_text, v_foreign from jsonb_each(p_value);
+      if v_foreign then
         raise exception using errcode = 'WR001', message = 'invalid_receipt', detail = 'A name that is not ASCII.';
       end if;
-      return '{' || coalesce((select string_agg(to_json(key)::text || ':' || writ_data.canonical(value), ',' order by key collate "C") from jsonb_each(p_value)), '') || '}';
+      return concat('{', v_text, '}');
     when 'array' then
       return '[' || coalesce((select string_agg(writ_data.canonical(e), ',' order by n) from jsonb_array_elements(p_value) with ordinality x(e, n)), '') || ']';
     when 'number' then

@@ -34,8 +34,8 @@ begin
     from range r join writ_data.event_batch b on b.batch_id = r.batch_id cross join lateral unnest(b.subjects[r.first:r.last]) with ordinality u(subject, n)
     where r.type like any (v_like) and r.last >= r.first
   ), told as (
-    select f.xid, f.batch_id, f.ordinal, f.subject, f.seq, coalesce(x.tenant_id, j.tenant_id, a.tenant_id) as tenant, writ_data.outbox_event(writ_data.fact_id(f.batch_id, f.ordinal), f.type, f.subject,
-      coalesce(x.tenant_id, j.tenant_id, a.tenant_id), f.at, f.actor, f.seq, e.step_id, e.logical_attempt, e.engine_attempt, e.data, f.details, coalesce(x.traceparent, j.traceparent)) as event
+    select f.xid, f.batch_id, f.ordinal, f.subject, f.seq, coalesce(x.tenant_id, j.tenant_id, a.tenant_id, writ_data.governed_tenant(f.type, f.subject)) as tenant, writ_data.outbox_event(writ_data.fact_id(f.batch_id, f.ordinal), f.type, f.subject,
+      coalesce(x.tenant_id, j.tenant_id, a.tenant_id, writ_data.governed_tenant(f.type, f.subject)), f.at, f.actor, f.seq, e.step_id, e.logical_attempt, e.engine_attempt, e.data, f.details, coalesce(x.traceparent, j.traceparent)) as event
     from fact f
     left join lateral (select y.tenant_id, y.traceparent from writ_data.run y where f.seq is not null and y.run_id = f.subject offset 0) x on true
     left join lateral (select y.step_id, y.logical_attempt, y.engine_attempt, y.data from writ_data.run_event y where f.seq is not null and y.run_id = f.subject and y.run_seq = f.seq offset 0) e on true

@@ -8,6 +8,7 @@ select (left(b.batch_id::text, 30) || lpad(to_hex(f.ordinal), 6, '0'))::uuid as 
   case when f.event_type like any ('{dot.job.%,dot.run.%,system.alert%}') then b.subjects[f.subject]::text else b.details #>> array['executors', (f.subject - 1)::text] end as event_subject_ref,
   case when f.event_type like 'dot.run.%' then 'run/' when f.event_type like 'system.alert%' then 'alert/' else 'job/' end || b.subjects[f.subject] as canonical_address, b.actor as actor_ref, coalesce(j.source_system, 'writ') as source_system, j.correlation_id,
   'safe_metadata'::text as payload_classification, case
+    when b.details ? 'each' then coalesce(b.details -> 'each' -> b.subjects[f.subject]::text, '{}')
     when b.details ? 'codes' then jsonb_strip_nulls(jsonb_build_object('code', b.details -> 'codes' -> b.subjects[f.subject]::text))
     else coalesce(b.details, '{}') end as safe_payload, b.at as occurred_at, b.at as created_at, coalesce(j.tenant_id, r.tenant_id) as tenant_id, b.xid
 from writ_data.event_batch b

@@ -4,7 +4,7 @@
 create or replace function writ.fn_job_events(p_job_id uuid, p_tenant_id text default null) returns jsonb
   language sql security definer set search_path = pg_catalog, pg_temp as $$
   select coalesce(jsonb_agg(jsonb_build_object('id', f.id, 'event_type', f.event_type, 'occurred_at', f.at, 'actor_ref', f.actor,
-    'safe_payload', case when f.details ? 'codes' then jsonb_strip_nulls(jsonb_build_object('code', f.details -> 'codes' -> j.job_id::text))
+    'safe_payload', case when f.details ? 'each' then coalesce(f.details -> 'each' -> j.job_id::text, '{}') when f.details ? 'codes' then jsonb_strip_nulls(jsonb_build_object('code', f.details -> 'codes' -> j.job_id::text))
       else coalesce(f.details, '{}') end) order by f.at, f.id), '[]')
   from writ_data.job j
   cross join lateral (

@@ -39,6 +39,8 @@ begin
       return writ_data.refusal('SIGNAL_DUPLICATE', format('%s was a %s.', v_id, v_known.type));
     end if;
     return jsonb_strip_nulls(jsonb_build_object('signal_id', v_id, 'accepted', v_known.accepted, 'code', v_known.code, 'duplicate', true, 'status', r.status, 'run_id', v_known.new_run_id));
+  elsif r.governed_by is not null and v_type <> 'EMERGENCY_STOP' then
+    return writ_data.refusal('run_is_governed', format('It executes governance job %s: only EMERGENCY_STOP reaches it, and then it is rolled back.', r.governed_by));
   elsif r.engine <> 'native' then
     return writ_data.refusal('CAPABILITIES_NOT_SUPPORTED', format('The run is of engine %s.', r.engine));
   elsif (select count(*) from writ_data.run_signal x where x.run_id = p_run_id and x.at > v_now - interval '1 minute') >= (writ_data.setting('runs.signal.per_minute'))::integer then

@@ -25,6 +25,9 @@ begin
   end if;
   select x.ids[1], x.ids[cardinality(j_runs)] into r_lo, r_hi from (select array_agg(r order by r) as ids from unnest(j_runs) r) x;
   perform from writ_data.run r where r.run_id = any (j_runs) and r.run_id between r_lo and r_hi order by r.run_id for no key update;
+  if p_command <> 'fn_changes_apply' and exists (select from writ_data.run r where r.run_id = any (j_runs) and r.run_id between r_lo and r_hi and r.governed_by is not null) then
+    raise exception using errcode = 'WR001', message = 'run_is_governed', detail = 'A step of a governed run ends with its effect, by fn_changes_apply.';
+  end if;
 
   -- What happened: the step has ended, and with a last step, if nothing else is open, the run. What follows: the jobs that wait for nothing else.
   with done as materialized (

@@ -1,8 +1,7 @@
 /** `writ worker`: runs the handlers that JavaScript modules export, until it is told to stop. */
-import { resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import type { Command } from 'commander';
 import type { ConnectOptions } from '../../connect-options.js';
+import type { AnyStepType } from '../../governance/steps.js';
 import type { Outside } from '../../ledger/ledger.js';
 import type { ArtifactStore } from '../../queue/artifacts.js';
 import type { Duration } from '../../queue/duration.js';
@@ -10,7 +9,8 @@ import type { HandledJob } from '../../queue/job.js';
 import { Writ } from '../../writ.js';
 import { contextOf, duration, wholeNumber } from '../command.js';
 import { listenUrl } from '../connection.js';
-import { exitCodes, explain, Failure, wrongUsage } from '../failure.js';
+import { explain, wrongUsage } from '../failure.js';
+import { importFile, stepTypesIn } from '../modules.js';
 import { type Output, oneLine, plural, span } from '../output.js';
 import { secretsAt } from '../secret-places.js';
 import { interruption } from '../signals.js';
@@ -25,15 +25,16 @@ interface Options {
   readonly ledgerKey?: readonly string[];
   readonly secrets?: string;
   readonly observe?: boolean;
+  readonly governance: boolean;
 }
 
 export function addWorker(program: Command): void {
   program
     .command('worker')
-    .description('run the handlers that these JavaScript modules export')
+    .description('run the handlers that these JavaScript modules export, and approved changes')
     .argument(
-      '<file...>',
-      'modules whose exports are handled jobs: job.handle(…), or arrays of them; one may export a store as `artifacts`',
+      '[file...]',
+      'modules whose exports are handled jobs (job.handle(…)) and step types (defineStep(…)), or arrays of them; one may export a store as `artifacts`; without any it executes approved changes alone',
     )
     .option('--concurrency <n>', 'handlers that run at the same time', wholeNumber(1, 1_000), 10)
     .option('--lease <duration>', 'length of a lease; it is renewed every third of it', duration, '30s')
@@ -54,16 +55,20 @@ export function addWorker(program: Command): void {
       'where secrets are: env or env:PREFIX, file:FOLDER, or vault:MOUNT/PATH with VAULT_ADDR and VAULT_TOKEN or VAULT_TOKEN_FILE',
     )
     .option('--observe', 'tell OpenTelemetry what is in the database, too; for one worker of all, with an SDK registered by node --import')
+    .option('--no-governance', 'leave approved changes, their audits and the probes of health to other workers')
     .action(async (files: string[], options: Options, command: Command) => {
+      if (files.length === 0 && !options.governance) throw wrongUsage('There is nothing to do: no file, and no governance.', example);
       const { output, session, connectionString } = contextOf(command);
       const ledger = outside({ places: options.checkpoint, keys: options.ledgerKey }, { places: '--checkpoint', keys: '--ledger-key' });
       const secrets = options.secrets === undefined ? undefined : secretsAt(options.secrets);
-      const handlers = await load(files);
+      const types = options.governance ? await stepTypesIn(files) : [];
+      const handlers = await load(files, options.governance);
       const artifacts = await loadStore(files);
       await session(async () => undefined); // says at once when the database is not there or not ready
       await work(
         { connectionString: connectionString(), ...(secrets && { secrets }), ...(artifacts && { artifacts }) },
         handlers,
+        options.governance ? types : undefined,
         ledger,
         options,
         output,
@@ -76,14 +81,15 @@ const example = `Export what job.handle answers, for example:
         import { defineJob } from 'writ';
         export const greet = defineJob('greet').handle(async ({ input }) => { … });`;
 
-/** Every handled job among the exports of these files. */
-export async function load(files: readonly string[]): Promise<HandledJob[]> {
+/** Every handled job among the exports of these files. Each has one, or a type of steps for a worker that executes changes. */
+export async function load(files: readonly string[], governance: boolean): Promise<HandledJob[]> {
   const handlers = new Map<string, { handled: HandledJob; file: string }>();
   for (const file of files) {
     const found = Object.values(await importFile(file))
       .flat()
       .filter(isHandledJob);
-    if (found.length === 0) throw wrongUsage(`${file} exports no handler.`, example);
+    if (found.length === 0 && !(governance && (await stepTypesIn([file])).length > 0))
+      throw wrongUsage(`${file} exports no handler.`, example);
     for (const handled of new Set(found)) {
       const other = handlers.get(handled.job.kind);
       if (other && other.handled !== handled) {
@@ -113,27 +119,6 @@ async function loadStore(files: readonly string[]): Promise<ArtifactStore | unde
   return store;
 }
 
-async function importFile(file: string): Promise<Record<string, unknown>> {
-  const url = pathToFileURL(resolve(file)).href;
-  try {
-    return (await import(url)) as Record<string, unknown>;
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException & { url?: string };
-    if (code === 'ERR_MODULE_NOT_FOUND' && (error as { url?: string }).url === url) {
-      throw wrongUsage(`${file} does not exist.`, 'Check the path; it is taken from the current folder.');
-    }
-    if (code === 'ERR_UNKNOWN_FILE_EXTENSION' || code === 'ERR_UNSUPPORTED_DIR_IMPORT') {
-      throw wrongUsage(
-        `${file} is not JavaScript that this Node (${process.version}) can load.`,
-        'Compile it first, or run a newer Node for TypeScript.',
-      );
-    }
-    throw new Failure(exitCodes.failed, 'import_failed', `${file} cannot be loaded: ${message}`, 'Mend the module; --debug shows where.', {
-      cause: error,
-    });
-  }
-}
-
 /** By shape, not by class: the module may have a copy of the package of its own. */
 function isHandledJob(value: unknown): value is HandledJob {
   const { job, run } = (value ?? {}) as { job?: { kind?: unknown }; run?: unknown };
@@ -143,6 +128,7 @@ function isHandledJob(value: unknown): value is HandledJob {
 async function work(
   connection: Pick<ConnectOptions, 'connectionString' | 'secrets' | 'artifacts'>,
   handlers: readonly HandledJob[],
+  types: readonly AnyStepType[] | undefined,
   ledger: Outside,
   { listenUrl: listenConnectionString, concurrency, lease, grace, observe = false }: Options,
   output: Output,
@@ -166,13 +152,20 @@ async function work(
         concurrency,
         lease,
         grace,
+        ...(types && { governance: types }),
         onError: (error, job) => {
-          if (job) tally.failed++;
+          if (job && !job.kind.startsWith('governance.')) tally.failed++;
           log.trouble(error, job);
         },
       },
     );
-    log.say({ event: 'working', worker: worker.id, kinds: handlers.map(({ job }) => job.kind), concurrency });
+    log.say({
+      event: 'working',
+      worker: worker.id,
+      kinds: handlers.map(({ job }) => job.kind),
+      ...(types && { governance: types.map(({ type }) => type) }),
+      concurrency,
+    });
     const signal = await first;
     const running = tally.begun - tally.completed - tally.failed;
     log.say({ event: 'stopping', signal, running });
@@ -205,7 +198,7 @@ function counted({ job, run }: HandledJob, tally: { begun: number; completed: nu
 }
 
 type Said =
-  | { event: 'working'; worker: string; kinds: string[]; concurrency: number }
+  | { event: 'working'; worker: string; kinds: string[]; governance?: string[]; concurrency: number }
   | { event: 'stopping'; signal: string; running: number }
   | { event: 'stopped'; completed: number; failed: number; givenBack: number; seconds: number };
 
@@ -251,7 +244,10 @@ class WorkerLog {
 
 function sentence(said: Said): string {
   if (said.event === 'working') {
-    return `Working on ${said.kinds.join(', ')} as ${said.worker}, ${plural(said.concurrency, 'handler')} at a time. Ctrl-C stops.`;
+    const { kinds, governance } = said;
+    const changes = governance && `approved changes${governance.length > 0 ? ` (${governance.join(', ')} among them)` : ''}`;
+    const on = [kinds.join(', '), changes].filter(Boolean).join(' and ');
+    return `Working on ${on} as ${said.worker}, ${plural(said.concurrency, 'handler')} at a time. Ctrl-C stops.`;
   }
   if (said.event === 'stopping') {
     return `${said.signal}: stopping${said.running > 0 ? `, ${plural(said.running, 'handler')} may finish` : ''}. A second signal ends at once.`;

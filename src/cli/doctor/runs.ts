@@ -30,7 +30,7 @@ async function readAlerts(db: Session): Promise<AlertFacts> {
 
 const levels: Record<StandingAlert['severity'], Level> = { P1: 'error', P2: 'warning', P3: 'hint' };
 
-/** What is to be done about alerts that do not go by themselves. Their subjects are run/ID and destination/NAME. */
+/** What is to be done about alerts that do not go by themselves. Their subjects are run/ID, destination/NAME, contract/ID and governance_job/ID. */
 const advice: Record<string, { readonly means: string; readonly remedy: (subject: string, alertId: string) => string }> = {
   COMPENSATION_FAILED: {
     means: 'A step was done and could not be undone: what it left behind is still there.',
@@ -63,6 +63,32 @@ const advice: Record<string, { readonly means: string; readonly remedy: (subject
     remedy: (name) =>
       `\`writ webhooks show ${name}\` says whether it accepts them; see how long its receiver takes. The alert goes by itself.`,
   },
+  ROLLBACK_FAILED: {
+    means: 'A change could not be undone: what it left behind is still there, and held.',
+    remedy: (job) =>
+      `\`writ jobs show ${job}\` says why. Put it right, then \`writ jobs retry-rollback ${job}\`; resolving its incident ends the alert.`,
+  },
+  AUDIT_INCONCLUSIVE: {
+    means: 'A change is done, and its audit could not tell whether it is well.',
+    remedy: (job) => `\`writ jobs resolve ${job} PASS --reason TEXT\`, or FAIL: the alert goes.`,
+  },
+  REVIEW_LATE: {
+    means: 'A contract waits for its approval, and expires in two days.',
+    remedy: (contract) => `\`writ contracts approve ${contract}\`, or reject it. The alert goes by itself.`,
+  },
+  REVIEW_ESCALATED: {
+    means: 'A contract waits for its approval, and expires within a day.',
+    remedy: (contract) => `\`writ contracts approve ${contract}\`, or reject it. The alert goes by itself.`,
+  },
+  CONTRACT_ESCALATED: {
+    means: 'Somebody wants a contract to be seen to now.',
+    remedy: (contract, id) => `\`writ contracts show ${contract}\`; when somebody has, \`writ runs clear-alert ${id} --reason TEXT\`.`,
+  },
+  GLASS_BROKEN: {
+    means: 'A contract was activated without enough approvals, or in a freeze.',
+    remedy: (contract, id) =>
+      `\`writ contracts history ${contract}\` says who did so and why; when that is settled, \`writ runs clear-alert ${id} --reason TEXT\`.`,
+  },
 };
 
 export function judgeAlerts({ alerts, standing }: AlertFacts): Finding[] {
@@ -75,7 +101,7 @@ export function judgeAlerts({ alerts, standing }: AlertFacts): Finding[] {
       says: oneLine(`${severity} ${code} of ${subject.replace('/', ' ')}, for ${span(age_s * 1000)}`),
       ...(known && { means: known.means }),
       remedy: oneLine(
-        known?.remedy(subject.replace(/^(run|destination)\//, ''), alert_id) ??
+        known?.remedy(subject.replace(/^(run|destination|contract|governance_job)\//, ''), alert_id) ??
           `See to it, then \`writ runs clear-alert ${alert_id} --reason TEXT\`.`,
       ),
     };

@@ -1,6 +1,7 @@
 /** Every reason that a receipt can have. A layer that writes receipts of its own adds a file here, and its line below. */
 import type Type from 'typebox';
 import { actions } from './actions.js';
+import { governanceFacts } from './governance.js';
 import { health } from './health.js';
 import { ledgerFacts } from './ledger.js';
 import type { Reason } from './reason.js';
@@ -17,6 +18,7 @@ export const reasons = {
   ...actions,
   ...refusals,
   ...health,
+  ...governanceFacts,
   ...ledgerFacts,
 } as const satisfies Record<string, Reason>;
 

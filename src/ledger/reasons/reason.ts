@@ -5,8 +5,8 @@ import { boolean, hash, integer, text, uuid } from './fields.js';
 export const statuses = ['accept', 'refuse', 'error'] as const;
 export type Status = (typeof statuses)[number];
 
-/** Whose receipts they are: a governor's, or the ledger's own in the log _system. */
-export type Author = 'governor' | 'ledger';
+/** Whose receipts they are: a governor's, governance's, or the ledger's own in the log _system. */
+export type Author = 'governor' | 'governance' | 'ledger';
 
 export interface Reason<Statuses extends readonly Status[] = readonly Status[], Context extends Type.TObject = Type.TObject> {
   readonly author: Author;
@@ -66,6 +66,24 @@ export function verdict<const Statuses extends readonly Status[], Own extends Ty
   const { when, statuses, context: own, example } = declaration;
   const context = closed({ ...own, ...governorFields, ...position });
   return reason({ author: 'governor', when, statuses, terminal: true, own, context, example: { ...example, ...anyGovernor } as never });
+}
+
+/** A receipt of governance; `stream` is one as it may be. */
+export function governanceFact<const Statuses extends readonly Status[], Own extends Type.TProperties>(
+  stream: string,
+  declaration: Declaration<Statuses, Own>,
+) {
+  const { when, statuses, context: own, example } = declaration;
+  const context = closed({ ...own, ...position });
+  return reason({
+    author: 'governance',
+    when,
+    statuses,
+    terminal: false,
+    own,
+    context,
+    example: { ...example, stream, stream_seq: 1 } as never,
+  });
 }
 
 /** A receipt that the ledger writes about itself, in a stream of its own. */

@@ -319,6 +319,13 @@ export class WorkItem implements JobContext<unknown>, Executed {
     }
   }
 
+  /** For a layer above whose gate commits the job, and others with it: given the job's id and the token of its lease. `commits`: the job is committed when it answers. */
+  async commitWith<T>(call: (job: { readonly id: string; readonly token: string }) => Promise<T>, commits = true): Promise<T> {
+    const answer = await call({ id: this.id, token: this.#token });
+    if (commits) this.committed = true;
+    return answer;
+  }
+
   /** Waits for a connection as long as other handlers have them all, and only so long for a new one. */
   #connect(): Promise<pg.PoolClient> {
     const { transactions, writeBudgetMs } = this.#host;

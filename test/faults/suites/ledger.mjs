@@ -10,12 +10,12 @@ import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { Writ } from '../../../dist/index.js';
 import { keyOfSeed, privateKeyText, publicKeyText } from '../../../dist/ledger/note.js';
-import { verifyExport } from '../../../dist/ledger/verify.js';
 import { checkLedger, prepareLedger } from '../ledger-checker.mjs';
 import { generator, planOf } from '../plan.mjs';
 import { WorkerSlots } from '../worker-slots.mjs';
 import { chore } from './ledger/jobs.mjs';
 import { openPlace } from './ledger/place.mjs';
+import { settle, verified } from './ledger/verified.mjs';
 
 /** @typedef {import('../checker.mjs').Verdict} Verdict */
 /** @typedef {import('../ledger-checker.mjs').Finding} Finding */
@@ -261,20 +261,6 @@ async function strike({ left, server, crashes, random, count, progress, said, li
   }
 }
 
-/** Turns the clockwork until everything is sealed and in its log. @param {pg.Pool} admin @param {number} limitMs */
-async function settle(admin, limitMs) {
-  const giveUpAt = Date.now() + limitMs;
-  for (;;) {
-    await admin.query(`select writ.fn_ledger_tick('faults')`);
-    const { rows } =
-      await admin.query(`select (select count(*) from writ_data.event_batch) - (select coalesce(sum(n_rows), 0) from writ_data.event_seal)
-      + (select count(*) from writ_data.receipt) - (select count(*) from writ_data.ledger_leaf) as left`);
-    if (Number(rows[0].left) === 0) return true;
-    if (Date.now() > giveUpAt) return false;
-    await pause(50);
-  }
-}
-
 /** Puts what the writers recorded into the database: what each transaction tried, and what it was told. @param {pg.Pool} admin @param {string} folder */
 async function keepBooks(admin, folder) {
   for (const name of readdirSync(folder)) {
@@ -292,28 +278,6 @@ async function keepBooks(admin, folder) {
       [JSON.stringify(rows)],
     );
   }
-}
-
-/** The product's own verification, of the database and of an export of it. @param {Writ} writ @param {string} folder @param {import('../../../dist/ledger/verify.js').VerifyOptions} options @returns {Promise<Finding[]>} */
-async function verified(writ, folder, options) {
-  const read = async (/** @type {string} */ path) =>
-    readFile(join(folder, path)).catch((/** @type {NodeJS.ErrnoException} */ error) => {
-      if (error.code === 'ENOENT') return null;
-      throw error;
-    });
-  const verdicts = { 'the database': await writ.ledger.verify(options), 'an export': await verifyExport(read, options) };
-  return Object.entries(verdicts).flatMap(([what, { ok, problems }]) =>
-    ok
-      ? []
-      : [
-          {
-            verdict: /** @type {const} */ ('wrong'),
-            what: `${what} does not verify`,
-            times: problems.length,
-            rows: problems.slice(0, 5).map(({ message }) => message),
-          },
-        ],
-  );
 }
 
 /** What else is worth knowing about the run. @param {pg.PoolClient} client */

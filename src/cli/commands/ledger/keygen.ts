@@ -3,13 +3,13 @@
  * signs nothing, never a signing key that nobody has.
  */
 import { randomBytes } from 'node:crypto';
-import { closeSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import type { Command } from 'commander';
 import { WritError } from '../../../errors/index.js';
 import { keyOfSeed, parsePrivateKey, privateKeyText, publicKeyText, type SignerKey, type VerifierKey } from '../../../ledger/note.js';
 import { contextOf, notBlank } from '../../command.js';
-import { exitCodes, explain, Failure, wrongUsage } from '../../failure.js';
-import { unwritable } from '../../files.js';
+import { explain, Failure, wrongUsage } from '../../failure.js';
+import { writeKey } from '../../files.js';
 import type { Output } from '../../output.js';
 import { ledgerOf, privateKey } from './session.js';
 
@@ -32,7 +32,7 @@ export function addKeygen(ledger: Command): void {
       const { output, session } = contextOf(command);
       const old = options.replaces === undefined ? undefined : privateKey(options.replaces, output);
       const key = make(options.name ?? (old && parsePrivateKey(old).name));
-      write(options.out, `${privateKeyText(key)}\n`);
+      writeKey(options.out, `${privateKeyText(key)}\n`, '--out');
       if (old !== undefined) {
         try {
           await session((db) => ledgerOf(db, options.actor).rotateKey({ old, next: privateKeyText(key) }));
@@ -51,29 +51,6 @@ function make(name: string | undefined): SignerKey {
   } catch (error) {
     if (!(error instanceof WritError)) throw error;
     throw wrongUsage(`${JSON.stringify(name)} is no name for a key.`, 'Use a name without blanks and +, such as acme.example/prod.');
-  }
-}
-
-function write(path: string, text: string): void {
-  try {
-    const file = openSync(path, 'wx', 0o600);
-    try {
-      writeSync(file, text);
-      fsyncSync(file);
-    } finally {
-      closeSync(file);
-    }
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST') {
-      throw new Failure(
-        exitCodes.failed,
-        'file_exists',
-        `${path} is there already, and a key is never overwritten.`,
-        'Choose another --out.',
-      );
-    }
-    throw unwritable(path, error);
   }
 }
 

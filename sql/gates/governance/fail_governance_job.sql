@@ -1,0 +1,28 @@
+-- internal
+-- A governance job has failed, and what follows by itself, in the same transaction: a forward job with something to undo gets its rollback job; one without is rolled back already; a rollback job that failed leaves both ROLLBACK_FAILED, with an incident, and
+-- the holds in place. The run has ended before: nothing of it can still happen. The caller has locked the contract and the job.
+create or replace function writ_data.fail_governance_job(p_job uuid, p_event text, p_reason text, p_actor text, p_at timestamptz) returns void language plpgsql as $$
+declare
+  g writ_data.governance_job; c writ_data.contract; v_undo jsonb; v_rollback uuid;
+begin
+  select * into g from writ_data.governance_job where job_id = p_job;
+  select * into c from writ_data.contract where contract_id = g.contract_id;
+  perform writ_data.move_governance_job(p_job, array['FAILED'], p_event, p_reason, p_actor, p_at);
+  if g.kind = 'rollback' then
+    perform writ_data.rollback_failed(p_job, p_reason, p_actor, p_at);
+    return;
+  end if;
+  select jsonb_agg(jsonb_build_object('step_type', s.step_type, 'target', s.target, 'parameters', jsonb_build_object('undo_of', s.step_no)) order by s.step_no desc) into v_undo
+  from writ_data.governance_step s where s.job_id = p_job and s.rollback_action is not null;
+  if v_undo is null then
+    perform writ_data.move_governance_job(p_job, array['ROLLED_BACK'], 'nothing_to_undo', p_reason, p_actor, p_at);
+    perform writ_data.close_contract(c.contract_id, 'FAILED', p_reason, p_actor, p_at);
+  else
+    v_rollback := writ_data.start_governance_job(c, 'rollback', p_job, v_undo, g.state_before, 'rollback_created', p_reason, p_actor, p_at);
+    update writ_data.governance_job set rollback_job_id = v_rollback, rollback_reason = p_reason where job_id = p_job;
+    perform writ_data.move_governance_job(p_job, array['ROLLBACK_PENDING'], 'rollback_needed', p_reason, p_actor, p_at);
+    if (select count(*) from writ_data.governance_job x where x.tenant_id = g.tenant_id and x.kind = 'rollback' and x.created_at > p_at - interval '1 hour') > 5 then
+      perform writ_data.raise_alert('ROLLBACKS_MANY', 'P2', g.tenant_id, 'tenant/' || g.tenant_id, jsonb_build_object('last', v_rollback), p_actor, p_at);
+    end if;
+  end if;
+end $$;

@@ -1,0 +1,173 @@
+/** `writ capabilities`: what can be changed by contracts: capabilities, and configurations with their values. */
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { CapabilityItem } from '../../governance/governance.js';
+import { contextOf, notBlank } from '../command.js';
+import { wrongUsage } from '../failure.js';
+import { isObject, parseFile } from '../governance/proposal.js';
+import { governanceOf, type KeyOptions, type TenantOptions, tenantOf, whoActs, withKey, withTenant } from '../governance/session.js';
+import { plain, valueText } from '../governance/words.js';
+import { type Output, plural } from '../output.js';
+
+interface Options extends KeyOptions, TenantOptions {
+  readonly file?: string;
+  readonly domain?: string;
+  readonly lifecycle?: string;
+  readonly monitored?: boolean;
+  readonly frozen?: string | false;
+  readonly disqualified?: string | false;
+  readonly owner?: string;
+  readonly set?: Readonly<Record<string, unknown>>;
+}
+
+function assigned(text: string, before: Readonly<Record<string, unknown>> = {}): Readonly<Record<string, unknown>> {
+  const at = text.indexOf('=');
+  if (at < 1) throw new InvalidArgumentError('Write KEY=VALUE.');
+  const value = text.slice(at + 1);
+  try {
+    return { ...before, [text.slice(0, at)]: JSON.parse(value) };
+  } catch {
+    return { ...before, [text.slice(0, at)]: value };
+  }
+}
+
+export function addCapabilities(program: Command): void {
+  const capabilities = program
+    .command('capabilities')
+    .description('what contracts can change: capabilities, and configurations with their values');
+  withKey(withTenant(capabilities.command('put')))
+    .description('make a capability or a configuration known, or say more about it; values that exist are changed by contracts')
+    .argument('[name]', 'name of the capability, or of the configuration')
+    .option('--file <path>', 'all that this file lists, as YAML or JSON')
+    .option('--domain <domain>', 'which domain of health it is part of; default unless given')
+    .addOption(new Option('--lifecycle <state>', 'what a new one begins as').choices(['DISABLED', 'PREVIEW', 'LAUNCHED', 'DEPRECATED']))
+    .option('--monitored', 'it is unhealthy until somebody says otherwise; one that has probes is so by itself')
+    .option('--frozen <reason>', 'it may not be changed, for this reason', notBlank)
+    .option('--no-frozen', 'it may be changed again')
+    .option('--disqualified <reason>', 'it is unhealthy, for this reason', notBlank)
+    .option('--no-disqualified', 'it is no longer')
+    .option('--owner <capability>', 'it is a configuration, and this the capability whose health counts for it', notBlank)
+    .option('--set <key=value>', 'a value of a configuration, as JSON or as a text; may be repeated', assigned)
+    .action(async (name: string | undefined, options: Options, command: Command) => {
+      const items = await itemsOf(name, options);
+      const who = whoActs(options);
+      const { output, session } = contextOf(command);
+      await session((db) => governanceOf(db).put(items, { as: who, tenant: tenantOf(options) }));
+      if (output.json) output.data({ put: items.length });
+      else output.line(`Known now: ${plain(items.map((item) => item.capability_name ?? item.scope).join(', '))}.`);
+    });
+  withTenant(capabilities.command('list'), 'only those of this tenant')
+    .description('capabilities and values as they are, and which contract is at work on them')
+    .action(async (options: TenantOptions, command: Command) => {
+      const { output, session } = contextOf(command);
+      await session(async (db) => {
+        const only = [options.tenant ?? null];
+        const known = await db.rows<Capability>(
+          'select * from writ.capability where tenant_id = coalesce($1, tenant_id) order by tenant_id, domain, capability_name',
+          only,
+        );
+        const values = await db.rows<Value>(
+          `select s.tenant_id, s.scope, s.owner_capability, s.held_by, v.key, v.value, v.version from writ.configuration_scope s left join writ.configuration v on v.tenant_id = s.tenant_id and v.scope = s.scope
+           where s.tenant_id = coalesce($1, s.tenant_id) order by s.tenant_id, s.scope, v.key`,
+          only,
+        );
+        if (output.json) output.data({ capabilities: known, configuration: values });
+        else show(output, known, values);
+      });
+    });
+}
+
+const example = `A file is a list, for example:
+
+        - { capability_name: checkout, domain: shop }
+        - { scope: limits, owner_capability: checkout, values: { max: 100 } }`;
+
+const fields = ['capability_name', 'domain', 'lifecycle', 'monitored', 'frozen', 'disqualified'];
+const scopeFields = ['scope', 'owner_capability', 'values'];
+
+async function itemsOf(name: string | undefined, options: Options): Promise<CapabilityItem[]> {
+  if ((name === undefined) === (options.file === undefined)) throw wrongUsage('Give a name, or --file.', example);
+  if (options.file !== undefined) return itemsIn(await parseFile(options.file), options.file);
+  const { domain, lifecycle, monitored, frozen, disqualified, owner, set } = options;
+  const ofCapability = { domain, lifecycle, monitored, frozen: orNull(frozen), disqualified: orNull(disqualified) };
+  if (owner === undefined && set === undefined) return [{ capability_name: name, ...ofCapability } as CapabilityItem];
+  const other = Object.entries(ofCapability).find(([, value]) => value !== undefined);
+  if (other) throw wrongUsage(`A configuration has no ${other[0]}.`, 'Give that to the capability that owns it.');
+  return [{ scope: name, owner_capability: owner, values: set } as CapabilityItem];
+}
+
+/** What --no-frozen says: null takes it away. */
+const orNull = (given: string | false | undefined) => (given === false ? null : given);
+
+function itemsIn(given: unknown, file: string): CapabilityItem[] {
+  if (!Array.isArray(given) || given.length === 0 || !given.every(isObject))
+    throw wrongUsage(`${file} is not a list of capabilities.`, example);
+  for (const [n, item] of given.entries()) {
+    const allowed = 'scope' in item ? scopeFields : fields;
+    const unread = Object.keys(item).find((key) => !allowed.includes(key));
+    if (unread !== undefined)
+      throw wrongUsage(`Entry ${n + 1} of ${file} says ${unread}, which nobody reads.`, `It may say ${allowed.join(', ')}.`);
+    if (!('scope' in item) && typeof item.capability_name !== 'string') throw wrongUsage(`Entry ${n + 1} of ${file} has no name.`, example);
+  }
+  return given as CapabilityItem[];
+}
+
+interface Capability {
+  readonly tenant_id: string;
+  readonly capability_name: string;
+  readonly domain: string;
+  readonly lifecycle: string;
+  readonly monitored: boolean;
+  readonly frozen: string | null;
+  readonly disqualified: string | null;
+  readonly held_by: string | null;
+}
+
+interface Value {
+  readonly tenant_id: string;
+  readonly scope: string;
+  readonly key: string | null;
+  readonly value: unknown;
+  readonly owner_capability: string;
+  readonly held_by: string | null;
+}
+
+function show(output: Output, known: readonly Capability[], values: readonly Value[]): void {
+  if (known.length === 0) {
+    output.line('No capabilities yet. `writ capabilities put NAME` makes one known.');
+    return;
+  }
+  const tenants = new Set(known.map(({ tenant_id }) => tenant_id)).size > 1;
+  const titles = (...names: string[]) => [...(tenants ? ['TENANT'] : []), ...names].map((title) => ({ title }));
+  const of = (tenant: string) => (tenants ? [plain(tenant)] : []);
+  output.table(
+    titles('CAPABILITY', 'DOMAIN', 'LIFECYCLE', 'MONITORED', 'HELD BY', 'NOTE'),
+    known.map((each) => [
+      ...of(each.tenant_id),
+      each.capability_name,
+      plain(each.domain),
+      each.lifecycle,
+      each.monitored ? 'yes' : 'no',
+      each.held_by ?? '',
+      [each.frozen && `frozen: ${plain(each.frozen)}`, each.disqualified && `disqualified: ${plain(each.disqualified)}`]
+        .filter(Boolean)
+        .join('; '),
+    ]),
+  );
+  if (values.length === 0) return;
+  output.line();
+  output.table(
+    titles('CONFIGURATION', 'KEY', 'VALUE', 'OWNER', 'HELD BY'),
+    values.map((each) => [
+      ...of(each.tenant_id),
+      each.scope,
+      each.key === null ? '' : plain(each.key),
+      each.key === null ? '' : valueText(each.value),
+      each.owner_capability,
+      each.held_by ?? '',
+    ]),
+  );
+  const held =
+    known.filter(({ held_by }) => held_by !== null).length +
+    new Set(values.filter(({ held_by }) => held_by !== null).map(({ scope }) => scope)).size;
+  if (held > 0) output.note(`${plural(held, 'target')} held by contracts at work: \`writ contracts show ID\`.`);
+}

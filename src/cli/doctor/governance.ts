@@ -1,0 +1,124 @@
+/** Checks of governance: jobs that wait for a person, incidents that are open, probes that nobody asks. */
+import type { Session } from '../connection.js';
+import { oneLine, plural, span } from '../output.js';
+import type { Checks, Finding, Level } from './finding.js';
+
+export interface WaitingJob {
+  readonly job_id: string;
+  readonly title: string;
+  readonly status: 'AUDIT_PENDING' | 'ROLLBACK_FAILED';
+  readonly age_s: number;
+  /** Of a rollback that has failed. */
+  readonly incident_id: string | null;
+}
+
+const readWaiting = (db: Session) =>
+  db.rows<WaitingJob>(
+    `select g.job_id, c.title, g.status, extract(epoch from writ.now() - g.updated_at)::float8 as age_s, null::uuid as incident_id
+     from writ.governance_jobs g join writ.system_contracts c on c.contract_id = g.contract_id
+     where g.status = 'AUDIT_PENDING' and g.audit_verdict = 'INCONCLUSIVE' and (select count(*) from writ.governance_audits a where a.job_id = g.job_id) > 1
+     union all
+     select g.job_id, c.title, g.status, extract(epoch from writ.now() - i.opened_at)::float8, i.incident_id
+     from writ.incident i join writ.governance_jobs g on i.subject = 'governance_job/' || g.job_id join writ.system_contracts c on c.contract_id = g.contract_id
+     where i.resolved_at is null and g.status = 'ROLLBACK_FAILED' and g.resolved_by_job_id is null
+     order by 4 desc`,
+  );
+
+export function judgeWaiting(jobs: readonly WaitingJob[]): Finding[] {
+  if (jobs.length === 0) return [{ check: 'changes', level: 'ok', says: 'None waits for a person' }];
+  return jobs.map(({ job_id, title, status, age_s, incident_id }) => {
+    const since = `for ${span(age_s * 1_000)}`;
+    return status === 'ROLLBACK_FAILED'
+      ? {
+          check: 'changes',
+          level: 'error',
+          says: oneLine(`The rollback of “${title}” has failed, ${since}: ${job_id}`),
+          means: 'What it changed is not what it was before, and is held: no other contract can change it.',
+          remedy: `\`writ jobs show ${job_id}\` says why. Put it right, then \`writ jobs retry-rollback ${job_id}\`, or \`writ incidents resolve ${incident_id} --resolution TEXT\`.`,
+        }
+      : {
+          check: 'changes',
+          level: 'warning',
+          says: oneLine(`“${title}” is done, and its audit could not tell whether it is well, ${since}: ${job_id}`),
+          means: 'It is neither completed nor undone until a person decides who did not propose or approve it.',
+          remedy: `\`writ jobs show ${job_id}\` says why; then \`writ jobs resolve ${job_id} PASS --reason TEXT\`, or FAIL.`,
+        };
+  });
+}
+
+export interface OpenIncident {
+  readonly incident_id: string;
+  readonly severity: 'P1' | 'P2' | 'P3';
+  readonly summary: string;
+  readonly age_s: number;
+  /** How many are open in all. */
+  readonly open: number;
+}
+
+const named = 5;
+
+/** Without those of rollbacks: they are among the changes that wait. */
+const readIncidents = (db: Session) =>
+  db.rows<OpenIncident>(
+    `select i.incident_id, i.severity, i.summary, extract(epoch from writ.now() - i.opened_at)::float8 as age_s, (count(*) over ())::integer as open
+     from writ.incident i where i.resolved_at is null and i.subject not like 'governance_job/%' order by i.severity, i.opened_at limit $1`,
+    [named],
+  );
+
+const levels: Record<OpenIncident['severity'], Level> = { P1: 'error', P2: 'warning', P3: 'hint' };
+
+export function judgeIncidents(incidents: readonly OpenIncident[]): Finding[] {
+  const [first] = incidents;
+  if (!first) return [{ check: 'incidents', level: 'ok', says: 'None is open' }];
+  const findings = incidents.map(
+    ({ incident_id, severity, summary, age_s }): Finding => ({
+      check: 'incidents',
+      level: levels[severity],
+      says: oneLine(`${severity} open for ${span(age_s * 1_000)}: ${summary}`),
+      remedy: `See to it, then \`writ incidents resolve ${incident_id} --resolution TEXT\`.`,
+    }),
+  );
+  const more = first.open - incidents.length;
+  const last = findings.at(-1)?.level ?? 'warning';
+  return more > 0
+    ? [...findings, { check: 'incidents', level: last, says: `${more} more are open`, remedy: '`writ incidents list`' }]
+    : findings;
+}
+
+export interface ProbeFacts {
+  /** Those that workers ask. */
+  readonly asked: number;
+  /** Due for longer than a worker that is there could let pass. */
+  readonly late: number;
+  readonly name: string | null;
+  readonly capability: string | null;
+  readonly late_s: number | null;
+}
+
+/** Two minutes, or three turns of the probe's own. */
+async function readProbes(db: Session): Promise<ProbeFacts> {
+  const [row] = await db.rows<ProbeFacts>(
+    `with p as (select name, capability, extract(epoch from writ.now() - coalesce(due_at, put_at))::float8 as late_s, greatest(120, every_ms * 0.003) as bound_s from writ.probe where type in ('http', 'sql', 'prometheus'))
+     select (select count(*)::integer from p) as asked, (select count(*)::integer from p where late_s > bound_s) as late, w.name, w.capability, w.late_s
+     from (select 1) one left join lateral (select name, capability, late_s from p where late_s > bound_s order by late_s desc limit 1) w on true`,
+  );
+  return row as ProbeFacts;
+}
+
+export function judgeProbes({ asked, late, name, capability, late_s }: ProbeFacts): Finding {
+  if (late === 0)
+    return { check: 'probes', level: 'ok', says: asked === 0 ? 'None that workers ask' : `${plural(asked, 'probe')}, asked in time` };
+  return {
+    check: 'probes',
+    level: 'warning',
+    says: oneLine(`Nobody asks ${plural(late, 'probe')}; ${name} of ${capability} is due for ${span((late_s ?? 0) * 1_000)}`),
+    means: 'A capability whose probes have not answered lately counts as unhealthy, and nothing that touches it is done.',
+    remedy: 'Start a worker that executes changes: `writ worker`, or `governance: true` in your own.',
+  };
+}
+
+export const governanceChecks: Checks = {
+  changes: async (db) => judgeWaiting(await readWaiting(db)),
+  incidents: async (db) => judgeIncidents(await readIncidents(db)),
+  probes: async (db) => [judgeProbes(await readProbes(db))],
+};

@@ -1,0 +1,75 @@
+/** What the commands of governance share: who acts, in which tenant, and the governance of their database. */
+import { statSync } from 'node:fs';
+import type { Command } from 'commander';
+import { Governance } from '../../governance/governance.js';
+import { type Principal, principal } from '../../governance/keys.js';
+import type { AnyStepType } from '../../governance/steps.js';
+import { Secrets } from '../../secrets/secrets.js';
+import { uuid } from '../command.js';
+import { repeated } from '../commands/ledger/session.js';
+import { actor, inTurn, type Session } from '../connection.js';
+import { exitCodes, Failure } from '../failure.js';
+import { textOf } from '../files.js';
+
+export interface KeyOptions {
+  readonly keyFile?: string;
+}
+
+export interface TenantOptions {
+  readonly tenant?: string;
+}
+
+export interface StepOptions {
+  readonly steps?: readonly string[];
+}
+
+/** A key is never an argument: those are in the list of processes and in the history of the shell. */
+export const withKey = (command: Command): Command =>
+  command.option('--key-file <path>', 'a file that holds the key of who acts; otherwise the variable WRIT_KEY holds it');
+
+export const withTenant = (command: Command, words = 'whose it is; otherwise the default tenant'): Command =>
+  command.option('--tenant <tenant>', words);
+
+export const withSteps = (command: Command): Command =>
+  command.option('--steps <file>', 'a module that exports step types of your own, made by defineStep; may be repeated', repeated);
+
+export const contractId = uuid('A contract id is a UUID; `writ contracts list` shows them.');
+export const governanceJobId = uuid('The id of a governance job is a UUID; `writ jobs list` shows them.');
+
+/** Who acts. */
+export function whoActs({ keyFile }: KeyOptions): Principal {
+  const key = keyFile === undefined ? process.env.WRIT_KEY : textOf(keyFile, 'key file');
+  if (!key?.trim()) {
+    const empty = keyFile === undefined ? 'No key is given, so nobody knows who acts.' : `${keyFile} holds no key.`;
+    throw new Failure(
+      exitCodes.usage,
+      'not_authenticated',
+      empty,
+      'Give --key-file PATH, or set WRIT_KEY; a key is never an argument, for others can read those. `writ principals add` makes one.',
+    );
+  }
+  if (keyFile !== undefined && (statSync(keyFile).mode & 0o077) !== 0)
+    process.stderr.write(`${keyFile} can be read by others: chmod 600 ${keyFile}\n`);
+  return principal(key.trim());
+}
+
+export function governanceOf(db: Session, types: readonly AnyStepType[] = []): Governance {
+  const governance = new Governance({
+    db: inTurn(db),
+    actor: actor(),
+    key: undefined, // each call says who acts
+    listening: undefined,
+    secrets: new Secrets(undefined, 0),
+    register: async (job) => {
+      await db.gate('fn_job_kind_register($1, $2::text::jsonb, $3)', [job.kind, JSON.stringify(job.definition), actor()]);
+    },
+  });
+  governance.use(...types);
+  return governance;
+}
+
+export const tenantOf = ({ tenant }: TenantOptions): string => tenant ?? 'default';
+
+/** Calls a gate of somebody who acts, in a tenant: its parameters are who, what and where. */
+export const put = <Answer>(db: Session, gate: string, who: Principal, what: object, options: TenantOptions): Promise<Answer> =>
+  db.gate<Answer>(`${gate}($1, $2::text::jsonb, $3)`, [who.credential, JSON.stringify(what), tenantOf(options)]);

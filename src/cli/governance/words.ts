@@ -1,0 +1,100 @@
+/** What governance says, for people. Titles, reasons and values come from whoever proposes: they have no say over how they are shown. */
+import type { ContractState } from '../../machines/contract.js';
+import type { GovernanceJobState } from '../../machines/governance-job.js';
+import { oneLine, type Style, span } from '../output.js';
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the escape that colours and hidden text begin with is what is looked for.
+const deceptive = /[\u001b\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\u{e0000}-\u{e007f}]/gu;
+
+/** One line in which everything shows: nothing is hidden, coloured, or written backwards, so that nobody approves what they did not see. */
+export const plain = (text: unknown): string =>
+  oneLine(String(text).replace(deceptive, (character) => `\\u{${(character.codePointAt(0) as number).toString(16)}}`));
+
+/** A value as it stands somewhere; one that is not there is none. */
+export function valueText(value: unknown): string {
+  if (value === null || value === undefined) return 'none';
+  return typeof value === 'string' && /^[A-Z_]+$/.test(value) ? value : plain(JSON.stringify(value));
+}
+
+export interface Step {
+  readonly step_type: string;
+  readonly target: string;
+  readonly parameters: Readonly<Record<string, unknown>>;
+}
+
+/** What a step does. */
+export function stepWords({ step_type, target, parameters }: Step): string {
+  if (typeof parameters.undo_of === 'number') return plain(`restore ${target}`);
+  switch (step_type) {
+    case 'capability_enable':
+      return plain(`enable ${target}`);
+    case 'capability_disable':
+      return plain(`disable ${target}`);
+    case 'config_update':
+      return plain(`set ${target}#${String(parameters.key)}`);
+    case 'soak':
+      return `soak for ${span(Number(parameters.duration_ms))}`;
+    case 'signal_record':
+      return plain(`record the signal ${String(parameters.signal_type)}`);
+    default:
+      return plain(`${step_type} ${target}`);
+  }
+}
+
+/** What else there is to know of a step that changes nothing by itself, or says why. */
+export function stepNote({ step_type, parameters }: Step): string {
+  if (typeof parameters.undo_of === 'number') return `undoes step ${parameters.undo_of}`;
+  if (step_type === 'soak') return 'health is watched; if it fails, everything is undone';
+  return typeof parameters.reason === 'string' ? plain(parameters.reason) : '';
+}
+
+export const contractStyle: Readonly<Record<ContractState, Style>> = {
+  DRAFT: 'dim',
+  VALIDATED: 'yellow',
+  ELIGIBLE: 'cyan',
+  APPROVED: 'cyan',
+  ACTIVE: 'cyan',
+  COMPLETED: 'green',
+  FAILED: 'red',
+  REJECTED: 'red',
+  EXPIRED: 'yellow',
+};
+
+export const jobStyle: Readonly<Record<GovernanceJobState, Style>> = {
+  PENDING: 'dim',
+  RUNNING: 'cyan',
+  COMPLETED: 'green',
+  FAILED: 'red',
+  CANCELLED: 'yellow',
+  AUDIT_PENDING: 'cyan',
+  ROLLBACK_PENDING: 'yellow',
+  ROLLED_BACK: 'yellow',
+  ROLLBACK_FAILED: 'red',
+};
+
+export const healthStyle: Readonly<Record<string, Style>> = { HEALTHY: 'green', DEGRADED: 'yellow', UNHEALTHY: 'red' };
+
+/** The rules by which a contract may be approved at all, as sentences about one that does not keep them. */
+const rules: Readonly<Record<string, string>> = {
+  'E-100': 'its confidence is below 0.30',
+  'E-101': 'critical risk is escalated first',
+  'E-102': 'what it changes is frozen',
+  'E-103': 'it would change the system as a whole',
+  'E-104': 'what it changes is not healthy',
+  'E-001': 'its confidence is below 0.70',
+  'E-002': 'something that it names is not known',
+  'E-003': 'a signal blocks what it changes',
+  'E-004': 'it changes nothing',
+  'E-005': 'its source may not propose',
+  'E-006': 'the same was proposed lately',
+};
+
+export interface Verdict {
+  readonly rules?: readonly { readonly rule: string; readonly passed: boolean; readonly detail?: string }[];
+}
+
+/** Why a contract cannot be approved yet, or ever; one sentence per rule. */
+export const obstacles = (verdict: Verdict | null | undefined): string[] =>
+  (verdict?.rules ?? [])
+    .filter(({ passed }) => !passed)
+    .map(({ rule, detail }) => plain(`${rules[rule] ?? rule}${detail ? `: ${detail}` : ''} (${rule})`));

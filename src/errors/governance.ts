@@ -1,0 +1,292 @@
+import type { Entry } from './entry.js';
+
+/** Codes of governance: principals, contracts, governance jobs, health. Part of the registry. */
+export const governance = {
+  // Who asks.
+  not_authenticated: {
+    message: 'Nobody is known by this key.',
+    remedy: 'Give the key of a principal (`writ principals add` makes one), and see that it has not been disabled or replaced.',
+    status: 401,
+    retryable: false,
+  },
+  not_authorized: {
+    message: 'This principal has not the right to do that.',
+    remedy: 'Ask somebody who has, or have the right given with `writ principals put`.',
+    status: 403,
+    retryable: false,
+  },
+  agents_only_propose: {
+    message: 'An agent proposes and previews; it does nothing else.',
+    remedy: 'Have a person approve, and a person or a service activate.',
+    status: 403,
+    retryable: false,
+  },
+  own_contract: {
+    message: 'Whoever wants a change does not approve it.',
+    remedy: 'Ask another person.',
+    status: 403,
+    retryable: false,
+  },
+  invalid_principal: {
+    message: 'The principal cannot be so.',
+    remedy: 'See the detail: it names what is wrong.',
+    status: 400,
+    retryable: false,
+  },
+  principal_exists: {
+    message: 'There is a principal of this name.',
+    remedy: 'Choose another name, or change this one with `writ principals put`.',
+    status: 409,
+    retryable: false,
+  },
+  principal_not_found: {
+    message: 'There is no principal of this name.',
+    remedy: 'See `writ principals list`.',
+    status: 404,
+    retryable: false,
+  },
+  invalid_key: {
+    message: 'This is not a key of a principal.',
+    remedy: 'Use what `writ principals add` showed: it begins with writ_key_.',
+    status: 400,
+    retryable: false,
+  },
+  // Contracts.
+  invalid_contract: {
+    message: 'The contract cannot be so.',
+    remedy: 'See the detail: it names the step or the field.',
+    status: 400,
+    retryable: false,
+  },
+  scope_empty: {
+    message: 'The contract names nothing that it may affect.',
+    remedy: 'Name the capabilities and configuration scopes, exactly.',
+    status: 400,
+    retryable: false,
+  },
+  scope_violation: {
+    message: 'A step goes beyond the scope of its contract.',
+    remedy: 'Propose a contract whose scope names the target.',
+    status: 403,
+    retryable: false,
+  },
+  unknown_target: {
+    message: 'There is no such capability or configuration scope.',
+    remedy: 'Make it known first, with `writ capabilities put`.',
+    status: 404,
+    retryable: false,
+  },
+  unknown_step_type: {
+    message: 'No worker knows this type of step.',
+    remedy: 'Define it with defineStep, and start a worker that has it.',
+    status: 400,
+    retryable: false,
+  },
+  invalid_target: {
+    message: 'The capability or configuration cannot be so.',
+    remedy: 'See the detail.',
+    status: 400,
+    retryable: false,
+  },
+  change_needs_a_contract: {
+    message: 'What exists is changed by a contract.',
+    remedy: 'Propose the change with `writ contracts propose`.',
+    status: 403,
+    retryable: false,
+  },
+  contract_not_found: {
+    message: 'There is no such contract.',
+    remedy: 'See `writ contracts list`.',
+    status: 404,
+    retryable: false,
+  },
+  contract_exists: {
+    message: 'A contract with this id exists, with other content or by somebody else.',
+    remedy: 'Use a new id.',
+    status: 409,
+    retryable: false,
+  },
+  contract_terminal: {
+    message: 'The contract has come to its end.',
+    remedy: 'Propose a new one.',
+    status: 409,
+    retryable: false,
+  },
+  invalid_transition: {
+    message: 'That cannot happen in the state it is in.',
+    remedy: 'See the detail for the state.',
+    status: 400,
+    retryable: false,
+  },
+  approval_void: {
+    message: 'What was approved is not what would be done.',
+    remedy: 'Look at the preview again, and have it approved again.',
+    status: 409,
+    retryable: false,
+  },
+  approval_missing: {
+    message: 'Not enough persons have approved it.',
+    remedy: 'See `writ contracts show` for who has, and how many its risk asks for.',
+    status: 409,
+    retryable: false,
+  },
+  invalid_template: {
+    message: 'The template cannot be so.',
+    remedy: 'See the detail.',
+    status: 400,
+    retryable: false,
+  },
+  out_of_bounds: {
+    message: 'A parameter lies outside of what was approved for the template.',
+    remedy: 'Keep within its bounds, or propose a contract of its own.',
+    status: 403,
+    retryable: false,
+  },
+  template_exhausted: {
+    message: 'The template was activated as often as was approved.',
+    remedy: 'Propose it again.',
+    status: 409,
+    retryable: false,
+  },
+  template_cooling_down: {
+    message: 'The template was activated a short while ago.',
+    remedy: 'Wait until its pause is over.',
+    status: 409,
+    retryable: true,
+  },
+  not_eligible: {
+    message: 'The contract does not pass the rules of eligibility.',
+    remedy: 'The detail names them: see docs/governance.md.',
+    status: 409,
+    retryable: false,
+  },
+  stale_pre_value: {
+    message: 'A target has changed since the contract was approved.',
+    remedy: 'There is a new draft in its place: preview it and have it approved.',
+    status: 409,
+    retryable: false,
+  },
+  window_elapsed: {
+    message: 'The time in which the contract could be activated is over.',
+    remedy: 'There is a new draft in its place: preview it and have it approved.',
+    status: 409,
+    retryable: false,
+  },
+  already_activated: {
+    message: 'The contract was activated before; that happens once.',
+    remedy: 'The detail is its job: see `writ jobs show`.',
+    status: 409,
+    retryable: false,
+  },
+  target_held: {
+    message: 'Another contract is at work on a target.',
+    remedy: 'Wait until its job has ended; the detail names the target.',
+    status: 409,
+    retryable: true,
+  },
+  target_not_held: {
+    message: 'The contract has no hold on the target.',
+    remedy: 'This is a sign of tampering: look at the receipts of the contract.',
+    status: 409,
+    retryable: false,
+  },
+  target_not_read: {
+    message: 'What stands at a target outside the database was not read.',
+    remedy:
+      'Preview and activate with the definition of the step type at hand, on the command line with --steps FILE: it knows how to read it.',
+    status: 400,
+    retryable: false,
+  },
+  changes_frozen: {
+    message: 'Changes are frozen.',
+    remedy: 'Wait, have the freeze lifted, or break the glass with a reason.',
+    status: 409,
+    retryable: true,
+  },
+  // Governance jobs.
+  job_running: {
+    message: 'The governance job has begun.',
+    remedy: 'Stop its run with EMERGENCY_STOP: then what it did is undone.',
+    status: 409,
+    retryable: false,
+  },
+  run_is_governed: {
+    message: 'The run executes an approved change, and is not steered.',
+    remedy: 'Only EMERGENCY_STOP reaches it; what was done is undone then.',
+    status: 409,
+    retryable: false,
+  },
+  step_out_of_order: {
+    message: 'Steps of a governance job happen one after the other.',
+    remedy: 'Nothing: another worker has done it, or will.',
+    status: 409,
+    retryable: false,
+  },
+  step_not_begun: {
+    message: 'The step has not been written down as begun.',
+    remedy: 'Begin it first: how it is undone is recorded before it is done.',
+    status: 409,
+    retryable: false,
+  },
+  soak_not_over: {
+    message: 'The soak has not lasted as long as was approved.',
+    remedy: 'Wait for its end.',
+    status: 409,
+    retryable: true,
+  },
+  pre_value_conflict: {
+    message: 'A target is not what the contract left there.',
+    remedy: 'Somebody else has changed it; what this job did is undone. Propose again.',
+    status: 409,
+    retryable: false,
+  },
+  health_block: {
+    message: 'Health does not allow it.',
+    remedy: 'See `writ health`, and activate again when it is well.',
+    status: 409,
+    retryable: true,
+  },
+  duration_exceeded: {
+    message: 'The governance job has taken longer than it may.',
+    remedy: 'What it did is undone. Propose it with a longer max_duration_ms if it needs that.',
+    status: 409,
+    retryable: false,
+  },
+  rollback_conflict: {
+    message: 'A target was changed by another hand after the step: it is not overwritten.',
+    remedy: 'Look at the incident, put it right, and resolve it or have the rollback tried again.',
+    status: 409,
+    retryable: false,
+  },
+  verdict_stands: {
+    message: 'An audit that failed is acknowledged, not overturned.',
+    remedy: 'Nothing: that you have seen it is written down.',
+    status: 409,
+    retryable: false,
+  },
+  // Health.
+  invalid_probe: {
+    message: 'The probe cannot be so.',
+    remedy: 'See the detail.',
+    status: 400,
+    retryable: false,
+  },
+  invalid_signal: {
+    message: 'The signal cannot be so.',
+    remedy: 'See the detail.',
+    status: 400,
+    retryable: false,
+  },
+  incident_not_found: {
+    message: 'There is no such incident that is open.',
+    remedy: 'See `writ incidents list`.',
+    status: 404,
+    retryable: false,
+  },
+  freeze_not_found: {
+    message: 'There is no such freeze that lasts.',
+    remedy: 'See `writ freeze list`.',
+    status: 404,
+    retryable: false,
+  },
+} as const satisfies Record<string, Entry>;

@@ -1,0 +1,215 @@
+/** Governance of one connection: principals, targets, contracts, jobs, health. */
+import type pg from 'pg';
+import type { Queryable } from '../database/connection.js';
+import { gate, readRows } from '../database/gate.js';
+import { isConnectionLoss, WritRefusal } from '../errors/index.js';
+import type { HandledJob, JobKind } from '../queue/job.js';
+import type { Secrets } from '../secrets/secrets.js';
+import { type As, actorOf, Contracts, type ContractsHost } from './contracts.js';
+import { Flags, type FollowFlagsOptions } from './flags.js';
+import { governanceHandlers } from './handlers.js';
+import { GovernanceJob, type JobWaiters, waitersForJobs } from './jobs.js';
+import { newKey, principal } from './keys.js';
+import { turnProbes } from './probes.js';
+import type { AnyStepType } from './steps.js';
+
+export type Right = 'propose' | 'approve' | 'activate' | 'operate' | 'break_glass';
+
+export interface NewPrincipal {
+  readonly id: string;
+  readonly kind: 'person' | 'service' | 'agent';
+  /** Of an agent: for whom it acts. */
+  readonly onBehalfOf?: string;
+  readonly rights?: readonly Right[];
+  /** In one tenant only; in every one unless given. */
+  readonly tenant?: string;
+  /** What `newKey` made, where it has to be kept before it is valid; otherwise one is made here. */
+  readonly key?: string;
+}
+
+export interface PrincipalChange {
+  readonly rights?: readonly Right[];
+  /** What `newKey` made: the one before is no longer valid. */
+  readonly key?: string;
+  readonly disabled?: boolean;
+}
+
+export interface CapabilityItem {
+  readonly capability_name?: string;
+  readonly domain?: string;
+  readonly lifecycle?: string;
+  readonly monitored?: boolean;
+  readonly frozen?: string | null;
+  readonly disqualified?: string | null;
+  readonly scope?: string;
+  readonly owner_capability?: string;
+  readonly values?: Readonly<Record<string, unknown>>;
+}
+
+export interface ProbeOptions {
+  readonly name: string;
+  readonly capability?: string;
+  readonly type?: 'http' | 'sql' | 'prometheus' | 'heartbeat' | 'reported';
+  readonly config?: Readonly<Record<string, unknown>>;
+  readonly every_ms?: number;
+  readonly timeout_ms?: number;
+  readonly removed?: boolean;
+}
+
+export interface Health {
+  readonly system: string;
+  readonly domains: Readonly<Record<string, string>>;
+  readonly capabilities: readonly {
+    readonly capability: string;
+    readonly domain: string;
+    readonly status: string;
+    readonly why: string | null;
+    readonly monitored: boolean;
+  }[];
+}
+
+/** What a worker is told about governance. */
+export interface GovernedWork {
+  /** It also executes approved changes, audits them and asks probes; with step types of your own, or with `true` for those that are built in. */
+  readonly governance?: true | readonly AnyStepType[];
+}
+
+type In = As & { readonly tenant?: string };
+
+export class Governance {
+  readonly contracts: Contracts;
+  readonly #db: Queryable;
+  readonly #actor: string;
+  readonly #host: ContractsHost;
+  readonly #waiters: JobWaiters;
+  readonly #types = new Map<string, AnyStepType>();
+  readonly #listenConnection: pg.ClientConfig | undefined;
+  readonly #flags = new Set<Flags>();
+
+  constructor(host: {
+    readonly db: Queryable;
+    readonly actor: string;
+    readonly key: string | undefined;
+    readonly register: (job: JobKind<never, unknown>) => Promise<void>;
+    /** For LISTEN, past any pooler. */
+    readonly listening: string | undefined;
+    readonly secrets: Secrets;
+  }) {
+    this.#db = host.db;
+    this.#actor = host.actor;
+    this.#listenConnection =
+      host.listening === undefined ? undefined : { connectionString: host.listening, application_name: 'writ flags' };
+    this.#waiters = waitersForJobs(host.db);
+    const { db, key, register, secrets } = host;
+    this.#host = { db, key, register, secrets, types: this.#types, waiters: this.#waiters };
+    this.contracts = new Contracts(this.#host);
+  }
+
+  /** Makes step types of your own known to this connection, for proposals, previews and activations. A worker that executes them has them as handlers. */
+  use(...types: readonly AnyStepType[]): void {
+    for (const type of types) this.#types.set(type.type, type);
+  }
+
+  /** The handlers of governance for a worker: built-in step types, audits, what follows a failure, and these types of your own. */
+  handlers(transactions: pg.Pool | undefined, types: readonly AnyStepType[]): HandledJob[] {
+    this.use(...types);
+    return governanceHandlers({ db: this.#db, transactions, actor: this.#actor, onMoved: (jobId) => this.#moved(jobId) }, [
+      ...this.#types.values(),
+    ]);
+  }
+
+  /** What a worker does by the clock. */
+  async look(transactions: pg.Pool | undefined, workerId: string): Promise<number | undefined> {
+    const { next_ms } = await gate<{ next_ms?: number }>(this.#db, 'fn_governance_tick($1)', [workerId]);
+    const probes = await turnProbes(this.#db, transactions, workerId);
+    const next = Math.min(next_ms ?? Number.POSITIVE_INFINITY, probes ?? Number.POSITIVE_INFINITY);
+    return Number.isFinite(next) ? next : undefined;
+  }
+
+  /** A job that this process has moved, and one whose rollback it was: whoever waits hears of it at once. */
+  #moved(jobId: string): void {
+    void this.#rested(jobId).catch((error) => {
+      if (!isConnectionLoss(error)) throw error;
+    });
+  }
+
+  async #rested(jobId: string): Promise<void> {
+    if (!this.#waiters.waited) return;
+    const rows = await readRows(
+      this.#db,
+      `select x.job_id::text as id from writ.governance_jobs g join writ.governance_jobs x on x.job_id in (g.job_id, g.of_job_id)
+       where g.job_id = $1 and x.status in ('COMPLETED', 'CANCELLED', 'ROLLED_BACK', 'ROLLBACK_FAILED')`,
+      [jobId],
+    );
+    this.#waiters.hear(rows.map(({ id }) => String(id)));
+  }
+
+  /** Adds a principal and answers its key, which is shown once. */
+  async addPrincipal({ id, kind, onBehalfOf, rights, tenant, key = newKey(id) }: NewPrincipal): Promise<string> {
+    await this.#putPrincipal({ principal_id: id, kind, on_behalf_of: onBehalfOf, rights, tenant, ...kept(id, key), new: true });
+    return key;
+  }
+
+  /** Gives a principal other rights or another key, or says that it may no longer act. */
+  async changePrincipal(id: string, { rights, key, disabled }: PrincipalChange): Promise<void> {
+    await this.#putPrincipal({ principal_id: id, rights, disabled, ...(key !== undefined && kept(id, key)), new: false });
+  }
+
+  async #putPrincipal(put: object): Promise<void> {
+    await gate(this.#db, 'fn_principal_put($1::text::jsonb, $2)', [JSON.stringify(put), this.#actor]);
+  }
+
+  /** A governance job that exists. */
+  job(id: string): GovernanceJob {
+    return new GovernanceJob(this.#db, this.#waiters, id);
+  }
+
+  /** Makes capabilities and configuration known. */
+  async put(items: readonly CapabilityItem[], options: In = {}): Promise<void> {
+    await gate(this.#db, 'fn_capability_put($1, $2::text::jsonb, $3)', [
+      this.#credential(options),
+      JSON.stringify(items),
+      options.tenant ?? 'default',
+    ]);
+  }
+
+  async putProbe(probe: ProbeOptions, options: In = {}): Promise<void> {
+    await gate(this.#db, 'fn_probe_put($1, $2::text::jsonb, $3)', [
+      this.#credential(options),
+      JSON.stringify(probe),
+      options.tenant ?? 'default',
+    ]);
+  }
+
+  /** What a heartbeat, or somebody outside, says about a probe of type heartbeat or reported. */
+  async report(name: string, status: 'HEALTHY' | 'DEGRADED' | 'UNHEALTHY', detail = '', tenant = 'default'): Promise<void> {
+    await gate(this.#db, 'fn_probes_report($1::text::jsonb, $2)', [JSON.stringify([{ tenant, name, status, detail }]), this.#actor]);
+  }
+
+  health(tenant = 'default'): Promise<Health> {
+    return gate<Health>(this.#db, 'fn_health($1)', [tenant]);
+  }
+
+  /** Capabilities and values in memory, followed as they change. Begun with its `start`, ended with its `stop` or with this connection. */
+  flags(options: FollowFlagsOptions = {}): Flags {
+    const flags = new Flags({ db: this.#db, listenConnection: this.#listenConnection }, options);
+    this.#flags.add(flags);
+    return flags;
+  }
+
+  #credential(options: As): string {
+    return actorOf(this.#host, options).credential;
+  }
+
+  async close(): Promise<void> {
+    this.#waiters.close();
+    await Promise.all([...this.#flags].map((flags) => flags.stop()));
+  }
+}
+
+/** What the database keeps of a key. */
+function kept(id: string, key: string): { auth_sha256: string; public_key: string } {
+  const { id: of, authSha256, publicKey } = principal(key);
+  if (of !== id) throw new WritRefusal('invalid_principal', `this is a key for ${of}, and not for ${id}`);
+  return { auth_sha256: authSha256, public_key: publicKey };
+}

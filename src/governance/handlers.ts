@@ -1,0 +1,251 @@
+/** The work of governance: the steps of governance jobs, their audits, and what follows when a run has failed. Any worker with these handlers does it. */
+import { isDeepStrictEqual } from 'node:util';
+import type pg from 'pg';
+import { Coalescer } from '../database/coalescer.js';
+import type { Queryable } from '../database/connection.js';
+import { gate } from '../database/gate.js';
+import { isErrorCode, PermanentFailure, registry, WritRefusal } from '../errors/index.js';
+import type { Duration } from '../queue/duration.js';
+import { defineJob, type HandledJob, type JobKind } from '../queue/job.js';
+import type { JobContext, WorkItem } from '../queue/worker/context.js';
+import { pass } from '../queue/worker/fault-points.js';
+import { evidenceOf } from './probes.js';
+import type { AnyStepType, ChangeContext, ChangeStep, StepType } from './steps.js';
+
+export interface GovernanceHost {
+  readonly db: Queryable;
+  readonly transactions: pg.Pool | undefined;
+  readonly actor: string;
+  /** A governance job has come to rest, or moved. */
+  readonly onMoved: (jobId: string) => void;
+}
+
+interface Item {
+  readonly job: string;
+  readonly token: string;
+  readonly evidence?: Record<string, unknown>;
+  readonly read?: Record<string, unknown>;
+}
+
+type Applied = { readonly done: unknown } | { readonly reason: string; readonly detail?: string };
+
+/** The input of a step's queue job: that of its run. */
+interface GovernedInput {
+  readonly job: string;
+  readonly steps: readonly ChangeStep[];
+}
+
+/** What the worker hands to a handler of governance: with the way to commit by a gate of its own. */
+type StepContext = JobContext<GovernedInput> & Pick<WorkItem, 'commitWith'>;
+
+const inDatabase = ['capability_enable', 'capability_disable', 'config_update', 'signal_record'];
+const slotOf = ({ step_type, target, parameters }: ChangeStep) =>
+  step_type === 'config_update' ? `${target}#${String(parameters.key)}` : target;
+
+const isUndo = ({ parameters }: ChangeStep) => 'undo_of' in parameters;
+
+/** How often the health of a soak is looked at. */
+const lookEveryMs = 1_000;
+
+export function governanceHandlers(host: GovernanceHost, types: readonly AnyStepType[]): HandledJob[] {
+  const byType = new Map(types.map((type) => [type.type, type as unknown as StepType<unknown>]));
+  const applying = new Coalescer<{ readonly item: Item; readonly undoing: boolean }, Applied>(
+    async (items) => {
+      const sent = gate<Applied[]>(host.db, 'fn_changes_apply($1::text::jsonb, $2)', [
+        JSON.stringify(items.map(({ item }) => item)),
+        host.actor,
+      ]);
+      sent.catch(() => undefined); // looked at below; a fault point may wait in between
+      await pass(items.some(({ undoing }) => undoing) ? 'undo_sent' : 'change_sent');
+      return sent;
+    },
+    () => 1_000,
+  );
+
+  /** The effect, its event, its receipt and what follows, in one transaction. */
+  async function apply(context: StepContext, extra: Pick<Item, 'evidence' | 'read'> = {}): Promise<void> {
+    const undoing = isUndo(stepOf(context));
+    await context.commitWith(async ({ id, token }) => {
+      const answer = await applying.add({ item: { job: id, token, ...extra }, undoing });
+      if ('reason' in answer) throw failureOf(answer.reason, answer.detail);
+    });
+    await pass(undoing ? 'undone' : 'after_commit', context.job.id);
+  }
+
+  const stepOf = ({ input, step }: StepContext): ChangeStep => input.steps[Number(step?.stepId.slice(1)) - 1] as ChangeStep;
+  const evidenceFor = (context: StepContext, targets: readonly string[]) =>
+    evidenceOf(host.db, host.transactions, context.job.tenant, targets);
+
+  /** Targets whose capability has probes, as far as this process has learnt: a hint that saves a call, for the gate decides. */
+  const monitored = new Set<string>();
+
+  /** In the database: without evidence, if none is needed; a capability that has probes needs it. */
+  async function change(context: StepContext): Promise<void> {
+    const { target } = stepOf(context);
+    const known = `${context.job.tenant}/${target}`;
+    if (!monitored.has(known)) {
+      try {
+        return await apply(context);
+      } catch (error) {
+        if (!(error instanceof PermanentFailure) || error.code !== 'health_block') throw error;
+        monitored.add(known);
+      }
+    }
+    const evidence = await evidenceFor(context, [target]);
+    if (Object.keys(evidence).length === 0) monitored.delete(known);
+    await apply(context, { evidence });
+  }
+
+  async function begin(context: StepContext, evidence: object, found: object) {
+    return context.commitWith(
+      ({ id, token }) =>
+        gate<{
+          began_at: string;
+          now: string;
+          undo: boolean;
+          found: Record<string, unknown>;
+          applied?: Record<string, unknown>;
+          step?: ChangeStep;
+        }>(host.db, 'fn_change_begin($1::text::uuid, $2::text::uuid, $3::text::jsonb, $4::text::jsonb, $5)', [
+          id,
+          token,
+          JSON.stringify(evidence),
+          JSON.stringify(found),
+          host.actor,
+        ]).catch((error) => {
+          throw error instanceof WritRefusal ? failureOf(error.code, error.detail) : error;
+        }),
+      false,
+    );
+  }
+
+  /** Health is looked at until the time is over; the time goes on from where it began, whoever watches. */
+  async function soak(context: StepContext): Promise<void> {
+    const targets = [...new Set(context.input.steps.map(({ target }) => target))].filter((target) => target !== 'SYSTEM');
+    const { began_at, now } = await begin(context, await evidenceFor(context, targets), {});
+    const left = Date.parse(began_at) + Number(stepOf(context).parameters.duration_ms) - Date.parse(now);
+    const until = Date.now() + left;
+    for (;;) {
+      const wait = Math.min(lookEveryMs, until - Date.now());
+      if (wait > 0) await sleep(wait, context.signal);
+      const evidence = await evidenceFor(context, targets);
+      const sick = Object.entries(evidence).find(([, { status }]) => status === 'UNHEALTHY');
+      if (sick) throw failureOf('health_block', `probe ${sick[0]} in the soak: ${sick[1].detail}`);
+      if (Date.now() < until) {
+        await stillHealthy(context, targets);
+        continue;
+      }
+      await apply(context, { evidence });
+      return;
+    }
+  }
+
+  /** What signals and incidents say, which no probe does. */
+  async function stillHealthy(context: StepContext, targets: readonly string[]): Promise<void> {
+    const { capabilities } = await gate<{ capabilities: { capability: string; status: string; why: string | null }[] }>(
+      host.db,
+      'fn_health($1)',
+      [context.job.tenant],
+    );
+    const sick = capabilities.find(
+      ({ capability, status, why }) =>
+        targets.includes(capability) && status === 'UNHEALTHY' && !why?.startsWith('probe ') && !why?.startsWith('no probe'),
+    );
+    if (sick) throw failureOf('health_block', `${sick.capability} is unhealthy: ${sick.why}`);
+  }
+
+  /** A type of your own: read, written down as begun, done, and read again. */
+  async function own(type: StepType<unknown>, context: StepContext): Promise<void> {
+    const { tenant } = context.job;
+    const said = stepOf(context);
+    const undoing = isUndo(said);
+    const evidence = await evidenceFor(context, [said.target]);
+    const given: ChangeContext = { tenant, effectKey: context.effectKey, signal: context.signal, secret: context.secret };
+    const readNow = async (step: ChangeStep) => (await type.read(await type.inputOf(step), given)) ?? null;
+    const begun = await begin(context, evidence, undoing ? {} : { [slotOf(said)]: await readNow(said) });
+    await pass(undoing ? 'undo_begun' : 'change_begun', context.job.id);
+    const step = begun.step ?? said;
+    const slot = slotOf(step);
+    const input = await type.inputOf(step);
+    const found = begun.found[slot] ?? null;
+    if (!undoing) await type.apply(input, given);
+    else {
+      const now = await readNow(step);
+      if (!isDeepStrictEqual(now, found)) {
+        const applied = begun.applied?.[slot];
+        if (applied !== undefined && !isDeepStrictEqual(now, applied))
+          throw failureOf('rollback_conflict', `${slot} was changed by another hand`);
+        await type.revert(found, input, given);
+      }
+    }
+    await pass(undoing ? 'undo_made' : 'change_made', context.job.id);
+    await apply(context, { evidence: await evidenceFor(context, [said.target]), read: { [slot]: await readNow(step) } });
+  }
+
+  async function audit({ input, job, signal, secret }: JobContext<{ job: string }>): Promise<void> {
+    const { tenant, steps, targets } = await gate<{ tenant: string; steps: ChangeStep[]; targets: string[] }>(
+      host.db,
+      'fn_governed_read($1::text::uuid)',
+      [input.job],
+    );
+    const read: Record<string, unknown> = {};
+    for (const step of steps) {
+      const type = byType.get(step.step_type);
+      if (type) read[slotOf(step)] = (await type.read(await type.inputOf(step), { tenant, signal, secret })) ?? null;
+      else if (!inDatabase.includes(step.step_type) && step.step_type !== 'soak')
+        throw new WritRefusal('unknown_step_type', step.step_type);
+    }
+    const evidence = await evidenceOf(host.db, host.transactions, job.tenant, targets);
+    await gate(host.db, 'fn_governance_audit($1::text::uuid, $2::text::jsonb, $3::text::jsonb, $4)', [
+      input.job,
+      JSON.stringify(evidence),
+      JSON.stringify(read),
+      host.actor,
+    ]);
+    await pass('audited', job.id);
+    host.onMoved(input.job);
+  }
+
+  async function ended({ input }: JobContext<{ job: string }>): Promise<void> {
+    await gate(host.db, 'fn_governance_ended($1::text::uuid, $2)', [input.job, host.actor]);
+    host.onMoved(input.job);
+  }
+
+  return [
+    ...inDatabase.map((name) => kind(name).handle(change as never)),
+    kind('soak', { attempts: 100, timeout: '7d' }).handle(soak as never),
+    kind('audit').handle(audit as never),
+    kind('ended', { attempts: 100 }).handle(ended as never),
+    ...[...byType.values()].map((type) => type.job.handle(((context: StepContext) => own(type, context)) as never)),
+  ];
+}
+
+/** The kinds that the schema has, as it has them. */
+function kind(name: string, { attempts = 10, timeout = '5m' }: { attempts?: number; timeout?: Duration } = {}): JobKind<never, unknown> {
+  return defineJob<never>(`governance.${name}`, { retry: { attempts, base: '200ms', cap: '30s' }, timeout }) as unknown as JobKind<
+    never,
+    unknown
+  >;
+}
+
+/** A refusal of the gate: what no repetition can change fails for good. */
+function failureOf(code: string, detail: string | undefined): Error {
+  const retryable = isErrorCode(code) && registry[code].retryable && code !== 'health_block';
+  if (code === 'lease_lost' || code === 'already_committed' || retryable) return new WritRefusal(code as 'lease_lost', detail);
+  return new PermanentFailure(detail ?? code, { code });
+}
+
+function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(signal.reason);
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', stop);
+      resolve();
+    }, ms);
+    signal.addEventListener('abort', stop, { once: true });
+  });
+}

@@ -1,0 +1,159 @@
+/** What a contract can be made of: changes of capabilities and configuration, soaks, signals, and types of your own. */
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import { WritRefusal } from '../errors/index.js';
+import { type Duration, milliseconds } from '../queue/duration.js';
+import { defineJob, type JobKind, type JobOptions } from '../queue/job.js';
+import { parseWith } from '../queue/schema.js';
+
+/** A step as a contract holds it. */
+export interface ChangeStep {
+  readonly step_type: string;
+  readonly target: string;
+  readonly parameters: Readonly<Record<string, unknown>>;
+}
+
+export type Lifecycle = 'PREVIEW' | 'LAUNCHED' | 'DEPRECATED';
+
+/** Enables a capability. */
+export const enable = (capability: string, lifecycle: Lifecycle = 'LAUNCHED'): ChangeStep => ({
+  step_type: 'capability_enable',
+  target: capability,
+  parameters: { target_lifecycle: lifecycle },
+});
+
+/** Disables a capability. */
+export const disable = (capability: string, reason: string): ChangeStep => ({
+  step_type: 'capability_disable',
+  target: capability,
+  parameters: { reason },
+});
+
+/** Sets a value of a configuration; null takes it away. */
+export const configure = (scope: string, key: string, value: unknown): ChangeStep => ({
+  step_type: 'config_update',
+  target: scope,
+  parameters: { key, new_value: value },
+});
+
+/** A parameter of a template, in place of a value. */
+export const param = (name: string): { readonly $param: string } => ({ $param: name });
+
+/** Watches the health of everything that the contract affects for so long. If it fails, everything is undone. */
+export const soak = (duration: Duration): ChangeStep => ({
+  step_type: 'soak',
+  target: 'SYSTEM',
+  parameters: { duration_ms: Math.max(1, Math.round(milliseconds(duration))) },
+});
+
+/** Writes down a governance signal. */
+export const recordSignal = (signalType: string, reason?: string): ChangeStep => ({
+  step_type: 'signal_record',
+  target: 'SYSTEM',
+  parameters: { signal_type: signalType, decision: 'EXECUTING', ...(reason !== undefined && { reason }) },
+});
+
+/** What a step type of your own is given. */
+export interface ChangeContext {
+  readonly tenant: string;
+  /** The same in every attempt of this step, and another for its undoing: give it to services that know idempotency keys. */
+  readonly effectKey: string;
+  readonly signal: AbortSignal;
+  /** A secret by its name, from where the worker looks for them; it stays in memory. */
+  secret(name: string): Promise<string>;
+}
+
+export interface StepTypeOptions<Input> {
+  /** A Standard Schema of what is to stand there. */
+  readonly input?: StandardSchemaV1<unknown, Input>;
+  /** The name of what is changed, as a scope names it: `flag:checkout`. */
+  target(input: Input): string;
+  /** What stands there now. It is hashed, sealed and compared: answer what matters, and nothing that changes by itself. */
+  read(input: Input, context: Pick<ChangeContext, 'tenant' | 'signal' | 'secret'>): Promise<unknown>;
+  /** Puts it there. May be called again after a crash: use the effectKey, or make it so that a second time does no harm. */
+  apply(input: Input, context: ChangeContext): Promise<unknown>;
+  /** Puts back what was found. */
+  revert(found: unknown, input: Input, context: ChangeContext): Promise<unknown>;
+  /** How often it is tried and how long it may take. */
+  readonly retry?: JobOptions['retry'];
+  readonly timeout?: Duration;
+}
+
+export interface StepType<Input> extends StepTypeOptions<Input> {
+  (input: Input): ChangeStep;
+  readonly type: string;
+  readonly job: JobKind<never, unknown>;
+  /** The input in the parameters of a step. */
+  inputOf(step: ChangeStep): Promise<Input>;
+}
+
+/** A step type of any input, as workers and previews take it. */
+export interface AnyStepType extends Omit<StepType<never>, 'input' | 'inputOf'> {
+  readonly input?: StandardSchemaV1<unknown, unknown>;
+  inputOf(step: ChangeStep): Promise<unknown>;
+}
+
+const builtIn = ['capability_enable', 'capability_disable', 'config_update', 'signal_record', 'soak', 'audit', 'ended'];
+
+/** Defines a type of step: something outside, or in your own tables, that is read, changed and put back under the same rules as everything else. */
+export function defineStep<Input>(type: string, options: StepTypeOptions<Input>): StepType<Input> {
+  if (!/^[a-z][a-z0-9_]{0,49}$/.test(type) || builtIn.includes(type))
+    throw new WritRefusal('unknown_step_type', `${type} is not a name for a type of step`);
+  const step = (input: Input): ChangeStep => ({ step_type: type, target: options.target(input), parameters: { value: input } });
+  const { retry, timeout = '5m' } = options;
+  const job = defineJob<never>(`governance.${type}`, {
+    retry: retry ?? { attempts: 5, base: '200ms', cap: '30s' },
+    timeout,
+  }) as unknown as JobKind<never, unknown>;
+  const inputOf = async ({ parameters: { value } }: ChangeStep) =>
+    (options.input ? await parseWith(options.input, value, type) : value) as Input;
+  return Object.assign(step, { ...options, type, job, inputOf });
+}
+
+/** What a change of each type may say; what it must, first. A key that nobody reads is a mistake in the spelling of one that matters. */
+const fields: Readonly<Record<string, readonly [must: readonly string[], may: readonly string[]]>> = {
+  capability_enable: [['capability_name'], ['target_lifecycle']],
+  capability_disable: [['capability_name', 'reason'], []],
+  configuration_update: [['scope', 'key', 'new_value'], ['old_value']],
+  parameter_change: [['scope', 'parameters'], []],
+  soak: [['duration'], []],
+  signal_record: [['signal_type'], ['reason']],
+};
+
+function checkFields(change: Record<string, unknown>, n: number): void {
+  const [must, may] = fields[String(change.type)] ?? [];
+  const wrong = (what: string) => new WritRefusal('invalid_contract', `Change ${n + 1}, ${String(change.type)}: ${what}`);
+  if (!must || !may)
+    throw new WritRefusal(
+      'invalid_contract',
+      `Change ${n + 1} has no type that is one: ${String(change.type)}. Types are ${Object.keys(fields).join(', ')}`,
+    );
+  const missing = must.find((name) => change[name] === undefined);
+  if (missing !== undefined) throw wrong(`it has no ${missing}`);
+  const unread = Object.keys(change).find((name) => name !== 'type' && !must.includes(name) && !may.includes(name));
+  if (unread !== undefined) throw wrong(`nobody reads ${unread}; it may say ${[...must, ...may].join(', ')}`);
+}
+
+/** Changes as the contract's specification names them, and parameter changes of many keys, as steps. */
+export function stepsOf(changes: readonly Record<string, unknown>[]): ChangeStep[] {
+  return changes.flatMap((change, n): ChangeStep[] => {
+    if (typeof change.step_type === 'string') return [change as unknown as ChangeStep];
+    checkFields(change, n);
+    const { type, scope, capability_name: capability } = change as Record<string, string>;
+    switch (type) {
+      case 'capability_enable':
+        return [enable(String(capability), (change.target_lifecycle ?? 'LAUNCHED') as Lifecycle)];
+      case 'capability_disable':
+        return [disable(String(capability), String(change.reason ?? ''))];
+      case 'configuration_update':
+        return [configure(String(scope), String(change.key), change.new_value)];
+      case 'parameter_change':
+        return Object.entries((change.parameters ?? {}) as Record<string, unknown>).map(([key, value]) =>
+          configure(String(scope), key, value),
+        );
+      case 'soak':
+        return [soak(change.duration as Duration)];
+      default:
+        return [recordSignal(String(change.signal_type), change.reason === undefined ? undefined : String(change.reason))];
+    }
+  });
+}

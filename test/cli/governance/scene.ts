@@ -1,0 +1,106 @@
+/** A database, a folder for keys and files, and commands that are run by somebody. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach } from 'vitest';
+import { type TestDatabase, testDatabase } from '../../../src/testing/index.js';
+import { type Ended, json, type Running, start, writ } from '../run.js';
+
+export type Who = 'ops' | 'ada' | 'bob' | 'robo' | 'deployer';
+
+export interface Scene {
+  readonly db: TestDatabase;
+  readonly env: Record<string, string>;
+  readonly folder: string;
+  readonly keyOf: (who: Who) => string;
+  /** Makes ops, ada, bob, robo (who acts for ops) and deployer, and checkout, search and limits. */
+  people(): Promise<void>;
+  file(name: string, text: string): string;
+  as(who: Who, ...args: string[]): Promise<Ended>;
+  jsonAs<T = Record<string, unknown>>(who: Who, ...args: string[]): Promise<T>;
+  /** A worker, until the test is over. */
+  work(...args: string[]): Promise<Running>;
+}
+
+export const launch = `
+title: Launch checkout
+description: After the tests of last week.
+risk: high
+scope: [checkout, limits]
+steps:
+  - { type: capability_enable, capability_name: checkout, target_lifecycle: PREVIEW }
+  - { type: configuration_update, scope: limits, key: max, new_value: 200 }
+  - { type: parameter_change, scope: limits, parameters: { burst: 5 } }
+  - { type: soak, duration: 200ms }
+  - { type: capability_enable, capability_name: checkout }
+`;
+
+export const things = `
+- { capability_name: checkout, domain: shop }
+- { capability_name: search, domain: shop, lifecycle: LAUNCHED }
+- { scope: limits, owner_capability: checkout, values: { max: 100 } }
+`;
+
+export function scene(): Scene {
+  let db: TestDatabase;
+  let folder: string;
+  let env: Record<string, string>;
+  let running: Running[];
+  beforeEach(async () => {
+    db = await testDatabase();
+    folder = mkdtempSync(join(tmpdir(), 'writ-governance-'));
+    env = { DATABASE_URL: db.connectionString, FLAGS: folder };
+    running = [];
+  });
+  afterEach(async () => {
+    for (const each of running) each.kill('SIGKILL');
+    await Promise.all(running.map((each) => each.ended));
+    rmSync(folder, { recursive: true, force: true });
+    await db.drop();
+  });
+  const keyOf = (who: Who) => join(folder, `${who}.key`);
+  const file = (name: string, text: string) => {
+    const path = join(folder, name);
+    writeFileSync(path, text);
+    return path;
+  };
+  return {
+    get db() {
+      return db;
+    },
+    get env() {
+      return env;
+    },
+    get folder() {
+      return folder;
+    },
+    keyOf,
+    file,
+    async people() {
+      const writ = await db.connect();
+      const add = async (id: Who, kind: 'person' | 'service' | 'agent', more: object = {}) =>
+        writeFileSync(keyOf(id), await writ.governance.addPrincipal({ id, kind, ...more }), { mode: 0o600 });
+      await add('ops', 'person', { rights: ['propose', 'approve', 'activate', 'operate', 'break_glass'] });
+      await Promise.all([
+        add('ada', 'person'),
+        add('bob', 'person'),
+        add('deployer', 'service'),
+        add('robo', 'agent', { onBehalfOf: 'ops' }),
+      ]);
+      const put = await writ_(['capabilities', 'put', '--file', file('things.yaml', things), '--key-file', keyOf('ops')]);
+      if (put.code !== 0) throw new Error(put.stderr);
+    },
+    as: (who, ...args) => writ_([...args, '--key-file', keyOf(who)]),
+    jsonAs: (who, ...args) => json([...args, '--key-file', keyOf(who)], { env }),
+    async work(...args) {
+      const worker = start(['worker', ...args], { env });
+      running.push(worker);
+      await worker.saying(/Working on/);
+      return worker;
+    },
+  };
+
+  function writ_(args: readonly string[]): Promise<Ended> {
+    return writ(args, { env });
+  }
+}
