@@ -128,7 +128,7 @@ describe('list and show', () => {
     const { stdout } = await run(['runs', 'show', runId], { env });
     expect(stdout).toMatch(/^✓ reserve .*↩ undone$/m);
     expect(stdout).toMatch(/^✗ charge .*handler_error: card declined/m);
-    expect(stdout).toContain('input        {"id":"o-1","fails":true}');
+    expect(stdout).toContain('input    {"id":"o-1","fails":true}');
     expect(stdout).not.toContain('\u001b[2J');
     expect(await json(['runs', 'show', runId], { env })).toMatchObject({
       snapshot: { status: 'FAILED', undone: true },

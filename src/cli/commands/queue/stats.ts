@@ -35,6 +35,7 @@ const byKind = `
   left join writ.v_job_queue_in_progress p using (job_kind)
   left join (select job_kind, count(*) as dead_letter from (
     select q.job_kind from ${jobsInStatus('dead_letter')} order by e.job_id desc limit ${lookedUp}) q group by job_kind) d using (job_kind)
+  where k.registered_by <> 'migration' or b.backlog > 0 or p.in_progress > 0 or d.dead_letter > 0 -- of what is built in, only what there is
   order by backlog desc, job_kind`;
 
 export const readHealth = (db: Session): Promise<Health> => db.gate<Health>('fn_job_queue_health()');
