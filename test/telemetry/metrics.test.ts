@@ -77,7 +77,7 @@ async function everything(): Promise<void> {
         await lost.opened;
       }),
     ],
-    { lease: '600ms', poll: '10m', onError: () => undefined },
+    { lease: '3s', poll: '10m', onError: () => undefined },
   );
   await begun.opened;
   await db.query(`update writ_data.job_lease set leased_until = writ.now() - interval '1 second'`);
