@@ -2228,7 +2228,7 @@ grant execute on function writ.fn_contract_preview(text,uuid,jsonb) to dot_execu
 grant execute on function writ.fn_contract_preview(text,uuid,jsonb) to workflow_admin;
 
 -- function writ.fn_contract_propose(p_key text, p_content text, p_about jsonb, p_tenant_id text DEFAULT 'default'::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 7d0cd2fe51ac87488ad6b1036f2c4270
+--   plpgsql, volatile, security definer; owner writ_owner; body f785239027121b15b4c809f6ef17b0d8
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set plan_cache_mode=force_generic_plan
@@ -2265,7 +2265,7 @@ grant execute on function writ.fn_freeze_put(text,jsonb,text) to dot_executor;
 grant execute on function writ.fn_freeze_put(text,jsonb,text) to workflow_admin;
 
 -- function writ.fn_governance_audit(p_job_id uuid, p_evidence jsonb, p_read jsonb, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 60a5e32e3c29e75ffb36e4a0bda38cd6
+--   plpgsql, volatile, security definer; owner writ_owner; body e7ea980a1352b3fafed6cfe1c3afafca
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set plan_cache_mode=force_generic_plan
@@ -2285,7 +2285,7 @@ grant execute on function writ.fn_governance_ended(uuid,text) to dot_executor;
 grant execute on function writ.fn_governance_ended(uuid,text) to workflow_admin;
 
 -- function writ.fn_governance_policy_publish(p_key text, p_document jsonb, p_tenant_id text DEFAULT 'default'::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body d1a96756b366051080b4212166e4b1be
+--   plpgsql, volatile, security definer; owner writ_owner; body 5acd48d49f01e279cca92cb5581f216d
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_governance_policy_publish(text,jsonb,text) to dot_executor;
 grant execute on function writ.fn_governance_policy_publish(text,jsonb,text) to workflow_admin;
@@ -2865,7 +2865,7 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 --   sql, stable; owner writ_owner; body cbdf618e13925297cab6cbd9a9ea4cea
 
 -- function writ_data.apply_change(p_run uuid, p_step integer, p_evidence jsonb, p_read jsonb, p_actor text, p_at timestamp with time zone) returns jsonb
---   plpgsql, volatile; owner writ_owner; body 40ef3e2ffcdae1197c3a5a9076f9d112
+--   plpgsql, volatile; owner writ_owner; body f956be61fd9141dc71fcb9e047f34312
 
 -- function writ_data.approval_hash(p_contract uuid, p_content text, p_policy integer, p_pre_state text) returns bytea
 --   sql, immutable; owner writ_owner; body f27bb262d422741d8338894ed470d6dd
@@ -2902,6 +2902,9 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 -- function writ_data.begin_step(r writ_data.run, s writ_data.plan_step, p_attempt smallint, p_actor text, p_at timestamp with time zone) returns boolean
 --   plpgsql, volatile; owner writ_owner; body dada62116dd4fdc5ccfef8695319c612
 --   set enable_seqscan=off
+
+-- function writ_data.built_in_policy() returns jsonb
+--   sql, immutable; owner writ_owner; body 10bfb783a95038416d30615c01c6a4ae
 
 -- function writ_data.canonical(p_value jsonb) returns text
 --   plpgsql, immutable; owner writ_owner; body 09a792f1dc6fc0750b0e4c2cc865aaae
@@ -2963,6 +2966,9 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 -- function writ_data.event_document(b writ_data.event_batch) returns text
 --   sql, stable; owner writ_owner; body c83b09d2559d494dd13f93b256f2e448
 
+-- function writ_data.evidence_text(p_evidence jsonb) returns text
+--   sql, immutable; owner writ_owner; body 239b90184fcbaf81589ee4b3a197367a
+
 -- function writ_data.fact_id(p_batch_id uuid, p_ordinal bigint) returns uuid
 --   sql, immutable; owner writ_owner; body a468bfd41a56de8b0b3d2710aeb19bd2
 
@@ -2986,7 +2992,7 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 --   plpgsql, volatile; owner writ_owner; body a917286a9dcd72af98d20f0f71b29abe
 
 -- function writ_data.governance_policy_of(p_tenant text, OUT version integer, OUT document jsonb) returns record
---   sql, stable; owner writ_owner; body 1ae1cfe09ccc125970c1215b2b8511f5
+--   sql, stable; owner writ_owner; body 6767ab01a90b4ff057189e0ddd0fd5b3
 
 -- function writ_data.governance_receipt(p_tenant text, p_stream text, p_seq bigint, p_status text, p_reason text, p_context jsonb, p_at timestamp with time zone) returns bigint
 --   plpgsql, volatile; owner writ_owner; body 649ec410addff205b406dd1ad95e59ab
@@ -3176,7 +3182,7 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 --   plpgsql, volatile; owner writ_owner; body 54bc71082cd8f78e4f45f335675a7297
 
 -- function writ_data.revert_change(g writ_data.governance_job, c writ_data.contract, p_step integer, p_evidence jsonb, p_read jsonb, p_actor text, p_at timestamp with time zone) returns jsonb
---   plpgsql, volatile; owner writ_owner; body fda4c5062ead2c5f3a7fad51f61de8e7
+--   plpgsql, volatile; owner writ_owner; body cb44b49955eae482ec53584a1a5c731e
 
 -- function writ_data.rollback_failed(p_job uuid, p_reason text, p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body fe474af78c218d629f2bb252ffbbe0f0
@@ -3295,7 +3301,7 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 --   sql, volatile; owner writ_owner; body f4ac00a18ed6af3d2a514db3763bd9ee
 
 -- function writ_data.submit_contract(p_contract uuid, p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body b6fd0127e28c6a4634ca63b76ac602d6
+--   plpgsql, volatile; owner writ_owner; body 2e92b30f950a1698bb30c20abbd61d0c
 
 -- function writ_data.subscribed_kinds(p_holder text, p_lease_name text, p_kinds text[]) returns TABLE(job_kind text, priority_floor smallint)
 --   plpgsql, stable; owner writ_owner; body 574706e5016a65d2f42878ffeb31fde0
@@ -3370,7 +3376,7 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 --   plpgsql, volatile; owner writ_owner; body 5aa6f43d05f930593b3331ab8e5ea053
 
 -- function writ_data.wrong_with(p_tenant text, p_scope text[], p_steps jsonb, OUT code text, OUT detail text) returns record
---   plpgsql, stable; owner writ_owner; body 83d4f93ae751b67c962473aa670ff663
+--   plpgsql, stable; owner writ_owner; body e4b920aed6f20f8417a10a74fba81446
 
 -- function writ_data.wrong_with_template(p_content jsonb) returns text
 --   sql, immutable; owner writ_owner; body 84cb360ad900f12af1d55af8c1b26570

@@ -380,7 +380,6 @@ insert into writ_data.event_type_registry (event_type, event_domain, event_strea
   ('governance.change_applied', 'governance', 'update', 'info', 'A step of a governance job has changed its target.'),
   ('governance.change_reverted', 'governance', 'update', 'warning', 'A rollback step has restored its target.'),
   ('governance.audited', 'governance', 'review', 'info', 'A governance job was audited.'),
-  ('governance.target_changed', 'governance', 'update', 'info', 'A capability or a value has changed.'),
   ('health.signal_recorded', 'health', 'health', 'info', 'A signal about health was recorded.'),
   ('health.incident_opened', 'health', 'health', 'critical', 'An incident is open.'),
   ('health.incident_resolved', 'health', 'health', 'info', 'An incident is resolved.');

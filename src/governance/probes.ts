@@ -52,9 +52,14 @@ async function fetched(probe: Probe, url: URL): Promise<Response> {
 }
 
 async function textOf(response: Response): Promise<string> {
-  const bytes = await response.arrayBuffer();
-  if (bytes.byteLength > mostBytes) throw new Error('its answer is too large');
-  return Buffer.from(bytes).toString('utf8');
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const part of response.body ?? []) {
+    bytes += part.length;
+    if (bytes > mostBytes) throw new Error('its answer is too large');
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString('utf8');
 }
 
 /** Healthy: a status from 200 to 299, or the one that is expected; degraded: its JSON says so with "status". */
@@ -88,14 +93,14 @@ function judged(value: number, config: Probe['config']): Said {
   return { status, detail: `the value is ${value}` };
 }
 
-/** The first value of the first row: true, or a number against the bounds. In a transaction that cannot write. */
+/** The first value of the first row: true, or a number against the bounds. In a transaction that cannot write, and one statement, so that it cannot end that. */
 async function askDatabase(probe: Probe, transactions: pg.Pool | undefined): Promise<Said> {
   if (!transactions) throw new Error('there is no connection for it');
   const client = await transactions.connect();
   try {
     await client.query('begin read only');
     await client.query(`set local statement_timeout = ${Math.round(probe.timeout_ms)}`);
-    const { rows } = await client.query(String(probe.config.query));
+    const { rows } = await client.query({ text: String(probe.config.query), queryMode: 'extended' } as pg.QueryConfig);
     const value: unknown = Object.values((rows[0] ?? {}) as object)[0];
     if (typeof value === 'boolean' || value === undefined || value === null)
       return { status: value === true ? 'HEALTHY' : 'UNHEALTHY', detail: `the query says ${String(value)}` };

@@ -1,37 +1,10 @@
 /** What a step put is in the event of its end, in its snapshot, and in that of its run. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import {
-  type ArtifactRef,
-  type ArtifactStore,
-  defineJob,
-  definePlan,
-  emptySnapshot,
-  fileArtifacts,
-  type JobContext,
-  reduce,
-  type Writ,
-} from '../../src/index.js';
-import { type TestDatabase, testDatabase } from '../../src/testing/index.js';
+import { describe, expect, test } from 'vitest';
+import { type ArtifactRef, defineJob, definePlan, emptySnapshot, type JobContext, reduce } from '../../src/index.js';
+import { scene } from './scene.js';
 
-let db: TestDatabase;
-let writ: Writ;
-let folder: string;
-let store: ArtifactStore;
-
-beforeEach(async () => {
-  db = await testDatabase();
-  folder = mkdtempSync(join(tmpdir(), 'writ-artifacts-'));
-  store = fileArtifacts({ folder, retention: { '*': '30d' } });
-  writ = await db.connect({ artifacts: store });
-});
-afterEach(async () => {
-  await db.drop();
-  rmSync(folder, { recursive: true, force: true });
-});
+const s = scene();
 
 const build = defineJob<unknown>('build', { retry: { attempts: 2, base: '1ms' } });
 const after = defineJob<unknown>('after');
@@ -41,8 +14,8 @@ const plan = definePlan('pipeline', { version: '1.0.0' }, (p) => {
 });
 
 async function done(handler: (context: JobContext<unknown>) => Promise<unknown>) {
-  await writ.work([build.handle(handler), after.handle(() => 'ok')], { poll: '20ms' });
-  const run = await writ.start(plan);
+  await s.writ.work([build.handle(handler), after.handle(() => 'ok')], { poll: '20ms' });
+  const run = await s.writ.start(plan);
   const snapshot = await run.finished();
   return { runId: run.runId, snapshot, of: (stepId: string) => snapshot.steps.find((step) => step.stepId === stepId)?.artifacts };
 }
@@ -68,8 +41,8 @@ describe.each(endings)('a step that %s', (name, ends) => {
     expect(of('after')).toEqual([expect.objectContaining({ kind: 'output' })]);
     expect(refs[0]?.uri).toContain(runId);
     const [found] = (of('build') ?? []).filter(({ kind }) => kind === 'report');
-    expect(await text(await store.get(found as ArtifactRef))).toBe('report');
-    expect(await db.query('select status from writ.job_queue')).toEqual([{ status: 'succeeded' }, { status: 'succeeded' }]);
+    expect(await text(await s.store.get(found as ArtifactRef))).toBe('report');
+    expect(await s.db.query('select status from writ.job_queue')).toEqual([{ status: 'succeeded' }, { status: 'succeeded' }]);
   });
 });
 
@@ -78,12 +51,12 @@ test('what a failed attempt put is not in the log', async () => {
     await artifacts.put(`attempt ${job.attempt}`, { kind: 'report' });
     if (job.attempt === 1) throw new Error('again');
   });
-  expect(await Promise.all((of('build') ?? []).map(async (ref) => text(await store.get(ref))))).toEqual(['attempt 2']);
+  expect(await Promise.all((of('build') ?? []).map(async (ref) => text(await s.store.get(ref))))).toEqual(['attempt 2']);
 });
 
 test('the log says it all: it reduces to the same references', async () => {
   const { runId, snapshot } = await done(({ artifacts }) => artifacts.put('x', { kind: 'report' }));
-  const replayed = reduce(emptySnapshot(runId), await writ.runs.events(runId));
+  const replayed = reduce(emptySnapshot(runId), await s.writ.runs.events(runId));
   expect(replayed.artifacts).toEqual(snapshot.artifacts);
   expect(replayed.artifacts.map(({ kind }) => kind)).toEqual(['output', 'report', 'output']);
 });

@@ -147,7 +147,14 @@ test('every metric of the table is emitted as the table says, and no other', { t
   expect(figures['writ.outbox.dead_letters']?.bad).toBeGreaterThan(0);
   expect(figures['writ.outbox.events']?.['bad dead']).toBe(figures['writ.outbox.dead_letters']?.bad);
   expect(figures['writ.outbox.undelivered']?.bad).toBeGreaterThan(0);
-  expect(figures['writ.alerts.open']).toMatchObject({ P1: 0, P2: 1, P3: 0 });
+  const alerts = await db.query('select severity, count(*)::int as open from writ.alert where cleared_at is null group by 1');
+  expect(figures['writ.alerts.open']).toEqual({
+    P1: 0,
+    P2: 0,
+    P3: 0,
+    ...Object.fromEntries(alerts.map(({ severity, open }) => [severity, open])),
+  });
+  expect(figures['writ.alerts.open']?.P2).toBeGreaterThan(0);
 });
 
 test('a connection that is not told to observe asks the database nothing, and one that is closed no longer', async () => {

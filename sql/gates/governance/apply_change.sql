@@ -44,6 +44,6 @@ begin
   return jsonb_build_object('job', g.job_id, 'contract', g.contract_id, 'tenant', g.tenant_id, 'step', p_step, 'last', p_step = g.total_steps, 'step_type', v_type, 'target', v_target, 'parameters', s -> 'parameters', 'found', v_found, 'applied', v_applied,
     'found_version', w.found_version, 'written_version', w.written_version, 'rollback_action', v_undo, 'evidence', coalesce(p_evidence, '{}'), 'reason', 'change_applied',
     'context', jsonb_build_object('step', p_step, 'step_type', v_type, 'target', v_target, 'slot', z.slot, 'by', p_actor, 'before_sha256', encode(writ_data.state_hash(v_found), 'hex'), 'after_sha256', encode(writ_data.state_hash(v_applied), 'hex'),
-      'evidence', coalesce(p_evidence, '{}')::text, 'run_id', p_run),
+      'evidence', writ_data.evidence_text(p_evidence), 'run_id', p_run),
     'done', jsonb_strip_nulls(jsonb_build_object('step_no', p_step, 'step_type', v_type, 'target', v_target, 'slot', z.slot)) || coalesce(jsonb_build_object('before', v_found -> z.slot, 'after', v_applied -> z.slot), '{}'));
 end $$;

@@ -34,6 +34,11 @@ begin
   v_window := coalesce((p_about ->> 'window_hours')::numeric, (v_policy.document ->> 'window_hours')::numeric);
   if v_window not between 1 and 168 then
     return writ_data.refusal('invalid_contract', 'The window of activation is 1 to 168 hours long.');
+  elsif jsonb_typeof(coalesce(p_about -> 'constraints', '{}')) <> 'object' or coalesce(p_about -> 'constraints', '{}') - '{max_duration_ms,step_timeout_ms}'::text[] <> '{}'
+    or exists (select from jsonb_each_text(coalesce(p_about -> 'constraints', '{}')) k where k.value !~ '^[1-9][0-9]{0,7}$' or k.value::integer > 86400000) then
+    return writ_data.refusal('invalid_contract', 'The constraints are max_duration_ms and step_timeout_ms: whole numbers, a day at most.');
+  elsif length(p_about ->> 'issue_id') > 200 then
+    return writ_data.refusal('invalid_contract', 'An issue_id has 200 characters at most.');
   elsif writ_data.forbidden_key(v_content) is not null then
     return writ_data.refusal('forbidden_payload_key', writ_data.forbidden_key(v_content));
   end if;

@@ -12,7 +12,7 @@ begin
     return writ_data.refusal('job_not_found', p_job_id::text);
   elsif g.status = 'AUDIT_PENDING' and g.audits < 2 then
     select coalesce(jsonb_object_agg(h.capability, h.status), '{}') into v_health from jsonb_object_keys(g.health_before) u(name) cross join lateral writ_data.health_of(c.tenant_id, coalesce(p_evidence, '{}'), p_only => u.name) h;
-    v_checks := writ_data.audit_checks(g, c, v_health, p_read, v_now);
+    select jsonb_agg(jsonb_set(x.c, '{detail}', to_jsonb(left(x.c ->> 'detail', 1000))) order by x.n) into v_checks from jsonb_array_elements(writ_data.audit_checks(g, c, v_health, p_read, v_now)) with ordinality x(c, n); -- they stand in a receipt
     select case when bool_or(x ->> 'result' = 'FAIL') then 'FAIL' when bool_or(x ->> 'result' = 'INCONCLUSIVE') then 'INCONCLUSIVE' else 'PASS' end,
       string_agg(format('%s: %s', x ->> 'check', x ->> 'detail'), '; ') filter (where x ->> 'result' <> 'PASS') into v_verdict, v_reason from jsonb_array_elements(v_checks) x;
     perform writ_data.settle_audit(p_job_id, v_verdict, coalesce(v_reason, 'all checks passed'), v_checks, p_evidence, v_health, null, p_actor, v_now, writ.now());

@@ -21,7 +21,7 @@ begin
   perform pg_advisory_xact_lock(hashtextextended('governance_policy/' || p_tenant_id, 0));
   v_version := coalesce((select max(x.version) from writ_data.governance_policy x where x.tenant_id = p_tenant_id), 0) + 1;
   insert into writ_data.governance_policy (tenant_id, version, document, published_by, published_at) values (p_tenant_id, v_version,
-    '{"approvals":{"low":1,"medium":1,"high":2,"critical":2},"sources":["crm_feedback","support_ticket","ops_alert","manual"],"similar_within_sec":86400,"review_days":7,"draft_days":7,"window_hours":24}'::jsonb || p_document, (m.who).principal_id, v_now);
+    writ_data.built_in_policy() || p_document, (m.who).principal_id, v_now);
   perform writ_data.record('fn_governance_policy_publish', (m.who).principal_id, v_now, '{}', '{}', '{}', '{}', jsonb_build_object('version', v_version));
   return jsonb_build_object('version', v_version);
 exception when data_exception then

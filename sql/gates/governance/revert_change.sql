@@ -36,7 +36,7 @@ begin
   end if;
   return jsonb_build_object('job', g.job_id, 'contract', g.contract_id, 'tenant', g.tenant_id, 'step', p_step, 'last', p_step = g.total_steps, 'step_type', o.step_type, 'target', o.target, 'parameters', jsonb_build_object('undo_of', v_of), 'found', coalesce(o.applied, '{}'),
     'applied', v_restored, 'found_version', w.found_version, 'written_version', w.written_version, 'of_step', v_of, 'evidence', coalesce(p_evidence, '{}'), 'reason', 'change_reverted',
-    'context', jsonb_build_object('step', p_step, 'of_step', v_of, 'step_type', o.step_type, 'target', o.target, 'slot', z.slot, 'by', p_actor, 'after_sha256', encode(writ_data.state_hash(v_restored), 'hex'), 'evidence', coalesce(p_evidence, '{}')::text,
+    'context', jsonb_build_object('step', p_step, 'of_step', v_of, 'step_type', o.step_type, 'target', o.target, 'slot', z.slot, 'by', p_actor, 'after_sha256', encode(writ_data.state_hash(v_restored), 'hex'), 'evidence', writ_data.evidence_text(p_evidence),
       'health', v_block, 'run_id', g.run_id),
     'done', jsonb_build_object('step_no', p_step, 'undo_of', v_of, 'target', o.target, 'slot', z.slot, 'after', v_restored -> z.slot));
 end $$;

@@ -2,7 +2,7 @@
 -- Validates and qualifies a contract as far as it gets: DRAFT → VALIDATED → ELIGIBLE. What can never pass is rejected; what may pass later (health, a freeze, a missing escalation) stays VALIDATED, and can be submitted again. The caller has locked it.
 create or replace function writ_data.submit_contract(p_contract uuid, p_actor text, p_at timestamptz) returns void language plpgsql as $$
 declare
-  c writ_data.contract; v_policy record; v_wrong record; v_rules jsonb; v_failed text; v_never text; v_stale text;
+  c writ_data.contract; v_policy record; v_wrong record; v_rules jsonb; v_failed text; v_never text;
 begin
   select * into c from writ_data.contract where contract_id = p_contract;
   v_policy := writ_data.governance_policy_of(c.tenant_id);

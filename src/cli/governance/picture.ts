@@ -3,7 +3,7 @@ import type { Governance } from '../../governance/governance.js';
 import type { GovernanceJobState } from '../../machines/governance-job.js';
 import { databaseNow } from '../commands/runs/session.js';
 import type { Session } from '../connection.js';
-import { fit, type Output, pad, type Style, sizeOf, span } from '../output.js';
+import { fit, pad, type Style, span } from '../output.js';
 import { jobStyle, plain, stepNote, stepWords, valueText } from './words.js';
 
 export interface JobRow {
@@ -256,28 +256,5 @@ export function endOf(look: Look, paint: Paint = (_, text) => text): string[] {
       ];
     default:
       return [];
-  }
-}
-
-/** Draws over what it drew before. */
-export class JobPicture {
-  readonly #output: Output;
-  #drawn = 0;
-  #frame = 0;
-
-  constructor(output: Output) {
-    this.#output = output;
-  }
-
-  /** The last picture is drawn whole: it stays. */
-  draw(look: Look, options: { readonly last?: boolean } = {}): void {
-    const { rows, columns } = sizeOf(process.stdout);
-    const lines = linesOf(look, (style, text) => this.#output.style(style, text), {
-      frame: this.#frame++,
-      ...(!options.last && { rows: rows - 1 }),
-    });
-    const up = this.#drawn > 0 ? `\u001b[${Math.min(this.#drawn, rows - 1)}A` : '';
-    process.stdout.write(`${up}\r${lines.map((text) => `${fit(text, columns)}\u001b[K\n`).join('')}\u001b[J`);
-    this.#drawn = lines.length;
   }
 }

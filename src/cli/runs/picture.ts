@@ -2,7 +2,7 @@
 import type { PlanDocument, PlanStep } from '../../runs/plans/document.js';
 import type { RunSnapshot } from '../../runs/snapshot.js';
 import type { StepSnapshot } from '../../runs/step.js';
-import { fit, type Output, oneLine, pad, plural, type Style, sizeOf, span } from '../output.js';
+import { fit, oneLine, pad, plural, type Style, span } from '../output.js';
 import { type Row, rowsOf } from './tree.js';
 import { endOf, moment, ofItems, reasons } from './words.js';
 
@@ -189,27 +189,4 @@ function folded(lines: readonly Line[], room: number, paint: Paint): string[] {
   return shown.length <= room
     ? shown
     : [...shown.slice(0, Math.max(0, room - 1)), paint('dim', `  … and ${shown.length - room + 1} lines more`)];
-}
-
-/** Draws over what it drew before. */
-export class RunPicture {
-  readonly #output: Output;
-  #drawn = 0;
-  #frame = 0;
-
-  constructor(output: Output) {
-    this.#output = output;
-  }
-
-  /** The last picture is drawn whole: it stays. */
-  draw(look: Look, options: { readonly last?: boolean } = {}): void {
-    const { rows, columns } = sizeOf(process.stdout);
-    const lines = linesOf(look, (style, text) => this.#output.style(style, text), {
-      frame: this.#frame++,
-      ...(!options.last && { rows: rows - 1 }),
-    });
-    const up = this.#drawn > 0 ? `\u001b[${Math.min(this.#drawn, rows - 1)}A` : '';
-    process.stdout.write(`${up}\r${lines.map((text) => `${fit(text, columns)}\u001b[K\n`).join('')}\u001b[J`);
-    this.#drawn = lines.length;
-  }
 }

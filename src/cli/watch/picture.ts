@@ -1,5 +1,6 @@
 /** How readings look: a picture that is drawn over the last one on a terminal, a line each without one, a line of JSON each for programs. */
-import { count, fit, type Output, oneLine, pad, plural, sizeOf, span, visible } from '../output.js';
+import { count, fit, type Output, oneLine, pad, plural, span, visible } from '../output.js';
+import { Redraw } from '../redraw.js';
 import type { Reading } from './reading.js';
 
 const kept = 200;
@@ -7,7 +8,7 @@ const kept = 200;
 export class Picture {
   readonly #output: Output;
   readonly #seen: Reading[] = [];
-  #drawn = 0;
+  readonly #redraw = new Redraw();
 
   constructor(output: Output) {
     this.#output = output;
@@ -18,16 +19,7 @@ export class Picture {
     if (this.#seen.length > kept) this.#seen.shift();
     if (this.#output.json) this.#output.data(reading, { line: true });
     else if (!this.#output.live) this.#output.line(inOneLine(reading));
-    else this.#over(reading);
-  }
-
-  #over(reading: Reading): void {
-    // Asked each time: somebody may have made the window larger or smaller.
-    const { rows, columns } = sizeOf(process.stdout);
-    const lines = [...this.#figures(reading, columns), ...this.#kinds(reading)].slice(0, rows - 1);
-    const up = this.#drawn > 0 ? `\u001b[${Math.min(this.#drawn, rows - 1)}A` : '';
-    process.stdout.write(`${up}\r${lines.map((text) => `${fit(text, columns)}\u001b[K\n`).join('')}\u001b[J`);
-    this.#drawn = lines.length;
+    else this.#redraw.draw(({ rows, columns }) => [...this.#figures(reading, columns), ...this.#kinds(reading)].slice(0, rows - 1));
   }
 
   #figures(reading: Reading, columns: number): string[] {

@@ -9,6 +9,7 @@ import pg from 'pg';
 import { Writ } from '../../../dist/index.js';
 import { keyOfSeed, privateKeyText, publicKeyText } from '../../../dist/ledger/note.js';
 import { checkGovernance, keepGovernanceBooks, prepareGovernance, rememberBystanders } from '../governance-checker.mjs';
+import { paced } from '../paced.mjs';
 import { generator, planOf } from '../plan.mjs';
 import { WorkerSlots } from '../worker-slots.mjs';
 import { orderOf } from './governance/orders.mjs';
@@ -182,41 +183,36 @@ export async function run({ seed, quick, server, progress, onEnd }) {
 }
 
 /**
- * Has the changes made in step with the faults. The last tenth is kept for after the last fault; a trickle goes on meanwhile, so that no armed fault waits for
- * work that never comes. Answers how many were asked for.
+ * Has the changes made in step with the faults. Answers how many were asked for.
  * @param {{ jobs: number, random: ReturnType<typeof generator>, proposer: Proposer, slots: WorkerSlots, outside: OutsideFaults, progress: (line: string) => void,
  *   onFinding: (what: string) => void, limitMs: number }} run
  */
-async function start({ jobs, random, proposer, slots, outside, progress, onFinding, limitMs }) {
-  const left = () => slots.faults.length + slots.armed + outside.left;
-  const faults = left();
-  const giveUpAt = Date.now() + limitMs;
-  let placed = 0;
-  let trickle = 0;
-  while (left() > 0 || placed < jobs) {
-    if (Date.now() > giveUpAt) {
-      onFinding(`the plan was not done in time: ${left()} of ${faults} faults left, ${placed} changes asked for`);
-      break;
-    }
-    trickle += 0.06;
-    const target = left() === 0 ? jobs : Math.max(jobs * (0.3 + 0.6 * (1 - left() / faults)), trickle);
-    while (placed < target && proposer.open < 25) {
-      const order = orderOf(random, ++placed);
-      proposer
-        .place(order, () => outside.passed(proposer.answered, null))
-        .catch((error) =>
-          onFinding(
-            `${order.name} ${order.n}: a call failed in a way that is not an outage: ${error?.stack ?? error} ${error?.detail ?? ''}`,
-          ),
-        );
-    }
-    progress(`${placed} changes asked for, ${proposer.answered} activated, ${faults - left()} of ${faults} faults`);
-    await pause(20);
-  }
-  await outside.last;
-  for (const until = Date.now() + 130_000; proposer.open > 0 && Date.now() < until; ) await pause(20);
-  if (proposer.open > 0) onFinding(`${proposer.open} changes still wait for somebody`);
-  return placed;
+function start({ jobs, random, proposer, slots, outside, progress, onFinding, limitMs }) {
+  let n = 0;
+  const place = () => {
+    const order = orderOf(random, ++n);
+    proposer
+      .place(order, () => outside.passed(proposer.answered, null))
+      .catch((error) =>
+        onFinding(
+          `${order.name} ${order.n}: a call failed in a way that is not an outage: ${error?.stack ?? error} ${error?.detail ?? ''}`,
+        ),
+      );
+  };
+  return paced({
+    amount: jobs,
+    atFirst: 0.3,
+    atOnce: 25,
+    what: 'changes',
+    left: () => slots.faults.length + slots.armed + outside.left,
+    open: () => proposer.open,
+    answered: () => proposer.answered,
+    place,
+    last: () => outside.last,
+    progress,
+    onFinding,
+    limitMs,
+  });
 }
 
 /** Waits until every job rests, or waits for a person. @param {pg.Pool} admin @param {(line: string) => void} progress @param {number} limitMs */

@@ -6,6 +6,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
 import { Writ } from '../../../dist/index.js';
+import { paced } from '../paced.mjs';
 import { generator, planOf } from '../plan.mjs';
 import { checkRuns, prepareRuns } from '../runs-checker.mjs';
 import { WorkerSlots } from '../worker-slots.mjs';
@@ -148,38 +149,30 @@ export async function run({ seed, quick, server, progress, onEnd }) {
 }
 
 /**
- * Starts the runs in step with the faults. The last tenth is kept for after the last fault; a trickle goes on meanwhile, so that no armed fault waits for
- * work that never comes. Answers how many were asked for.
+ * Starts the runs in step with the faults. Answers how many were asked for.
  * @param {{ runs: number, random: ReturnType<typeof generator>, starter: Starter, slots: WorkerSlots, outside: OutsideFaults, progress: (line: string) => void,
  *   onFinding: (what: string) => void, limitMs: number }} run
  */
-async function start({ runs, random, starter, slots, outside, progress, onFinding, limitMs }) {
-  const left = () => slots.faults.length + slots.armed + outside.left;
-  const faults = left();
-  const giveUpAt = Date.now() + limitMs;
-  let placed = 0;
-  let trickle = 0;
+function start({ runs, random, starter, slots, outside, progress, onFinding, limitMs }) {
   const place = () => {
-    placed++;
     starter
       .place(orderOf(random), () => outside.passed(starter.answered, null))
       .catch((error) => onFinding(`a call failed in a way that is not an outage: ${error?.stack ?? error} ${error?.detail ?? ''}`));
   };
-  while (left() > 0 || placed < runs) {
-    if (Date.now() > giveUpAt) {
-      onFinding(`the plan was not done in time: ${left()} of ${faults} faults left, ${placed} runs asked for`);
-      break;
-    }
-    trickle += 0.06;
-    const target = left() === 0 ? runs : Math.max(runs * (0.05 + 0.85 * (1 - left() / faults)), trickle);
-    while (placed < target && starter.open < 100) place();
-    progress(`${placed} runs asked for, ${starter.answered} answered, ${faults - left()} of ${faults} faults`);
-    await pause(20);
-  }
-  await outside.last;
-  for (const until = Date.now() + 120_000; starter.open > 0 && Date.now() < until; ) await pause(20);
-  if (starter.open > 0) onFinding(`${starter.open} runs still wait for somebody`);
-  return placed;
+  return paced({
+    amount: runs,
+    atFirst: 0.05,
+    atOnce: 100,
+    what: 'runs',
+    left: () => slots.faults.length + slots.armed + outside.left,
+    open: () => starter.open,
+    answered: () => starter.answered,
+    place,
+    last: () => outside.last,
+    progress,
+    onFinding,
+    limitMs,
+  });
 }
 
 /** Waits until every run has ended, nothing is ready, waiting or leased, and the projector has seen it all. @param {pg.Pool} admin @param {(line: string) => void} progress @param {number} limitMs */

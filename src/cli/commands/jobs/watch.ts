@@ -7,10 +7,11 @@ import type { Command } from 'commander';
 import { contextOf } from '../../command.js';
 import type { Session } from '../../connection.js';
 import { exitCodes } from '../../failure.js';
-import { endOf, eventsOf, type Happened, JobPicture, type Look, lookAt, rests } from '../../governance/picture.js';
+import { endOf, eventsOf, type Happened, type Look, linesOf, lookAt, rests } from '../../governance/picture.js';
 import { governanceJobId, governanceOf } from '../../governance/session.js';
 import { plain } from '../../governance/words.js';
 import type { Output } from '../../output.js';
+import { LivePicture } from '../../redraw.js';
 import { clockTime } from '../../runs/words.js';
 import { interruption } from '../../signals.js';
 
@@ -44,7 +45,7 @@ export async function watch(db: Session, output: Output, id: string): Promise<vo
 
 async function follow(db: Session, output: Output, id: string, stop: AbortSignal): Promise<Look | undefined> {
   const governance = governanceOf(db);
-  const picture = output.live ? new JobPicture(output) : undefined;
+  const picture = output.live ? new LivePicture(output, linesOf) : undefined;
   const said = new Set<string>();
   let pause = pauses.first;
   for (;;) {
@@ -65,7 +66,7 @@ async function follow(db: Session, output: Output, id: string, stop: AbortSignal
 }
 
 /** Waits, with the picture drawn meanwhile; false if somebody has had enough. */
-async function rest(ms: number, stop: AbortSignal, picture: JobPicture | undefined, look: Look): Promise<boolean> {
+async function rest(ms: number, stop: AbortSignal, picture: LivePicture<Look> | undefined, look: Look): Promise<boolean> {
   const from = performance.now();
   for (let passed = 0; passed < ms; passed = performance.now() - from) {
     picture?.draw({ ...look, now: look.now + passed });

@@ -10,7 +10,8 @@ import { contextOf, runId } from '../../command.js';
 import type { Session } from '../../connection.js';
 import { exitCodes } from '../../failure.js';
 import type { Output } from '../../output.js';
-import { type Look, RunPicture } from '../../runs/picture.js';
+import { LivePicture } from '../../redraw.js';
+import { type Look, linesOf } from '../../runs/picture.js';
 import { clockTime, detailOf, endOf } from '../../runs/words.js';
 import { interruption } from '../../signals.js';
 import { lookAt, planOf, runsOf } from './session.js';
@@ -55,7 +56,7 @@ async function follow(
   const of = tenant === undefined ? {} : { tenant };
   // Whoever reads lines reads all of them; a picture needs the last state only.
   let snapshot = output.live ? await runs.get(id, of) : emptySnapshot(id);
-  const picture = output.live ? new RunPicture(output) : undefined;
+  const picture = output.live ? new LivePicture(output, linesOf) : undefined;
   const plan = picture && (await planOf(db, snapshot));
   let pause = pauses.first;
   let look: Look | undefined;
@@ -75,7 +76,7 @@ async function follow(
 }
 
 /** Waits, with the picture drawn meanwhile; false if somebody has had enough. */
-async function rest(ms: number, stop: AbortSignal, picture: RunPicture | undefined, look: Look | undefined): Promise<boolean> {
+async function rest(ms: number, stop: AbortSignal, picture: LivePicture<Look> | undefined, look: Look | undefined): Promise<boolean> {
   const from = performance.now();
   for (let passed = 0; passed < ms; passed = performance.now() - from) {
     if (picture && look) picture.draw({ ...look, now: look.now + passed });
