@@ -283,6 +283,12 @@ export const governance = {
     status: 404,
     retryable: false,
   },
+  policy_not_found: {
+    message: 'There is no such version of the governance policy.',
+    remedy: 'Leave the version out to see what is in force.',
+    status: 404,
+    retryable: false,
+  },
   freeze_not_found: {
     message: 'There is no such freeze that lasts.',
     remedy: 'See `writ freeze list`.',

@@ -1,25 +1,16 @@
 /** Contracts: proposed, previewed, approved, activated. Every call is made as somebody. */
-import type { Queryable } from '../database/connection.js';
 import { gate, readRows } from '../database/gate.js';
 import { isUuid, uuidv7 } from '../database/uuid.js';
-import { WritError, WritRefusal } from '../errors/index.js';
+import { WritRefusal } from '../errors/index.js';
 import { canonicalize } from '../ledger/canonical.js';
 import type { ContractState } from '../machines/contract.js';
 import { type Duration, milliseconds, seconds } from '../queue/duration.js';
 import type { JobKind } from '../queue/job.js';
 import { refuseSecrets } from '../secrets/redaction.js';
 import type { Secrets } from '../secrets/secrets.js';
-import { GovernanceJob, type JobWaiters } from './jobs.js';
-import { type Principal, principal } from './keys.js';
+import { type As, actorOf, type In } from './actor.js';
+import { GovernanceJob, type JobsHost } from './jobs.js';
 import { type AnyStepType, type ChangeStep, type StepType, stepsOf } from './steps.js';
-
-/** Who acts: the key of a principal, or what `principal(key)` made of it. */
-export type Actor = string | Principal;
-
-export interface As {
-  /** Who acts; the connection's own `key` unless given. */
-  readonly as?: Actor;
-}
 
 export interface Proposal {
   readonly title: string;
@@ -59,8 +50,7 @@ export interface Template {
   readonly expiresIn: Duration;
 }
 
-export interface ProposeOptions extends As {
-  readonly tenant?: string;
+export interface ProposeOptions extends In {
   /** A UUID, so that a call that was not answered can be repeated. */
   readonly id?: string;
   /** Kept as a draft: neither validated nor qualified yet. */
@@ -100,21 +90,11 @@ export interface Reviewed {
   readonly approvalsNeeded: number;
 }
 
-export interface ContractsHost {
-  readonly db: Queryable;
-  readonly key: string | undefined;
+export interface ContractsHost extends JobsHost {
   readonly types: ReadonlyMap<string, AnyStepType>;
   readonly register: (job: JobKind<never, unknown>) => Promise<void>;
-  readonly waiters: JobWaiters;
   /** For those step types that need one to read what stands outside. */
   readonly secrets: Secrets;
-}
-
-/** The credential of whoever acts. */
-export function actorOf(host: Pick<ContractsHost, 'key'>, { as }: As): Principal {
-  const who = as ?? host.key;
-  if (who === undefined) throw new WritError('not_authenticated', 'give `as`, or `key` when connecting');
-  return typeof who === 'string' ? principal(who) : who;
 }
 
 export class Contract {
@@ -181,7 +161,7 @@ export class Contract {
       JSON.stringify(await this.#read()),
       breakGlass ?? null,
     ]);
-    return new GovernanceJob(this.#host.db, this.#host.waiters, job_id);
+    return new GovernanceJob(this.#host, job_id);
   }
 
   /** Of a template: has an instance done with these parameters, under the approval that the template has. */
@@ -201,7 +181,7 @@ export class Contract {
         options.id ?? uuidv7(),
       ],
     );
-    return new GovernanceJob(this.#host.db, this.#host.waiters, job_id);
+    return new GovernanceJob(this.#host, job_id);
   }
 
   /** Everything about it, by the names of the specification. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { configure, disable, enable, principal, recordSignal, signedBy } from '../../src/index.js';
+import { configure, disable, enable, recordSignal, signedBy } from '../../src/index.js';
 import { codeOf } from '../runs/engine/scene.js';
 import { five, scene } from './scene.js';
 
@@ -177,7 +177,7 @@ describe('the time of a contract', () => {
 
   test('nothing is activated in a freeze, unless somebody breaks the glass, with a reason, for all to see', async () => {
     const contract = await s.approved({ steps: [enable('checkout')] });
-    await s.sql(`select writ.fn_freeze_put($1, '{"reason": "end of the year"}')`, [credential(s.keys.ops)]);
+    await s.writ.governance.freezes.put({ reason: 'end of the year' }, { as: s.keys.ops });
     expect(await codeOf(contract.activate({ as: s.keys.service }))).toBe('changes_frozen');
     expect(await codeOf(contract.activate({ as: s.keys.ada, breakGlass: 'the shop is down' }))).toBe('not_authorized');
     await s.work();
@@ -244,5 +244,3 @@ describe('what the database holds to', () => {
       ).toBe('42501');
   });
 });
-
-const credential = (key: string) => principal(key).credential;

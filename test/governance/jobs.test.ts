@@ -1,14 +1,13 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
-import { configure, defineStep, disable, enable, principal, recordSignal, soak } from '../../src/index.js';
+import { configure, defineStep, disable, enable, recordSignal, soak } from '../../src/index.js';
 import { until } from '../races/sessions.js';
 import { codeOf } from '../runs/engine/scene.js';
 import { five, scene } from './scene.js';
 
 const s = scene();
 const before = { checkout: 'DISABLED', search: 'LAUNCHED', 'limits#max': 100 };
-const credential = (key: string) => principal(key).credential;
 
 /** Something outside: a map, with a way to make it fail. */
 function outside(values: Record<string, unknown>) {
@@ -194,11 +193,9 @@ describe('another hand', () => {
     await s.sql(
       `drop trigger meddle on writ_data.governance_job; update writ_data.configuration set value = '3', version = (select written_version from writ_data.governance_step where job_id = '${job.id}' and step_no = 1) where key = 'max'`,
     );
-    const [{ answer }] = (await s.sql(`select writ.fn_rollback_retry($1, $2) as answer`, [credential(s.keys.ops), job.id])) as [
-      { answer: { job_id: string } },
-    ];
-    expect(await s.writ.governance.job(answer.job_id).finished({ timeoutMs: 20_000 })).toMatchObject({ status: 'COMPLETED' });
-    expect(await job.get()).toMatchObject({ status: 'ROLLBACK_FAILED', resolved_by_job_id: answer.job_id });
+    const retried = await job.retryRollback({ as: s.keys.ops });
+    expect(await retried.finished({ timeoutMs: 20_000 })).toMatchObject({ status: 'COMPLETED' });
+    expect(await job.get()).toMatchObject({ status: 'ROLLBACK_FAILED', resolved_by_job_id: retried.id });
     expect(await s.state()).toEqual(before);
     expect(await s.sql('select from writ_data.target_hold')).toEqual([]);
   });
@@ -229,10 +226,8 @@ describe('a rollback that a person has tried again', () => {
     expect(end).toMatchObject({ status: 'ROLLBACK_FAILED' });
     expect(await s.state()).toMatchObject({ 'limits#max': 2 });
     delete trouble.revert;
-    const [{ answer }] = (await s.sql(`select writ.fn_rollback_retry($1, $2) as answer`, [credential(s.keys.ops), job.id])) as [
-      { answer: { job_id: string } },
-    ];
-    expect(await s.writ.governance.job(answer.job_id).finished({ timeoutMs: 20_000 })).toMatchObject({ status: 'COMPLETED' });
+    const retried = await job.retryRollback({ as: s.keys.ops });
+    expect(await retried.finished({ timeoutMs: 20_000 })).toMatchObject({ status: 'COMPLETED' });
     expect(await s.state()).toEqual(before);
     expect(values).toEqual({ b: 7 });
     expect(await s.sql('select from writ_data.target_hold')).toEqual([]);
@@ -243,16 +238,16 @@ describe('steering', () => {
   test('a job that has not begun is cancelled; one that runs or has ended is not', async () => {
     const contract = await s.approved();
     const job = await contract.activate({ as: s.keys.service });
-    expect(await codeOf(job.cancel(credential(s.keys.agent), 'stop it'))).toBe('agents_only_propose');
-    await job.cancel(credential(s.keys.ada), 'not today');
+    expect(await codeOf(job.cancel({ as: s.keys.agent, reason: 'stop it' }))).toBe('agents_only_propose');
+    await job.cancel({ as: s.keys.ada, reason: 'not today' });
     expect(await job.finished()).toMatchObject({ status: 'CANCELLED' });
-    expect(await codeOf(job.cancel(credential(s.keys.ada), 'again'))).toBe('job_terminal');
+    expect(await codeOf(job.cancel({ as: s.keys.ada, reason: 'again' }))).toBe('job_terminal');
     await s.work();
     expect(await s.state()).toEqual(before);
     const slow = await s.approved({ steps: [enable('checkout'), soak('30s')] });
     const running = await slow.activate({ as: s.keys.service });
     await until(async () => (await running.get()).status === 'RUNNING');
-    expect(await codeOf(running.cancel(credential(s.keys.ada), 'too late'))).toBe('job_running');
+    expect(await codeOf(running.cancel({ as: s.keys.ada, reason: 'too late' }))).toBe('job_running');
   });
 
   test('a governed run takes no signal but EMERGENCY_STOP, and is rolled back then', async () => {
@@ -373,11 +368,10 @@ describe('watching', () => {
     const worker = await s.work();
     await until(async () => (await s.alerts()).includes('AUDIT_INCONCLUSIVE'));
     expect(await job.get()).toMatchObject({ status: 'AUDIT_PENDING', audit_verdict: 'INCONCLUSIVE' });
-    const resolve = (key: string) =>
-      s.sql(`select writ.fn_audit_resolve($1, $2, 'PASS', 'looked at every graph') as answer`, [credential(key), job.id]);
-    expect(await resolve(s.keys.ada)).toMatchObject([{ answer: { reason: 'own_contract' } }]);
-    expect(await resolve(s.keys.agent)).toMatchObject([{ answer: { reason: 'agents_only_propose' } }]);
-    expect(await resolve(s.keys.bob)).toMatchObject([{ answer: { verdict: 'PASS', status: 'COMPLETED' } }]);
+    const resolve = (as: string) => job.resolve({ as, verdict: 'PASS', reason: 'looked at every graph' });
+    expect(await codeOf(resolve(s.keys.ada))).toBe('own_contract');
+    expect(await codeOf(resolve(s.keys.agent))).toBe('agents_only_propose');
+    expect(await resolve(s.keys.bob)).toBe('COMPLETED');
     expect(await s.sql('select status from writ.system_contracts')).toEqual([{ status: 'COMPLETED' }]);
     await worker.stop();
   });

@@ -4,7 +4,7 @@ import type { ProbeOptions } from '../../governance/governance.js';
 import { type Duration, milliseconds } from '../../queue/duration.js';
 import { contextOf, duration, notBlank, wholeNumber } from '../command.js';
 import { wrongUsage } from '../failure.js';
-import { governanceOf, type KeyOptions, put, type TenantOptions, tenantOf, whoActs, withKey, withTenant } from '../governance/session.js';
+import { governanceOf, type KeyOptions, type TenantOptions, tenantOf, whoActs, withKey, withTenant } from '../governance/session.js';
 import { healthStyle, plain } from '../governance/words.js';
 import { ago, type Output, span } from '../output.js';
 
@@ -87,7 +87,7 @@ export function addProbes(program: Command): void {
     .action(async (name: string, options: KeyOptions & TenantOptions, command: Command) => {
       const who = whoActs(options);
       const { output, session } = contextOf(command);
-      await session((db) => put(db, 'fn_probe_put', who, { name, removed: true }, options));
+      await session((db) => governanceOf(db).putProbe({ name, removed: true }, { as: who, tenant: tenantOf(options) }));
       if (output.json) output.data({ name, removed: true });
       else output.line(plain(`Removed ${name}.`));
     });

@@ -69,7 +69,3 @@ export function governanceOf(db: Session, types: readonly AnyStepType[] = []): G
 }
 
 export const tenantOf = ({ tenant }: TenantOptions): string => tenant ?? 'default';
-
-/** Calls a gate of somebody who acts, in a tenant: its parameters are who, what and where. */
-export const put = <Answer>(db: Session, gate: string, who: Principal, what: object, options: TenantOptions): Promise<Answer> =>
-  db.gate<Answer>(`${gate}($1, $2::text::jsonb, $3)`, [who.credential, JSON.stringify(what), tenantOf(options)]);

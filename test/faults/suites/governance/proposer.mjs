@@ -125,8 +125,8 @@ export class Proposer {
       this.#count(answer ? 'emergency stop' : 'emergency stop, too late');
     } else if (trouble === 'cancel') {
       await pause(afterMs);
-      const { credential } = principal(String(this.keys.ops));
-      const refused = await this.#sure(() => job.cancel(credential, 'faults').then(() => 'cancelled'), ['job_running', 'job_terminal']);
+      const cancel = () => job.cancel({ ...this.#as('ops'), reason: 'faults' });
+      const refused = await this.#sure(() => cancel().then(() => 'cancelled'), ['job_running', 'job_terminal']);
       this.#count(refused ? 'cancelled' : 'cancelled, too late');
     } else if (trouble === 'meddle') {
       await this.#until(async () => Number((await job.get()).completed_steps) >= 2 || this.#rests(await job.get()));
