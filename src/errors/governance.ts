@@ -235,8 +235,8 @@ export const governance = {
     retryable: true,
   },
   pre_value_conflict: {
-    message: 'A target is not what the contract left there.',
-    remedy: 'Somebody else has changed it; what this job did is undone. Propose again.',
+    message: 'A target is not what the contract expects there.',
+    remedy: 'Somebody else has changed it. Look at what stands there now, and propose again; what a job of it did before is undone.',
     status: 409,
     retryable: false,
   },

@@ -28,11 +28,11 @@ export const disable = (capability: string, reason: string): ChangeStep => ({
   parameters: { reason },
 });
 
-/** Sets a value of a configuration; null takes it away. */
-export const configure = (scope: string, key: string, value: unknown): ChangeStep => ({
+/** Sets a value of a configuration; null takes it away. With `old`, what has to stand there before, or null for nothing: if something else does, the contract is refused. */
+export const configure = (scope: string, key: string, value: unknown, { old }: { readonly old?: unknown } = {}): ChangeStep => ({
   step_type: 'config_update',
   target: scope,
-  parameters: { key, new_value: value },
+  parameters: { key, ...(old !== undefined && { old_value: old }), new_value: value },
 });
 
 /** A parameter of a template, in place of a value. */
@@ -145,7 +145,7 @@ export function stepsOf(changes: readonly Record<string, unknown>[]): ChangeStep
       case 'capability_disable':
         return [disable(String(capability), String(change.reason ?? ''))];
       case 'configuration_update':
-        return [configure(String(scope), String(change.key), change.new_value)];
+        return [configure(String(scope), String(change.key), change.new_value, { old: change.old_value })];
       case 'parameter_change':
         return Object.entries((change.parameters ?? {}) as Record<string, unknown>).map(([key, value]) =>
           configure(String(scope), key, value),

@@ -27,7 +27,9 @@ begin
   elsif p_break_glass is null and c.status <> 'APPROVED' or p_break_glass is not null and c.status not in ('ELIGIBLE', 'APPROVED') then
     return writ_data.refusal('invalid_transition', format('It is %s.', c.status));
   end if;
-  if p_break_glass is not null then
+  if p_break_glass is not null and writ_data.old_value_conflict(c.tenant_id, c.steps) is not null then
+    return writ_data.refusal('pre_value_conflict', writ_data.old_value_conflict(c.tenant_id, c.steps)); -- of what was approved the whole pre-state is compared
+  elsif p_break_glass is not null then
     v_policy := writ_data.governance_policy_of(c.tenant_id);
     v_state := writ_data.state_of(c.tenant_id, c.steps, p_read);
     update writ_data.contract set glass_broken = left(btrim(p_break_glass), 1000), pre_state = v_state::text, policy_version = v_policy.version, approval_hash = writ_data.approval_hash(contract_id, content, v_policy.version, v_state::text),
