@@ -9,8 +9,9 @@ import type { JobKind } from '../queue/job.js';
 import { refuseSecrets } from '../secrets/redaction.js';
 import type { Secrets } from '../secrets/secrets.js';
 import { type As, actorOf, type In } from './actor.js';
+import { glassHash } from './approvals.js';
 import { GovernanceJob, type JobsHost } from './jobs.js';
-import { type AnyStepType, type ChangeStep, type StepType, stepsOf } from './steps.js';
+import { type AnyStepType, type ChangeStep, filled, type StepType, stepsOf } from './steps.js';
 
 export interface Proposal {
   readonly title: string;
@@ -155,11 +156,16 @@ export class Contract {
   /** Has it done: exactly one governance job comes of it. */
   async activate({ breakGlass, ...options }: As & { readonly breakGlass?: string } = {}): Promise<GovernanceJob> {
     refuseSecrets(breakGlass, 'the reason');
-    const { job_id } = await gate<{ job_id: string }>(this.#host.db, 'fn_contract_activate($1, $2::text::uuid, $3::text::jsonb, $4)', [
-      actorOf(this.#host, options).credential,
+    const who = actorOf(this.#host, options);
+    const reason = breakGlass?.trim();
+    // Whoever breaks the glass signs that, in place of those who would have approved.
+    const signature = reason === undefined ? null : who.sign(glassHash(this.id, String((await this.get()).content), reason));
+    const { job_id } = await gate<{ job_id: string }>(this.#host.db, 'fn_contract_activate($1, $2::text::uuid, $3::text::jsonb, $4, $5)', [
+      who.credential,
       this.id,
       JSON.stringify(await this.#read()),
-      breakGlass ?? null,
+      reason ?? null,
+      signature,
     ]);
     return new GovernanceJob(this.#host, job_id);
   }
@@ -292,13 +298,6 @@ export class Contracts {
     if (!isUuid(id)) throw new WritRefusal('contract_not_found', id);
     return new Contract(this.#host, id);
   }
-}
-
-/** A step of a template with its parameter in its place. */
-function filled(step: ChangeStep, params: Readonly<Record<string, unknown>>): ChangeStep {
-  const place = 'new_value' in step.parameters ? 'new_value' : 'value';
-  const name = (step.parameters[place] as { $param?: string } | null | undefined)?.$param;
-  return name === undefined ? step : { ...step, parameters: { ...step.parameters, [place]: params[name] } };
 }
 
 /** As the database sorts: by bytes. */

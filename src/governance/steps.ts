@@ -38,6 +38,13 @@ export const configure = (scope: string, key: string, value: unknown, { old }: {
 /** A parameter of a template, in place of a value. */
 export const param = (name: string): { readonly $param: string } => ({ $param: name });
 
+/** A step of a template with its parameter in its place. */
+export function filled(step: ChangeStep, params: Readonly<Record<string, unknown>>): ChangeStep {
+  const place = 'new_value' in step.parameters ? 'new_value' : 'value';
+  const name = (step.parameters[place] as { $param?: string } | null | undefined)?.$param;
+  return name === undefined ? step : { ...step, parameters: { ...step.parameters, [place]: params[name] } };
+}
+
 /** Watches the health of everything that the contract affects for so long. If it fails, everything is undone. */
 export const soak = (duration: Duration): ChangeStep => ({
   step_type: 'soak',
