@@ -271,6 +271,12 @@ export const governance = {
     status: 400,
     retryable: false,
   },
+  probe_not_found: {
+    message: 'There is no such probe.',
+    remedy: 'See `writ probes list`; `writ probes put` adds one.',
+    status: 404,
+    retryable: false,
+  },
   invalid_signal: {
     message: 'The signal cannot be so.',
     remedy: 'See the detail.',

@@ -4,6 +4,7 @@ import type { Queryable } from '../database/connection.js';
 import { gate, readRows } from '../database/gate.js';
 import { isConnectionLoss, WritRefusal } from '../errors/index.js';
 import type { HandledJob, JobKind } from '../queue/job.js';
+import { refuseSecrets } from '../secrets/redaction.js';
 import type { Secrets } from '../secrets/secrets.js';
 import { type In, put } from './actor.js';
 import { Contracts, type ContractsHost } from './contracts.js';
@@ -14,11 +15,11 @@ import { Incidents } from './incidents.js';
 import { GovernanceJob, type JobWaiters, waitersForJobs } from './jobs.js';
 import { newKey, principal } from './keys.js';
 import { GovernancePolicy } from './policy.js';
-import { turnProbes } from './probes.js';
+import { type Status, turnProbes } from './probes.js';
 import { GovernanceSignals } from './signals.js';
 import type { AnyStepType } from './steps.js';
 
-export type Right = 'propose' | 'approve' | 'activate' | 'operate' | 'break_glass';
+export type Right = 'propose' | 'approve' | 'activate' | 'operate' | 'report' | 'break_glass';
 
 export interface NewPrincipal {
   readonly id: string;
@@ -188,9 +189,10 @@ export class Governance {
     await put(this.#host, 'fn_probe_put', probe, options);
   }
 
-  /** What a heartbeat, or somebody outside, says about a probe of type heartbeat or reported. */
-  async report(name: string, status: 'HEALTHY' | 'DEGRADED' | 'UNHEALTHY', detail = '', tenant = 'default'): Promise<void> {
-    await gate(this.#db, 'fn_probes_report($1::text::jsonb, $2)', [JSON.stringify([{ tenant, name, status, detail }]), this.#actor]);
+  /** What a heartbeat, or somebody outside, says about a probe of type heartbeat or reported. For principals with the right to report. */
+  async report(name: string, status: Status, { detail, ...options }: In & { readonly detail?: string } = {}): Promise<void> {
+    refuseSecrets(detail, 'the detail');
+    await put(this.#host, 'fn_probe_report', { name, status, detail }, options);
   }
 
   health(tenant = 'default'): Promise<Health> {

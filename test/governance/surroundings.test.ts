@@ -107,3 +107,57 @@ describe('a job', () => {
     expect(await job.get()).toMatchObject({ status: 'PENDING' });
   });
 });
+
+describe('a report about a probe', () => {
+  const put = (name: string, type: 'reported' | 'heartbeat' | 'sql') =>
+    s.writ.governance.putProbe({ name, capability: 'checkout', type, config: { query: 'select true' }, every_ms: 60_000 }, as());
+  const said = () => s.sql('select name, status, detail from writ.probe order by name');
+
+  test('is made by a principal with the right to: services have it, and whoever operates', async () => {
+    await put('up', 'reported');
+    const { report } = { report: s.writ.governance.report.bind(s.writ.governance) };
+    expect(await codeOf(report('up', 'HEALTHY'))).toBe('not_authenticated');
+    expect(await codeOf(report('up', 'HEALTHY', { as: s.keys.ada }))).toBe('not_authorized');
+    expect(await codeOf(report('up', 'HEALTHY', { as: s.keys.agent }))).toBe('agents_only_propose');
+    expect(await said()).toEqual([{ name: 'up', status: null, detail: null }]);
+    await report('up', 'DEGRADED', { as: s.keys.service, detail: 'slow' });
+    expect(await said()).toEqual([{ name: 'up', status: 'DEGRADED', detail: 'slow' }]);
+    await report('up', 'HEALTHY', as());
+    expect((await s.writ.governance.health()).system).toBe('HEALTHY');
+    const denied = await s.sql(
+      `select entry::jsonb #>> '{context,principal}' as who from writ_data.receipt where entry::jsonb ->> 'reason' = 'access_denied' order by receipt_no`,
+    );
+    expect(denied.map(({ who }) => who)).toEqual(['ada', 'agent']);
+  });
+
+  test('is not made for a probe that is asked, nor for one that is not there, nor with another word', async () => {
+    await put('asked', 'sql');
+    await put('beat', 'heartbeat');
+    const report = (name: string, status: string, tenant?: string) =>
+      codeOf(s.writ.governance.report(name, status as 'HEALTHY', { as: s.keys.service, ...(tenant !== undefined && { tenant }) }));
+    expect(await report('asked', 'HEALTHY')).toBe('invalid_probe');
+    expect(await report('gone', 'HEALTHY')).toBe('probe_not_found');
+    expect(await report('beat', 'HEALTHY', 'acme')).toBe('probe_not_found');
+    expect(await report('beat', 'FINE')).toBe('invalid_probe');
+    expect(await said()).toMatchObject([{ status: null }, { status: null }]);
+  });
+
+  test('a worker writes down what it was answered, and speaks for no probe that waits to be told', async () => {
+    await put('asked', 'sql');
+    await put('beat', 'heartbeat');
+    const reports = JSON.stringify(['asked', 'beat'].map((name) => ({ name, status: 'HEALTHY', detail: 'as asked' })));
+    expect(await s.sql(`select writ.fn_probes_report($1, 'worker') as answer`, [reports])).toMatchObject([{ answer: { reported: 1 } }]);
+    expect(await said()).toMatchObject([
+      { name: 'asked', status: 'HEALTHY' },
+      { name: 'beat', status: null },
+    ]);
+  });
+
+  test('a service records signals with the same right, and does nothing else of whoever operates', async () => {
+    const { governance } = s.writ;
+    await governance.signals.record({ scope: 'checkout', decision: 'WARN', reason: 'slow' }, { as: s.keys.service });
+    expect(await governance.signals.list()).toMatchObject([{ recorded_by: 'deployer' }]);
+    expect(await codeOf(governance.incidents.open({ summary: 'slow' }, { as: s.keys.service }))).toBe('not_authorized');
+    expect(await codeOf(governance.freezes.put({ reason: 'slow' }, { as: s.keys.service }))).toBe('not_authorized');
+  });
+});
