@@ -1,140 +1,13 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import pg from 'pg';
-import { afterEach, describe, expect, test } from 'vitest';
-import { configure, defineStep, disable, enable, recordSignal, soak } from '../../src/index.js';
+import { describe, expect, test } from 'vitest';
+import { configure, enable, recordSignal, soak } from '../../src/index.js';
 import { until } from '../races/sessions.js';
 import { codeOf } from '../runs/engine/scene.js';
+import { outside, probes } from './outside.js';
 import { five, scene } from './scene.js';
 
 const s = scene();
+const probe = probes();
 const before = { checkout: 'DISABLED', search: 'LAUNCHED', 'limits#max': 100 };
-
-/** Something outside: a map, with a way to make it fail. */
-function outside(values: Record<string, unknown>) {
-  const calls: string[] = [];
-  const trouble: { apply?: (key: string) => void; revert?: (key: string) => void } = {};
-  const flag = defineStep<{ key: string; percent: number }>('flag', {
-    target: ({ key }) => `flag:${key}`,
-    read: async ({ key }) => values[key] ?? null,
-    apply: async ({ key, percent }, { effectKey }) => {
-      calls.push(`apply ${key} ${percent} ${effectKey.length}`);
-      trouble.apply?.(key);
-      values[key] = percent;
-    },
-    revert: async (found, { key }) => {
-      calls.push(`revert ${key} ${String(found)}`);
-      trouble.revert?.(key);
-      if (found === null) delete values[key];
-      else values[key] = found;
-    },
-    retry: { attempts: 3, base: '5ms', cap: '10ms' },
-  });
-  return { flag, calls, trouble, values };
-}
-
-/** A probe that says what a test wants. */
-const servers: Server[] = [];
-async function probe(answer: () => number): Promise<string> {
-  const server = createServer((_, response) => response.writeHead(answer()).end('{}'));
-  servers.push(server);
-  await new Promise<void>((up) => server.listen(0, '127.0.0.1', up));
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/health`;
-}
-afterEach(async () => {
-  for (const server of servers.splice(0)) await new Promise((closed) => server.close(closed).closeAllConnections());
-});
-
-describe('the invariants', () => {
-  test('JOB-001: jobs execute the scope of their contract only', async () => {
-    const contract = await s.approved({ steps: [enable('checkout')], scope: ['checkout'] });
-    const job = await contract.activate({ as: s.keys.service });
-    // As if somebody had edited what is done, and not what was approved.
-    await s.sql(
-      `update writ_data.contract set steps = '[{"step_type": "capability_disable", "target": "search", "parameters": {"reason": "x"}}]' where contract_id = $1`,
-      [contract.id],
-    );
-    await s.work();
-    expect(await job.finished()).toMatchObject({ status: 'ROLLED_BACK' });
-    expect(await s.state()).toEqual(before);
-  });
-
-  test('JOB-002: health blocks execution', async () => {
-    await s.writ.governance.putProbe(
-      { name: 'up', capability: 'checkout', type: 'http', config: { url: await probe(() => 200) } },
-      { as: s.keys.ops },
-    );
-    await s.work();
-    await until(async () => (await s.writ.governance.health()).system === 'HEALTHY');
-    const contract = await s.approved();
-    await s.writ.governance.putProbe(
-      { name: 'up', capability: 'checkout', type: 'http', config: { url: await probe(() => 503) } },
-      { as: s.keys.ops },
-    );
-    const end = await (await contract.activate({ as: s.keys.service })).finished();
-    expect(end).toMatchObject({ status: 'ROLLED_BACK' });
-    expect(end.reason).toContain('checkout is unhealthy: probe up: it answered 503');
-    const { history } = (await s.writ.governance.job(end.jobId).get()) as { history: { event: string }[] };
-    expect(history.map(({ event }) => event)).toContain('health_block');
-    expect(await s.state()).toEqual(before);
-  });
-
-  test('JOB-003 and JOB-006: a job that fails is rolled back by itself, the last step first', async () => {
-    const { flag, trouble, values } = outside({ a: 5 });
-    trouble.apply = (key) => {
-      if (key === 'b') throw new Error('no such flag');
-    };
-    s.writ.governance.use(flag);
-    await s.work([flag]);
-    const { job, end } = await s.done({
-      scope: ['checkout', 'limits', 'flag:a', 'flag:b'],
-      steps: [...five, flag({ key: 'a', percent: 50 }), flag({ key: 'b', percent: 1 })],
-    });
-    expect(end).toMatchObject({ status: 'ROLLED_BACK' });
-    expect(end.stateAfter).toBe(end.stateBefore);
-    expect(await s.state()).toEqual(before);
-    expect(values).toEqual({ a: 5 });
-    const undone = await s.writ.governance.job(String(end.rollbackJobId)).steps();
-    expect(undone.map(({ parameters }) => (parameters as { undo_of: number }).undo_of)).toEqual([7, 6, 5, 4, 3, 2, 1]);
-    expect((await job.steps()).map(({ status }) => status)).toEqual([
-      'COMPLETED',
-      'COMPLETED',
-      'COMPLETED',
-      'COMPLETED',
-      'COMPLETED',
-      'COMPLETED',
-      'FAILED',
-    ]);
-    expect(await s.sql('select from writ_data.target_hold')).toEqual([]);
-    expect(await s.sql('select status from writ.system_contracts')).toEqual([{ status: 'FAILED' }]);
-  });
-
-  test('JOB-004: steps execute one after the other', async () => {
-    await s.work();
-    const { job } = await s.done();
-    const steps = (await job.steps()) as { started_at: string; completed_at: string }[];
-    for (const [n, step] of steps.entries()) if (n > 0) expect(step.started_at >= String(steps[n - 1]?.completed_at)).toBe(true);
-    const [first] = await s.sql<{ run_id: string }>('select run_id from writ.governance_jobs');
-    const [lease] = await s.sql<{ job_id: string }>('select job_id from writ_data.job where run_id = $1 and step_no = 3', [first?.run_id]);
-    const answer = await s.sql(`select writ.fn_changes_apply($1::jsonb, 'mallory') as answer`, [
-      JSON.stringify([{ job: lease?.job_id, token: lease?.job_id }]),
-    ]);
-    expect(answer).toMatchObject([{ answer: [{ reason: 'already_committed' }] }]);
-  });
-
-  test('JOB-005: a job is completed when it was audited, and not before', async () => {
-    const contract = await s.approved({ steps: [enable('checkout')] });
-    const job = await contract.activate({ as: s.keys.service });
-    expect(await codeOf(s.sql(`update writ_data.governance_job set status = 'COMPLETED' where job_id = $1`, [job.id]))).toBeDefined();
-    await s.work();
-    const end = await job.finished();
-    expect(end.status).toBe('COMPLETED');
-    const { history } = (await job.get()) as { history: { from_status: string; to_status: string }[] };
-    expect(history.map(({ to_status }) => to_status)).toEqual(['PENDING', 'RUNNING', 'COMPLETED', 'AUDIT_PENDING', 'COMPLETED']);
-    expect(await job.audit()).toMatchObject({ verdict: 'PASS', checks_passed: 7, checks_failed: 0, checks_inconclusive: 0 });
-    expect(await s.state()).toMatchObject({ checkout: 'LAUNCHED' });
-  });
-});
 
 describe('another hand', () => {
   test('a value that has changed since the approval: nothing is done, and a draft takes its place', async () => {
@@ -249,21 +122,57 @@ describe('steering', () => {
     const running = await slow.activate({ as: s.keys.service });
     await until(async () => (await running.get()).status === 'RUNNING');
     expect(await codeOf(running.cancel({ as: s.keys.ada, reason: 'too late' }))).toBe('job_running');
+    expect(await running.get()).toMatchObject({ status: 'RUNNING' });
+    expect(await slow.get()).toMatchObject({ status: 'ACTIVE' });
   });
 
-  test('a governed run takes no signal but EMERGENCY_STOP, and is rolled back then', async () => {
+  test.each([
+    { type: 'PAUSE' },
+    { type: 'RESUME' },
+    { type: 'CANCEL', reason: 'stop it' },
+    { type: 'RETRY_STEP', stepId: 's2' },
+    { type: 'RETRY_RUN' },
+    { type: 'SKIP_STEP', stepId: 's2' },
+    { type: 'UPDATE_PARAMS', params: { steps: [] } },
+  ] as const)('a governed run does not take $type, running or ended, and nothing changes', async (signal) => {
+    const contract = await s.approved({ steps: [enable('checkout'), soak('300ms')] });
+    const job = await contract.activate({ as: s.keys.service });
+    const { run_id: runId } = (await job.get()) as { run_id: string };
+    const everything = () =>
+      s.sql(
+        `select r.status, r.input, r.steered, r.pauses, (select count(*)::integer from writ_data.run_event e where e.run_id = r.run_id) as events, (select count(*)::integer from writ_data.run_signal) as signals,
+           (select jsonb_agg(g.version) from writ_data.governance_job g) as jobs from writ_data.run r`,
+      );
+    const stands = await everything();
+    expect(await codeOf(s.writ.runs.signal(runId, signal))).toBe('run_is_governed');
+    expect(await everything()).toEqual(stands);
+    await s.work();
+    expect(await job.finished({ timeoutMs: 20_000 })).toMatchObject({ status: 'COMPLETED' });
+    expect(await codeOf(s.writ.runs.signal(runId, signal))).toBe('run_is_governed');
+    expect(await everything()).toMatchObject([{ signals: 0, status: 'COMPLETED' }]);
+  });
+
+  test('a step of a governed run is not cancelled, replayed, delivered to or written into by way of the queue or the log', async () => {
+    const contract = await s.approved({ steps: [enable('checkout')] });
+    const job = await contract.activate({ as: s.keys.service });
+    const { run_id: runId } = (await job.get()) as { run_id: string };
+    const [step] = (await s.sql('select job_id from writ_data.job where run_id = $1', [runId])) as [{ job_id: string }];
+    expect(await codeOf(s.writ.cancel(step.job_id, { reason: 'stop it' }))).toBe('step_of_run');
+    expect(await codeOf(s.writ.runs.deliver(runId, 'approval', {}))).toBe('SIGNAL_INVALID_PAYLOAD');
+    const event = { eventType: 'StepCompleted', stepId: 's1', logicalAttemptId: '1', eventData: {} };
+    expect(await s.sql(`select writ.fn_run_append($1, $2::jsonb, 'mallory') as answer`, [runId, JSON.stringify(event)])).toMatchObject([
+      { answer: { refused: true, reason: 'CAPABILITIES_NOT_SUPPORTED' } },
+    ]);
+    expect(await job.get()).toMatchObject({ status: 'PENDING', completed_steps: 0 });
+    expect(await s.state()).toEqual(before);
+  });
+
+  test('EMERGENCY_STOP reaches a governed run, and what it did is rolled back', async () => {
     await s.work();
     const contract = await s.approved({ steps: [enable('checkout'), soak('60s')] });
     const job = await contract.activate({ as: s.keys.service });
     await until(async () => (await job.get()).completed_steps === 1);
     const { run_id: runId } = (await job.get()) as { run_id: string };
-    for (const signal of [
-      { type: 'PAUSE' },
-      { type: 'CANCEL' },
-      { type: 'SKIP_STEP', stepId: 's2' },
-      { type: 'UPDATE_PARAMS', params: {} },
-    ] as const)
-      expect(await codeOf(s.writ.runs.signal(runId, signal))).toBe('run_is_governed');
     await s.writ.runs.signal(runId, { type: 'EMERGENCY_STOP', reason: 'it burns' });
     expect(await job.finished({ timeoutMs: 20_000 })).toMatchObject({ status: 'ROLLED_BACK' });
     expect(await s.state()).toEqual(before);
@@ -417,100 +326,4 @@ describe('a type of your own', () => {
     expect(values).toEqual({ a: 5 });
     expect(calls.at(-1)).toBe('revert a 5');
   });
-});
-
-test('the ledger has what was done, and verifies', async () => {
-  await s.work();
-  await s.done();
-  await s.done({ title: 'Off', scope: ['search'], steps: [disable('search', 'old')] });
-  const rows = await s.sql<{ reason: string; stream: string; seq: number }>(
-    `select entry::jsonb ->> 'reason' as reason, stream, stream_seq::integer as seq from writ_data.receipt where log_id = 'default' order by stream, stream_seq`,
-  );
-  expect(rows.filter(({ reason }) => reason === 'change_applied')).toHaveLength(6);
-  const streams = Map.groupBy
-    ? Map.groupBy(rows, ({ stream }) => stream)
-    : new Map(rows.map(({ stream }) => [stream, rows.filter((row) => row.stream === stream)]));
-  for (const [, of] of streams) expect(of.map(({ seq }) => seq)).toEqual(of.map((_, n) => n + 1));
-});
-
-test('the record says of each fact of governance what it is about and whose it is, and shows it to nobody else', async () => {
-  await s.work();
-  const { contract, job } = await s.done({ steps: [enable('checkout'), recordSignal('ROLLOUT')] });
-  const incident = await s.writ.governance.incidents.open({ summary: 'slow since noon', capability: 'search' }, { as: s.keys.ops });
-  const [signal] = await s.writ.governance.signals.list();
-  const about = await s.sql(
-    `select distinct event_subject_table as of, event_subject_ref as ref, canonical_address as address, tenant_id as tenant from writ.event_outbox
-     where event_type like any ('{governance.%,health.%}') order by 1`,
-  );
-  expect(about).toEqual([
-    { of: 'governance_jobs', ref: job.id, address: `governance_job/${job.id}`, tenant: 'default' },
-    { of: 'governance_signals', ref: signal?.id, address: `signal/${signal?.id}`, tenant: 'default' },
-    { of: 'incident', ref: incident, address: `incident/${incident}`, tenant: 'default' },
-    { of: 'system_contracts', ref: contract.id, address: `contract/${contract.id}`, tenant: 'default' },
-  ]);
-  const seenBy = async (tenant: string, role: string) => {
-    const client = new pg.Client({ connectionString: s.db.connectionString });
-    await client.connect();
-    try {
-      await client.query('begin');
-      await client.query(`set local role ${role}`);
-      await client.query(`select set_config('writ.tenant', $1, true)`, [tenant]);
-      const { rows } = await client.query(`select count(*)::integer as n from writ.event_outbox where event_type like 'governance.%'`);
-      return Number(rows[0].n);
-    } finally {
-      await client.end();
-    }
-  };
-  for (const role of ['workflow_admin', 'dot_executor', 'writ_auditor']) {
-    expect(await seenBy('default', role)).toBeGreaterThan(5);
-    expect(await seenBy('acme', role)).toBe(0);
-  }
-});
-
-test('others are told of it: facts of governance belong to their tenant', async () => {
-  await s.work();
-  await s.done({ steps: [enable('checkout'), recordSignal('ROLLOUT')] });
-  const seen: [string, string | undefined][] = [];
-  const sources = new Set<string>();
-  for await (const { event } of s.writ.events({
-    types: ['governance.*', 'health.*'],
-    after: 'beginning',
-    tenant: 'default',
-    untilNow: true,
-  })) {
-    seen.push([event.type, event.tenantid]);
-    sources.add(event.source.replace(/[^/]+$/, ''));
-  }
-  expect(new Set(seen.map(([type]) => type))).toEqual(
-    new Set([
-      'governance.contract_moved',
-      'governance.contract_reviewed',
-      'governance.job_moved',
-      'governance.change_applied',
-      'governance.audited',
-      'health.signal_recorded',
-    ]),
-  );
-  expect(new Set(seen.map(([, tenant]) => tenant))).toEqual(new Set(['default']));
-  expect(sources).toEqual(new Set(['/writ/contracts/', '/writ/governance-jobs/', '/writ/signals/']));
-});
-
-test('every change is on the record with what it was, also where several were written down together', async () => {
-  const one = await s.approved({ title: 'One', scope: ['checkout'], steps: [enable('checkout')] });
-  const other = await s.approved({ title: 'Other', scope: ['search'], steps: [disable('search', 'old')] });
-  const jobs = [await one.activate({ as: s.keys.service }), await other.activate({ as: s.keys.service })];
-  await s.work();
-  for (const job of jobs) await job.finished({ timeoutMs: 20_000 });
-  const facts = await s.sql(
-    `select safe_payload ->> 'target' as target, safe_payload ->> 'step' as step, canonical_address from writ.event_outbox where event_type = 'governance.change_applied' order by 1`,
-  );
-  expect(facts).toMatchObject([
-    { target: 'checkout', step: '1', canonical_address: `governance_job/${jobs[0]?.id}` },
-    { target: 'search', step: '1', canonical_address: `governance_job/${jobs[1]?.id}` },
-  ]);
-  const steps = `event_subject_ref in (select job_id::text from writ_data.job where run_id is not null)`;
-  expect(await s.sql(`select safe_payload as says from writ.event_outbox where event_type = 'dot.job.committed' and ${steps}`)).toEqual([
-    { says: {} },
-    { says: {} },
-  ]);
 });
