@@ -178,12 +178,12 @@ describe('contracts', () => {
     await contract.reject({ as: s.keys.ada, reason: 'not in the holidays' });
     for (const change of [`status = 'DRAFT'`, `title = 'x'`, `status_reason = 'no'`])
       expect(await write(contract.id, change)).toBe('WR002');
-    for (const again of [
-      contract.submit({ as: s.keys.agent }),
-      contract.escalate({ as: s.keys.ada }),
-      contract.activate({ as: s.keys.service }),
-    ])
-      expect(await codeOf(again)).toBe('contract_terminal');
+    const again = [
+      () => contract.submit({ as: s.keys.agent }),
+      () => contract.escalate({ as: s.keys.ada }),
+      () => contract.activate({ as: s.keys.service }),
+    ];
+    for (const call of again) expect(await codeOf(call())).toBe('contract_terminal');
     expect(await statusOf(contract)).toBe('REJECTED');
   });
 
