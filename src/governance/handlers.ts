@@ -79,11 +79,13 @@ export function governanceHandlers(host: GovernanceHost, types: readonly AnyStep
   const signed =
     (handle: (context: StepContext) => Promise<void>) =>
     async (context: StepContext): Promise<void> => {
-      if (!isUndo(stepOf(context))) await approvals.check(String(context.step?.runId), context.input.steps);
+      const step = stepOf(context);
+      if (!isUndo(step)) await approvals.check(String(context.step?.runId), placeOf(context), step);
       await handle(context);
     };
 
-  const stepOf = ({ input, step }: StepContext): ChangeStep => input.steps[Number(step?.stepId.slice(1)) - 1] as ChangeStep;
+  const placeOf = ({ step }: StepContext): number => Number(step?.stepId.slice(1)) - 1;
+  const stepOf = (context: StepContext): ChangeStep => context.input.steps[placeOf(context)] as ChangeStep;
   const evidenceFor = (context: StepContext, targets: readonly string[]) =>
     evidenceOf(host.db, host.transactions, context.job.tenant, targets);
 
