@@ -9,6 +9,7 @@ import { type Duration, milliseconds, seconds } from '../queue/duration.js';
 import type { JobKind } from '../queue/job.js';
 import { refuseSecrets } from '../secrets/redaction.js';
 import type { Secrets } from '../secrets/secrets.js';
+import type { Activate } from './activations.js';
 import { GovernanceJob, type JobWaiters } from './jobs.js';
 import { type Principal, principal } from './keys.js';
 import { type AnyStepType, type ChangeStep, type StepType, stepsOf } from './steps.js';
@@ -106,6 +107,7 @@ export interface ContractsHost {
   readonly types: ReadonlyMap<string, AnyStepType>;
   readonly register: (job: JobKind<never, unknown>) => Promise<void>;
   readonly waiters: JobWaiters;
+  readonly activate: Activate;
   /** For those step types that need one to read what stands outside. */
   readonly secrets: Secrets;
 }
@@ -175,13 +177,11 @@ export class Contract {
   /** Has it done: exactly one governance job comes of it. */
   async activate({ breakGlass, ...options }: As & { readonly breakGlass?: string } = {}): Promise<GovernanceJob> {
     refuseSecrets(breakGlass, 'the reason');
-    const { job_id } = await gate<{ job_id: string }>(this.#host.db, 'fn_contract_activate($1, $2::text::uuid, $3::text::jsonb, $4)', [
-      actorOf(this.#host, options).credential,
-      this.id,
-      JSON.stringify(await this.#read()),
-      breakGlass ?? null,
-    ]);
-    return new GovernanceJob(this.#host.db, this.#host.waiters, job_id);
+    const { credential } = actorOf(this.#host, options);
+    // Who knows no types of its own has nothing to read; if that was needed, the gate refuses it.
+    const read = this.#host.types.size > 0 ? await this.#read() : {};
+    const jobId = await this.#host.activate(credential, { contract: this.id, read, break_glass: breakGlass });
+    return new GovernanceJob(this.#host.db, this.#host.waiters, jobId);
   }
 
   /** Of a template: has an instance done with these parameters, under the approval that the template has. */

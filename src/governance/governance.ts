@@ -5,6 +5,7 @@ import { gate, readRows } from '../database/gate.js';
 import { isConnectionLoss, WritRefusal } from '../errors/index.js';
 import type { HandledJob, JobKind } from '../queue/job.js';
 import type { Secrets } from '../secrets/secrets.js';
+import { activations } from './activations.js';
 import { type As, actorOf, Contracts, type ContractsHost } from './contracts.js';
 import { Flags, type FollowFlagsOptions } from './flags.js';
 import { governanceHandlers } from './handlers.js';
@@ -101,7 +102,7 @@ export class Governance {
       host.listening === undefined ? undefined : { connectionString: host.listening, application_name: 'writ flags' };
     this.#waiters = waitersForJobs(host.db);
     const { db, key, register, secrets } = host;
-    this.#host = { db, key, register, secrets, types: this.#types, waiters: this.#waiters };
+    this.#host = { db, key, register, secrets, types: this.#types, waiters: this.#waiters, activate: activations(db) };
     this.contracts = new Contracts(this.#host);
   }
 

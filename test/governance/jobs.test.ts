@@ -111,9 +111,20 @@ describe('the invariants', () => {
 
   test('JOB-004: steps execute one after the other', async () => {
     await s.work();
-    const { job } = await s.done();
-    const steps = (await job.steps()) as { started_at: string; completed_at: string }[];
-    for (const [n, step] of steps.entries()) if (n > 0) expect(step.started_at >= String(steps[n - 1]?.completed_at)).toBe(true);
+    const max = (value: number) => configure('limits', 'max', value);
+    const { job } = await s.done({ steps: [max(1), max(2), soak('20ms'), max(3), soak('20ms'), max(4), max(5)] });
+    const steps = (await job.steps()) as { started_at: string; completed_at: string; receipt_no: number }[];
+    // Those in the database that follow one another are one transaction; the others begin when those before them are done.
+    const together = [[1, 2], [3], [4], [5], [6, 7]].map((part) => part.map((n) => steps[n - 1] as (typeof steps)[number]));
+    for (const [n, part] of together.entries()) {
+      expect(new Set(part.map(({ completed_at }) => completed_at)).size).toBe(1);
+      if (n > 0) expect(String(part[0]?.started_at) >= String(together[n - 1]?.[0]?.completed_at)).toBe(true);
+    }
+    const receipts = steps.map(({ receipt_no }) => Number(receipt_no));
+    expect(receipts).toEqual([...receipts].sort((a, b) => a - b));
+    expect(
+      (await s.sql(`select found from writ_data.governance_step where found is not null order by step_no`)).map(({ found }) => found),
+    ).toEqual([100, 1, 2, 3, 4].map((value) => ({ 'limits#max': value })));
     const [first] = await s.sql<{ run_id: string }>('select run_id from writ.governance_jobs');
     const [lease] = await s.sql<{ job_id: string }>('select job_id from writ_data.job where run_id = $1 and step_no = 3', [first?.run_id]);
     const answer = await s.sql(`select writ.fn_changes_apply($1::jsonb, 'mallory') as answer`, [
@@ -277,7 +288,7 @@ describe('steering', () => {
     const contract = await s.approved({ steps: [enable('checkout')] });
     await contract.activate({ as: s.keys.service });
     const [claim] = (await s.sql(
-      `select writ.fn_job_claim_many('{governance.capability_enable}', 'external_worker', 'mallory', 30, 1, 1, null, false, gen_random_uuid(), false, '') as answer`,
+      `select writ.fn_job_claim_many('{governance.change}', 'external_worker', 'mallory', 30, 1, 1, null, false, gen_random_uuid(), false, '') as answer`,
     )) as [{ answer: { lease_token: string } }];
     expect(await codeOf(s.sql(`select writ.fn_job_succeed_many($1, '{1}')`, [claim.answer.lease_token]))).toBe('WR001');
     expect(await s.state()).toEqual(before);
@@ -463,17 +474,23 @@ test('others are told of it: facts of governance belong to their tenant', async 
 });
 
 test('every change is on the record with what it was, also where several were written down together', async () => {
-  const one = await s.approved({ title: 'One', scope: ['checkout'], steps: [enable('checkout')] });
+  const one = await s.approved({ title: 'One', scope: ['checkout', 'limits'], steps: [enable('checkout'), configure('limits', 'max', 7)] });
   const other = await s.approved({ title: 'Other', scope: ['search'], steps: [disable('search', 'old')] });
   const jobs = [await one.activate({ as: s.keys.service }), await other.activate({ as: s.keys.service })];
   await s.work();
   for (const job of jobs) await job.finished({ timeoutMs: 20_000 });
   const facts = await s.sql(
-    `select safe_payload ->> 'target' as target, safe_payload ->> 'step' as step, canonical_address from writ.event_outbox where event_type = 'governance.change_applied' order by 1`,
+    `select safe_payload -> 'steps' as steps, canonical_address from writ.event_outbox where event_type = 'governance.change_applied' order by canonical_address`,
   );
-  expect(facts).toMatchObject([
-    { target: 'checkout', step: '1', canonical_address: `job/${jobs[0]?.id}` },
-    { target: 'search', step: '1', canonical_address: `job/${jobs[1]?.id}` },
+  expect(facts).toEqual([
+    {
+      steps: [
+        { step: 1, step_type: 'capability_enable', target: 'checkout' },
+        { step: 2, step_type: 'config_update', target: 'limits' },
+      ],
+      canonical_address: `job/${jobs[0]?.id}`,
+    },
+    { steps: [{ step: 1, step_type: 'capability_disable', target: 'search' }], canonical_address: `job/${jobs[1]?.id}` },
   ]);
   const steps = `event_subject_ref in (select job_id::text from writ_data.job where run_id is not null)`;
   expect(await s.sql(`select safe_payload as says from writ.event_outbox where event_type = 'dot.job.committed' and ${steps}`)).toEqual([

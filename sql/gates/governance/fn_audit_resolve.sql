@@ -24,7 +24,7 @@ begin
   elsif g.status <> 'AUDIT_PENDING' or a.verdict is distinct from 'INCONCLUSIVE' or coalesce(p_verdict, '') not in ('PASS', 'FAIL') then
     return writ_data.refusal('invalid_transition', format('The job is %s, and its last verdict %s.', g.status, coalesce(a.verdict, 'none')));
   end if;
-  perform writ_data.settle_audit(p_job_id, p_verdict, btrim(p_reason), a.checks, a.evidence, a.health_after, (m.who).principal_id, (m.who).principal_id, v_now, v_now);
+  perform writ_data.settle_audits(array[p_job_id], p_verdict, array[btrim(p_reason)], array[a.checks], array[a.evidence], array[a.health_after], (m.who).principal_id, (m.who).principal_id, v_now, v_now);
   perform writ_data.clear_alert('AUDIT_INCONCLUSIVE', 'governance_job/' || p_job_id, (m.who).principal_id, v_now);
   return (select jsonb_build_object('job_id', x.job_id, 'audit_id', x.audit_id, 'verdict', x.audit_verdict, 'status', x.status) from writ_data.governance_job x where x.job_id = p_job_id);
 end $$;
