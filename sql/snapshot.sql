@@ -684,7 +684,7 @@ create table writ_data.governance_job ( -- owner writ_owner
 CREATE INDEX governance_job_by_tenant ON writ_data.governance_job USING btree (tenant_id, job_id);
 CREATE INDEX governance_job_due ON writ_data.governance_job USING btree (due_at) WHERE (due_at IS NOT NULL);
 CREATE INDEX governance_job_of ON writ_data.governance_job USING btree (of_job_id) WHERE (of_job_id IS NOT NULL);
-CREATE INDEX governance_job_open ON writ_data.governance_job USING btree (tenant_id, status) WHERE (status = ANY (ARRAY['PENDING'::text, 'RUNNING'::text, 'AUDIT_PENDING'::text, 'ROLLBACK_PENDING'::text]));
+CREATE INDEX governance_job_undone ON writ_data.governance_job USING btree (tenant_id, created_at) WHERE (kind = 'rollback'::text);
 CREATE UNIQUE INDEX governance_job_by_run ON writ_data.governance_job USING btree (run_id);
 CREATE UNIQUE INDEX one_forward_job_per_contract ON writ_data.governance_job USING btree (contract_id) WHERE (kind = 'forward'::text);
 CREATE TRIGGER governance_job_moves_legally BEFORE UPDATE ON writ_data.governance_job FOR EACH ROW WHEN ((((old.status || '>'::text) || new.status) <> ALL (ARRAY['PENDING>RUNNING'::text, 'PENDING>CANCELLED'::text, 'PENDING>FAILED'::text, 'RUNNING>RUNNING'::text, 'RUNNING>AUDIT_PENDING'::text, 'RUNNING>FAILED'::text, 'AUDIT_PENDING>COMPLETED'::text, 'AUDIT_PENDING>AUDIT_PENDING'::text, 'AUDIT_PENDING>FAILED'::text, 'FAILED>ROLLBACK_PENDING'::text, 'FAILED>ROLLED_BACK'::text, 'FAILED>ROLLBACK_FAILED'::text, 'ROLLBACK_PENDING>ROLLED_BACK'::text, 'ROLLBACK_PENDING>ROLLBACK_FAILED'::text, 'PENDING>PENDING'::text, 'FAILED>FAILED'::text, 'ROLLBACK_PENDING>ROLLBACK_PENDING'::text]))) EXECUTE FUNCTION writ_data.refuse_change();
@@ -2175,7 +2175,7 @@ grant execute on function writ.fn_capability_put(text,jsonb,text) to dot_executo
 grant execute on function writ.fn_capability_put(text,jsonb,text) to workflow_admin;
 
 -- function writ.fn_change_begin(p_job_id uuid, p_lease_token uuid, p_evidence jsonb, p_found jsonb, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 94d62eae68e54337e847c56fde53fe1f
+--   plpgsql, volatile, security definer; owner writ_owner; body 139b6d1045a4ddc659a273461c3834c3
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 grant execute on function writ.fn_change_begin(uuid,uuid,jsonb,jsonb,text) to dot_executor;
@@ -2273,13 +2273,13 @@ grant execute on function writ.fn_governance_audits(jsonb,text) to dot_executor;
 grant execute on function writ.fn_governance_audits(jsonb,text) to workflow_admin;
 
 -- function writ.fn_governance_cancel(p_key text, p_job_id uuid, p_reason text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 46e256f1872a6b487eb0534fa2250870
+--   plpgsql, volatile, security definer; owner writ_owner; body 10eb9e6f0657f510d7160c0cd339ac20
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_governance_cancel(text,uuid,text) to dot_executor;
 grant execute on function writ.fn_governance_cancel(text,uuid,text) to workflow_admin;
 
 -- function writ.fn_governance_ended(p_job_id uuid, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 5f1234c0c1c05668d252b8308a5af0a0
+--   plpgsql, volatile, security definer; owner writ_owner; body 28257b85d6529723c11e861cd0f86236
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_governance_ended(uuid,text) to dot_executor;
 grant execute on function writ.fn_governance_ended(uuid,text) to workflow_admin;
@@ -2842,7 +2842,7 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 --   plpgsql, volatile; owner writ_owner; body bc5d457d0a2460260f181e38337751f9
 
 -- function writ_data.activate_contracts(p_contracts uuid[], p_jobs uuid[], p_reads jsonb[], p_actor text, p_at timestamp with time zone) returns jsonb[]
---   plpgsql, volatile; owner writ_owner; body b20c15ed86a83da0cd3fc54faa05a123
+--   plpgsql, volatile; owner writ_owner; body 56a15ea771f4afd85dc0f0d41025a793
 
 -- function writ_data.allowance(p_kind text, p_key text, p_want integer, p_begin integer, p_taken integer, OUT jobs integer, OUT at timestamp with time zone, OUT again_ms double precision, OUT starts boolean) returns record
 --   plpgsql, volatile; owner writ_owner; body bc4a8f0d27ec57e3a6cd579f420a7840
@@ -2885,7 +2885,7 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 --   plpgsql, stable; owner writ_owner; body 676dbc8eb46db8d739ce9af9be5cb4b1
 
 -- function writ_data.await_audits(p_jobs uuid[], p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body e4e0ab2ae978772c2868babd87895495
+--   plpgsql, volatile; owner writ_owner; body 31fbed7e160ff008119effe5258d9ead
 
 -- function writ_data.batch_of(p_event_id uuid) returns uuid
 --   sql, immutable; owner writ_owner; body 1b3f631d52568c593594defe59be90a2
@@ -2893,9 +2893,6 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 -- function writ_data.begin_ending(p_run uuid, p_ending text, p_with jsonb, p_signal uuid, p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body f7c5d12bddddcff73977f31fef8a7c5e
 --   set enable_seqscan=off
-
--- function writ_data.begin_governance_jobs(p_jobs uuid[], p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body 879f8ff5e57c4f7ea6eb564ff58d1194
 
 -- function writ_data.begin_runs(p_runs uuid[], p_command text, p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body 23f3d61da3da5fd433d732119c340105
@@ -2918,7 +2915,7 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 --   plpgsql, volatile; owner writ_owner; body af907b9c342cf83ac405d17cd29fe90d
 
 -- function writ_data.changes_made(p_made jsonb[], p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body 704c78e9e456d01332bfe54f337572fb
+--   plpgsql, volatile; owner writ_owner; body cff40f81f4a367ec80c0059f10d6fbec
 
 -- function writ_data.choose_lanes(p_kinds text[], p_floors smallint[], p_alone boolean, p_after text, p_limit integer, p_keyed boolean, OUT lanes bigint[], OUT heads bigint[], OUT firsts bigint[], OUT tenants text[], OUT kinds text[], OUT keys text[], OUT quotas integer[], OUT limited boolean[], OUT priorities smallint[], OUT after text) returns record
 --   plpgsql, stable; owner writ_owner; body 897fdcc629e9ae3fc01590b78c6b6a7d
@@ -2926,8 +2923,8 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 -- function writ_data.clear_alert(p_code text, p_subject text, p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body bbdb22b5dac785474ed046d52dfbaf7c
 
--- function writ_data.close_contracts(p_contracts uuid[], p_to text, p_reason text, p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body 85d03da9bad355eff67812d0c34c8f90
+-- function writ_data.close_contracts(p_contracts uuid[], p_to text, p_reasons text[], p_actor text, p_at timestamp with time zone) returns void
+--   plpgsql, volatile; owner writ_owner; body a33ea34b54a0543165422d677347b018
 
 -- function writ_data.consumer_jobs(p_consumers text[], p_since uuid[], p_event_ids uuid[], p_event_types text[], p_subjects text[]) returns TABLE(consumer text, jobs jsonb)
 --   plpgsql, volatile; owner writ_owner; body 6d869e56ac50be7bad1775ea13365983
@@ -2978,7 +2975,7 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 --   sql, immutable; owner writ_owner; body a468bfd41a56de8b0b3d2710aeb19bd2
 
 -- function writ_data.fail_governance_job(p_job uuid, p_event text, p_reason text, p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body 30a17b5577cbecb88b1a10237e0aacaa
+--   plpgsql, volatile; owner writ_owner; body 598c4f7ecd03469b95ada2de38bee3c9
 
 -- function writ_data.failed_step(p_run uuid) returns text
 --   plpgsql, stable; owner writ_owner; body 180e1ef231f3bea4d4ea67e35f7e5aa8
@@ -3078,14 +3075,14 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 -- function writ_data.move_contract(p_contract uuid, p_to text, p_reason text, p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body 1464f8fc65b9b594860df2a8d3c642de
 
--- function writ_data.move_contracts(p_contracts uuid[], p_to text, p_reasons text[], p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body 70ee7440555b8682ddb7e4a1ab74aa8b
+-- function writ_data.move_contracts(p_contracts uuid[], p_to text, p_reasons text[], p_actor text, p_at timestamp with time zone, p_jobs uuid[] DEFAULT NULL::uuid[]) returns void
+--   plpgsql, volatile; owner writ_owner; body ed59cc3d04ce71907b1aec78a5f1b5e3
 
 -- function writ_data.move_governance_job(p_job uuid, p_path text[], p_event text, p_reason text, p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body 24005a6c5a0d09b93298db2293aec9b8
 
--- function writ_data.move_governance_jobs(p_jobs uuid[], p_path text[], p_event text, p_reason text, p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body d923829e86601c4be30c27a8414279c9
+-- function writ_data.move_governance_jobs(p_jobs uuid[], p_path text[], p_event text, p_reason text, p_actor text, p_at timestamp with time zone, p_states bytea[] DEFAULT NULL::bytea[]) returns void
+--   plpgsql, volatile; owner writ_owner; body 4bd9fc32e618a1cf459f5de45836166e
 
 -- function writ_data.move_head(p_lane bigint, p_first bigint, p_safe bigint) returns void
 --   sql, volatile; owner writ_owner; body efa24a38518743b025bfd46ccc077fb6
@@ -3202,7 +3199,7 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 --   plpgsql, volatile; owner writ_owner; body b09198905e4710265757fc586c041300
 
 -- function writ_data.rollback_failed(p_job uuid, p_reason text, p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body fe474af78c218d629f2bb252ffbbe0f0
+--   plpgsql, volatile; owner writ_owner; body d4ed7f01b3440dc1404a901925cf1eb7
 
 -- function writ_data.root_at(p_log text, p_size bigint) returns bytea
 --   plpgsql, stable; owner writ_owner; body e739be25bd809a6fe65694a97e8c589f
@@ -3239,7 +3236,7 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 --   sql, stable; owner writ_owner; body 3c6b41b0fe305b59d7791f95f7979f9d
 
 -- function writ_data.settle_audits(p_jobs uuid[], p_verdict text, p_reasons text[], p_checks jsonb[], p_evidence jsonb[], p_health jsonb[], p_resolved_by text, p_actor text, p_started timestamp with time zone, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body 999152cb8c95da7b23f8780196bfb3a7
+--   plpgsql, volatile; owner writ_owner; body 635b3f429eed0f93ab4ce7a6f20f726e
 
 -- function writ_data.settle_lease(p_lease writ_data.job_lease, p_may_remove boolean, p_ended uuid[], p_early integer, p_start_upto integer, p_at timestamp with time zone, OUT started_upto integer, OUT started uuid[]) returns record
 --   plpgsql, volatile; owner writ_owner; body 2787b015f3a1340032780559f44ee635
@@ -3396,7 +3393,7 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 --   plpgsql, volatile; owner writ_owner; body 5aa6f43d05f930593b3331ab8e5ea053
 
 -- function writ_data.wrong_with(p_tenant text, p_scope text[], p_steps jsonb, OUT code text, OUT detail text) returns record
---   plpgsql, stable; owner writ_owner; body 64a79a93531f16bc658315b402d82a90
+--   plpgsql, stable; owner writ_owner; body 14b1a6214c9c517d49883757147f6754
 
 -- function writ_data.wrong_with_template(p_content jsonb) returns text
 --   sql, immutable; owner writ_owner; body 84cb360ad900f12af1d55af8c1b26570

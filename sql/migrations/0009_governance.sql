@@ -245,7 +245,7 @@ create unique index governance_job_by_run on writ_data.governance_job (run_id);
 create index governance_job_by_tenant on writ_data.governance_job (tenant_id, job_id);
 create index governance_job_of on writ_data.governance_job (of_job_id) where of_job_id is not null;
 create index governance_job_due on writ_data.governance_job (due_at) where due_at is not null;
-create index governance_job_open on writ_data.governance_job (tenant_id, status) where status in ('PENDING', 'RUNNING', 'AUDIT_PENDING', 'ROLLBACK_PENDING');
+create index governance_job_undone on writ_data.governance_job (tenant_id, created_at) where kind = 'rollback';
 
 create table writ_data.governance_job_history (
   job_id      uuid not null references writ_data.governance_job,

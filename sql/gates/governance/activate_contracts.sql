@@ -43,8 +43,7 @@ begin
   select array_agg(u.id) as ids, array_agg(u.job) as jobs, array_agg(u.steps) as steps, array_agg(u.state) as states into s from unnest(p_contracts, p_jobs, v_steps, v_states, v_answers) u(id, job, steps, state, answer) where u.answer is null;
   if s.ids is not null then
     perform writ_data.start_governance_jobs(s.jobs, s.ids, 'forward', array_fill(null::uuid, array[cardinality(s.ids)]), s.steps, s.states, 'contract_activated', null, p_actor, p_at);
-    update writ_data.contract x set job_id = u.job, audit_verdict = 'PENDING' from unnest(s.ids, s.jobs) u(id, job) where x.contract_id = u.id;
-    perform writ_data.move_contracts(s.ids, 'ACTIVE', array(select 'job ' || j from unnest(s.jobs) j), p_actor, p_at);
+    perform writ_data.move_contracts(s.ids, 'ACTIVE', array(select 'job ' || j from unnest(s.jobs) j), p_actor, p_at, s.jobs);
     select array_agg(coalesce(u.answer, jsonb_build_object('contract_id', u.id, 'job_id', u.job, 'run_id', g.run_id)) order by u.n) into v_answers from unnest(p_contracts, p_jobs, v_answers) with ordinality u(id, job, answer, n) left join writ_data.governance_job g on g.job_id = u.job and u.answer is null;
   end if;
   return v_answers;

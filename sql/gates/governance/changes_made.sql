@@ -6,7 +6,7 @@ declare
 begin
   v_jobs := array(select distinct (x ->> 'job')::uuid from unnest(p_made) x where (x ->> 'pending')::boolean);
   if v_jobs <> '{}' then
-    perform writ_data.begin_governance_jobs(v_jobs, p_actor, p_at);
+    perform writ_data.move_governance_jobs(v_jobs, array['RUNNING'], 'run_started', null, p_actor, p_at);
   end if;
   with made as materialized (
     select (x ->> 'job')::uuid as job, (x ->> 'step')::integer as step, x ->> 'tenant' as tenant, x ->> 'reason' as reason, (x -> 'context') || jsonb_build_object('job_id', x -> 'job', 'contract_id', x -> 'contract') as context, n from unnest(p_made) with ordinality u(x, n)

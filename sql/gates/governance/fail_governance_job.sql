@@ -16,7 +16,7 @@ begin
   from writ_data.governance_step s where s.job_id = p_job and s.rollback_action is not null;
   if v_undo is null then
     perform writ_data.move_governance_job(p_job, array['ROLLED_BACK'], 'nothing_to_undo', p_reason, p_actor, p_at);
-    perform writ_data.close_contracts(array[c.contract_id], 'FAILED', p_reason, p_actor, p_at);
+    perform writ_data.close_contracts(array[c.contract_id], 'FAILED', array[p_reason], p_actor, p_at);
   else
     perform writ_data.start_governance_jobs(array[v_rollback], array[c.contract_id], 'rollback', array[p_job], array[v_undo], array[g.state_before], 'rollback_created', p_reason, p_actor, p_at);
     update writ_data.governance_job set rollback_job_id = v_rollback, rollback_reason = p_reason where job_id = p_job;

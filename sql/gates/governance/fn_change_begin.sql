@@ -14,7 +14,7 @@ begin
   select * into c from writ_data.contract where contract_id = g.contract_id;
   perform writ_data.may_go_on(g, c, v_now);
   if g.status = 'PENDING' then
-    perform writ_data.begin_governance_jobs(array[g.job_id], p_actor, v_now);
+    perform writ_data.move_governance_job(g.job_id, array['RUNNING'], 'run_started', null, p_actor, v_now);
   end if;
   if g.kind = 'rollback' then
     select x.* into b from writ_data.governance_step x join writ_data.run r on r.run_id = g.run_id

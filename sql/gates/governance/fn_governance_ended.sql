@@ -22,7 +22,7 @@ begin
     end if;
     if g.kind = 'forward' and g.status = 'PENDING' and v_code = 'window_elapsed' then
       perform writ_data.move_governance_job(p_job_id, array['CANCELLED'], 'window_elapsed', v_reason, p_actor, v_now);
-      perform writ_data.close_contracts(array[g.contract_id], 'FAILED', 'window_elapsed', p_actor, v_now);
+      perform writ_data.close_contracts(array[g.contract_id], 'FAILED', array['window_elapsed'], p_actor, v_now);
     else
       perform writ_data.fail_governance_job(p_job_id, v_event, v_reason, p_actor, v_now);
     end if;

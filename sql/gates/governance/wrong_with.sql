@@ -4,13 +4,14 @@ create or replace function writ_data.wrong_with(p_tenant text, p_scope text[], p
 begin
   if coalesce(cardinality(p_scope), 0) = 0 then
     code := 'scope_empty'; detail := 'A contract names what it may affect; an empty scope allows nothing.';
-  elsif 'SYSTEM' = any (select upper(x) from unnest(p_scope) x) then
-    code := 'scope_violation'; detail := 'SYSTEM is no target of changes: name the capabilities and configuration scopes.';
-  elsif exists (select from unnest(p_scope) x where length(x) > 200 or x = '') then
-    code := 'invalid_contract'; detail := 'A name in the scope has 1 to 200 characters.';
   elsif jsonb_typeof(p_steps) is distinct from 'array' or jsonb_array_length(p_steps) not between 1 and 200 then
     code := 'invalid_contract'; detail := 'A contract has one to two hundred steps.';
   end if;
+  if code is not null then
+    return;
+  end if;
+  select case when bool_or(upper(x) = 'SYSTEM') then 'scope_violation' when bool_or(length(x) not between 1 and 200) then 'invalid_contract' end, case when bool_or(upper(x) = 'SYSTEM') then 'SYSTEM is no target of changes: name the capabilities and configuration scopes.'
+    else 'A name in the scope has 1 to 200 characters.' end into code, detail from unnest(p_scope) x;
   if code is not null then
     return;
   end if;
