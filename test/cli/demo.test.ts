@@ -8,7 +8,7 @@ import { Stage } from '../../src/cli/demo/stage.js';
 import { conclude } from '../../src/cli/demo/verdict.js';
 import { Failure } from '../../src/cli/failure.js';
 import { Output } from '../../src/cli/output.js';
-import { start, writ } from './run.js';
+import { eventually, start, writ } from './run.js';
 
 const folders: string[] = [];
 /** Everything temporary of a demo goes there; PostgreSQL may run as another user and has to get in. */
@@ -91,6 +91,17 @@ test.each<[fault: string, figures: object]>([
   expect(() => judge({ ...kept, ...fault })).toThrow(Failure);
   expect(good).toBe(false);
 });
+
+test('a demo that is broken off while its server is being made leaves no files behind', async () => {
+  const temporary = folder();
+  const demo = start(['demo'], { env: { TMPDIR: temporary } });
+  await demo.saying(/measured/);
+  await eventually(async () => readdirSync(temporary).length > 0);
+  demo.kill('SIGINT');
+  const { code, stderr } = await demo.ended;
+  expect({ code, stderr }).toEqual({ code: 130, stderr: '' });
+  expect(readdirSync(temporary)).toEqual([]);
+}, 90_000);
 
 test('a demo that is broken off leaves neither processes nor files behind', async () => {
   const temporary = folder();

@@ -23,6 +23,8 @@ export async function tellOfApproval(scene: Scene): Promise<Approval> {
 }
 
 async function propose({ stage, writ, cast, db }: Scene): Promise<{ contract: Contract; preview: Preview }> {
+  stage.act(1, 'An agent proposes a change');
+  stage.say('A shop has a checkout and limits. An agent wants to change both, and can only propose.');
   await until('the shop to be found healthy', async () => (await writ.governance.health()).system === 'HEALTHY');
   const contract = await cast.agent.contracts.propose({
     title: 'Open the new checkout',

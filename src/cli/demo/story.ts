@@ -7,9 +7,9 @@ import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type EmbeddedServer, startEmbedded } from '../../database/embedded.js';
+import { startEmbedded } from '../../database/embedded.js';
 import { Writ } from '../../writ.js';
-import { type Session, stopServer, withSession } from '../connection.js';
+import { stopServer, withSession } from '../connection.js';
 import { exitCodes } from '../failure.js';
 import type { Output } from '../output.js';
 import { keepSecret } from '../secrets.js';
@@ -19,41 +19,21 @@ import { Crew } from './crew.js';
 import { tellOfEvidence } from './evidence.js';
 import { tellOfExecution, tellOfRollback } from './execution.js';
 import { countChanges, type Figures } from './figures.js';
-import { engage } from './scene.js';
+import { engage, type Scene } from './scene.js';
 import { Shop } from './shop.js';
 import { Stage } from './stage.js';
 import { conclude } from './verdict.js';
 
-interface House {
-  readonly server: EmbeddedServer;
-  readonly directory: string;
-  readonly crew: Crew;
-  readonly shop: Shop;
-  readonly writ: Writ;
-  /** When the story began. */
-  readonly since: number;
-}
+/** What has to be ended when the story is over, the last first. */
+type Opened = (() => Promise<unknown>)[];
 
 export async function tellStory(output: Output): Promise<void> {
   const stage = new Stage(output);
-  stage.title(
-    'Writ: an agent changes production, and does no more than was approved',
-    'A real PostgreSQL, real processes, real signals. What you read is measured before it is said.',
-  );
-  stage.awaiting('PostgreSQL is being started, and Writ installed');
   const since = performance.now();
-  const directory = join(tmpdir(), `writ-demo-${randomBytes(4).toString('hex')}`);
-  // However it ends, also while the server is being made: nothing is left behind.
-  process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
-  const server = await startEmbedded({ directory });
-  keepSecret(server.connectionString);
-  const { first, release } = interruption({ alone: true });
-  const crew = new Crew(server.connectionString);
-  const shop = await Shop.open();
-  const writ = await Writ.connect({ connectionString: server.connectionString, actor: 'demo' });
+  const { first, release } = interruption();
+  const opened: Opened = [];
   try {
-    await writ.migrate({ enable: true });
-    const told = withSession(server.connectionString, (db) => tell(stage, db, { server, directory, crew, shop, writ, since }));
+    const told = tell(stage, opened);
     const ended = await Promise.race([told, first]);
     if (typeof ended === 'string') {
       stage.close();
@@ -63,33 +43,49 @@ export async function tellStory(output: Output): Promise<void> {
     }
     conclude(output, stage, ended, performance.now() - since);
   } finally {
-    await crew.stop(process.exitCode ? 'SIGKILL' : 'SIGTERM');
-    await writ.close();
-    await shop.close();
-    await stopServer(server);
+    for (const close of opened.reverse()) await close();
     release();
   }
 }
 
-async function tell(stage: Stage, db: Session, house: House): Promise<Figures> {
-  const { server, directory, crew, shop, writ } = house;
-  const [row] = await db.rows<{ version: string }>(`select current_setting('server_version') as version`);
-  stage.seen(`PostgreSQL ${row?.version} runs in a temporary folder, Writ is installed`, performance.now() - house.since);
-  stage.act(1, 'An agent proposes a change');
-  stage.say('A shop has a checkout and limits. An agent wants to change both, and can only propose.');
-  const cast = await engage(writ, db, server, shop.healthUrl);
-  const scene = { stage, db, writ, cast, crew, shop, folder: join(directory, 'evidence') };
-  try {
-    const victim = crew.start('worker A', { dieAtStep: watched.step });
-    await victim.ready;
-    const { contract, ...approval } = await tellOfApproval(scene);
-    const execution = await tellOfExecution(scene, contract, victim);
-    const restored = await tellOfRollback(scene);
-    await crew.stop();
-    const ledger = await tellOfEvidence(scene);
-    stage.act(8, 'The figures, counted with SQL');
-    return { ...approval, ...execution, restored, changes: await countChanges(db), ledger };
-  } finally {
-    await cast.agent.close();
-  }
+async function tell(stage: Stage, opened: Opened): Promise<Figures> {
+  stage.title(
+    'Writ: an agent changes production, and does no more than was approved',
+    'A real PostgreSQL, real processes, real signals. What you read is measured before it is said.',
+  );
+  stage.awaiting('PostgreSQL is being started, and Writ installed');
+  const since = performance.now();
+  const directory = join(tmpdir(), `writ-demo-${randomBytes(4).toString('hex')}`);
+  process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
+  const starting = startEmbedded({ directory });
+  opened.push(() => starting.then(stopServer, () => undefined)); // one that did not start is told of below
+  const server = await starting;
+  keepSecret(server.connectionString);
+  const writ = await Writ.connect({ connectionString: server.connectionString, actor: 'demo' });
+  opened.push(() => writ.close());
+  await writ.migrate({ enable: true });
+  const shop = await Shop.open();
+  opened.push(() => shop.close());
+  const crew = new Crew(server.connectionString);
+  opened.push(() => crew.stop(process.exitCode ? 'SIGKILL' : 'SIGTERM'));
+  return withSession(server.connectionString, async (db) => {
+    const [row] = await db.rows<{ version: string }>(`select current_setting('server_version') as version`);
+    stage.seen(`PostgreSQL ${row?.version} runs in a temporary folder, Writ is installed`, performance.now() - since);
+    const cast = await engage(writ, db, server, shop.healthUrl);
+    opened.push(() => cast.agent.close());
+    return act({ stage, db, writ, cast, crew, shop, folder: join(directory, 'evidence') });
+  });
+}
+
+async function act(scene: Scene): Promise<Figures> {
+  const { stage, crew, db } = scene;
+  const victim = crew.start('worker A', { dieAtStep: watched.step });
+  await victim.ready;
+  const { contract, ...approval } = await tellOfApproval(scene);
+  const execution = await tellOfExecution(scene, contract, victim);
+  const restored = await tellOfRollback(scene);
+  await crew.stop();
+  const ledger = await tellOfEvidence(scene);
+  stage.act(8, 'The figures, counted with SQL');
+  return { ...approval, ...execution, restored, changes: await countChanges(db), ledger };
 }

@@ -11,6 +11,10 @@ import { Writ } from '../../writ.js';
 
 const { WRIT_DEMO_NAME: name = 'worker', WRIT_DEMO_DIE_AT: dieAt, DATABASE_URL: connectionString = '' } = process.env;
 
+// Nobody is left to tell the story; they may have gone while this process was starting.
+process.once('disconnect', () => process.exit(1));
+if (!process.connected) process.exit(1);
+
 if (dieAt) {
   const step = Number(dieAt);
   const db = new pg.Client({ connectionString, application_name: 'writ demo' });
@@ -44,4 +48,3 @@ const stop = async () => {
 };
 process.once('SIGTERM', () => void stop());
 process.on('SIGINT', () => undefined); // Ctrl-C reaches the whole terminal; the story stops its workers itself
-process.once('disconnect', () => process.exit(1)); // nobody is left to tell the story
