@@ -28,7 +28,7 @@ test('an agent is refused what was not approved; what was is done once, undone w
   expect(told, stderr).toMatchObject({
     good: true,
     directWrites: { tried: 2, denied: 2 },
-    overreach: { tried: 3, refused: 3 },
+    overreach: { tried: 3, refused: ['agents_only_propose', 'own_contract', 'agents_only_propose'] },
     edited: 'approval_void',
     untouched: true,
     // The kill was real, and over a step that stands.
@@ -49,7 +49,7 @@ test('an agent is refused what was not approved; what was is done once, undone w
 
 const kept: Figures = {
   directWrites: { tried: 1, denied: 1 },
-  overreach: { tried: 1, refused: 1 },
+  overreach: { tried: 1, refused: ['agents_only_propose'] },
   edited: 'approval_void',
   untouched: true,
   killed: { signal: 'SIGKILL', point: 'change_sent', effects: 1, receipts: 1, events: 1 },
@@ -61,7 +61,7 @@ const kept: Figures = {
 
 test.each<[fault: string, figures: object]>([
   ['a direct write is allowed', { directWrites: { tried: 1, denied: 0 } }],
-  ['the agent approves itself', { overreach: { tried: 1, refused: 0 } }],
+  ['the agent approves itself', { overreach: { tried: 1, refused: [] } }],
   ['an edited contract is done', { edited: 'allowed' }],
   ['a refusal has changed something', { untouched: false }],
   ['the worker was not killed', { killed: { ...kept.killed, signal: 'null', point: '' } }],

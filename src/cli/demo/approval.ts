@@ -5,7 +5,7 @@ import { configure, enable, soak } from '../../governance/steps.js';
 import { withSession } from '../connection.js';
 import { stepWords, valueText } from '../governance/words.js';
 import { type Figures, stateHash } from './figures.js';
-import { outcomeOf, refusedWith, type Scene, short, until } from './scene.js';
+import { outcomeOf, refusedWith, type Scene, short, untilHealthy } from './scene.js';
 
 /** The step that is edited after its approval, and over which a worker is killed. */
 export const watched = { step: 2, slot: 'limits#perMinute' };
@@ -25,7 +25,7 @@ export async function tellOfApproval(scene: Scene): Promise<Approval> {
 async function propose({ stage, writ, cast, db }: Scene): Promise<{ contract: Contract; preview: Preview }> {
   stage.act(1, 'An agent proposes a change');
   stage.say('A shop has a checkout and limits. An agent wants to change both, and can only propose.');
-  await until('the shop to be found healthy', async () => (await writ.governance.health()).system === 'HEALTHY');
+  await untilHealthy(writ);
   const contract = await cast.agent.contracts.propose({
     title: 'Open the new checkout',
     scope: ['checkout', 'limits'],
@@ -35,7 +35,7 @@ async function propose({ stage, writ, cast, db }: Scene): Promise<{ contract: Co
   stage.seen(`${created_by} proposes, on behalf of ${on_behalf_of}; scope: ${(scope as string[]).join(', ')}; ${status}`);
   const preview = await contract.preview();
   showSteps(stage, preview);
-  stage.seen(`nothing has changed so far: state ${short(await stateHash(db))}`);
+  stage.seen(`nothing has changed so far: the state has the hash ${short(await stateHash(db))}`);
   return { contract, preview };
 }
 
@@ -81,7 +81,8 @@ async function writeDirectly({ stage, db, cast }: Scene, before: string): Promis
   return { tried: directly.length, denied };
 }
 
-async function approve({ stage, cast, db }: Scene, contract: Contract, { hash }: Preview): Promise<Figures['overreach']> {
+async function approve(scene: Scene, contract: Contract, { hash }: Preview): Promise<Figures['overreach']> {
+  const { stage, cast } = scene;
   stage.act(3, 'It may not approve itself');
   stage.say('Agents propose. Somebody else approves: a person who did not ask for it.');
   const attempts = [
@@ -90,29 +91,27 @@ async function approve({ stage, cast, db }: Scene, contract: Contract, { hash }:
     ['the agent has it done without approval', await outcomeOf(contract.activate())],
   ] as const;
   for (const [what, outcome] of attempts) stage.harm(`${what}: ${refusedWith(outcome)}`);
-  await signAs('maria', { stage, cast, db }, contract);
-  return { tried: attempts.length, refused: attempts.filter(([, outcome]) => outcome !== 'allowed').length };
+  await mariaSigns(scene, contract);
+  return { tried: attempts.length, refused: attempts.map(([, outcome]) => outcome).filter((outcome) => outcome !== 'allowed') };
 }
 
 /** Looks at the preview, approves exactly that, and checks the signature as an auditor would. */
-async function signAs(name: 'maria', { stage, cast, db }: Pick<Scene, 'stage' | 'cast' | 'db'>, contract: Contract): Promise<void> {
-  const { hash } = await contract.preview({ as: cast[name] });
-  const { status } = await contract.approve({ as: cast[name], hash });
+async function mariaSigns({ stage, cast, db }: Scene, contract: Contract): Promise<void> {
+  const { hash } = await contract.preview({ as: cast.maria });
+  const { status } = await contract.approve({ as: cast.maria, hash });
   const [review] = await db.rows<{ hash: string; signature: string; public_key: string }>(
-    `select v.hash, v.signature, v.public_key from writ.contract_review v where v.contract_id = $1 and v.action = 'APPROVE' and v.by = $2`,
-    [contract.id, name],
+    `select v.hash, v.signature, v.public_key from writ.contract_review v where v.contract_id = $1 and v.action = 'APPROVE' and v.by = 'maria'`,
+    [contract.id],
   );
   const valid = review !== undefined && review.hash === hash && signedBy(review.public_key, hash, review.signature);
-  stage.seen(`${name} signs this preview, hash ${short(hash)}; signature ${valid ? 'valid' : 'WRONG'}; ${status}`);
+  stage.seen(`maria signs this preview, hash ${short(hash)}; signature ${valid ? 'valid' : 'WRONG'}; ${status}`);
 }
 
 /** Somebody who owns the tables edits what was approved, with all that follows from it. */
 async function edit(scene: Scene, contract: Contract): Promise<{ edited: string; draft: Contract }> {
   const { stage, db, cast } = scene;
   stage.act(4, 'Somebody edits what was approved');
-  stage.say(
-    'Even the owner of the tables cannot pass an edit off as approved. 200 becomes 250, and the checksum beside it is made to fit:',
-  );
+  stage.say('The owner of the tables changes the contract after its approval: 200 becomes 250, and the checksum beside it is made to fit.');
   const content = String((await contract.get()).content).replace('"new_value":200', '"new_value":250');
   await db.rows('begin');
   await db.rows('set local role writ_owner');
@@ -132,6 +131,6 @@ async function edit(scene: Scene, contract: Contract): Promise<{ edited: string;
   await draft.submit();
   stage.seen('a draft takes its place, and shows what it says now');
   showSteps(stage, await draft.preview(), watched.slot);
-  await signAs('maria', scene, draft);
+  await mariaSigns(scene, draft);
   return { edited, draft };
 }

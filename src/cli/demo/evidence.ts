@@ -35,7 +35,7 @@ export async function tellOfEvidence({ stage, writ, db, folder }: Scene): Promis
   return { receipts, verified: honest.ok, edited: approval.index, found: problem?.index ?? null };
 }
 
-/** The receipt of the first approval, and its place in the log. */
+/** The receipt of maria's first approval, and its place in the log. */
 async function firstApproval(db: Session): Promise<{ index: number; entry: string }> {
   const [row] = await db.rows<{ index: number; entry: string }>(
     `select r.leaf_index::integer as index, r.entry from writ.receipt r
@@ -47,6 +47,8 @@ async function firstApproval(db: Session): Promise<{ index: number; entry: strin
 async function forge(file: string, entry: string): Promise<void> {
   const bytes = await readFile(file);
   const name = '"by":"maria';
-  bytes.write('o', bytes.indexOf(entry) + entry.indexOf(name) + name.length - 1);
+  const [begins, at] = [bytes.indexOf(entry), entry.indexOf(name)];
+  if (begins < 0 || at < 0) throw new Error(`the approval is not in ${file}`);
+  bytes.write('o', begins + at + name.length - 1);
   await writeFile(file, bytes);
 }

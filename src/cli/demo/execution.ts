@@ -6,7 +6,7 @@ import { plural } from '../output.js';
 import { showSteps, watched } from './approval.js';
 import type { CrewMember, Death } from './crew.js';
 import { type Figures, stateHash, tracesOf } from './figures.js';
-import { type Scene, short, until } from './scene.js';
+import { type Scene, short, until, untilHealthy } from './scene.js';
 
 /** What a governance job has come to, drawn while it is awaited. */
 async function atRest({ stage }: Scene, job: GovernanceJob, doing: string): Promise<string> {
@@ -30,7 +30,7 @@ export async function tellOfExecution(
   stage.say('Whatever happens to those who do it, each step is done once.');
   const since = performance.now();
   const job = await contract.activate({ as: cast.deployer });
-  stage.seen(`activated; ${victim.name} (process ${victim.pid}) begins`);
+  stage.seen(`the deployer activates it; ${victim.name} (process ${victim.pid}) begins`);
   let death: Death | undefined;
   void victim.gone.then((how) => {
     death = how;
@@ -63,9 +63,10 @@ export async function tellOfExecution(
 }
 
 export async function tellOfRollback(scene: Scene): Promise<Figures['restored']> {
-  const { stage, cast, shop, db } = scene;
+  const { stage, writ, cast, shop, db } = scene;
   stage.act(6, 'A second change, and the shop falls ill');
   stage.say('What breaks something is undone, without anybody being asked.');
+  await untilHealthy(writ);
   const contract = await cast.agent.contracts.propose({
     title: 'More of the new checkout',
     scope: ['checkout', 'limits'],
@@ -76,10 +77,10 @@ export async function tellOfRollback(scene: Scene): Promise<Figures['restored']>
   await contract.approve({ as: cast.maria, hash: preview.hash });
   const stateBefore = await stateHash(db);
   const job = await contract.activate({ as: cast.deployer });
-  stage.seen(`proposed, approved, activated; the state before is ${short(stateBefore)}`);
+  stage.seen(`agent proposes, maria signs, deployer activates; state ${short(stateBefore)}`);
   await until('the soak', async () => (await job.steps()).some(({ step_type, status }) => step_type === 'soak' && status === 'RUNNING'));
   const stateBetween = await stateHash(db);
-  stage.seen(`the steps are done, health is watched; the state is ${short(stateBetween)}`);
+  stage.seen(`the changes are made, health is watched; now the state is ${short(stateBetween)}`);
   shop.fallIll();
   const since = performance.now();
   const asked = await fetch(shop.healthUrl);
@@ -88,7 +89,7 @@ export async function tellOfRollback(scene: Scene): Promise<Figures['restored']>
   const { rollback_job_id, rollback_reason } = await job.get();
   stage.seen(`${status} by itself`, performance.now() - since);
   if (rollback_reason) stage.quote(String(rollback_reason));
-  const undone = rollback_job_id ? await scene.writ.governance.job(String(rollback_job_id)).steps() : [];
+  const undone = rollback_job_id ? await writ.governance.job(String(rollback_job_id)).steps() : [];
   const stateAfter = await stateHash(db);
   const same = stateAfter === stateBefore;
   stage.seen(

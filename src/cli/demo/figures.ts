@@ -5,8 +5,8 @@ import type { Session } from '../connection.js';
 export interface Figures {
   /** Writes past every gate, with the login of the agent's program. */
   readonly directWrites: { readonly tried: number; readonly denied: number };
-  /** Approvals and activations by those who may not. */
-  readonly overreach: { readonly tried: number; readonly refused: number };
+  /** Approvals and activations by those who may not, and the codes they were refused with. */
+  readonly overreach: { readonly tried: number; readonly refused: readonly string[] };
   /** What an approved contract was refused with after somebody had edited it. */
   readonly edited: string;
   /** Whether all of that has left everything as it was. */

@@ -1,6 +1,7 @@
 /** What the story plays on: a shop with something to change, the people and programs around it, and a witness that Writ knows nothing about. */
 import { randomBytes } from 'node:crypto';
 import type { EmbeddedServer } from '../../database/embedded.js';
+import { WritRefusal } from '../../errors/index.js';
 import { Writ } from '../../writ.js';
 import type { Session } from '../connection.js';
 import { exitCodes, Failure } from '../failure.js';
@@ -64,7 +65,7 @@ export async function engage(writ: Writ, db: Session, server: EmbeddedServer, he
     { as: omar },
   );
   await governance.putProbe(
-    { name: 'shop', capability: 'checkout', type: 'http', config: { url: healthUrl }, every_ms: 1_000 },
+    { name: 'shop', capability: 'checkout', type: 'http', config: { url: healthUrl }, every_ms: 5_000 },
     { as: omar },
   );
   await db.rows(witness);
@@ -89,9 +90,8 @@ export async function outcomeOf(call: Promise<unknown>): Promise<string> {
     await call;
     return 'allowed';
   } catch (error) {
-    const { code } = error as { code?: unknown };
-    if (typeof code !== 'string') throw error;
-    return code;
+    if (!(error instanceof WritRefusal)) throw error;
+    return error.code;
   }
 }
 
@@ -99,6 +99,10 @@ export const refusedWith = (outcome: string): string => (outcome === 'allowed' ?
 
 /** Enough of a hash to compare it by eye. */
 export const short = (hash: string): string => hash.slice(0, 12);
+
+/** Nothing is eligible that would change what is ill. */
+export const untilHealthy = ({ governance }: Writ): Promise<void> =>
+  until('the shop to be found healthy', async () => (await governance.health()).system === 'HEALTHY');
 
 /** Polls a condition; a demo that hangs is worse than one that fails. */
 export async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
