@@ -26,14 +26,14 @@ export class Crew {
     this.#connectionString = connectionString;
   }
 
-  start(name: string, options: { dieAtStep?: number } = {}): CrewMember {
-    const { dieAtStep } = options;
+  start(name: string, options: { dies?: boolean } = {}): CrewMember {
+    const { dies } = options;
     const child = spawn(process.execPath, [fileURLToPath(new URL('./worker.js', import.meta.url))], {
       env: {
         ...process.env,
         DATABASE_URL: this.#connectionString,
         WRIT_DEMO_NAME: name,
-        ...(dieAtStep === undefined ? {} : { WRIT_DEMO_DIE_AT: String(dieAtStep) }),
+        ...(dies && { WRIT_DEMO_DIES: 'yes' }),
       },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });

@@ -27,7 +27,7 @@ export async function tellOfExecution(
 ): Promise<Pick<Figures, 'killed' | 'completed'>> {
   const { stage, crew, cast, db } = scene;
   stage.act(5, 'It is done, and a worker is killed over it');
-  stage.say('Whatever happens to those who do it, each step is done once.');
+  stage.say('Steps 1 to 3 are one transaction. Whatever happens to those who do it, each step is done once.');
   const since = performance.now();
   const job = await contract.activate({ as: cast.deployer });
   stage.seen(`the deployer activates it; ${victim.name} (process ${victim.pid}) begins`);
@@ -39,8 +39,8 @@ export async function tellOfExecution(
   const { signal, point = '' } = death as unknown as Death;
   stage.harm(
     point === 'change_sent'
-      ? `${signal}: it had sent step ${watched.step} to be committed, and had not heard the answer`
-      : `${signal}: it had just heard that step ${watched.step} is committed, and had told nobody`,
+      ? `${signal}: it had sent steps 1 to 3 to be committed, and had not heard the answer`
+      : `${signal}: it had just heard that steps 1 to 3 are committed, and had told nobody`,
   );
   const successor = crew.start('worker B');
   stage.awaiting(`${successor.name} is being started`);
@@ -49,7 +49,7 @@ export async function tellOfExecution(
   const status = await atRest(scene, job, 'steps done');
   const traces = await tracesOf(db, job.id, watched.step, watched.slot);
   stage.seen(
-    `step ${watched.step} in the end: ${plural(traces.effects, 'write')}, ${plural(traces.receipts, 'receipt')}, ${plural(traces.events, 'event')} StepCompleted`,
+    `step ${watched.step} in the end: ${plural(traces.effects, 'write')}, ${plural(traces.receipts, 'receipt')}, ${plural(traces.events, 'event')} that it is done`,
   );
   const audit = (await job.audit()) as { verdict: string; checks_passed: number } | undefined;
   stage.seen(

@@ -66,7 +66,7 @@ export async function tracesOf(db: Session, jobId: string, step: number, slot: s
        (select count(*) from writ.receipt r where r.stream = 'governance_job:' || $1 and r.receipt ->> 'reason' = 'change_applied'
           and (r.receipt #>> '{context,step}')::integer = $2)::integer as receipts,
        (select count(*) from writ.run_events e join writ.governance_jobs g on g.run_id = e.run_id
-        where g.job_id = $1::uuid and e.event_type = 'StepCompleted' and e.step_id = 's' || $2)::integer as events`,
+        where g.job_id = $1::uuid and e.event_type = 'StepCompleted' and $2::integer between split_part(substr(e.step_id, 2), '-', 1)::integer and split_part(substr(e.step_id, 2), '-', -1)::integer)::integer as events`,
     [jobId, step, slot],
   );
   return row as StepTraces;
@@ -77,14 +77,14 @@ const allChanges = `
     select r.stream, r.receipt #>> '{context,step}' as step, (r.receipt #>> '{context,contract_id}')::uuid as contract_id
     from writ.receipt r where r.receipt ->> 'reason' in ('change_applied', 'change_reverted') and r.receipt #> '{context,slot}' is not null
   ), event as (
-    select e.run_id, e.step_id from writ.run_events e join writ.governance_jobs g on g.run_id = e.run_id
-    join writ.governance_job_steps s on s.job_id = g.job_id and 's' || s.step_no = e.step_id
+    select e.run_id, s.step_no from writ.run_events e join writ.governance_jobs g on g.run_id = e.run_id
+    join writ.governance_job_steps s on s.job_id = g.job_id and s.step_no between split_part(substr(e.step_id, 2), '-', 1)::integer and split_part(substr(e.step_id, 2), '-', -1)::integer
     where e.event_type = 'StepCompleted' and s.step_type <> 'soak'
   )
   select (select count(*) from demo.written)::integer as effects,
     (select count(*) from receipt)::integer as receipts,
     (select count(*) from event)::integer as events,
-    (select count(*) from (select from receipt group by stream, step having count(*) > 1 union all select from event group by run_id, step_id having count(*) > 1) t)::integer as twice,
+    (select count(*) from (select from receipt group by stream, step having count(*) > 1 union all select from event group by run_id, step_no having count(*) > 1) t)::integer as twice,
     (select count(*) from receipt x join writ.system_contracts c on c.contract_id = x.contract_id
      where not exists (select from writ.contract_review v join writ.principal p on p.principal_id = v.by
        where v.contract_id = c.contract_id and v.action = 'APPROVE' and v.hash = c.approval_hash and p.kind = 'person' and v.by not in (c.created_by, c.on_behalf_of)))::integer as unapproved`;

@@ -14,7 +14,7 @@ import { exitCodes } from '../failure.js';
 import type { Output } from '../output.js';
 import { keepSecret } from '../secrets.js';
 import { interruption } from '../signals.js';
-import { tellOfApproval, watched } from './approval.js';
+import { tellOfApproval } from './approval.js';
 import { Crew } from './crew.js';
 import { tellOfEvidence } from './evidence.js';
 import { tellOfExecution, tellOfRollback } from './execution.js';
@@ -79,7 +79,7 @@ async function tell(stage: Stage, opened: Opened): Promise<Figures> {
 
 async function act(scene: Scene): Promise<Figures> {
   const { stage, crew, db } = scene;
-  const victim = crew.start('worker A', { dieAtStep: watched.step });
+  const victim = crew.start('worker A', { dies: true });
   await victim.ready;
   const { contract, ...approval } = await tellOfApproval(scene);
   const execution = await tellOfExecution(scene, contract, victim);

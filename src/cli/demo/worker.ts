@@ -1,5 +1,5 @@
 /**
- * A worker process of the demo. With WRIT_DEMO_DIE_AT it kills itself over that step, once the database has committed it and before this process
+ * A worker process of the demo. With WRIT_DEMO_DIES it kills itself over the first changes, once the database has committed them and before this process
  * has heard so: the worst moment there is, because nobody can tell from inside whether the effect stands. Should the answer come first, as on a
  * machine that is very busy, it dies with the answer in its hands; it says which it was.
  */
@@ -9,30 +9,28 @@ import pg from 'pg';
 import { onFaultPoint } from '../../queue/worker/fault-points.js';
 import { Writ } from '../../writ.js';
 
-const { WRIT_DEMO_NAME: name = 'worker', WRIT_DEMO_DIE_AT: dieAt, DATABASE_URL: connectionString = '' } = process.env;
+const { WRIT_DEMO_NAME: name = 'worker', WRIT_DEMO_DIES: dies, DATABASE_URL: connectionString = '' } = process.env;
 
 // Nobody is left to tell the story; they may have gone while this process was starting.
 process.once('disconnect', () => process.exit(1));
 if (!process.connected) process.exit(1);
 
-if (dieAt) {
-  const step = Number(dieAt);
+if (dies) {
   const db = new pg.Client({ connectionString, application_name: 'writ demo' });
   await db.connect();
   const committed = async () => {
-    const { rows } = await db.query(`select count(*)::integer as n from writ.run_events where event_type = 'StepCompleted'`);
-    return (rows[0] as { n: number }).n;
+    const { rows } = await db.query(`select from writ.run_events where event_type = 'StepCompleted' limit 1`);
+    return rows.length > 0;
   };
   onFaultPoint(async (point) => {
     if (point !== 'change_sent' && point !== 'after_commit') return;
     for (const until = Date.now() + (point === 'change_sent' ? 300 : 0); ; await sleep(2)) {
-      const steps = await committed();
-      if (steps >= step) {
+      if (await committed()) {
         writeSync(1, `died ${point}\n`); // at once: what is buffered dies with the process
         process.kill(process.pid, 'SIGKILL');
       }
-      // Sent, and not committed after all this time: it was refused. A step is sent again, with the answers of the probes, when it needs them.
-      if (steps < step - 1 || Date.now() >= until) return;
+      // Sent, and not committed after all this time: it was refused. It is sent again, with the answers of the probes, when it needs them.
+      if (Date.now() >= until) return;
     }
   });
 }
