@@ -3287,7 +3287,7 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 --   sql, stable; owner writ_owner; body 998862ad775b43ef091986686d0c2298
 
 -- function writ_data.steps_allowed(g writ_data.governance_job, c writ_data.contract, p_first integer, p_last integer, p_evidence jsonb) returns void
---   plpgsql, stable; owner writ_owner; body a48e8edd70607516ad065457db6304bf
+--   plpgsql, stable; owner writ_owner; body 3d2bccd977e7421d4cd20d478e18f8a1
 
 -- function writ_data.steps_committed(p_jobs uuid[], p_command text, p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body 19488958b975fbbdb1804a1dd298fd32

@@ -91,13 +91,17 @@ test('many jobs at once: each is audited by itself, and one that fails takes nob
   s.writ.governance.use(flag);
   const jobs = [];
   for (const key of ['a', 'b', 'c', 'd']) {
-    const contract = await s.approved({ title: `Flag ${key}`, scope: [`flag:${key}`], steps: [flag(key), soak('100ms')] });
+    const contract = await s.approved({
+      title: `Flag ${key}`,
+      scope: [`flag:${key}`],
+      steps: [flag(key), soak(key === 'c' ? '2s' : '100ms')],
+    });
     jobs.push(await contract.activate({ as: s.keys.service }));
   }
   const main = await s.approved({ steps: five });
   jobs.push(await main.activate({ as: s.keys.service }));
   await s.work([flag]);
-  await until(async () => 'c' in values);
+  await until(async () => (await jobs[2]?.steps())?.[0]?.status === 'COMPLETED');
   values.c = 7; // another hand, in the soak: the audit finds it
   const ends = await Promise.all(jobs.map((job) => job.finished({ timeoutMs: 20_000 })));
   expect(ends.map(({ status }) => status)).toEqual(['COMPLETED', 'COMPLETED', 'ROLLBACK_FAILED', 'COMPLETED', 'COMPLETED']);
