@@ -1132,7 +1132,7 @@ create table writ_data.principal ( -- owner writ_owner
   constraint principal_is_a_name CHECK ((principal_id ~ '^[A-Za-z0-9][A-Za-z0-9_.@-]{0,99}$'::text)),
   constraint principal_on_behalf_of_fkey FOREIGN KEY (on_behalf_of) REFERENCES writ_data.principal(principal_id),
   constraint principal_pkey PRIMARY KEY (principal_id),
-  constraint rights_are_known CHECK ((rights <@ '{propose,approve,activate,operate,break_glass}'::text[]))
+  constraint rights_are_known CHECK ((rights <@ '{propose,approve,activate,operate,report,break_glass}'::text[]))
 );
 comment on table writ_data.principal is 'Who acts. The database knows the hash of what authenticates a principal and the public key that its approvals are signed with; both come from one key, which it never sees.';
 comment on column writ_data.principal.tenant_id is 'Null: in every tenant.';
@@ -1509,7 +1509,7 @@ grant select on writ.dot_config to dot_executor;
 grant select on writ.dot_config to workflow_admin;
 grant select on writ.dot_config to writ_auditor;
 
--- view writ.event_outbox; owner writ_owner; source 520d7385a65ec348d868850274393bcfe2788707e66e8b8515d38090a9bf2148
+-- view writ.event_outbox; owner writ_owner; source 46d9003c05787002eb57d898605a33d0eb76ed2243cc5a7f0bb30948d659ccd4
 --   id uuid
 --   event_domain text
 --   event_type text
@@ -2214,13 +2214,13 @@ grant execute on function writ.fn_consumer_register(text,text,text,jsonb,text) t
 grant execute on function writ.fn_consumer_remove(text,text) to workflow_admin;
 
 -- function writ.fn_contract_preview(p_key text, p_contract_id uuid, p_read jsonb DEFAULT '{}'::jsonb) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 9fd10b329cdccd67a03da2c5881158c7
+--   plpgsql, volatile, security definer; owner writ_owner; body d914eb69a435334444b1e906cb560b4c
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_contract_preview(text,uuid,jsonb) to dot_executor;
 grant execute on function writ.fn_contract_preview(text,uuid,jsonb) to workflow_admin;
 
 -- function writ.fn_contract_propose(p_key text, p_content text, p_about jsonb, p_tenant_id text DEFAULT 'default'::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body f785239027121b15b4c809f6ef17b0d8
+--   plpgsql, volatile, security definer; owner writ_owner; body fec4e69259c073382fa8bc3fe9f7c851
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set plan_cache_mode=force_generic_plan
@@ -2228,13 +2228,13 @@ grant execute on function writ.fn_contract_propose(text,text,jsonb,text) to dot_
 grant execute on function writ.fn_contract_propose(text,text,jsonb,text) to workflow_admin;
 
 -- function writ.fn_contract_review(p_key text, p_contract_id uuid, p_action text, p_reason text DEFAULT NULL::text, p_hash text DEFAULT NULL::text, p_signature text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 8bc8c3f935c109f92fb49283ea4aa4f1
+--   plpgsql, volatile, security definer; owner writ_owner; body 6f3c7238cfa6313103e34ff0a524e7e2
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_contract_review(text,uuid,text,text,text,text) to dot_executor;
 grant execute on function writ.fn_contract_review(text,uuid,text,text,text,text) to workflow_admin;
 
 -- function writ.fn_contracts_activate(p_key text, p_items jsonb) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 0a96c9e08e49bb0b36f85a90a24a2447
+--   plpgsql, volatile, security definer; owner writ_owner; body 15c1d01595e6ab19babbfaa52f416352
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set plan_cache_mode=force_generic_plan
@@ -2284,6 +2284,13 @@ grant execute on function writ.fn_governance_cancel(text,uuid,text) to workflow_
 grant execute on function writ.fn_governance_ended(uuid,text) to dot_executor;
 grant execute on function writ.fn_governance_ended(uuid,text) to workflow_admin;
 
+-- function writ.fn_governance_policy(p_tenant_id text DEFAULT 'default'::text, p_version integer DEFAULT NULL::integer) returns jsonb
+--   sql, stable, security definer; owner writ_owner; body 483d4d7396f96966c1455231041c3cf7
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_governance_policy(text,integer) to dot_executor;
+grant execute on function writ.fn_governance_policy(text,integer) to workflow_admin;
+grant execute on function writ.fn_governance_policy(text,integer) to writ_auditor;
+
 -- function writ.fn_governance_policy_publish(p_key text, p_document jsonb, p_tenant_id text DEFAULT 'default'::text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 5acd48d49f01e279cca92cb5581f216d
 --   set search_path=pg_catalog, pg_temp
@@ -2296,6 +2303,12 @@ grant execute on function writ.fn_governance_policy_publish(text,jsonb,text) to 
 --   set enable_seqscan=off
 grant execute on function writ.fn_governance_tick(text,integer) to dot_executor;
 grant execute on function writ.fn_governance_tick(text,integer) to workflow_admin;
+
+-- function writ.fn_governed_approvals(p_runs uuid[]) returns jsonb
+--   sql, stable, security definer; owner writ_owner; body 95f5009a4a8da75d64f277a4278043d4
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_governed_approvals(uuid[]) to dot_executor;
+grant execute on function writ.fn_governed_approvals(uuid[]) to workflow_admin;
 
 -- function writ.fn_governed_read(p_jobs uuid[]) returns jsonb
 --   plpgsql, stable, security definer; owner writ_owner; body afbb92d95ab2a4b3adee76c4fe26f178
@@ -2626,7 +2639,7 @@ grant execute on function writ.fn_plan_register(text,text,text) to dot_executor;
 grant execute on function writ.fn_plan_register(text,text,text) to workflow_admin;
 
 -- function writ.fn_principal_put(p_principal jsonb, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body c64c7217210e325fb36c22da11879c98
+--   plpgsql, volatile, security definer; owner writ_owner; body a600027708ac32d7122f8cc1105a6a78
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_principal_put(jsonb,text) to workflow_admin;
 
@@ -2636,8 +2649,14 @@ grant execute on function writ.fn_principal_put(jsonb,text) to workflow_admin;
 grant execute on function writ.fn_probe_put(text,jsonb,text) to dot_executor;
 grant execute on function writ.fn_probe_put(text,jsonb,text) to workflow_admin;
 
+-- function writ.fn_probe_report(p_key text, p_report jsonb, p_tenant_id text DEFAULT 'default'::text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 962d2e22d925e3479ffc1bee1bc225e4
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_probe_report(text,jsonb,text) to dot_executor;
+grant execute on function writ.fn_probe_report(text,jsonb,text) to workflow_admin;
+
 -- function writ.fn_probes_report(p_reports jsonb, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 5afde52e1697b6655c8d2a4248953756
+--   plpgsql, volatile, security definer; owner writ_owner; body 870bc73adfdb377d56d89f3f76b38941
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_probes_report(jsonb,text) to dot_executor;
 grant execute on function writ.fn_probes_report(jsonb,text) to workflow_admin;
@@ -2804,13 +2823,13 @@ grant execute on function writ.fn_schedule_run_now(text,text,text) to workflow_a
 grant execute on function writ.fn_setting_set(text,jsonb,text) to workflow_admin;
 
 -- function writ.fn_signal_record(p_key text, p_signal jsonb, p_tenant_id text DEFAULT 'default'::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body c143c9c6a061fb35916230104b73194b
+--   plpgsql, volatile, security definer; owner writ_owner; body d1d82dd8442f7ebab500f6055196dca9
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_signal_record(text,jsonb,text) to dot_executor;
 grant execute on function writ.fn_signal_record(text,jsonb,text) to workflow_admin;
 
 -- function writ.fn_template_activate(p_key text, p_template_id uuid, p_params jsonb, p_content text, p_read jsonb DEFAULT '{}'::jsonb, p_id uuid DEFAULT NULL::uuid) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 755ab48342bd1c074234eeb91620a235
+--   plpgsql, volatile, security definer; owner writ_owner; body 8478e08cd3580cf0789d75e6d2dbecea
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_template_activate(text,uuid,jsonb,text,jsonb,uuid) to dot_executor;
 grant execute on function writ.fn_template_activate(text,uuid,jsonb,text,jsonb,uuid) to workflow_admin;
@@ -2990,6 +3009,9 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 -- function writ_data.forbidden_key(p_document jsonb) returns text
 --   sql, immutable; owner writ_owner; body 4e8733d2462024bfbe36c38ccafdb97f
 
+-- function writ_data.glass_hash(p_contract uuid, p_content text, p_reason text) returns bytea
+--   sql, immutable; owner writ_owner; body 0480fda9de5fcf1be6bf332a2e7bdcdb
+
 -- function writ_data.governance_entry(p_tenant text, p_stream text, p_seq bigint, p_status text, p_reason text, p_context jsonb, p_at timestamp with time zone) returns text
 --   plpgsql, volatile; owner writ_owner; body 560ba04e77ea91bbe0413c421abed8e4
 
@@ -3064,7 +3086,7 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 --   plpgsql, volatile; owner writ_owner; body 41bbf70c27158342f1d6d1a5b2172d5b
 
 -- function writ_data.may(p_key text, p_right text, p_tenant text, OUT who writ_data.principal, OUT refusal jsonb) returns record
---   plpgsql, volatile; owner writ_owner; body 84229c6b01c7d46146ead5e02380cbb8
+--   plpgsql, volatile; owner writ_owner; body 2411ace3caebb1428e3abb518e0d9fce
 
 -- function writ_data.may_go_on(g writ_data.governance_job, c writ_data.contract, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body 171d3ac8009ed88e1e5bca81ad89b10c
@@ -3098,6 +3120,9 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 
 -- function writ_data.next_seq(p_log text, p_stream text, p_n integer) returns bigint
 --   sql, volatile; owner writ_owner; body fd9122957f99ed6efd84a4abf49f52fb
+
+-- function writ_data.old_value_conflict(p_tenant text, p_steps jsonb) returns text
+--   plpgsql, stable; owner writ_owner; body a595cb2d71aaf063dbde37f38442b301
 
 -- function writ_data.open_incident(p_tenant text, p_capability text, p_severity text, p_subject text, p_summary text, p_actor text, p_at timestamp with time zone) returns uuid
 --   plpgsql, volatile; owner writ_owner; body 392c5aeeb15ec9355a774a914258b20d
@@ -3150,8 +3175,8 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 -- function writ_data.raise_alert(p_code text, p_severity text, p_tenant text, p_subject text, p_detail jsonb, p_actor text, p_at timestamp with time zone) returns boolean
 --   plpgsql, volatile; owner writ_owner; body b03f6910bd5df8f96f05f0ca2dc67495
 
--- function writ_data.ready_to_activate(p_key text, p_contract uuid, p_job uuid, p_read jsonb, p_break_glass text, p_at timestamp with time zone, OUT actor text, OUT answer jsonb) returns record
---   plpgsql, volatile; owner writ_owner; body e8d3c486bce1beec9f92261b52d5028b
+-- function writ_data.ready_to_activate(p_key text, p_contract uuid, p_job uuid, p_read jsonb, p_break_glass text, p_signature text, p_at timestamp with time zone, OUT actor text, OUT answer jsonb) returns record
+--   plpgsql, volatile; owner writ_owner; body baeda2001c5a3258ef90f8cb4830a051
 
 -- function writ_data.record(p_command text, p_actor text, p_at timestamp with time zone, p_subjects uuid[], p_types text[], p_first integer[], p_last integer[], p_details jsonb DEFAULT NULL::jsonb, p_note text DEFAULT NULL::text) returns uuid
 --   plpgsql, volatile; owner writ_owner; body c6e4a8ae1a17087f79e518c8a3b519e4
@@ -3287,7 +3312,7 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 --   sql, stable; owner writ_owner; body 998862ad775b43ef091986686d0c2298
 
 -- function writ_data.steps_allowed(g writ_data.governance_job, c writ_data.contract, p_first integer, p_last integer, p_evidence jsonb) returns void
---   plpgsql, stable; owner writ_owner; body 3d2bccd977e7421d4cd20d478e18f8a1
+--   plpgsql, stable; owner writ_owner; body fc2841ce1538166096b5f1ba221811b1
 
 -- function writ_data.steps_committed(p_jobs uuid[], p_command text, p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body 19488958b975fbbdb1804a1dd298fd32
@@ -3393,7 +3418,7 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 --   plpgsql, volatile; owner writ_owner; body 5aa6f43d05f930593b3331ab8e5ea053
 
 -- function writ_data.wrong_with(p_tenant text, p_scope text[], p_steps jsonb, OUT code text, OUT detail text) returns record
---   plpgsql, stable; owner writ_owner; body 14b1a6214c9c517d49883757147f6754
+--   plpgsql, stable; owner writ_owner; body de1b5a43dd1af006be1f914da0f20d77
 
 -- function writ_data.wrong_with_template(p_content jsonb) returns text
 --   sql, immutable; owner writ_owner; body 84cb360ad900f12af1d55af8c1b26570

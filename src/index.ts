@@ -5,8 +5,10 @@ export type { AnyConnection, Queryable } from './database/connection.js';
 export { type EmbeddedOptions, type EmbeddedServer, startEmbedded } from './database/embedded.js';
 export type { MigrateOptions, MigrationPlan } from './database/migrate.js';
 export { type ErrorCode, PermanentFailure, WritError, WritRefusal } from './errors/index.js';
-export type { Actor, Contract, Contracts, Preview, PreviewedStep, Proposal, ProposeOptions, Reviewed } from './governance/contracts.js';
+export type { Actor } from './governance/actor.js';
+export type { Contract, Contracts, Preview, PreviewedStep, Proposal, ProposeOptions, Reviewed } from './governance/contracts.js';
 export type { Flag, Flags, FollowFlagsOptions } from './governance/flags.js';
+export type { Freeze, Freezes, NewFreeze } from './governance/freezes.js';
 export type {
   CapabilityItem,
   Governance,
@@ -17,8 +19,11 @@ export type {
   ProbeOptions,
   Right,
 } from './governance/governance.js';
+export type { Incident, Incidents, NewIncident, Severity } from './governance/incidents.js';
 export type { FinishedJob, GovernanceJob } from './governance/jobs.js';
 export { newKey, type Principal, principal, signedBy } from './governance/keys.js';
+export type { GovernancePolicy, PolicyDocument, PublishedPolicy } from './governance/policy.js';
+export type { GovernanceSignal, GovernanceSignals, NewGovernanceSignal } from './governance/signals.js';
 export {
   type AnyStepType,
   type ChangeContext,

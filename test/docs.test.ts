@@ -287,8 +287,8 @@ await writ.close();
   expect((await node('runs.js')).stdout).toBe('COMPLETED\n');
 });
 
-test('the five minutes of docs/governance.md end as the page says, its flag is put back, its check finds a forged approval, and an application reads it', async () => {
-  for (const file of ['change.js', 'flag.js', 'check.js', 'app.js'])
+test('the five minutes of docs/governance.md end as the page says, its flag is put back, its check finds a forged approval, an application reads it, and people operate it', async () => {
+  for (const file of ['change.js', 'flag.js', 'check.js', 'app.js', 'operate.js'])
     writeFileSync(join(folder, file), block('docs/governance.md', 'js', `\`${file}\``));
   const { stdout } = await node('change.js');
   const id = /^contract (\S+)$/m.exec(stdout)?.[1] ?? '';
@@ -297,6 +297,7 @@ test('the five minutes of docs/governance.md end as the page says, its flag is p
   const check = () => run(process.execPath, ['check.js', id], { cwd: folder, env: { ...process.env, DATABASE_URL: db.connectionString } });
   expect((await check()).stdout).toBe('alice signed this\n');
   expect((await node('app.js')).stdout).toBe('true\n200\nfalse\n');
+  expect((await node('operate.js')).stdout).toBe('end of the year true\ncheckout: DEGRADED, warned: slow since noon\n1 2 24\n');
   // By a superuser, past every guard.
   await db.query(`alter table writ_data.contract_review disable trigger all`);
   await db.query(`update writ_data.contract_review set signature = set_byte(signature, 0, get_byte(signature, 0) # 1)`);

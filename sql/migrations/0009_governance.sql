@@ -17,7 +17,7 @@ create table writ_data.principal (
   constraint principal_is_a_name check (principal_id ~ '^[A-Za-z0-9][A-Za-z0-9_.@-]{0,99}$'),
   constraint kind_is_known check (kind in ('person', 'service', 'agent')),
   constraint an_agent_acts_for_somebody check ((kind = 'agent') = (on_behalf_of is not null)),
-  constraint rights_are_known check (rights <@ '{propose,approve,activate,operate,break_glass}'),
+  constraint rights_are_known check (rights <@ '{propose,approve,activate,operate,report,break_glass}'),
   constraint only_persons_approve check (kind = 'person' or not rights && '{approve,break_glass}'),
   constraint agents_only_propose check (kind <> 'agent' or rights <@ '{propose}'),
   constraint keys_have_their_size check (octet_length(auth_sha256) = 32 and octet_length(public_key) = 32)

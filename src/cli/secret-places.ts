@@ -1,9 +1,16 @@
-/** Where `writ worker --secrets` says that secrets are. */
+/** Where `--secrets` says that secrets are: for workers, and for commands that read what stands outside. */
+import type { Command } from 'commander';
 import { environmentSecrets } from '../secrets/environment.js';
 import { fileSecrets } from '../secrets/file.js';
 import type { SecretsProvider } from '../secrets/provider.js';
 import { vaultSecrets } from '../secrets/vault.js';
 import { wrongUsage } from './failure.js';
+
+export const withSecrets = (command: Command): Command =>
+  command.option(
+    '--secrets <place>',
+    'where secrets are: env or env:PREFIX, file:FOLDER, or vault:MOUNT/PATH with VAULT_ADDR and VAULT_TOKEN or VAULT_TOKEN_FILE',
+  );
 
 /** `env`, `env:PREFIX`, `file:FOLDER` or `vault:MOUNT/PATH`. */
 export function secretsAt(place: string): SecretsProvider {

@@ -56,3 +56,9 @@ export async function readRows(db: Queryable, sql: string, params: readonly unkn
     throw fromDatabase(error);
   }
 }
+
+/** The rows of a select, as JSON: what a library makes of times and numbers is its own affair. */
+export async function readJson<Row>(db: Queryable, select: string, params: readonly unknown[] = []): Promise<Row[]> {
+  const rows = await readRows(db, `select to_json(v)::text as answer from (${select}) v`, params);
+  return rows.map(({ answer }) => JSON.parse(String(answer)) as Row);
+}

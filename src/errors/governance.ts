@@ -235,8 +235,8 @@ export const governance = {
     retryable: true,
   },
   pre_value_conflict: {
-    message: 'A target is not what the contract left there.',
-    remedy: 'Somebody else has changed it; what this job did is undone. Propose again.',
+    message: 'A target is not what the contract expects there.',
+    remedy: 'Somebody else has changed it. Look at what stands there now, and propose again; what a job of it did before is undone.',
     status: 409,
     retryable: false,
   },
@@ -271,6 +271,12 @@ export const governance = {
     status: 400,
     retryable: false,
   },
+  probe_not_found: {
+    message: 'There is no such probe.',
+    remedy: 'See `writ probes list`; `writ probes put` adds one.',
+    status: 404,
+    retryable: false,
+  },
   invalid_signal: {
     message: 'The signal cannot be so.',
     remedy: 'See the detail.',
@@ -280,6 +286,12 @@ export const governance = {
   incident_not_found: {
     message: 'There is no such incident that is open.',
     remedy: 'See `writ incidents list`.',
+    status: 404,
+    retryable: false,
+  },
+  policy_not_found: {
+    message: 'There is no such version of the governance policy.',
+    remedy: 'Leave the version out to see what is in force.',
     status: 404,
     retryable: false,
   },

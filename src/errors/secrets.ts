@@ -27,8 +27,9 @@ export const secrets = {
     retryable: true,
   },
   secrets_not_configured: {
-    message: 'A step needs secrets, and this worker was not told where they are.',
-    remedy: 'Connect with `Writ.connect({ secrets })`, or start the worker with `writ worker --secrets`.',
+    message: 'A step needs secrets, and this process was not told where they are.',
+    remedy:
+      'Connect with `Writ.connect({ secrets })`; on the command line give --secrets, to `writ worker` and to the previews of `writ contracts`.',
     status: 500,
     retryable: true,
   },

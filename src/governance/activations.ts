@@ -10,6 +10,8 @@ export interface Activation {
   /** What stands at targets outside the database. */
   readonly read: Readonly<Record<string, unknown>>;
   readonly break_glass?: string | undefined;
+  /** Theirs who break the glass. */
+  readonly signature?: string | undefined;
 }
 
 /** Answers the id of the governance job. */

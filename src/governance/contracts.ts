@@ -1,8 +1,7 @@
 /** Contracts: proposed, previewed, approved, activated. Every call is made as somebody. */
-import type { Queryable } from '../database/connection.js';
 import { gate, readRows } from '../database/gate.js';
 import { isUuid, uuidv7 } from '../database/uuid.js';
-import { WritError, WritRefusal } from '../errors/index.js';
+import { WritRefusal } from '../errors/index.js';
 import { canonicalize } from '../ledger/canonical.js';
 import type { ContractState } from '../machines/contract.js';
 import { type Duration, milliseconds, seconds } from '../queue/duration.js';
@@ -10,17 +9,10 @@ import type { JobKind } from '../queue/job.js';
 import { refuseSecrets } from '../secrets/redaction.js';
 import type { Secrets } from '../secrets/secrets.js';
 import type { Activate } from './activations.js';
-import { GovernanceJob, type JobWaiters } from './jobs.js';
-import { type Principal, principal } from './keys.js';
-import { type AnyStepType, type ChangeStep, type StepType, stepsOf } from './steps.js';
-
-/** Who acts: the key of a principal, or what `principal(key)` made of it. */
-export type Actor = string | Principal;
-
-export interface As {
-  /** Who acts; the connection's own `key` unless given. */
-  readonly as?: Actor;
-}
+import { type As, actorOf, type In } from './actor.js';
+import { glassHash } from './approvals.js';
+import { GovernanceJob, type JobsHost } from './jobs.js';
+import { type AnyStepType, type ChangeStep, filled, type StepType, stepsOf } from './steps.js';
 
 export interface Proposal {
   readonly title: string;
@@ -60,8 +52,7 @@ export interface Template {
   readonly expiresIn: Duration;
 }
 
-export interface ProposeOptions extends As {
-  readonly tenant?: string;
+export interface ProposeOptions extends In {
   /** A UUID, so that a call that was not answered can be repeated. */
   readonly id?: string;
   /** Kept as a draft: neither validated nor qualified yet. */
@@ -101,22 +92,12 @@ export interface Reviewed {
   readonly approvalsNeeded: number;
 }
 
-export interface ContractsHost {
-  readonly db: Queryable;
-  readonly key: string | undefined;
+export interface ContractsHost extends JobsHost {
   readonly types: ReadonlyMap<string, AnyStepType>;
   readonly register: (job: JobKind<never, unknown>) => Promise<void>;
-  readonly waiters: JobWaiters;
   readonly activate: Activate;
   /** For those step types that need one to read what stands outside. */
   readonly secrets: Secrets;
-}
-
-/** The credential of whoever acts. */
-export function actorOf(host: Pick<ContractsHost, 'key'>, { as }: As): Principal {
-  const who = as ?? host.key;
-  if (who === undefined) throw new WritError('not_authenticated', 'give `as`, or `key` when connecting');
-  return typeof who === 'string' ? principal(who) : who;
 }
 
 export class Contract {
@@ -177,11 +158,14 @@ export class Contract {
   /** Has it done: exactly one governance job comes of it. */
   async activate({ breakGlass, ...options }: As & { readonly breakGlass?: string } = {}): Promise<GovernanceJob> {
     refuseSecrets(breakGlass, 'the reason');
-    const { credential } = actorOf(this.#host, options);
+    const who = actorOf(this.#host, options);
+    const reason = breakGlass?.trim();
+    // Whoever breaks the glass signs that, in place of those who would have approved.
+    const signature = reason === undefined ? undefined : who.sign(glassHash(this.id, String((await this.get()).content), reason));
     // Who knows no types of its own has nothing to read; if that was needed, the gate refuses it.
     const read = this.#host.types.size > 0 ? await this.#read() : {};
-    const jobId = await this.#host.activate(credential, { contract: this.id, read, break_glass: breakGlass });
-    return new GovernanceJob(this.#host.db, this.#host.waiters, jobId);
+    const jobId = await this.#host.activate(who.credential, { contract: this.id, read, break_glass: reason, signature });
+    return new GovernanceJob(this.#host, jobId);
   }
 
   /** Of a template: has an instance done with these parameters, under the approval that the template has. */
@@ -201,7 +185,7 @@ export class Contract {
         options.id ?? uuidv7(),
       ],
     );
-    return new GovernanceJob(this.#host.db, this.#host.waiters, job_id);
+    return new GovernanceJob(this.#host, job_id);
   }
 
   /** Everything about it, by the names of the specification. */
@@ -312,13 +296,6 @@ export class Contracts {
     if (!isUuid(id)) throw new WritRefusal('contract_not_found', id);
     return new Contract(this.#host, id);
   }
-}
-
-/** A step of a template with its parameter in its place. */
-function filled(step: ChangeStep, params: Readonly<Record<string, unknown>>): ChangeStep {
-  const place = 'new_value' in step.parameters ? 'new_value' : 'value';
-  const name = (step.parameters[place] as { $param?: string } | null | undefined)?.$param;
-  return name === undefined ? step : { ...step, parameters: { ...step.parameters, [place]: params[name] } };
 }
 
 /** As the database sorts: by bytes. */

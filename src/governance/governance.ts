@@ -4,17 +4,23 @@ import type { Queryable } from '../database/connection.js';
 import { gate, readRows } from '../database/gate.js';
 import { isConnectionLoss, WritRefusal } from '../errors/index.js';
 import type { HandledJob, JobKind } from '../queue/job.js';
+import { refuseSecrets } from '../secrets/redaction.js';
 import type { Secrets } from '../secrets/secrets.js';
 import { activations } from './activations.js';
-import { type As, actorOf, Contracts, type ContractsHost } from './contracts.js';
+import { type In, put } from './actor.js';
+import { Contracts, type ContractsHost } from './contracts.js';
 import { Flags, type FollowFlagsOptions } from './flags.js';
+import { Freezes } from './freezes.js';
 import { governanceHandlers } from './handlers.js';
+import { Incidents } from './incidents.js';
 import { GovernanceJob, type JobWaiters, waitersForJobs } from './jobs.js';
 import { newKey, principal } from './keys.js';
-import { turnProbes } from './probes.js';
+import { GovernancePolicy } from './policy.js';
+import { type Status, turnProbes } from './probes.js';
+import { GovernanceSignals } from './signals.js';
 import type { AnyStepType } from './steps.js';
 
-export type Right = 'propose' | 'approve' | 'activate' | 'operate' | 'break_glass';
+export type Right = 'propose' | 'approve' | 'activate' | 'operate' | 'report' | 'break_glass';
 
 export interface NewPrincipal {
   readonly id: string;
@@ -75,10 +81,16 @@ export interface GovernedWork {
   readonly governance?: true | readonly AnyStepType[];
 }
 
-type In = As & { readonly tenant?: string };
-
 export class Governance {
   readonly contracts: Contracts;
+  /** Times in which nothing is activated. */
+  readonly freezes: Freezes;
+  /** What is wrong and somebody is at work on. */
+  readonly incidents: Incidents;
+  /** What is said about the health of capabilities. */
+  readonly signals: GovernanceSignals;
+  /** How many approve what, and how long things may take. */
+  readonly policy: GovernancePolicy;
   readonly #db: Queryable;
   readonly #actor: string;
   readonly #host: ContractsHost;
@@ -104,6 +116,10 @@ export class Governance {
     const { db, key, register, secrets } = host;
     this.#host = { db, key, register, secrets, types: this.#types, waiters: this.#waiters, activate: activations(db) };
     this.contracts = new Contracts(this.#host);
+    this.freezes = new Freezes(this.#host);
+    this.incidents = new Incidents(this.#host);
+    this.signals = new GovernanceSignals(this.#host);
+    this.policy = new GovernancePolicy(this.#host);
   }
 
   /** Makes step types of your own known to this connection, for proposals, previews and activations. A worker that executes them has them as handlers. */
@@ -162,29 +178,22 @@ export class Governance {
 
   /** A governance job that exists. */
   job(id: string): GovernanceJob {
-    return new GovernanceJob(this.#db, this.#waiters, id);
+    return new GovernanceJob(this.#host, id);
   }
 
   /** Makes capabilities and configuration known. */
   async put(items: readonly CapabilityItem[], options: In = {}): Promise<void> {
-    await gate(this.#db, 'fn_capability_put($1, $2::text::jsonb, $3)', [
-      this.#credential(options),
-      JSON.stringify(items),
-      options.tenant ?? 'default',
-    ]);
+    await put(this.#host, 'fn_capability_put', items, options);
   }
 
   async putProbe(probe: ProbeOptions, options: In = {}): Promise<void> {
-    await gate(this.#db, 'fn_probe_put($1, $2::text::jsonb, $3)', [
-      this.#credential(options),
-      JSON.stringify(probe),
-      options.tenant ?? 'default',
-    ]);
+    await put(this.#host, 'fn_probe_put', probe, options);
   }
 
-  /** What a heartbeat, or somebody outside, says about a probe of type heartbeat or reported. */
-  async report(name: string, status: 'HEALTHY' | 'DEGRADED' | 'UNHEALTHY', detail = '', tenant = 'default'): Promise<void> {
-    await gate(this.#db, 'fn_probes_report($1::text::jsonb, $2)', [JSON.stringify([{ tenant, name, status, detail }]), this.#actor]);
+  /** What a heartbeat, or somebody outside, says about a probe of type heartbeat or reported. For principals with the right to report. */
+  async report(name: string, status: Status, { detail, ...options }: In & { readonly detail?: string } = {}): Promise<void> {
+    refuseSecrets(detail, 'the detail');
+    await put(this.#host, 'fn_probe_report', { name, status, detail }, options);
   }
 
   health(tenant = 'default'): Promise<Health> {
@@ -196,10 +205,6 @@ export class Governance {
     const flags = new Flags({ db: this.#db, listenConnection: this.#listenConnection }, options);
     this.#flags.add(flags);
     return flags;
-  }
-
-  #credential(options: As): string {
-    return actorOf(this.#host, options).credential;
   }
 
   async close(): Promise<void> {

@@ -9,6 +9,7 @@ import type { Duration } from '../queue/duration.js';
 import { defineJob, type HandledJob, type JobKind } from '../queue/job.js';
 import type { JobContext, WorkItem } from '../queue/worker/context.js';
 import { pass } from '../queue/worker/fault-points.js';
+import { ApprovalChecks } from './approvals.js';
 import { evidenceFrom, evidenceOf, type Probe } from './probes.js';
 import { type AnyStepType, type ChangeContext, type ChangeStep, inDatabase, type StepType } from './steps.js';
 
@@ -86,6 +87,16 @@ export function governanceHandlers(host: GovernanceHost, types: readonly AnyStep
     });
     await pass(undoing ? 'undone' : 'after_commit', context.job.id);
   }
+
+  const approvals = new ApprovalChecks(host.db);
+
+  /** Before anything else, of what is done: persons have signed it. What undoes it needs nobody's approval. */
+  const signed =
+    (handle: (context: StepContext) => Promise<void>) =>
+    async (context: StepContext): Promise<void> => {
+      if (!isUndo(stepOf(context))) await approvals.check(String(context.step?.runId), context.input.steps);
+      await handle(context);
+    };
 
   /** s3 is the third step, s3-5 the third to the fifth. */
   function stepsOf({ input, step }: StepContext): ChangeStep[] {
@@ -223,11 +234,11 @@ export function governanceHandlers(host: GovernanceHost, types: readonly AnyStep
   }
 
   return [
-    kind('change').handle(change as never),
-    kind('soak', { attempts: 100, timeout: '7d' }).handle(soak as never),
+    kind('change').handle(signed(change) as never),
+    kind('soak', { attempts: 100, timeout: '7d' }).handle(signed(soak) as never),
     kind('audit').handle(audit as never),
     kind('ended', { attempts: 100 }).handle(ended as never),
-    ...[...byType.values()].map((type) => type.job.handle(((context: StepContext) => own(type, context)) as never)),
+    ...[...byType.values()].map((type) => type.job.handle(signed((context) => own(type, context)) as never)),
   ];
 }
 

@@ -1,9 +1,12 @@
 /** Governance jobs: the execution of one contract, or its undoing. */
 import type { Queryable } from '../database/connection.js';
-import { gate, readRows } from '../database/gate.js';
+import { gate, readJson } from '../database/gate.js';
+import { isUuid } from '../database/uuid.js';
 import { WritRefusal } from '../errors/index.js';
 import type { GovernanceJobState } from '../machines/governance-job.js';
 import { Waiters } from '../runs/waiters.js';
+import { refuseSecrets } from '../secrets/redaction.js';
+import { type ActingHost, type As, actorOf } from './actor.js';
 
 export type JobWaiters = Waiters;
 
@@ -16,6 +19,10 @@ export const waitersForJobs = (db: Queryable): JobWaiters =>
     'job_not_found',
   );
 
+export interface JobsHost extends ActingHost {
+  readonly waiters: JobWaiters;
+}
+
 export interface FinishedJob {
   readonly jobId: string;
   readonly contractId: string;
@@ -27,19 +34,18 @@ export interface FinishedJob {
 }
 
 export class GovernanceJob {
-  readonly #db: Queryable;
-  readonly #waiters: JobWaiters;
+  readonly #host: JobsHost;
   readonly id: string;
 
-  constructor(db: Queryable, waiters: JobWaiters, id: string) {
-    this.#db = db;
-    this.#waiters = waiters;
+  constructor(host: JobsHost, id: string) {
+    if (!isUuid(id)) throw new WritRefusal('job_not_found', id);
+    this.#host = host;
     this.id = id;
   }
 
   /** When it has come to rest: COMPLETED, ROLLED_BACK, ROLLBACK_FAILED or CANCELLED. */
   async finished(options: { readonly timeoutMs?: number } = {}): Promise<FinishedJob> {
-    await this.#waiters.ended(this.id, options.timeoutMs);
+    await this.#host.waiters.ended(this.id, options.timeoutMs);
     const job = await this.get();
     return {
       jobId: this.id,
@@ -54,39 +60,55 @@ export class GovernanceJob {
 
   /** Everything about it, by the names of the specification. */
   async get(): Promise<Record<string, unknown>> {
-    return one(
-      await readRows(this.#db, 'select to_json(g)::text as answer from writ.governance_jobs g where g.job_id = $1', [this.id]),
-      this.id,
-    );
+    const [job] = await readJson<Record<string, unknown>>(this.#host.db, 'select * from writ.governance_jobs where job_id = $1', [this.id]);
+    if (!job) throw new WritRefusal('job_not_found', this.id);
+    return job;
   }
 
-  async steps(): Promise<Record<string, unknown>[]> {
-    const rows = await readRows(
-      this.#db,
-      'select to_json(s)::text as answer from writ.governance_job_steps s where s.job_id = $1 order by s.step_no',
-      [this.id],
-    );
-    return rows.map(({ answer }) => JSON.parse(String(answer)) as Record<string, unknown>);
+  steps(): Promise<Record<string, unknown>[]> {
+    return readJson(this.#host.db, 'select * from writ.governance_job_steps where job_id = $1 order by step_no', [this.id]);
   }
 
   /** The last audit, if there was one. */
   async audit(): Promise<Record<string, unknown> | undefined> {
-    const rows = await readRows(
-      this.#db,
-      'select to_json(a)::text as answer from writ.governance_audits a where a.job_id = $1 order by a.audit_id desc limit 1',
+    const [audit] = await readJson<Record<string, unknown>>(
+      this.#host.db,
+      'select * from writ.governance_audits where job_id = $1 order by audit_id desc limit 1',
       [this.id],
     );
-    return rows.length === 0 ? undefined : one(rows, this.id);
+    return audit;
   }
 
   /** Cancels it, if it has not begun. */
-  async cancel(credential: string, reason: string): Promise<void> {
-    await gate(this.#db, 'fn_governance_cancel($1, $2::text::uuid, $3)', [credential, this.id, reason]);
-    this.#waiters.hear([this.id]);
+  async cancel({ reason, ...options }: As & { readonly reason: string }): Promise<void> {
+    refuseSecrets(reason, 'the reason');
+    await this.#decide('fn_governance_cancel($1, $2::text::uuid, $3)', options, reason);
+    this.#host.waiters.hear([this.id]);
   }
-}
 
-function one(rows: Record<string, unknown>[], id: string): Record<string, unknown> {
-  if (!rows[0]) throw new WritRefusal('job_not_found', id);
-  return JSON.parse(String(rows[0].answer)) as Record<string, unknown>;
+  /** Decides an audit that was inconclusive: PASS, the change stands; FAIL, it is undone. For a person who neither proposed nor approved it, with a reason of more than ten characters. */
+  async resolve({
+    verdict,
+    reason,
+    ...options
+  }: As & { readonly verdict: 'PASS' | 'FAIL'; readonly reason: string }): Promise<GovernanceJobState> {
+    refuseSecrets(reason, 'the reason');
+    const { status } = await this.#decide<{ status: GovernanceJobState }>(
+      'fn_audit_resolve($1, $2::text::uuid, $3, $4)',
+      options,
+      verdict,
+      reason,
+    );
+    if (status === 'COMPLETED') this.#host.waiters.hear([this.id]);
+    return status;
+  }
+
+  /** Has a rollback tried again that has failed, when what was in its way is gone. Answers the new rollback job; this one says then by which it was resolved. */
+  async retryRollback(options: As = {}): Promise<GovernanceJob> {
+    return new GovernanceJob(this.#host, (await this.#decide<{ job_id: string }>('fn_rollback_retry($1, $2::text::uuid)', options)).job_id);
+  }
+
+  #decide<Answer>(call: string, options: As, ...more: string[]): Promise<Answer> {
+    return gate<Answer>(this.#host.db, call, [actorOf(this.#host, options).credential, this.id, ...more]);
+  }
 }

@@ -2,7 +2,7 @@
  * The key of a principal: one secret, from which come what authenticates it to the database (which knows only its hash) and what its approvals are signed with. The database sees the first when the
  * principal calls, and never the second: nobody who reads along can sign.
  */
-import { createHash, createPrivateKey, createPublicKey, hkdfSync, randomBytes, sign, verify } from 'node:crypto';
+import { createHash, createPrivateKey, createPublicKey, hkdfSync, type KeyObject, randomBytes, sign, verify } from 'node:crypto';
 import { WritRefusal } from '../errors/index.js';
 import { knownSecrets } from '../secrets/redactor.js';
 
@@ -48,6 +48,19 @@ export function principal(key: string): Principal {
 
 /** Whether an approval was signed by the holder of a public key. All in hexadecimal. */
 export function signedBy(publicKey: string, hash: string, signature: string): boolean {
-  const key = createPublicKey({ key: Buffer.concat([spki, Buffer.from(publicKey, 'hex')]), format: 'der', type: 'spki' });
-  return verify(null, Buffer.from(hash, 'hex'), key, Buffer.from(signature, 'hex'));
+  return verify(null, Buffer.from(hash, 'hex'), publicKeyOf(publicKey), Buffer.from(signature, 'hex'));
+}
+
+/** To make a key of its bytes takes as long as to verify with it, and the same few persons approve most of what a worker does. */
+const publicKeys = new Map<string, KeyObject>();
+
+function publicKeyOf(hex: string): KeyObject {
+  let key = publicKeys.get(hex);
+  if (!key) {
+    key = createPublicKey({ key: Buffer.concat([spki, Buffer.from(hex, 'hex')]), format: 'der', type: 'spki' });
+    const [oldest] = publicKeys.keys();
+    if (publicKeys.size >= 100 && oldest !== undefined) publicKeys.delete(oldest);
+    publicKeys.set(hex, key);
+  }
+  return key;
 }

@@ -28,15 +28,22 @@ export const disable = (capability: string, reason: string): ChangeStep => ({
   parameters: { reason },
 });
 
-/** Sets a value of a configuration; null takes it away. */
-export const configure = (scope: string, key: string, value: unknown): ChangeStep => ({
+/** Sets a value of a configuration; null takes it away. With `old`, what has to stand there before, or null for nothing: if something else does, the contract is refused. */
+export const configure = (scope: string, key: string, value: unknown, { old }: { readonly old?: unknown } = {}): ChangeStep => ({
   step_type: 'config_update',
   target: scope,
-  parameters: { key, new_value: value },
+  parameters: { key, ...(old !== undefined && { old_value: old }), new_value: value },
 });
 
 /** A parameter of a template, in place of a value. */
 export const param = (name: string): { readonly $param: string } => ({ $param: name });
+
+/** A step of a template with its parameter in its place. */
+export function filled(step: ChangeStep, params: Readonly<Record<string, unknown>>): ChangeStep {
+  const place = 'new_value' in step.parameters ? 'new_value' : 'value';
+  const name = (step.parameters[place] as { $param?: string } | null | undefined)?.$param;
+  return name === undefined ? step : { ...step, parameters: { ...step.parameters, [place]: params[name] } };
+}
 
 /** Watches the health of everything that the contract affects for so long. If it fails, everything is undone. */
 export const soak = (duration: Duration): ChangeStep => ({
@@ -151,7 +158,7 @@ export function stepsOf(changes: readonly Record<string, unknown>[]): ChangeStep
       case 'capability_disable':
         return [disable(String(capability), String(change.reason ?? ''))];
       case 'configuration_update':
-        return [configure(String(scope), String(change.key), change.new_value)];
+        return [configure(String(scope), String(change.key), change.new_value, { old: change.old_value })];
       case 'parameter_change':
         return Object.entries((change.parameters ?? {}) as Record<string, unknown>).map(([key, value]) =>
           configure(String(scope), key, value),

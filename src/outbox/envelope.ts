@@ -47,10 +47,22 @@ export const cloudEventsJson = 'application/cloudevents+json';
 export const largestEvent = 65_536;
 
 const digitsOfSequence = 12;
-const collections = { run: 'runs', job: 'jobs', alert: 'alerts', worker: 'workers' } as const;
+const collections = {
+  run: 'runs',
+  job: 'jobs',
+  alert: 'alerts',
+  contract: 'contracts',
+  governanceJob: 'governance-jobs',
+  signal: 'signals',
+  incident: 'incidents',
+  worker: 'workers',
+} as const;
+
+/** What a fact is about. */
+export type SourceKind = keyof typeof collections;
 
 /** The source of facts about one thing: `/writ/runs/RUN`, `/writ/jobs/JOB`. */
-export function sourceOf(what: keyof typeof collections, id: string): string {
+export function sourceOf(what: SourceKind, id: string): string {
   return `/writ/${collections[what]}/${encodeURIComponent(id)}`;
 }
 

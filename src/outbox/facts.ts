@@ -1,5 +1,5 @@
 /** Events as the gates of the outbox answer them, and the envelopes that are made of them. */
-import { type CloudEvent, cloudEvent, sourceOf } from './envelope.js';
+import { type CloudEvent, cloudEvent, type SourceKind, sourceOf } from './envelope.js';
 
 /** Id, type, subject, tenant, milliseconds since 1970, actor, number in its run, step, logical attempt, engine's attempt, data; and where its run or job has one, its place in a trace. */
 export type CompactFact = [
@@ -17,17 +17,23 @@ export type CompactFact = [
   traceparent?: string,
 ];
 
-/** What the event is about, and in order with: a run, a job, an alert. */
+/** What the event is about, and in order with: a run, a job, an alert, a contract. */
 export const streamOf = (fact: CompactFact): string => fact[2];
 
 export const traceOf = (fact: CompactFact): string | undefined => fact[11];
 
-const kinds = { 'dot.run.': 'run', 'dot.job.': 'job', 'system.alert': 'alert' } as const;
+/** By what the type begins with, the longer before the shorter. */
+const kinds: readonly (readonly [prefix: string, kind: SourceKind])[] = [
+  ['dot.run.', 'run'],
+  ['dot.job.', 'job'],
+  ['system.alert', 'alert'],
+  ['governance.contract', 'contract'],
+  ['governance.', 'governanceJob'],
+  ['health.signal', 'signal'],
+  ['health.incident', 'incident'],
+];
 
-function kindOf(type: string): 'run' | 'job' | 'alert' | 'worker' {
-  for (const [prefix, kind] of Object.entries(kinds)) if (type.startsWith(prefix)) return kind;
-  return 'worker';
-}
+const kindOf = (type: string): SourceKind => kinds.find(([prefix]) => type.startsWith(prefix))?.[1] ?? 'worker';
 
 /** Where a run's event is about a step, that is the subject; attempts travel with the data, under names that the data of an event does not have. */
 export function envelopeOf([

@@ -1,5 +1,6 @@
 /** Steps, activations and audits that are done together: all or nothing of one job, and each by itself of many. */
 import { expect, test } from 'vitest';
+import type { GovernanceJob } from '../../src/governance/jobs.js';
 import { configure, defineStep, enable, principal, soak } from '../../src/index.js';
 import { until } from '../races/sessions.js';
 import { codeOf } from '../runs/engine/scene.js';
@@ -89,7 +90,7 @@ test('many jobs at once: each is audited by itself, and one that fails takes nob
     retry: { attempts: 2, base: '5ms', cap: '10ms' },
   });
   s.writ.governance.use(flag);
-  const jobs = [];
+  const jobs: GovernanceJob[] = [];
   for (const key of ['a', 'b', 'c', 'd']) {
     const contract = await s.approved({
       title: `Flag ${key}`,

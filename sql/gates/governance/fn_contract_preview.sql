@@ -18,6 +18,8 @@ begin
   select string_agg(distinct s.slot, ', ') into v_missing from writ_data.slots(c.steps) s where c.template is null and not v_state ? s.slot;
   if v_missing is not null then
     return writ_data.refusal('target_not_read', v_missing);
+  elsif c.status in ('DRAFT', 'VALIDATED', 'ELIGIBLE') and c.template is null and writ_data.old_value_conflict(c.tenant_id, c.steps) is not null then
+    return writ_data.refusal('pre_value_conflict', writ_data.old_value_conflict(c.tenant_id, c.steps)); -- there is nothing to approve
   end if;
   v_policy := writ_data.governance_policy_of(c.tenant_id);
   if c.status in ('DRAFT', 'VALIDATED', 'ELIGIBLE') then

@@ -29,6 +29,8 @@ begin
   v_wrong := writ_data.wrong_with(p_tenant_id, v_scope, v_content -> 'steps');
   if v_wrong.code is not null and not coalesce((p_about ->> 'draft')::boolean, false) then
     return writ_data.refusal(v_wrong.code, v_wrong.detail);
+  elsif v_wrong.code is null and not coalesce((p_about ->> 'draft')::boolean, false) and not v_content ? 'template' and writ_data.old_value_conflict(p_tenant_id, v_content -> 'steps') is not null then
+    return writ_data.refusal('pre_value_conflict', writ_data.old_value_conflict(p_tenant_id, v_content -> 'steps')); -- whoever proposes it believes something that is not so
   end if;
   v_policy := writ_data.governance_policy_of(p_tenant_id);
   v_window := coalesce((p_about ->> 'window_hours')::numeric, (v_policy.document ->> 'window_hours')::numeric);

@@ -19,6 +19,8 @@ begin
     return writ_data.refusal('contract_terminal', format('It is %s.', c.status));
   elsif c.status in ('APPROVED', 'ACTIVE') or p_action = 'APPROVE' and c.status <> 'ELIGIBLE' then
     return writ_data.refusal('invalid_transition', format('It is %s.', c.status));
+  elsif p_action in ('SUBMIT', 'ESCALATE') and c.status in ('DRAFT', 'VALIDATED') and c.template is null and (writ_data.wrong_with(c.tenant_id, c.scope, c.steps)).code is null and writ_data.old_value_conflict(c.tenant_id, c.steps) is not null then
+    return writ_data.refusal('pre_value_conflict', writ_data.old_value_conflict(c.tenant_id, c.steps));
   elsif p_action = 'REJECT' and length(coalesce(btrim(p_reason), '')) <= 10 then
     return writ_data.refusal('reason_required', 'More than ten characters, for whoever proposed it.');
   elsif p_action = 'APPROVE' and c.created_by = (m.who).principal_id or p_action = 'APPROVE' and c.on_behalf_of = (m.who).principal_id then

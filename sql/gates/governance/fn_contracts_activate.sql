@@ -1,5 +1,5 @@
 -- gate: workflow_admin, dot_executor
--- Activates approved contracts: exactly one governance job comes of each. p_items: [{contract, job: the id that it is to have, read: {slot: value} of places outside the database, break_glass: why}]. What is no longer as it was approved (content, policy, pre-state) makes a contract FAILED, with
+-- Activates approved contracts: exactly one governance job comes of each. p_items: [{contract, job: the id that it is to have, read: {slot: value} of places outside the database, break_glass: why, signature: of glass_hash, in hexadecimal, which workers check as they check those of approvals}]. What is no longer as it was approved (content, policy, pre-state) makes a contract FAILED, with
 -- a new draft in its place. break_glass: a person with that right activates a contract that has not been approved by enough; it is alerted, and stands in the receipts. Each is activated or refused by itself; sent again after an answer that was lost, what was done is done.
 -- Answers [{contract_id, job_id, run_id} or a refusal], in order.
 create or replace function writ.fn_contracts_activate(p_key text, p_items jsonb) returns jsonb
@@ -12,13 +12,13 @@ begin
   end if;
   v_answers := array_fill(null::jsonb, array[jsonb_array_length(p_items)]);
   for i in
-    select x.n::integer as n, (x.item ->> 'contract')::uuid as contract, coalesce((x.item ->> 'job')::uuid, writ_data.uuidv7()) as job, coalesce(x.item -> 'read', '{}') as read, x.item ->> 'break_glass' as break_glass from jsonb_array_elements(p_items) with ordinality x(item, n) order by 2, 1
+    select x.n::integer as n, (x.item ->> 'contract')::uuid as contract, coalesce((x.item ->> 'job')::uuid, writ_data.uuidv7()) as job, coalesce(x.item -> 'read', '{}') as read, x.item ->> 'break_glass' as break_glass, x.item ->> 'signature' as signature from jsonb_array_elements(p_items) with ordinality x(item, n) order by 2, 1
   loop
     if i.contract = any (v_ids) then
       v_answers[i.n] := writ_data.refusal('already_activated', i.contract::text);
       continue;
     end if;
-    r := writ_data.ready_to_activate(p_key, i.contract, i.job, i.read, i.break_glass, v_now);
+    r := writ_data.ready_to_activate(p_key, i.contract, i.job, i.read, i.break_glass, i.signature, v_now);
     if r.answer is not null then
       v_answers[i.n] := r.answer;
     else

@@ -1,5 +1,5 @@
 -- gate: dot_executor, workflow_admin
--- What probes have said: [{tenant, name, status: HEALTHY | DEGRADED | UNHEALTHY, detail}]; also of heartbeats and what others report. Answers {reported}.
+-- What a worker has found out by asking probes: [{tenant, name, status: HEALTHY | DEGRADED | UNHEALTHY, detail}]. It does so by its role in the database, as it does its work; for probes that wait to be told this is nobody's word (fn_probe_report). Answers {reported}.
 create or replace function writ.fn_probes_report(p_reports jsonb, p_actor text) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -10,7 +10,7 @@ begin
   ), before as materialized (
     select p.tenant_id, p.name, p.status from writ_data.probe p join said s on s.tenant = p.tenant_id and s.name = p.name
   ), put as (
-    update writ_data.probe p set status = s.status, detail = s.detail, checked_at = v_now from said s where p.tenant_id = s.tenant and p.name = s.name returning p.tenant_id, p.name, p.status
+    update writ_data.probe p set status = s.status, detail = s.detail, checked_at = v_now from said s where p.tenant_id = s.tenant and p.name = s.name and p.type in ('http', 'sql', 'prometheus') returning p.tenant_id, p.name, p.status
   )
   select count(*), array_agg(format('%s %s', t.name, t.status)) filter (where t.status is distinct from b.status) into v_n, v_moved from put t join before b on b.tenant_id = t.tenant_id and b.name = t.name;
   if v_moved is not null then

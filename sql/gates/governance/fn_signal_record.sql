@@ -5,7 +5,7 @@ create or replace function writ.fn_signal_record(p_key text, p_signal jsonb, p_t
 declare
   m record;
 begin
-  m := writ_data.may(p_key, 'operate', p_tenant_id);
+  m := writ_data.may(p_key, 'report', p_tenant_id);
   if m.refusal is not null then
     return m.refusal;
   elsif coalesce(p_signal ->> 'decision', '') not in ('CLEAN', 'BLOCKED', 'WARN', 'PENDING') or coalesce(p_signal ->> 'scope', '') = '' or coalesce(p_signal ->> 'signal_type', '') = '' or coalesce(p_signal ->> 'reason', '') = '' then

@@ -25,7 +25,9 @@ begin
       when v_last + (coalesce(t.template ->> 'cooldown_sec', '0'))::integer * interval '1 second' > v_now then 'template_cooling_down' when p_params - array(select jsonb_object_keys(coalesce(t.template -> 'params', '{}'))) <> '{}' then 'out_of_bounds' end,
     (select 'out_of_bounds' from jsonb_each(coalesce(t.template -> 'params', '{}')) b where not writ_data.within(p_params -> b.key, b.value) limit 1),
     (select 'stale_pre_value' from jsonb_each(coalesce(t.template -> 'pre', '{}')) b where not writ_data.within(v_state -> b.key, b.value) limit 1)) into v_wrong;
-  if v_wrong is not null then
+  if v_wrong is null and writ_data.old_value_conflict(t.tenant_id, writ_data.filled(t.steps, p_params)) is not null then
+    return writ_data.refusal('pre_value_conflict', writ_data.old_value_conflict(t.tenant_id, writ_data.filled(t.steps, p_params)));
+  elsif v_wrong is not null then
     return writ_data.refusal(v_wrong, format('Template %s: %s.', p_template_id, case v_wrong when 'invalid_transition' then 'it is ' || t.status when 'template_exhausted' then format('it was activated %s times', v_n) when 'out_of_bounds' then p_params::text when 'stale_pre_value' then v_state::text else v_wrong end));
   elsif p_content::jsonb is distinct from jsonb_build_object('scope', to_jsonb(t.scope), 'steps', writ_data.filled(t.steps, p_params)) then
     return writ_data.refusal('invalid_contract', 'The content is not that of the template with these parameters.');

@@ -9,7 +9,7 @@ begin
     refusal := writ_data.refusal('not_authenticated', nullif(left(split_part(coalesce(p_key, ''), ':', 1), 100), ''));
   elsif not writ_data.visible(p_tenant) or coalesce(who.tenant_id, p_tenant) <> p_tenant then
     refusal := writ_data.refusal('TENANT_ACCESS_DENIED', p_tenant);
-  elsif p_right <> all (who.rights) then
+  elsif p_right <> all (who.rights) and not (p_right = 'report' and 'operate' = any (who.rights)) then -- whoever operates may say how things are
     refusal := writ_data.refusal(case when who.kind = 'agent' then 'agents_only_propose' else 'not_authorized' end, format('%s has not the right to %s.', who.principal_id, replace(p_right, '_', ' ')));
     perform writ_data.governance_receipt(p_tenant, 'access', writ_data.next_seq(p_tenant, 'access', 1), 'refuse', 'access_denied', jsonb_build_object('principal', who.principal_id, 'kind', who.kind, 'right', p_right), v_now);
   end if;

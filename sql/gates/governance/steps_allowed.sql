@@ -7,6 +7,9 @@ begin
   if p_first <> g.done_steps + 1 or p_last > g.total_steps then
     raise exception using errcode = 'WR001', message = 'step_out_of_order', detail = format('Step %s, after %s of %s.', p_first, g.done_steps, g.total_steps);
   end if;
+  if c.scope = '{}' then
+    raise exception using errcode = 'WR001', message = 'scope_empty', detail = format('Contract %s.', c.contract_id);
+  end if;
   -- A soak is about everything that was changed; a signal about nothing.
   select string_agg(t.target, ', ') filter (where t.target = 'SYSTEM' or t.target <> all (c.scope)), string_agg(t.target, ', ') filter (where h.target is null), min(b.block) into v_outside, v_held, v_block
   from (select distinct y.target from writ_data.slots(c.steps) y where y.step_no between p_first and p_last or c.steps #>> array[(p_first - 1)::text, 'step_type'] = 'soak') t

@@ -24,7 +24,7 @@ begin
         when s.target <> all (p_scope) then 'scope_violation'
         when s.type = 'capability_enable' and coalesce(s.p ->> 'target_lifecycle', 'LAUNCHED') not in ('PREVIEW', 'LAUNCHED', 'DEPRECATED') then 'invalid_contract'
         when s.type in ('capability_enable', 'capability_disable') and not exists (select from writ_data.capability c where c.tenant_id = p_tenant and c.capability_name = s.target) then 'unknown_target'
-        when s.type = 'config_update' and (length(coalesce(s.p ->> 'key', '')) not between 1 and 200 or not s.p ? 'new_value') then 'invalid_contract'
+        when s.type = 'config_update' and (length(coalesce(s.p ->> 'key', '')) not between 1 and 200 or not s.p ? 'new_value' or s.p - '{key,old_value,new_value}'::text[] <> '{}') then 'invalid_contract'
         when s.type = 'config_update' and not exists (select from writ_data.configuration_scope c where c.tenant_id = p_tenant and c.scope = s.target) then 'unknown_target'
         when s.type not in ('capability_enable', 'capability_disable', 'config_update') and (s.type in ('change', 'audit', 'ended') or not exists (select from writ_data.job_kind k where k.job_kind = 'governance.' || s.type)) then 'unknown_step_type'
       end as code, format('Step %s (%s on %s)', s.n, coalesce(s.type, 'no type'), coalesce(s.target, 'nothing')) as detail

@@ -1,7 +1,8 @@
 /** `writ freeze`: times in which no contract is activated, unless somebody breaks the glass. */
 import type { Command } from 'commander';
+import type { Freeze } from '../../governance/freezes.js';
 import { contextOf, later, type Moment, notBlank, uuid } from '../command.js';
-import { type KeyOptions, put, type TenantOptions, tenantOf, whoActs, withKey, withTenant } from '../governance/session.js';
+import { governanceOf, type KeyOptions, type TenantOptions, tenantOf, whoActs, withKey, withTenant } from '../governance/session.js';
 import { plain } from '../governance/words.js';
 import { type Output, plural } from '../output.js';
 import { moment as written } from '../runs/words.js';
@@ -10,16 +11,6 @@ import { databaseNow } from './runs/session.js';
 interface OnOptions extends KeyOptions, TenantOptions {
   readonly from?: Moment;
   readonly until?: Moment;
-}
-
-interface Listed {
-  readonly freeze_id: string;
-  readonly tenant_id: string;
-  readonly reason: string;
-  readonly begins_at: Date;
-  readonly ends_at: Date | null;
-  readonly put_by: string;
-  readonly lasts: boolean;
 }
 
 export function addFreeze(program: Command): void {
@@ -34,13 +25,14 @@ export function addFreeze(program: Command): void {
       const { output, session } = contextOf(command);
       await session(async (db) => {
         const now = await databaseNow(db);
-        const times = { begins_at: options.from?.(now).toISOString(), ends_at: options.until?.(now).toISOString() };
-        const { freeze_id } = await put<{ freeze_id: string }>(db, 'fn_freeze_put', who, { reason, ...times }, options);
-        if (output.json) return output.data({ freezeId: freeze_id });
-        const from = times.begins_at ? `from ${written(times.begins_at)}` : 'from now on';
-        output.line(
-          `Nothing is activated ${from}${times.ends_at ? ` until ${written(times.ends_at)}` : ''}. \`writ freeze off ${freeze_id}\` ends it.`,
+        const [from, until] = [options.from?.(now), options.until?.(now)];
+        const id = await governanceOf(db).freezes.put(
+          { reason, ...(from && { from }), ...(until && { until }) },
+          { as: who, tenant: tenantOf(options) },
         );
+        if (output.json) return output.data({ freezeId: id });
+        const when = `${from ? `from ${written(from.toISOString())}` : 'from now on'}${until ? ` until ${written(until.toISOString())}` : ''}`;
+        output.line(`Nothing is activated ${when}. \`writ freeze off ${id}\` ends it.`);
       });
     });
   withKey(withTenant(freeze.command('off'), 'what was frozen; otherwise the default tenant'))
@@ -50,11 +42,11 @@ export function addFreeze(program: Command): void {
       const who = whoActs(options);
       const { output, session } = contextOf(command);
       await session(async (db) => {
-        const ids =
-          id === undefined
-            ? (await readFreezes(db, tenantOf(options))).filter(({ lasts }) => lasts).map(({ freeze_id }) => freeze_id)
-            : [id];
-        for (const each of ids) await put(db, 'fn_freeze_put', who, { freeze_id: each }, options);
+        const { freezes } = governanceOf(db);
+        const tenant = tenantOf(options);
+        const lasting = async () => (await freezes.list({ tenant })).filter(({ lasts }) => lasts).map(({ freeze_id }) => freeze_id);
+        const ids = id === undefined ? await lasting() : [id];
+        for (const each of ids) await freezes.lift(each, { as: who, tenant });
         if (output.json) output.data({ lifted: ids });
         else output.line(ids.length === 0 ? 'Nothing is frozen.' : `Lifted ${plural(ids.length, 'freeze')}.`);
       });
@@ -64,20 +56,16 @@ export function addFreeze(program: Command): void {
     .action(async (options: TenantOptions, command: Command) => {
       const { output, session } = contextOf(command);
       await session(async (db) => {
-        const all = await readFreezes(db, options.tenant);
+        const all = await governanceOf(db).freezes.list(options);
         if (output.json) output.data(all);
         else show(output, all);
       });
     });
 }
 
-const readFreezes = (db: { rows<T>(sql: string, params: unknown[]): Promise<T[]> }, tenant: string | undefined) =>
-  db.rows<Listed>(
-    'select * from writ.change_freeze where lifted_at is null and (ends_at is null or ends_at > writ.now()) and tenant_id = coalesce($1, tenant_id) order by begins_at',
-    [tenant ?? null],
-  );
+const time = (text: string) => written(new Date(text).toISOString());
 
-function show(output: Output, all: readonly Listed[]): void {
+function show(output: Output, all: readonly Freeze[]): void {
   if (all.length === 0) {
     output.line('Nothing is frozen.');
     return;
@@ -87,8 +75,8 @@ function show(output: Output, all: readonly Listed[]): void {
     all.map((each) => [
       each.freeze_id,
       plain(each.tenant_id),
-      written(each.begins_at.toISOString()),
-      each.ends_at === null ? 'lifted' : written(each.ends_at.toISOString()),
+      time(each.begins_at),
+      each.ends_at === null ? 'lifted' : time(each.ends_at),
       each.lasts ? output.style('yellow', 'frozen') : 'to come',
       plain(each.put_by),
       plain(each.reason),

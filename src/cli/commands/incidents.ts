@@ -1,13 +1,15 @@
 /** `writ incidents`: what is wrong and somebody is at work on; a capability with an open incident is degraded. */
 import { type Command, Option } from 'commander';
+import type { Incident, Severity } from '../../governance/incidents.js';
 import { contextOf, notBlank, uuid, wholeNumber } from '../command.js';
-import { type KeyOptions, put, type TenantOptions, whoActs, withKey, withTenant } from '../governance/session.js';
+import { governanceOf, type KeyOptions, type TenantOptions, tenantOf, whoActs, withKey, withTenant } from '../governance/session.js';
 import { plain } from '../governance/words.js';
 import { ago, type Output } from '../output.js';
+import { databaseNow } from './runs/session.js';
 
 interface OpenOptions extends KeyOptions, TenantOptions {
   readonly capability?: string;
-  readonly severity: string;
+  readonly severity: Severity;
 }
 
 interface ResolveOptions extends KeyOptions, TenantOptions {
@@ -28,13 +30,9 @@ export function addIncidents(program: Command): void {
     .action(async (options: ListOptions, command: Command) => {
       const { output, session } = contextOf(command);
       await session(async (db) => {
-        const all = await db.rows<Listed>(
-          `select i.*, writ.now() as now from writ.incident i where ($1 or i.resolved_at is null) and i.tenant_id = coalesce($2, i.tenant_id)
-           order by i.resolved_at is not null, case when i.resolved_at is null then i.severity end, i.opened_at desc limit $3`,
-          [options.all === true, options.tenant ?? null, options.limit],
-        );
-        if (output.json) output.data(all.map(({ now: _, ...incident }) => incident));
-        else show(output, all, options.all === true);
+        const all = await governanceOf(db).incidents.list(options);
+        if (output.json) output.data(all);
+        else show(output, all, options.all === true, new Date(await databaseNow(db)));
       });
     });
   withKey(withTenant(incidents.command('open')))
@@ -46,11 +44,14 @@ export function addIncidents(program: Command): void {
       const who = whoActs(options);
       const { output, session } = contextOf(command);
       const { capability, severity } = options;
-      const { incident_id } = await session((db) =>
-        put<{ incident_id: string }>(db, 'fn_incident_put', who, { capability, severity, summary }, options),
+      const id = await session((db) =>
+        governanceOf(db).incidents.open(
+          { summary, severity, ...(capability !== undefined && { capability }) },
+          { as: who, tenant: tenantOf(options) },
+        ),
       );
-      if (output.json) output.data({ incidentId: incident_id });
-      else output.line(`Opened ${incident_id}. \`writ incidents resolve ${incident_id} --resolution TEXT\` ends it.`);
+      if (output.json) output.data({ incidentId: id });
+      else output.line(`Opened ${id}. \`writ incidents resolve ${id} --resolution TEXT\` ends it.`);
     });
   withKey(withTenant(incidents.command('resolve')))
     .description('say that it is in order again; what a failed rollback holds is free then')
@@ -59,25 +60,14 @@ export function addIncidents(program: Command): void {
     .action(async (id: string, options: ResolveOptions, command: Command) => {
       const who = whoActs(options);
       const { output, session } = contextOf(command);
-      await session((db) => put(db, 'fn_incident_put', who, { incident_id: id, resolution: options.resolution }, options));
+      const { resolution } = options;
+      await session((db) => governanceOf(db).incidents.resolve(id, { as: who, tenant: tenantOf(options), resolution }));
       if (output.json) output.data({ incidentId: id, resolved: true });
       else output.line(`Resolved ${id}.`);
     });
 }
 
-interface Listed {
-  readonly incident_id: string;
-  readonly capability: string | null;
-  readonly severity: string;
-  readonly summary: string;
-  readonly opened_by: string;
-  readonly opened_at: Date;
-  readonly resolved_by: string | null;
-  readonly resolved_at: Date | null;
-  readonly now: Date;
-}
-
-function show(output: Output, all: readonly Listed[], resolved: boolean): void {
+function show(output: Output, all: readonly Incident[], resolved: boolean, now: Date): void {
   if (all.length === 0) {
     output.line(resolved ? 'No incidents.' : 'No incident is open.');
     return;
@@ -88,9 +78,9 @@ function show(output: Output, all: readonly Listed[], resolved: boolean): void {
       each.incident_id,
       each.resolved_at === null && each.severity === 'P1' ? output.style('red', 'P1') : each.severity,
       each.capability === null ? null : plain(each.capability),
-      ago(each.opened_at, each.now),
+      ago(new Date(each.opened_at), now),
       plain(each.opened_by),
-      ...(resolved ? [each.resolved_at === null ? 'open' : plain(`${ago(each.resolved_at, each.now)} by ${each.resolved_by}`)] : []),
+      ...(resolved ? [each.resolved_at === null ? 'open' : plain(`${ago(new Date(each.resolved_at), now)} by ${each.resolved_by}`)] : []),
       plain(each.summary),
     ]),
   );

@@ -14,7 +14,7 @@ import { governanceOf } from '../governance/session.js';
 import { plain } from '../governance/words.js';
 import { ago, type Output } from '../output.js';
 
-const rights = ['propose', 'approve', 'activate', 'operate', 'break_glass'] as const;
+const rights = ['propose', 'approve', 'activate', 'operate', 'report', 'break_glass'] as const;
 const kinds = ['person', 'service', 'agent'] as const;
 
 interface AddOptions {

@@ -1,10 +1,11 @@
 /** `writ probes`: how health is found out: addresses and queries that workers ask, and what others report. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ProbeOptions } from '../../governance/governance.js';
+import type { Status } from '../../governance/probes.js';
 import { type Duration, milliseconds } from '../../queue/duration.js';
 import { contextOf, duration, notBlank, wholeNumber } from '../command.js';
 import { wrongUsage } from '../failure.js';
-import { governanceOf, type KeyOptions, put, type TenantOptions, tenantOf, whoActs, withKey, withTenant } from '../governance/session.js';
+import { governanceOf, type KeyOptions, type TenantOptions, tenantOf, whoActs, withKey, withTenant } from '../governance/session.js';
 import { healthStyle, plain } from '../governance/words.js';
 import { ago, type Output, span } from '../output.js';
 
@@ -87,22 +88,22 @@ export function addProbes(program: Command): void {
     .action(async (name: string, options: KeyOptions & TenantOptions, command: Command) => {
       const who = whoActs(options);
       const { output, session } = contextOf(command);
-      await session((db) => put(db, 'fn_probe_put', who, { name, removed: true }, options));
+      await session((db) => governanceOf(db).putProbe({ name, removed: true }, { as: who, tenant: tenantOf(options) }));
       if (output.json) output.data({ name, removed: true });
       else output.line(plain(`Removed ${name}.`));
     });
-  withTenant(probes.command('report'))
+  withKey(withTenant(probes.command('report')))
     .description('say how something is, for a probe of type heartbeat or reported')
     .argument('<name>', 'name of the probe')
     .argument('[status]', 'HEALTHY, DEGRADED or UNHEALTHY', statusOf, 'HEALTHY')
     .option('--detail <text>', 'why, for people')
-    .action(async (name: string, status: Status, options: TenantOptions & { detail?: string }, command: Command) => {
+    .action(async (name: string, status: Status, options: KeyOptions & TenantOptions & { detail?: string }, command: Command) => {
+      const who = whoActs(options);
       const { output, session } = contextOf(command);
-      await session(async (db) => {
-        const [known] = await db.rows('select from writ.probe where tenant_id = $1 and name = $2', [tenantOf(options), name]);
-        if (!known) throw wrongUsage(`There is no probe ${name}.`, 'See `writ probes list`.');
-        await governanceOf(db).report(name, status, options.detail ?? '', tenantOf(options));
-      });
+      const { detail } = options;
+      await session((db) =>
+        governanceOf(db).report(name, status, { as: who, tenant: tenantOf(options), ...(detail !== undefined && { detail }) }),
+      );
       if (output.json) output.data({ name, status });
       else output.line(plain(`${name} says ${status}.`));
     });
@@ -120,8 +121,6 @@ export function addProbes(program: Command): void {
       });
     });
 }
-
-type Status = 'HEALTHY' | 'DEGRADED' | 'UNHEALTHY';
 
 function statusOf(text: string): Status {
   const status = text.toUpperCase();

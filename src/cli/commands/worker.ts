@@ -12,7 +12,7 @@ import { listenUrl } from '../connection.js';
 import { explain, wrongUsage } from '../failure.js';
 import { importFile, stepTypesIn } from '../modules.js';
 import { type Output, oneLine, plural, span } from '../output.js';
-import { secretsAt } from '../secret-places.js';
+import { secretsAt, withSecrets } from '../secret-places.js';
 import { interruption } from '../signals.js';
 import { outside, repeated } from './ledger/session.js';
 
@@ -29,8 +29,7 @@ interface Options {
 }
 
 export function addWorker(program: Command): void {
-  program
-    .command('worker')
+  withSecrets(program.command('worker'))
     .description('run the handlers that these JavaScript modules export, and approved changes')
     .argument(
       '[file...]',
@@ -50,10 +49,6 @@ export function addWorker(program: Command): void {
       repeated,
     )
     .option('--ledger-key <key>', 'a public key that signs them; may be repeated; otherwise WRIT_LEDGER_PUBLIC_KEYS, with commas', repeated)
-    .option(
-      '--secrets <place>',
-      'where secrets are: env or env:PREFIX, file:FOLDER, or vault:MOUNT/PATH with VAULT_ADDR and VAULT_TOKEN or VAULT_TOKEN_FILE',
-    )
     .option('--observe', 'tell OpenTelemetry what is in the database, too; for one worker of all, with an SDK registered by node --import')
     .option('--no-governance', 'leave approved changes, their audits and the probes of health to other workers')
     .action(async (files: string[], options: Options, command: Command) => {

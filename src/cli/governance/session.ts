@@ -4,12 +4,16 @@ import type { Command } from 'commander';
 import { Governance } from '../../governance/governance.js';
 import { type Principal, principal } from '../../governance/keys.js';
 import type { AnyStepType } from '../../governance/steps.js';
+import { milliseconds } from '../../queue/duration.js';
+import type { SecretsProvider } from '../../secrets/provider.js';
 import { Secrets } from '../../secrets/secrets.js';
 import { uuid } from '../command.js';
 import { repeated } from '../commands/ledger/session.js';
 import { actor, inTurn, type Session } from '../connection.js';
 import { exitCodes, Failure } from '../failure.js';
 import { textOf } from '../files.js';
+import { stepTypesIn } from '../modules.js';
+import { secretsAt, withSecrets } from '../secret-places.js';
 
 export interface KeyOptions {
   readonly keyFile?: string;
@@ -23,6 +27,10 @@ export interface StepOptions {
   readonly steps?: readonly string[];
 }
 
+export interface ReadingOptions extends StepOptions {
+  readonly secrets?: string;
+}
+
 /** A key is never an argument: those are in the list of processes and in the history of the shell. */
 export const withKey = (command: Command): Command =>
   command.option('--key-file <path>', 'a file that holds the key of who acts; otherwise the variable WRIT_KEY holds it');
@@ -32,6 +40,9 @@ export const withTenant = (command: Command, words = 'whose it is; otherwise the
 
 export const withSteps = (command: Command): Command =>
   command.option('--steps <file>', 'a module that exports step types of your own, made by defineStep; may be repeated', repeated);
+
+/** For commands that read what stands outside: the types of its steps, and the secrets that those need. */
+export const withReading = (command: Command): Command => withSecrets(withSteps(command));
 
 export const contractId = uuid('A contract id is a UUID; `writ contracts list` shows them.');
 export const governanceJobId = uuid('The id of a governance job is a UUID; `writ jobs list` shows them.');
@@ -53,13 +64,13 @@ export function whoActs({ keyFile }: KeyOptions): Principal {
   return principal(key.trim());
 }
 
-export function governanceOf(db: Session, types: readonly AnyStepType[] = []): Governance {
+export function governanceOf(db: Session, types: readonly AnyStepType[] = [], secrets?: SecretsProvider): Governance {
   const governance = new Governance({
     db: inTurn(db),
     actor: actor(),
     key: undefined, // each call says who acts
     listening: undefined,
-    secrets: new Secrets(undefined, 0),
+    secrets: new Secrets(secrets, milliseconds('1m')), // in memory, until the command ends
     register: async (job) => {
       await db.gate('fn_job_kind_register($1, $2::text::jsonb, $3)', [job.kind, JSON.stringify(job.definition), actor()]);
     },
@@ -68,8 +79,11 @@ export function governanceOf(db: Session, types: readonly AnyStepType[] = []): G
   return governance;
 }
 
-export const tenantOf = ({ tenant }: TenantOptions): string => tenant ?? 'default';
+/** The governance of a command that reads what stands outside. */
+export async function readingGovernance({ steps, secrets }: ReadingOptions): Promise<(db: Session) => Governance> {
+  const types = await stepTypesIn(steps ?? []);
+  const provider = secrets === undefined ? undefined : secretsAt(secrets);
+  return (db) => governanceOf(db, types, provider);
+}
 
-/** Calls a gate of somebody who acts, in a tenant: its parameters are who, what and where. */
-export const put = <Answer>(db: Session, gate: string, who: Principal, what: object, options: TenantOptions): Promise<Answer> =>
-  db.gate<Answer>(`${gate}($1, $2::text::jsonb, $3)`, [who.credential, JSON.stringify(what), tenantOf(options)]);
+export const tenantOf = ({ tenant }: TenantOptions): string => tenant ?? 'default';

@@ -35,7 +35,11 @@ export const governanceFacts = {
       action: text('What was said.'),
       by,
       why,
-      approval_hash: Type.Optional(hash('What was approved: contract, content, policy version and pre-state.')),
+      approval_hash: Type.Optional(
+        hash(
+          'What was signed. Of an approval: contract, content, policy version and pre-state; of a broken glass: contract, content and reason.',
+        ),
+      ),
       signature: Type.Optional(
         Type.String({ title: 'Ed25519 signature in hex', pattern: '^[0-9a-f]{128}$', description: 'Over the 32 bytes of the hash.' }),
       ),

@@ -168,9 +168,11 @@ test('probes: put, asked, listed, removed; and those who may not', async () => {
   expect((await s.as('ops', ...put('--type', 'reported', '--url', 'x'))).stderr).toContain('does not read --url');
   expect((await s.as('ops', ...put('--type', 'reported', '--every', '1h'))).code).toBe(0);
   expect((await run('health')).stdout).toMatch(/checkout +UNHEALTHY +probe up: has not answered/);
-  expect((await run('probes', 'report', 'up', 'degraded', '--detail', 'slow')).stdout).toBe('up says DEGRADED.\n');
+  expect((await run('probes', 'report', 'up')).stderr).toContain('No key is given');
+  expect((await s.as('ada', 'probes', 'report', 'up')).stderr).toContain('ada has not the right to report.');
+  expect((await s.as('deployer', 'probes', 'report', 'up', 'degraded', '--detail', 'slow')).stdout).toBe('up says DEGRADED.\n');
   expect((await run('probes', 'list')).stdout).toMatch(/up +checkout +reported +60 min +DEGRADED +slow/);
-  expect((await run('probes', 'report', 'down')).stderr).toContain('There is no probe down.');
+  expect((await s.as('deployer', 'probes', 'report', 'down')).stderr).toContain('There is no such probe. (down)');
   await s.as('ops', 'probes', 'remove', 'up');
   expect((await run('probes', 'list')).stdout).toContain('No probes');
 });

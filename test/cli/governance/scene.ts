@@ -29,7 +29,7 @@ risk: high
 scope: [checkout, limits]
 steps:
   - { type: capability_enable, capability_name: checkout, target_lifecycle: PREVIEW }
-  - { type: configuration_update, scope: limits, key: max, new_value: 200 }
+  - { type: configuration_update, scope: limits, key: max, old_value: 100, new_value: 200 }
   - { type: parameter_change, scope: limits, parameters: { burst: 5 } }
   - { type: soak, duration: 200ms }
   - { type: capability_enable, capability_name: checkout }

@@ -4,7 +4,7 @@ import { kindOf } from '../../../governance/steps.js';
 import { notBlank } from '../../command.js';
 import type { Session } from '../../connection.js';
 import { exitCodes } from '../../failure.js';
-import { contractId, withKey, withSteps } from '../../governance/session.js';
+import { contractId, withKey, withReading } from '../../governance/session.js';
 import { watch } from '../jobs/watch.js';
 import { afterPreview, hashOf, type SeenOptions } from './seen.js';
 
@@ -14,7 +14,7 @@ interface Options extends SeenOptions {
 }
 
 export function addActivate(contracts: Command): void {
-  withKey(withSteps(contracts.command('activate')))
+  withKey(withReading(contracts.command('activate')))
     .description('have it done: shows what would change, asks, and starts its job')
     .argument('<contract>', 'id of the contract', contractId)
     .option('--yes', 'without asking')

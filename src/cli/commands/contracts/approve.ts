@@ -2,11 +2,11 @@
 import type { Command } from 'commander';
 import { exitCodes, wrongUsage } from '../../failure.js';
 import { ofApprovals } from '../../governance/preview.js';
-import { contractId, withKey, withSteps } from '../../governance/session.js';
+import { contractId, withKey, withReading } from '../../governance/session.js';
 import { afterPreview, hashOf, type SeenOptions } from './seen.js';
 
 export function addApprove(contracts: Command): void {
-  withKey(withSteps(contracts.command('approve')))
+  withKey(withReading(contracts.command('approve')))
     .description('approve what the preview shows, which is shown again; signed with your key')
     .argument('<contract>', 'id of the contract', contractId)
     .option('--yes', 'without asking; needs --hash')

@@ -2,19 +2,26 @@
 import type { Command } from 'commander';
 import { contextOf } from '../../command.js';
 import { previewOf, showPreview } from '../../governance/preview.js';
-import { contractId, governanceOf, type KeyOptions, type StepOptions, whoActs, withKey, withSteps } from '../../governance/session.js';
-import { stepTypesIn } from '../../modules.js';
+import {
+  contractId,
+  type KeyOptions,
+  type ReadingOptions,
+  readingGovernance,
+  whoActs,
+  withKey,
+  withReading,
+} from '../../governance/session.js';
 
 export function addPreview(contracts: Command): void {
-  withKey(withSteps(contracts.command('preview')))
+  withKey(withReading(contracts.command('preview')))
     .description('what it would change as things stand now, step by step, with the undo of each; and the hash that an approval is of')
     .argument('<contract>', 'id of the contract', contractId)
-    .action(async (id: string, options: KeyOptions & StepOptions, command: Command) => {
-      const types = await stepTypesIn(options.steps ?? []);
+    .action(async (id: string, options: KeyOptions & ReadingOptions, command: Command) => {
+      const governance = await readingGovernance(options);
       const who = whoActs(options);
       const { output, session } = contextOf(command);
       await session(async (db) => {
-        const previewed = await previewOf(governanceOf(db, types).contracts.get(id), who);
+        const previewed = await previewOf(governance(db).contracts.get(id), who);
         if (output.json) output.data(previewed.preview);
         else showPreview(output, previewed);
       });

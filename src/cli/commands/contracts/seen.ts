@@ -7,11 +7,10 @@ import { contextOf } from '../../command.js';
 import { answersYes } from '../../confirm.js';
 import type { Session } from '../../connection.js';
 import { previewOf, showPreview } from '../../governance/preview.js';
-import { governanceOf, type KeyOptions, type StepOptions, whoActs } from '../../governance/session.js';
-import { stepTypesIn } from '../../modules.js';
+import { type KeyOptions, type ReadingOptions, readingGovernance, whoActs } from '../../governance/session.js';
 import type { Output } from '../../output.js';
 
-export interface SeenOptions extends KeyOptions, StepOptions {
+export interface SeenOptions extends KeyOptions, ReadingOptions {
   readonly yes?: boolean;
   readonly hash?: string;
 }
@@ -32,11 +31,11 @@ export function hashOf(text: string): string {
 }
 
 export async function afterPreview(id: string, options: SeenOptions, command: Command, go: (seen: Seen) => Promise<void>): Promise<void> {
-  const types = await stepTypesIn(options.steps ?? []);
+  const governance = await readingGovernance(options);
   const who = whoActs(options);
   const { output, session } = contextOf(command);
   await session(async (db) => {
-    const contract = governanceOf(db, types).contracts.get(id);
+    const contract = governance(db).contracts.get(id);
     const previewed = await previewOf(contract, who);
     const { preview } = previewed;
     if (!output.json) showPreview(output, previewed);

@@ -1,6 +1,5 @@
 /** What a person decides about a governance job: `writ jobs cancel`, `resolve`, `retry-rollback`. */
 import { type Command, InvalidArgumentError } from 'commander';
-import type { GovernanceJobState } from '../../../machines/governance-job.js';
 import { contextOf, notBlank } from '../../command.js';
 import { governanceJobId, governanceOf, type KeyOptions, whoActs, withKey } from '../../governance/session.js';
 import { jobStyle } from '../../governance/words.js';
@@ -17,13 +16,15 @@ export function addCancel(jobs: Command): void {
     .action(async (id: string, options: Options, command: Command) => {
       const who = whoActs(options);
       const { output, session } = contextOf(command);
-      await session((db) => governanceOf(db).job(id).cancel(who.credential, options.reason));
+      await session((db) => governanceOf(db).job(id).cancel({ as: who, reason: options.reason }));
       if (output.json) output.data({ jobId: id, status: 'CANCELLED' });
       else output.line(`Cancelled ${id}: nothing was changed.`);
     });
 }
 
-function verdict(text: string): string {
+type Verdict = 'PASS' | 'FAIL';
+
+function verdictOf(text: string): Verdict {
   const given = text.toUpperCase();
   if (given === 'PASS' || given === 'FAIL') return given;
   throw new InvalidArgumentError('It is PASS or FAIL.');
@@ -33,21 +34,14 @@ export function addResolve(jobs: Command): void {
   withKey(jobs.command('resolve'))
     .description('decide an audit that was inconclusive; not for those who proposed or approved the change')
     .argument('<job>', 'id of the governance job', governanceJobId)
-    .argument('<verdict>', 'PASS: the change stands; FAIL: it is undone', verdict)
+    .argument('<verdict>', 'PASS: the change stands; FAIL: it is undone', verdictOf)
     .requiredOption('--reason <text>', 'why, for those who read it in a year, in more than ten characters', notBlank)
-    .action(async (id: string, given: string, options: Options, command: Command) => {
+    .action(async (id: string, verdict: Verdict, options: Options, command: Command) => {
       const who = whoActs(options);
       const { output, session } = contextOf(command);
-      await session(async (db) => {
-        const answer = await db.gate<{ verdict: string; status: GovernanceJobState }>('fn_audit_resolve($1, $2, $3, $4)', [
-          who.credential,
-          id,
-          given,
-          options.reason,
-        ]);
-        if (output.json) output.data({ jobId: id, ...answer });
-        else output.line(`${answer.verdict}: the job is ${output.style(jobStyle[answer.status], answer.status)}.`);
-      });
+      const status = await session((db) => governanceOf(db).job(id).resolve({ as: who, verdict, reason: options.reason }));
+      if (output.json) output.data({ jobId: id, verdict, status });
+      else output.line(`${verdict}: the job is ${output.style(jobStyle[status], status)}.`);
     });
 }
 
@@ -58,10 +52,9 @@ export function addRetryRollback(jobs: Command): void {
     .action(async (id: string, options: KeyOptions, command: Command) => {
       const who = whoActs(options);
       const { output, session } = contextOf(command);
-      await session(async (db) => {
-        const { job_id } = await db.gate<{ job_id: string }>('fn_rollback_retry($1, $2)', [who.credential, id]);
-        if (output.json) output.data({ jobId: id, rollbackJobId: job_id });
-        else output.line(`The rollback is tried again: job ${output.style('bold', job_id)}. \`writ jobs watch ${job_id}\` follows it.`);
-      });
+      const retried = await session((db) => governanceOf(db).job(id).retryRollback({ as: who }));
+      if (output.json) output.data({ jobId: id, rollbackJobId: retried.id });
+      else
+        output.line(`The rollback is tried again: job ${output.style('bold', retried.id)}. \`writ jobs watch ${retried.id}\` follows it.`);
     });
 }

@@ -106,7 +106,9 @@ export class Proposer {
       every_ms: 5_000,
     };
     await this.#sure(() => this.writ.governance.putProbe(probe, this.#as('ops')));
-    await this.#sure(() => this.writ.governance.report(probe.name, 'HEALTHY'));
+    // As a worker writes down what it was answered.
+    const said = JSON.stringify([{ name: probe.name, status: 'HEALTHY' }]);
+    await this.#sure(() => this.admin.query(`select writ.fn_probes_report($1, 'faults')`, [said]));
   }
 
   /** @param {Order} order @param {Entry} entry */
@@ -125,8 +127,8 @@ export class Proposer {
       this.#count(answer ? 'emergency stop' : 'emergency stop, too late');
     } else if (trouble === 'cancel') {
       await pause(afterMs);
-      const { credential } = principal(String(this.keys.ops));
-      const refused = await this.#sure(() => job.cancel(credential, 'faults').then(() => 'cancelled'), ['job_running', 'job_terminal']);
+      const cancel = () => job.cancel({ ...this.#as('ops'), reason: 'faults' });
+      const refused = await this.#sure(() => cancel().then(() => 'cancelled'), ['job_running', 'job_terminal']);
       this.#count(refused ? 'cancelled' : 'cancelled, too late');
     } else if (trouble === 'meddle') {
       await this.#until(async () => Number((await job.get()).completed_steps) >= 2 || this.#rests(await job.get()));

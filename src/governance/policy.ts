@@ -1,0 +1,43 @@
+/** The governance policy of a tenant: how many approve what, which sources may propose, and how long things may take. */
+import { gate } from '../database/gate.js';
+import { type ActingHost, type In, put } from './actor.js';
+
+export interface PolicyDocument {
+  /** How many persons, from 1 to 20, for each risk. */
+  readonly approvals: Readonly<Record<'low' | 'medium' | 'high' | 'critical', number>>;
+  readonly sources: readonly ('crm_feedback' | 'support_ticket' | 'ops_alert' | 'manual')[];
+  /** For so long a contract of the same content waits (E-006). */
+  readonly similar_within_sec: number;
+  readonly review_days: number;
+  readonly draft_days: number;
+  readonly window_hours: number;
+}
+
+export interface PublishedPolicy {
+  /** 0: what is built in. */
+  readonly version: number;
+  readonly document: PolicyDocument;
+  readonly published_by: string | null;
+  readonly published_at: string | null;
+}
+
+export class GovernancePolicy {
+  readonly #host: ActingHost;
+
+  constructor(host: ActingHost) {
+    this.#host = host;
+  }
+
+  /** Publishes the next version and answers its number; what it leaves out is as built in. What is not approved yet is held to it from now on. */
+  async publish(document: Partial<PolicyDocument>, options: In = {}): Promise<number> {
+    return (await put<{ version: number }>(this.#host, 'fn_governance_policy_publish', document, options)).version;
+  }
+
+  /** What is in force, or a version before. */
+  get({ tenant = 'default', version }: { readonly tenant?: string; readonly version?: number } = {}): Promise<PublishedPolicy> {
+    return gate<PublishedPolicy>(this.#host.db, 'fn_governance_policy($1, $2::text::integer)', [
+      tenant,
+      version === undefined ? null : String(version),
+    ]);
+  }
+}
