@@ -2163,7 +2163,7 @@ grant execute on function writ.fn_admission_put(text,text,integer,integer,intege
 grant execute on function writ.fn_alert_clear(uuid,text,text) to workflow_admin;
 
 -- function writ.fn_audit_resolve(p_key text, p_job_id uuid, p_verdict text, p_reason text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body b5f9dcf4726d1eb48ef34f3c56320509
+--   plpgsql, volatile, security definer; owner writ_owner; body 5b6cf72146d6fcc7d0afa99cadbdfbe5
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_audit_resolve(text,uuid,text,text) to dot_executor;
 grant execute on function writ.fn_audit_resolve(text,uuid,text,text) to workflow_admin;
@@ -2228,7 +2228,7 @@ grant execute on function writ.fn_contract_propose(text,text,jsonb,text) to dot_
 grant execute on function writ.fn_contract_propose(text,text,jsonb,text) to workflow_admin;
 
 -- function writ.fn_contract_review(p_key text, p_contract_id uuid, p_action text, p_reason text DEFAULT NULL::text, p_hash text DEFAULT NULL::text, p_signature text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 6f3c7238cfa6313103e34ff0a524e7e2
+--   plpgsql, volatile, security definer; owner writ_owner; body 60bddfc2ea37e4cae48392cf9e7c7c2e
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_contract_review(text,uuid,text,text,text,text) to dot_executor;
 grant execute on function writ.fn_contract_review(text,uuid,text,text,text,text) to workflow_admin;
@@ -2958,6 +2958,9 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 -- function writ_data.day_floor(p_day date) returns uuid
 --   sql, immutable; owner writ_owner; body b5553ed13441a22432edb4f61e6d047d
 
+-- function writ_data.deny(p_who writ_data.principal, p_right text, p_tenant text, p_code text, p_detail text, p_at timestamp with time zone) returns jsonb
+--   plpgsql, volatile; owner writ_owner; body 77244e216087d070356489e6d2be2e85
+
 -- function writ_data.eligibility(c writ_data.contract, p_policy jsonb, p_at timestamp with time zone) returns jsonb
 --   plpgsql, stable; owner writ_owner; body 860938d413ff7694dfa10647b462da3f
 
@@ -3086,7 +3089,7 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 --   plpgsql, volatile; owner writ_owner; body 41bbf70c27158342f1d6d1a5b2172d5b
 
 -- function writ_data.may(p_key text, p_right text, p_tenant text, OUT who writ_data.principal, OUT refusal jsonb) returns record
---   plpgsql, volatile; owner writ_owner; body 2411ace3caebb1428e3abb518e0d9fce
+--   plpgsql, volatile; owner writ_owner; body 781d55e7febec5cb00e781b349b2ad87
 
 -- function writ_data.may_go_on(g writ_data.governance_job, c writ_data.contract, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body 171d3ac8009ed88e1e5bca81ad89b10c

@@ -15,7 +15,7 @@ begin
   if m.refusal is not null then
     return m.refusal;
   elsif (m.who).principal_id = c.created_by or (m.who).principal_id = any (c.approved_by) or (m.who).principal_id = c.on_behalf_of then
-    return writ_data.refusal('own_contract', 'Whoever proposed or approved it does not decide its audit.');
+    return writ_data.deny(m.who, 'approve', c.tenant_id, 'own_contract', 'Whoever proposed or approved it does not decide its audit.', v_now);
   elsif length(coalesce(btrim(p_reason), '')) <= 10 then
     return writ_data.refusal('reason_required', 'More than ten characters, for those who read it in a year.');
   elsif a.verdict = 'FAIL' then
