@@ -684,7 +684,7 @@ create table writ_data.governance_job ( -- owner writ_owner
 CREATE INDEX governance_job_by_tenant ON writ_data.governance_job USING btree (tenant_id, job_id);
 CREATE INDEX governance_job_due ON writ_data.governance_job USING btree (due_at) WHERE (due_at IS NOT NULL);
 CREATE INDEX governance_job_of ON writ_data.governance_job USING btree (of_job_id) WHERE (of_job_id IS NOT NULL);
-CREATE INDEX governance_job_open ON writ_data.governance_job USING btree (tenant_id, status) WHERE (status = ANY (ARRAY['PENDING'::text, 'RUNNING'::text, 'AUDIT_PENDING'::text, 'ROLLBACK_PENDING'::text]));
+CREATE INDEX governance_job_undone ON writ_data.governance_job USING btree (tenant_id, created_at) WHERE (kind = 'rollback'::text);
 CREATE UNIQUE INDEX governance_job_by_run ON writ_data.governance_job USING btree (run_id);
 CREATE UNIQUE INDEX one_forward_job_per_contract ON writ_data.governance_job USING btree (contract_id) WHERE (kind = 'forward'::text);
 CREATE TRIGGER governance_job_moves_legally BEFORE UPDATE ON writ_data.governance_job FOR EACH ROW WHEN ((((old.status || '>'::text) || new.status) <> ALL (ARRAY['PENDING>RUNNING'::text, 'PENDING>CANCELLED'::text, 'PENDING>FAILED'::text, 'RUNNING>RUNNING'::text, 'RUNNING>AUDIT_PENDING'::text, 'RUNNING>FAILED'::text, 'AUDIT_PENDING>COMPLETED'::text, 'AUDIT_PENDING>AUDIT_PENDING'::text, 'AUDIT_PENDING>FAILED'::text, 'FAILED>ROLLBACK_PENDING'::text, 'FAILED>ROLLED_BACK'::text, 'FAILED>ROLLBACK_FAILED'::text, 'ROLLBACK_PENDING>ROLLED_BACK'::text, 'ROLLBACK_PENDING>ROLLBACK_FAILED'::text, 'PENDING>PENDING'::text, 'FAILED>FAILED'::text, 'ROLLBACK_PENDING>ROLLBACK_PENDING'::text]))) EXECUTE FUNCTION writ_data.refuse_change();
@@ -1132,7 +1132,7 @@ create table writ_data.principal ( -- owner writ_owner
   constraint principal_is_a_name CHECK ((principal_id ~ '^[A-Za-z0-9][A-Za-z0-9_.@-]{0,99}$'::text)),
   constraint principal_on_behalf_of_fkey FOREIGN KEY (on_behalf_of) REFERENCES writ_data.principal(principal_id),
   constraint principal_pkey PRIMARY KEY (principal_id),
-  constraint rights_are_known CHECK ((rights <@ '{propose,approve,activate,operate,break_glass}'::text[]))
+  constraint rights_are_known CHECK ((rights <@ '{propose,approve,activate,operate,report,break_glass}'::text[]))
 );
 comment on table writ_data.principal is 'Who acts. The database knows the hash of what authenticates a principal and the public key that its approvals are signed with; both come from one key, which it never sees.';
 comment on column writ_data.principal.tenant_id is 'Null: in every tenant.';
@@ -1509,7 +1509,7 @@ grant select on writ.dot_config to dot_executor;
 grant select on writ.dot_config to workflow_admin;
 grant select on writ.dot_config to writ_auditor;
 
--- view writ.event_outbox; owner writ_owner; source 520d7385a65ec348d868850274393bcfe2788707e66e8b8515d38090a9bf2148
+-- view writ.event_outbox; owner writ_owner; source 46d9003c05787002eb57d898605a33d0eb76ed2243cc5a7f0bb30948d659ccd4
 --   id uuid
 --   event_domain text
 --   event_type text
@@ -1578,7 +1578,7 @@ grant select on writ.governance_audits to dot_executor;
 grant select on writ.governance_audits to workflow_admin;
 grant select on writ.governance_audits to writ_auditor;
 
--- view writ.governance_job_steps; owner writ_owner; source 5b25d1056a48ce2f0413c69f1d646beaa2fd0a30ace8658a5465165d20aeb289
+-- view writ.governance_job_steps; owner writ_owner; source e7e75b13ac882b15562c8329dbd26d35938be82a0dadfe5eb622d65737c99182
 --   job_id uuid
 --   tenant_id text
 --   step_no integer
@@ -1597,7 +1597,7 @@ grant select on writ.governance_job_steps to dot_executor;
 grant select on writ.governance_job_steps to workflow_admin;
 grant select on writ.governance_job_steps to writ_auditor;
 
--- view writ.governance_jobs; owner writ_owner; source f62885cfbc96911f1cb76032b60b64ff70f76fab328fb2e3ca9c744b0d66d6e3
+-- view writ.governance_jobs; owner writ_owner; source cef03ef6a42f017e1728d3d98d99fbadd9c9a32e017621ea1b68c7defe49dd7b
 --   job_id uuid
 --   tenant_id text
 --   contract_id uuid
@@ -2163,7 +2163,7 @@ grant execute on function writ.fn_admission_put(text,text,integer,integer,intege
 grant execute on function writ.fn_alert_clear(uuid,text,text) to workflow_admin;
 
 -- function writ.fn_audit_resolve(p_key text, p_job_id uuid, p_verdict text, p_reason text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body b9408e6234d5475df85e9b0f613adb9b
+--   plpgsql, volatile, security definer; owner writ_owner; body 5b6cf72146d6fcc7d0afa99cadbdfbe5
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_audit_resolve(text,uuid,text,text) to dot_executor;
 grant execute on function writ.fn_audit_resolve(text,uuid,text,text) to workflow_admin;
@@ -2175,14 +2175,14 @@ grant execute on function writ.fn_capability_put(text,jsonb,text) to dot_executo
 grant execute on function writ.fn_capability_put(text,jsonb,text) to workflow_admin;
 
 -- function writ.fn_change_begin(p_job_id uuid, p_lease_token uuid, p_evidence jsonb, p_found jsonb, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 08d81992ecf70e284e74f8b8a4f18b37
+--   plpgsql, volatile, security definer; owner writ_owner; body 139b6d1045a4ddc659a273461c3834c3
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 grant execute on function writ.fn_change_begin(uuid,uuid,jsonb,jsonb,text) to dot_executor;
 grant execute on function writ.fn_change_begin(uuid,uuid,jsonb,jsonb,text) to workflow_admin;
 
 -- function writ.fn_changes_apply(p_items jsonb, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body c03f9391451c3268f6ff06a297ef8aed
+--   plpgsql, volatile, security definer; owner writ_owner; body 32aaa7982def7e7f45f7952cb8fed652
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
@@ -2213,22 +2213,14 @@ grant execute on function writ.fn_consumer_register(text,text,text,jsonb,text) t
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_consumer_remove(text,text) to workflow_admin;
 
--- function writ.fn_contract_activate(p_key text, p_contract_id uuid, p_read jsonb DEFAULT '{}'::jsonb, p_break_glass text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 2726cdd0f7e7731269a979a9df57e311
---   set search_path=pg_catalog, pg_temp
---   set enable_seqscan=off
---   set plan_cache_mode=force_generic_plan
-grant execute on function writ.fn_contract_activate(text,uuid,jsonb,text) to dot_executor;
-grant execute on function writ.fn_contract_activate(text,uuid,jsonb,text) to workflow_admin;
-
 -- function writ.fn_contract_preview(p_key text, p_contract_id uuid, p_read jsonb DEFAULT '{}'::jsonb) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 9fd10b329cdccd67a03da2c5881158c7
+--   plpgsql, volatile, security definer; owner writ_owner; body d914eb69a435334444b1e906cb560b4c
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_contract_preview(text,uuid,jsonb) to dot_executor;
 grant execute on function writ.fn_contract_preview(text,uuid,jsonb) to workflow_admin;
 
 -- function writ.fn_contract_propose(p_key text, p_content text, p_about jsonb, p_tenant_id text DEFAULT 'default'::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body f785239027121b15b4c809f6ef17b0d8
+--   plpgsql, volatile, security definer; owner writ_owner; body fec4e69259c073382fa8bc3fe9f7c851
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set plan_cache_mode=force_generic_plan
@@ -2236,10 +2228,18 @@ grant execute on function writ.fn_contract_propose(text,text,jsonb,text) to dot_
 grant execute on function writ.fn_contract_propose(text,text,jsonb,text) to workflow_admin;
 
 -- function writ.fn_contract_review(p_key text, p_contract_id uuid, p_action text, p_reason text DEFAULT NULL::text, p_hash text DEFAULT NULL::text, p_signature text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 8bc8c3f935c109f92fb49283ea4aa4f1
+--   plpgsql, volatile, security definer; owner writ_owner; body 60bddfc2ea37e4cae48392cf9e7c7c2e
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_contract_review(text,uuid,text,text,text,text) to dot_executor;
 grant execute on function writ.fn_contract_review(text,uuid,text,text,text,text) to workflow_admin;
+
+-- function writ.fn_contracts_activate(p_key text, p_items jsonb) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 15c1d01595e6ab19babbfaa52f416352
+--   set search_path=pg_catalog, pg_temp
+--   set enable_seqscan=off
+--   set plan_cache_mode=force_generic_plan
+grant execute on function writ.fn_contracts_activate(text,jsonb) to dot_executor;
+grant execute on function writ.fn_contracts_activate(text,jsonb) to workflow_admin;
 
 -- function writ.fn_destination_put(p_name text, p_bus text, p_types text[], p_tenant_id text, p_config jsonb, p_since timestamp with time zone, p_actor text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 44e693c9bfb70344f66f753a6e87f3b2
@@ -2264,25 +2264,32 @@ grant execute on function writ.fn_flags(jsonb) to writ_auditor;
 grant execute on function writ.fn_freeze_put(text,jsonb,text) to dot_executor;
 grant execute on function writ.fn_freeze_put(text,jsonb,text) to workflow_admin;
 
--- function writ.fn_governance_audit(p_job_id uuid, p_evidence jsonb, p_read jsonb, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body e7ea980a1352b3fafed6cfe1c3afafca
+-- function writ.fn_governance_audits(p_items jsonb, p_actor text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body b2d9b3ea2dadc7df8a9b8ceeac01268b
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set plan_cache_mode=force_generic_plan
-grant execute on function writ.fn_governance_audit(uuid,jsonb,jsonb,text) to dot_executor;
-grant execute on function writ.fn_governance_audit(uuid,jsonb,jsonb,text) to workflow_admin;
+grant execute on function writ.fn_governance_audits(jsonb,text) to dot_executor;
+grant execute on function writ.fn_governance_audits(jsonb,text) to workflow_admin;
 
 -- function writ.fn_governance_cancel(p_key text, p_job_id uuid, p_reason text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 01ca885747511d005d7d508d13950051
+--   plpgsql, volatile, security definer; owner writ_owner; body 10eb9e6f0657f510d7160c0cd339ac20
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_governance_cancel(text,uuid,text) to dot_executor;
 grant execute on function writ.fn_governance_cancel(text,uuid,text) to workflow_admin;
 
 -- function writ.fn_governance_ended(p_job_id uuid, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 24cf87e8bfc29187bc5a03e975db101d
+--   plpgsql, volatile, security definer; owner writ_owner; body 28257b85d6529723c11e861cd0f86236
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_governance_ended(uuid,text) to dot_executor;
 grant execute on function writ.fn_governance_ended(uuid,text) to workflow_admin;
+
+-- function writ.fn_governance_policy(p_tenant_id text DEFAULT 'default'::text, p_version integer DEFAULT NULL::integer) returns jsonb
+--   sql, stable, security definer; owner writ_owner; body 483d4d7396f96966c1455231041c3cf7
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_governance_policy(text,integer) to dot_executor;
+grant execute on function writ.fn_governance_policy(text,integer) to workflow_admin;
+grant execute on function writ.fn_governance_policy(text,integer) to writ_auditor;
 
 -- function writ.fn_governance_policy_publish(p_key text, p_document jsonb, p_tenant_id text DEFAULT 'default'::text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 5acd48d49f01e279cca92cb5581f216d
@@ -2291,17 +2298,25 @@ grant execute on function writ.fn_governance_policy_publish(text,jsonb,text) to 
 grant execute on function writ.fn_governance_policy_publish(text,jsonb,text) to workflow_admin;
 
 -- function writ.fn_governance_tick(p_actor text, p_limit integer DEFAULT 100) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 99425d52642bc9b5eb0f0c68bc3bc2f8
+--   plpgsql, volatile, security definer; owner writ_owner; body 2d5cfa63fb2e6838cb1e14686ca6ab3f
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 grant execute on function writ.fn_governance_tick(text,integer) to dot_executor;
 grant execute on function writ.fn_governance_tick(text,integer) to workflow_admin;
 
--- function writ.fn_governed_read(p_job_id uuid) returns jsonb
---   sql, stable, security definer; owner writ_owner; body 8c9d102b0908cd58e1326a92bd777676
+-- function writ.fn_governed_approvals(p_runs uuid[]) returns jsonb
+--   sql, stable, security definer; owner writ_owner; body 95f5009a4a8da75d64f277a4278043d4
 --   set search_path=pg_catalog, pg_temp
-grant execute on function writ.fn_governed_read(uuid) to dot_executor;
-grant execute on function writ.fn_governed_read(uuid) to workflow_admin;
+grant execute on function writ.fn_governed_approvals(uuid[]) to dot_executor;
+grant execute on function writ.fn_governed_approvals(uuid[]) to workflow_admin;
+
+-- function writ.fn_governed_read(p_jobs uuid[]) returns jsonb
+--   plpgsql, stable, security definer; owner writ_owner; body afbb92d95ab2a4b3adee76c4fe26f178
+--   set search_path=pg_catalog, pg_temp
+--   set enable_seqscan=off
+--   set plan_cache_mode=force_generic_plan
+grant execute on function writ.fn_governed_read(uuid[]) to dot_executor;
+grant execute on function writ.fn_governed_read(uuid[]) to workflow_admin;
 
 -- function writ.fn_health(p_tenant_id text DEFAULT 'default'::text) returns jsonb
 --   sql, stable, security definer; owner writ_owner; body b6a8f2f290612c58638d30cb0193a5d6
@@ -2624,7 +2639,7 @@ grant execute on function writ.fn_plan_register(text,text,text) to dot_executor;
 grant execute on function writ.fn_plan_register(text,text,text) to workflow_admin;
 
 -- function writ.fn_principal_put(p_principal jsonb, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body c64c7217210e325fb36c22da11879c98
+--   plpgsql, volatile, security definer; owner writ_owner; body a600027708ac32d7122f8cc1105a6a78
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_principal_put(jsonb,text) to workflow_admin;
 
@@ -2634,14 +2649,20 @@ grant execute on function writ.fn_principal_put(jsonb,text) to workflow_admin;
 grant execute on function writ.fn_probe_put(text,jsonb,text) to dot_executor;
 grant execute on function writ.fn_probe_put(text,jsonb,text) to workflow_admin;
 
+-- function writ.fn_probe_report(p_key text, p_report jsonb, p_tenant_id text DEFAULT 'default'::text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 962d2e22d925e3479ffc1bee1bc225e4
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_probe_report(text,jsonb,text) to dot_executor;
+grant execute on function writ.fn_probe_report(text,jsonb,text) to workflow_admin;
+
 -- function writ.fn_probes_report(p_reports jsonb, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 5afde52e1697b6655c8d2a4248953756
+--   plpgsql, volatile, security definer; owner writ_owner; body 870bc73adfdb377d56d89f3f76b38941
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_probes_report(jsonb,text) to dot_executor;
 grant execute on function writ.fn_probes_report(jsonb,text) to workflow_admin;
 
 -- function writ.fn_probes_take(p_limit integer, p_tenant_id text DEFAULT NULL::text, p_capabilities text[] DEFAULT NULL::text[]) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 7ceaac178e902c4cd5a22e35229e7561
+--   plpgsql, volatile, security definer; owner writ_owner; body 381420e12da57009d91794ed06110c4b
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_probes_take(integer,text,text[]) to dot_executor;
 grant execute on function writ.fn_probes_take(integer,text,text[]) to workflow_admin;
@@ -2664,7 +2685,7 @@ grant execute on function writ.fn_queue_worker_leave(text) to workflow_admin;
 grant execute on function writ.fn_receipt_erase(uuid,text,text) to workflow_admin;
 
 -- function writ.fn_rollback_retry(p_key text, p_job_id uuid) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 2d41180e85fcccaa4adc962b91fbe0c2
+--   plpgsql, volatile, security definer; owner writ_owner; body b0084f8f636bea35bcc276706dcab67a
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_rollback_retry(text,uuid) to dot_executor;
 grant execute on function writ.fn_rollback_retry(text,uuid) to workflow_admin;
@@ -2802,13 +2823,13 @@ grant execute on function writ.fn_schedule_run_now(text,text,text) to workflow_a
 grant execute on function writ.fn_setting_set(text,jsonb,text) to workflow_admin;
 
 -- function writ.fn_signal_record(p_key text, p_signal jsonb, p_tenant_id text DEFAULT 'default'::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body c143c9c6a061fb35916230104b73194b
+--   plpgsql, volatile, security definer; owner writ_owner; body d1d82dd8442f7ebab500f6055196dca9
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_signal_record(text,jsonb,text) to dot_executor;
 grant execute on function writ.fn_signal_record(text,jsonb,text) to workflow_admin;
 
 -- function writ.fn_template_activate(p_key text, p_template_id uuid, p_params jsonb, p_content text, p_read jsonb DEFAULT '{}'::jsonb, p_id uuid DEFAULT NULL::uuid) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 10fb3411a31d3354f6dc38526d9f01c5
+--   plpgsql, volatile, security definer; owner writ_owner; body 8478e08cd3580cf0789d75e6d2dbecea
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_template_activate(text,uuid,jsonb,text,jsonb,uuid) to dot_executor;
 grant execute on function writ.fn_template_activate(text,uuid,jsonb,text,jsonb,uuid) to workflow_admin;
@@ -2839,8 +2860,8 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 -- function writ_data.abort_one(p_job_id uuid, p_lease_token uuid, p_abort_kind text, p_error_code text, p_error_message text, p_actor text) returns jsonb
 --   plpgsql, volatile; owner writ_owner; body bc5d457d0a2460260f181e38337751f9
 
--- function writ_data.activate_contract(p_contract uuid, p_read jsonb, p_actor text, p_at timestamp with time zone) returns jsonb
---   plpgsql, volatile; owner writ_owner; body 7d63ac8b14f5832f9558ba811692721c
+-- function writ_data.activate_contracts(p_contracts uuid[], p_jobs uuid[], p_reads jsonb[], p_actor text, p_at timestamp with time zone) returns jsonb[]
+--   plpgsql, volatile; owner writ_owner; body 56a15ea771f4afd85dc0f0d41025a793
 
 -- function writ_data.allowance(p_kind text, p_key text, p_want integer, p_begin integer, p_taken integer, OUT jobs integer, OUT at timestamp with time zone, OUT again_ms double precision, OUT starts boolean) returns record
 --   plpgsql, volatile; owner writ_owner; body bc4a8f0d27ec57e3a6cd579f420a7840
@@ -2864,8 +2885,8 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 -- function writ_data.applied_by(p_job uuid) returns jsonb
 --   sql, stable; owner writ_owner; body cbdf618e13925297cab6cbd9a9ea4cea
 
--- function writ_data.apply_change(p_run uuid, p_step integer, p_evidence jsonb, p_read jsonb, p_actor text, p_at timestamp with time zone) returns jsonb
---   plpgsql, volatile; owner writ_owner; body f956be61fd9141dc71fcb9e047f34312
+-- function writ_data.apply_changes(p_run uuid, p_first integer, p_last integer, p_evidence jsonb, p_read jsonb, p_actor text, p_at timestamp with time zone) returns jsonb[]
+--   plpgsql, volatile; owner writ_owner; body 4f8912680b2b5a69a95c4594f454c5dd
 
 -- function writ_data.approval_hash(p_contract uuid, p_content text, p_policy integer, p_pre_state text) returns bytea
 --   sql, immutable; owner writ_owner; body f27bb262d422741d8338894ed470d6dd
@@ -2877,10 +2898,13 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 --   plpgsql, immutable; owner writ_owner; body 215d580b068ca2b5eac7dc7484b582a7
 
 -- function writ_data.audit_checks(g writ_data.governance_job, c writ_data.contract, p_health jsonb, p_read jsonb, p_at timestamp with time zone) returns jsonb
---   plpgsql, stable; owner writ_owner; body 512b449521b2c560f0b978c4dc4c6e73
+--   plpgsql, stable; owner writ_owner; body 96e2feb884aef7b0402f44bc86773b7d
 
--- function writ_data.await_audit(p_job uuid, p_state bytea, p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body 4b2a016d33ae14cead0b3ee4328a9394
+-- function writ_data.audit_of(g writ_data.governance_job, c writ_data.contract, p_evidence jsonb, p_read jsonb, p_at timestamp with time zone) returns jsonb
+--   plpgsql, stable; owner writ_owner; body 676dbc8eb46db8d739ce9af9be5cb4b1
+
+-- function writ_data.await_audits(p_jobs uuid[], p_actor text, p_at timestamp with time zone) returns void
+--   plpgsql, volatile; owner writ_owner; body 31fbed7e160ff008119effe5258d9ead
 
 -- function writ_data.batch_of(p_event_id uuid) returns uuid
 --   sql, immutable; owner writ_owner; body 1b3f631d52568c593594defe59be90a2
@@ -2888,9 +2912,6 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 -- function writ_data.begin_ending(p_run uuid, p_ending text, p_with jsonb, p_signal uuid, p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body f7c5d12bddddcff73977f31fef8a7c5e
 --   set enable_seqscan=off
-
--- function writ_data.begin_governance_job(g writ_data.governance_job, c writ_data.contract, p_actor text, p_at timestamp with time zone) returns writ_data.governance_job
---   plpgsql, volatile; owner writ_owner; body d486e5a95986a84b7492c7c26f394692
 
 -- function writ_data.begin_runs(p_runs uuid[], p_command text, p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body 23f3d61da3da5fd433d732119c340105
@@ -2907,13 +2928,13 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 --   sql, immutable; owner writ_owner; body 10bfb783a95038416d30615c01c6a4ae
 
 -- function writ_data.canonical(p_value jsonb) returns text
---   plpgsql, immutable; owner writ_owner; body 09a792f1dc6fc0750b0e4c2cc865aaae
+--   plpgsql, immutable; owner writ_owner; body 60e0d5ad8c5dcd3d518def267c30ef93
 
 -- function writ_data.change_target(p_tenant text, p_type text, p_target text, p_key text, p_expected jsonb, p_expected_version bigint, p_value jsonb, p_actor text, p_at timestamp with time zone, OUT as_expected boolean, OUT was jsonb, OUT found_version bigint, OUT written_version bigint) returns record
 --   plpgsql, volatile; owner writ_owner; body af907b9c342cf83ac405d17cd29fe90d
 
 -- function writ_data.changes_made(p_made jsonb[], p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body 7561e95d52e9c6ecc47a54918b31f657
+--   plpgsql, volatile; owner writ_owner; body cff40f81f4a367ec80c0059f10d6fbec
 
 -- function writ_data.choose_lanes(p_kinds text[], p_floors smallint[], p_alone boolean, p_after text, p_limit integer, p_keyed boolean, OUT lanes bigint[], OUT heads bigint[], OUT firsts bigint[], OUT tenants text[], OUT kinds text[], OUT keys text[], OUT quotas integer[], OUT limited boolean[], OUT priorities smallint[], OUT after text) returns record
 --   plpgsql, stable; owner writ_owner; body 897fdcc629e9ae3fc01590b78c6b6a7d
@@ -2921,8 +2942,8 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 -- function writ_data.clear_alert(p_code text, p_subject text, p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body bbdb22b5dac785474ed046d52dfbaf7c
 
--- function writ_data.close_contract(p_contract uuid, p_to text, p_reason text, p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body 73b7dd7374f0d413103f68aa27f449ca
+-- function writ_data.close_contracts(p_contracts uuid[], p_to text, p_reasons text[], p_actor text, p_at timestamp with time zone) returns void
+--   plpgsql, volatile; owner writ_owner; body a33ea34b54a0543165422d677347b018
 
 -- function writ_data.consumer_jobs(p_consumers text[], p_since uuid[], p_event_ids uuid[], p_event_types text[], p_subjects text[]) returns TABLE(consumer text, jobs jsonb)
 --   plpgsql, volatile; owner writ_owner; body 6d869e56ac50be7bad1775ea13365983
@@ -2937,6 +2958,9 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 -- function writ_data.day_floor(p_day date) returns uuid
 --   sql, immutable; owner writ_owner; body b5553ed13441a22432edb4f61e6d047d
 
+-- function writ_data.deny(p_who writ_data.principal, p_right text, p_tenant text, p_code text, p_detail text, p_at timestamp with time zone) returns jsonb
+--   plpgsql, volatile; owner writ_owner; body 77244e216087d070356489e6d2be2e85
+
 -- function writ_data.eligibility(c writ_data.contract, p_policy jsonb, p_at timestamp with time zone) returns jsonb
 --   plpgsql, stable; owner writ_owner; body 860938d413ff7694dfa10647b462da3f
 
@@ -2946,8 +2970,8 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 -- function writ_data.enqueue_each(p_jobs jsonb, p_actor text, p_tenant_id text, p_atomic boolean) returns jsonb
 --   plpgsql, volatile; owner writ_owner; body 169122df81424dd33979ba44f72046d3
 
--- function writ_data.enqueue_governance(p_kind text, p_job uuid, p_tenant text, p_actor text) returns void
---   plpgsql, volatile; owner writ_owner; body 367af3c271f8294ed505ce82a52a3ff8
+-- function writ_data.enqueue_governance(p_kind text, p_jobs uuid[], p_tenant text, p_actor text) returns void
+--   plpgsql, volatile; owner writ_owner; body 00a5fdc30aebfd7a3c3adff717adaea9
 
 -- function writ_data.enqueue_items(r writ_data.run, s writ_data.plan_step, p_attempt smallint, p_from integer, p_n integer, p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body eb6de8e0e53f767748fffd7a64d14c54
@@ -2973,7 +2997,7 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 --   sql, immutable; owner writ_owner; body a468bfd41a56de8b0b3d2710aeb19bd2
 
 -- function writ_data.fail_governance_job(p_job uuid, p_event text, p_reason text, p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body 2cac7500c36076503aaec9e139a0b13a
+--   plpgsql, volatile; owner writ_owner; body 598c4f7ecd03469b95ada2de38bee3c9
 
 -- function writ_data.failed_step(p_run uuid) returns text
 --   plpgsql, stable; owner writ_owner; body 180e1ef231f3bea4d4ea67e35f7e5aa8
@@ -2988,8 +3012,11 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 -- function writ_data.forbidden_key(p_document jsonb) returns text
 --   sql, immutable; owner writ_owner; body 4e8733d2462024bfbe36c38ccafdb97f
 
+-- function writ_data.glass_hash(p_contract uuid, p_content text, p_reason text) returns bytea
+--   sql, immutable; owner writ_owner; body 0480fda9de5fcf1be6bf332a2e7bdcdb
+
 -- function writ_data.governance_entry(p_tenant text, p_stream text, p_seq bigint, p_status text, p_reason text, p_context jsonb, p_at timestamp with time zone) returns text
---   plpgsql, volatile; owner writ_owner; body a917286a9dcd72af98d20f0f71b29abe
+--   plpgsql, volatile; owner writ_owner; body 560ba04e77ea91bbe0413c421abed8e4
 
 -- function writ_data.governance_policy_of(p_tenant text, OUT version integer, OUT document jsonb) returns record
 --   sql, stable; owner writ_owner; body 6767ab01a90b4ff057189e0ddd0fd5b3
@@ -2997,8 +3024,8 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 -- function writ_data.governance_receipt(p_tenant text, p_stream text, p_seq bigint, p_status text, p_reason text, p_context jsonb, p_at timestamp with time zone) returns bigint
 --   plpgsql, volatile; owner writ_owner; body 649ec410addff205b406dd1ad95e59ab
 
--- function writ_data.governed_plan(p_kinds text[], p_timeouts bigint[], p_actor text) returns integer
---   plpgsql, volatile; owner writ_owner; body 6645de183785367b19f2c45e8a8781c9
+-- function writ_data.governed_plan(p_steps jsonb, p_timeout_ms bigint, p_actor text) returns integer
+--   plpgsql, volatile; owner writ_owner; body e6e20bf65ac48822bd8b80bff4bb51df
 
 -- function writ_data.governed_tenant(p_type text, p_subject uuid) returns text
 --   sql, stable; owner writ_owner; body 8e7b6cce1cd1ba8c714bcbb49e694d44
@@ -3014,9 +3041,6 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 
 -- function writ_data.house(p_calls jsonb) returns void
 --   plpgsql, volatile; owner writ_owner; body dadbee4587adacb0162deafffce2507d
-
--- function writ_data.job_receipt(p_job uuid, p_status text, p_reason text, p_context jsonb, p_at timestamp with time zone) returns bigint
---   plpgsql, volatile; owner writ_owner; body b1a03a4a0d70d6360a853c6bc5882534
 
 -- function writ_data.keep_partitions(p_actor text, p_at timestamp with time zone) returns integer
 --   plpgsql, volatile; owner writ_owner; body 024bb098e49d4fcc73d67b9fc7901d8d
@@ -3065,16 +3089,25 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 --   plpgsql, volatile; owner writ_owner; body 41bbf70c27158342f1d6d1a5b2172d5b
 
 -- function writ_data.may(p_key text, p_right text, p_tenant text, OUT who writ_data.principal, OUT refusal jsonb) returns record
---   plpgsql, volatile; owner writ_owner; body 84229c6b01c7d46146ead5e02380cbb8
+--   plpgsql, volatile; owner writ_owner; body 781d55e7febec5cb00e781b349b2ad87
+
+-- function writ_data.may_go_on(g writ_data.governance_job, c writ_data.contract, p_at timestamp with time zone) returns void
+--   plpgsql, volatile; owner writ_owner; body 171d3ac8009ed88e1e5bca81ad89b10c
 
 -- function writ_data.meter(p_kind text, p_key text, p_jobs integer, p_at timestamp with time zone) returns void
 --   sql, volatile; owner writ_owner; body 46e6308e546fd795fb033865b6127527
 
 -- function writ_data.move_contract(p_contract uuid, p_to text, p_reason text, p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body 859ed5f8b52fa0612effc8a619fbd3c6
+--   plpgsql, volatile; owner writ_owner; body 1464f8fc65b9b594860df2a8d3c642de
+
+-- function writ_data.move_contracts(p_contracts uuid[], p_to text, p_reasons text[], p_actor text, p_at timestamp with time zone, p_jobs uuid[] DEFAULT NULL::uuid[]) returns void
+--   plpgsql, volatile; owner writ_owner; body ed59cc3d04ce71907b1aec78a5f1b5e3
 
 -- function writ_data.move_governance_job(p_job uuid, p_path text[], p_event text, p_reason text, p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body 51339eab6aa71a3085d3a02006032cce
+--   plpgsql, volatile; owner writ_owner; body 24005a6c5a0d09b93298db2293aec9b8
+
+-- function writ_data.move_governance_jobs(p_jobs uuid[], p_path text[], p_event text, p_reason text, p_actor text, p_at timestamp with time zone, p_states bytea[] DEFAULT NULL::bytea[]) returns void
+--   plpgsql, volatile; owner writ_owner; body 4bd9fc32e618a1cf459f5de45836166e
 
 -- function writ_data.move_head(p_lane bigint, p_first bigint, p_safe bigint) returns void
 --   sql, volatile; owner writ_owner; body efa24a38518743b025bfd46ccc077fb6
@@ -3090,6 +3123,9 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 
 -- function writ_data.next_seq(p_log text, p_stream text, p_n integer) returns bigint
 --   sql, volatile; owner writ_owner; body fd9122957f99ed6efd84a4abf49f52fb
+
+-- function writ_data.old_value_conflict(p_tenant text, p_steps jsonb) returns text
+--   plpgsql, stable; owner writ_owner; body a595cb2d71aaf063dbde37f38442b301
 
 -- function writ_data.open_incident(p_tenant text, p_capability text, p_severity text, p_subject text, p_summary text, p_actor text, p_at timestamp with time zone) returns uuid
 --   plpgsql, volatile; owner writ_owner; body 392c5aeeb15ec9355a774a914258b20d
@@ -3133,11 +3169,17 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 -- function writ_data.principal_of(p_key text) returns SETOF writ_data.principal
 --   sql, stable; owner writ_owner; body f7a8bcf483c80922dcecc02770e37ffd
 
+-- function writ_data.probes_of(p_tenant text, p_targets text[]) returns jsonb
+--   sql, stable; owner writ_owner; body b9b8a386fb5b6b04b315135f7119ad7e
+
 -- function writ_data.put_signal(p_tenant text, p_type text, p_scope text, p_decision text, p_reason text, p_expires_at timestamp with time zone, p_actor text, p_at timestamp with time zone, p_constraints jsonb DEFAULT NULL::jsonb) returns uuid
 --   plpgsql, volatile; owner writ_owner; body 58208838095c93eb083ef8e779268c67
 
 -- function writ_data.raise_alert(p_code text, p_severity text, p_tenant text, p_subject text, p_detail jsonb, p_actor text, p_at timestamp with time zone) returns boolean
 --   plpgsql, volatile; owner writ_owner; body b03f6910bd5df8f96f05f0ca2dc67495
+
+-- function writ_data.ready_to_activate(p_key text, p_contract uuid, p_job uuid, p_read jsonb, p_break_glass text, p_signature text, p_at timestamp with time zone, OUT actor text, OUT answer jsonb) returns record
+--   plpgsql, volatile; owner writ_owner; body baeda2001c5a3258ef90f8cb4830a051
 
 -- function writ_data.record(p_command text, p_actor text, p_at timestamp with time zone, p_subjects uuid[], p_types text[], p_first integer[], p_last integer[], p_details jsonb DEFAULT NULL::jsonb, p_note text DEFAULT NULL::text) returns uuid
 --   plpgsql, volatile; owner writ_owner; body c6e4a8ae1a17087f79e518c8a3b519e4
@@ -3181,11 +3223,11 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 -- function writ_data.retire_runs(p_at timestamp with time zone) returns text
 --   plpgsql, volatile; owner writ_owner; body 54bc71082cd8f78e4f45f335675a7297
 
--- function writ_data.revert_change(g writ_data.governance_job, c writ_data.contract, p_step integer, p_evidence jsonb, p_read jsonb, p_actor text, p_at timestamp with time zone) returns jsonb
---   plpgsql, volatile; owner writ_owner; body cb44b49955eae482ec53584a1a5c731e
+-- function writ_data.revert_changes(g writ_data.governance_job, c writ_data.contract, p_first integer, p_last integer, p_evidence jsonb, p_read jsonb, p_actor text, p_at timestamp with time zone) returns jsonb[]
+--   plpgsql, volatile; owner writ_owner; body b09198905e4710265757fc586c041300
 
 -- function writ_data.rollback_failed(p_job uuid, p_reason text, p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body fe474af78c218d629f2bb252ffbbe0f0
+--   plpgsql, volatile; owner writ_owner; body d4ed7f01b3440dc1404a901925cf1eb7
 
 -- function writ_data.root_at(p_log text, p_size bigint) returns bytea
 --   plpgsql, stable; owner writ_owner; body e739be25bd809a6fe65694a97e8c589f
@@ -3221,8 +3263,8 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 -- function writ_data.setting(p_key text) returns jsonb
 --   sql, stable; owner writ_owner; body 3c6b41b0fe305b59d7791f95f7979f9d
 
--- function writ_data.settle_audit(p_job uuid, p_verdict text, p_reason text, p_checks jsonb, p_evidence jsonb, p_health jsonb, p_resolved_by text, p_actor text, p_started timestamp with time zone, p_at timestamp with time zone) returns uuid
---   plpgsql, volatile; owner writ_owner; body d1182e1d6d2ee58936223afec4947198
+-- function writ_data.settle_audits(p_jobs uuid[], p_verdict text, p_reasons text[], p_checks jsonb[], p_evidence jsonb[], p_health jsonb[], p_resolved_by text, p_actor text, p_started timestamp with time zone, p_at timestamp with time zone) returns void
+--   plpgsql, volatile; owner writ_owner; body 635b3f429eed0f93ab4ce7a6f20f726e
 
 -- function writ_data.settle_lease(p_lease writ_data.job_lease, p_may_remove boolean, p_ended uuid[], p_early integer, p_start_upto integer, p_at timestamp with time zone, OUT started_upto integer, OUT started uuid[]) returns record
 --   plpgsql, volatile; owner writ_owner; body 2787b015f3a1340032780559f44ee635
@@ -3234,8 +3276,8 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 -- function writ_data.stands_ready(p_job writ_data.job) returns boolean
 --   sql, stable; owner writ_owner; body 801e723271f4f9fd2c3c844a8c98cc36
 
--- function writ_data.start_governance_job(p_contract writ_data.contract, p_kind text, p_of uuid, p_steps jsonb, p_state bytea, p_event text, p_reason text, p_actor text, p_at timestamp with time zone) returns uuid
---   plpgsql, volatile; owner writ_owner; body 6ce44bb0eb71e2c6e9ca4f27a5f0b71e
+-- function writ_data.start_governance_jobs(p_jobs uuid[], p_contracts uuid[], p_kind text, p_of uuid[], p_steps jsonb[], p_states bytea[], p_event text, p_reason text, p_actor text, p_at timestamp with time zone) returns void
+--   plpgsql, volatile; owner writ_owner; body da660bf05b7ee27bb85f91d0fb5dc592
 
 -- function writ_data.start_steps(p_jobs uuid[], p_execution_nos smallint[], p_worker text, p_at timestamp with time zone, OUT held integer[], OUT over integer[]) returns record
 --   plpgsql, volatile; owner writ_owner; body 05c42217f718bde8d5093ea4899fd3ec
@@ -3252,9 +3294,6 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 
 -- function writ_data.state_of(p_tenant text, p_steps jsonb, p_read jsonb DEFAULT '{}'::jsonb) returns jsonb
 --   sql, stable; owner writ_owner; body 800e38c81b18c38f88b32c707296d4a5
-
--- function writ_data.step_allowed(g writ_data.governance_job, c writ_data.contract, p_step integer, p_evidence jsonb) returns jsonb
---   plpgsql, stable; owner writ_owner; body 9b61f5144bc1845bdcc0543d34083712
 
 -- function writ_data.step_begun(p_run uuid, p_step writ_data.plan_step) returns boolean
 --   sql, stable; owner writ_owner; body 6214dc7a647a550d7d9c2d0a3fda16a4
@@ -3275,6 +3314,9 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 -- function writ_data.step_stands(p_run uuid, p_step_id text) returns text
 --   sql, stable; owner writ_owner; body 998862ad775b43ef091986686d0c2298
 
+-- function writ_data.steps_allowed(g writ_data.governance_job, c writ_data.contract, p_first integer, p_last integer, p_evidence jsonb) returns void
+--   plpgsql, stable; owner writ_owner; body fc2841ce1538166096b5f1ba221811b1
+
 -- function writ_data.steps_committed(p_jobs uuid[], p_command text, p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body 19488958b975fbbdb1804a1dd298fd32
 --   set enable_seqscan=off
@@ -3293,6 +3335,9 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 -- function writ_data.steps_gone(p_jobs uuid[], p_command text, p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body c213ca36a19343a3b4bb634569918e3b
 --   set enable_seqscan=off
+
+-- function writ_data.steps_of(p_step_id text, OUT first integer, OUT last integer) returns record
+--   sql, immutable; owner writ_owner; body 0c703169295fcbe1fa8f6bfdc76a7dc4
 
 -- function writ_data.steps_straight(p_tokens uuid[], p_positions integer[], p_jobs uuid[], p_runs uuid[], p_results text[], p_take boolean[], p_kinds text[], p_lo uuid, p_hi uuid, p_leases integer, p_max_bytes integer, p_max_attempts smallint, p_token uuid, p_ttl double precision, p_timeout double precision, p_holder text, p_at timestamp with time zone, OUT usual boolean, OUT ended uuid[], OUT answers text, OUT going integer) returns record
 --   plpgsql, volatile; owner writ_owner; body e0e977bf066678e446e9e650904768b0
@@ -3363,7 +3408,7 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 --   plpgsql, volatile; owner writ_owner; body 12dc5fa2de7bd8e5d039833ed5d2f524
 
 -- function writ_data.wind_up(p_run uuid, p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body 834b3afa27a1340c50cdacd3b9bde0ba
+--   plpgsql, volatile; owner writ_owner; body 47edfe652cbf09319b35ddbe071c87a5
 --   set enable_seqscan=off
 
 -- function writ_data.within(p_value jsonb, p_bounds jsonb) returns boolean
@@ -3376,7 +3421,7 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 --   plpgsql, volatile; owner writ_owner; body 5aa6f43d05f930593b3331ab8e5ea053
 
 -- function writ_data.wrong_with(p_tenant text, p_scope text[], p_steps jsonb, OUT code text, OUT detail text) returns record
---   plpgsql, stable; owner writ_owner; body e4b920aed6f20f8417a10a74fba81446
+--   plpgsql, stable; owner writ_owner; body de1b5a43dd1af006be1f914da0f20d77
 
 -- function writ_data.wrong_with_template(p_content jsonb) returns text
 --   sql, immutable; owner writ_owner; body 84cb360ad900f12af1d55af8c1b26570

@@ -245,7 +245,7 @@ create unique index governance_job_by_run on writ_data.governance_job (run_id);
 create index governance_job_by_tenant on writ_data.governance_job (tenant_id, job_id);
 create index governance_job_of on writ_data.governance_job (of_job_id) where of_job_id is not null;
 create index governance_job_due on writ_data.governance_job (due_at) where due_at is not null;
-create index governance_job_open on writ_data.governance_job (tenant_id, status) where status in ('PENDING', 'RUNNING', 'AUDIT_PENDING', 'ROLLBACK_PENDING');
+create index governance_job_undone on writ_data.governance_job (tenant_id, created_at) where kind = 'rollback';
 
 create table writ_data.governance_job_history (
   job_id      uuid not null references writ_data.governance_job,
@@ -370,15 +370,14 @@ create trigger governance_job_history_is_written_once before update or delete on
 create trigger governance_policy_is_written_once before update or delete on writ_data.governance_policy for each row execute function writ_data.refuse_change();
 
 insert into writ_data.job_kind (job_kind, max_attempts, backoff_base_s, backoff_cap_s, timeout_s, registered_by) values
-  ('governance.capability_enable', 10, 0.2, 30, 300, 'migration'), ('governance.capability_disable', 10, 0.2, 30, 300, 'migration'), ('governance.config_update', 10, 0.2, 30, 300, 'migration'),
-  ('governance.signal_record', 10, 0.2, 30, 300, 'migration'), ('governance.soak', 100, 0.2, 30, 604800, 'migration'), ('governance.audit', 10, 0.2, 30, 300, 'migration'), ('governance.ended', 100, 0.2, 30, 300, 'migration');
+  ('governance.change', 10, 0.2, 30, 300, 'migration'), ('governance.soak', 100, 0.2, 30, 604800, 'migration'), ('governance.audit', 10, 0.2, 30, 300, 'migration'), ('governance.ended', 100, 0.2, 30, 300, 'migration');
 
 insert into writ_data.event_type_registry (event_type, event_domain, event_stream, event_severity, description) values
   ('governance.contract_moved', 'governance', 'review', 'info', 'A contract has another status.'),
   ('governance.contract_reviewed', 'governance', 'review', 'info', 'Somebody has said something about a contract.'),
   ('governance.job_moved', 'governance', 'task', 'info', 'A governance job has another status.'),
-  ('governance.change_applied', 'governance', 'update', 'info', 'A step of a governance job has changed its target.'),
-  ('governance.change_reverted', 'governance', 'update', 'warning', 'A rollback step has restored its target.'),
+  ('governance.change_applied', 'governance', 'update', 'info', 'Steps of a governance job have changed their targets.'),
+  ('governance.change_reverted', 'governance', 'update', 'warning', 'Steps of a rollback have restored their targets.'),
   ('governance.audited', 'governance', 'review', 'info', 'A governance job was audited.'),
   ('health.signal_recorded', 'health', 'health', 'info', 'A signal about health was recorded.'),
   ('health.incident_opened', 'health', 'health', 'critical', 'An incident is open.'),

@@ -56,15 +56,16 @@ export class ApprovalChecks {
     );
   }
 
-  /** Resolves if the step of a run that a worker was handed, at this place from 0 on, is what persons have signed; fails for good if it is not. */
-  async check(runId: string, place: number, step: ChangeStep): Promise<void> {
+  /** Resolves if the steps of a run that a worker was handed, `first` on from 0, are what persons have signed; fails for good if they are not. */
+  async check(runId: string, first: number, steps: readonly ChangeStep[]): Promise<void> {
     const known = this.#signed.get(runId) ?? this.#look(runId);
     this.#signed.delete(runId);
     this.#signed.set(runId, known);
     const [oldest] = this.#signed.keys();
     if (this.#signed.size > remembered && oldest !== undefined) this.#signed.delete(oldest);
     try {
-      if (!isDeepStrictEqual((await known)[place], step)) throw approvalVoid(`Step ${place + 1} is not what was signed (run ${runId})`);
+      if (!isDeepStrictEqual((await known).slice(first, first + steps.length), steps))
+        throw approvalVoid(`Step ${first + 1} of run ${runId} is not what was signed`);
     } catch (error) {
       this.#signed.delete(runId); // whoever tries again asks again
       throw error;

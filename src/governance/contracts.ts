@@ -8,6 +8,7 @@ import { type Duration, milliseconds, seconds } from '../queue/duration.js';
 import type { JobKind } from '../queue/job.js';
 import { refuseSecrets } from '../secrets/redaction.js';
 import type { Secrets } from '../secrets/secrets.js';
+import type { Activate } from './activations.js';
 import { type As, actorOf, type In } from './actor.js';
 import { glassHash } from './approvals.js';
 import { GovernanceJob, type JobsHost } from './jobs.js';
@@ -94,6 +95,7 @@ export interface Reviewed {
 export interface ContractsHost extends JobsHost {
   readonly types: ReadonlyMap<string, AnyStepType>;
   readonly register: (job: JobKind<never, unknown>) => Promise<void>;
+  readonly activate: Activate;
   /** For those step types that need one to read what stands outside. */
   readonly secrets: Secrets;
 }
@@ -159,15 +161,11 @@ export class Contract {
     const who = actorOf(this.#host, options);
     const reason = breakGlass?.trim();
     // Whoever breaks the glass signs that, in place of those who would have approved.
-    const signature = reason === undefined ? null : who.sign(glassHash(this.id, String((await this.get()).content), reason));
-    const { job_id } = await gate<{ job_id: string }>(this.#host.db, 'fn_contract_activate($1, $2::text::uuid, $3::text::jsonb, $4, $5)', [
-      who.credential,
-      this.id,
-      JSON.stringify(await this.#read()),
-      reason ?? null,
-      signature,
-    ]);
-    return new GovernanceJob(this.#host, job_id);
+    const signature = reason === undefined ? undefined : who.sign(glassHash(this.id, String((await this.get()).content), reason));
+    // Who knows no types of its own has nothing to read; if that was needed, the gate refuses it.
+    const read = this.#host.types.size > 0 ? await this.#read() : {};
+    const jobId = await this.#host.activate(who.credential, { contract: this.id, read, break_glass: reason, signature });
+    return new GovernanceJob(this.#host, jobId);
   }
 
   /** Of a template: has an instance done with these parameters, under the approval that the template has. */

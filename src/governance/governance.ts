@@ -6,6 +6,7 @@ import { isConnectionLoss, WritRefusal } from '../errors/index.js';
 import type { HandledJob, JobKind } from '../queue/job.js';
 import { refuseSecrets } from '../secrets/redaction.js';
 import type { Secrets } from '../secrets/secrets.js';
+import { activations } from './activations.js';
 import { type In, put } from './actor.js';
 import { Contracts, type ContractsHost } from './contracts.js';
 import { Flags, type FollowFlagsOptions } from './flags.js';
@@ -113,7 +114,7 @@ export class Governance {
       host.listening === undefined ? undefined : { connectionString: host.listening, application_name: 'writ flags' };
     this.#waiters = waitersForJobs(host.db);
     const { db, key, register, secrets } = host;
-    this.#host = { db, key, register, secrets, types: this.#types, waiters: this.#waiters };
+    this.#host = { db, key, register, secrets, types: this.#types, waiters: this.#waiters, activate: activations(db) };
     this.contracts = new Contracts(this.#host);
     this.freezes = new Freezes(this.#host);
     this.incidents = new Incidents(this.#host);

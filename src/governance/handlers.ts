@@ -4,14 +4,14 @@ import type pg from 'pg';
 import { Coalescer } from '../database/coalescer.js';
 import type { Queryable } from '../database/connection.js';
 import { gate } from '../database/gate.js';
-import { isErrorCode, PermanentFailure, registry, WritRefusal } from '../errors/index.js';
+import { isErrorCode, PermanentFailure, refusalIn, registry, WritRefusal } from '../errors/index.js';
 import type { Duration } from '../queue/duration.js';
 import { defineJob, type HandledJob, type JobKind } from '../queue/job.js';
 import type { JobContext, WorkItem } from '../queue/worker/context.js';
 import { pass } from '../queue/worker/fault-points.js';
 import { ApprovalChecks } from './approvals.js';
-import { evidenceOf } from './probes.js';
-import type { AnyStepType, ChangeContext, ChangeStep, StepType } from './steps.js';
+import { evidenceFrom, evidenceOf, type Probe } from './probes.js';
+import { type AnyStepType, type ChangeContext, type ChangeStep, inDatabase, type StepType } from './steps.js';
 
 export interface GovernanceHost {
   readonly db: Queryable;
@@ -36,10 +36,16 @@ interface GovernedInput {
   readonly steps: readonly ChangeStep[];
 }
 
+/** What an audit is made with. */
+interface Governed {
+  readonly tenant: string;
+  readonly steps: readonly ChangeStep[];
+  readonly probes: readonly Probe[];
+}
+
 /** What the worker hands to a handler of governance: with the way to commit by a gate of its own. */
 type StepContext = JobContext<GovernedInput> & Pick<WorkItem, 'commitWith'>;
 
-const inDatabase = ['capability_enable', 'capability_disable', 'config_update', 'signal_record'];
 const slotOf = ({ step_type, target, parameters }: ChangeStep) =>
   step_type === 'config_update' ? `${target}#${String(parameters.key)}` : target;
 
@@ -63,6 +69,15 @@ export function governanceHandlers(host: GovernanceHost, types: readonly AnyStep
     () => 1_000,
   );
 
+  const reading = new Coalescer<string, Governed>(
+    (jobs) => gate(host.db, 'fn_governed_read($1::text::uuid[])', [`{${jobs.join(',')}}`]),
+    () => 1_000,
+  );
+  const auditing = new Coalescer<string, object>(
+    (items) => gate(host.db, 'fn_governance_audits($1::text::jsonb, $2)', [`[${items.join(',')}]`, host.actor]),
+    (item) => item.length,
+  );
+
   /** The effect, its event, its receipt and what follows, in one transaction. */
   async function apply(context: StepContext, extra: Pick<Item, 'evidence' | 'read'> = {}): Promise<void> {
     const undoing = isUndo(stepOf(context));
@@ -79,23 +94,28 @@ export function governanceHandlers(host: GovernanceHost, types: readonly AnyStep
   const signed =
     (handle: (context: StepContext) => Promise<void>) =>
     async (context: StepContext): Promise<void> => {
-      const step = stepOf(context);
-      if (!isUndo(step)) await approvals.check(String(context.step?.runId), placeOf(context), step);
+      const steps = stepsOf(context);
+      if (!steps.every(isUndo)) await approvals.check(String(context.step?.runId), placeOf(context)[0], steps);
       await handle(context);
     };
 
-  const placeOf = ({ step }: StepContext): number => Number(step?.stepId.slice(1)) - 1;
-  const stepOf = (context: StepContext): ChangeStep => context.input.steps[placeOf(context)] as ChangeStep;
+  /** s3 is the third step, s3-5 the third to the fifth: where they begin and end, for slice. */
+  function placeOf({ step }: StepContext): readonly [first: number, end: number] {
+    const [first = 1, last = first] = (step?.stepId.slice(1) ?? '').split('-').map(Number);
+    return [first - 1, last];
+  }
+  const stepsOf = (context: StepContext): ChangeStep[] => context.input.steps.slice(...placeOf(context));
+  const stepOf = (context: StepContext) => stepsOf(context)[0] as ChangeStep;
   const evidenceFor = (context: StepContext, targets: readonly string[]) =>
     evidenceOf(host.db, host.transactions, context.job.tenant, targets);
 
-  /** Targets whose capability has probes, as far as this process has learnt: a hint that saves a call, for the gate decides. */
+  /** Targets, as a contract lists them, of which a capability has probes, as far as this process has learnt: a hint that saves a call, for the gate decides. */
   const monitored = new Set<string>();
 
   /** In the database: without evidence, if none is needed; a capability that has probes needs it. */
   async function change(context: StepContext): Promise<void> {
-    const { target } = stepOf(context);
-    const known = `${context.job.tenant}/${target}`;
+    const targets = [...new Set(stepsOf(context).map(({ target }) => target))].filter((target) => target !== 'SYSTEM');
+    const known = `${context.job.tenant}/${targets.join()}`;
     if (!monitored.has(known)) {
       try {
         return await apply(context);
@@ -104,7 +124,7 @@ export function governanceHandlers(host: GovernanceHost, types: readonly AnyStep
         monitored.add(known);
       }
     }
-    const evidence = await evidenceFor(context, [target]);
+    const evidence = await evidenceFor(context, targets);
     if (Object.keys(evidence).length === 0) monitored.delete(known);
     await apply(context, { evidence });
   }
@@ -196,11 +216,7 @@ export function governanceHandlers(host: GovernanceHost, types: readonly AnyStep
   }
 
   async function audit({ input, job, signal, secret }: JobContext<{ job: string }>): Promise<void> {
-    const { tenant, steps, targets } = await gate<{ tenant: string; steps: ChangeStep[]; targets: string[] }>(
-      host.db,
-      'fn_governed_read($1::text::uuid)',
-      [input.job],
-    );
+    const { tenant, steps, probes } = await reading.add(input.job).then(orRefusal);
     const read: Record<string, unknown> = {};
     for (const step of steps) {
       const type = byType.get(step.step_type);
@@ -208,13 +224,8 @@ export function governanceHandlers(host: GovernanceHost, types: readonly AnyStep
       else if (!inDatabase.includes(step.step_type) && step.step_type !== 'soak')
         throw new WritRefusal('unknown_step_type', step.step_type);
     }
-    const evidence = await evidenceOf(host.db, host.transactions, job.tenant, targets);
-    await gate(host.db, 'fn_governance_audit($1::text::uuid, $2::text::jsonb, $3::text::jsonb, $4)', [
-      input.job,
-      JSON.stringify(evidence),
-      JSON.stringify(read),
-      host.actor,
-    ]);
+    const evidence = await evidenceFrom(probes, host.transactions);
+    await auditing.add(JSON.stringify({ job: input.job, evidence, read })).then(orRefusal);
     await pass('audited', job.id);
     host.onMoved(input.job);
   }
@@ -225,7 +236,7 @@ export function governanceHandlers(host: GovernanceHost, types: readonly AnyStep
   }
 
   return [
-    ...inDatabase.map((name) => kind(name).handle(signed(change) as never)),
+    kind('change').handle(signed(change) as never),
     kind('soak', { attempts: 100, timeout: '7d' }).handle(signed(soak) as never),
     kind('audit').handle(audit as never),
     kind('ended', { attempts: 100 }).handle(ended as never),
@@ -239,6 +250,13 @@ function kind(name: string, { attempts = 10, timeout = '5m' }: { attempts?: numb
     never,
     unknown
   >;
+}
+
+/** What a gate has answered about one of many. */
+function orRefusal<Answer>(answer: Answer): Answer {
+  const refusal = refusalIn(answer);
+  if (refusal) throw refusal;
+  return answer;
 }
 
 /** A refusal of the gate: what no repetition can change fails for good. */

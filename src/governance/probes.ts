@@ -122,6 +122,10 @@ export async function evidenceOf(
     tenant,
     `{${targets.map((target) => JSON.stringify(target)).join(',')}}`,
   ]);
+  return evidenceFrom(probes, transactions);
+}
+
+export async function evidenceFrom(probes: readonly Probe[], transactions: pg.Pool | undefined): Promise<Record<string, Evidence>> {
   const asked = await Promise.all(probes.map(async (probe) => [probe.name, await ask(probe, transactions)] as const));
   return Object.fromEntries(asked);
 }

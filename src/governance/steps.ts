@@ -99,7 +99,13 @@ export interface AnyStepType extends Omit<StepType<never>, 'input' | 'inputOf'> 
   inputOf(step: ChangeStep): Promise<unknown>;
 }
 
-const builtIn = ['capability_enable', 'capability_disable', 'config_update', 'signal_record', 'soak', 'audit', 'ended'];
+/** Steps of these types that follow one another are done together, in one transaction, by one job of the queue. */
+export const inDatabase = ['capability_enable', 'capability_disable', 'config_update', 'signal_record'];
+
+/** The kind of the jobs of the queue that do steps of a type. */
+export const kindOf = (type: string) => `governance.${inDatabase.includes(type) ? 'change' : type}`;
+
+const builtIn = [...inDatabase, 'soak', 'change', 'audit', 'ended'];
 
 /** Defines a type of step: something outside, or in your own tables, that is read, changed and put back under the same rules as everything else. */
 export function defineStep<Input>(type: string, options: StepTypeOptions<Input>): StepType<Input> {

@@ -1,47 +1,119 @@
-import { expect, test } from 'vitest';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, expect, test } from 'vitest';
+import { isAlive } from '../../src/cli/connection.js';
+import type { Figures } from '../../src/cli/demo/figures.js';
 import { Stage } from '../../src/cli/demo/stage.js';
-import { conclude } from '../../src/cli/demo/story.js';
+import { conclude } from '../../src/cli/demo/verdict.js';
 import { Failure } from '../../src/cli/failure.js';
 import { Output } from '../../src/cli/output.js';
-import { writ } from './run.js';
+import { eventually, start, writ } from './run.js';
 
-interface Told {
-  payments: number;
-  effects: number;
-  lost: number;
-  repeated: number;
-  unfinished: number;
-  executions: number;
-  attemptsLost: number;
-  good: boolean;
+const folders: string[] = [];
+/** Everything temporary of a demo goes there; PostgreSQL may run as another user and has to get in. */
+function folder(): string {
+  const made = mkdtempSync(join(tmpdir(), 'writ-of-demo-'));
+  folders.push(made);
+  chmodSync(made, 0o755);
+  return made;
 }
+afterEach(() => {
+  for (const made of folders.splice(0)) rmSync(made, { recursive: true, force: true });
+});
 
-test('the demo kills a worker, and nothing is lost or repeated', async () => {
-  const { code, stdout } = await writ(['demo', '--json']);
-  const told = JSON.parse(stdout) as Told;
-  expect(told).toMatchObject({ payments: 2_000, effects: 2_000, lost: 0, repeated: 0, unfinished: 0, good: true });
-  // The kill was real: work was lost with it, and done again.
-  expect(told.attemptsLost).toBeGreaterThan(0);
-  expect(told.executions).toBeGreaterThan(told.payments);
+test('an agent is refused what was not approved; what was is done once, undone when it harms, and proved', async () => {
+  const { code, stdout, stderr } = await writ(['demo', '--json']);
+  const told = JSON.parse(stdout || '{}') as Figures & { good: boolean; totalSeconds: number };
+  expect(told, stderr).toMatchObject({
+    good: true,
+    directWrites: { tried: 2, denied: 2 },
+    overreach: { tried: 3, refused: ['agents_only_propose', 'own_contract', 'agents_only_propose'] },
+    edited: 'approval_void',
+    untouched: true,
+    // The kill was real, and over a step that stands.
+    killed: { signal: 'SIGKILL', point: expect.stringMatching(/^(change_sent|after_commit)$/), effects: 1, receipts: 1, events: 1 },
+    completed: { status: 'COMPLETED', audit: 'PASS', checks: 7 },
+    restored: { status: 'ROLLED_BACK' },
+    // Three of the first contract; two of the second, and their undoing.
+    changes: { effects: 7, receipts: 7, events: 7, twice: 0, unapproved: 0, approvals: 3, signed: 3 },
+    ledger: { verified: true },
+  });
+  const { stateBefore, stateBetween, stateAfter } = told.restored;
+  expect(stateAfter).toBe(stateBefore);
+  expect(stateBetween).not.toBe(stateBefore);
+  expect(told.ledger.found).toBe(told.ledger.edited);
+  expect(told.ledger.receipts).toBeGreaterThan(told.changes.receipts);
   expect(code).toBe(0);
 }, 90_000);
 
-test.each(['lost', 'repeated', 'unfinished'])('the demo fails when a payment is %s', (fault) => {
+const kept: Figures = {
+  directWrites: { tried: 1, denied: 1 },
+  overreach: { tried: 1, refused: ['agents_only_propose'] },
+  edited: 'approval_void',
+  untouched: true,
+  killed: { signal: 'SIGKILL', point: 'change_sent', effects: 1, receipts: 1, events: 1 },
+  completed: { status: 'COMPLETED', audit: 'PASS', checks: 7 },
+  restored: { status: 'ROLLED_BACK', stateBefore: 'a', stateBetween: 'b', stateAfter: 'a' },
+  changes: { effects: 7, receipts: 7, events: 7, twice: 0, unapproved: 0, approvals: 3, signed: 3 },
+  ledger: { receipts: 50, verified: true, edited: 5, found: 5 },
+};
+
+test.each<[fault: string, figures: object]>([
+  ['a direct write is allowed', { directWrites: { tried: 1, denied: 0 } }],
+  ['the agent approves itself', { overreach: { tried: 1, refused: [] } }],
+  ['an edited contract is done', { edited: 'allowed' }],
+  ['a refusal has changed something', { untouched: false }],
+  ['the worker was not killed', { killed: { ...kept.killed, signal: 'null', point: '' } }],
+  ['a step is done twice', { killed: { ...kept.killed, effects: 2 } }],
+  ['a step is lost', { killed: { ...kept.killed, effects: 0 } }],
+  ['a step has two receipts', { killed: { ...kept.killed, receipts: 2 } }],
+  ['the audit does not pass', { completed: { ...kept.completed, audit: 'FAIL' } }],
+  ['nothing was put back', { restored: { ...kept.restored, stateAfter: 'b' } }],
+  ['there was nothing to put back', { restored: { ...kept.restored, stateBetween: 'a' } }],
+  ['a write has no receipt', { changes: { ...kept.changes, receipts: 6 } }],
+  ['a write has no event', { changes: { ...kept.changes, events: 6 } }],
+  ['something was done twice', { changes: { ...kept.changes, twice: 1 } }],
+  ['nobody had signed it', { changes: { ...kept.changes, unapproved: 1 } }],
+  ['a signature is wrong', { changes: { ...kept.changes, signed: 2 } }],
+  ['the export does not verify', { ledger: { ...kept.ledger, verified: false } }],
+  ['a forgery is not found', { ledger: { ...kept.ledger, found: null } }],
+  ['a forgery is found elsewhere', { ledger: { ...kept.ledger, found: 4 } }],
+])('the demo fails when %s', (_, fault) => {
   const output = new Output({ json: true });
-  output.data = () => undefined;
-  const figures = {
-    payments: 1,
-    effects: 1,
-    lost: 0,
-    repeated: 0,
-    unfinished: 0,
-    executions: 1,
-    attemptsLost: 0,
-    givenBack: 0,
-    events: 5,
-    seconds: 1,
-    jobsPerSecond: 1,
+  let good: boolean | undefined;
+  output.data = (value) => {
+    good = (value as { good: boolean }).good;
   };
-  expect(() => conclude(output, new Stage(output), figures, 1)).not.toThrow();
-  expect(() => conclude(output, new Stage(output), { ...figures, [fault]: 1 }, 1)).toThrow(Failure);
+  const judge = (figures: Figures) => conclude(output, new Stage(output), figures, 1);
+  expect(() => judge(kept)).not.toThrow();
+  expect(good).toBe(true);
+  expect(() => judge({ ...kept, ...fault })).toThrow(Failure);
+  expect(good).toBe(false);
 });
+
+test('a demo that is broken off while its server is being made leaves no files behind', async () => {
+  const temporary = folder();
+  const demo = start(['demo'], { env: { TMPDIR: temporary } });
+  await demo.saying(/measured/);
+  await eventually(async () => readdirSync(temporary).length > 0);
+  demo.kill('SIGINT');
+  const { code, stderr } = await demo.ended;
+  expect({ code, stderr }).toEqual({ code: 130, stderr: '' });
+  expect(readdirSync(temporary)).toEqual([]);
+}, 90_000);
+
+test('a demo that is broken off leaves neither processes nor files behind', async () => {
+  const temporary = folder();
+  const demo = start(['demo'], { env: { TMPDIR: temporary } });
+  const [, worker] = await demo.saying(/worker B \(process (\d+)\)/);
+  const [made] = readdirSync(temporary);
+  const [server] = readFileSync(join(temporary, String(made), 'data', 'postmaster.pid'), 'utf8').split('\n');
+  expect([worker, server].map((pid) => isAlive(Number(pid)))).toEqual([true, true]);
+  demo.kill('SIGINT');
+  const { code, stdout, stderr } = await demo.ended;
+  expect({ code, stderr }).toEqual({ code: 130, stderr: '' });
+  expect(stdout).not.toContain('8  The figures');
+  expect([worker, server].map((pid) => isAlive(Number(pid)))).toEqual([false, false]);
+  expect(readdirSync(temporary)).toEqual([]);
+}, 90_000);

@@ -230,17 +230,17 @@ export const governanceChecks = [
   [
     'wrong',
     'steps are not what the log of the run says',
-    `select g.job_id, g.name, x.step_no from g cross join lateral generate_series(1, g.total_steps) x(step_no) where exists (select from s where s.job_id = g.job_id and s.step_no = x.step_no and s.done_at is not null) <> exists (select from e where e.run_id = g.run_id and e.step_id = 's' || x.step_no and e.event_type = 'StepCompleted')`,
+    `select g.job_id, g.name, x.step_no from g cross join lateral generate_series(1, g.total_steps) x(step_no) where exists (select from s where s.job_id = g.job_id and s.step_no = x.step_no and s.done_at is not null) <> exists (select from e where e.run_id = g.run_id and e.event_type = 'StepCompleted' and x.step_no between split_part(substr(e.step_id, 2), '-', 1)::integer and split_part(substr(e.step_id, 2), '-', -1)::integer)`,
   ],
   [
     'wrong',
     'the count of steps is not what the log of the run says',
-    `select g.job_id, g.name, g.done_steps from g where g.done_steps <> (select count(*) from e where e.run_id = g.run_id and e.event_type = 'StepCompleted')`,
+    `select g.job_id, g.name, g.done_steps from g where g.done_steps <> (select coalesce(sum(split_part(substr(e.step_id, 2), '-', -1)::integer - split_part(substr(e.step_id, 2), '-', 1)::integer + 1), 0) from e where e.run_id = g.run_id and e.event_type = 'StepCompleted')`,
   ],
   [
     'wrong',
     'steps did not happen one after the other',
-    `select e.run_id, e.step_id from e join e b on b.run_id = e.run_id and b.step_id = 's' || (substr(e.step_id, 2)::integer - 1) and b.event_type = 'StepCompleted' where e.step_id ~ '^s[0-9]+$' and e.event_type = 'StepStarted' and e.run_seq < b.run_seq`,
+    `select e.run_id, e.step_id from e join e b on b.run_id = e.run_id and b.event_type = 'StepCompleted' and b.step_id ~ ('^s([0-9]+-)?' || (split_part(substr(e.step_id, 2), '-', 1)::integer - 1) || '$') where e.step_id ~ '^s[0-9]+' and e.event_type = 'StepStarted' and e.run_seq < b.run_seq`,
   ],
   [
     'wrong',

@@ -87,7 +87,7 @@ describe('approving', () => {
     const denied = await s.sql(
       `select entry::jsonb -> 'context' ->> 'principal' as who from writ_data.receipt where entry::jsonb ->> 'reason' = 'access_denied' order by receipt_no`,
     );
-    expect(denied.map(({ who }) => who)).toEqual(['agent', 'deployer']);
+    expect(denied.map(({ who }) => who)).toEqual(['agent', 'deployer', 'ops']);
   });
 
   test('high risk takes two, and critical an escalation besides', async () => {

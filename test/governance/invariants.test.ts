@@ -1,6 +1,6 @@
 /** The invariants of the specifications, by their names. */
 import { describe, expect, test } from 'vitest';
-import { configure, disable, enable, recordSignal } from '../../src/index.js';
+import { configure, disable, enable, recordSignal, soak } from '../../src/index.js';
 import { until } from '../races/sessions.js';
 import { codeOf } from '../runs/engine/scene.js';
 import { outside, probes } from './outside.js';
@@ -41,7 +41,7 @@ describe('governance jobs', () => {
       update writ_data.contract_review r set hash = c.approval_hash from writ_data.contract c; update writ_data.governance_job g set scope_hash = c.scope_hash from writ_data.contract c; commit`);
       // A worker that checks nothing.
       const [claim] = (await s.sql(
-        `select writ.fn_job_claim_many('{governance.capability_disable}', 'external_worker', 'mallory', 30, 1, 1, null, false, gen_random_uuid(), false, '') as answer`,
+        `select writ.fn_job_claim_many('{governance.change}', 'external_worker', 'mallory', 30, 1, 1, null, false, gen_random_uuid(), false, '') as answer`,
       )) as [{ answer: { lease_token: string; jobs: string[][] } }];
       const item = { job: claim.answer.jobs[0]?.[0], token: claim.answer.lease_token };
       const [applied] = await s.sql(`select writ.fn_changes_apply($1::jsonb, 'mallory') as answer`, [JSON.stringify([item])]);
@@ -108,9 +108,20 @@ describe('governance jobs', () => {
 
   test('JOB-004: steps execute one after the other', async () => {
     await s.work();
-    const { job } = await s.done();
-    const steps = (await job.steps()) as { started_at: string; completed_at: string }[];
-    for (const [n, step] of steps.entries()) if (n > 0) expect(step.started_at >= String(steps[n - 1]?.completed_at)).toBe(true);
+    const max = (value: number) => configure('limits', 'max', value);
+    const { job } = await s.done({ steps: [max(1), max(2), soak('20ms'), max(3), soak('20ms'), max(4), max(5)] });
+    const steps = (await job.steps()) as { started_at: string; completed_at: string; receipt_no: number }[];
+    // Those in the database that follow one another are one transaction; the others begin when those before them are done.
+    const together = [[1, 2], [3], [4], [5], [6, 7]].map((part) => part.map((n) => steps[n - 1] as (typeof steps)[number]));
+    for (const [n, part] of together.entries()) {
+      expect(new Set(part.map(({ completed_at }) => completed_at)).size).toBe(1);
+      if (n > 0) expect(String(part[0]?.started_at) >= String(together[n - 1]?.[0]?.completed_at)).toBe(true);
+    }
+    const receipts = steps.map(({ receipt_no }) => Number(receipt_no));
+    expect(receipts).toEqual([...receipts].sort((a, b) => a - b));
+    expect(
+      (await s.sql(`select found from writ_data.governance_step where found is not null order by step_no`)).map(({ found }) => found),
+    ).toEqual([100, 1, 2, 3, 4].map((value) => ({ 'limits#max': value })));
     const [first] = await s.sql<{ run_id: string }>('select run_id from writ.governance_jobs');
     const [lease] = await s.sql<{ job_id: string }>('select job_id from writ_data.job where run_id = $1 and step_no = 3', [first?.run_id]);
     const answer = await s.sql(`select writ.fn_changes_apply($1::jsonb, 'mallory') as answer`, [

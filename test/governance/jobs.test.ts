@@ -182,7 +182,7 @@ describe('steering', () => {
     const contract = await s.approved({ steps: [enable('checkout')] });
     await contract.activate({ as: s.keys.service });
     const [claim] = (await s.sql(
-      `select writ.fn_job_claim_many('{governance.capability_enable}', 'external_worker', 'mallory', 30, 1, 1, null, false, gen_random_uuid(), false, '') as answer`,
+      `select writ.fn_job_claim_many('{governance.change}', 'external_worker', 'mallory', 30, 1, 1, null, false, gen_random_uuid(), false, '') as answer`,
     )) as [{ answer: { lease_token: string } }];
     expect(await codeOf(s.sql(`select writ.fn_job_succeed_many($1, '{1}')`, [claim.answer.lease_token]))).toBe('WR001');
     expect(await s.state()).toEqual(before);

@@ -1,7 +1,7 @@
 /** What is written down of governance: receipts, the record, and what others are told. */
 import pg from 'pg';
 import { expect, test } from 'vitest';
-import { disable, enable, recordSignal } from '../../src/index.js';
+import { configure, disable, enable, recordSignal } from '../../src/index.js';
 import { scene } from './scene.js';
 
 const s = scene();
@@ -83,17 +83,23 @@ test('others are told of it: facts of governance belong to their tenant', async 
 });
 
 test('every change is on the record with what it was, also where several were written down together', async () => {
-  const one = await s.approved({ title: 'One', scope: ['checkout'], steps: [enable('checkout')] });
+  const one = await s.approved({ title: 'One', scope: ['checkout', 'limits'], steps: [enable('checkout'), configure('limits', 'max', 7)] });
   const other = await s.approved({ title: 'Other', scope: ['search'], steps: [disable('search', 'old')] });
   const jobs = [await one.activate({ as: s.keys.service }), await other.activate({ as: s.keys.service })];
   await s.work();
   for (const job of jobs) await job.finished({ timeoutMs: 20_000 });
   const facts = await s.sql(
-    `select safe_payload ->> 'target' as target, safe_payload ->> 'step' as step, canonical_address from writ.event_outbox where event_type = 'governance.change_applied' order by 1`,
+    `select safe_payload -> 'steps' as steps, canonical_address from writ.event_outbox where event_type = 'governance.change_applied' order by canonical_address`,
   );
-  expect(facts).toMatchObject([
-    { target: 'checkout', step: '1', canonical_address: `governance_job/${jobs[0]?.id}` },
-    { target: 'search', step: '1', canonical_address: `governance_job/${jobs[1]?.id}` },
+  expect(facts).toEqual([
+    {
+      steps: [
+        { step: 1, step_type: 'capability_enable', target: 'checkout' },
+        { step: 2, step_type: 'config_update', target: 'limits' },
+      ],
+      canonical_address: `governance_job/${jobs[0]?.id}`,
+    },
+    { steps: [{ step: 1, step_type: 'capability_disable', target: 'search' }], canonical_address: `governance_job/${jobs[1]?.id}` },
   ]);
   const steps = `event_subject_ref in (select job_id::text from writ_data.job where run_id is not null)`;
   expect(await s.sql(`select safe_payload as says from writ.event_outbox where event_type = 'dot.job.committed' and ${steps}`)).toEqual([

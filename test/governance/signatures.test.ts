@@ -153,12 +153,11 @@ describe('a broken glass', () => {
 
   test('without a signature is refused', async () => {
     const contract = await s.propose({ steps: [enable('checkout')] });
-    const answer = await s.sql(`select writ.fn_contract_activate($1, $2, '{}', $3) as answer`, [
+    const answer = await s.sql(`select writ.fn_contracts_activate($1, $2::jsonb) as answer`, [
       principal(s.keys.ops).credential,
-      contract.id,
-      reason,
+      JSON.stringify([{ contract: contract.id, break_glass: reason }]),
     ]);
-    expect(answer).toMatchObject([{ answer: { refused: true, reason: 'invalid_argument' } }]);
+    expect(answer).toMatchObject([{ answer: [{ refused: true, reason: 'invalid_argument' }] }]);
     expect(await contract.get()).toMatchObject({ status: 'ELIGIBLE', glass_broken: null });
     expect(await codeOf(contract.activate({ as: s.keys.ops, breakGlass: 'x'.repeat(1001) }))).toBe('invalid_argument');
   });

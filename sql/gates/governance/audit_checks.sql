@@ -9,7 +9,7 @@ begin
   select string_agg(x ->> 'target', ', ') into v_outside from jsonb_array_elements(v_rows) x where x ->> 'target' <> all (c.scope) and not (x ->> 'target' = 'SYSTEM' and x ->> 'step_type' in ('signal_record', 'soak'));
   select min(e.at) filter (where e.event_type = 'RunStarted'), max(e.at) filter (where e.event_type = 'RunCompleted') into v_started, v_ended from writ_data.run_event e where e.run_id = g.run_id and e.step_id = 'RUN';
   select string_agg(n::text, ', ' order by n) into v_missing from generate_series(1, g.total_steps) n
-  where not exists (select from writ_data.run_event e where e.run_id = g.run_id and e.step_id = 's' || n and e.event_type = 'StepCompleted') or not exists (select from jsonb_array_elements(v_rows) x where (x ->> 'step')::integer = n);
+  where not exists (select from writ_data.run_event e cross join lateral writ_data.steps_of(e.step_id) s where e.run_id = g.run_id and e.step_id <> 'RUN' and e.event_type = 'StepCompleted' and n between s.first and s.last) or not exists (select from jsonb_array_elements(v_rows) x where (x ->> 'step')::integer = n);
   v_expected := c.pre_state::jsonb || writ_data.applied_by(coalesce(g.of_job_id, g.job_id));
   v_state := writ_data.state_of(c.tenant_id, c.steps, v_expected || coalesce(p_read, '{}'));
   select string_agg(k, ', ' order by k) into v_drift from jsonb_object_keys(v_expected) k where v_state -> k is distinct from v_expected -> k;

@@ -3,7 +3,7 @@
 -- the holds in place. The run has ended before: nothing of it can still happen. The caller has locked the contract and the job.
 create or replace function writ_data.fail_governance_job(p_job uuid, p_event text, p_reason text, p_actor text, p_at timestamptz) returns void language plpgsql as $$
 declare
-  g writ_data.governance_job; c writ_data.contract; v_undo jsonb; v_rollback uuid;
+  g writ_data.governance_job; c writ_data.contract; v_undo jsonb; v_rollback uuid := writ_data.uuidv7();
 begin
   select * into g from writ_data.governance_job where job_id = p_job;
   select * into c from writ_data.contract where contract_id = g.contract_id;
@@ -16,9 +16,9 @@ begin
   from writ_data.governance_step s where s.job_id = p_job and s.rollback_action is not null;
   if v_undo is null then
     perform writ_data.move_governance_job(p_job, array['ROLLED_BACK'], 'nothing_to_undo', p_reason, p_actor, p_at);
-    perform writ_data.close_contract(c.contract_id, 'FAILED', p_reason, p_actor, p_at);
+    perform writ_data.close_contracts(array[c.contract_id], 'FAILED', array[p_reason], p_actor, p_at);
   else
-    v_rollback := writ_data.start_governance_job(c, 'rollback', p_job, v_undo, g.state_before, 'rollback_created', p_reason, p_actor, p_at);
+    perform writ_data.start_governance_jobs(array[v_rollback], array[c.contract_id], 'rollback', array[p_job], array[v_undo], array[g.state_before], 'rollback_created', p_reason, p_actor, p_at);
     update writ_data.governance_job set rollback_job_id = v_rollback, rollback_reason = p_reason where job_id = p_job;
     perform writ_data.move_governance_job(p_job, array['ROLLBACK_PENDING'], 'rollback_needed', p_reason, p_actor, p_at);
     if (select count(*) from writ_data.governance_job x where x.tenant_id = g.tenant_id and x.kind = 'rollback' and x.created_at > p_at - interval '1 hour') > 5 then

@@ -15,7 +15,7 @@ begin
   if m.refusal is not null then
     return m.refusal;
   elsif (m.who).principal_id = c.created_by or (m.who).principal_id = any (c.approved_by) or (m.who).principal_id = c.on_behalf_of then
-    return writ_data.refusal('own_contract', 'Whoever proposed or approved it does not decide its audit.');
+    return writ_data.deny(m.who, 'approve', c.tenant_id, 'own_contract', 'Whoever proposed or approved it does not decide its audit.', v_now);
   elsif length(coalesce(btrim(p_reason), '')) <= 10 then
     return writ_data.refusal('reason_required', 'More than ten characters, for those who read it in a year.');
   elsif a.verdict = 'FAIL' then
@@ -24,7 +24,7 @@ begin
   elsif g.status <> 'AUDIT_PENDING' or a.verdict is distinct from 'INCONCLUSIVE' or coalesce(p_verdict, '') not in ('PASS', 'FAIL') then
     return writ_data.refusal('invalid_transition', format('The job is %s, and its last verdict %s.', g.status, coalesce(a.verdict, 'none')));
   end if;
-  perform writ_data.settle_audit(p_job_id, p_verdict, btrim(p_reason), a.checks, a.evidence, a.health_after, (m.who).principal_id, (m.who).principal_id, v_now, v_now);
+  perform writ_data.settle_audits(array[p_job_id], p_verdict, array[btrim(p_reason)], array[a.checks], array[a.evidence], array[a.health_after], (m.who).principal_id, (m.who).principal_id, v_now, v_now);
   perform writ_data.clear_alert('AUDIT_INCONCLUSIVE', 'governance_job/' || p_job_id, (m.who).principal_id, v_now);
   return (select jsonb_build_object('job_id', x.job_id, 'audit_id', x.audit_id, 'verdict', x.audit_verdict, 'status', x.status) from writ_data.governance_job x where x.job_id = p_job_id);
 end $$;

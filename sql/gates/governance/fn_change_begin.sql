@@ -6,13 +6,16 @@ create or replace function writ.fn_change_begin(p_job_id uuid, p_lease_token uui
 declare
   v_now timestamptz := writ.now(); q record; g writ_data.governance_job; c writ_data.contract; b writ_data.governance_step; s jsonb; z record; v_expected jsonb; v_code text; v_detail text;
 begin
-  select j.run_id, j.step_no::integer as step_no into q from writ_data.job j where j.job_id = p_job_id;
+  select j.run_id, (writ_data.steps_of(s.step_id)).first as step_no into q from writ_data.job j join writ_data.run r on r.run_id = j.run_id join writ_data.plan_step s on s.plan_no = r.plan_no and s.step_no = j.step_no where j.job_id = p_job_id;
   if not exists (select from writ_data.job_lease l where l.lease_token = p_lease_token and p_job_id = any (l.job_ids)) then
     return writ_data.refusal('lease_lost');
   end if;
   select * into g from writ_data.governance_job where run_id = q.run_id for no key update;
   select * into c from writ_data.contract where contract_id = g.contract_id;
-  g := writ_data.begin_governance_job(g, c, p_actor, v_now);
+  perform writ_data.may_go_on(g, c, v_now);
+  if g.status = 'PENDING' then
+    perform writ_data.move_governance_job(g.job_id, array['RUNNING'], 'run_started', null, p_actor, v_now);
+  end if;
   if g.kind = 'rollback' then
     select x.* into b from writ_data.governance_step x join writ_data.run r on r.run_id = g.run_id
     where x.job_id = g.of_job_id and x.step_no = (r.input #>> array['steps', (q.step_no - 1)::text, 'parameters', 'undo_of'])::integer;
@@ -20,7 +23,8 @@ begin
   end if;
   select * into b from writ_data.governance_step x where x.job_id = g.job_id and x.step_no = q.step_no;
   if not found then
-    s := writ_data.step_allowed(g, c, q.step_no, p_evidence);
+    perform writ_data.steps_allowed(g, c, q.step_no, q.step_no, p_evidence);
+    s := c.steps -> (q.step_no - 1);
     select * into z from writ_data.slots(c.steps) x where x.step_no = q.step_no;
     if z.slot is not null then
       v_expected := coalesce((select x.applied -> z.slot from writ_data.governance_step x where x.job_id = g.job_id and x.step_no < q.step_no and x.applied ? z.slot order by x.step_no desc limit 1), c.pre_state::jsonb -> z.slot);

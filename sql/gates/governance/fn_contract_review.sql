@@ -24,7 +24,7 @@ begin
   elsif p_action = 'REJECT' and length(coalesce(btrim(p_reason), '')) <= 10 then
     return writ_data.refusal('reason_required', 'More than ten characters, for whoever proposed it.');
   elsif p_action = 'APPROVE' and c.created_by = (m.who).principal_id or p_action = 'APPROVE' and c.on_behalf_of = (m.who).principal_id then
-    return writ_data.refusal('own_contract', format('%s has proposed it, or it was proposed on their behalf.', (m.who).principal_id));
+    return writ_data.deny(m.who, 'approve', c.tenant_id, 'own_contract', format('%s has proposed it, or it was proposed on their behalf.', (m.who).principal_id), v_now);
   elsif p_action = 'APPROVE' and (c.approval_hash is null or lower(p_hash) is distinct from encode(c.approval_hash, 'hex')) then
     return writ_data.refusal('approval_void', 'This is not what would be done now: look at the preview again.');
   elsif p_action = 'APPROVE' and coalesce(p_signature, '') !~* '^[0-9a-f]{128}$' then

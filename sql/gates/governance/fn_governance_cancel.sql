@@ -20,7 +20,7 @@ begin
     return writ_data.refusal('job_running', format('It is %s: only a job that has not begun is cancelled.', g.status));
   end if;
   perform writ_data.move_governance_job(p_job_id, array['CANCELLED'], 'cancel', coalesce(nullif(btrim(p_reason), ''), 'cancelled'), (m.who).principal_id, v_now);
-  perform writ_data.close_contract(g.contract_id, 'FAILED', 'cancelled', (m.who).principal_id, v_now);
+  perform writ_data.close_contracts(array[g.contract_id], 'FAILED', array['cancelled'], (m.who).principal_id, v_now);
   perform writ_data.lock_runs(array[g.run_id]);
   perform writ_data.begin_ending(g.run_id, 'CANCELLED', '{"reason": "The governance job was cancelled.", "undo": false}', null, (m.who).principal_id, v_now);
   return jsonb_build_object('job_id', p_job_id, 'status', 'CANCELLED');

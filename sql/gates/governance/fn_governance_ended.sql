@@ -13,7 +13,7 @@ begin
   select * into r from writ_data.run where run_id = g.run_id;
   if g.status in ('PENDING', 'RUNNING') and r.status in ('FAILED', 'CANCELLED') then
     v_code := r.ending_with #>> '{rootCause,errorCode}';
-    v_reason := case when r.status = 'CANCELLED' then coalesce(r.ending_with ->> 'reason', 'stopped') else concat_ws(': ', format('Step %s failed', substr(r.ending_with #>> '{rootCause,stepId}', 2)), coalesce(nullif(r.ending_with #>> '{rootCause,errorMessage}', ''), v_code)) end;
+    v_reason := case when r.status = 'CANCELLED' then coalesce(r.ending_with ->> 'reason', 'stopped') else concat_ws(': ', format(case when r.ending_with #>> '{rootCause,stepId}' like '%-%' then 'Steps %s failed' else 'Step %s failed' end, substr(r.ending_with #>> '{rootCause,stepId}', 2)), coalesce(nullif(r.ending_with #>> '{rootCause,errorMessage}', ''), v_code)) end;
     v_event := coalesce(r.ending_with ->> 'because', v_code);
     if r.status = 'CANCELLED' and r.ending_with ->> 'because' is null then
       v_event := 'emergency_stop';
@@ -22,7 +22,7 @@ begin
     end if;
     if g.kind = 'forward' and g.status = 'PENDING' and v_code = 'window_elapsed' then
       perform writ_data.move_governance_job(p_job_id, array['CANCELLED'], 'window_elapsed', v_reason, p_actor, v_now);
-      perform writ_data.close_contract(g.contract_id, 'FAILED', 'window_elapsed', p_actor, v_now);
+      perform writ_data.close_contracts(array[g.contract_id], 'FAILED', array['window_elapsed'], p_actor, v_now);
     else
       perform writ_data.fail_governance_job(p_job_id, v_event, v_reason, p_actor, v_now);
     end if;

@@ -30,7 +30,7 @@ begin
     continue when not found;
     v_moved := v_moved + 1;
     if g.status = 'AUDIT_PENDING' then
-      perform writ_data.settle_audit(g.job_id, 'INCONCLUSIVE', 'the audit has taken too long', '[]', '{}', null, null, p_actor, coalesce(g.completed_at, v_now), v_now);
+      perform writ_data.settle_audits(array[g.job_id], 'INCONCLUSIVE', array['the audit has taken too long'], array['[]'::jsonb], array['{}'::jsonb], array[null::jsonb], null, p_actor, coalesce(g.completed_at, v_now), v_now);
     elsif g.status in ('PENDING', 'RUNNING') then
       update writ_data.governance_job set due_at = null where job_id = g.job_id;
       perform writ_data.lock_runs(array[g.run_id]);

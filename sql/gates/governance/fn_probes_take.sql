@@ -6,9 +6,7 @@ declare
   v_now timestamptz := writ.now(); v_probes jsonb;
 begin
   if p_capabilities is not null then
-    select jsonb_agg(jsonb_build_object('tenant', p.tenant_id, 'name', p.name, 'capability', p.capability, 'type', p.type, 'config', p.config, 'timeout_ms', p.timeout_ms, 'status', p.status, 'detail', p.detail, 'at', p.checked_at) order by p.name) into v_probes
-    from writ_data.probe p where p.tenant_id = p_tenant_id and p.capability = any (p_capabilities || array(select o.owner_capability from writ_data.configuration_scope o where o.tenant_id = p_tenant_id and o.scope = any (p_capabilities)));
-    return jsonb_build_object('probes', coalesce(v_probes, '[]'));
+    return jsonb_build_object('probes', writ_data.probes_of(p_tenant_id, p_capabilities));
   end if;
   with due as materialized (
     select p.tenant_id, p.name from writ_data.probe p where p.type in ('http', 'sql', 'prometheus') and p.due_at <= v_now order by p.due_at limit p_limit for no key update skip locked

@@ -3,7 +3,7 @@
 create or replace function writ.fn_rollback_retry(p_key text, p_job_id uuid) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
-  v_now timestamptz := writ.now(); g writ_data.governance_job; c writ_data.contract; m record; v_undo jsonb; v_job uuid;
+  v_now timestamptz := writ.now(); g writ_data.governance_job; c writ_data.contract; m record; v_undo jsonb; v_job uuid := writ_data.uuidv7();
 begin
   select * into c from writ_data.contract x where x.contract_id = (select y.contract_id from writ_data.governance_job y where y.job_id = p_job_id) and writ_data.visible(x.tenant_id) for no key update;
   if not found then
@@ -24,6 +24,6 @@ begin
   if v_undo is null then
     return writ_data.refusal('invalid_transition', 'There is nothing left to undo.');
   end if;
-  v_job := writ_data.start_governance_job(c, 'rollback', p_job_id, v_undo, g.state_before, 'rollback_created', 'tried again by ' || (m.who).principal_id, (m.who).principal_id, v_now);
+  perform writ_data.start_governance_jobs(array[v_job], array[c.contract_id], 'rollback', array[p_job_id], array[v_undo], array[g.state_before], 'rollback_created', 'tried again by ' || (m.who).principal_id, (m.who).principal_id, v_now);
   return jsonb_build_object('job_id', v_job);
 end $$;

@@ -49,7 +49,7 @@ begin
   foreach v_move in array array['VALIDATED', 'ELIGIBLE', 'APPROVED'] loop
     perform writ_data.move_contract(v_id, v_move, 'under the approval of template ' || p_template_id, (m.who).principal_id, v_now);
   end loop;
-  return writ_data.activate_contract(v_id, p_read, (m.who).principal_id, v_now);
+  return (writ_data.activate_contracts(array[v_id], array[writ_data.uuidv7()], array[p_read], (m.who).principal_id, v_now))[1];
 exception when check_violation or not_null_violation or data_exception then
   return writ_data.refusal('invalid_contract', sqlerrm);
 end $$;

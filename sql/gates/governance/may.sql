@@ -1,8 +1,6 @@
 -- internal
 -- Null if the principal behind a key may do this in a tenant; else the refusal. What is refused for want of a right has a receipt, in the stream of denials of the tenant.
 create or replace function writ_data.may(p_key text, p_right text, p_tenant text, out who writ_data.principal, out refusal jsonb) language plpgsql as $$
-declare
-  v_now timestamptz := writ.now();
 begin
   select * into who from writ_data.principal_of(p_key);
   if who.principal_id is null then
@@ -10,7 +8,6 @@ begin
   elsif not writ_data.visible(p_tenant) or coalesce(who.tenant_id, p_tenant) <> p_tenant then
     refusal := writ_data.refusal('TENANT_ACCESS_DENIED', p_tenant);
   elsif p_right <> all (who.rights) and not (p_right = 'report' and 'operate' = any (who.rights)) then -- whoever operates may say how things are
-    refusal := writ_data.refusal(case when who.kind = 'agent' then 'agents_only_propose' else 'not_authorized' end, format('%s has not the right to %s.', who.principal_id, replace(p_right, '_', ' ')));
-    perform writ_data.governance_receipt(p_tenant, 'access', writ_data.next_seq(p_tenant, 'access', 1), 'refuse', 'access_denied', jsonb_build_object('principal', who.principal_id, 'kind', who.kind, 'right', p_right), v_now);
+    refusal := writ_data.deny(who, p_right, p_tenant, case when who.kind = 'agent' then 'agents_only_propose' else 'not_authorized' end, format('%s has not the right to %s.', who.principal_id, replace(p_right, '_', ' ')), writ.now());
   end if;
 end $$;

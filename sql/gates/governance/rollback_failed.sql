@@ -9,7 +9,6 @@ begin
   perform writ_data.move_governance_job(p_job, array['ROLLBACK_FAILED'], 'rollback_failed', p_reason, p_actor, p_at);
   if o.status = 'ROLLBACK_PENDING' then
     perform writ_data.move_governance_job(o.job_id, array['ROLLBACK_FAILED'], 'rollback_failed', p_reason, p_actor, p_at);
-    update writ_data.contract set audit_verdict = coalesce(nullif(audit_verdict, 'PENDING'), 'FAIL') where contract_id = g.contract_id;
     perform writ_data.move_contract(g.contract_id, 'FAILED', 'rollback failed: ' || p_reason, p_actor, p_at);
   end if;
   v_incident := writ_data.open_incident(g.tenant_id, null, 'P1', 'governance_job/' || o.job_id, format('The rollback of job %s has failed: %s', o.job_id, p_reason), p_actor, p_at);

@@ -4,13 +4,14 @@ create or replace function writ_data.wrong_with(p_tenant text, p_scope text[], p
 begin
   if coalesce(cardinality(p_scope), 0) = 0 then
     code := 'scope_empty'; detail := 'A contract names what it may affect; an empty scope allows nothing.';
-  elsif 'SYSTEM' = any (select upper(x) from unnest(p_scope) x) then
-    code := 'scope_violation'; detail := 'SYSTEM is no target of changes: name the capabilities and configuration scopes.';
-  elsif exists (select from unnest(p_scope) x where length(x) > 200 or x = '') then
-    code := 'invalid_contract'; detail := 'A name in the scope has 1 to 200 characters.';
   elsif jsonb_typeof(p_steps) is distinct from 'array' or jsonb_array_length(p_steps) not between 1 and 200 then
     code := 'invalid_contract'; detail := 'A contract has one to two hundred steps.';
   end if;
+  if code is not null then
+    return;
+  end if;
+  select case when bool_or(upper(x) = 'SYSTEM') then 'scope_violation' when bool_or(length(x) not between 1 and 200) then 'invalid_contract' end, case when bool_or(upper(x) = 'SYSTEM') then 'SYSTEM is no target of changes: name the capabilities and configuration scopes.'
+    else 'A name in the scope has 1 to 200 characters.' end into code, detail from unnest(p_scope) x;
   if code is not null then
     return;
   end if;
@@ -25,7 +26,7 @@ begin
         when s.type in ('capability_enable', 'capability_disable') and not exists (select from writ_data.capability c where c.tenant_id = p_tenant and c.capability_name = s.target) then 'unknown_target'
         when s.type = 'config_update' and (length(coalesce(s.p ->> 'key', '')) not between 1 and 200 or not s.p ? 'new_value' or s.p - '{key,old_value,new_value}'::text[] <> '{}') then 'invalid_contract'
         when s.type = 'config_update' and not exists (select from writ_data.configuration_scope c where c.tenant_id = p_tenant and c.scope = s.target) then 'unknown_target'
-        when s.type not in ('capability_enable', 'capability_disable', 'config_update') and not exists (select from writ_data.job_kind k where k.job_kind = 'governance.' || s.type) then 'unknown_step_type'
+        when s.type not in ('capability_enable', 'capability_disable', 'config_update') and (s.type in ('change', 'audit', 'ended') or not exists (select from writ_data.job_kind k where k.job_kind = 'governance.' || s.type)) then 'unknown_step_type'
       end as code, format('Step %s (%s on %s)', s.n, coalesce(s.type, 'no type'), coalesce(s.target, 'nothing')) as detail
     from (select e.n, e.step, e.step ->> 'step_type' as type, e.step ->> 'target' as target, e.step -> 'parameters' as p from jsonb_array_elements(p_steps) with ordinality e(step, n)) s) x
   where x.code is not null order by x.n limit 1;

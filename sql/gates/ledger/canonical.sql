@@ -6,7 +6,7 @@ declare
 begin
   case jsonb_typeof(p_value)
     when 'object' then
-      select string_agg(to_json(key)::text || ':' || case when jsonb_typeof(value) = 'string' then value::text else writ_data.canonical(value) end, ',' order by key collate "C"), bool_or(key !~ '^[ -~]*$') into v_text, v_foreign from jsonb_each(p_value);
+      select string_agg(to_json(key)::text || ':' || case when jsonb_typeof(value) = 'string' or value::text ~ '^[0-9]{1,15}$' then value::text else writ_data.canonical(value) end, ',' order by key collate "C"), bool_or(key !~ '^[ -~]*$') into v_text, v_foreign from jsonb_each(p_value);
       if v_foreign then
         raise exception using errcode = 'WR001', message = 'invalid_receipt', detail = 'A name that is not ASCII.';
       end if;

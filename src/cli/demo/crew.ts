@@ -8,8 +8,14 @@ export interface CrewMember {
   readonly pid: number;
   /** Resolves when it works. */
   readonly ready: Promise<void>;
-  /** Resolves when the process is gone: by which signal, and the job it named as it died. */
-  readonly gone: Promise<{ signal: NodeJS.Signals | null; jobId: string | undefined }>;
+  /** Resolves when the process is gone. */
+  readonly gone: Promise<Death>;
+}
+
+export interface Death {
+  readonly signal: NodeJS.Signals | null;
+  /** Where in its work it was, by its own last word. */
+  readonly point: string | undefined;
 }
 
 export class Crew {
@@ -20,14 +26,14 @@ export class Crew {
     this.#connectionString = connectionString;
   }
 
-  start(name: string, options: { dieAtCommit?: number } = {}): CrewMember {
-    const { dieAtCommit } = options;
+  start(name: string, options: { dies?: boolean } = {}): CrewMember {
+    const { dies } = options;
     const child = spawn(process.execPath, [fileURLToPath(new URL('./worker.js', import.meta.url))], {
       env: {
         ...process.env,
         DATABASE_URL: this.#connectionString,
         WRIT_DEMO_NAME: name,
-        ...(dieAtCommit === undefined ? {} : { WRIT_DEMO_DIE_AT: String(dieAtCommit) }),
+        ...(dies && { WRIT_DEMO_DIES: 'yes' }),
       },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
@@ -37,10 +43,10 @@ export class Crew {
     child.stderr?.on('data', (chunk: Buffer) => {
       complained += chunk.toString();
     });
-    const gone = new Promise<{ signal: NodeJS.Signals | null; jobId: string | undefined }>((resolve) => {
+    const gone = new Promise<Death>((resolve) => {
       child.once('close', (_code, signal) => {
         this.#processes.delete(child);
-        resolve({ signal, jobId: /^died (.+)$/m.exec(said)?.[1] });
+        resolve({ signal, point: /^died (.+)$/m.exec(said)?.[1] });
       });
     });
     const ready = new Promise<void>((resolve, reject) => {

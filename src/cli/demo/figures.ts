@@ -1,53 +1,99 @@
-/** What the demo claims, counted in the database: in the ledger itself, and in the record. Nothing is taken from the programs' own counters. */
+/** What the demo claims, counted in the database: by the witness, in the record and in the ledger. Nothing is taken from the programs' own counters. */
+import { signedBy } from '../../governance/keys.js';
 import type { Session } from '../connection.js';
 
 export interface Figures {
-  readonly payments: number;
+  /** Writes past every gate, with the login of the agent's program. */
+  readonly directWrites: { readonly tried: number; readonly denied: number };
+  /** Approvals and activations by those who may not, and the codes they were refused with. */
+  readonly overreach: { readonly tried: number; readonly refused: readonly string[] };
+  /** What an approved contract was refused with after somebody had edited it. */
+  readonly edited: string;
+  /** Whether all of that has left everything as it was. */
+  readonly untouched: boolean;
+  readonly killed: Killed;
+  readonly completed: { readonly status: string; readonly audit: string; readonly checks: number };
+  readonly restored: { readonly status: string; readonly stateBefore: string; readonly stateBetween: string; readonly stateAfter: string };
+  readonly changes: Changes;
+  readonly ledger: Evidence;
+}
+
+/** The step over which a worker was killed. */
+export interface Killed extends StepTraces {
+  readonly signal: string;
+  /** Where the worker was. */
+  readonly point: string;
+}
+
+export interface StepTraces {
   readonly effects: number;
-  readonly lost: number;
-  readonly repeated: number;
-  readonly unfinished: number;
-  readonly executions: number;
-  readonly attemptsLost: number;
-  readonly givenBack: number;
+  readonly receipts: number;
   readonly events: number;
-  readonly seconds: number;
-  readonly jobsPerSecond: number;
 }
 
-const counted = `
-  with job as (select job_id, idempotency_key, status from writ.job_queue where job_kind = 'pay'),
-  entry as (select payment, count(*) as rows from ledger_entry where kind = 'pay' group by payment),
-  execution as (select e.* from writ.job_execution e where e.job_id in (select job_id from job))
-  select (select count(*) from job)::integer as payments,
-    (select count(*) from ledger_entry where kind = 'pay')::integer as effects,
-    (select count(*) from job where idempotency_key not in (select payment from entry))::integer as lost,
-    (select coalesce(sum(rows - 1), 0) from entry)::integer as repeated,
-    (select count(*) from job where status <> 'succeeded')::integer as unfinished,
-    (select count(*) from execution)::integer as executions,
-    (select count(*) from execution where abort_kind = 'lease_expired' and lease_owner = $1 and started_at is not null)::integer as "attemptsLost",
-    (select count(*) from execution where abort_kind = 'lease_expired' and lease_owner = $1 and started_at is null)::integer as "givenBack",
-    (select count(*) from writ.event_outbox)::integer as events,
-    (select extract(epoch from max(finished_at) - min(started_at)) from execution)::float8 as seconds`;
-
-export async function countEverything(db: Session, killed: string): Promise<Figures> {
-  const [row] = await db.rows<Omit<Figures, 'jobsPerSecond'>>(counted, [killed]);
-  const figures = row as Omit<Figures, 'jobsPerSecond'>;
-  return { ...figures, jobsPerSecond: Math.round(figures.payments / figures.seconds) };
+/** All changes together. */
+export interface Changes extends StepTraces {
+  /** Steps that have more than one receipt or event. */
+  readonly twice: number;
+  /** Of contracts that nobody has signed who may. */
+  readonly unapproved: number;
+  readonly approvals: number;
+  /** Of those, how many the public key bears out. */
+  readonly signed: number;
 }
 
-export async function effects(db: Session): Promise<number> {
-  const [row] = await db.rows<{ n: number }>(`select count(*)::integer as n from ledger_entry where kind = 'pay'`);
-  return row?.n ?? 0;
+export interface Evidence {
+  readonly receipts: number;
+  readonly verified: boolean;
+  /** The entry of which a byte was edited, and the one that the verification names. */
+  readonly edited: number;
+  readonly found: number | null;
 }
 
-/** What a worker has in its hands: jobs begun, jobs only fetched, and jobs whose effect stands. */
-export async function inTheHandsOf(db: Session, worker: string): Promise<{ begun: number; fetched: number; committed: number }> {
-  const [row] = await db.rows<{ begun: number; fetched: number; committed: number }>(
-    `select count(*) filter (where status = 'IN_PROGRESS')::integer as begun, count(*) filter (where status = 'LEASED')::integer as fetched,
-       count(*) filter (where status = 'COMMITTED')::integer as committed
-     from writ.job_execution where lease_owner = $1 and status in ('LEASED', 'IN_PROGRESS', 'COMMITTED')`,
-    [worker],
+/** A hash of everything that applications read. */
+export async function stateHash(db: Session): Promise<string> {
+  const [row] = await db.rows<{ hash: string }>(
+    `select encode(sha256(convert_to(jsonb_object_agg(s.name, s.value)::text, 'UTF8')), 'hex') as hash from (
+       select capability_name, to_jsonb(lifecycle) from writ.capability union all select scope || '#' || key, value from writ.configuration) s(name, value)`,
   );
-  return row ?? { begun: 0, fetched: 0, committed: 0 };
+  return String(row?.hash);
+}
+
+/** What one step has left behind: writes that the witness saw, receipts, events. */
+export async function tracesOf(db: Session, jobId: string, step: number, slot: string): Promise<StepTraces> {
+  const [row] = await db.rows<StepTraces>(
+    `select (select count(*) from demo.written w where w.slot = $3)::integer as effects,
+       (select count(*) from writ.receipt r where r.stream = 'governance_job:' || $1 and r.receipt ->> 'reason' = 'change_applied'
+          and (r.receipt #>> '{context,step}')::integer = $2)::integer as receipts,
+       (select count(*) from writ.run_events e join writ.governance_jobs g on g.run_id = e.run_id
+        where g.job_id = $1::uuid and e.event_type = 'StepCompleted' and $2::integer between split_part(substr(e.step_id, 2), '-', 1)::integer and split_part(substr(e.step_id, 2), '-', -1)::integer)::integer as events`,
+    [jobId, step, slot],
+  );
+  return row as StepTraces;
+}
+
+const allChanges = `
+  with receipt as (
+    select r.stream, r.receipt #>> '{context,step}' as step, (r.receipt #>> '{context,contract_id}')::uuid as contract_id
+    from writ.receipt r where r.receipt ->> 'reason' in ('change_applied', 'change_reverted') and r.receipt #> '{context,slot}' is not null
+  ), event as (
+    select e.run_id, s.step_no from writ.run_events e join writ.governance_jobs g on g.run_id = e.run_id
+    join writ.governance_job_steps s on s.job_id = g.job_id and s.step_no between split_part(substr(e.step_id, 2), '-', 1)::integer and split_part(substr(e.step_id, 2), '-', -1)::integer
+    where e.event_type = 'StepCompleted' and s.step_type <> 'soak'
+  )
+  select (select count(*) from demo.written)::integer as effects,
+    (select count(*) from receipt)::integer as receipts,
+    (select count(*) from event)::integer as events,
+    (select count(*) from (select from receipt group by stream, step having count(*) > 1 union all select from event group by run_id, step_no having count(*) > 1) t)::integer as twice,
+    (select count(*) from receipt x join writ.system_contracts c on c.contract_id = x.contract_id
+     where not exists (select from writ.contract_review v join writ.principal p on p.principal_id = v.by
+       where v.contract_id = c.contract_id and v.action = 'APPROVE' and v.hash = c.approval_hash and p.kind = 'person' and v.by not in (c.created_by, c.on_behalf_of)))::integer as unapproved`;
+
+export async function countChanges(db: Session): Promise<Changes> {
+  const [row] = await db.rows<Omit<Changes, 'approvals' | 'signed'>>(allChanges);
+  const approvals = await db.rows<{ public_key: string; hash: string; signature: string }>(
+    `select v.public_key, v.hash, v.signature from writ.contract_review v where v.action = 'APPROVE'`,
+  );
+  const signed = approvals.filter(({ public_key, hash, signature }) => signedBy(public_key, hash, signature));
+  return { ...(row as Omit<Changes, 'approvals' | 'signed'>), approvals: approvals.length, signed: signed.length };
 }

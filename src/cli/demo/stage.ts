@@ -7,13 +7,14 @@ export class Stage {
   readonly #output: Output;
   #bar = false;
   #saidAt = 0;
+  #closed = false;
 
   constructor(output: Output) {
     this.#output = output;
   }
 
   #write(text: string): void {
-    if (this.#output.json) return;
+    if (this.#output.json || this.#closed) return;
     this.#clearBar();
     this.#output.line(text);
   }
@@ -27,6 +28,11 @@ export class Stage {
   act(number: number, text: string): void {
     this.#write('');
     this.#write(this.#output.style(['bold', 'cyan'], `${number}  ${text}`));
+  }
+
+  /** What is about to be shown. */
+  say(text: string): void {
+    for (const line of wrap(text, width - 3)) this.#write(`   ${line}`);
   }
 
   /** Something that was seen to be so, and how long it took. */
@@ -50,7 +56,21 @@ export class Stage {
   }
 
   quote(text: string): void {
-    for (const line of wrap(text, width - 7)) this.#write(`     ${this.#output.style('yellow', line)}`);
+    for (const line of wrap(text, width - 5)) this.#write(`     ${this.#output.style('yellow', line)}`);
+  }
+
+  /** Rows whose cells stand below each other; the last cell of each stands freely. */
+  columns(rows: readonly (readonly string[])[]): void {
+    const widths = rows.reduce<number[]>((most, row) => {
+      row.slice(0, -1).forEach((cell, i) => {
+        most[i] = Math.max(most[i] ?? 0, cell.length);
+      });
+      return most;
+    }, []);
+    for (const row of rows) {
+      const cells = row.map((cell, i) => (i < row.length - 1 ? cell.padEnd(widths[i] ?? 0) : this.#output.style('dim', cell)));
+      this.#write(`     ${cells.join('  ')}`);
+    }
   }
 
   pairs(pairs: readonly (readonly [string, string, string?])[]): void {
@@ -62,9 +82,22 @@ export class Stage {
     }
   }
 
+  /** What takes a moment, until the next line takes its place; on a terminal only. */
+  awaiting(what: string): void {
+    if (!this.#output.live || this.#closed) return;
+    process.stdout.write(`\r     ${this.#output.style('dim', `${what} …`)}\u001b[K`);
+    this.#bar = true;
+  }
+
+  /** Nothing more is said: the story was broken off. */
+  close(): void {
+    this.#clearBar();
+    this.#closed = true;
+  }
+
   /** Drawn over itself on a terminal; elsewhere a line a second. */
   progress(done: number, total: number, what: string): void {
-    if (this.#output.json) return;
+    if (this.#output.json || this.#closed) return;
     const size = 30;
     const full = total > 0 ? Math.floor((done / total) * size) : size;
     const text = `     ${this.#output.style('green', '━'.repeat(full))}${this.#output.style('dim', '─'.repeat(size - full))}  ${count(done)} / ${count(total)} ${what}`;

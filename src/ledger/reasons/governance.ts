@@ -157,7 +157,8 @@ export const governanceFacts = {
       principal: prose('Who asked.'),
       kind: oneOf(['person', 'service', 'agent'], 'What it is.'),
       right: text('What it would have needed.'),
+      code: text('Why it was refused.'),
     },
-    example: { principal: 'deploy-agent', kind: 'agent', right: 'approve' },
+    example: { principal: 'deploy-agent', kind: 'agent', right: 'approve', code: 'agents_only_propose' },
   }),
 };

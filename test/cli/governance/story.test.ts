@@ -60,7 +60,7 @@ test(
     // It is done, watched and audited.
     const activated = await s.as('ada', 'contracts', 'activate', id, '--yes');
     const [, job = ''] = /Activated: job (\S+)\./.exec(activated.stdout) ?? [];
-    expect(activated.stderr).toContain('No worker serves governance.audit, governance.capability_enable');
+    expect(activated.stderr).toContain('No worker serves governance.audit, governance.change');
     expect(activated.stdout).toContain('100 → 200');
     await s.work();
     const watched = await writ(['jobs', 'watch', job], { env: s.env });

@@ -1,5 +1,6 @@
 /** `writ contracts activate`: has an approved change done; one governance job comes of it. */
 import type { Command } from 'commander';
+import { kindOf } from '../../../governance/steps.js';
 import { notBlank } from '../../command.js';
 import type { Session } from '../../connection.js';
 import { exitCodes } from '../../failure.js';
@@ -50,7 +51,7 @@ async function unservedKinds(db: Session, types: readonly string[]): Promise<str
   const rows = await db.rows<{ kind: string }>(
     `select k.kind from unnest($1::text[]) k(kind)
      where not exists (select from writ.v_queue_heartbeat h where h.freshness = 'fresh' and (h.kinds = '{}' or k.kind = any (h.kinds))) order by 1`,
-    [[...new Set([...types, 'audit'])].map((type) => `governance.${type}`)],
+    [[...new Set([...types, 'audit'].map(kindOf))]],
   );
   return rows.map(({ kind }) => kind);
 }

@@ -17,7 +17,9 @@ const put = (/** @type {string} */ key, /** @type {unknown} */ value) => flag({ 
 
 /** @type {Record<string, Kind>} */
 export const kinds = {
-  plain: { share: 44, ends: ['COMPLETED'], steps: change },
+  plain: { share: 22, ends: ['COMPLETED'], steps: change },
+  // A boundary after each of them: those in the database that follow one another have none.
+  parted: { share: 22, ends: ['COMPLETED'], steps: (n) => change(n).flatMap((step) => [step, soak('5ms')]) },
   signalled: {
     share: 6,
     ends: ['COMPLETED'],

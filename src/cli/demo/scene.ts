@@ -1,0 +1,120 @@
+/** What the story plays on: a shop with something to change, the people and programs around it, and a witness that Writ knows nothing about. */
+import { randomBytes } from 'node:crypto';
+import type { EmbeddedServer } from '../../database/embedded.js';
+import { WritRefusal } from '../../errors/index.js';
+import { Writ } from '../../writ.js';
+import type { Session } from '../connection.js';
+import { exitCodes, Failure } from '../failure.js';
+import { keepSecret } from '../secrets.js';
+import type { Crew } from './crew.js';
+import type { Shop } from './shop.js';
+import type { Stage } from './stage.js';
+
+export interface Scene {
+  readonly stage: Stage;
+  /** A superuser's session: to count, and to do what only an owner can. */
+  readonly db: Session;
+  readonly writ: Writ;
+  readonly cast: Cast;
+  readonly crew: Crew;
+  readonly shop: Shop;
+  /** Where the export goes. */
+  readonly folder: string;
+}
+
+export interface Cast {
+  /** Proposes on behalf of omar. */
+  readonly agent: Writ;
+  /** The login of the agent's program. */
+  readonly agentUrl: string;
+  /** Runs the shop. */
+  readonly omar: string;
+  /** Approves. */
+  readonly maria: string;
+  /** Has done what was approved. */
+  readonly deployer: string;
+}
+
+/** Each write of what applications read is a row here, whoever wrote it and whatever they say about it. */
+const witness = `
+  create schema demo;
+  create table demo.written (slot text not null, value jsonb);
+  create function demo.witness() returns trigger language plpgsql security definer set search_path = pg_catalog as $$
+  begin
+    if tg_table_name = 'capability' then
+      if new.lifecycle <> old.lifecycle then insert into demo.written values (new.capability_name, to_jsonb(new.lifecycle)); end if;
+    else
+      insert into demo.written values (new.scope || '#' || new.key, new.value);
+    end if;
+    return null;
+  end $$;
+  create trigger witness after update on writ_data.capability for each row execute function demo.witness();
+  create trigger witness after insert or update on writ_data.configuration for each row execute function demo.witness()`;
+
+export async function engage(writ: Writ, db: Session, server: EmbeddedServer, healthUrl: string): Promise<Cast> {
+  const { governance } = writ;
+  const omar = await governance.addPrincipal({ id: 'omar', kind: 'person', rights: ['propose', 'approve', 'activate', 'operate'] });
+  const maria = await governance.addPrincipal({ id: 'maria', kind: 'person' });
+  const deployer = await governance.addPrincipal({ id: 'deployer', kind: 'service' });
+  const key = await governance.addPrincipal({ id: 'agent', kind: 'agent', onBehalfOf: 'omar' });
+  await governance.put(
+    [
+      { capability_name: 'checkout', domain: 'shop' },
+      { scope: 'limits', owner_capability: 'checkout', values: { perMinute: 100, burst: 10 } },
+    ],
+    { as: omar },
+  );
+  await governance.putProbe(
+    { name: 'shop', capability: 'checkout', type: 'http', config: { url: healthUrl }, every_ms: 5_000 },
+    { as: omar },
+  );
+  await db.rows(witness);
+  const agentUrl = await loginOf('agent', db, server);
+  return { agent: await Writ.connect({ connectionString: agentUrl, actor: 'agent', key, max: 2 }), agentUrl, omar, maria, deployer };
+}
+
+/** A login as a program gets one: it may call gates, and is neither owner nor superuser. */
+async function loginOf(name: string, db: Session, server: EmbeddedServer): Promise<string> {
+  const password = randomBytes(18).toString('base64url');
+  await db.rows(`create role ${name} login password '${password}' in role dot_executor`);
+  const url = new URL(server.connectionString);
+  url.username = name;
+  url.password = password;
+  keepSecret(url.href);
+  return url.href;
+}
+
+/** What came of something that must not work: the code it was refused with, or that it was allowed. */
+export async function outcomeOf(call: Promise<unknown>): Promise<string> {
+  try {
+    await call;
+    return 'allowed';
+  } catch (error) {
+    if (!(error instanceof WritRefusal)) throw error;
+    return error.code;
+  }
+}
+
+export const refusedWith = (outcome: string): string => (outcome === 'allowed' ? outcome : `refused, ${outcome}`);
+
+/** Enough of a hash to compare it by eye. */
+export const short = (hash: string): string => hash.slice(0, 12);
+
+/** Nothing is eligible that would change what is ill. */
+export const untilHealthy = ({ governance }: Writ): Promise<void> =>
+  until('the shop to be found healthy', async () => (await governance.health()).system === 'HEALTHY');
+
+/** Polls a condition; a demo that hangs is worse than one that fails. */
+export async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
+  for (const giveUpAt = Date.now() + 25_000; !(await holds()); ) {
+    if (Date.now() > giveUpAt) {
+      throw new Failure(
+        exitCodes.failed,
+        'demo_failed',
+        `The demo waited for ${what} in vain.`,
+        'Run it again; on a busy machine it can take long.',
+      );
+    }
+    await new Promise((resume) => setTimeout(resume, 50));
+  }
+}
