@@ -59,14 +59,12 @@ test('others are told of it: facts of governance belong to their tenant', async 
   await s.done({ steps: [enable('checkout'), recordSignal('ROLLOUT')] });
   const seen: [string, string | undefined][] = [];
   const sources = new Set<string>();
-  for await (const { event } of s.writ.events({
-    types: ['governance.*', 'health.*'],
-    after: 'beginning',
-    tenant: 'default',
-    untilNow: true,
-  })) {
+  // What is told ends below every open transaction of the server, and others test beside this: the last fact may need a moment.
+  const told = s.writ.events({ types: ['governance.*', 'health.*'], after: 'beginning', tenant: 'default' });
+  for await (const { event } of told) {
     seen.push([event.type, event.tenantid]);
     sources.add(event.source.replace(/[^/]+$/, ''));
+    if (event.type === 'governance.audited') break;
   }
   expect(new Set(seen.map(([type]) => type))).toEqual(
     new Set([
