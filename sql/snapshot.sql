@@ -2305,8 +2305,10 @@ grant execute on function writ.fn_governance_tick(text,integer) to dot_executor;
 grant execute on function writ.fn_governance_tick(text,integer) to workflow_admin;
 
 -- function writ.fn_governed_approvals(p_runs uuid[]) returns jsonb
---   sql, stable, security definer; owner writ_owner; body 95f5009a4a8da75d64f277a4278043d4
+--   plpgsql, stable, security definer; owner writ_owner; body 3fc4d23024aaea9916ca0458d65ae887
 --   set search_path=pg_catalog, pg_temp
+--   set enable_seqscan=off
+--   set plan_cache_mode=force_generic_plan
 grant execute on function writ.fn_governed_approvals(uuid[]) to dot_executor;
 grant execute on function writ.fn_governed_approvals(uuid[]) to workflow_admin;
 
