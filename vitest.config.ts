@@ -8,17 +8,35 @@ if (pooler) {
   for (const one of tests.filter((test) => !test.pooler || test.pooler === pooler)) console.log(`  ${one.file}, “${one.test}”: ${one.why}`);
 }
 
+/** What registers itself with OpenTelemetry does so once for a whole process, so these files get one each. */
+const apart = ['test/telemetry/**/*.test.ts'];
+
+const each = {
+  setupFiles: pooler ? ['test/pooler/setup.ts'] : [],
+  testTimeout: 30_000,
+  hookTimeout: 60_000,
+  // Real processes on a busy machine: a second try tells noise from a fault, and the report names every test that needed one.
+  retry: process.env.CI === 'true' ? 1 : 0,
+};
+const exclude = [...configDefaults.exclude, ...(pooler ? files.map(({ file }) => file) : [])];
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts', 'examples/**/*.test.ts'],
-    exclude: [...configDefaults.exclude, ...(pooler ? files.map(({ file }) => file) : [])],
     globalSetup: ['test/server.ts'],
-    setupFiles: pooler ? ['test/pooler/setup.ts'] : [],
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
     maxWorkers: 3,
-    // Real processes on a busy machine: a second try tells noise from a fault, and the report names every test that needed one.
-    retry: process.env.CI === 'true' ? 1 : 0,
     reporters: ['default', ['json', { outputFile: process.env.WRIT_TEST_REPORT ?? '.cache/vitest.json' }]],
+    projects: [
+      // One after the other in the same processes: to load the sources again for every file takes longer than many files do.
+      {
+        test: {
+          ...each,
+          name: 'together',
+          include: ['test/**/*.test.ts', 'examples/**/*.test.ts'],
+          exclude: [...exclude, ...apart],
+          isolate: false,
+        },
+      },
+      { test: { ...each, name: 'apart', include: apart, exclude } },
+    ],
   },
 });

@@ -1,11 +1,13 @@
 // @ts-check
 /** The files that are derived from declarations, by path: guards, event types and reasons of receipts in sql/gates/, and reference pages. `npm run generate` writes them; a test compares. */
-import { program } from '../dist/cli/program.js';
+import { addAll, program } from '../dist/cli/program.js';
 import { readSchemaObjects } from '../dist/database/schema.js';
 import { registry } from '../dist/errors/index.js';
 import { diagram, guardSql, jobFacts, machines } from '../dist/machines/index.js';
 import { receiptReasonsSql, receiptsPage } from './receipts.mjs';
 import { telemetryPage } from './telemetry.mjs';
+
+await addAll();
 
 /** @returns {Record<string, string>} */
 export function generatedFiles() {

@@ -103,6 +103,9 @@ export function later(text: string): Moment {
   }
 }
 
+/** For options that may be given several times. */
+export const repeated = (text: string, before: readonly string[] = []): readonly string[] => [...before, text];
+
 export function notBlank(text: string): string {
   if (text.trim() !== '') return text;
   throw new InvalidArgumentError('It cannot be empty.');

@@ -2,7 +2,7 @@
 /** The command `writ`. Each command is a file in commands/; here is what they share: errors and exit codes. */
 import { CommanderError } from 'commander';
 import { exitCodes, explain } from './failure.js';
-import { program } from './program.js';
+import { addNamed, program } from './program.js';
 import { redact } from './secrets.js';
 
 function report(error: unknown): number {
@@ -21,6 +21,7 @@ function report(error: unknown): number {
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? exitCodes.fine : exitCodes.failed));
 
 try {
+  await addNamed(process.argv.slice(2));
   await program.parseAsync();
 } catch (error) {
   process.exitCode = report(error);

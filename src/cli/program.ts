@@ -1,30 +1,9 @@
-/** The command line as data: every command with its options. main.ts runs it; the reference page is generated from it. */
+/**
+ * The command line as data: every command with its options. main.ts runs it; the reference page is generated from it. A command is loaded when it
+ * is named, because all of them together take longer to load than most of them take to run.
+ */
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
-import { addCapabilities } from './commands/capabilities.js';
-import { addConsumers } from './commands/consumers.js';
-import { addContracts } from './commands/contracts/index.js';
-import { addDemo } from './commands/demo.js';
-import { addDev } from './commands/dev.js';
-import { addDoctor } from './commands/doctor.js';
-import { addEvents } from './commands/events/index.js';
-import { addFreeze } from './commands/freeze.js';
-import { addHealth } from './commands/health.js';
-import { addIncidents } from './commands/incidents.js';
-import { addJobs } from './commands/jobs/index.js';
-import { addLedger } from './commands/ledger/index.js';
-import { addMigrate } from './commands/migrate.js';
-import { addPrincipals } from './commands/principals.js';
-import { addProbes } from './commands/probes.js';
-import { addQueue } from './commands/queue/index.js';
-import { addRelay } from './commands/relay.js';
-import { addRuns } from './commands/runs/index.js';
-import { addSchedules } from './commands/schedules/index.js';
-import { addSettings } from './commands/settings.js';
-import { addSignals } from './commands/signals.js';
-import { addSubscriptions } from './commands/subscriptions.js';
-import { addWebhooks } from './commands/webhooks/index.js';
-import { addWorker } from './commands/worker.js';
 import { exitCodeHelp } from './failure.js';
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string };
@@ -40,30 +19,42 @@ export const program = new Command('writ')
   .showHelpAfterError('See --help.')
   .exitOverride();
 
-const commands = [
-  addDev,
-  addDemo,
-  addMigrate,
-  addWorker,
-  addQueue,
-  addRuns,
-  addContracts,
-  addJobs,
-  addCapabilities,
-  addHealth,
-  addProbes,
-  addSignals,
-  addIncidents,
-  addFreeze,
-  addPrincipals,
-  addSchedules,
-  addConsumers,
-  addSubscriptions,
-  addEvents,
-  addWebhooks,
-  addRelay,
-  addLedger,
-  addSettings,
-  addDoctor,
-];
-for (const add of commands) add(program);
+/** Every command by its name, in the order of the help. */
+const commands: Record<string, () => Promise<(program: Command) => void>> = {
+  dev: async () => (await import('./commands/dev.js')).addDev,
+  demo: async () => (await import('./commands/demo.js')).addDemo,
+  migrate: async () => (await import('./commands/migrate.js')).addMigrate,
+  worker: async () => (await import('./commands/worker.js')).addWorker,
+  queue: async () => (await import('./commands/queue/index.js')).addQueue,
+  runs: async () => (await import('./commands/runs/index.js')).addRuns,
+  contracts: async () => (await import('./commands/contracts/index.js')).addContracts,
+  jobs: async () => (await import('./commands/jobs/index.js')).addJobs,
+  capabilities: async () => (await import('./commands/capabilities.js')).addCapabilities,
+  health: async () => (await import('./commands/health.js')).addHealth,
+  probes: async () => (await import('./commands/probes.js')).addProbes,
+  signals: async () => (await import('./commands/signals.js')).addSignals,
+  incidents: async () => (await import('./commands/incidents.js')).addIncidents,
+  freeze: async () => (await import('./commands/freeze.js')).addFreeze,
+  principals: async () => (await import('./commands/principals.js')).addPrincipals,
+  schedules: async () => (await import('./commands/schedules/index.js')).addSchedules,
+  consumers: async () => (await import('./commands/consumers.js')).addConsumers,
+  subscriptions: async () => (await import('./commands/subscriptions.js')).addSubscriptions,
+  events: async () => (await import('./commands/events/index.js')).addEvents,
+  webhooks: async () => (await import('./commands/webhooks/index.js')).addWebhooks,
+  relay: async () => (await import('./commands/relay.js')).addRelay,
+  ledger: async () => (await import('./commands/ledger/index.js')).addLedger,
+  settings: async () => (await import('./commands/settings.js')).addSettings,
+  doctor: async () => (await import('./commands/doctor.js')).addDoctor,
+};
+
+/** Adds the command that the arguments name; all of them where none is named that there is, for the help. */
+export async function addNamed(args: string[]): Promise<void> {
+  const [name = ''] = program.parseOptions(args).operands;
+  const load = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (load) (await load())(program);
+  else await addAll();
+}
+
+export async function addAll(): Promise<void> {
+  for (const add of await Promise.all(Object.values(commands).map((load) => load()))) add(program);
+}

@@ -51,11 +51,33 @@ async function server(): Promise<string> {
   return (await embedded).connectionString;
 }
 
+/** What this process keeps of a server. A connection for each database made and each dropped would cost as much as the dropping does. */
+interface Kept {
+  readonly administrator: pg.Pool;
+  readonly template: Promise<string>;
+}
+
+const keptOf = new Map<string, Kept>();
+
+function kept(admin: string): Kept {
+  const before = keptOf.get(admin);
+  if (before) return before;
+  const administrator = new pg.Pool({ connectionString: admin, max: 1, allowExitOnIdle: true });
+  administrator.on('error', () => undefined); // a server that stops under it; the next statement says so
+  const made = { administrator, template: template(admin) };
+  keptOf.set(admin, made);
+  return made;
+}
+
 /** Ends the embedded server, if this process started one. */
 export async function stopTestServer(): Promise<void> {
   const running = embedded;
   embedded = undefined;
-  await (await running)?.stop();
+  const stopping = await running;
+  if (!stopping) return;
+  await keptOf.get(stopping.connectionString)?.administrator.end();
+  keptOf.delete(stopping.connectionString);
+  await stopping.stop();
 }
 
 const urlOf = (admin: string, database: string): string => {
@@ -75,7 +97,7 @@ async function asAdministrator<T>(url: string, use: (client: pg.Client) => Promi
 }
 
 /** A connection that has been closed here is on its way out there for a moment. Thrown out in it, its client would tell nobody but the process. */
-async function untilLeft(client: pg.Client, database: string): Promise<void> {
+async function untilLeft(client: pg.Pool, database: string): Promise<void> {
   for (let attempt = 0; attempt < 20; attempt++) {
     const { rows } = await client.query('select exists (select from pg_stat_activity where datname = $1) as yes', [database]);
     if (!rows[0].yes) return;
@@ -113,19 +135,15 @@ async function template(admin: string): Promise<string> {
   return name;
 }
 
-let templateName: Promise<string> | undefined;
-
 /** A fresh database with Writ installed and switched on. */
 export async function testDatabase(): Promise<TestDatabase> {
   const admin = await server();
-  templateName ??= template(admin);
-  const from = await templateName;
+  const { administrator, template } = kept(admin);
+  const from = await template;
   const name = `writ_test_${randomBytes(6).toString('hex')}`;
-  await asAdministrator(admin, async (client) => {
-    // Files are copied faster than written to the WAL, but with a checkpoint, which is cheap only where nothing is flushed.
-    const { rows } = await client.query(`select current_setting('fsync') = 'off' as unsafe`);
-    await client.query(`create database ${name} template ${from}${rows[0].unsafe ? ' strategy file_copy' : ''}`);
-  });
+  // Files are copied faster than written to the WAL, but with a checkpoint, which is cheap only where nothing is flushed.
+  const { rows } = await administrator.query(`select current_setting('fsync') = 'off' as unsafe`);
+  await administrator.query(`create database ${name} template ${from}${rows[0].unsafe ? ' strategy file_copy' : ''}`);
   const directConnectionString = urlOf(admin, name);
   const connectionString = urlOf(process.env.WRIT_TEST_POOLER_URL || admin, name);
   const pool = new pg.Pool({ connectionString, max: 2 });
@@ -163,10 +181,8 @@ export async function testDatabase(): Promise<TestDatabase> {
     drop: async () => {
       await Promise.all(connected.map((writ) => writ.close()));
       await pool.end();
-      await asAdministrator(admin, async (client) => {
-        await untilLeft(client, name);
-        await client.query(`drop database if exists ${name} with (force)`);
-      });
+      await untilLeft(administrator, name);
+      await administrator.query(`drop database if exists ${name} with (force)`);
     },
   };
 }

@@ -88,6 +88,7 @@ export function scene(): Scene {
   let writ: Writ;
   let bus: MemoryBus;
   let marks = 0;
+  const { WRIT_TEST_DATABASE_URL, WRIT_TEST_POOLER_URL } = process.env;
   // A server of its own: what is told is behind every open transaction of a server, whatever its database, and other tests hold some open.
   beforeAll(async () => {
     const line = process.env.WRIT_TEST_POSTGRES ?? '18';
@@ -97,7 +98,10 @@ export function scene(): Scene {
     process.env.WRIT_TEST_DATABASE_URL = server.connectionString;
     delete process.env.WRIT_TEST_POOLER_URL;
   });
-  afterAll(() => server?.stop());
+  afterAll(async () => {
+    Object.assign(process.env, { WRIT_TEST_DATABASE_URL }, WRIT_TEST_POOLER_URL && { WRIT_TEST_POOLER_URL }); // of whoever comes after
+    await server?.stop();
+  });
   beforeEach(async () => {
     db = await testDatabase();
     writ = await db.connect({ actor: 'test' });

@@ -54,8 +54,10 @@ test('never more than the limit of a key is held, whatever eight sessions do at 
         }
         for (const key of keys) held[key] = (held[key] ?? 0) - 1; // before the database hears of it, so that we never count too many
         const end = (n + number) % 4;
-        if (end < 2) done += Number((await succeed(s, answer)).done);
-        else await abort(s, answer, end === 2 ? 'transient' : 'released');
+        if (end < 2) {
+          const finished = Number((await succeed(s, answer)).done); // not in one line with the sum, which would be read before the wait
+          done += finished;
+        } else await abort(s, answer, end === 2 ? 'transient' : 'released');
       }
     }),
   );

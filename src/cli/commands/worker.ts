@@ -7,14 +7,14 @@ import type { ArtifactStore } from '../../queue/artifacts.js';
 import type { Duration } from '../../queue/duration.js';
 import type { HandledJob } from '../../queue/job.js';
 import { Writ } from '../../writ.js';
-import { contextOf, duration, wholeNumber } from '../command.js';
+import { contextOf, duration, repeated, wholeNumber } from '../command.js';
 import { listenUrl } from '../connection.js';
 import { explain, wrongUsage } from '../failure.js';
 import { importFile, stepTypesIn } from '../modules.js';
 import { type Output, oneLine, plural, span } from '../output.js';
 import { secretsAt, withSecrets } from '../secret-places.js';
 import { interruption } from '../signals.js';
-import { outside, repeated } from './ledger/session.js';
+import { outside } from './ledger/session.js';
 
 interface Options {
   readonly concurrency: number;

@@ -14,7 +14,6 @@ beforeEach(() => s.people());
 
 const nobody = '01999999-0000-7000-8000-000000000000';
 const run = (...args: string[]) => writ(args, { env: s.env });
-const proposed = async () => String((await s.jsonAs('robo', 'contracts', 'propose', s.file('launch.yaml', launch))).contractId);
 
 test('without a key nobody acts, and it says how to give one; a key is not an argument and is never printed', async () => {
   for (const args of [
@@ -40,7 +39,7 @@ test('without a key nobody acts, and it says how to give one; a key is not an ar
 });
 
 test('an agent that tries to approve, whoever asked for it, and one who has seen something else', async () => {
-  const id = await proposed();
+  const { id } = await s.proposed();
   const { hash } = await s.jsonAs<Preview>('ada', 'contracts', 'preview', id);
   const approve = (who: 'robo' | 'ops' | 'ada', seen = hash) => s.as(who, 'contracts', 'approve', id, '--yes', '--hash', seen);
   const agent = await approve('robo');
@@ -58,7 +57,7 @@ test('an agent that tries to approve, whoever asked for it, and one who has seen
 });
 
 test('where nobody can be asked, nothing is approved or activated, and --yes alone is not enough', async () => {
-  const id = await proposed();
+  const { id } = await s.proposed();
   const asked = await s.as('ada', 'contracts', 'approve', id);
   expect([asked.code, asked.stdout]).toEqual([
     1,
@@ -115,9 +114,7 @@ test('what hides itself in a title or a value is shown before somebody approves 
 });
 
 test('health, freezes, incidents and signals stand in the way, and say so', async () => {
-  const id = await proposed();
-  const { hash } = await s.jsonAs<Preview>('ada', 'contracts', 'preview', id);
-  for (const who of ['ada', 'bob'] as const) await s.as(who, 'contracts', 'approve', id, '--yes', '--hash', hash);
+  const { id } = await s.approved();
   const frozen = await s.as('ops', 'freeze', 'on', 'end of the year', '--until', '2h');
   expect(frozen.stdout).toMatch(/Nothing is activated from now on until .* UTC\. `writ freeze off/);
   const refused = await s.as('deployer', 'contracts', 'activate', id, '--yes');
@@ -146,9 +143,7 @@ test('health, freezes, incidents and signals stand in the way, and say so', asyn
 });
 
 test('a job that has not begun is cancelled with a reason; after that it is over', async () => {
-  const id = await proposed();
-  const { hash } = await s.jsonAs<Preview>('ada', 'contracts', 'preview', id);
-  for (const who of ['ada', 'bob'] as const) await s.as(who, 'contracts', 'approve', id, '--yes', '--hash', hash);
+  const { id } = await s.approved();
   const { jobId } = await s.jsonAs('deployer', 'contracts', 'activate', id, '--yes');
   const watching = start(['jobs', 'watch', String(jobId)], { env: s.env });
   await watching.saying(/PENDING/);
@@ -178,7 +173,7 @@ test('probes: put, asked, listed, removed; and those who may not', async () => {
 });
 
 test('a principal is disabled, gets another key, and a key file is never overwritten', async () => {
-  const id = await proposed();
+  const { id } = await s.proposed();
   expect((await run('principals', 'disable', 'ada')).code).toBe(0);
   expect((await s.as('ada', 'contracts', 'preview', id)).stderr).toContain('Nobody is known by this key.');
   const kept = await run('principals', 'put', 'ada', '--enable', '--new-key', '--key-file', s.keyOf('ada'));

@@ -1,8 +1,10 @@
 /** A database, a folder for keys and files, and commands that are run by somebody. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach } from 'vitest';
+import { parse } from 'yaml';
+import { type Contract, principal, type Writ } from '../../../src/index.js';
 import { type TestDatabase, testDatabase } from '../../../src/testing/index.js';
 import { type Ended, json, type Running, start, writ } from '../run.js';
 
@@ -15,6 +17,10 @@ export interface Scene {
   readonly keyOf: (who: Who) => string;
   /** Makes ops, ada, bob, robo (who acts for ops) and deployer, and checkout, search and limits. */
   people(): Promise<void>;
+  /** What robo has proposed, for ops: the launch of checkout. Past the command line, for tests that are about what comes after. */
+  proposed(): Promise<Contract>;
+  /** The same, approved by ada and bob. */
+  approved(): Promise<Contract>;
   file(name: string, text: string): string;
   as(who: Who, ...args: string[]): Promise<Ended>;
   jsonAs<T = Record<string, unknown>>(who: Who, ...args: string[]): Promise<T>;
@@ -43,11 +49,13 @@ export const things = `
 
 export function scene(): Scene {
   let db: TestDatabase;
+  let app: Writ;
   let folder: string;
   let env: Record<string, string>;
   let running: Running[];
   beforeEach(async () => {
     db = await testDatabase();
+    app = await db.connect();
     folder = mkdtempSync(join(tmpdir(), 'writ-governance-'));
     env = { DATABASE_URL: db.connectionString, FLAGS: folder };
     running = [];
@@ -59,6 +67,8 @@ export function scene(): Scene {
     await db.drop();
   });
   const keyOf = (who: Who) => join(folder, `${who}.key`);
+  const who = (id: Who) => principal(readFileSync(keyOf(id), 'utf8').trim());
+  const proposed = () => app.governance.contracts.propose(parse(launch), { as: who('robo') });
   const file = (name: string, text: string) => {
     const path = join(folder, name);
     writeFileSync(path, text);
@@ -77,9 +87,8 @@ export function scene(): Scene {
     keyOf,
     file,
     async people() {
-      const writ = await db.connect();
       const add = async (id: Who, kind: 'person' | 'service' | 'agent', more: object = {}) =>
-        writeFileSync(keyOf(id), await writ.governance.addPrincipal({ id, kind, ...more }), { mode: 0o600 });
+        writeFileSync(keyOf(id), await app.governance.addPrincipal({ id, kind, ...more }), { mode: 0o600 });
       await add('ops', 'person', { rights: ['propose', 'approve', 'activate', 'operate', 'break_glass'] });
       await Promise.all([
         add('ada', 'person'),
@@ -87,8 +96,14 @@ export function scene(): Scene {
         add('deployer', 'service'),
         add('robo', 'agent', { onBehalfOf: 'ops' }),
       ]);
-      const put = await writ_(['capabilities', 'put', '--file', file('things.yaml', things), '--key-file', keyOf('ops')]);
-      if (put.code !== 0) throw new Error(put.stderr);
+      await app.governance.put(parse(things), { as: who('ops') });
+    },
+    proposed,
+    async approved() {
+      const contract = await proposed();
+      const { hash } = await contract.preview({ as: who('ada') });
+      for (const each of ['ada', 'bob'] as const) await contract.approve({ as: who(each), hash });
+      return contract;
     },
     as: (who, ...args) => writ_([...args, '--key-file', keyOf(who)]),
     jsonAs: (who, ...args) => json([...args, '--key-file', keyOf(who)], { env }),

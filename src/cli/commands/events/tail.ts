@@ -4,14 +4,12 @@
  */
 import { type Command, InvalidArgumentError } from 'commander';
 import { everythingOfRuns } from '../../../outbox/follow.js';
-import { Writ } from '../../../writ.js';
-import { contextOf } from '../../command.js';
+import { contextOf, repeated } from '../../command.js';
 import { listenUrl, type Session } from '../../connection.js';
 import { wrongUsage } from '../../failure.js';
 import { lineOf } from '../../outbox/words.js';
 import { plural } from '../../output.js';
 import { interruption } from '../../signals.js';
-import { repeated } from '../ledger/session.js';
 
 interface Options {
   readonly type?: readonly string[];
@@ -47,6 +45,7 @@ export function addTail(events: Command): void {
       const { first, release } = interruption();
       const stop = new AbortController();
       void first.then(() => stop.abort());
+      const { Writ } = await import('../../../writ.js'); // whole, which the other commands of this group have no use for
       const writ = await Writ.connect({
         connectionString: connectionString(),
         max: 1,

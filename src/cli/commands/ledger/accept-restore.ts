@@ -2,13 +2,13 @@
 import type { Command } from 'commander';
 import { WritRefusal } from '../../../errors/index.js';
 import { parsePublicKey } from '../../../ledger/note.js';
-import { contextOf, notBlank } from '../../command.js';
+import { contextOf, notBlank, repeated } from '../../command.js';
 import { answersYes } from '../../confirm.js';
 import type { Session } from '../../connection.js';
 import { exitCodes, Failure, wrongUsage } from '../../failure.js';
 import { count, type Output, oneLine, plural } from '../../output.js';
 import { type Comparison, compare, fallsShort, said } from './comparison.js';
-import { ledgerOf, outside, places, repeated } from './session.js';
+import { ledgerOf, outside, places } from './session.js';
 
 interface Options {
   readonly to?: readonly string[];

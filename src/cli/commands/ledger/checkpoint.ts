@@ -6,11 +6,11 @@ import type { Command } from 'commander';
 import { WritError, WritRefusal } from '../../../errors/index.js';
 import type { Published } from '../../../ledger/checkpoints.js';
 import { type Duration, milliseconds } from '../../../queue/duration.js';
-import { type Context, contextOf, duration } from '../../command.js';
+import { type Context, contextOf, duration, repeated } from '../../command.js';
 import { exitCodes, explain, Failure, wrongUsage } from '../../failure.js';
 import { count, type Output, oneLine, plural } from '../../output.js';
 import { interruption } from '../../signals.js';
-import { ledgerOf, listed, places, privateKey, publicKeys, repeated } from './session.js';
+import { ledgerOf, listed, places, privateKey, publicKeys } from './session.js';
 
 interface Options {
   readonly key?: string;

@@ -6,13 +6,13 @@ import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import { WritRefusal } from '../../../errors/index.js';
 import { type Exported, folderReader } from '../../../ledger/exports.js';
-import { contextOf } from '../../command.js';
+import { contextOf, repeated } from '../../command.js';
 import { actor, type Session } from '../../connection.js';
 import { exitCodes, Failure } from '../../failure.js';
 import { unwritable } from '../../files.js';
 import { count, type Output, oneLine, plural } from '../../output.js';
 import { Progress } from '../../progress.js';
-import { ledgerOf, listed, publicKeys, repeated } from './session.js';
+import { ledgerOf, listed, publicKeys } from './session.js';
 import { check, show } from './verify.js';
 
 interface Options {

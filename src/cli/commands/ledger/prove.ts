@@ -16,11 +16,11 @@ import {
   verifyReceiptProof,
 } from '../../../ledger/proofs.js';
 import { nodeSha256 } from '../../../ledger/sha256.js';
-import { contextOf } from '../../command.js';
+import { contextOf, repeated } from '../../command.js';
 import { wrongUsage } from '../../failure.js';
 import { textOf, unwritable } from '../../files.js';
 import { count, type Output, oneLine } from '../../output.js';
-import { checkpoints, ledgerOf, listed, publicKeys, repeated } from './session.js';
+import { checkpoints, ledgerOf, listed, publicKeys } from './session.js';
 
 interface Options {
   readonly event?: string;

@@ -12,9 +12,6 @@ import { keepSecret } from '../../secrets.js';
 
 export const ledgerOf = (db: Session, by?: string): Ledger => new Ledger(inTurn(db), actor(by));
 
-/** For options that may be given several times. */
-export const repeated = (text: string, before: readonly string[] = []): readonly string[] => [...before, text];
-
 /** What was given, or else what the environment lists, with commas between. */
 export function listed(given: readonly string[] | undefined, variable: string): readonly string[] {
   if (given) return given;

@@ -10,12 +10,12 @@ import { nodeSha256 } from '../../../ledger/sha256.js';
 import { describe, type Verdict } from '../../../ledger/verdict.js';
 import type { Reader } from '../../../ledger/verification/log.js';
 import { verifyExport } from '../../../ledger/verify.js';
-import { contextOf } from '../../command.js';
+import { contextOf, repeated } from '../../command.js';
 import { inTurn } from '../../connection.js';
 import { exitCodes, wrongUsage } from '../../failure.js';
 import { count, type Output, oneLine } from '../../output.js';
 import { Progress } from '../../progress.js';
-import { checkpoints, listed, publicKeys, repeated } from './session.js';
+import { checkpoints, listed, publicKeys } from './session.js';
 
 interface Options {
   readonly key?: readonly string[];

@@ -5,13 +5,12 @@ import { WritError } from '../../../errors/index.js';
 import { endpointUrl, isPublic } from '../../../outbox/buses/addresses.js';
 import type { DestinationSettings, ListedDestination } from '../../../outbox/destinations.js';
 import { everythingOfRuns } from '../../../outbox/follow.js';
-import { contextOf, type Moment, moment, notBlank } from '../../command.js';
+import { contextOf, type Moment, moment, notBlank, repeated } from '../../command.js';
 import { exitCodes, Failure, wrongUsage } from '../../failure.js';
 import { confirmed, destinationsOf, nameOf, withActor, withName } from '../../outbox/destinations.js';
 import { placesOf, troubleWith } from '../../outbox/secrets.js';
 import { type Output, oneLine } from '../../output.js';
 import { moment as written } from '../../runs/words.js';
-import { repeated } from '../ledger/session.js';
 import { databaseNow } from '../runs/session.js';
 
 interface Options {
