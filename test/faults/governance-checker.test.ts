@@ -18,9 +18,9 @@ let client: pg.Client;
 let world: OutsideWorld;
 
 /** Where the orders begin with each kind: those that the damage is done to. */
-const places = { plain: 1, signalled: 3, outside: 5, refused: 11, withheld: 29, stuck: 31 };
+const places = { plain: 1, signalled: 3, outside: 5, refused: 11, withheld: 29, stuck: 31, parted: 33 };
 
-/** A job of each of some kinds, as a fault run would leave them: three end well, one is rolled back, one waits for a verdict, one could not be rolled back until a person had it tried again. */
+/** A job of each of some kinds, as a fault run would leave them: four end well, one is rolled back, one waits for a verdict, one could not be rolled back until a person had it tried again. */
 beforeAll(async () => {
   db = await testDatabase();
   client = new pg.Client({ connectionString: db.connectionString });
@@ -183,7 +183,7 @@ const damages: [what: string, sql: string][] = [
   ],
   [
     'wrong: steps are not what the log of the run says',
-    `delete from writ_data.run_event where run_id = ${runOf('plain')} and step_id = 's2' and event_type = 'StepCompleted'`,
+    `delete from writ_data.run_event where run_id = ${runOf('parted')} and step_id = 's2' and event_type = 'StepCompleted'`,
   ],
   [
     'wrong: the count of steps is not what the log of the run says',
@@ -191,7 +191,7 @@ const damages: [what: string, sql: string][] = [
   ],
   [
     'wrong: steps did not happen one after the other',
-    `update writ_data.run_event set run_seq = 1000 where run_id = ${runOf('plain')} and step_id = 's2' and event_type = 'StepCompleted'`,
+    `update writ_data.run_event set run_seq = 1000 where run_id = ${runOf('parted')} and step_id = 's2' and event_type = 'StepCompleted'`,
   ],
   [
     'wrong: a move is not in the table',

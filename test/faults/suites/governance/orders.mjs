@@ -18,8 +18,6 @@ const put = (/** @type {string} */ key, /** @type {unknown} */ value) => flag({ 
 /** @type {Record<string, Kind>} */
 export const kinds = {
   plain: { share: 22, ends: ['COMPLETED'], steps: change },
-  // A boundary after each of them: those in the database that follow one another have none.
-  parted: { share: 22, ends: ['COMPLETED'], steps: (n) => change(n).flatMap((step) => [step, soak('5ms')]) },
   signalled: {
     share: 6,
     ends: ['COMPLETED'],
@@ -75,6 +73,8 @@ export const kinds = {
       put(`refused-${n}`, 1),
     ],
   },
+  // A boundary after each of them: those in the database that follow one another have none.
+  parted: { share: 22, ends: ['COMPLETED'], steps: (n) => change(n).flatMap((step) => [step, soak('5ms')]) },
 };
 
 const bag = Object.entries(kinds).flatMap(([name, { share }]) => Array(share).fill(name));
