@@ -234,7 +234,12 @@ export const registry = {
     status: 404,
     retryable: false,
   },
-  job_terminal: { message: 'The job has ended.', remedy: 'Enqueue a new one.', status: 409, retryable: false },
+  job_terminal: {
+    message: 'The job has ended.',
+    remedy: 'Nothing changes it any more. Enqueue a new one, or propose a new change.',
+    status: 409,
+    retryable: false,
+  },
   job_busy: { message: 'The job kept moving while it was looked for.', remedy: 'Try again.', status: 409, retryable: true },
   dead_letter_not_found: {
     message: 'There is no open dead letter with this id.',

@@ -22,7 +22,7 @@ begin
     when c.template is not null then writ_data.refusal('invalid_transition', 'It is a template: its instances are activated.')
     when p_break_glass is not null and length(btrim(p_break_glass)) <= 10 then writ_data.refusal('reason_required', 'More than ten characters, for those who will ask.')
     when length(btrim(p_break_glass)) > 1000 or p_break_glass is not null and coalesce(p_signature, '') !~* '^[0-9a-f]{128}$' then writ_data.refusal('invalid_argument', 'Who breaks the glass signs for it, in 64 bytes in hexadecimal, with a reason of 1000 characters at most.')
-    when p_break_glass is null and c.status <> 'APPROVED' or p_break_glass is not null and c.status not in ('ELIGIBLE', 'APPROVED') then writ_data.refusal('invalid_transition', format('It is %s.', c.status)) end;
+    when p_break_glass is null and c.status <> 'APPROVED' or p_break_glass is not null and c.status not in ('ELIGIBLE', 'APPROVED') then writ_data.refusal('invalid_transition', format(case when c.status = 'ELIGIBLE' then 'It is %s: not enough have approved it.' when c.status in ('DRAFT', 'VALIDATED') then 'It is %s: it has to be submitted and approved first.' else 'It is %s.' end, c.status)) end;
   if answer is not null then
     return;
   elsif p_break_glass is not null then
