@@ -66,7 +66,7 @@ test('where nobody can be asked, nothing is approved or activated, and --yes alo
   const blind = await s.as('ada', 'contracts', 'approve', id, '--yes');
   expect([blind.code, blind.stdout, blind.stderr]).toEqual([2, '', expect.stringContaining('--yes needs --hash')]);
   const early = await s.as('deployer', 'contracts', 'activate', id, '--yes');
-  expect([early.code, early.stderr]).toEqual([1, expect.stringContaining('It is ELIGIBLE.')]);
+  expect([early.code, early.stderr]).toEqual([1, expect.stringContaining('It is ELIGIBLE: not enough have approved it.')]);
   expect((await s.as('deployer', 'contracts', 'activate', id)).stdout).toContain('Nothing was activated.');
 });
 
