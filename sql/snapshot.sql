@@ -2182,7 +2182,7 @@ grant execute on function writ.fn_change_begin(uuid,uuid,jsonb,jsonb,text) to do
 grant execute on function writ.fn_change_begin(uuid,uuid,jsonb,jsonb,text) to workflow_admin;
 
 -- function writ.fn_changes_apply(p_items jsonb, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 32aaa7982def7e7f45f7952cb8fed652
+--   plpgsql, volatile, security definer; owner writ_owner; body a7815be8413491c94a268c9d0fed4e9f
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
@@ -3103,7 +3103,7 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 --   plpgsql, volatile; owner writ_owner; body 1464f8fc65b9b594860df2a8d3c642de
 
 -- function writ_data.move_contracts(p_contracts uuid[], p_to text, p_reasons text[], p_actor text, p_at timestamp with time zone, p_jobs uuid[] DEFAULT NULL::uuid[]) returns void
---   plpgsql, volatile; owner writ_owner; body ed59cc3d04ce71907b1aec78a5f1b5e3
+--   plpgsql, volatile; owner writ_owner; body a9e724a98a31250ee01eb1fc2a8d0ef0
 
 -- function writ_data.move_governance_job(p_job uuid, p_path text[], p_event text, p_reason text, p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body 24005a6c5a0d09b93298db2293aec9b8
@@ -3266,7 +3266,7 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 --   sql, stable; owner writ_owner; body 3c6b41b0fe305b59d7791f95f7979f9d
 
 -- function writ_data.settle_audits(p_jobs uuid[], p_verdict text, p_reasons text[], p_checks jsonb[], p_evidence jsonb[], p_health jsonb[], p_resolved_by text, p_actor text, p_started timestamp with time zone, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body 635b3f429eed0f93ab4ce7a6f20f726e
+--   plpgsql, volatile; owner writ_owner; body 91620529b90be0ea1e73914dee9181d2
 
 -- function writ_data.settle_lease(p_lease writ_data.job_lease, p_may_remove boolean, p_ended uuid[], p_early integer, p_start_upto integer, p_at timestamp with time zone, OUT started_upto integer, OUT started uuid[]) returns record
 --   plpgsql, volatile; owner writ_owner; body 2787b015f3a1340032780559f44ee635

@@ -18,28 +18,28 @@ export interface Activation {
 export type Activate = (key: string, activation: Activation) => Promise<string>;
 
 export function activations(db: Queryable): Activate {
-  const coalescer = new Coalescer<{ readonly key: string; readonly json: string }, unknown>(
-    async (items) => {
-      const answers: unknown[] = [];
-      for (const key of new Set(items.map((item) => item.key))) {
-        const own = items.flatMap((item, place) => (item.key === key ? [{ place, json: item.json }] : []));
-        const made = await gate<unknown[]>(db, 'fn_contracts_activate($1, $2::text::jsonb)', [
-          key,
-          `[${own.map(({ json }) => json).join(',')}]`,
-        ]);
-        own.forEach(({ place }, n) => {
-          answers[place] = made[n];
-        });
-      }
-      return answers;
-    },
-    ({ json }) => json.length,
-  );
+  /** Of those who wait for an answer: what happens to the call of one principal is nothing to another. */
+  const byKey = new Map<string, { readonly coalescer: Coalescer<string, unknown>; open: number }>();
+  const begun = (key: string) => ({
+    coalescer: new Coalescer<string, unknown>(
+      (items) => gate<unknown[]>(db, 'fn_contracts_activate($1, $2::text::jsonb)', [key, `[${items.join(',')}]`]),
+      (item) => item.length,
+    ),
+    open: 0,
+  });
   return async (key, activation) => {
-    // The id of the job is chosen here: a call whose answer was lost is made again, and nothing happens twice.
-    const answer = await coalescer.add({ key, json: JSON.stringify({ ...activation, job: uuidv7() }) });
-    const refusal = refusalIn(answer);
-    if (refusal) throw refusal;
-    return (answer as { job_id: string }).job_id;
+    const own = byKey.get(key) ?? begun(key);
+    byKey.set(key, own);
+    own.open += 1;
+    try {
+      // The id of the job is chosen here: a call whose answer was lost is made again, and nothing happens twice.
+      const answer = await own.coalescer.add(JSON.stringify({ ...activation, job: uuidv7() }));
+      const refusal = refusalIn(answer);
+      if (refusal) throw refusal;
+      return (answer as { job_id: string }).job_id;
+    } finally {
+      own.open -= 1;
+      if (own.open === 0) byKey.delete(key);
+    }
   };
 }

@@ -12,7 +12,7 @@ import type { Activate } from './activations.js';
 import { type As, actorOf, type In } from './actor.js';
 import { glassHash } from './approvals.js';
 import { GovernanceJob, type JobsHost } from './jobs.js';
-import { type AnyStepType, type ChangeStep, filled, type StepType, stepsOf } from './steps.js';
+import { type AnyStepType, type ChangeStep, filled, readBy, type StepType, stepsOf } from './steps.js';
 
 export interface Proposal {
   readonly title: string;
@@ -224,7 +224,7 @@ export class Contract {
     for (const step of JSON.parse(String(row.steps)) as ChangeStep[]) {
       const type = this.#host.types.get(step.step_type) as StepType<unknown> | undefined;
       if (!type || step.target in read) continue;
-      read[step.target] = (await type.read(await type.inputOf(step), { tenant, signal: AbortSignal.timeout(30_000), secret })) ?? null;
+      read[step.target] = await readBy(type, step, { tenant, signal: AbortSignal.timeout(30_000), secret });
     }
     return read;
   }

@@ -11,7 +11,7 @@ import type { JobContext, WorkItem } from '../queue/worker/context.js';
 import { pass } from '../queue/worker/fault-points.js';
 import { ApprovalChecks } from './approvals.js';
 import { evidenceFrom, evidenceOf, type Probe } from './probes.js';
-import { type AnyStepType, type ChangeContext, type ChangeStep, inDatabase, type StepType } from './steps.js';
+import { type AnyStepType, type ChangeContext, type ChangeStep, inDatabase, readBy, type StepType } from './steps.js';
 
 export interface GovernanceHost {
   readonly db: Queryable;
@@ -121,6 +121,7 @@ export function governanceHandlers(host: GovernanceHost, types: readonly AnyStep
         return await apply(context);
       } catch (error) {
         if (!(error instanceof PermanentFailure) || error.code !== 'health_block') throw error;
+        if (monitored.size >= 10_000) monitored.clear();
         monitored.add(known);
       }
     }
@@ -194,7 +195,7 @@ export function governanceHandlers(host: GovernanceHost, types: readonly AnyStep
     const undoing = isUndo(said);
     const evidence = await evidenceFor(context, [said.target]);
     const given: ChangeContext = { tenant, effectKey: context.effectKey, signal: context.signal, secret: context.secret };
-    const readNow = async (step: ChangeStep) => (await type.read(await type.inputOf(step), given)) ?? null;
+    const readNow = (step: ChangeStep) => readBy(type, step, given);
     const begun = await begin(context, evidence, undoing ? {} : { [slotOf(said)]: await readNow(said) });
     await pass(undoing ? 'undo_begun' : 'change_begun', context.job.id);
     const step = begun.step ?? said;
@@ -220,7 +221,7 @@ export function governanceHandlers(host: GovernanceHost, types: readonly AnyStep
     const read: Record<string, unknown> = {};
     for (const step of steps) {
       const type = byType.get(step.step_type);
-      if (type) read[slotOf(step)] = (await type.read(await type.inputOf(step), { tenant, signal, secret })) ?? null;
+      if (type) read[slotOf(step)] = await readBy(type, step, { tenant, signal, secret });
       else if (!inDatabase.includes(step.step_type) && step.step_type !== 'soak')
         throw new WritRefusal('unknown_step_type', step.step_type);
     }

@@ -99,6 +99,21 @@ export interface AnyStepType extends Omit<StepType<never>, 'input' | 'inputOf'> 
   inputOf(step: ChangeStep): Promise<unknown>;
 }
 
+/** What stands where a step would change something. It goes into the database, which cannot hold every text that a program can. */
+export async function readBy(
+  type: StepType<unknown>,
+  step: ChangeStep,
+  context: Pick<ChangeContext, 'tenant' | 'signal' | 'secret'>,
+): Promise<unknown> {
+  const value = (await type.read(await type.inputOf(step), context)) ?? null;
+  const storable = (text: string) => text.isWellFormed() && !text.includes('\0');
+  JSON.stringify(value, (key, part: unknown) => {
+    if (storable(key) && (typeof part !== 'string' || storable(part))) return part;
+    throw new WritRefusal('invalid_text', `what the type ${type.type} has read at ${step.target}`);
+  });
+  return value;
+}
+
 /** Steps of these types that follow one another are done together, in one transaction, by one job of the queue. */
 export const inDatabase = ['capability_enable', 'capability_disable', 'config_update', 'signal_record'];
 

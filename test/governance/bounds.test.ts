@@ -2,7 +2,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
-import { configure, enable, principal } from '../../src/index.js';
+import { configure, defineStep, enable, principal } from '../../src/index.js';
 import { until } from '../races/sessions.js';
 import { codeOf } from '../runs/engine/scene.js';
 import { scene } from './scene.js';
@@ -76,4 +76,23 @@ test('the gate has the bounds of constraints too', async () => {
     expect(row?.answer.reason).toBe('invalid_contract');
   }
   expect(await codeOf(s.propose({ maxDuration: '1d' as const }))).toBeUndefined();
+});
+
+test.each([
+  ['a text', 'a\0b'],
+  ['a name', { 'a\0b': 1 }],
+  ['half a character', ['\ud800']],
+])('what a type reads and the database cannot hold is refused in words: %s', async (_, value) => {
+  const flag = defineStep<string>('flag', {
+    target: (key) => `flag:${key}`,
+    read: async () => value,
+    apply: async () => undefined,
+    revert: async () => undefined,
+  });
+  s.writ.governance.use(flag);
+  const contract = await s.propose({ scope: ['flag:a'], steps: [flag('a')] });
+  await expect(contract.preview({ as: s.keys.ada })).rejects.toMatchObject({
+    code: 'invalid_text',
+    detail: expect.stringContaining('flag:a'),
+  });
 });

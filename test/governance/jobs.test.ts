@@ -282,7 +282,9 @@ describe('watching', () => {
     expect(await codeOf(resolve(s.keys.ada))).toBe('own_contract');
     expect(await codeOf(resolve(s.keys.agent))).toBe('agents_only_propose');
     expect(await resolve(s.keys.bob)).toBe('COMPLETED');
-    expect(await s.sql('select status from writ.system_contracts')).toEqual([{ status: 'COMPLETED' }]);
+    expect(await s.sql('select status, audit_verdict, audit_reason from writ.system_contracts')).toEqual([
+      { status: 'COMPLETED', audit_verdict: 'PASS', audit_reason: 'looked at every graph' },
+    ]);
     await worker.stop();
   });
 });

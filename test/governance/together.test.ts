@@ -128,3 +128,24 @@ test('who cannot read what is outside activates nothing, and voids nothing', asy
   );
   expect(await s.sql('select status from writ.system_contracts')).toEqual([{ status: 'APPROVED' }]);
 });
+
+test('what a target does not take fails its own job, and no other that is done with it', async () => {
+  const one = await s.approved({ title: 'One', scope: ['checkout'], steps: [enable('checkout')] });
+  const other = await s.approved({ title: 'Other', scope: ['limits'], steps: [configure('limits', 'max', 7)] });
+  const jobs = [await one.activate({ as: s.keys.service }), await other.activate({ as: s.keys.service })];
+  await s.sql(
+    `alter table writ_data.capability add constraint checkout_is_closed check (capability_name <> 'checkout' or lifecycle = 'DISABLED')`,
+  );
+  const [claim] = (await s.sql(
+    `select writ.fn_job_claim_many('{governance.change}', 'external_worker', 'both', 30, 2, 2, null, false, gen_random_uuid(), false, '') as answer`,
+  )) as [{ answer: { lease_token: string; jobs: string[][] } }];
+  const items = claim.answer.jobs.map(([job]) => ({ job, token: claim.answer.lease_token }));
+  const [row] = await s.sql<{ answer: unknown[] }>(`select writ.fn_changes_apply($1::jsonb, 'both') as answer`, [JSON.stringify(items)]);
+  expect(row?.answer).toEqual([
+    { reason: 'invalid_contract', detail: expect.stringContaining('checkout_is_closed') },
+    { done: [expect.objectContaining({ slot: 'limits#max', after: 7 })] },
+  ]);
+  expect(await s.state()).toEqual({ ...before, 'limits#max': 7 });
+  expect(await jobs[0]?.get()).toMatchObject({ status: 'PENDING' });
+  expect(await jobs[1]?.get()).toMatchObject({ status: 'AUDIT_PENDING' });
+});

@@ -31,6 +31,8 @@ begin
       get stacked diagnostics v_code = message_text, v_detail = pg_exception_detail;
       v_answers[i.n] := case when v_code = 'already_committed' and exists (select from writ_data.job_execution e where e.job_id = i.job and e.lease_token = i.token and e.status in ('COMMITTED', 'DONE'))
         then jsonb_build_object('done', '[]'::jsonb) else jsonb_build_object('reason', v_code, 'detail', v_detail) end;
+    when integrity_constraint_violation or data_exception then -- what the target itself does not take, which no repetition changes; the others of this call are not concerned
+      v_answers[i.n] := jsonb_build_object('reason', 'invalid_contract', 'detail', left(sqlerrm, 1000));
     end;
   end loop;
   if v_jobs <> '{}' then

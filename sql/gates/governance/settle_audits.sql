@@ -16,7 +16,7 @@ begin
   )
   select array_agg(writ_data.governance_entry(s.tenant_id, concat('governance_job:', s.job), s.seq, case p_verdict when 'PASS' then 'accept' when 'FAIL' then 'refuse' else 'error' end, 'audit_verdict', jsonb_build_object('job_id', s.job, 'contract_id', s.contract_id, 'audit_id', s.audit, 'verdict', p_verdict,
       'why', left(s.reason, 1000), 'checks', s.checks::text, 'by', coalesce(p_resolved_by, p_actor), 'run_log_sha256', l.sha256), p_at)), jsonb_object_agg(s.job, jsonb_build_object('audit_id', s.audit, 'verdict', p_verdict)),
-    array_agg(s.job) filter (where s.kind = 'forward'), array_agg(s.contract_id) filter (where s.kind = 'forward'), array_agg('audited: ' || left(s.reason, 900)) filter (where s.kind = 'forward')
+    array_agg(s.job) filter (where s.kind = 'forward'), array_agg(s.contract_id) filter (where s.kind = 'forward'), array_agg(left(s.reason, 1000)) filter (where s.kind = 'forward')
   into v_entries, v_each, v_jobs, v_contracts, v_reasons from settled s
   cross join lateral (select encode(sha256(string_agg(convert_to(concat_ws('|', e.run_seq, e.event_type, e.step_id, e.logical_attempt, e.data::text), 'UTF8'), '\x0a' order by e.run_seq)), 'hex') as sha256 from writ_data.run_event e where e.run_id = s.run_id) l;
   perform writ_data.append_receipts(v_entries, p_at);
