@@ -141,7 +141,7 @@ if (ci || only) {
     }
     return vitest('.cache/vitest-pgbouncer.json', { files: only ? [] : throughPgbouncer, env: { WRIT_TEST_POOLER: 'pgbouncer' } });
   });
-  step('node-newest', `jobs and verification on Node ${newest}`, () => {
+  step('node-newest', `jobs, verification and contracts in TypeScript on Node ${newest}`, () => {
     const node = installNode(newest);
     if (!node) {
       console.log(`SKIPPED: the npm package node@${newest} could not be installed, so nothing was tested on Node ${newest}.`);
@@ -149,7 +149,13 @@ if (ci || only) {
     }
     return vitest('.cache/vitest-newest.json', {
       node,
-      files: ['test/queue/enqueue.test.ts', 'test/queue/worker.test.ts', 'test/queue/commit.test.ts', 'test/ledger/verify.test.ts'],
+      files: [
+        'test/queue/enqueue.test.ts',
+        'test/queue/worker.test.ts',
+        'test/queue/commit.test.ts',
+        'test/ledger/verify.test.ts',
+        'test/cli/governance/files.test.ts',
+      ],
     });
   });
   step('bench-ledger', 'the ledger, short form: figures, no judgement', () =>
