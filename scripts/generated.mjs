@@ -49,7 +49,7 @@ function statesPage() {
     const rows = machine.transitions.map((t) => `| ${t.from || '–'} | ${t.event} | ${t.to} | ${t.when ?? ''} |`);
     return `## ${machine.name}
 
-From ${machine.source}. Terminal: ${machine.terminal.join(', ')}.
+From ${machine.source}. Terminal: ${machine.terminal.join(', ') || 'none'}.
 
 \`\`\`mermaid
 ${diagram(machine)}

@@ -66,6 +66,42 @@ CREATE TRIGGER event_batch_is_written_once BEFORE DELETE OR UPDATE ON writ_data.
 comment on table writ_data.event_batch is 'One row per gate call that changed something. Who called what, shown by writ.command_run; and its facts, types[i] happened to subjects[first[i]..last[i]], shown one by one by writ.event_outbox.';
 comment on column writ_data.event_batch.run_leaves is 'The hashes of the run events that this call appended, run_seqs[i] of run_ids[i]: so they are sealed with it.';
 
+create table writ_data.governor_event ( -- owner writ_owner
+  governor_id uuid not null,
+  event_seq bigint not null,
+  at timestamp with time zone not null,
+  kind text not null,
+  mail_seq bigint,
+  from_state text,
+  state text not null,
+  added text,
+  constraint it_moves_as_the_table_says CHECK (((NOT (from_state IS DISTINCT FROM state)) OR ((((((((((((((((((((COALESCE(from_state, '-'::text) = '-'::text) AND (state = 'boot'::text)) OR ((COALESCE(from_state, '-'::text) = 'boot'::text) AND (state = 'stable'::text))) OR ((COALESCE(from_state, '-'::text) = 'boot'::text) AND (state = 'degraded'::text))) OR ((COALESCE(from_state, '-'::text) = 'stable'::text) AND (state = 'warning'::text))) OR ((COALESCE(from_state, '-'::text) = 'stable'::text) AND (state = 'intervening'::text))) OR ((COALESCE(from_state, '-'::text) = 'stable'::text) AND (state = 'refusing'::text))) OR ((COALESCE(from_state, '-'::text) = 'stable'::text) AND (state = 'degraded'::text))) OR ((COALESCE(from_state, '-'::text) = 'warning'::text) AND (state = 'stable'::text))) OR ((COALESCE(from_state, '-'::text) = 'warning'::text) AND (state = 'intervening'::text))) OR ((COALESCE(from_state, '-'::text) = 'warning'::text) AND (state = 'refusing'::text))) OR ((COALESCE(from_state, '-'::text) = 'warning'::text) AND (state = 'degraded'::text))) OR ((COALESCE(from_state, '-'::text) = 'intervening'::text) AND (state = 'stable'::text))) OR ((COALESCE(from_state, '-'::text) = 'intervening'::text) AND (state = 'warning'::text))) OR ((COALESCE(from_state, '-'::text) = 'intervening'::text) AND (state = 'refusing'::text))) OR ((COALESCE(from_state, '-'::text) = 'intervening'::text) AND (state = 'degraded'::text))) OR ((COALESCE(from_state, '-'::text) = 'refusing'::text) AND (state = 'stable'::text))) OR ((COALESCE(from_state, '-'::text) = 'refusing'::text) AND (state = 'degraded'::text))) OR ((COALESCE(from_state, '-'::text) = 'degraded'::text) AND (state = 'stable'::text))) OR ((COALESCE(from_state, '-'::text) = 'degraded'::text) AND (state = 'boot'::text)))))
+) partition by RANGE (at);
+CREATE TRIGGER governor_event_is_written_once BEFORE DELETE OR UPDATE ON writ_data.governor_event FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
+comment on table writ_data.governor_event is 'What governors have handled, in order. added: the event without what stands in the mailbox; null for what came from there and needed nothing else. By month.';
+
+create table writ_data.governor_mail ( -- owner writ_owner
+  governor_id uuid not null,
+  mail_seq bigint not null,
+  at timestamp with time zone not null,
+  arrival_seq bigint,
+  signal_id text,
+  content jsonb not null,
+  constraint a_signal_has_an_id CHECK (((arrival_seq IS NULL) = (signal_id IS NULL))),
+  constraint mail_has_a_size CHECK ((octet_length((content)::text) <= 262144))
+) partition by RANGE (at);
+CREATE TRIGGER governor_mail_is_written_once BEFORE DELETE OR UPDATE ON writ_data.governor_mail FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
+comment on table writ_data.governor_mail is 'What was sent to governors, in order, each once. By month.';
+
+create table writ_data.governor_settled ( -- owner writ_owner
+  governor_id uuid not null,
+  arrival_seq bigint not null,
+  receipt_id uuid not null,
+  at timestamp with time zone not null
+) partition by RANGE (at);
+CREATE TRIGGER governor_settled_is_written_once BEFORE DELETE OR UPDATE ON writ_data.governor_settled FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
+comment on table writ_data.governor_settled is 'Which receipt has settled which signal: one each. By month.';
+
 create table writ_data.job ( -- owner writ_owner
   job_id uuid not null,
   tenant_id text not null,
@@ -571,6 +607,25 @@ create table writ_data.dot_config ( -- owner writ_owner
   constraint number_is_within_bounds CHECK (((jsonb_typeof(value) <> 'number'::text) OR ((((value)::numeric >= minimum) AND ((value)::numeric <= maximum)) AND ((NOT whole) OR (((value)::numeric % (1)::numeric) = (0)::numeric)))))
 );
 
+create table writ_data.entitlement ( -- owner writ_owner
+  tenant_id text not null,
+  entitlement_id text not null,
+  status text not null,
+  tier text not null,
+  quota_limit bigint,
+  expires_at timestamp with time zone,
+  told_at timestamp with time zone,
+  put_by text not null,
+  put_at timestamp with time zone not null,
+  constraint an_end_is_on_the_calendar CHECK (((expires_at >= '1970-01-01 00:00:00+00'::timestamp with time zone) AND (expires_at < '9999-01-01 00:00:00+00'::timestamp with time zone))),
+  constraint entitlement_pkey PRIMARY KEY (tenant_id),
+  constraint quota_is_no_debt CHECK (((quota_limit >= 0) AND (quota_limit <= '9007199254740991'::bigint))),
+  constraint status_is_known CHECK ((status = ANY (ARRAY['ACTIVE'::text, 'INACTIVE'::text, 'EXPIRED'::text, 'CANCELLED'::text]))),
+  constraint tier_is_known CHECK ((tier = ANY (ARRAY['free'::text, 'starter'::text, 'professional'::text, 'enterprise'::text])))
+);
+comment on table writ_data.entitlement is 'What a tenant may have done for it. quota_limit: actions per month in UTC; null: without limit.';
+comment on column writ_data.entitlement.told_at is 'When the catalogue sent what stands here, by its own clock: what it sent before that is not taken any more.';
+
 create table writ_data.event_seal ( -- owner writ_owner
   segment bigint not null,
   from_xid xid8 not null,
@@ -752,6 +807,105 @@ create table writ_data.governance_step ( -- owner writ_owner
   constraint governance_step_pkey PRIMARY KEY (job_id, step_no)
 );
 comment on table writ_data.governance_step is 'A step of a governance job that has begun: what was found, how it is undone, and, when it is done, what was written. found and applied are slot → value; a value that is not there is JSON null.';
+
+create table writ_data.governor ( -- owner writ_owner
+  governor_id uuid not null,
+  tenant_id text not null,
+  sku_id text not null,
+  events bigint not null default 0,
+  receipts bigint not null default 0,
+  mail_done bigint not null default 0,
+  mail_at timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  last_at timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  state text,
+  inputs_hash bytea not null default '\x0000000000000000000000000000000000000000000000000000000000000000'::bytea,
+  due_at timestamp with time zone,
+  data jsonb not null default '{}'::jsonb,
+  waiting jsonb not null default '{}'::jsonb,
+  crashes timestamp with time zone[] not null default '{}'::timestamp with time zone[],
+  crash text,
+  created_by text not null,
+  created_at timestamp with time zone not null,
+  constraint governor_pkey PRIMARY KEY (governor_id),
+  constraint hash_has_its_size CHECK ((octet_length(inputs_hash) = 32)),
+  constraint one_governor_per_product_and_tenant UNIQUE (tenant_id, sku_id),
+  constraint state_is_known CHECK ((state = ANY (ARRAY['boot'::text, 'stable'::text, 'warning'::text, 'intervening'::text, 'refusing'::text, 'degraded'::text]))),
+  constraint tenant_and_product_are_names CHECK (((tenant_id ~ '^[A-Za-z0-9][A-Za-z0-9_.:@-]{0,99}$'::text) AND (sku_id ~ '^[A-Za-z0-9][A-Za-z0-9_.:@-]{0,99}$'::text)))
+) with (fillfactor=50);
+comment on table writ_data.governor is 'Where a governor is: its state, what it knows (data) and what waits (waiting: inserted and postponed events, timers). events is also its revision; mail_done says how far its mailbox has been read.';
+comment on column writ_data.governor.inputs_hash is 'SHA-256 over the hash before and the canonical JSON of the event, from 32 zero bytes on: in the receipts, so that an input that was removed shows.';
+comment on column writ_data.governor.due_at is 'When the first of its timers is due. Whoever drives looks at governor_due.';
+comment on column writ_data.governor.crashes is 'When deciding about its next event has failed within a minute; crash: how, the last time.';
+
+create table writ_data.governor_contract ( -- owner writ_owner
+  job_id uuid not null,
+  governor_id uuid not null,
+  action_id text not null,
+  attempt integer not null,
+  stops boolean not null,
+  constraint governor_contract_governor_id_fkey FOREIGN KEY (governor_id) REFERENCES writ_data.governor(governor_id),
+  constraint governor_contract_job_id_fkey FOREIGN KEY (job_id) REFERENCES writ_data.governance_job(job_id),
+  constraint governor_contract_pkey PRIMARY KEY (job_id)
+);
+comment on table writ_data.governor_contract is 'Governance jobs that carry an action out, or undo one, while their governor waits for them. stops: what is awaited is that it is rolled back.';
+
+create table writ_data.governor_due ( -- owner writ_owner
+  due_at timestamp with time zone not null,
+  governor_id uuid not null
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=1000);
+CREATE INDEX governor_due_by_time ON writ_data.governor_due USING btree (due_at);
+comment on table writ_data.governor_due is 'Governors that have to be looked at, now or later: something is in the mailbox, or a timer is due. One too many does no harm.';
+
+create table writ_data.governor_inbox ( -- owner writ_owner
+  governor_id uuid not null,
+  mails bigint not null default 0,
+  arrivals bigint not null default 0,
+  window_mail bigint not null default 0,
+  last_at timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  constraint governor_inbox_governor_id_fkey FOREIGN KEY (governor_id) REFERENCES writ_data.governor(governor_id),
+  constraint governor_inbox_pkey PRIMARY KEY (governor_id)
+) with (fillfactor=50);
+comment on table writ_data.governor_inbox is 'Counts what is put into a mailbox, signals (arrivals) by themselves, without a gap. window_mail: the first that can be within the last minute.';
+
+create table writ_data.governor_outage ( -- owner writ_owner
+  host text not null,
+  at timestamp with time zone not null,
+  spool_seq bigint not null,
+  tenant_id text not null,
+  sku_id text not null,
+  signal_id text not null,
+  merged_at timestamp with time zone not null,
+  constraint governor_outage_pkey PRIMARY KEY (host, at, spool_seq, tenant_id, sku_id, signal_id)
+);
+CREATE TRIGGER governor_outage_is_written_once BEFORE DELETE OR UPDATE ON writ_data.governor_outage FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
+comment on table writ_data.governor_outage is 'Signals that hosts could not take while the database was away, and have said so: they were never accepted. As each host has written them down.';
+
+create table writ_data.governor_policy ( -- owner writ_owner
+  governor_id uuid not null,
+  version integer not null,
+  policy_id text not null,
+  document jsonb,
+  hash bytea not null,
+  shadow boolean not null,
+  published_by text not null,
+  published_at timestamp with time zone not null,
+  constraint governor_policy_governor_id_fkey FOREIGN KEY (governor_id) REFERENCES writ_data.governor(governor_id),
+  constraint governor_policy_pkey PRIMARY KEY (governor_id, version),
+  constraint hash_has_its_size CHECK ((octet_length(hash) = 32)),
+  constraint policy_has_a_size CHECK ((octet_length((document)::text) <= 131072)),
+  constraint policy_is_a_name CHECK ((policy_id ~ '^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$'::text))
+);
+CREATE TRIGGER governor_policy_is_written_once BEFORE DELETE OR UPDATE ON writ_data.governor_policy FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
+comment on table writ_data.governor_policy is 'Versions of governor policies. None changes; one without a document says that the policy was withdrawn.';
+
+create table writ_data.governor_quota ( -- owner writ_owner
+  tenant_id text not null,
+  month text not null,
+  used bigint not null,
+  constraint governor_quota_pkey PRIMARY KEY (tenant_id, month),
+  constraint month_is_one CHECK ((month ~ '^[0-9]{4}-[0-9]{2}$'::text))
+);
+comment on table writ_data.governor_quota is 'Actions of a tenant in a month, in UTC. Grows with the first attempt at each, and never shrinks.';
 
 create table writ_data.incident ( -- owner writ_owner
   incident_id uuid not null,
@@ -1124,11 +1278,13 @@ create table writ_data.principal ( -- owner writ_owner
   added_by text not null,
   added_at timestamp with time zone not null,
   disabled_at timestamp with time zone,
+  permissions text[] not null default '{}'::text[],
   constraint agents_only_propose CHECK (((kind <> 'agent'::text) OR (rights <@ '{propose}'::text[]))),
   constraint an_agent_acts_for_somebody CHECK (((kind = 'agent'::text) = (on_behalf_of IS NOT NULL))),
   constraint keys_have_their_size CHECK (((octet_length(auth_sha256) = 32) AND (octet_length(public_key) = 32))),
   constraint kind_is_known CHECK ((kind = ANY (ARRAY['person'::text, 'service'::text, 'agent'::text]))),
   constraint only_persons_approve CHECK (((kind = 'person'::text) OR (NOT (rights && '{approve,break_glass}'::text[])))),
+  constraint permissions_are_names CHECK (((array_to_string(permissions, ''::text) !~ '[^A-Za-z0-9_.:/@-]'::text) AND (array_to_string(permissions, ' '::text) ~ '^([A-Za-z0-9][A-Za-z0-9_.:/@-]{0,99}( |$))*$'::text) AND (cardinality(permissions) <= 100))),
   constraint principal_is_a_name CHECK ((principal_id ~ '^[A-Za-z0-9][A-Za-z0-9_.@-]{0,99}$'::text)),
   constraint principal_on_behalf_of_fkey FOREIGN KEY (on_behalf_of) REFERENCES writ_data.principal(principal_id),
   constraint principal_pkey PRIMARY KEY (principal_id),
@@ -1136,6 +1292,7 @@ create table writ_data.principal ( -- owner writ_owner
 );
 comment on table writ_data.principal is 'Who acts. The database knows the hash of what authenticates a principal and the public key that its approvals are signed with; both come from one key, which it never sees.';
 comment on column writ_data.principal.tenant_id is 'Null: in every tenant.';
+comment on column writ_data.principal.permissions is 'What it may have done by a governor: names that the actions of policies require.';
 
 create table writ_data.probe ( -- owner writ_owner
   tenant_id text not null,
@@ -1509,7 +1666,21 @@ grant select on writ.dot_config to dot_executor;
 grant select on writ.dot_config to workflow_admin;
 grant select on writ.dot_config to writ_auditor;
 
--- view writ.event_outbox; owner writ_owner; source 46d9003c05787002eb57d898605a33d0eb76ed2243cc5a7f0bb30948d659ccd4
+-- view writ.entitlement; owner writ_owner; source d7823121065d5e14e360afbde129cd6b8230fb6e3e8c3931f6f2ebddb4f3a9ed
+--   tenant_id text
+--   entitlement_id text
+--   status text
+--   tier text
+--   quota_limit bigint
+--   quota_used bigint
+--   expires_at timestamp with time zone
+--   put_by text
+--   put_at timestamp with time zone
+grant select on writ.entitlement to dot_executor;
+grant select on writ.entitlement to workflow_admin;
+grant select on writ.entitlement to writ_auditor;
+
+-- view writ.event_outbox; owner writ_owner; source 7751681e1f9eb39fd76dfd2a76d2aa964322af1e235fe1375ae08b138acf7519
 --   id uuid
 --   event_domain text
 --   event_type text
@@ -1648,6 +1819,85 @@ grant select on writ.governance_jobs to writ_auditor;
 grant select on writ.governance_signals to dot_executor;
 grant select on writ.governance_signals to workflow_admin;
 grant select on writ.governance_signals to writ_auditor;
+
+-- view writ.governor; owner writ_owner; source 319fef3e5500f663aca4116521fedc6141a7119b5e833af28128275da122c4e9
+--   governor_id uuid
+--   tenant_id text
+--   sku_id text
+--   state text
+--   state_since timestamp with time zone
+--   causes jsonb
+--   refusals jsonb
+--   in_flight jsonb
+--   queued_actions integer
+--   over_threshold jsonb
+--   entitlement jsonb
+--   policy_version integer
+--   shadow boolean
+--   signals bigint
+--   buffered bigint
+--   postponed bigint
+--   in_mailbox bigint
+--   events bigint
+--   receipts bigint
+--   due_at timestamp with time zone
+--   timers jsonb
+--   last_at timestamp with time zone
+--   created_by text
+--   created_at timestamp with time zone
+--   policy_id text
+--   cooling jsonb
+--   awaiting_baseline jsonb
+--   attempts integer
+--   crash text
+--   mail_since timestamp with time zone
+grant select on writ.governor to dot_executor;
+grant select on writ.governor to workflow_admin;
+grant select on writ.governor to writ_auditor;
+
+-- view writ.governor_event; owner writ_owner; source 4d4db90aaf6ad648549403c60dd49a39b6ddc1c08ea97b05620413fee93cde3d
+--   tenant_id text
+--   sku_id text
+--   governor_id uuid
+--   event_seq bigint
+--   at timestamp with time zone
+--   kind text
+--   from_state text
+--   state text
+--   mail_seq bigint
+--   arrived_at timestamp with time zone
+--   arrival_seq bigint
+--   content jsonb
+--   added jsonb
+grant select on writ.governor_event to dot_executor;
+grant select on writ.governor_event to workflow_admin;
+grant select on writ.governor_event to writ_auditor;
+
+-- view writ.governor_outage; owner writ_owner; source 84bd39fb58dd61784e6d802d6d56ae322174eeb49329f8f4f382db44f1465dd5
+--   host text
+--   at timestamp with time zone
+--   spool_seq bigint
+--   tenant_id text
+--   sku_id text
+--   signal_id text
+--   merged_at timestamp with time zone
+grant select on writ.governor_outage to workflow_admin;
+grant select on writ.governor_outage to writ_auditor;
+
+-- view writ.governor_policy; owner writ_owner; source 417bd3e2f932dfef84a0309e6b3a7a47426c7eb97a07829072694e62104bdf2a
+--   tenant_id text
+--   sku_id text
+--   governor_id uuid
+--   version integer
+--   policy_id text
+--   shadow boolean
+--   document jsonb
+--   hash text
+--   published_by text
+--   published_at timestamp with time zone
+grant select on writ.governor_policy to dot_executor;
+grant select on writ.governor_policy to workflow_admin;
+grant select on writ.governor_policy to writ_auditor;
 
 -- view writ.incident; owner writ_owner; source 24e9481f459d4b3f8112399d03eb175de2e348f8690019c3cf5ae1c290fcfc2c
 --   incident_id uuid
@@ -1843,7 +2093,7 @@ grant select on writ.plan to dot_executor;
 grant select on writ.plan to workflow_admin;
 grant select on writ.plan to writ_auditor;
 
--- view writ.principal; owner writ_owner; source 43055d0cf2bf1deee7d6b481b97c4aafa5b1c7c7bbd68dbd87133c2dcdf12cbd
+-- view writ.principal; owner writ_owner; source 1d44fc0811dae6841fc817beaf4e1a6bd9d867cb41bf8372fadd586115739033
 --   principal_id text
 --   tenant_id text
 --   kind text
@@ -1853,6 +2103,7 @@ grant select on writ.plan to writ_auditor;
 --   added_by text
 --   added_at timestamp with time zone
 --   disabled_at timestamp with time zone
+--   permissions text[]
 grant select on writ.principal to dot_executor;
 grant select on writ.principal to workflow_admin;
 grant select on writ.principal to writ_auditor;
@@ -2251,6 +2502,12 @@ grant execute on function writ.fn_destination_put(text,text,text[],text,jsonb,ti
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_destination_set(text,text,text,text) to workflow_admin;
 
+-- function writ.fn_entitlement_put(p_key text, p_entitlement jsonb, p_tenant text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 1eeb00986f280474cfbb8fdbe273ef45
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_entitlement_put(text,jsonb,text) to dot_executor;
+grant execute on function writ.fn_entitlement_put(text,jsonb,text) to workflow_admin;
+
 -- function writ.fn_flags(p_ask jsonb) returns jsonb
 --   plpgsql, stable, security definer; owner writ_owner; body 33955a72274d0e659f5eb0613ebf2d5e
 --   set search_path=pg_catalog, pg_temp
@@ -2297,6 +2554,12 @@ grant execute on function writ.fn_governance_policy(text,integer) to writ_audito
 grant execute on function writ.fn_governance_policy_publish(text,jsonb,text) to dot_executor;
 grant execute on function writ.fn_governance_policy_publish(text,jsonb,text) to workflow_admin;
 
+-- function writ.fn_governance_stop(p_key text, p_contract_ids uuid[], p_reason text, p_signal_id uuid, p_tenant_id text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 143525376a1a64640641222440e21cce
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_governance_stop(text,uuid[],text,uuid,text) to dot_executor;
+grant execute on function writ.fn_governance_stop(text,uuid[],text,uuid,text) to workflow_admin;
+
 -- function writ.fn_governance_tick(p_actor text, p_limit integer DEFAULT 100) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 2d5cfa63fb2e6838cb1e14686ca6ab3f
 --   set search_path=pg_catalog, pg_temp
@@ -2319,6 +2582,106 @@ grant execute on function writ.fn_governed_approvals(uuid[]) to workflow_admin;
 --   set plan_cache_mode=force_generic_plan
 grant execute on function writ.fn_governed_read(uuid[]) to dot_executor;
 grant execute on function writ.fn_governed_read(uuid[]) to workflow_admin;
+
+-- function writ.fn_governor_ack(p_key text, p_tenant text, p_sku text, p_cause text, p_reason text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 0729a5ea4a6560421bcd4acc212d94a6
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_governor_ack(text,text,text,text,text) to dot_executor;
+grant execute on function writ.fn_governor_ack(text,text,text,text,text) to workflow_admin;
+
+-- function writ.fn_governor_act(p_key text, p_tenant text, p_sku text, p_id uuid, p_action_type text, p_parameters jsonb) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 320f16a3328eb8472b5d57215c2c436f
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_governor_act(text,text,text,uuid,text,jsonb) to dot_executor;
+grant execute on function writ.fn_governor_act(text,text,text,uuid,text,jsonb) to workflow_admin;
+
+-- function writ.fn_governor_check(p_tenants text[], p_recent boolean DEFAULT false) returns jsonb
+--   plpgsql, stable, security definer; owner writ_owner; body f308f407b31cc480f02dc14b4a5fa900
+--   set search_path=pg_catalog, pg_temp
+--   set enable_seqscan=off
+grant execute on function writ.fn_governor_check(text[],boolean) to dot_executor;
+grant execute on function writ.fn_governor_check(text[],boolean) to workflow_admin;
+
+-- function writ.fn_governor_crashed(p_governor_id uuid, p_rev bigint, p_error text, p_actor text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 074529e2ef46ca018baac93d8f21ecc7
+--   set search_path=pg_catalog, pg_temp
+--   set enable_seqscan=off
+grant execute on function writ.fn_governor_crashed(uuid,bigint,text,text) to dot_executor;
+grant execute on function writ.fn_governor_crashed(uuid,bigint,text,text) to workflow_admin;
+
+-- function writ.fn_governor_events(p_governor_id uuid, p_after bigint, p_limit integer) returns TABLE(event_seq bigint, document text)
+--   plpgsql, stable, security definer; owner writ_owner; body c0491b8bae6c077119bb0b9927f16f81
+--   set search_path=pg_catalog, pg_temp
+--   set enable_seqscan=off
+--   set enable_hashjoin=off
+--   set enable_mergejoin=off
+grant execute on function writ.fn_governor_events(uuid,bigint,integer) to workflow_admin;
+grant execute on function writ.fn_governor_events(uuid,bigint,integer) to writ_auditor;
+
+-- function writ.fn_governor_outage(p_host text, p_entries jsonb, p_from timestamp with time zone, p_to timestamp with time zone) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 3e01981a72cf25858b1caeca3c663b73
+--   set search_path=pg_catalog, pg_temp
+--   set enable_seqscan=off
+grant execute on function writ.fn_governor_outage(text,jsonb,timestamp with time zone,timestamp with time zone) to dot_executor;
+grant execute on function writ.fn_governor_outage(text,jsonb,timestamp with time zone,timestamp with time zone) to workflow_admin;
+
+-- function writ.fn_governor_policy(p_governor_id uuid, p_version integer) returns jsonb
+--   plpgsql, stable, security definer; owner writ_owner; body bb2da576ca74d5c0deb94acdcce7a7fd
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_governor_policy(uuid,integer) to dot_executor;
+grant execute on function writ.fn_governor_policy(uuid,integer) to workflow_admin;
+grant execute on function writ.fn_governor_policy(uuid,integer) to writ_auditor;
+
+-- function writ.fn_governor_policy_publish(p_key text, p_tenant text, p_sku text, p_policy_id text, p_document jsonb, p_hash text, p_shadow boolean) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body bcc21eb9578d610bd5411b1bcdb348db
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_governor_policy_publish(text,text,text,text,jsonb,text,boolean) to dot_executor;
+grant execute on function writ.fn_governor_policy_publish(text,text,text,text,jsonb,text,boolean) to workflow_admin;
+
+-- function writ.fn_governor_put(p_tenant text, p_sku text, p_actor text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body af1a0f30e3a0c77d3bc10ab4a8c00bc9
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_governor_put(text,text,text) to dot_executor;
+grant execute on function writ.fn_governor_put(text,text,text) to workflow_admin;
+
+-- function writ.fn_governor_report(p_governor_id uuid, p_content jsonb, p_governance_job uuid DEFAULT NULL::uuid, p_stops boolean DEFAULT false) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 18af4b2ccf15f1cc25588a06cc6e22c0
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_governor_report(uuid,jsonb,uuid,boolean) to dot_executor;
+grant execute on function writ.fn_governor_report(uuid,jsonb,uuid,boolean) to workflow_admin;
+
+-- function writ.fn_governor_tell(p_governors uuid[], p_content jsonb) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body dea7d9365abdfb967fb388d297e4d516
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_governor_tell(uuid[],jsonb) to dot_executor;
+grant execute on function writ.fn_governor_tell(uuid[],jsonb) to workflow_admin;
+
+-- function writ.fn_governor_tick(p_actor text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 54fc8ee30cc6cf879f560d9ca45a7e9b
+--   set search_path=pg_catalog, pg_temp
+--   set enable_seqscan=off
+grant execute on function writ.fn_governor_tick(text) to dot_executor;
+grant execute on function writ.fn_governor_tick(text) to workflow_admin;
+
+-- function writ.fn_governors_apply(p_turn jsonb, p_actor text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body a25d8ad43a9ce688cf60c2cb80c4e1e8
+--   set search_path=pg_catalog, pg_temp
+--   set plan_cache_mode=force_generic_plan
+--   set enable_seqscan=off
+--   set enable_hashjoin=off
+--   set enable_mergejoin=off
+grant execute on function writ.fn_governors_apply(jsonb,text) to dot_executor;
+grant execute on function writ.fn_governors_apply(jsonb,text) to workflow_admin;
+
+-- function writ.fn_governors_take(p_limit integer, p_mails integer, p_after timestamp with time zone DEFAULT '-infinity'::timestamp with time zone, p_ids uuid[] DEFAULT NULL::uuid[]) returns TABLE(id uuid, t text, s text, events bigint, receipts bigint, done bigint, last bigint, state text, hash text, due bigint, data text, waiting text, crashes integer, crash text, mails text, held text, taken_upto timestamp with time zone)
+--   plpgsql, volatile, security definer; owner writ_owner; body b5cb4633480f7e328f59b8abcbbab997
+--   set search_path=pg_catalog, pg_temp
+--   set plan_cache_mode=force_generic_plan
+--   set enable_seqscan=off
+--   set enable_hashjoin=off
+--   set enable_mergejoin=off
+grant execute on function writ.fn_governors_take(integer,integer,timestamp with time zone,uuid[]) to dot_executor;
+grant execute on function writ.fn_governors_take(integer,integer,timestamp with time zone,uuid[]) to workflow_admin;
 
 -- function writ.fn_health(p_tenant_id text DEFAULT 'default'::text) returns jsonb
 --   sql, stable, security definer; owner writ_owner; body b6a8f2f290612c58638d30cb0193a5d6
@@ -2595,7 +2958,7 @@ grant execute on function writ.fn_ledger_tick(text) to dot_executor;
 grant execute on function writ.fn_ledger_tick(text) to workflow_admin;
 
 -- function writ.fn_metrics() returns jsonb
---   plpgsql, stable, security definer; owner writ_owner; body bb91c110eed252d6b9766a20eb55b1de
+--   plpgsql, stable, security definer; owner writ_owner; body fb405b933b3c21f03e66924106519529
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 grant execute on function writ.fn_metrics() to dot_executor;
@@ -2634,6 +2997,12 @@ grant execute on function writ.fn_outbox_replay(text,uuid[],timestamp with time 
 grant execute on function writ.fn_outbox_take(text,text[],integer) to dot_executor;
 grant execute on function writ.fn_outbox_take(text,text[],integer) to workflow_admin;
 
+-- function writ.fn_permissions(p_tenant text, p_principals text[]) returns jsonb
+--   plpgsql, stable, security definer; owner writ_owner; body 78ed3df8bee2164c09c191b5707fb616
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_permissions(text,text[]) to dot_executor;
+grant execute on function writ.fn_permissions(text,text[]) to workflow_admin;
+
 -- function writ.fn_plan_register(p_document text, p_sha256 text, p_actor text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 9c5232aeb60a2d0fcce88a504ac34cae
 --   set search_path=pg_catalog, pg_temp
@@ -2641,7 +3010,7 @@ grant execute on function writ.fn_plan_register(text,text,text) to dot_executor;
 grant execute on function writ.fn_plan_register(text,text,text) to workflow_admin;
 
 -- function writ.fn_principal_put(p_principal jsonb, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body a600027708ac32d7122f8cc1105a6a78
+--   plpgsql, volatile, security definer; owner writ_owner; body c158cf64d3a6bc2a7ebfae3cf13f8397
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_principal_put(jsonb,text) to workflow_admin;
 
@@ -2685,6 +3054,12 @@ grant execute on function writ.fn_queue_worker_leave(text) to workflow_admin;
 --   plpgsql, volatile, security definer; owner writ_owner; body e62bc05a366fe1f0c8a8c6e344f72c7b
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_receipt_erase(uuid,text,text) to workflow_admin;
+
+-- function writ.fn_requests_rejected(p_host text, p_codes jsonb, p_from timestamp with time zone, p_to timestamp with time zone) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body ee54c2846a54cfa1c1014a7d3384a44f
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_requests_rejected(text,jsonb,timestamp with time zone,timestamp with time zone) to dot_executor;
+grant execute on function writ.fn_requests_rejected(text,jsonb,timestamp with time zone,timestamp with time zone) to workflow_admin;
 
 -- function writ.fn_rollback_retry(p_key text, p_job_id uuid) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body b0084f8f636bea35bcc276706dcab67a
@@ -2829,6 +3204,24 @@ grant execute on function writ.fn_setting_set(text,jsonb,text) to workflow_admin
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_signal_record(text,jsonb,text) to dot_executor;
 grant execute on function writ.fn_signal_record(text,jsonb,text) to workflow_admin;
+
+-- function writ.fn_signals_settled(p_items jsonb) returns jsonb
+--   plpgsql, stable, security definer; owner writ_owner; body 260b71767c6338dbc803f2bb77bd78e2
+--   set search_path=pg_catalog, pg_temp
+--   set enable_seqscan=off
+grant execute on function writ.fn_signals_settled(jsonb) to dot_executor;
+grant execute on function writ.fn_signals_settled(jsonb) to workflow_admin;
+grant execute on function writ.fn_signals_settled(jsonb) to writ_auditor;
+
+-- function writ.fn_signals_take(p_items json, p_actor text, p_wake boolean DEFAULT true) returns json
+--   plpgsql, volatile, security definer; owner writ_owner; body 313ab8eb1f98b25ff43c616564071005
+--   set search_path=pg_catalog, pg_temp
+--   set plan_cache_mode=force_generic_plan
+--   set enable_seqscan=off
+--   set enable_hashjoin=off
+--   set enable_mergejoin=off
+grant execute on function writ.fn_signals_take(json,text,boolean) to dot_executor;
+grant execute on function writ.fn_signals_take(json,text,boolean) to workflow_admin;
 
 -- function writ.fn_template_activate(p_key text, p_template_id uuid, p_params jsonb, p_content text, p_read jsonb DEFAULT '{}'::jsonb, p_id uuid DEFAULT NULL::uuid) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 8478e08cd3580cf0789d75e6d2dbecea
@@ -2989,6 +3382,9 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 -- function writ_data.enqueue_unlike(p_kind text, p_ids uuid[], p_inputs json, p_actor text, p_tenant_id text, p_priority smallint, p_atomic boolean, p_traces text[]) returns jsonb
 --   plpgsql, volatile; owner writ_owner; body c9f9f871cdcc09bdc957cf89c2f8b66e
 
+-- function writ_data.entitlement_of(p_tenant text) returns jsonb
+--   sql, stable; owner writ_owner; body 4bd70fadb292d8c932220c47b3b30db3
+
 -- function writ_data.event_document(b writ_data.event_batch) returns text
 --   sql, stable; owner writ_owner; body c83b09d2559d494dd13f93b256f2e448
 
@@ -3004,6 +3400,9 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 -- function writ_data.failed_step(p_run uuid) returns text
 --   plpgsql, stable; owner writ_owner; body 180e1ef231f3bea4d4ea67e35f7e5aa8
 --   set enable_seqscan=off
+
+-- function writ_data.fence_job(p_job_id uuid, p_actor text, p_at timestamp with time zone) returns boolean
+--   plpgsql, volatile; owner writ_owner; body fd63c312703df21bdbe2c81ea6fbc0d4
 
 -- function writ_data.fill(p_template jsonb, p_run uuid, p_plan integer, p_input jsonb, p_item jsonb) returns jsonb
 --   plpgsql, stable; owner writ_owner; body a445ba64d67512cc2b9971ba74e08cb8
@@ -3030,7 +3429,16 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 --   plpgsql, volatile; owner writ_owner; body e6e20bf65ac48822bd8b80bff4bb51df
 
 -- function writ_data.governed_tenant(p_type text, p_subject uuid) returns text
---   sql, stable; owner writ_owner; body 8e7b6cce1cd1ba8c714bcbb49e694d44
+--   sql, stable; owner writ_owner; body 34c23ec9f71a11c30a89bda748da55b2
+
+-- function writ_data.governor_bounds() returns jsonb
+--   sql, stable; owner writ_owner; body 87ad9c7fb153b9716a301339ee1ccdc1
+
+-- function writ_data.governor_effect(p_effect jsonb, p_actor text, p_at timestamp with time zone) returns void
+--   plpgsql, volatile; owner writ_owner; body 34a58089d77e65f2b900f55366ce2009
+
+-- function writ_data.governor_of(p_tenant text, p_sku text) returns writ_data.governor
+--   plpgsql, stable; owner writ_owner; body c2033d4d68512653a190dcf9ae481c5b
 
 -- function writ_data.health_block(p_tenant text, p_target text, p_evidence jsonb, p_max_age interval) returns text
 --   plpgsql, stable; owner writ_owner; body c2714f6ea23e60887a134f1617b66461
@@ -3043,6 +3451,9 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 
 -- function writ_data.house(p_calls jsonb) returns void
 --   plpgsql, volatile; owner writ_owner; body dadbee4587adacb0162deafffce2507d
+
+-- function writ_data.keep_governors(p_actor text, p_at timestamp with time zone) returns void
+--   plpgsql, volatile; owner writ_owner; body 2972648042d063a870c71511b92137cd
 
 -- function writ_data.keep_partitions(p_actor text, p_at timestamp with time zone) returns integer
 --   plpgsql, volatile; owner writ_owner; body 024bb098e49d4fcc73d67b9fc7901d8d
@@ -3080,6 +3491,9 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 
 -- function writ_data.look_up(p_ids uuid[], p_attempts smallint[], p_nos smallint[], p_answers text[]) returns text[]
 --   plpgsql, stable; owner writ_owner; body d3b7a43a96e71b003555cb531a241bcc
+
+-- function writ_data.make_governor_partition(p_month date) returns boolean
+--   plpgsql, volatile; owner writ_owner; body 18482e8a76b56a72d3abb1681e73dc5e
 
 -- function writ_data.make_partition(p_table text, p_day date) returns boolean
 --   plpgsql, volatile; owner writ_owner; body ec33505e0d38c73e919142a9f7c33a35
@@ -3169,13 +3583,19 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 --   plpgsql, volatile; owner writ_owner; body fb43a453a97ae52b02bb0702ddf9c203
 
 -- function writ_data.principal_of(p_key text) returns SETOF writ_data.principal
---   sql, stable; owner writ_owner; body f7a8bcf483c80922dcecc02770e37ffd
+--   sql, stable; owner writ_owner; body 5c2233e72b3df97e740a4ce424e31d37
 
 -- function writ_data.probes_of(p_tenant text, p_targets text[]) returns jsonb
 --   sql, stable; owner writ_owner; body b9b8a386fb5b6b04b315135f7119ad7e
 
+-- function writ_data.put_mail(p_governors uuid[], p_contents jsonb[], p_at timestamp with time zone) returns void
+--   plpgsql, volatile; owner writ_owner; body 95eaa81228f43cd1f51f7109cadeded1
+
 -- function writ_data.put_signal(p_tenant text, p_type text, p_scope text, p_decision text, p_reason text, p_expires_at timestamp with time zone, p_actor text, p_at timestamp with time zone, p_constraints jsonb DEFAULT NULL::jsonb) returns uuid
 --   plpgsql, volatile; owner writ_owner; body 58208838095c93eb083ef8e779268c67
+
+-- function writ_data.quota_of(p_tenant text, p_at timestamp with time zone) returns jsonb
+--   sql, stable; owner writ_owner; body 7c9188f608a3f533d4ac758db102ed95
 
 -- function writ_data.raise_alert(p_code text, p_severity text, p_tenant text, p_subject text, p_detail jsonb, p_actor text, p_at timestamp with time zone) returns boolean
 --   plpgsql, volatile; owner writ_owner; body b03f6910bd5df8f96f05f0ca2dc67495
@@ -3432,6 +3852,27 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 --   governance.audit.timeout_sec = 300
 --   governance.evidence_max_age_ms = 5000
 --   governance.rollback.health_gate = "observe"
+--   governor.action_ms = 500
+--   governor.attempts = 3
+--   governor.backoff_ms = [10000, 30000, 60000, 300000]
+--   governor.boot_ms = 30000
+--   governor.capacity = 1000
+--   governor.crashes = 10
+--   governor.entitlement_ms = 200
+--   governor.ping_every_ms = 60000
+--   governor.ping_ms = 1000
+--   governor.policy_ms = 300
+--   governor.receipt_slo_ms = 50
+--   governor.recheck_ms = 30000
+--   governor.recovery_max_ms = 3600000
+--   governor.recovery_ms = 120000
+--   governor.retention.events_days = 365
+--   governor.rollback_ms = 30000
+--   governor.storm_every_ms = 10000
+--   governor.storm_limit = 100
+--   governor.storm_retry_ms = 30000
+--   governor.storm_window_ms = 60000
+--   governor.transition_ms = 50
 --   ledger.retention.receipts_days = 365
 --   ledger.seal.rows = 10000
 --   ledger.sealing.enabled = true

@@ -1,4 +1,4 @@
-import { randomFillSync } from 'node:crypto';
+import { createHash, randomFillSync } from 'node:crypto';
 
 const buffer = Buffer.alloc(16 * 256);
 let offset = buffer.length;
@@ -42,4 +42,10 @@ export function uuidFloor(ms: number): string {
 /** The moment that the first 48 bits of a UUIDv7 name, in milliseconds. */
 export function uuidTime(uuid: string): number {
   return Number.parseInt(uuid.replace('-', '').slice(0, 12), 16);
+}
+
+/** A UUID in the form of version 4 that follows from a text: the same text, the same id. */
+export function uuidOf(text: string): string {
+  const hex = createHash('sha256').update(text).digest('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }

@@ -70,11 +70,11 @@ export function fromDatabase(error: unknown): unknown {
   return error;
 }
 
-/** Whether an error says that the connection is gone or does not answer, and so nothing about what the statement did. */
+/** Whether an error, the driver's or ours, says that the connection is gone or does not answer, and so nothing about what the statement did. */
 export function isConnectionLoss(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code } = error as Error & { code?: string };
-  if (code === 'WRITE_BUDGET_EXCEEDED') return true;
+  if (code === 'WRITE_BUDGET_EXCEEDED' || code === 'database_unreachable') return true;
   if (code && /^(08...|57P0[123]|ECONN(REFUSED|RESET|ABORTED)|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|ENOENT)$/.test(code)) return true;
   return /Connection terminated|connection is closed|not queryable|timeout exceeded when trying to connect|Client was closed/i.test(
     error.message,

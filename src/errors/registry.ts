@@ -3,8 +3,10 @@ import { buses } from './buses.js';
 import type { Entry } from './entry.js';
 import { evidence } from './evidence.js';
 import { governance } from './governance.js';
+import { governor } from './governor.js';
 import { installation } from './installation.js';
 import { ledger } from './ledger.js';
+import { policies } from './policies.js';
 import { receipts } from './receipts.js';
 import { runs } from './runs.js';
 import { secrets } from './secrets.js';
@@ -300,6 +302,8 @@ export const registry = {
   ...evidence,
   ...ledger,
   ...governance,
+  ...policies,
+  ...governor,
   ...runs,
   ...buses,
   ...secrets,

@@ -5,6 +5,7 @@
 import { mkdir, open, readFile, rename, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { WritError } from '../errors/index.js';
+import { type ExportedGovernor, eventsPerFile, fileOf, governorPath } from './governor-events.js';
 import type { DatabaseReader, LogHead } from './reader.js';
 import { nodeSha256 } from './sha256.js';
 import { tilePath, tileWidth, tileWidthAt } from './tiles.js';
@@ -23,6 +24,7 @@ export interface Exported {
   readonly logs: readonly LogHead[];
   readonly receipts: number;
   readonly segments: number;
+  readonly governors: readonly ExportedGovernor[];
 }
 
 export async function writeExport(
@@ -38,9 +40,11 @@ export async function writeExport(
     for (const what of ['hashes', 'jsonl', 'runs.jsonl'] as const) await copy(reader, folder, segmentPath(segment, what), true);
     options.progress?.({ log: 'sealed events', done: segment, of: last });
   }
+  const governors = options.events ? await reader.governors() : [];
+  for (const governor of governors) await writeGovernor(reader, folder, governor, options.progress);
   for (const { directory } of heads) await copy(reader, folder, `${directory}/checkpoint`, false);
   await copy(reader, folder, 'export.json', false);
-  return { logs: heads, receipts: heads.reduce((sum, { size }) => sum + size, 0), segments: last };
+  return { logs: heads, receipts: heads.reduce((sum, { size }) => sum + size, 0), segments: last, governors };
 }
 
 async function writeLog(
@@ -58,6 +62,21 @@ async function writeLog(
     for (let index = 0; tileWidthAt(level, index, size) > 0; index++) {
       await copy(reader, folder, `${directory}/${tilePath(level, index, tileWidthAt(level, index, size))}`, true);
     }
+  }
+}
+
+async function writeGovernor(
+  reader: DatabaseReader,
+  folder: string,
+  governor: ExportedGovernor,
+  progress?: (at: ExportProgress) => void,
+): Promise<void> {
+  const { tenant, sku, first, events } = governor;
+  for (let file = fileOf(first); file <= fileOf(events); file++) {
+    const done = Math.min(file * eventsPerFile, events);
+    const full = done === file * eventsPerFile;
+    await copy(reader, folder, governorPath(governor, file, full), full);
+    progress?.({ log: `governor ${tenant}/${sku}`, done, of: events });
   }
 }
 

@@ -4,8 +4,10 @@
  */
 import type { Queryable } from '../database/connection.js';
 import { readRows } from '../database/gate.js';
+import { canonicalize } from './canonical.js';
 import { systemLog } from './container.js';
-import { utf8 } from './text.js';
+import { type ExportedGovernor, eventsPerFile, fileOf, governorPath, headerOf, parseGovernorPath } from './governor-events.js';
+import { fromUtf8, utf8 } from './text.js';
 import { decodeBundle, encodeBundle, logFolder, tilePath, tileWidth, tileWidthAt } from './tiles.js';
 import type { Reader } from './verification/log.js';
 import { exportFormat } from './verification/manifest.js';
@@ -24,7 +26,7 @@ export interface LogHead {
 const ahead = 16;
 
 export interface ReaderOptions {
-  /** Whether sealed events belong to it. */
+  /** Whether sealed events, and those of governors, belong to it. */
   readonly events?: boolean;
   /** An export that may have what has been dropped here since. */
   readonly archive?: Reader;
@@ -35,6 +37,7 @@ export class DatabaseReader {
   readonly #options: ReaderOptions;
   #heads: Promise<LogHead[]> | undefined;
   #first: Promise<number> | undefined;
+  #governors: Promise<ExportedGovernor[]> | undefined;
   readonly #fetched = new Map<string, Promise<Map<number, Uint8Array>>>();
 
   constructor(db: Queryable, options: ReaderOptions = {}) {
@@ -80,11 +83,74 @@ export class DatabaseReader {
     return Number(row?.last ?? 0);
   }
 
+  /** The governors of these logs, and how many events each has: at least those whose receipts are covered, because they are counted after. */
+  governors(): Promise<ExportedGovernor[]> {
+    this.#governors ??= this.#readGovernors();
+    return this.#governors;
+  }
+
+  async #readGovernors(): Promise<ExportedGovernor[]> {
+    const logs = (await this.heads()).map(({ log }) => log);
+    const rows = await readRows(
+      this.#db,
+      `select g.governor_id::text as governor_id, g.tenant_id as tenant, g.sku_id as sku, g.events, e.event_seq as first, e.document is not null as whole
+       from writ.governor g cross join lateral writ.fn_governor_events(g.governor_id, 0, 1) e where g.tenant_id = any ($1) order by 2, 3`,
+      [logs],
+    );
+    return Promise.all(
+      rows.map(async ({ governor_id, tenant, sku, events, first, whole }) => {
+        const governor = { governor_id: String(governor_id), tenant: String(tenant), sku: String(sku), first: 1, events: Number(events) };
+        return Number(first) === 1 && whole ? governor : { ...governor, first: await this.#firstEvent(governor, Number(first)) };
+      }),
+    );
+  }
+
+  /** The first event of a file that is whole, here or in the archive, when months have been dropped here. */
+  async #firstEvent(governor: ExportedGovernor, here: number): Promise<number> {
+    if (await this.#governor(governor, 1)) return 1;
+    const last = fileOf(governor.events);
+    for (let file = fileOf(here); file <= last; file++) if (await this.#governor(governor, file)) return (file - 1) * eventsPerFile + 1;
+    return last * eventsPerFile + 1;
+  }
+
+  /** A file of a governor's events. */
+  async #governor(governor: ExportedGovernor, file: number): Promise<Uint8Array | null> {
+    const before = (file - 1) * eventsPerFile;
+    const n = Math.min(eventsPerFile, governor.events - before);
+    if (n < 1) return null;
+    const rows = await readRows(this.#db, 'select event_seq, document from writ.fn_governor_events($1, $2, $3)', [
+      governor.governor_id,
+      before,
+      n,
+    ]);
+    const here = rows.filter(({ event_seq, document }) => document !== null && Number(event_seq) <= before + n);
+    const missing = n - here.length;
+    const lines = here.map(({ document }) => canonicalize(JSON.parse(String(document))));
+    const archived = missing > 0 ? await this.#archived(governor, file, missing) : [];
+    return archived && utf8([headerOf(governor), ...archived, ...lines].map((line) => `${line}\n`).join(''));
+  }
+
+  /** What has been dropped is at the beginning: a file of the archive has it, perhaps one that was partial then. */
+  async #archived(governor: ExportedGovernor, file: number, n: number): Promise<string[] | null> {
+    for (const full of [true, false]) {
+      const found = await this.#options.archive?.(governorPath(governor, file, full));
+      const lines = found ? (fromUtf8(found) ?? '').split('\n').slice(1, -1) : [];
+      if (lines.length >= n) return lines.slice(0, n);
+    }
+    return null;
+  }
+
   /** The bytes of a file; null if an export would not have it. */
   async read(path: string): Promise<Uint8Array | null> {
     if (path === 'export.json') return utf8(JSON.stringify(await this.#description(), null, 2));
     const segment = /^events\/(\d{9,})\.(jsonl|hashes|runs\.jsonl)$/.exec(path);
     if (segment) return this.#options.events ? this.#segment(Number(segment[1]), segment[2] as 'jsonl') : null;
+    const events = parseGovernorPath(path);
+    if (events) {
+      const { tenant, sku, file, full } = events;
+      const governor = this.#options.events ? (await this.governors()).find((one) => one.tenant === tenant && one.sku === sku) : undefined;
+      return governor && full === file * eventsPerFile <= governor.events ? this.#governor(governor, file) : null;
+    }
     const head = (await this.heads()).find(({ directory }) => path.startsWith(`${directory}/`));
     if (!head) return null;
     const file = path.slice(head.directory.length + 1);
@@ -189,6 +255,7 @@ export class DatabaseReader {
       keys: keys.map(({ key }) => key),
       logs: heads.map(({ log, directory, epoch, size }) => ({ log, directory, epoch, size })),
       segments: last >= first ? { first, last } : null,
+      governors: this.#options.events ? await this.governors() : null,
     };
   }
 }

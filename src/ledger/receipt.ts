@@ -2,7 +2,7 @@
  * Receipts, and what they are made of. Ids, times and statuses are given, never made up here, so that the same event gives the same bytes
  * again. The one exception are the salts of erasable values, which have to be secret.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { isUuid } from '../database/uuid.js';
 import { WritRefusal } from '../errors/index.js';
 import { commitTo, type Erasable, replaceMarked, type StoredErasable } from './erasable.js';
@@ -77,9 +77,7 @@ export function receiptId(eventId: string, ordinal: number): string {
   const input = Buffer.alloc(20);
   input.write(eventId.replaceAll('-', ''), 'hex');
   input.writeUInt32BE(ordinal, 16);
-  const digest = createHash('sha256').update(input).digest();
-  digest[6] = ((digest[6] as number) & 0x0f) | 0x40;
-  digest[8] = ((digest[8] as number) & 0x3f) | 0x80;
-  const hex = digest.toString('hex', 0, 16);
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+  const hex = hash('sha256', input);
+  const variant = (Number.parseInt(hex.charAt(16), 16) & 0x3) | 0x8;
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant.toString(16)}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }

@@ -4,7 +4,7 @@
  * checkpoints are looked at when that is known.
  */
 import { WritRefusal } from '../errors/index.js';
-import { systemLog } from './container.js';
+import { type ReceiptContainer, systemLog } from './container.js';
 import { portableSha256, type Sha256 } from './merkle.js';
 import { openNote, originText, parseOrigin, parsePublicKey, publicKeyText, type VerifierKey } from './note.js';
 import { toHex } from './text.js';
@@ -26,6 +26,8 @@ export interface VerifyOptions {
   readonly sha256?: Sha256;
   /** Called after every 256 entries. */
   readonly progress?: (progress: Progress) => void;
+  /** Called with every receipt of every log but _system, in order, and with the entry that it stands in. */
+  readonly onReceipt?: (log: string, receipt: ReceiptContainer, entry: Uint8Array) => Promise<void> | undefined;
 }
 
 export async function verifyExport(reader: Reader, options: VerifyOptions): Promise<Verdict> {
@@ -38,7 +40,7 @@ export async function verifyExport(reader: Reader, options: VerifyOptions): Prom
     return { ok: false, deployment: null, problems: findings.problems, logs: [], notes: [] };
   }
   const context: LogContext = { reader, sha256: options.sha256 ?? portableSha256, findings, progress: options.progress };
-  return new Verification(manifest, keys, outside, context).run();
+  return new Verification(manifest, keys, outside, context, options.onReceipt).run();
 }
 
 class Verification {
@@ -47,19 +49,24 @@ class Verification {
   readonly #keys: VerifierKey[];
   readonly #outside: Outside;
   readonly #context: LogContext;
+  readonly #onReceipt: VerifyOptions['onReceipt'];
   readonly #walked = new Map<string, WalkedLog>();
 
-  constructor(manifest: Manifest, keys: VerifierKey[], outside: Outside, context: LogContext) {
+  constructor(manifest: Manifest, keys: VerifierKey[], outside: Outside, context: LogContext, onReceipt: VerifyOptions['onReceipt']) {
     this.#manifest = manifest;
     this.#keys = keys;
     this.#outside = outside;
     this.#context = context;
+    this.#onReceipt = onReceipt;
   }
 
   async run(): Promise<Verdict> {
     const { logs, deployment, segments } = this.#manifest;
     const { findings } = this.#context;
-    for (const log of logs) if (log.log !== systemLog) this.#walked.set(log.log, await walkLog(log, this.#context));
+    for (const log of logs) {
+      if (log.log === systemLog) continue;
+      this.#walked.set(log.log, await walkLog(log, this.#context, (receipt, _, entry) => this.#onReceipt?.(log.log, receipt, entry)));
+    }
     const system = new SystemLog(this.#walked, this.#keys, new Segments(segments, this.#context), this.#context);
     const exported = logs.find(({ log }) => log === systemLog);
     if (exported) {

@@ -55,6 +55,7 @@ const collections = {
   governanceJob: 'governance-jobs',
   signal: 'signals',
   incident: 'incidents',
+  governor: 'governors',
   worker: 'workers',
 } as const;
 

@@ -31,6 +31,7 @@ const kinds: readonly (readonly [prefix: string, kind: SourceKind])[] = [
   ['governance.', 'governanceJob'],
   ['health.signal', 'signal'],
   ['health.incident', 'incident'],
+  ['governor.', 'governor'],
 ];
 
 const kindOf = (type: string): SourceKind => kinds.find(([prefix]) => type.startsWith(prefix))?.[1] ?? 'worker';

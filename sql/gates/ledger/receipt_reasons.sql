@@ -42,5 +42,6 @@ insert into writ_data.receipt_reason (reason, statuses, terminal, description) v
   ('log_checkpoint', array['accept'], false, 'The tree of a tenant’s log at some size is noted, so that one signed checkpoint of _system covers it.'),
   ('key_added', array['accept'], false, 'Checkpoints are signed with a new key from now on.'),
   ('epoch_opened', array['accept'], false, 'A database that had been restored was accepted as it is, and its log goes on from there.'),
-  ('data_erased', array['accept'], false, 'Erasable values of a receipt were removed; their salted hashes stay in it and say nothing any more.')
+  ('data_erased', array['accept'], false, 'Erasable values of a receipt were removed; their salted hashes stay in it and say nothing any more.'),
+  ('requests_rejected', array['accept'], false, 'A listener has turned requests away that were no signals, unsigned or malformed; they are counted, and nothing of them is kept.')
 on conflict (reason) do update set statuses = excluded.statuses, terminal = excluded.terminal, description = excluded.description;

@@ -21,8 +21,8 @@ left join lateral (
   -- Whose a fact of governance is stands in the row that it is about; in subqueries, for a view may read those, and whoever asks it may not call what is internal.
   select case k.kind when 'contract' then 'system_contracts' when 'governance_job' then 'governance_jobs' when 'signal' then 'governance_signals' else k.kind end as of_table, k.kind || '/' as address, case k.kind
       when 'contract' then (select x.tenant_id from writ_data.contract x where x.contract_id = b.subjects[f.subject]) when 'governance_job' then (select x.tenant_id from writ_data.governance_job x where x.job_id = b.subjects[f.subject])
-      when 'signal' then (select x.tenant_id from writ_data.governance_signal x where x.signal_id = b.subjects[f.subject]) else (select x.tenant_id from writ_data.incident x where x.incident_id = b.subjects[f.subject]) end as tenant_id
-  from (select case when f.event_type like 'governance.contract%' then 'contract' when f.event_type like 'governance.%' then 'governance_job' when f.event_type like 'health.signal%' then 'signal' when f.event_type like 'health.incident%' then 'incident' end as kind) k
+      when 'signal' then (select x.tenant_id from writ_data.governance_signal x where x.signal_id = b.subjects[f.subject]) when 'governor' then (select x.tenant_id from writ_data.governor x where x.governor_id = b.subjects[f.subject]) else (select x.tenant_id from writ_data.incident x where x.incident_id = b.subjects[f.subject]) end as tenant_id
+  from (select case when f.event_type like 'governance.contract%' then 'contract' when f.event_type like 'governance.%' then 'governance_job' when f.event_type like 'health.signal%' then 'signal' when f.event_type like 'health.incident%' then 'incident' when f.event_type like 'governor.%' then 'governor' end as kind) k
   where k.kind is not null) g on true
 left join writ_data.event_type_registry t on t.event_type = f.event_type
 where coalesce(current_setting('writ.tenant', true), '') in ('', j.tenant_id, r.tenant_id, g.tenant_id);

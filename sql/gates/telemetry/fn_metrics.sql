@@ -1,5 +1,5 @@
 -- gate: workflow_admin, dot_executor, writ_auditor
--- The figures that src/telemetry/metrics.ts observes, by name: [[value, kind or status or destination or severity], ...]. It costs what waits, runs and is undelivered, and not what has ended. Where nothing is, it says 0, so that a
+-- The figures that src/telemetry/metrics.ts observes, by name: [[value, kind or status or destination or severity or state], ...]. It costs what waits, runs and is undelivered, and a look at every governor; not what has ended. Where nothing is, it says 0, so that a
 -- figure that falls to nothing is seen to. They are of all tenants, so with writ.tenant set there are none.
 create or replace function writ.fn_metrics() returns jsonb
   language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
@@ -30,5 +30,8 @@ begin
     'writ.outbox.undelivered', (select jsonb_agg(jsonb_build_array(d.undelivered, d.name)) from writ.destination d),
     'writ.outbox.dead_letters', (select jsonb_agg(jsonb_build_array(d.dead, d.name)) from writ.destination d),
     'writ.alerts.open', (select jsonb_agg(jsonb_build_array((select count(*) from writ_data.alert a where a.cleared_at is null and a.severity = s.severity), s.severity)) from unnest(array['P1', 'P2', 'P3']) s(severity)),
+    'writ.governors', (select jsonb_agg(jsonb_build_array(coalesce(g.n, 0), s.state)) from unnest(array['boot', 'stable', 'warning', 'intervening', 'refusing', 'degraded']) s(state)
+      left join (select coalesce(x.state, 'boot') as state, count(*) as n from writ_data.governor x group by 1) g using (state)),
+    'writ.governor.mailbox', jsonb_build_array(jsonb_build_array((select coalesce(sum(b.mails - g.mail_done), 0) from writ_data.governor g join writ_data.governor_inbox b using (governor_id)))),
     'writ.ledger.checkpoint_age', (select jsonb_build_array(jsonb_build_array(greatest(extract(epoch from v_now - c.at), 0))) from writ_data.ledger_checkpoint c where c.log_id = '_system' order by c.checkpoint_no desc limit 1));
 end $$;

@@ -189,6 +189,7 @@ export const actions = {
           'entitlement_withdrawn',
           'health_check_failed',
           'outage',
+          'late_result',
         ],
         'Why.',
       ),

@@ -15,12 +15,13 @@ export const refusingCauses = [
   'would_exceed_budget',
 ] as const;
 
-/** Why it is in safe mode; the last three need a person. */
+/** Why it is in safe mode; the last three need a person. `entitlement`: it could not be looked up. */
 export const degradedCauses = [
   'ledger',
   'iam',
   'policy',
   'slo',
+  'entitlement',
   'bootstrap',
   'outage',
   'action_timeout',

@@ -1,6 +1,6 @@
 /** What the ledger writes about itself, in the log _system. */
 import Type from 'typebox';
-import { hash, integer, oneOf, prose, text, uuid } from './fields.js';
+import { hash, integer, labels, moment, oneOf, prose, text, uuid } from './fields.js';
 import { ledgerFact } from './reason.js';
 
 const log = text('The log, by its tenant.');
@@ -90,6 +90,23 @@ export const ledgerFacts = {
       fields: 2,
       reason: 'The person asked for it.',
       actor: 'privacy@acme.example',
+    },
+  }),
+  requests_rejected: ledgerFact('requests', {
+    when: 'A listener has turned requests away that were no signals, unsigned or malformed; they are counted, and nothing of them is kept.',
+    context: {
+      host: text('The listener.'),
+      from: moment('Since when.'),
+      to: moment('Until when.'),
+      rejected: integer('How many.', 1),
+      codes: labels('How many with which code.'),
+    },
+    example: {
+      host: 'edge-1:4242',
+      from: '2026-01-25T14:31:00.000Z',
+      to: '2026-01-25T14:32:00.000Z',
+      rejected: 13,
+      codes: { signature_invalid: 12, body_parse_error: 1 },
     },
   }),
 };

@@ -39,7 +39,7 @@ export interface WalkedLog extends ExportedLog {
 /** Bundles that are being read at a time, the one that is walked included. */
 const ahead = 6;
 
-export type OnReceipt = (receipt: ReceiptContainer, index: number) => Promise<void> | undefined;
+export type OnReceipt = (receipt: ReceiptContainer, index: number, entry: Uint8Array) => Promise<void> | undefined;
 
 export async function walkLog(exported: ExportedLog, context: LogContext, onReceipt?: OnReceipt): Promise<WalkedLog> {
   const { findings } = context;
@@ -215,7 +215,7 @@ class Walk {
       );
     }
     this.#streams.set(stream, seq);
-    return onReceipt?.(receipt, index);
+    return onReceipt?.(receipt, index, entry);
   }
 
   async #compare({ level, index, hashes }: Tile): Promise<void> {

@@ -1,5 +1,6 @@
 /** export.json: what an export says is in it. Nothing in it is trusted; it only says where to look. */
 import { isCount, isObject } from '../container.js';
+import { type ExportedGovernor, isExportedGovernor } from '../governor-events.js';
 import { fromUtf8 } from '../text.js';
 import { logFolder } from '../tiles.js';
 
@@ -19,6 +20,8 @@ export interface Manifest {
   readonly keys: readonly string[];
   readonly logs: readonly ExportedLog[];
   readonly segments: { readonly first: number; readonly last: number } | null;
+  /** Governors whose events it has; null: they were left out. Exports of before there were any do not say. */
+  readonly governors?: readonly ExportedGovernor[] | null;
 }
 
 /** The manifest, or in a sentence why it is none. */
@@ -32,7 +35,7 @@ export function parseManifest(bytes: Uint8Array | null): Manifest | string {
   }
   if (!isObject(value) || value.format !== exportFormat)
     return `export.json is not of the format ${exportFormat}: a newer version of Writ may know it.`;
-  const { deployment, logs, segments } = value;
+  const { deployment, logs, segments, governors = null } = value;
   if (typeof deployment !== 'string' || deployment === '') return 'export.json names no deployment.';
   if (!Array.isArray(logs)) return 'export.json lists no logs.';
   const bad = logs.find((log) => !isExportedLog(log));
@@ -41,6 +44,8 @@ export function parseManifest(bytes: Uint8Array | null): Manifest | string {
   if (new Set(names).size !== names.length) return 'export.json lists a log twice.';
   if (segments !== null && !(isObject(segments) && isCount(segments.first) && isCount(segments.last)))
     return 'export.json does not say which segments it has.';
+  if (governors !== null && !(Array.isArray(governors) && governors.every(isExportedGovernor)))
+    return 'export.json does not say which governors it has.';
   return value as unknown as Manifest;
 }
 

@@ -1,5 +1,5 @@
 /**
- * One POST and its answer. Node's own http is used with an agent of its own, not fetch: fetch takes no `lookup`, so the address that is connected to could not be checked, and
+ * One POST, or GET, and its answer. Node's own http is used with an agent of its own, not fetch: fetch takes no `lookup`, so the address that is connected to could not be checked, and
  * it has no separate bound for connecting. Redirects are not followed, because a redirect leads where nobody has said that webhooks may go.
  */
 import type { Agent, ClientRequest, IncomingMessage } from 'node:http';
@@ -10,6 +10,8 @@ import { request as requestHttps, type Agent as SecureAgent } from 'node:https';
 const longestAnswer = 65_536;
 
 export interface Call {
+  /** POST unless given. */
+  readonly method?: 'GET' | 'POST';
   readonly url: URL;
   readonly agent: Agent | SecureAgent;
   readonly headers: Readonly<Record<string, string>>;
@@ -22,6 +24,8 @@ export interface Call {
 export interface Answer {
   readonly status: number;
   readonly retryAfter: string | undefined;
+  /** Left out where it was too long. */
+  readonly body?: Buffer;
 }
 
 /** Why there is no answer. */
@@ -43,7 +47,7 @@ export function post(call: Call): Promise<Answer> {
   return new Promise((answered, failed) => {
     const secure = call.url.protocol === 'https:';
     const request: ClientRequest = (secure ? requestHttps : requestHttp)(call.url, {
-      method: 'POST',
+      method: call.method ?? 'POST',
       agent: call.agent,
       headers: { ...call.headers, 'content-length': call.body.length },
     });
@@ -76,15 +80,17 @@ export function post(call: Call): Promise<Answer> {
     request.once('response', (incoming) => {
       response = incoming;
       const answer = { status: incoming.statusCode ?? 0, retryAfter: incoming.headers['retry-after'] };
+      const chunks: Buffer[] = [];
       let length = 0;
       incoming.on('data', (chunk: Buffer) => {
         length += chunk.length;
+        chunks.push(chunk);
         if (length <= longestAnswer) return;
         // The status has been said; the rest is not worth waiting for.
         end(() => answered(answer));
         request.destroy();
       });
-      incoming.once('end', () => end(() => answered(answer)));
+      incoming.once('end', () => end(() => answered({ ...answer, body: Buffer.concat(chunks) })));
       incoming.on('error', (error) => fail('the answer broke off', { cause: error }));
     });
     request.on('error', (error: NodeJS.ErrnoException) => fail(reasonOf(error), { cause: error }));

@@ -1,0 +1,22 @@
+-- gate: workflow_admin, dot_executor
+-- The governor of a tenant and product, made if there is none yet. Answers {governor_id, created}.
+create or replace function writ.fn_governor_put(p_tenant text, p_sku text, p_actor text) returns jsonb
+  language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  v_id uuid := (writ_data.governor_of(p_tenant, p_sku)).governor_id; v_now timestamptz := writ.now();
+begin
+  if v_id is not null then
+    return jsonb_build_object('governor_id', v_id, 'created', false);
+  elsif not writ_data.visible(p_tenant) then
+    return writ_data.refusal('TENANT_ACCESS_DENIED', p_tenant);
+  end if;
+  insert into writ_data.governor (governor_id, tenant_id, sku_id, created_by, created_at) values (writ_data.uuidv7(), p_tenant, p_sku, p_actor, v_now) on conflict do nothing returning governor_id into v_id;
+  if v_id is null then
+    return jsonb_build_object('governor_id', (writ_data.governor_of(p_tenant, p_sku)).governor_id, 'created', false);
+  end if;
+  insert into writ_data.governor_inbox (governor_id) values (v_id);
+  perform writ_data.put_mail(array[v_id], array[jsonb_build_object('kind', 'create', 'sku_id', p_sku, 'tenant_id', p_tenant, 'process_id', left(p_actor, 200), 'bounds', writ_data.governor_bounds())], v_now);
+  return jsonb_build_object('governor_id', v_id, 'created', true);
+exception when check_violation then
+  return writ_data.refusal('invalid_governor', format('%s and %s', p_tenant, p_sku));
+end $$;
