@@ -1,0 +1,111 @@
+/** What changes what is allowed: policies, entitlements, quotas, and time. While refusing, each is a reason to look whether what it refused for still stands. */
+import type { Refusal } from '../decision.js';
+import type { Permission } from '../events.js';
+import { fitsBudget } from './acts.js';
+import { whenBooting } from './health.js';
+import { isActive, move, refuse, usedOf } from './moves.js';
+import { policyViolation, type RefusingCause } from './refusals.js';
+import { entitlementLost } from './results.js';
+import { giveUp } from './rollbacks.js';
+import { type ContentOf, change, documentOf, given, own, start, type Turn, write } from './turn.js';
+
+type By = 'policy' | 'entitlement' | 'quota' | 'recheck';
+
+/** any: policy published, or withdrawn. */
+export function policy(turn: Turn, content: ContentOf<'policy'>) {
+  const isNew = takePolicy(turn, content);
+  if (turn.state === 'boot') whenBooting(turn);
+  if (turn.state === 'intervening') withdrawIfGone(turn);
+  else if (turn.state === 'refusing') reconsider(turn, 'policy', isNew);
+}
+
+/** Whether it is another one than before. Levels of types that it does not name could never clear again. */
+function takePolicy(turn: Turn, { policy: published, actor }: ContentOf<'policy'>): boolean {
+  const { policy: before, policy_version } = turn.data;
+  const isNamed = ([type]: [string, unknown]) => own(published?.document.when, type) !== undefined;
+  const named = <Value>(record: Readonly<Record<string, Value>>) => Object.fromEntries(Object.entries(record).filter(isNamed));
+  change(turn, { policy: published, over: named(turn.data.over), cooling: named(turn.data.cooling) });
+  if (!published) return false;
+  change(turn, { policy_version: published.version });
+  write(turn, 'policy_updated', 'accept', {
+    policy_id: published.document.policy_id,
+    previous_policy_version: policy_version || null,
+    current_policy_version: published.version,
+    policy_hash: published.hash,
+    actor,
+  });
+  return before === null || before.version !== published.version;
+}
+
+/** intervening: policy withdrawn. */
+function withdrawIfGone(turn: Turn) {
+  const action_type = turn.data.in_flight?.action_type as string;
+  if (own(documentOf(turn)?.actions, action_type)) return;
+  policyViolation(turn, 'policy_withdrawn', { action_type });
+  giveUp(turn, 'policy_withdrawn');
+  refuse(turn, 'policy_withdrawn', action_type);
+}
+
+/** any: entitlement changed. */
+export function entitlement(turn: Turn, { entitlement: current, quota: read }: ContentOf<'entitlement'>) {
+  change(turn, { entitlement: current, quota: read });
+  if (turn.state === 'boot') whenBooting(turn);
+  else if (turn.state === 'intervening' && !isActive(turn)) entitlementLost(turn);
+  else if (turn.state === 'refusing') reconsider(turn, 'entitlement');
+}
+
+/** any: quota changed. */
+export function quota(turn: Turn, { quota: read, limit }: ContentOf<'quota'>) {
+  const { entitlement: current } = turn.data;
+  change(turn, { quota: read, entitlement: current && { ...current, quota_limit: limit } });
+  if (turn.state === 'refusing') reconsider(turn, 'quota');
+}
+
+/** refusing: 30 s. */
+export function recheck(turn: Turn) {
+  reconsider(turn, 'recheck');
+  if (turn.state === 'refusing') start(turn, 'named:recheck', turn.data.bounds.recheck_ms);
+}
+
+/** refusing: policy, entitlement, quota, 30 s. */
+function reconsider(turn: Turn, by: By, isNewPolicy = false) {
+  const answers = turn.event.answers?.recheck;
+  if (answers) change(turn, { quota: answers.quota });
+  const { refusals } = turn.data;
+  const left = refusals.filter((refusal) => stands(turn, refusal, isNewPolicy));
+  if (left.length === refusals.length) return;
+  const [first] = left;
+  if (first) {
+    change(turn, { refusals: left });
+    return policyViolation(turn, first.cause as RefusingCause, given({ action_type: first.action_type }));
+  }
+  const cleared = [...new Set(refusals.map(({ cause }) => cause as RefusingCause))];
+  write(turn, 'violations_cleared', 'accept', { cleared, cleared_by: by });
+  move(turn, 'stable');
+}
+
+/** Whether it would be refused again. What only the policy can mend, another version of it may have mended. */
+function stands(turn: Turn, { cause, action_type }: Refusal, isNewPolicy: boolean): boolean {
+  const { entitlement: current, quota: read } = turn.data;
+  switch (cause) {
+    case 'entitlement_not_active':
+      return !isActive(turn);
+    case 'quota_exceeded': {
+      const limit = current?.quota_limit ?? null;
+      return limit !== null && usedOf(turn, read) >= limit;
+    }
+    case 'permission_denied': {
+      const answers = turn.event.answers?.recheck;
+      return !(isAllowed(answers?.permission) && isAllowed(answers?.inverse));
+    }
+    case 'would_exceed_budget': {
+      const document = documentOf(turn);
+      const rule = own(document?.actions, action_type ?? '');
+      return !isNewPolicy && !(document && rule && fitsBudget(turn, document, rule));
+    }
+    default:
+      return !isNewPolicy;
+  }
+}
+
+const isAllowed = (answer: Permission | undefined): boolean => answer !== undefined && 'allowed' in answer && answer.allowed;
