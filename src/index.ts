@@ -1,5 +1,6 @@
 export { type FileArtifactsOptions, fileArtifacts } from './artifacts/files.js';
 export { type S3ArtifactsOptions, s3Artifacts } from './artifacts/s3.js';
+export { type Authorizer, grantedPermissions, type PermissionAnswer, type PermissionQuestion } from './authorization/authorizer.js';
 export type { ConnectOptions } from './connect-options.js';
 export type { AnyConnection, Queryable } from './database/connection.js';
 export { type EmbeddedOptions, type EmbeddedServer, startEmbedded } from './database/embedded.js';
@@ -38,6 +39,21 @@ export {
   type StepTypeOptions,
   soak,
 } from './governance/steps.js';
+export { type ActionGiven, type ActionKind, defineAction } from './governor/actuators/handler.js';
+export { type GeneratorOptions, generateSignals } from './governor/generator.js';
+export type { DriveOptions, EntitlementChange, Governor, Governors, GovernorWork, SentSignal, Signalled } from './governor/governors.js';
+export {
+  contract,
+  definePolicy,
+  handler,
+  type PolicyAction,
+  type PolicyOptions,
+  policyHash,
+  type ThresholdOptions,
+  validatePolicy,
+  webhook,
+} from './governor/policy.js';
+export type { PolicyDocument as GovernorPolicyDocument } from './governor/policy-document.js';
 export type { Published } from './ledger/checkpoints.js';
 export { type Exported, type ExportProgress, verifyFolder } from './ledger/exports.js';
 export type { Ledger, Outside } from './ledger/ledger.js';

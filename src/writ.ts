@@ -9,6 +9,8 @@ import { isUuid } from './database/uuid.js';
 import { fromDatabase, WritError, WritRefusal } from './errors/index.js';
 import type { Contracts } from './governance/contracts.js';
 import { Governance, type GovernedWork } from './governance/governance.js';
+import { type DriveOptions, type Governor, Governors, type GovernorWork } from './governor/governors.js';
+import type { GovernorName } from './governor/taker.js';
 import { turnLedger } from './ledger/clockwork.js';
 import { Ledger } from './ledger/ledger.js';
 import type { Destinations } from './outbox/destinations.js';
@@ -53,6 +55,8 @@ export class Writ {
   readonly #outbox: Outbox;
   /** Changes that are approved, done, watched, undone and proved. */
   readonly governance: Governance;
+  /** State machines that decide about signals, one per tenant and product. */
+  readonly governors: Governors;
   /** Which jobs follow from which facts. */
   readonly consumers: Consumers;
   /** What workers may claim, for those that are limited. */
@@ -89,6 +93,7 @@ export class Writ {
     this.schedules = new Schedules(host);
     this.runs = new Runs({ ...host, authorize: options.authorizeSignal, writeBudgetMs: this.#writeBudgetMs, spool: options.spool });
     this.governance = new Governance({ ...host, key: options.key, listening, secrets: this.#secrets });
+    this.governors = new Governors({ db: this.#db, actor: this.#actor, key: options.key, listening });
     this.ledger = new Ledger(this.#db, this.#actor);
     this.#outbox = new Outbox(this.#db, this.#actor, listening);
     this.consumers = new Consumers(host, this.#actor);
@@ -233,14 +238,21 @@ export class Writ {
     return this.runs.start(plan, input as Input, options);
   }
 
+  /** The governor of a tenant and product; made, if there is none. */
+  governor(name: Partial<GovernorName> = {}): Promise<Governor> {
+    return this.governors.open(name);
+  }
+
   /** Starts a worker. It is stopped by its own `stop`, or by `close`. */
-  async work(handlers: readonly HandledJob[], options: WorkerOptions & GovernedWork = {}): Promise<Worker> {
+  async work(handlers: readonly HandledJob[], options: WorkerOptions & GovernedWork & GovernorWork = {}): Promise<Worker> {
     if (!this.#pools || !this.#options.connectionString) throw new WritError('connection_string_required');
     const governed = options.governance
       ? this.governance.handlers(this.#pools.transactions, options.governance === true ? [] : options.governance)
       : [];
-    const all = [...handlers, ...governed];
+    const { governor } = options;
+    const all = [...handlers, ...governed, ...(governor ? this.governors.handlers(this.contracts, governor) : [])];
     await Promise.all(all.map((handled) => this.#producer.register(handled.job)));
+    const driving = governor && (await this.governors.drive(this.#pools.transactions, governor === true ? {} : governor));
     const connection = { connectionString: this.#options.connectionString, application_name: 'writ worker' };
     const worker = new Worker(
       {
@@ -255,9 +267,11 @@ export class Writ {
           (workerId) => startQueuedRuns(this.#db, workerId),
           (workerId) => projectRuns(this.#db, workerId),
           (workerId) => turnLedger(this.#db, workerId),
+          ...(governor ? [(workerId: string) => this.governors.look(workerId)] : []),
           ...(options.governance ? [(workerId: string) => this.governance.look(this.#pools?.transactions, workerId)] : []),
         ],
         secrets: new StepSecrets(this.#db, this.#secrets),
+        onStopping: driving && (() => driving.stop()),
         onRunsEnded: (runIds) => this.runs.hear(runIds),
       },
       all,
@@ -266,6 +280,12 @@ export class Writ {
     this.#workers.add(worker);
     await detached(() => worker.start());
     return worker;
+  }
+
+  /** Drives governors in this process, without carrying their actions out: workers with `governor` do both. It is stopped by its own `stop`, or by `close`. */
+  drive(options: DriveOptions = {}): Promise<{ stop(): Promise<void> }> {
+    if (!this.#pools) throw new WritError('connection_string_required');
+    return this.governors.drive(this.#pools.transactions, options);
   }
 
   /** Starts a relay, which tells destinations what happens. It is stopped by its own `stop`, or by `close`. */
@@ -304,7 +324,7 @@ export class Writ {
     await Promise.allSettled(this.#calls);
     await this.#producer.idle();
     await this.runs.close();
-    await this.governance.close();
+    await Promise.all([this.governance.close(), this.governors.close()]);
     await this.#endPools();
   }
 

@@ -1,9 +1,12 @@
 /** Contracts: proposed, previewed, approved, activated. Every call is made as somebody. */
+import { randomUUID } from 'node:crypto';
+import { type AnyConnection, queryable } from '../database/connection.js';
 import { gate, readRows } from '../database/gate.js';
 import { isUuid, uuidv7 } from '../database/uuid.js';
 import { WritRefusal } from '../errors/index.js';
 import { canonicalize } from '../ledger/canonical.js';
 import type { ContractState } from '../machines/contract.js';
+import type { GovernanceJobState } from '../machines/governance-job.js';
 import { type Duration, milliseconds, seconds } from '../queue/duration.js';
 import type { JobKind } from '../queue/job.js';
 import { refuseSecrets } from '../secrets/redaction.js';
@@ -57,6 +60,30 @@ export interface ProposeOptions extends In {
   readonly id?: string;
   /** Kept as a draft: neither validated nor qualified yet. */
   readonly draft?: boolean;
+}
+
+export interface InstanceOptions extends As {
+  /** Of the instance: a UUID, so that a call that was not answered can be repeated. */
+  readonly id?: string;
+  /** A transaction of yours: it is activated when that commits. */
+  readonly db?: AnyConnection;
+}
+
+/** What became of a contract that was to be stopped. */
+export interface Stopped {
+  readonly contractId: string;
+  readonly jobId: string;
+  /** As it was when it was to be stopped. */
+  readonly status: GovernanceJobState;
+  /** It was under way, and is rolled back now. */
+  readonly stopped: boolean;
+}
+
+export interface StopOptions extends In {
+  readonly reason: string;
+  /** A UUID, so that a call that was not answered can be repeated. */
+  readonly signalId?: string;
+  readonly db?: AnyConnection;
 }
 
 export interface PreviewedStep {
@@ -169,23 +196,36 @@ export class Contract {
   }
 
   /** Of a template: has an instance done with these parameters, under the approval that the template has. */
-  async instantiate(params: Readonly<Record<string, unknown>>, options: As & { readonly id?: string } = {}): Promise<GovernanceJob> {
-    const { steps, affected_capabilities: scope } = (await this.get()) as { steps: ChangeStep[]; affected_capabilities: string[] };
+  async instantiate(params: Readonly<Record<string, unknown>>, options: InstanceOptions = {}): Promise<GovernanceJob> {
+    return (await this.instance(params))(options);
+  }
+
+  /** As `instantiate`, in two parts: everything is read now, and the instance is activated when what is answered here is called, in a transaction of yours if you like. */
+  async instance(
+    params: Readonly<Record<string, unknown>>,
+    { tenant }: { readonly tenant?: string } = {},
+  ): Promise<(options?: InstanceOptions) => Promise<GovernanceJob>> {
+    const {
+      steps,
+      affected_capabilities: scope,
+      tenant_id,
+    } = (await this.get()) as {
+      steps: ChangeStep[];
+      affected_capabilities: string[];
+      tenant_id: string;
+    };
+    if (tenant !== undefined && tenant_id !== tenant) throw new WritRefusal('contract_not_found', this.id);
     const content = canonicalize({ scope, steps: steps.map((step) => filled(step, params)) });
     refuseSecrets(content, 'a contract');
-    const { job_id } = await gate<{ job_id: string }>(
-      this.#host.db,
-      'fn_template_activate($1, $2::text::uuid, $3::text::jsonb, $4, $5::text::jsonb, $6::text::uuid)',
-      [
-        actorOf(this.#host, options).credential,
-        this.id,
-        JSON.stringify(params),
-        content,
-        JSON.stringify(await this.#read()),
-        options.id ?? uuidv7(),
-      ],
-    );
-    return new GovernanceJob(this.#host, job_id);
+    const read = JSON.stringify(await this.#read());
+    return async (options = {}) => {
+      const { job_id } = await gate<{ job_id: string }>(
+        options.db ? queryable(options.db) : this.#host.db,
+        'fn_template_activate($1, $2::text::uuid, $3::text::jsonb, $4, $5::text::jsonb, $6::text::uuid)',
+        [actorOf(this.#host, options).credential, this.id, JSON.stringify(params), content, read, options.id ?? uuidv7()],
+      );
+      return new GovernanceJob(this.#host, job_id);
+    };
   }
 
   /** Everything about it, by the names of the specification. */
@@ -289,6 +329,20 @@ export class Contracts {
       status: answer.status,
       ...(answer.status_reason !== undefined && { statusReason: answer.status_reason }),
     });
+  }
+
+  /** Stops what these contracts have had begun, and has it rolled back. What has come to rest stays as it is; contracts without a job are not in the answer. */
+  async stop(
+    ids: readonly string[],
+    { reason, signalId = randomUUID(), tenant = 'default', db, ...options }: StopOptions,
+  ): Promise<Stopped[]> {
+    refuseSecrets(reason, 'the reason');
+    const answer = await gate<{ contract_id: string; job_id: string; status: GovernanceJobState; stopped: boolean }[]>(
+      db ? queryable(db) : this.#host.db,
+      'fn_governance_stop($1, $2::text::uuid[], $3, $4::text::uuid, $5)',
+      [actorOf(this.#host, options).credential, `{${ids.join(',')}}`, reason, signalId, tenant],
+    );
+    return answer.map(({ contract_id, job_id, status, stopped }) => ({ contractId: contract_id, jobId: job_id, status, stopped }));
   }
 
   /** A contract that exists. */

@@ -28,6 +28,8 @@ export interface NewPrincipal {
   /** Of an agent: for whom it acts. */
   readonly onBehalfOf?: string;
   readonly rights?: readonly Right[];
+  /** What it may have done by a governor: names that the actions of policies require. None unless given. */
+  readonly permissions?: readonly string[];
   /** In one tenant only; in every one unless given. */
   readonly tenant?: string;
   /** What `newKey` made, where it has to be kept before it is valid; otherwise one is made here. */
@@ -36,6 +38,8 @@ export interface NewPrincipal {
 
 export interface PrincipalChange {
   readonly rights?: readonly Right[];
+  /** All of them from now on. */
+  readonly permissions?: readonly string[];
   /** What `newKey` made: the one before is no longer valid. */
   readonly key?: string;
   readonly disabled?: boolean;
@@ -162,14 +166,23 @@ export class Governance {
   }
 
   /** Adds a principal and answers its key, which is shown once. */
-  async addPrincipal({ id, kind, onBehalfOf, rights, tenant, key = newKey(id) }: NewPrincipal): Promise<string> {
-    await this.#putPrincipal({ principal_id: id, kind, on_behalf_of: onBehalfOf, rights, tenant, ...kept(id, key), new: true });
+  async addPrincipal({ id, kind, onBehalfOf, rights, permissions, tenant, key = newKey(id) }: NewPrincipal): Promise<string> {
+    await this.#putPrincipal({
+      principal_id: id,
+      kind,
+      on_behalf_of: onBehalfOf,
+      rights,
+      permissions,
+      tenant,
+      ...kept(id, key),
+      new: true,
+    });
     return key;
   }
 
-  /** Gives a principal other rights or another key, or says that it may no longer act. */
-  async changePrincipal(id: string, { rights, key, disabled }: PrincipalChange): Promise<void> {
-    await this.#putPrincipal({ principal_id: id, rights, disabled, ...(key !== undefined && kept(id, key)), new: false });
+  /** Gives a principal other rights, permissions or another key, or says that it may no longer act. */
+  async changePrincipal(id: string, { rights, permissions, key, disabled }: PrincipalChange): Promise<void> {
+    await this.#putPrincipal({ principal_id: id, rights, permissions, disabled, ...(key !== undefined && kept(id, key)), new: false });
   }
 
   async #putPrincipal(put: object): Promise<void> {

@@ -91,7 +91,7 @@ export async function* follow(host: FollowHost, options: FollowOptions = {}): As
         window = await (ahead ?? read(xid, batch));
       } catch (error) {
         ahead = undefined;
-        if (!isUnreachable(error) || untilNow) throw error;
+        if (!isConnectionLoss(error) || untilNow) throw error;
         onError?.(error);
         await sleep(pollMs / 2);
         continue;
@@ -122,9 +122,6 @@ export async function* follow(host: FollowHost, options: FollowOptions = {}): As
     await listener?.stop();
   }
 }
-
-/** Also as a gate's caller calls it. */
-const isUnreachable = (error: unknown): boolean => isConnectionLoss(error) || (error as { code?: string }).code === 'database_unreachable';
 
 function split(position: string): [string, string] {
   const [xid = '', batch = ''] = position.split('/');

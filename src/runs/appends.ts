@@ -84,7 +84,7 @@ export class Appends {
       if (this.#behind.has(kept.runId)) await this.#catchUp();
       return await this.#write(kept, this.#host.writeBudgetMs - (performance.now() - began));
     } catch (error) {
-      if (!this.#spool || !failOpen.includes(event.eventType) || !isOutage(error)) throw error;
+      if (!this.#spool || !failOpen.includes(event.eventType) || !isConnectionLoss(error)) throw error;
       await this.#spool.append(kept);
       this.#behind.set(kept.runId, ++this.#kept);
       return { spooled: true };
@@ -133,7 +133,7 @@ export class Appends {
     try {
       await inTime(this.merge(), this.#host.writeBudgetMs, 'the spool');
     } catch (error) {
-      if (isOutage(error)) throw error;
+      if (isConnectionLoss(error)) throw error;
     }
   }
 
@@ -143,7 +143,7 @@ export class Appends {
       await this.merge();
       this.#lastTrouble = '';
     } catch (error) {
-      if (isOutage(error) || String(error) === this.#lastTrouble) return;
+      if (isConnectionLoss(error) || String(error) === this.#lastTrouble) return;
       this.#lastTrouble = String(error);
       warn(error as WritError);
     }
@@ -161,8 +161,6 @@ export class Appends {
 function warn({ name, message, code, remedy }: WritError): void {
   process.emitWarning(message, { type: name, code, ...(remedy && { detail: remedy }) });
 }
-
-const isOutage = (error: unknown): boolean => isConnectionLoss(error) || (error as { code?: string }).code === 'database_unreachable';
 
 /** The gate says no and always will, or PostgreSQL cannot take what is in it. */
 function isForGood(error: unknown): error is Error & { code: string } {

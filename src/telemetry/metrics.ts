@@ -102,6 +102,12 @@ export const metrics = {
     description: 'How long a destination took for what it was given at once.',
     attributes: [destination],
   },
+  'writ.governor.signals': {
+    instrument: 'counter',
+    unit: '{signal}',
+    description: 'Signals that governors driven by this process have settled: accept, refuse or error.',
+    attributes: ['writ.outcome'],
+  },
   // What is in the database: of connections with `observe` only.
   'writ.queue.ready': { instrument: 'observable gauge', unit: '{job}', description: 'Jobs that can be claimed now.', attributes: [kind] },
   'writ.queue.waiting': {
@@ -158,6 +164,18 @@ export const metrics = {
     unit: '{alert}',
     description: 'Alerts that nobody has cleared.',
     attributes: ['writ.alert.severity'],
+  },
+  'writ.governors': {
+    instrument: 'observable gauge',
+    unit: '{governor}',
+    description: 'Governors, by the state they are in.',
+    attributes: ['writ.governor.state'],
+  },
+  'writ.governor.mailbox': {
+    instrument: 'observable gauge',
+    unit: '{event}',
+    description: 'What was sent to governors and has not been handled.',
+    attributes: [],
   },
   'writ.ledger.checkpoint_age': {
     instrument: 'observable gauge',

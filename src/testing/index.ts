@@ -13,6 +13,7 @@ import type { HandledJob } from '../queue/job.js';
 import type { WorkerOptions } from '../queue/worker/options.js';
 import { Writ } from '../writ.js';
 
+export { Simulation, type SimulationOptions, type World } from '../governor/simulation.js';
 export { type FaultHook, type FaultPoint, faultPoints, onFaultPoint } from '../queue/worker/fault-points.js';
 
 export interface TestClock {

@@ -34,6 +34,7 @@ async function populate(): Promise<Record<'acme' | 'globex', Jobs>> {
     await run(tenant);
     await told(tenant);
     await governed(tenant);
+    await governor(tenant);
     await gates.call('fn_tenant_weight_set', { tenant_id: tenant, weight: 2, actor: 'test' });
   }
   for (const tenant of tenants) jobs[tenant].queued = await gates.enqueue({ tenant, key: 'queued' });
@@ -74,6 +75,19 @@ async function governed(tenant: string): Promise<void> {
   );
   await gates.db.query(
     `insert into writ_data.probe (tenant_id, name, capability, type, config, every_ms, timeout_ms, put_by, put_at) values ($1, 'p', 'c', 'http', '{}', 1000, 1000, 'test', now())`,
+    [tenant],
+  );
+}
+
+/** A governor with a policy, an event, an entitlement, and something that it missed. */
+async function governor(tenant: string): Promise<void> {
+  await gates.db.query(
+    `with made as (insert into writ_data.governor (governor_id, tenant_id, sku_id, created_by, created_at) values (gen_random_uuid(), $1, 'x', 'test', now()) returning governor_id),
+     inbox as (insert into writ_data.governor_inbox (governor_id) select governor_id from made),
+     event as (insert into writ_data.governor_event (governor_id, event_seq, at, kind, state) select governor_id, 1, now(), 'create', 'boot' from made),
+     policy as (insert into writ_data.governor_policy (governor_id, version, policy_id, hash, shadow, published_by, published_at) select governor_id, 1, 'p', sha256(''), false, 'test', now() from made),
+     missed as (insert into writ_data.governor_outage (host, at, spool_seq, tenant_id, sku_id, signal_id, merged_at) values ('h', now(), 1, $1, 'x', 's', now()))
+     insert into writ_data.entitlement (tenant_id, entitlement_id, status, tier, put_by, put_at) values ($1, 'e', 'ACTIVE', 'free', 'test', now())`,
     [tenant],
   );
 }

@@ -40,6 +40,7 @@ test('every receipt that the ledger writes about itself fits the schema of its r
     await db.query('select writ.fn_ledger_heads($1)', ['ada']);
     await db.query('select writ.fn_ledger_key_add($1, null, $2, null, $3)', ['acme.example+c74f20a3+AQ==', `${'A'.repeat(86)}==`, 'ada']);
     await db.query('select writ.fn_receipt_erase($1, $2, $3)', [made.receipt.receipt_id, 'The person asked for it.', 'ada']);
+    await db.query(`select writ.fn_requests_rejected('edge', '{"signature_invalid": 2}', now(), now())`);
     await db.query('select writ.fn_ledger_accept_restore(null, null, null, $1, $2)', ['The disk was lost, and restored.', 'ada']);
 
     const rows = (await db.query('select entry from writ_data.receipt order by receipt_no')) as { entry: string }[];

@@ -43,7 +43,7 @@ test('the reasons are those of the specification, of governance and of the ledge
         'audit_verdict',
         'access_denied',
       ],
-      ...['events_sealed', 'log_checkpoint', 'key_added', 'epoch_opened', 'data_erased'],
+      ...['events_sealed', 'log_checkpoint', 'key_added', 'epoch_opened', 'data_erased', 'requests_rejected'],
     ].sort(),
   );
 });

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { defineJob, definePlan, PermanentFailure, type Writ } from '../../src/index.js';
+import { defineJob, definePlan, definePolicy, PermanentFailure, type Writ } from '../../src/index.js';
 import { keyOfSeed, privateKeyText } from '../../src/ledger/note.js';
 import { type Metric, metrics } from '../../src/telemetry/metrics.js';
 import { runUntilIdle, type TestDatabase, testDatabase } from '../../src/testing/index.js';
@@ -98,6 +98,17 @@ async function everything(): Promise<void> {
   const relay = await writ.relay({ buses: { webhook: ({ name }) => (name === 'good' ? good : bad) } });
   await until(async () => good.accepted.length > 3 && bad.arrived.length > 3);
   await relay.stop();
+  // A governor that has settled a signal.
+  const governor = await writ.governor();
+  const driving = await writ.drive();
+  await until(async () => (await governor.get()).state === 'boot' && Number((await governor.get()).events) > 0);
+  const key = await writ.governance.addPrincipal({ id: 'olga', kind: 'person', rights: ['operate'] });
+  await writ.governors.entitle('default', { tier: 'free' }, { as: key });
+  await governor.publish(definePolicy('watch', { when: { error_rate: { above: 0.1 } } }), { as: key });
+  await until(async () => (await governor.get()).state === 'stable');
+  await governor.signal({ type: 'error_rate', value: 0 });
+  await until(async () => Number((await governor.get()).in_mailbox) === 0);
+  await driving.stop();
   // The ledger: sealed, sequenced and signed.
   await append(db, [entryOf('acme', 'governor:1', 1)]);
   const turning = await writ.work([], { poll: '20ms' });
@@ -105,8 +116,8 @@ async function everything(): Promise<void> {
   await until(async () => (await db.query('select from writ.run_snapshots')).length > 0);
   await turning.stop();
   await sealEverything(db);
-  const key = privateKeyText(keyOfSeed('acme.example/writ', new Uint8Array(32).fill(7)));
-  await writ.ledger.checkpoint({ key, places: [join(folder, 'checkpoint')] });
+  const signing = privateKeyText(keyOfSeed('acme.example/writ', new Uint8Array(32).fill(7)));
+  await writ.ledger.checkpoint({ key: signing, places: [join(folder, 'checkpoint')] });
 }
 
 test('every metric of the table is emitted as the table says, and no other', { timeout: 60_000 }, async () => {
@@ -147,6 +158,9 @@ test('every metric of the table is emitted as the table says, and no other', { t
   expect(figures['writ.outbox.dead_letters']?.bad).toBeGreaterThan(0);
   expect(figures['writ.outbox.events']?.['bad dead']).toBe(figures['writ.outbox.dead_letters']?.bad);
   expect(figures['writ.outbox.undelivered']?.bad).toBeGreaterThan(0);
+  expect(figures['writ.governor.signals']).toEqual({ accept: 1 });
+  expect(figures['writ.governors']).toEqual({ boot: 0, stable: 1, warning: 0, intervening: 0, refusing: 0, degraded: 0 });
+  expect(figures['writ.governor.mailbox']).toEqual({ '': 0 });
   const alerts = await db.query('select severity, count(*)::int as open from writ.alert where cleared_at is null group by 1');
   expect(figures['writ.alerts.open']).toEqual({
     P1: 0,

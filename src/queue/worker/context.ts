@@ -104,6 +104,8 @@ export interface ContextHost {
   readonly workerId: string;
   /** When these jobs were claimed, by the database's clock. */
   readonly claimedAt: number;
+  /** The same moment, by our clock. */
+  readonly claimedHere: number;
   readonly secrets: JobSecrets;
   readonly artifacts?: ArtifactStore | undefined;
 }
@@ -188,6 +190,11 @@ export class WorkItem implements JobContext<unknown>, Executed {
     const [id, , , , , executionNo] = this.#row;
     if (executionNo !== 1) return undefined;
     return Math.max(0, this.#host.claimedAt - (this.#row[17] ?? Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)));
+  }
+
+  /** The database's time now, as far as it is known here. */
+  get databaseTime(): number {
+    return this.#host.claimedAt + Date.now() - this.#host.claimedHere;
   }
 
   /** How long this step may run, if its plan says. */

@@ -22,6 +22,12 @@ export const faultPoints = {
   relay_taken: 'the relay has the turn of a destination and has sent nothing',
   relay_sent: 'the destination has what was sent, and the database does not know',
   relay_told: 'what became of it is sent to the database, its answer has not come',
+  governors_fetched: 'governors are taken, and nothing is decided',
+  governors_decided: 'their events are decided, and nothing is written',
+  governors_written: 'what was decided is written, COMMIT is not sent',
+  governors_sent: 'COMMIT of a turn of governors is sent, its answer has not come',
+  signal_taken: 'a signal is in its mailbox, and its sender has no answer',
+  action_made: 'an action is carried out, and its governor does not know',
 } as const;
 export type FaultPoint = keyof typeof faultPoints;
 export type FaultHook = (point: FaultPoint, jobId?: string) => void | Promise<void>;

@@ -52,6 +52,8 @@ export interface WorkerHost {
   /** What layers above do at each look of the worker. */
   readonly looks: readonly Look[];
   readonly secrets: JobSecrets;
+  /** What else stops with the worker. */
+  readonly onStopping?: (() => Promise<void>) | undefined;
   /** Hears of runs that ended with a step of this worker. */
   readonly onRunsEnded?: (runIds: readonly string[]) => void;
 }

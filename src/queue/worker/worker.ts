@@ -175,6 +175,7 @@ export class Worker {
     this.#state = 'stopped';
     await looked;
     await Promise.all([
+      this.#host.onStopping?.(),
       this.#listener.stop(),
       this.#renewal.stop(),
       this.#host.gates.query('select writ.fn_queue_worker_leave($1)', [this.id]).catch((error) => this.#trouble(error)),
@@ -247,7 +248,7 @@ export class Worker {
 
   #take(answer: ClaimAnswer, streakOf?: (runId: string) => number): void {
     const claimedAt = Date.parse(answer.leased_until) - this.#ms.lease;
-    const lease = Lease.of(answer, { ...this.#host, workerId: this.id, claimedAt });
+    const lease = Lease.of(answer, { ...this.#host, workerId: this.id, claimedAt, claimedHere: Date.now() });
     if (streakOf) for (const item of lease.items) item.streak = streakOf(item.step?.runId ?? '');
     this.#leases.set(lease.token, lease);
     this.#renewal.hold(lease.token);
@@ -394,7 +395,4 @@ export class Worker {
   }
 }
 
-function isRetryable(error: unknown): boolean {
-  const { code } = error as { code?: string };
-  return code === '40001' || code === '40P01' || code === '55P03' || code === '53300';
-}
+const isRetryable = (error: unknown) => ['40001', '40P01', '55P03', '53300'].includes(String((error as { code?: string }).code));

@@ -1,0 +1,41 @@
+/** Carrying actions out: by a function, a request or a contract. Any worker with these handlers does it, as a job that is tried once; only the governor tries again. */
+import type { Reach } from '../outbox/buses/addresses.js';
+import type { HandledJob } from '../queue/job.js';
+import { type ContractsActuator, carryOut } from './actuators/contract.js';
+import { type ActionKind, handlerJobs } from './actuators/handler.js';
+import { type Attempt, actionJob, inTime, type Reporter, resultOf } from './actuators/job.js';
+import { asking, askProbe, askWebhook } from './actuators/webhook.js';
+
+export interface ActuatorsHost extends ContractsActuator {
+  readonly reporter: Reporter;
+  /** Where requests may go besides public addresses over https: for tests and private networks. */
+  readonly reach?: Reach;
+}
+
+/** Of the time that is left after a success, what the probe may have: a success that is told too late is undone. */
+const probeShare = 0.5;
+
+export function actuators({ reporter, reach = {}, ...contracts }: ActuatorsHost, actions: readonly ActionKind[]): HandledJob[] {
+  const ask = asking(reach);
+
+  const attempt: Attempt = async (context, act) => {
+    const { input } = context;
+    const began = performance.now();
+    const outcome = await inTime(context, async (signal, leftMs) => {
+      const done = await act(signal, leftMs);
+      if (!done.ok || !input.probe || input.kind === 'rollback') return done;
+      const left = leftMs - (performance.now() - began);
+      return { ...done, baseline: await askProbe(ask, input.probe.url, signal, Math.max(1, Math.floor(left * probeShare))) };
+    });
+    const { baseline, ...rest } = outcome;
+    // A rollback is judged by itself: what it restores is what was before the action.
+    const told = outcome.ok && input.kind === 'action' ? { ...rest, baseline: baseline ?? 'unknown' } : rest;
+    await reporter.result(context, resultOf(input, told));
+  };
+
+  return [
+    actionJob('webhook', (context) => attempt(context, (signal, leftMs) => askWebhook(ask, context, signal, leftMs))),
+    actionJob('contract', (context) => carryOut(contracts, reporter, context)),
+    ...handlerJobs(actions, attempt),
+  ];
+}

@@ -1,0 +1,185 @@
+/** The table of times of the specification: each operation is delayed, and what follows is what the table says. */
+import { afterEach, expect, test } from 'vitest';
+import { decide } from '../../src/governor/decide.js';
+import { onFaultPoint } from '../../src/testing/index.js';
+import { until } from '../races/sessions.js';
+import { governorScene, scaling } from './scene.js';
+
+const s = governorScene();
+const over = { type: 'cpu_utilization', value: 90 };
+afterEach(() => onFaultPoint(undefined));
+
+test('signal processing takes longer than 100 ms: the signal is in the queue, its sender hears so, and the receipt follows', async () => {
+  await s.work();
+  const governor = await s.stable(scaling());
+  onFaultPoint((point) => (point === 'governors_decided' ? new Promise((go) => setTimeout(go, 300)) : undefined));
+  const began = performance.now();
+  const answer = await governor.signal(over);
+  expect(answer).toEqual({ status: 'accepted', arrivalSeq: 1 });
+  expect(performance.now() - began).toBeGreaterThanOrEqual(99);
+  expect((await s.receipt(governor, 'signal_received')).context).toMatchObject({ arrival_seq: 1 });
+});
+
+test('action submission takes longer than its time: a receipt says so, and what may have been done is undone', async () => {
+  await s.setting('governor.action_ms', 500);
+  await s.work();
+  const governor = await s.stable(scaling());
+  s.answers.push(() => new Promise((done) => setTimeout(done, 900)));
+  await governor.signal(over);
+  expect((await s.receipt(governor, 'action_timeout')).context).toMatchObject({ action_timeout_ms: 500 });
+  expect((await s.receipt(governor, 'action_rollback_issued')).context).toMatchObject({ rollback_reason: 'action_timeout' });
+  await until(() => s.calls.some(({ type }) => type === 'scale_down_cloud_run'));
+});
+
+test('receipts take longer than 50 ms to write, three times running: degraded, and back when a look finds everything there', async () => {
+  await s.setting('governor.receipt_slo_ms', 50);
+  await s.setting('governor.backoff_ms', [300, 600]);
+  await s.work();
+  const governor = await s.stable();
+  onFaultPoint((point) => (point === 'governors_written' ? new Promise((go) => setTimeout(go, 80)) : undefined));
+  for (let n = 0; n < 4; n++) await governor.signal({ type: 'cpu_utilization', value: 10 });
+  await s.inState(governor, 'degraded');
+  onFaultPoint(undefined);
+  await s.receipt(governor, 'health_check_failed');
+  // The first: signals that came after it were answered by the same reason.
+  const failed = (await governor.receipts({ limit: 100 })).find(({ reason }) => reason === 'health_check_failed');
+  expect(failed?.context).toMatchObject({ component: 'ledger', failure_type: 'receipt_slow', causes: ['slo'] });
+  await s.inState(governor, 'stable');
+  expect((await s.reasons(governor)).slice(-3)).toEqual(['health_check_passed', 'entitlement_verified', 'state_transition']);
+});
+
+test('a state transition takes longer than 50 ms: it is logged, and tried again until it is done', async () => {
+  await s.setting('governor.transition_ms', 50);
+  await s.work();
+  const governor = await s.stable();
+  const free = await s.lock('governor_event');
+  const answer = await governor.signal(over);
+  expect(answer.status).toBe('accepted');
+  await until(() => s.errors.length > 0);
+  expect(String((s.errors[0] as Error).message)).toMatch(/lock/i);
+  await free();
+  expect((await s.receipt(governor, 'signal_received')).context).toMatchObject({ arrival_seq: 1 });
+});
+
+test('an entitlement check takes longer than 200 ms: the governor does not begin to work, and is degraded', async () => {
+  await s.setting('governor.entitlement_ms', 200);
+  await s.setting('governor.boot_ms', 600);
+  await s.setting('governor.backoff_ms', [200]);
+  await s.work();
+  await s.writ.governors.entitle('acme', { tier: 'free' }, { as: s.key });
+  const free = await s.lock('entitlement');
+  const governor = await s.writ.governor({ tenant: 'acme' });
+  await s.inState(governor, 'degraded');
+  expect((await s.receipt(governor, 'bootstrap_timeout')).context).toMatchObject({ causes: ['entitlement'] });
+  await free();
+  await s.inState(governor, 'stable');
+});
+
+test('whoever decides on permissions takes longer than 200 ms: nothing is done, and the governor is degraded', async () => {
+  await s.setting('governor.entitlement_ms', 200);
+  await s.work({ authorizer: { permits: () => new Promise(() => undefined) } });
+  const governor = await s.stable(scaling());
+  await governor.signal(over);
+  await s.inState(governor, 'degraded');
+  expect((await s.receipt(governor, 'health_check_failed')).context).toMatchObject({ component: 'iam', causes: ['iam'] });
+  expect(s.calls).toEqual([]);
+});
+
+test('loading a policy takes longer than 300 ms: degraded, and back when it is there', async () => {
+  await s.setting('governor.policy_ms', 300);
+  await s.setting('governor.backoff_ms', [200]);
+  const worker = await s.work();
+  const governor = await s.stable(scaling());
+  await worker.stop();
+  const free = await s.lock('governor_policy');
+  // Another host, which does not know the policy yet.
+  await s.work();
+  await governor.signal(over);
+  await s.inState(governor, 'degraded');
+  expect((await s.receipt(governor, 'health_check_failed')).context).toMatchObject({
+    component: 'policy_cache',
+    failure_type: 'policy_load_failed',
+  });
+  await free();
+  await s.inState(governor, 'stable');
+});
+
+test('a health check takes longer than 1 s: a receipt says so', async () => {
+  await s.setting('governor.ping_ms', 100);
+  await s.setting('governor.ping_every_ms', 100);
+  await s.work();
+  const governor = await s.stable();
+  const free = await s.lock('ledger_checkpoint');
+  await s.inState(governor, 'degraded');
+  expect((await s.receipt(governor, 'health_check_failed')).context).toMatchObject({
+    component: 'ledger',
+    failure_type: 'timeout',
+    causes: ['ledger'],
+  });
+  await free();
+});
+
+test('recovery is tried again after 10, 30, 60 s and 5 min, and then every 5 min', async () => {
+  expect((await s.sql("select value from writ.dot_config where key = 'governor.backoff_ms'"))[0]).toEqual({
+    value: [10_000, 30_000, 60_000, 300_000],
+  });
+  await s.setting('governor.backoff_ms', [50, 100, 150, 250]);
+  await s.work({ authorizer: { permits: () => Promise.reject(new Error('away')) } });
+  const governor = await s.stable(scaling());
+  await s.writ.governors.entitle('acme', { status: 'INACTIVE' }, { as: s.key });
+  const tell = { kind: 'health_failed', failure: { cause: 'iam', component: 'iam', failure_type: 'timeout' } };
+  await s.sql('select writ.fn_governor_tell($1::text::uuid[], $2::text::jsonb)', [`{${governor.id}}`, JSON.stringify(tell)]);
+  await s.receipt(governor, 'health_check_failed', 6);
+  const failures = (await governor.receipts({ limit: 100 })).filter(({ reason }) => reason === 'health_check_failed');
+  const at = failures.slice(0, 6).map(({ timestamp }) => Date.parse(timestamp));
+  const waits = at.slice(1).map((time, index) => time - (at[index] as number));
+  for (const [index, least] of [50, 100, 150, 250, 250].entries()) expect(waits[index]).toBeGreaterThanOrEqual(least);
+  expect(waits[4]).toBeLessThan(600);
+});
+
+test('an event that crashes its governor ten times in a minute is set aside with a receipt, and those after it go on', async () => {
+  await s.work({
+    decide: (situation, event) => {
+      if (event.content.kind === 'signal' && event.content.value === 13) throw new TypeError('value is not a function');
+      return decide(situation, event);
+    },
+  });
+  const governor = await s.stable();
+  await governor.signal({ type: 'cpu_utilization', value: 13 });
+  await governor.signal({ type: 'cpu_utilization', value: 14 });
+  const failed = await s.receipt(governor, 'event_failed');
+  expect(failed.context).toMatchObject({
+    event: 'signal',
+    crashes: 10,
+    arrival_seq: 1,
+    terminal: true,
+    error_message: 'value is not a function',
+  });
+  await s.inState(governor, 'degraded');
+  expect((await s.receipt(governor, 'health_check_failed')).context).toMatchObject({ arrival_seq: 2, terminal: true });
+  await governor.acknowledge('crash', { as: s.key, reason: 'The event was looked at.' });
+  await until(async () => ((await governor.get()).causes as string[]).length === 0);
+}, 60_000);
+
+test('an event that is decided in two ways changes nothing, and a person is told', async () => {
+  let n = 0;
+  await s.work({
+    decide: (situation, event) => {
+      const decision = decide(situation, event);
+      if (event.content.kind !== 'signal') return decision;
+      const receipts = decision.receipts.map((one) =>
+        one.reason === 'signal_received' ? { ...one, context: { ...one.context, value: n++ } } : one,
+      );
+      return { ...decision, receipts } as typeof decision;
+    },
+  });
+  const governor = await s.stable();
+  await governor.signal(over);
+  const found = await s.receipt(governor, 'nondeterminism_detected');
+  const { expected_hash, actual_hash } = found.context as { expected_hash: string; actual_hash: string };
+  expect(expected_hash).not.toBe(actual_hash);
+  await s.inState(governor, 'degraded');
+  expect((await s.reasons(governor)).filter((reason) => reason === 'signal_received')).toEqual([]);
+  expect((await s.receipt(governor, 'event_failed')).context).toMatchObject({ arrival_seq: 1, terminal: true });
+  expect(await s.sql("select severity from writ.alert where code = 'GOVERNOR_NONDETERMINISM'")).toEqual([{ severity: 'P1' }]);
+});

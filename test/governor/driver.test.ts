@@ -1,0 +1,209 @@
+/** The whole way, on a real database: a signal, the decision, the job, the effect, the receipts. */
+import { describe, expect, test } from 'vitest';
+import { until } from '../races/sessions.js';
+import { governorScene, scaling } from './scene.js';
+
+const s = governorScene();
+const over = (value = 90) => ({ type: 'cpu_utilization', value, source: 'monitoring' as const });
+
+describe('actions', () => {
+  test('a signal over its threshold is answered by an action, which brings the baseline back', async () => {
+    await s.work();
+    const governor = await s.stable(scaling());
+    s.answers.push(() => ({ baseline: 'restored', previous_replicas: 5, new_replicas: 8 }));
+    const answer = await governor.signal(over());
+    expect(answer).toMatchObject({ status: 'decided', arrivalSeq: 1, receipt: { reason: 'signal_received', status: 'accept' } });
+    const succeeded = await s.receipt(governor, 'action_succeeded');
+    expect(succeeded.context).toMatchObject({ previous_replicas: 5, new_replicas: 8, baseline: 'restored', baseline_restored: true });
+    await s.inState(governor, 'stable');
+    expect(s.calls).toMatchObject([{ type: 'scale_up_cloud_run', given: { target: 'catalog', parameters: { replicas_delta: 3 } } }]);
+    expect(await s.reasons(governor)).toEqual([
+      ...['boot_start', 'entitlement_verified', 'state_transition', 'policy_updated'],
+      ...['signal_received', 'threshold_exceeded', 'state_transition', 'action_attempted', 'state_transition'],
+      ...['action_succeeded', 'baseline_restored', 'state_transition'],
+    ]);
+    const [{ used } = { used: 0 }] = await s.sql<{ used: string }>('select used::text from writ_data.governor_quota');
+    expect(Number(used)).toBe(1);
+  });
+
+  test('three attempts that fail are undone, with one use of the quota', async () => {
+    await s.work();
+    const governor = await s.stable(scaling());
+    const fail = () => {
+      throw Object.assign(new Error('INTERNAL_ERROR'), { status: 500 });
+    };
+    s.answers.push(fail, fail, fail);
+    await governor.signal(over());
+    const issued = await s.receipt(governor, 'action_rollback_issued');
+    expect(issued.context).toMatchObject({ rollback_reason: 'action_failed', action_type: 'scale_down_cloud_run' });
+    await until(async () => (await governor.get()).in_flight === null);
+    expect(s.calls.map(({ type }) => type)).toEqual([
+      ...['scale_up_cloud_run', 'scale_up_cloud_run', 'scale_up_cloud_run'],
+      'scale_down_cloud_run',
+    ]);
+    expect(new Set(s.calls.slice(0, 3).map(({ given }) => given.idempotencyKey)).size).toBe(1);
+    expect((await governor.get()).state).toBe('warning');
+    expect((await s.reasons(governor)).filter((reason) => reason === 'action_failed')).toHaveLength(3);
+    expect(await s.sql('select used::text from writ_data.governor_quota')).toEqual([{ used: '1' }]);
+  });
+
+  test('what is not done in time is fenced and undone, and a person is told', async () => {
+    await s.setting('governor.action_ms', 200);
+    await s.work();
+    const governor = await s.stable(scaling());
+    let aborted = false;
+    s.answers.push(
+      ({ signal }) =>
+        new Promise((_, reject) =>
+          signal.addEventListener('abort', () => {
+            aborted = true;
+            setTimeout(() => reject(new Error('stopped')), 1_000);
+          }),
+        ),
+    );
+    await governor.signal(over());
+    const timeout = await s.receipt(governor, 'action_timeout');
+    expect(timeout.context).toMatchObject({ action_timeout_ms: 200 });
+    expect((timeout.context as { elapsed_ms: number }).elapsed_ms).toBeGreaterThanOrEqual(200);
+    await until(async () => (await governor.get()).in_flight === null);
+    expect(aborted).toBe(true);
+    expect(s.calls.at(-1)?.type).toBe('scale_down_cloud_run');
+    const { state, causes } = await governor.get();
+    expect([state, causes]).toEqual(['degraded', []]); // the rollback has succeeded: the next look brings it back
+    expect(await s.sql("select code from writ.alert where code = 'GOVERNOR_ACTION_TIMEOUT'")).toHaveLength(1);
+  });
+
+  test('a service that says 403 ends in refusing, until a policy changes that', async () => {
+    await s.work();
+    const governor = await s.stable(scaling());
+    s.answers.push(() => {
+      throw Object.assign(new Error('no'), { status: 403 });
+    });
+    await governor.signal(over());
+    await s.inState(governor, 'refusing');
+    expect(await s.reasons(governor)).toContain('permission_denied');
+    expect(await governor.signal(over(91))).toMatchObject({ receipt: { reason: 'policy_violation', status: 'refuse' } });
+    await governor.publish(scaling({ budget: 100 }), { as: s.key });
+    await s.inState(governor, 'stable');
+    expect((await s.reasons(governor)).slice(-3)).toEqual(['policy_updated', 'violations_cleared', 'state_transition']);
+  });
+
+  test('a principal without the permission acts on nothing', async () => {
+    await s.sql("update writ_data.principal set permissions = '{}' where principal_id = 'governor'");
+    await s.work();
+    const governor = await s.stable(scaling());
+    await governor.signal(over());
+    await s.inState(governor, 'refusing');
+    expect((await s.receipt(governor, 'permission_denied')).context).toMatchObject({
+      ...{ required_permission: 'run.services.update', principal: 'governor', permission_for: 'action', has_permission: false },
+    });
+    expect(s.calls).toEqual([]);
+    expect(await s.sql('select from writ_data.governor_quota')).toEqual([]);
+  });
+
+  test('signals wait while something is in flight, and come after it in their order', async () => {
+    await s.work();
+    const governor = await s.stable(scaling());
+    let go: (value: unknown) => void = () => undefined;
+    s.answers.push(() => new Promise((done) => (go = done)));
+    await governor.signal(over());
+    await until(() => s.calls.length === 1);
+    const waiting = await Promise.all([10, 11, 12].map((value) => governor.signal({ ...over(value), id: `s-${value}` })));
+    expect(waiting.map(({ status }) => status)).toEqual(['accepted', 'accepted', 'accepted']);
+    expect((await governor.get()).postponed).toBe(3);
+    go({ baseline: 'restored' });
+    await until(async () => (await s.reasons(governor)).filter((reason) => reason === 'signal_received').length === 4);
+    const settled = (await governor.receipts({ limit: 1_000 })).filter(({ reason }) => reason === 'signal_received');
+    expect(settled.map(({ context }) => (context as { arrival_seq: number }).arrival_seq)).toEqual([1, 2, 3, 4]);
+  });
+
+  test('a shadow says what it would do, and does nothing', async () => {
+    await s.work();
+    const governor = await s.stable(scaling(), { shadow: true });
+    await governor.signal(over());
+    const attempted = await s.receipt(governor, 'action_attempted');
+    expect(attempted.context).toMatchObject({ shadow: true, action_type: 'scale_up_cloud_run' });
+    expect((await governor.get()).state).toBe('warning');
+    expect(s.calls).toEqual([]);
+  });
+
+  test('the quota of a month ends, and a purchase goes on', async () => {
+    await s.work();
+    const governor = await s.stable(scaling());
+    await s.writ.governors.entitle('acme', { quota: 0 }, { as: s.key });
+    await governor.signal(over());
+    await s.inState(governor, 'refusing');
+    expect((await s.receipt(governor, 'policy_violation')).context).toMatchObject({ reason: 'quota_exceeded' });
+    await s.writ.governors.entitle('acme', { quota: 10 }, { as: s.key });
+    await s.inState(governor, 'stable');
+    expect((await s.receipt(governor, 'violations_cleared')).context).toMatchObject({
+      cleared: ['quota_exceeded'],
+      cleared_by: 'entitlement',
+    });
+  });
+
+  test('an entitlement that ended refuses every signal, and one that is back is heard of', async () => {
+    await s.work();
+    const governor = await s.stable(scaling());
+    await s.writ.governors.entitle('acme', { status: 'CANCELLED' }, { as: s.key });
+    await until(async () => ((await governor.get()).entitlement as { status: string }).status === 'CANCELLED');
+    expect(await governor.signal(over(10))).toMatchObject({ receipt: { reason: 'invariant_violation' } });
+    await s.inState(governor, 'refusing');
+    await s.writ.governors.entitle('acme', { status: 'ACTIVE' }, { as: s.key });
+    await s.inState(governor, 'stable');
+  });
+});
+
+describe('signals', () => {
+  test('one that is sent twice gets the answer of the first, and one receipt', async () => {
+    await s.work();
+    const governor = await s.stable();
+    const first = await governor.signal({ ...over(), id: 'the-same' });
+    const second = await governor.signal({ ...over(12), id: 'the-same' });
+    expect(second).toMatchObject({ status: 'decided', arrivalSeq: 1, duplicate: true });
+    expect('receipt' in first && 'receipt' in second && second.receipt).toEqual('receipt' in first && first.receipt);
+    const both = await Promise.all([governor.signal({ ...over(), id: 'at-once' }), governor.signal({ ...over(), id: 'at-once' })]);
+    expect(both.map(({ arrivalSeq }) => arrivalSeq)).toEqual([2, 2]);
+    expect((await s.reasons(governor)).filter((reason) => reason === 'signal_received')).toHaveLength(2);
+  });
+
+  test('to a governor that is not there are refused', async () => {
+    const sending = s.writ.governors.take(
+      { tenant: 'nobody', sku: 'x' },
+      { signal_id: '1', source: 'custom', type: 'cpu', severity: 'LOW', observed_at: Date.now() },
+    );
+    await expect(sending).rejects.toMatchObject({ code: 'governor_not_found' });
+  });
+
+  test('a storm is buffered, told once, and released as fast as its tenant may send', async () => {
+    await s.setting('governor.storm_limit', 10);
+    await s.setting('governor.storm_window_ms', 1_500);
+    await s.setting('governor.storm_every_ms', 200);
+    await s.work();
+    const governor = await s.stable();
+    const answers = [];
+    for (let n = 1; n <= 25; n++) answers.push(await governor.signal({ ...over(10), id: `storm-${n}` }));
+    expect(answers.map(({ status }) => status)).toEqual([...Array(10).fill('decided'), ...Array(15).fill('buffered')]);
+    expect((await governor.get()).buffered).toBe(15);
+    const told = await s.receipt(governor, 'signal_storm_detected');
+    expect(told.context).toMatchObject({ rate: 11, limit: 10, buffered: 1, arrival_seq: 11 });
+    await until(async () => (await s.reasons(governor)).filter((reason) => reason === 'signal_received').length === 25);
+    const reasons = await s.reasons(governor);
+    expect(reasons.filter((reason) => reason === 'signal_storm_detected')).toHaveLength(1);
+    expect((await governor.get()).buffered).toBe(0);
+  });
+
+  test('what is too much even for the buffer is dropped, the oldest first, with a receipt that names it', async () => {
+    await s.setting('governor.storm_limit', 5);
+    await s.setting('governor.capacity', 4);
+    await s.setting('governor.storm_every_ms', 60_000);
+    await s.work();
+    const governor = await s.stable();
+    for (let n = 1; n <= 12; n++) await governor.signal({ ...over(10), id: `drop-${n}` });
+    await until(async () => (await s.reasons(governor)).filter((reason) => reason === 'signal_dropped').length === 3);
+    const dropped = (await governor.receipts({ limit: 100 })).filter(({ reason }) => reason === 'signal_dropped');
+    expect(dropped.map(({ context }) => (context as { arrival_ranges: unknown }).arrival_ranges)).toEqual([[[6, 6]], [[7, 7]], [[8, 8]]]);
+    // Its sender, asking again, hears of it.
+    expect(await governor.signal({ ...over(10), id: 'drop-6' })).toMatchObject({ duplicate: true, receipt: { reason: 'signal_dropped' } });
+  });
+});

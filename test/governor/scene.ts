@@ -1,0 +1,138 @@
+/** A governor in a database, driven, with people who may tell it things and a service that does what a test wants. */
+import { afterEach, beforeEach } from 'vitest';
+import type { Governor } from '../../src/governor/governors.js';
+import type { PolicyDocument } from '../../src/governor/policy-document.js';
+import { type ActionGiven, type DriveOptions, defineAction, definePolicy, handler, type Worker, type Writ } from '../../src/index.js';
+import type { Receipt } from '../../src/ledger/receipt.js';
+import { type TestDatabase, testDatabase } from '../../src/testing/index.js';
+import { session, until } from '../races/sessions.js';
+
+export interface GovernorScene {
+  readonly db: TestDatabase;
+  readonly writ: Writ;
+  readonly key: string;
+  /** Errors that whoever drives has told. */
+  readonly errors: unknown[];
+  /** What the service did, in order; each call takes the next of `answers`, or succeeds. */
+  readonly calls: { readonly type: string; readonly given: ActionGiven }[];
+  readonly answers: ((given: ActionGiven) => unknown)[];
+  sql<Row = Record<string, unknown>>(sql: string, params?: unknown[]): Promise<Row[]>;
+  setting(key: string, value: unknown): Promise<void>;
+  /** Takes a table away from everybody, until what it answers is called. */
+  lock(table: string): Promise<() => Promise<void>>;
+  /** A worker that drives, decides everything twice, and carries actions out. */
+  work(
+    options?: DriveOptions & { readonly governance?: true; readonly reach?: { allowHttp?: boolean; allowPrivate?: boolean } },
+  ): Promise<Worker>;
+  /** The governor of a tenant, stable, with this policy if one is given. */
+  stable(policy?: PolicyDocument, options?: { tenant?: string; shadow?: boolean }): Promise<Governor>;
+  /** Waits until the governor is in this state. */
+  inState(governor: Governor, state: string): Promise<void>;
+  /** Waits until a receipt of this reason is there, and answers the last. */
+  receipt(governor: Governor, reason: string, n?: number): Promise<Receipt>;
+  reasons(governor: Governor): Promise<string[]>;
+}
+
+const scale = (type: string, s: GovernorScene) =>
+  defineAction(type, {
+    run: async (given) => {
+      s.calls.push({ type, given });
+      return (await s.answers.shift()?.(given)) as never;
+    },
+  });
+
+/** Scales up when cpu is over 75, until it is under 60. */
+export const scaling = (more: Partial<Parameters<typeof definePolicy>[1]> = {}, action: object = {}) =>
+  definePolicy('scale-up', {
+    when: { cpu_utilization: { above: 75, clearBelow: 60, cooldown: '1s' }, error_rate: { above: 0.1, then: false } },
+    then: handler('scale_up_cloud_run', {
+      target: 'catalog',
+      parameters: { replicas_delta: 3 },
+      bounds: { replicas_delta: { min: 1, max: 5 } },
+      ...action,
+    }),
+    ...more,
+  });
+
+export function governorScene(): GovernorScene {
+  let db: TestDatabase;
+  let writ: Writ;
+  let key: string;
+  const errors: unknown[] = [];
+  const calls: GovernorScene['calls'] = [];
+  const answers: GovernorScene['answers'] = [];
+  beforeEach(async () => {
+    db = await testDatabase();
+    writ = await db.connect();
+    for (const list of [errors, calls, answers]) list.length = 0;
+    key = await writ.governance.addPrincipal({ id: 'olga', kind: 'person', rights: ['operate', 'activate', 'propose', 'approve'] });
+    await writ.governance.addPrincipal({ id: 'governor', kind: 'service' });
+    await sql("update writ_data.principal set permissions = '{run.services.update,flags:write}' where principal_id = 'governor'");
+    // Machines that run tests are slow at times; what the time is for is shown by tests of its own.
+    await setting('governor.receipt_slo_ms', 60_000);
+    await setting('governor.transition_ms', 5_000);
+    await setting('governor.entitlement_ms', 5_000);
+    await setting('governor.policy_ms', 5_000);
+    await setting('governor.action_ms', 5_000);
+  });
+  afterEach(() => db.drop());
+
+  const sql: GovernorScene['sql'] = async (text, params) => (await db.query(text, params)) as never;
+  const setting: GovernorScene['setting'] = async (name, value) => {
+    await sql(`select writ.fn_setting_set($1, $2::jsonb, 'test')`, [name, JSON.stringify(value)]);
+  };
+  const s: GovernorScene = {
+    get db() {
+      return db;
+    },
+    get writ() {
+      return writ;
+    },
+    get key() {
+      return key;
+    },
+    errors,
+    calls,
+    answers,
+    sql,
+    setting,
+    async lock(table) {
+      const holder = await session(db);
+      await holder.query('begin');
+      await holder.query(`lock table writ_data.${table} in access exclusive mode`);
+      return () => holder.end();
+    },
+    work: ({ governance, ...options } = {}) =>
+      writ.work([], {
+        ...(governance && { governance }),
+        governor: {
+          twicePercent: 100,
+          onError: (error) => errors.push(error),
+          actions: [scale('scale_up_cloud_run', s), scale('scale_down_cloud_run', s)],
+          ...options,
+        },
+        poll: '100ms',
+      }),
+    async stable(policy, { tenant = 'acme', shadow = false } = {}) {
+      await writ.governors.entitle(tenant, { tier: 'starter' }, { as: key });
+      const governor = await writ.governor({ tenant });
+      await s.inState(governor, 'stable');
+      if (policy) {
+        await governor.publish(policy, { as: key, shadow });
+        await s.receipt(governor, 'policy_updated');
+      }
+      return governor;
+    },
+    inState: (governor, state) => until(async () => (await governor.get()).state === state),
+    async receipt(governor, reason, n = 1) {
+      let found: Receipt[] = [];
+      await until(async () => {
+        found = (await governor.receipts({ limit: 1_000 })).filter((one) => one.reason === reason);
+        return found.length >= n;
+      });
+      return found.at(-1) as Receipt;
+    },
+    reasons: async (governor) => (await governor.receipts({ limit: 10_000 })).map(({ reason }) => reason),
+  };
+  return s;
+}
