@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { AnyStepType } from '../governance/steps.js';
+import type { ActionKind } from '../governor/actuators/handler.js';
 import { exitCodes, Failure, wrongUsage } from './failure.js';
 
 export async function importFile(file: string): Promise<Record<string, unknown>> {
@@ -31,18 +32,33 @@ function isStepType(value: unknown): value is AnyStepType {
   return typeof type === 'string' && [read, apply, revert].every((each) => typeof each === 'function') && typeof job?.kind === 'string';
 }
 
-/** Types of steps among the exports of these files, by themselves or in arrays. */
-export async function stepTypesIn(files: readonly string[]): Promise<AnyStepType[]> {
-  const types = new Map<string, { type: AnyStepType; file: string }>();
+function isAction(value: unknown): value is ActionKind {
+  const { type, run, job } = (typeof value === 'object' && value !== null ? value : {}) as Partial<ActionKind> & { job?: unknown };
+  return typeof type === 'string' && typeof run === 'function' && job === undefined;
+}
+
+/** What is of this sort among the exports of these files, by themselves or in arrays. */
+async function exportsOf<Item extends { readonly type: string }>(
+  files: readonly string[],
+  what: string,
+  is: (value: unknown) => value is Item,
+): Promise<Item[]> {
+  const found = new Map<string, { item: Item; file: string }>();
   for (const file of files) {
-    for (const type of Object.values(await importFile(file))
+    for (const item of Object.values(await importFile(file))
       .flat()
-      .filter(isStepType)) {
-      const other = types.get(type.type);
-      if (other && other.type !== type)
-        throw wrongUsage(`The step type ${type.type} is defined twice, in ${other.file} and in ${file}.`, 'Keep one of them.');
-      types.set(type.type, { type, file });
+      .filter(is)) {
+      const other = found.get(item.type);
+      if (other && other.item !== item)
+        throw wrongUsage(`The ${what} ${item.type} is defined twice, in ${other.file} and in ${file}.`, 'Keep one of them.');
+      found.set(item.type, { item, file });
     }
   }
-  return [...types.values()].map(({ type }) => type);
+  return [...found.values()].map(({ item }) => item);
 }
+
+/** Types of steps, made by defineStep. */
+export const stepTypesIn = (files: readonly string[]): Promise<AnyStepType[]> => exportsOf(files, 'step type', isStepType);
+
+/** Types of action, made by defineAction. */
+export const actionsIn = (files: readonly string[]): Promise<ActionKind[]> => exportsOf(files, 'action', isAction);

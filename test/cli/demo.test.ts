@@ -35,8 +35,9 @@ test('an agent is refused what was not approved; what was is done once, undone w
     killed: { signal: 'SIGKILL', point: expect.stringMatching(/^(change_sent|after_commit)$/), effects: 1, receipts: 1, events: 1 },
     completed: { status: 'COMPLETED', audit: 'PASS', checks: 7 },
     restored: { status: 'ROLLED_BACK' },
-    // Three of the first contract; two of the second, and their undoing.
-    changes: { effects: 7, receipts: 7, events: 7, twice: 0, unapproved: 0, approvals: 3, signed: 3 },
+    governed: { signals: 302, storms: 1, changes: 1 },
+    // Three of the first contract; two of the second, and their undoing; one of the governor.
+    changes: { effects: 8, receipts: 8, events: 8, twice: 0, unapproved: 0, approvals: 4, signed: 4 },
     ledger: { verified: true },
   });
   const { stateBefore, stateBetween, stateAfter } = told.restored;
@@ -55,7 +56,8 @@ const kept: Figures = {
   killed: { signal: 'SIGKILL', point: 'change_sent', effects: 1, receipts: 1, events: 1 },
   completed: { status: 'COMPLETED', audit: 'PASS', checks: 7 },
   restored: { status: 'ROLLED_BACK', stateBefore: 'a', stateBetween: 'b', stateAfter: 'a' },
-  changes: { effects: 7, receipts: 7, events: 7, twice: 0, unapproved: 0, approvals: 3, signed: 3 },
+  governed: { signals: 302, decided: 100, waiting: 202, settled: 100, storms: 1, changes: 1, ms: 900 },
+  changes: { effects: 8, receipts: 8, events: 8, twice: 0, unapproved: 0, approvals: 4, signed: 4 },
   ledger: { receipts: 50, verified: true, edited: 5, found: 5 },
 };
 
@@ -71,6 +73,8 @@ test.each<[fault: string, figures: object]>([
   ['the audit does not pass', { completed: { ...kept.completed, audit: 'FAIL' } }],
   ['nothing was put back', { restored: { ...kept.restored, stateAfter: 'b' } }],
   ['there was nothing to put back', { restored: { ...kept.restored, stateBetween: 'a' } }],
+  ['a storm has the change made again', { governed: { ...kept.governed, changes: 2 } }],
+  ['a signal is lost', { governed: { ...kept.governed, settled: 99 } }],
   ['a write has no receipt', { changes: { ...kept.changes, receipts: 6 } }],
   ['a write has no event', { changes: { ...kept.changes, events: 6 } }],
   ['something was done twice', { changes: { ...kept.changes, twice: 1 } }],

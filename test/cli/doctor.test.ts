@@ -67,6 +67,9 @@ test('a healthy installation is all ok and exits 0', async () => {
       'runs',
       'ledger',
       'checkpoints',
+      'governors',
+      'driving',
+      'governor months',
     ]),
   );
   const { stdout } = await run(['doctor'], { env });

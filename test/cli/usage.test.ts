@@ -23,6 +23,7 @@ test('the help tells every command and every exit code', async () => {
     'contracts',
     'jobs',
     'principals',
+    'governor',
     'health',
     'events',
     'webhooks',
@@ -53,7 +54,7 @@ test.each([
   ['a replay of all of no kind', ['queue', 'replay', '--all', '--reason', 'mended']],
   ['a duration without a unit', ['queue', 'watch', '--for', '10 minutes']],
   ['a port that is none', ['dev', '--port', '70000']],
-  ['a worker with nothing to do', ['worker', '--no-governance']],
+  ['a worker with nothing to do', ['worker', '--no-governance', '--no-governor']],
   ['a connection string that is none', ['queue', 'stats', '--database-url', 'host=localhost password=hunter22']],
 ])('wrong usage exits 2: %s', async (_name, args) => {
   const { code, stdout, stderr } = await writ(args, { env: { DATABASE_URL: db.connectionString } });

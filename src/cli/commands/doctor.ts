@@ -6,6 +6,7 @@ import { clock, gateClock } from '../doctor/clock.js';
 import { connectionChecks } from '../doctor/connection.js';
 import type { Checks, Finding, Level } from '../doctor/finding.js';
 import { governanceChecks } from '../doctor/governance.js';
+import { governorChecks } from '../doctor/governor.js';
 import { ledgerChecks } from '../doctor/ledger.js';
 import { outboxChecks } from '../doctor/outbox.js';
 import { pooler } from '../doctor/pooler.js';
@@ -22,7 +23,9 @@ import { type Output, plural, wrap } from '../output.js';
 export function addDoctor(program: Command): void {
   program
     .command('doctor')
-    .description('check the database, the schema, the workers, the queue, the runs, changes and health, the destinations and the ledger')
+    .description(
+      'check the database, the schema, the workers, the queue, the runs, changes and health, the governors, the destinations and the ledger',
+    )
     .option('--listen-url <url>', 'the address that workers listen on, when it is not the database’s own', listenUrl)
     .option('--spool <folder>', 'the folder of a spool of this machine: whether something waits in it')
     .action(async (options: { listenUrl?: string; spool?: string }, command: Command) => {
@@ -54,6 +57,7 @@ export function addDoctor(program: Command): void {
                   ...queueChecks,
                   ...runChecks,
                   ...governanceChecks,
+                  ...governorChecks,
                   ...outboxChecks,
                   ...ledgerChecks,
                 })),

@@ -7,7 +7,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { WritError } from '../../errors/index.js';
 import type { Right } from '../../governance/governance.js';
 import { newKey } from '../../governance/keys.js';
-import { contextOf } from '../command.js';
+import { contextOf, repeated } from '../command.js';
 import { exitCodes, explain, Failure, wrongUsage } from '../failure.js';
 import { writeKey } from '../files.js';
 import { governanceOf } from '../governance/session.js';
@@ -21,12 +21,15 @@ interface AddOptions {
   readonly kind: (typeof kinds)[number];
   readonly onBehalfOf?: string;
   readonly right?: readonly Right[];
+  readonly permission?: readonly string[];
   readonly tenant?: string;
   readonly keyFile?: string;
 }
 
 interface PutOptions {
   readonly right?: readonly Right[];
+  /** False: none any more. */
+  readonly permission?: readonly string[] | false;
   readonly newKey?: boolean;
   readonly keyFile?: string;
   readonly enable?: boolean;
@@ -51,6 +54,11 @@ export function addPrincipals(program: Command): void {
     .addOption(new Option('--kind <kind>', 'only persons approve; agents only propose').choices(kinds).makeOptionMandatory())
     .option('--on-behalf-of <name>', 'of an agent: for whom it acts, who does not approve what it proposes')
     .option('--right <right>', `what it may do: ${rightsHelp}; otherwise what is usual for its kind`, right)
+    .option(
+      '--permission <name>',
+      'what it may have done by a governor, as the actions of its policy name it: flags:write; may be repeated',
+      repeated,
+    )
     .option('--tenant <tenant>', 'in this tenant only; otherwise in every one')
     .option('--key-file <path>', keyFileHelp)
     .action(async (name: string, options: AddOptions, command: Command) => {
@@ -70,6 +78,7 @@ export function addPrincipals(program: Command): void {
             key,
             ...(onBehalfOf !== undefined && { onBehalfOf }),
             ...(options.right && { rights: options.right }),
+            ...(options.permission && { permissions: options.permission }),
             ...(tenant !== undefined && { tenant }),
           }),
         ),
@@ -89,15 +98,17 @@ export function addPrincipals(program: Command): void {
     });
   principals
     .command('put')
-    .description('give somebody other rights or another key, or let them act again')
+    .description('give somebody other rights, permissions or another key, or let them act again')
     .argument('<name>', 'name of the principal')
     .option('--right <right>', `all that it may do from now on: ${rightsHelp}`, right)
+    .option('--permission <name>', 'all that it may have done by a governor from now on; may be repeated', repeated)
+    .option('--no-permission', 'it may have nothing done by a governor any more')
     .option('--new-key', 'make another key, and show it once; the one before is no longer valid')
     .option('--key-file <path>', `with --new-key: ${keyFileHelp}`)
     .option('--enable', 'let somebody act again who was disabled')
     .action(async (name: string, options: PutOptions, command: Command) => {
-      if (!options.right && !options.newKey && !options.enable)
-        throw wrongUsage('Nothing is to be changed.', 'Give --right, --new-key or --enable.');
+      if (!options.right && options.permission === undefined && !options.newKey && !options.enable)
+        throw wrongUsage('Nothing is to be changed.', 'Give --right, --permission, --new-key or --enable.');
       if (options.keyFile !== undefined && !options.newKey) throw wrongUsage('--key-file is for a new key.', 'Add --new-key.');
       const { output, session } = contextOf(command);
       const key = options.newKey ? newKey(name) : undefined;
@@ -105,6 +116,7 @@ export function addPrincipals(program: Command): void {
         session((db) =>
           governanceOf(db).changePrincipal(name, {
             ...(options.right && { rights: options.right }),
+            ...(options.permission !== undefined && { permissions: options.permission || [] }),
             ...(key !== undefined && { key }),
             ...(options.enable && { disabled: false }),
           }),
@@ -129,6 +141,7 @@ interface Listed {
   readonly kind: string;
   readonly on_behalf_of: string | null;
   readonly rights: readonly string[];
+  readonly permissions: readonly string[];
   readonly tenant_id: string | null;
   readonly added_at: Date;
   readonly disabled_at: Date | null;
@@ -173,13 +186,17 @@ function show(output: Output, all: readonly Listed[]): void {
     return;
   }
   const tenants = all.some(({ tenant_id }) => tenant_id !== null);
+  const permissions = all.some((each) => each.permissions.length > 0);
   const now = new Date();
   output.table(
-    ['NAME', 'KIND', 'MAY', ...(tenants ? ['TENANT'] : []), 'ADDED', 'DISABLED'].map((title) => ({ title })),
+    ['NAME', 'KIND', 'MAY', ...(permissions ? ['PERMISSIONS'] : []), ...(tenants ? ['TENANT'] : []), 'ADDED', 'DISABLED'].map((title) => ({
+      title,
+    })),
     all.map((each) => [
       each.principal_id,
       each.on_behalf_of === null ? each.kind : `${each.kind} of ${each.on_behalf_of}`,
       each.rights.join(', '),
+      ...(permissions ? [plain(each.permissions.join(', '))] : []),
       ...(tenants ? [plain(each.tenant_id ?? 'all')] : []),
       ago(each.added_at, now),
       each.disabled_at === null ? '' : output.style('yellow', ago(each.disabled_at, now)),

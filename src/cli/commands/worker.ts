@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import type { ConnectOptions } from '../../connect-options.js';
 import type { AnyStepType } from '../../governance/steps.js';
+import type { ActionKind } from '../../governor/actuators/handler.js';
 import type { Outside } from '../../ledger/ledger.js';
 import type { ArtifactStore } from '../../queue/artifacts.js';
 import type { Duration } from '../../queue/duration.js';
@@ -10,13 +11,14 @@ import { Writ } from '../../writ.js';
 import { contextOf, duration, repeated, wholeNumber } from '../command.js';
 import { listenUrl } from '../connection.js';
 import { explain, wrongUsage } from '../failure.js';
-import { importFile, stepTypesIn } from '../modules.js';
+import { type KeyOptions, keyOf } from '../governance/session.js';
+import { actionsIn, importFile, stepTypesIn } from '../modules.js';
 import { type Output, oneLine, plural, span } from '../output.js';
 import { secretsAt, withSecrets } from '../secret-places.js';
 import { interruption } from '../signals.js';
 import { outside } from './ledger/session.js';
 
-interface Options {
+interface Options extends KeyOptions {
   readonly concurrency: number;
   readonly lease: Duration;
   readonly grace: Duration;
@@ -26,14 +28,17 @@ interface Options {
   readonly secrets?: string;
   readonly observe?: boolean;
   readonly governance: boolean;
+  readonly governor: boolean;
+  readonly allowHttp?: boolean;
+  readonly allowPrivate?: boolean;
 }
 
 export function addWorker(program: Command): void {
   withSecrets(program.command('worker'))
-    .description('run the handlers that these JavaScript modules export, and approved changes')
+    .description('run the handlers that these JavaScript modules export, execute approved changes, and drive governors')
     .argument(
       '[file...]',
-      'modules whose exports are handled jobs (job.handle(…)) and step types (defineStep(…)), or arrays of them; one may export a store as `artifacts`; without any it executes approved changes alone',
+      'modules whose exports are handled jobs (job.handle(…)), step types (defineStep(…)) and actions of governors (defineAction(…)), or arrays of them; one may export a store as `artifacts`; without any it executes approved changes and drives governors alone',
     )
     .option('--concurrency <n>', 'handlers that run at the same time', wholeNumber(1, 1_000), 10)
     .option('--lease <duration>', 'length of a lease; it is renewed every third of it', duration, '30s')
@@ -51,19 +56,37 @@ export function addWorker(program: Command): void {
     .option('--ledger-key <key>', 'a public key that signs them; may be repeated; otherwise WRIT_LEDGER_PUBLIC_KEYS, with commas', repeated)
     .option('--observe', 'tell OpenTelemetry what is in the database, too; for one worker of all, with an SDK registered by node --import')
     .option('--no-governance', 'leave approved changes, their audits and the probes of health to other workers')
+    .option('--no-governor', 'leave governors and their actions to other workers')
+    .option(
+      '--key-file <path>',
+      'a file that holds the key of who activates contracts for governors; otherwise the variable WRIT_KEY holds it',
+    )
+    .option('--allow-http', 'actions of governors may go to addresses without encryption as well: for tests and private networks')
+    .option(
+      '--allow-private',
+      'actions of governors may go to private, loopback and link-local addresses as well: for tests and private networks',
+    )
     .action(async (files: string[], options: Options, command: Command) => {
-      if (files.length === 0 && !options.governance) throw wrongUsage('There is nothing to do: no file, and no governance.', example);
+      if (files.length === 0 && !options.governance && !options.governor)
+        throw wrongUsage('There is nothing to do: no file, no governance and no governors.', example);
       const { output, session, connectionString } = contextOf(command);
       const ledger = outside({ places: options.checkpoint, keys: options.ledgerKey }, { places: '--checkpoint', keys: '--ledger-key' });
       const secrets = options.secrets === undefined ? undefined : secretsAt(options.secrets);
+      const key = options.governor ? keyOf(options) : undefined;
       const types = options.governance ? await stepTypesIn(files) : [];
-      const handlers = await load(files, options.governance);
+      const actions = options.governor ? await actionsIn(files) : [];
+      const handlers = await load(files, options);
       const artifacts = await loadStore(files);
       await session(async () => undefined); // says at once when the database is not there or not ready
       await work(
-        { connectionString: connectionString(), ...(secrets && { secrets }), ...(artifacts && { artifacts }) },
+        {
+          connectionString: connectionString(),
+          ...(secrets && { secrets }),
+          ...(artifacts && { artifacts }),
+          ...(key !== undefined && { key }),
+        },
         handlers,
-        options.governance ? types : undefined,
+        { types: options.governance ? types : undefined, actions: options.governor ? actions : undefined },
         ledger,
         options,
         output,
@@ -76,15 +99,18 @@ const example = `Export what job.handle answers, for example:
         import { defineJob } from 'writ';
         export const greet = defineJob('greet').handle(async ({ input }) => { … });`;
 
-/** Every handled job among the exports of these files. Each has one, or a type of steps for a worker that executes changes. */
-export async function load(files: readonly string[], governance: boolean): Promise<HandledJob[]> {
+/** Every handled job among the exports of these files. Each has one, or a type of steps for a worker that executes changes, or an action for one that drives governors. */
+export async function load(
+  files: readonly string[],
+  { governance, governor }: Pick<Options, 'governance' | 'governor'>,
+): Promise<HandledJob[]> {
   const handlers = new Map<string, { handled: HandledJob; file: string }>();
   for (const file of files) {
     const found = Object.values(await importFile(file))
       .flat()
       .filter(isHandledJob);
-    if (found.length === 0 && !(governance && (await stepTypesIn([file])).length > 0))
-      throw wrongUsage(`${file} exports no handler.`, example);
+    const others = [...(governance ? await stepTypesIn([file]) : []), ...(governor ? await actionsIn([file]) : [])];
+    if (found.length === 0 && others.length === 0) throw wrongUsage(`${file} exports no handler.`, example);
     for (const handled of new Set(found)) {
       const other = handlers.get(handled.job.kind);
       if (other && other.handled !== handled) {
@@ -121,11 +147,11 @@ function isHandledJob(value: unknown): value is HandledJob {
 }
 
 async function work(
-  connection: Pick<ConnectOptions, 'connectionString' | 'secrets' | 'artifacts'>,
+  connection: Pick<ConnectOptions, 'connectionString' | 'secrets' | 'artifacts' | 'key'>,
   handlers: readonly HandledJob[],
-  types: readonly AnyStepType[] | undefined,
+  { types, actions }: { readonly types: readonly AnyStepType[] | undefined; readonly actions: readonly ActionKind[] | undefined },
   ledger: Outside,
-  { listenUrl: listenConnectionString, concurrency, lease, grace, observe = false }: Options,
+  { listenUrl: listenConnectionString, concurrency, lease, grace, observe = false, allowHttp = false, allowPrivate = false }: Options,
   output: Output,
 ): Promise<void> {
   const tally = { begun: 0, completed: 0, failed: 0 };
@@ -136,7 +162,7 @@ async function work(
     ...(listenConnectionString !== undefined && { listenConnectionString }),
     ...(ledger.places.length > 0 && { ledger }),
     observe,
-    max: Math.min(concurrency, 20) + 3,
+    max: Math.min(concurrency, 20) + (actions ? 5 : 3),
     actor: 'worker',
   });
   const { first, release } = interruption();
@@ -148,8 +174,9 @@ async function work(
         lease,
         grace,
         ...(types && { governance: types }),
+        ...(actions && { governor: { actions, reach: { allowHttp, allowPrivate }, onError: (error: unknown) => log.trouble(error) } }),
         onError: (error, job) => {
-          if (job && !job.kind.startsWith('governance.')) tally.failed++;
+          if (job && !/^(governance|governor)\./.test(job.kind)) tally.failed++;
           log.trouble(error, job);
         },
       },
@@ -159,6 +186,7 @@ async function work(
       worker: worker.id,
       kinds: handlers.map(({ job }) => job.kind),
       ...(types && { governance: types.map(({ type }) => type) }),
+      ...(actions && { governor: actions.map(({ type }) => type) }),
       concurrency,
     });
     const signal = await first;
@@ -193,7 +221,7 @@ function counted({ job, run }: HandledJob, tally: { begun: number; completed: nu
 }
 
 type Said =
-  | { event: 'working'; worker: string; kinds: string[]; governance?: string[]; concurrency: number }
+  | { event: 'working'; worker: string; kinds: string[]; governance?: string[]; governor?: string[]; concurrency: number }
   | { event: 'stopping'; signal: string; running: number }
   | { event: 'stopped'; completed: number; failed: number; givenBack: number; seconds: number };
 
@@ -239,10 +267,14 @@ class WorkerLog {
 
 function sentence(said: Said): string {
   if (said.event === 'working') {
-    const { kinds, governance } = said;
-    const changes = governance && `approved changes${governance.length > 0 ? ` (${governance.join(', ')} among them)` : ''}`;
-    const on = [kinds.join(', '), changes].filter(Boolean).join(' and ');
-    return `Working on ${on} as ${said.worker}, ${plural(said.concurrency, 'handler')} at a time. Ctrl-C stops.`;
+    const { kinds, governance, governor } = said;
+    const own = (types: readonly string[]) => (types.length > 0 ? ` (${types.join(', ')} among them)` : '');
+    const on = [
+      ...kinds,
+      ...(governance ? [`approved changes${own(governance)}`] : []),
+      ...(governor ? [`governors${own(governor)}`] : []),
+    ];
+    return `Working on ${listed(on)} as ${said.worker}, ${plural(said.concurrency, 'handler')} at a time. Ctrl-C stops.`;
   }
   if (said.event === 'stopping') {
     return `${said.signal}: stopping${said.running > 0 ? `, ${plural(said.running, 'handler')} may finish` : ''}. A second signal ends at once.`;
@@ -251,3 +283,5 @@ function sentence(said: Said): string {
   const back = givenBack > 0 ? `, ${plural(givenBack, 'job')} given back` : '';
   return `Stopped after ${span(seconds * 1000)}: ${plural(completed, 'job')} handled, ${plural(failed, 'failed attempt')}${back}.`;
 }
+
+const listed = (all: readonly string[]): string => (all.length > 1 ? `${all.slice(0, -1).join(', ')} and ${all.at(-1)}` : all.join(''));

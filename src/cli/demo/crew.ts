@@ -20,10 +20,13 @@ export interface Death {
 
 export class Crew {
   readonly #connectionString: string;
+  readonly #key: string;
   readonly #processes = new Set<ChildProcess>();
 
-  constructor(connectionString: string) {
+  /** `key`: whose rights they have. */
+  constructor(connectionString: string, key: string) {
     this.#connectionString = connectionString;
+    this.#key = key;
   }
 
   start(name: string, options: { dies?: boolean } = {}): CrewMember {
@@ -33,6 +36,7 @@ export class Crew {
         ...process.env,
         DATABASE_URL: this.#connectionString,
         WRIT_DEMO_NAME: name,
+        WRIT_DEMO_KEY: this.#key,
         ...(dies && { WRIT_DEMO_DIES: 'yes' }),
       },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

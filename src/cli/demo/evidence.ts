@@ -1,4 +1,4 @@
-/** Act 7: everything that was said and done is signed and handed out, checked without a database, and falsified by one byte. */
+/** Act 8: everything that was said and done is signed and handed out, checked without a database, and falsified by one byte. */
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import type { Evidence } from './figures.js';
 import type { Scene } from './scene.js';
 
 export async function tellOfEvidence({ stage, writ, db, folder }: Scene): Promise<Evidence> {
-  stage.act(7, 'The evidence, and a forgery');
+  stage.act(8, 'The evidence, and a forgery');
   stage.say('What was proposed, signed, done and undone has left receipts. They are signed with a key that the database never sees.');
   const key = keyOfSeed('shop.example/demo', randomBytes(32));
   const [place, copy] = [join(folder, 'checkpoint'), join(folder, 'export')];

@@ -14,6 +14,7 @@ export interface Figures {
   readonly killed: Killed;
   readonly completed: { readonly status: string; readonly audit: string; readonly checks: number };
   readonly restored: { readonly status: string; readonly stateBefore: string; readonly stateBetween: string; readonly stateAfter: string };
+  readonly governed: Governed;
   readonly changes: Changes;
   readonly ledger: Evidence;
 }
@@ -40,6 +41,21 @@ export interface Changes extends StepTraces {
   readonly approvals: number;
   /** Of those, how many the public key bears out. */
   readonly signed: number;
+}
+
+/** What a governor has made of signals. */
+export interface Governed {
+  readonly signals: number;
+  readonly decided: number;
+  /** In the buffer of the storm. */
+  readonly waiting: number;
+  /** Signals that a receipt has settled. */
+  readonly settled: number;
+  readonly storms: number;
+  /** Writes of what the governor may change, as the witness saw them. */
+  readonly changes: number;
+  /** From the signal to the effect, its audit and its receipts. */
+  readonly ms: number;
 }
 
 export interface Evidence {
@@ -87,7 +103,8 @@ const allChanges = `
     (select count(*) from (select from receipt group by stream, step having count(*) > 1 union all select from event group by run_id, step_no having count(*) > 1) t)::integer as twice,
     (select count(*) from receipt x join writ.system_contracts c on c.contract_id = x.contract_id
      where not exists (select from writ.contract_review v join writ.principal p on p.principal_id = v.by
-       where v.contract_id = c.contract_id and v.action = 'APPROVE' and v.hash = c.approval_hash and p.kind = 'person' and v.by not in (c.created_by, c.on_behalf_of)))::integer as unapproved`;
+       join writ.system_contracts a on a.contract_id = v.contract_id -- an instance stands under the approval of its template
+       where v.contract_id = coalesce(c.template_id, c.contract_id) and v.action = 'APPROVE' and v.hash = a.approval_hash and p.kind = 'person' and v.by not in (a.created_by, coalesce(a.on_behalf_of, ''))))::integer as unapproved`;
 
 export async function countChanges(db: Session): Promise<Changes> {
   const [row] = await db.rows<Omit<Changes, 'approvals' | 'signed'>>(allChanges);

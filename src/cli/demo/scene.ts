@@ -61,6 +61,8 @@ export async function engage(writ: Writ, db: Session, server: EmbeddedServer, he
     [
       { capability_name: 'checkout', domain: 'shop' },
       { scope: 'limits', owner_capability: 'checkout', values: { perMinute: 100, burst: 10 } },
+      { capability_name: 'recommendations', domain: 'shop' },
+      { scope: 'recommendations', owner_capability: 'recommendations', values: { percent: 100 } },
     ],
     { as: omar },
   );

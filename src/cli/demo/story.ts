@@ -1,6 +1,6 @@
 /**
  * The story of the demo: an agent wants to change production. What it may not do is refused, what was approved is done once although a worker is
- * killed over it, what makes the shop ill is put back, and all of it is evidence. Each sentence that is printed is said after it was measured,
+ * killed over it, what makes the shop ill is put back, what has to be done at night a governor does within what was approved, and all of it is evidence. Each sentence that is printed is said after it was measured,
  * and the demo fails if a promise was not kept.
  */
 import { randomBytes } from 'node:crypto';
@@ -19,6 +19,7 @@ import { Crew } from './crew.js';
 import { tellOfEvidence } from './evidence.js';
 import { tellOfExecution, tellOfRollback } from './execution.js';
 import { countChanges, type Figures } from './figures.js';
+import { tellOfGovernor } from './governing.js';
 import { engage, type Scene } from './scene.js';
 import { Shop } from './shop.js';
 import { Stage } from './stage.js';
@@ -66,13 +67,13 @@ async function tell(stage: Stage, opened: Opened): Promise<Figures> {
   await writ.migrate({ enable: true });
   const shop = await Shop.open();
   opened.push(() => shop.close());
-  const crew = new Crew(server.connectionString);
-  opened.push(() => crew.stop(process.exitCode ? 'SIGKILL' : 'SIGTERM'));
   return withSession(server.connectionString, async (db) => {
     const [row] = await db.rows<{ version: string }>(`select current_setting('server_version') as version`);
     stage.seen(`PostgreSQL ${row?.version} runs in a temporary folder, Writ is installed`, performance.now() - since);
     const cast = await engage(writ, db, server, shop.healthUrl);
     opened.push(() => cast.agent.close());
+    const crew = new Crew(server.connectionString, cast.deployer);
+    opened.push(() => crew.stop(process.exitCode ? 'SIGKILL' : 'SIGTERM'));
     return act({ stage, db, writ, cast, crew, shop, folder: join(directory, 'evidence') });
   });
 }
@@ -84,8 +85,9 @@ async function act(scene: Scene): Promise<Figures> {
   const { contract, ...approval } = await tellOfApproval(scene);
   const execution = await tellOfExecution(scene, contract, victim);
   const restored = await tellOfRollback(scene);
+  const governed = await tellOfGovernor(scene);
   await crew.stop();
   const ledger = await tellOfEvidence(scene);
-  stage.act(8, 'The figures, counted with SQL');
-  return { ...approval, ...execution, restored, changes: await countChanges(db), ledger };
+  stage.act(9, 'The figures, counted with SQL');
+  return { ...approval, ...execution, restored, governed, changes: await countChanges(db), ledger };
 }

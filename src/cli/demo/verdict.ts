@@ -19,6 +19,14 @@ export const promises: readonly (readonly [promise: string, kept: (figures: Figu
     ({ restored: { status, stateBefore, stateBetween, stateAfter } }) =>
       status === 'ROLLED_BACK' && stateAfter === stateBefore && stateBetween !== stateBefore,
   ],
+  [
+    'a signal over its threshold led to one change, and a storm of them to no other',
+    ({ governed: { changes, storms } }) => changes === 1 && storms === 1,
+  ],
+  [
+    'every signal is settled or waits',
+    ({ governed: g }) => g.signals > 0 && g.settled === g.decided && g.settled + g.waiting === g.signals,
+  ],
   ['every write has its receipt and its event', ({ changes: c }) => c.effects > 0 && c.receipts === c.effects && c.events === c.effects],
   ['nothing was done twice', ({ changes }) => changes.twice === 0],
   ['nothing was done that no person had signed', ({ changes: c }) => c.unapproved === 0 && c.approvals > 0 && c.signed === c.approvals],
@@ -29,11 +37,12 @@ export const promises: readonly (readonly [promise: string, kept: (figures: Figu
 /** The figures, and the verdict: throws when they are not what Writ promises. */
 export function conclude(output: Output, stage: Stage, figures: Figures, ms: number): void {
   const broken = promises.filter(([, kept]) => !kept(figures)).map(([promise]) => promise);
-  const { directWrites, overreach, changes, ledger } = figures;
+  const { directWrites, overreach, governed, changes, ledger } = figures;
   const zero = (n: number) => output.style(n === 0 ? ['bold', 'green'] : ['bold', 'red'], count(n));
   stage.pairs([
     ['direct writes', count(directWrites.tried), `${count(directWrites.denied)} denied by PostgreSQL`],
     ['attempts without the right', count(overreach.tried), `${count(overreach.refused.length)} refused`],
+    ['signals to the governor', count(governed.signals), `${count(governed.settled)} settled, ${count(governed.waiting)} in the buffer`],
     ['changes made or undone', count(changes.effects), "as a trigger of the demo's own saw them"],
     ['their receipts, events', `${count(changes.receipts)}, ${count(changes.events)}`],
     ['done twice', zero(changes.twice)],
@@ -46,5 +55,5 @@ export function conclude(output: Output, stage: Stage, figures: Figures, ms: num
   if (output.json) return;
   output.line();
   output.line(output.style('bold', `Nothing unapproved, nothing repeated, nothing hidden, in ${(ms / 1000).toFixed(1)} s.`));
-  output.line('Next: docs/governance.md shows how it is written.');
+  output.line('Next: docs/governance.md and docs/governor.md show how it is written.');
 }

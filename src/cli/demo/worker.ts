@@ -9,7 +9,7 @@ import pg from 'pg';
 import { onFaultPoint } from '../../queue/worker/fault-points.js';
 import { Writ } from '../../writ.js';
 
-const { WRIT_DEMO_NAME: name = 'worker', WRIT_DEMO_DIES: dies, DATABASE_URL: connectionString = '' } = process.env;
+const { WRIT_DEMO_NAME: name = 'worker', WRIT_DEMO_KEY: key = '', WRIT_DEMO_DIES: dies, DATABASE_URL: connectionString = '' } = process.env;
 
 // Nobody is left to tell the story; they may have gone while this process was starting.
 process.once('disconnect', () => process.exit(1));
@@ -35,8 +35,8 @@ if (dies) {
   });
 }
 
-const writ = await Writ.connect({ connectionString, max: 12, actor: name });
-const worker = await writ.work([], { governance: true, name, lease: '2s', poll: '200ms', onError: () => undefined });
+const writ = await Writ.connect({ connectionString, max: 12, actor: name, key });
+const worker = await writ.work([], { governance: true, governor: true, name, lease: '2s', poll: '200ms', onError: () => undefined });
 writeSync(1, 'ready\n');
 
 const stop = async () => {

@@ -84,6 +84,23 @@ const advice: Record<string, { readonly means: string; readonly remedy: (subject
     means: 'Somebody wants a contract to be seen to now.',
     remedy: (contract, id) => `\`writ contracts show ${contract}\`; when somebody has, \`writ runs clear-alert ${id} --reason TEXT\`.`,
   },
+  GOVERNOR_ACTION_TIMEOUT: {
+    means: 'A governor gave an action up that was not done in time, and has it undone.',
+    remedy: () => '`writ governor list` shows which; the alert goes when the undoing has succeeded, or somebody acknowledges it.',
+  },
+  GOVERNOR_ROLLBACK_FAILED: {
+    means: 'A governor could not have an action undone, and does not act until a person has seen to it.',
+    remedy: () =>
+      '`writ governor list` shows which. Put it right, then `writ governor ack TENANT [SKU] rollback_failed --reason TEXT`: the alert goes.',
+  },
+  GOVERNOR_NONDETERMINISM: {
+    means: 'A governor decided an event in two ways, and does not act until a person has seen to it.',
+    remedy: () => '`writ governor list` shows which; then `writ governor ack TENANT [SKU] nondeterminism --reason TEXT`: the alert goes.',
+  },
+  GOVERNOR_CRASH: {
+    means: 'An event crashed a governor too often and was set aside; it does not act until a person has seen to it.',
+    remedy: () => '`writ governor list` shows which; then `writ governor ack TENANT [SKU] crash --reason TEXT`: the alert goes.',
+  },
   GLASS_BROKEN: {
     means: 'A contract was activated without enough approvals, or in a freeze.',
     remedy: (contract, id) =>

@@ -6,7 +6,7 @@ import { wrongUsage } from '../failure.js';
 import { textOf } from '../files.js';
 import { importFile, stepTypesIn } from '../modules.js';
 
-const modules = ['.js', '.mjs', '.cjs', '.ts', '.mts', '.cts'];
+export const modules = ['.js', '.mjs', '.cjs', '.ts', '.mts', '.cts'];
 
 const known = [
   'title',

@@ -46,21 +46,32 @@ export const withReading = (command: Command): Command => withSecrets(withSteps(
 export const contractId = uuid('A contract id is a UUID; `writ contracts list` shows them.');
 export const governanceJobId = uuid('The id of a governance job is a UUID; `writ jobs list` shows them.');
 
-/** Who acts. */
-export function whoActs({ keyFile }: KeyOptions): Principal {
+/** The key that is given, if one is; a file that was named holds one. */
+export function keyOf({ keyFile }: KeyOptions): string | undefined {
   const key = keyFile === undefined ? process.env.WRIT_KEY : textOf(keyFile, 'key file');
   if (!key?.trim()) {
-    const empty = keyFile === undefined ? 'No key is given, so nobody knows who acts.' : `${keyFile} holds no key.`;
-    throw new Failure(
-      exitCodes.usage,
-      'not_authenticated',
-      empty,
-      'Give --key-file PATH, or set WRIT_KEY; a key is never an argument, for others can read those. `writ principals add` makes one.',
-    );
+    if (keyFile === undefined) return undefined;
+    throw noKey(`${keyFile} holds no key.`);
   }
   if (keyFile !== undefined && (statSync(keyFile).mode & 0o077) !== 0)
     process.stderr.write(`${keyFile} can be read by others: chmod 600 ${keyFile}\n`);
-  return principal(key.trim());
+  principal(key.trim()); // says at once what is wrong with it
+  return key.trim();
+}
+
+const noKey = (words: string) =>
+  new Failure(
+    exitCodes.usage,
+    'not_authenticated',
+    words,
+    'Give --key-file PATH, or set WRIT_KEY; a key is never an argument, for others can read those. `writ principals add` makes one.',
+  );
+
+/** Who acts. */
+export function whoActs(options: KeyOptions): Principal {
+  const key = keyOf(options);
+  if (key === undefined) throw noKey('No key is given, so nobody knows who acts.');
+  return principal(key);
 }
 
 export function governanceOf(db: Session, types: readonly AnyStepType[] = [], secrets?: SecretsProvider): Governance {

@@ -34,7 +34,7 @@ export function addExport(ledger: Command): void {
     .command('export')
     .description('write the ledger, up to its newest checkpoints, into a folder; one that is there is brought up to date')
     .argument('<folder>')
-    .option('--no-events', 'leave out the sealed events of the queue')
+    .option('--no-events', 'leave out the sealed events of the queue, and what governors have handled')
     .option(
       '--archive <month>',
       'YYYY-MM: verify the folder, then allow the receipts of this month to be dropped after their retention',
@@ -78,7 +78,11 @@ async function write(db: Session, folder: string, { events, actor: by }: Options
     });
     progress.end();
     if (!output.json) {
-      const sealed = events ? `, ${plural(exported.segments, 'segment')} of sealed events` : '; sealed events were left out';
+      const handled = exported.governors.reduce((sum, one) => sum + one.events - one.first + 1, 0);
+      const governors = handled > 0 ? `, ${plural(handled, 'event')} of ${plural(exported.governors.length, 'governor')}` : '';
+      const sealed = events
+        ? `, ${plural(exported.segments, 'segment')} of sealed events${governors}`
+        : '; sealed events and those of governors were left out';
       output.line(
         `Exported ${plural(exported.receipts, 'receipt')} of ${plural(exported.logs.length, 'log')}${sealed}, into ${resolve(folder)}.`,
       );

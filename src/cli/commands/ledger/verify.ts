@@ -3,6 +3,7 @@ import { statSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { Queryable } from '../../../database/connection.js';
 import { WritError } from '../../../errors/index.js';
+import { type ReplayedGovernors, Replays } from '../../../governor/replays.js';
 import { folderReader } from '../../../ledger/exports.js';
 import { parsePublicKey } from '../../../ledger/note.js';
 import { DatabaseReader } from '../../../ledger/reader.js';
@@ -13,7 +14,7 @@ import { verifyExport } from '../../../ledger/verify.js';
 import { contextOf, repeated } from '../../command.js';
 import { inTurn } from '../../connection.js';
 import { exitCodes, wrongUsage } from '../../failure.js';
-import { count, type Output, oneLine } from '../../output.js';
+import { count, type Output, oneLine, plural } from '../../output.js';
 import { Progress } from '../../progress.js';
 import { checkpoints, listed, publicKeys } from './session.js';
 
@@ -23,7 +24,7 @@ interface Options {
   readonly archive?: string;
 }
 
-interface Known {
+export interface Known {
   readonly keys: readonly string[];
   readonly checkpoints: readonly string[];
 }
@@ -31,7 +32,9 @@ interface Known {
 export function addVerify(ledger: Command): void {
   ledger
     .command('verify')
-    .description('check an export, or without a folder the database: entries, order, trees, signatures, sealed events')
+    .description(
+      'check an export, or without a folder the database: entries, order, trees, signatures, sealed events, and what governors decided',
+    )
     .argument('[folder]', 'of an export; no database is needed')
     .option(
       '--key <key>',
@@ -47,14 +50,19 @@ export function addVerify(ledger: Command): void {
         checkpoints: await checkpoints(options.checkpoint ?? [], '--checkpoint'),
       };
       if (folder !== undefined) {
-        if (!isFolder(folder)) throw wrongUsage(`${folder} is not a folder.`, 'Give the folder that `writ ledger export` wrote.');
-        return judge(output, await check(folderReader(folder), known, output, 'export'));
+        return judge(output, folderOf(folder), known, 'export');
       }
       if (options.archive !== undefined && !isFolder(options.archive)) {
         throw wrongUsage(`${options.archive} is not a folder.`, 'Give the folder that `writ ledger export --archive` wrote.');
       }
-      await session(async (db) => judge(output, await check(databaseReader(inTurn(db), options.archive), known, output, 'database')));
+      await session((db) => judge(output, databaseReader(inTurn(db), options.archive), known, 'database'));
     });
+}
+
+/** The files of an export. */
+export function folderOf(folder: string): Reader {
+  if (!isFolder(folder)) throw wrongUsage(`${folder} is not a folder.`, 'Give the folder that `writ ledger export` wrote.');
+  return folderReader(folder);
 }
 
 function isFolder(path: string): boolean {
@@ -69,8 +77,8 @@ function databaseReader(db: Queryable, archive: string | undefined): Reader {
   };
 }
 
-/** A verdict, with a word on keys where nobody gave any. */
-export async function check(read: Reader, known: Known, output: Output, what: 'export' | 'database'): Promise<Verdict> {
+/** A verdict, with a word on keys where nobody gave any. `replays` hears the receipts on the way. */
+export async function check(read: Reader, known: Known, output: Output, what: 'export' | 'database', replays?: Replays): Promise<Verdict> {
   const progress = new Progress(output);
   try {
     const keys = known.keys.length > 0 ? known.keys : await ownKeys(read);
@@ -78,6 +86,7 @@ export async function check(read: Reader, known: Known, output: Output, what: 'e
       keys,
       checkpoints: known.checkpoints,
       sha256: nodeSha256,
+      ...(replays && { onReceipt: (log, receipt, entry) => replays.hear(log, receipt, entry) }),
       progress: ({ log, entries, of }) => progress.show(`verifying ${oneLine(log)}: ${count(entries)} of ${count(of)}`),
     });
     if (known.keys.length > 0) return verdict;
@@ -109,10 +118,36 @@ function isKey(text: string): boolean {
   }
 }
 
-function judge(output: Output, verdict: Verdict): void {
-  if (!verdict.ok) process.exitCode = exitCodes.failed;
-  if (output.json) output.data(verdict);
-  else show(output, verdict);
+async function judge(output: Output, read: Reader, known: Known, what: 'export' | 'database'): Promise<void> {
+  const replays = await Replays.of(read);
+  const verdict = await check(read, known, output, what, replays);
+  const replayed = replays.close();
+  if (!verdict.ok || !replayed.ok) process.exitCode = exitCodes.failed;
+  if (output.json) return output.data({ ...verdict, ok: verdict.ok && replayed.ok, governors: replayed });
+  show(output, verdict);
+  for (const line of governorLines(replayed)) output.line(line.startsWith('  ✗') ? output.style('red', line) : line);
+}
+
+/** What deciding again has shown, in a few lines. */
+function governorLines({ governors, undecided }: ReplayedGovernors): string[] {
+  const events = governors.reduce((sum, one) => sum + one.events, 0);
+  const behind = governors.reduce((sum, one) => sum + one.behind, 0);
+  const different = governors.filter(({ ok }) => !ok);
+  const lines: string[] = [];
+  if (events > 0 || different.length > 0) {
+    const verdict = different.length === 0 ? 'all alike' : `${plural(different.length, 'governor')} NOT alike`;
+    lines.push(
+      `  governors: ${plural(events, 'event')} decided again, ${verdict}${behind > 0 ? `; ${count(behind)} behind the checkpoint` : ''}`,
+    );
+  }
+  for (const { tenant, sku, differences } of different)
+    for (const { message } of differences) lines.push(`  ✗ Governor ${oneLine(`${tenant}/${sku}: ${message}`)}`);
+  const receipts = undecided.reduce((sum, one) => sum + one.receipts, 0);
+  if (receipts > 0)
+    lines.push(
+      `  note: The events of ${plural(undecided.length, 'governor')} (${plural(receipts, 'receipt')}) are not in this export: not decided again.`,
+    );
+  return lines;
 }
 
 /** Names and reasons in it come from the ledger, and have no say over the terminal. */

@@ -1,0 +1,148 @@
+/** Checks of governors: those that do not act, those that nobody drives, and the months that their mailboxes and events are kept in. */
+import type { Session } from '../connection.js';
+import { whyOf } from '../governor/causes.js';
+import { governorAt, nameOf } from '../governor/session.js';
+import { oneLine, plural, span } from '../output.js';
+import type { Checks, Finding } from './finding.js';
+
+export interface HeldGovernor {
+  readonly tenant_id: string;
+  readonly sku_id: string;
+  readonly state: 'refusing' | 'degraded';
+  readonly causes: readonly string[] | null;
+  readonly refusals: readonly { readonly cause: string; readonly action_type?: string }[] | null;
+  readonly age_s: number;
+}
+
+export interface GovernorFacts {
+  readonly governors: number;
+  /** How many refuse or are degraded. */
+  readonly held: number;
+  /** The first of them. */
+  readonly named: readonly HeldGovernor[];
+}
+
+const named = 5;
+
+async function readHeld(db: Session): Promise<GovernorFacts> {
+  const [counts] = await db.rows<{ governors: number; held: number }>(
+    `select count(*)::integer as governors, count(*) filter (where g.state in ('refusing', 'degraded'))::integer as held from writ.governor g`,
+  );
+  const held = await db.rows<HeldGovernor>(
+    `select g.tenant_id, g.sku_id, g.state, g.causes, g.refusals, extract(epoch from writ.now() - g.state_since)::float8 as age_s
+     from writ.governor g where g.state in ('refusing', 'degraded') order by g.state, g.state_since limit $1`,
+    [named],
+  );
+  return { governors: counts?.governors ?? 0, held: counts?.held ?? 0, named: held };
+}
+
+/** Nothing but a person ends these. */
+const forPersons = ['rollback_failed', 'nondeterminism', 'crash'];
+
+export function judgeHeld({ governors, held, named: first }: GovernorFacts): Finding[] {
+  if (held === 0)
+    return [
+      { check: 'governors', level: 'ok', says: governors === 0 ? 'None' : `${plural(governors, 'governor')}, none refuses or is degraded` },
+    ];
+  const findings = first.map((one): Finding => {
+    const at = governorAt(one.tenant_id, one.sku_id);
+    const why = whyOf(one, at);
+    const waits = (one.causes ?? []).some((cause) => forPersons.includes(cause));
+    return {
+      check: 'governors',
+      level: waits ? 'error' : 'warning',
+      says: oneLine(
+        `${nameOf(at)} is ${one.state} for ${span(one.age_s * 1_000)}: ${why.map(({ says }) => says).join('; ') || 'it looks whether everything is there'}`,
+      ),
+      ...(waits && { means: 'It does not act until a person has seen to it.' }),
+      remedy: oneLine(why.map(({ remedy }) => remedy).join(' ') || `\`writ governor show ${nameOf(at)}\` says more.`),
+    };
+  });
+  const more = held - first.length;
+  return more > 0
+    ? [...findings, { check: 'governors', level: 'warning', says: `${more} more refuse or are degraded`, remedy: '`writ governor list`' }]
+    : findings;
+}
+
+export interface UndrivenFacts {
+  /** Governors for which something has been due for too long. */
+  readonly undriven: number;
+  /** The one that has waited longest. */
+  readonly tenant_id: string | null;
+  readonly sku_id: string | null;
+  readonly late_s: number | null;
+}
+
+const warningAfterS = 5;
+const errorAfterS = 60;
+
+async function readUndriven(db: Session): Promise<UndrivenFacts> {
+  const [row] = await db.rows<UndrivenFacts>(
+    `select (count(*) over ())::integer as undriven, x.tenant_id, x.sku_id, x.late_s
+     from (select g.tenant_id, g.sku_id, extract(epoch from writ.now() - least(g.mail_since, g.due_at))::float8 as late_s from writ.governor g) x
+     where x.late_s > $1 order by x.late_s desc limit 1`,
+    [warningAfterS],
+  );
+  return row ?? { undriven: 0, tenant_id: null, sku_id: null, late_s: null };
+}
+
+export function judgeUndriven({ undriven, tenant_id, sku_id, late_s }: UndrivenFacts): Finding {
+  const check = 'driving';
+  if (undriven === 0) return { check, level: 'ok', says: 'Nothing waits for a governor to be driven' };
+  const at = nameOf(governorAt(String(tenant_id), String(sku_id)));
+  return {
+    check,
+    level: (late_s ?? 0) > errorAfterS ? 'error' : 'warning',
+    says: oneLine(`Nobody drives ${plural(undriven, 'governor')}; something for ${at} is due for ${span((late_s ?? 0) * 1_000)}`),
+    means: 'Signals are taken and numbered, and nothing is decided about them.',
+    remedy:
+      'Start a worker that drives governors: `writ worker`, or `governor: true` in your own. If one runs, its log says why it cannot.',
+  };
+}
+
+export interface MonthFacts {
+  readonly days_left: number;
+  /** Partitions that are missing, of this month and of the next. */
+  readonly now: readonly string[];
+  readonly next: readonly string[];
+}
+
+async function readMonths(db: Session): Promise<MonthFacts> {
+  const [row] = await db.rows<MonthFacts>(
+    `with clock as (select clock_timestamp() at time zone 'UTC' as at), month as (select n, to_char(date_trunc('month', at) + n * interval '1 month', '_YYYYMM') as suffix from clock, generate_series(0, 1) n),
+       missing as (select m.n, t.name || m.suffix as name from month m, unnest(array['governor_mail', 'governor_event', 'governor_settled']) t(name)
+         where not exists (select from pg_class c where c.relnamespace = to_regnamespace('writ_data') and c.relname = t.name || m.suffix))
+     select extract(epoch from date_trunc('month', at) + interval '1 month' - at)::float8 / 86400 as days_left,
+       array(select name from missing where n = 0 order by 1) as now, array(select name from missing where n = 1 order by 1) as next from clock`,
+  );
+  return row as MonthFacts;
+}
+
+/** They are made two months ahead. */
+export function judgeMonths({ days_left, now, next }: MonthFacts): Finding {
+  const check = 'governor months';
+  if (now.length + next.length === 0) return { check, level: 'ok', says: 'Made for this month and the next' };
+  const remedy =
+    'Start a worker that drives governors, whose clockwork makes them: `writ worker`. If one runs, its log says why it cannot.';
+  if (now.length > 0)
+    return {
+      check,
+      level: 'error',
+      says: `Missing for this month: ${now.join(', ')}`,
+      means: 'No signal can be taken, and nothing decided.',
+      remedy,
+    };
+  return {
+    check,
+    level: days_left < 3 ? 'error' : 'warning',
+    says: `Missing for the next month, which begins in ${span(days_left * 86_400_000)}: ${next.join(', ')}`,
+    means: 'From then on no signal can be taken, and nothing decided.',
+    remedy,
+  };
+}
+
+export const governorChecks: Checks = {
+  governors: async (db) => judgeHeld(await readHeld(db)),
+  driving: async (db) => [judgeUndriven(await readUndriven(db))],
+  'governor months': async (db) => [judgeMonths(await readMonths(db))],
+};
