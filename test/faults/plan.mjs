@@ -3,7 +3,7 @@
 // order, whatever the machine does meanwhile. Two kinds of points exist. Those of a worker process are counted in that process from the moment
 // the fault is armed; `enqueued` is counted in the producer from the start of the run.
 
-/** @typedef {'kill' | 'stop' | 'leave' | 'duplicate' | 'crash' | 'disconnect' | 'rules' | 'receiver' | 'nats'} Action */
+/** @typedef {'kill' | 'stop' | 'leave' | 'duplicate' | 'crash' | 'disconnect' | 'rules' | 'receiver' | 'nats' | 'away' | 'clock' | 'change'} Action */
 /** @typedef {{ point: string, nth: number, action: Action, holdMs: number }} Fault */
 /**
  * How many of each: `kills`, `stops`, orderly `leaves` and `duplicates` by worker point with the highest passage to wait for, and what happens to

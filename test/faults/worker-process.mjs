@@ -62,12 +62,15 @@ onFaultPoint(async (point, jobId) => {
 
 /** The server may be down at this moment; a worker that cannot begin tries again. */
 async function begin() {
-  const { handlers, governance } = await import(module);
+  const { handlers, governance, governor } = await import(module);
   for (;;) {
     let writ;
     try {
       writ = await Writ.connect({ connectionString: url, max: 8, actor: 'faults' });
-      return { writ, worker: await writ.work(handlers(writ, note), { ...options, ...(governance && { governance }) }) };
+      return {
+        writ,
+        worker: await writ.work(handlers(writ, note), { ...options, ...(governance && { governance }), ...(governor && { governor }) }),
+      };
     } catch (error) {
       await writ?.close().catch(() => undefined);
       if (/** @type {{ code?: string }} */ (error).code !== 'database_unreachable') throw error;
