@@ -8,8 +8,8 @@ if (pooler) {
   for (const one of tests.filter((test) => !test.pooler || test.pooler === pooler)) console.log(`  ${one.file}, “${one.test}”: ${one.why}`);
 }
 
-/** What registers itself with OpenTelemetry does so once for a whole process, so these files get one each. */
-const apart = ['test/telemetry/**/*.test.ts'];
+/** What registers itself with OpenTelemetry, or has to know every secret that its process was given, does so for a whole process, so these files get one each. */
+const apart = ['test/telemetry/**/*.test.ts', 'test/secrets/redaction.test.ts'];
 
 const each = {
   setupFiles: pooler ? ['test/pooler/setup.ts'] : [],

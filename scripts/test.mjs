@@ -91,6 +91,8 @@ const onFifteen = only
       'test/ledger/archive',
       'test/runs/engine/ways',
       'test/runs/engine/lists',
+      'test/governor/driver',
+      'test/governor/hosts',
       ...['relay', 'order', 'destinations', 'follow'].map((name) => `test/outbox/${name}.test`),
     ];
 const throughPooler = only
@@ -99,6 +101,7 @@ const throughPooler = only
       ...['worker', 'enqueue', 'commit', 'coalescing', 'lanes'].map((name) => `test/queue/${name}`),
       'test/ledger/sequencing',
       'test/runs/engine/ways',
+      'test/governor/driver',
     ];
 const throughPgbouncer = ['test/queue/worker', 'test/queue/enqueue', 'test/queue/commit', 'test/queue/lanes'];
 
@@ -132,6 +135,9 @@ step('outbox', 'destinations beside kills of relays, receivers and the database,
 step('governance', 'governance beside kills of workers, sick health and outages, short form', () =>
   run(process.execPath, ['test/faults/run.mjs', '--suite', 'governance', '--quick']),
 );
+step('governor', 'signals beside kills of workers and listeners, outages and a clock that is set back, short form', () =>
+  run(process.execPath, ['test/faults/run.mjs', '--suite', 'governor', '--quick']),
+);
 
 if (ci || only) {
   step('pgbouncer', 'the suite through pgbouncer in transaction mode', () => {
@@ -159,11 +165,14 @@ if (ci || only) {
     });
   });
   step('bench-ledger', 'the ledger, short form: figures, no judgement', () =>
-    run(process.execPath, ['bench/run.mjs', '--suite', 'ledger', '--quick', '--rounds', '1']),
+    run(process.execPath, ['bench/run.mjs', '--suite', 'ledger', '--quick', '--rounds', '1', '--case', 'receipts', '--case', 'verify']),
+  );
+  step('bench-governor', 'signals to governors, short form: figures, no judgement', () =>
+    run(process.execPath, ['bench/run.mjs', '--suite', 'governor', '--quick', '--rounds', '1', '--case', 'signals']),
   );
   step('bench', 'ours beside its peers, short form: figures, no judgement', () =>
     run(process.execPath, [
-      ...['bench/run.mjs', '--suite', 'queue', '--quick', '--rounds', '1', '--subjects', 'writ,graphile-worker,dbos,raw'],
+      ...['bench/run.mjs', '--suite', 'queue', '--quick', '--rounds', '1', '--subjects', 'writ,graphile-worker,raw'],
       ...['drain', 'enqueue-16', 'enqueue-bulk', 'latency-p50'].flatMap((name) => ['--case', name]),
     ]),
   );

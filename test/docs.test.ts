@@ -287,6 +287,15 @@ await writ.close();
   expect((await node('runs.js')).stdout).toBe('COMPLETED\n');
 });
 
+test('the five minutes of docs/governor.md end as the page says', async () => {
+  await db.query(
+    `select writ.fn_setting_set('governor.receipt_slo_ms', '60000', 'test'), writ.fn_setting_set('governor.action_ms', '20000', 'test')`,
+  );
+  writeFileSync(join(folder, 'night.js'), block('docs/governor.md', 'js', '`night.js`'));
+  const { stdout } = await node('night.js');
+  expect(stdout).toBe(block('docs/governor.md', '', 'It prints:'));
+});
+
 test('the five minutes of docs/governance.md end as the page says, its flag is put back, its check finds a forged approval, an application reads it, and people operate it', async () => {
   for (const file of ['change.js', 'flag.js', 'check.js', 'app.js', 'operate.js'])
     writeFileSync(join(folder, file), block('docs/governance.md', 'js', `\`${file}\``));
