@@ -13,7 +13,7 @@ import { chart } from './chart.mjs';
 import { killChildren } from './child.mjs';
 import { Databases } from './databases.mjs';
 import { runRounds } from './rounds.mjs';
-import { rowOf } from './rows.mjs';
+import { among, rowOf } from './rows.mjs';
 import { startServer } from './server.mjs';
 import { table } from './table.mjs';
 
@@ -24,7 +24,7 @@ const usage = `npm run bench -- --suite NAME [--case NAME] [--quick] [--json FIL
   --quick     fewer jobs: a first impression in some minutes
   --json      write the rows to this file
   --rounds    rounds per case (default: 5, quick: 3)
-  --subjects  only these subjects, for work on the harness`;
+  --subjects  only these subjects; targets against others are left out`;
 
 /** @param {string} message @returns {never} */
 function wrongCall(message) {
@@ -101,14 +101,15 @@ try {
   const version = await databases.connect();
   const place = `PostgreSQL ${version}, Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model.trim() ?? 'CPU'}`;
   progress(`suite ${suite.name} on ${place}; medians of ${rounds}`);
+  const only = given.subjects?.split(',') ?? null;
   const outcomes = await runRounds(new Bench({ databases, quick: given.quick }), cases, {
     rounds,
-    only: given.subjects?.split(',') ?? null,
+    only,
     absent,
     signal: interruption.signal,
     progress,
   });
-  const rows = cases.map((one) => rowOf(suite, one, outcomes.get(one.measurement) ?? []));
+  const rows = cases.map((one) => rowOf(suite, among(one, only), outcomes.get(one.measurement) ?? []));
   const results = join(bench, 'results');
   await mkdir(results, { recursive: true });
   const picture = join(results, `${suite.name}.svg`);

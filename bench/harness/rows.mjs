@@ -54,6 +54,12 @@ export function rowOf(suite, one, outcomes) {
   };
 }
 
+/** The case without the targets against those who were left out on purpose. @param {Case} one @param {string[] | null} only @returns {Case} */
+export function among(one, only) {
+  const leftOut = one.measurement.participants.flatMap(({ label, subject }) => (only?.includes(subject) === false ? [label] : []));
+  return { ...one, targets: one.targets.filter((target) => 'bound' in target || !leftOut.includes(target.peer)) };
+}
+
 /** @typedef {ReturnType<typeof rowOf>} Row */
 
 /** The best product among the peers; plain SQL is a floor and not a product. @param {Case} one @param {Record<string, number>} peers */

@@ -31,8 +31,15 @@ async function relieving(url, done) {
   return { action: defineAction('relieve', { run: act, undo: act }), close: () => pool.end() };
 }
 
-/** A tenant may send as much as it likes, and an action may take its time: on a busy machine one that is given up would be measured instead. */
-const settings = { storm_limit: 1_000_000, receipt_slo_ms: 60_000, action_ms: 30_000 };
+/** A tenant may send as much as it likes, and actions and questions may take their time: on a busy machine one that is given up, or a governor that waits half a minute to ask again, would be measured instead. */
+const settings = {
+  storm_limit: 1_000_000,
+  receipt_slo_ms: 60_000,
+  action_ms: 30_000,
+  entitlement_ms: 10_000,
+  policy_ms: 10_000,
+  ping_ms: 10_000,
+};
 
 /** Makes governors and waits until each is stable. @param {Subject} _ @param {{ url: string, tenants: number, acting: boolean }} options */
 export async function govern(_, { url, tenants, acting }) {

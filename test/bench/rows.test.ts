@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { Case, Measurement, Target } from '../../bench/harness/bench.mjs';
 import { chart } from '../../bench/harness/chart.mjs';
 import { type Outcome, runRounds } from '../../bench/harness/rounds.mjs';
-import { rowOf } from '../../bench/harness/rows.mjs';
+import { among, rowOf } from '../../bench/harness/rows.mjs';
 import { table } from '../../bench/harness/table.mjs';
 
 const measurement: Measurement = { participants: [], measure: async () => ({}) };
@@ -92,6 +92,16 @@ test('a target whose peer was not measured makes the row void', () => {
     outcomes,
   );
   expect(row).toMatchObject({ met: false, void: 'absent was not measured' });
+});
+
+test('a target against somebody who was left out on purpose is no target, and one against somebody who failed still is', () => {
+  const participants = ['writ', 'fast', 'absent'].map((label) => ({ label, subject: label }));
+  const targets = [{ peer: 'absent', ratio: 1 }, { peer: 'best', ratio: 1.2 }, { bound: 1 }];
+  const one = someCase(targets, { measurement: { ...measurement, participants } });
+  expect(among(one, ['writ', 'fast']).targets).toEqual(targets.slice(1));
+  expect(rowOf(suite, among(one, ['writ', 'fast']), outcomes)).toMatchObject({ against: 'fast', met: true });
+  expect(among(one, null).targets).toEqual(targets);
+  expect(rowOf(suite, among(one, ['writ', 'fast', 'absent']), outcomes)).toMatchObject({ void: 'absent was not measured' });
 });
 
 test('a run that left something out has met nothing', () => {
