@@ -74,7 +74,7 @@ export function fromDatabase(error: unknown): unknown {
 export function isConnectionLoss(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code } = error as Error & { code?: string };
-  if (code === 'WRITE_BUDGET_EXCEEDED' || code === 'database_unreachable') return true;
+  if (error instanceof WritError) return code === 'WRITE_BUDGET_EXCEEDED' || code === 'database_unreachable';
   if (code && /^(08...|57P0[123]|ECONN(REFUSED|RESET|ABORTED)|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|ENOENT)$/.test(code)) return true;
   return /Connection terminated|connection is closed|not queryable|timeout exceeded when trying to connect|Client was closed/i.test(
     error.message,
