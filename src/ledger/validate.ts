@@ -1,10 +1,9 @@
 /** Whether something is a receipt: by the schema of its reason, compiled, and by what a schema cannot say. */
-import Type from 'typebox';
-import { Compile, Errors, type Validator } from 'typebox/schema';
 import { WritRefusal } from '../errors/index.js';
 import { text } from './reasons/fields.js';
 import { isReason, type Reason, type ReasonName, reasons } from './reasons/index.js';
 import type { Receipt } from './receipt.js';
+import Type, { Compile, Errors, type Validator } from './typebox.js';
 
 const product = 'The product that is governed.';
 const owner = 'Whose it is, and so the log it belongs to.';

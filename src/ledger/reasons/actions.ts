@@ -1,5 +1,5 @@
 /** What becomes of actions. */
-import Type from 'typebox';
+import Type from '../typebox.js';
 import { boolean, code, difference, integer, labels, oneOf, prose, text, uuid } from './fields.js';
 import { aside } from './reason.js';
 

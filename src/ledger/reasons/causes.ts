@@ -1,5 +1,5 @@
 /** Why a governor is degraded or refusing: it leaves the state when no cause is left. */
-import Type from 'typebox';
+import Type from '../typebox.js';
 import { oneOf } from './fields.js';
 
 /** Why it refuses to act. */

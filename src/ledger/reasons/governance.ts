@@ -1,5 +1,5 @@
 /** What governance writes: of contracts in the stream of each, of its jobs in theirs, and of what was denied. */
-import Type from 'typebox';
+import Type from '../typebox.js';
 import { hash, integer, oneOf, prose, text, uuid } from './fields.js';
 import { governanceFact } from './reason.js';
 

@@ -1,5 +1,5 @@
 /** Whether what a governor stands on is there. */
-import Type from 'typebox';
+import Type from '../typebox.js';
 import { degraded } from './causes.js';
 import { code, hash, integer, moment, prose, text, uuid } from './fields.js';
 import { aside, verdict } from './reason.js';

@@ -1,5 +1,5 @@
 /** What the ledger writes about itself, in the log _system. */
-import Type from 'typebox';
+import Type from '../typebox.js';
 import { hash, integer, labels, moment, oneOf, prose, text, uuid } from './fields.js';
 import { ledgerFact } from './reason.js';
 

@@ -1,5 +1,5 @@
 /** How a reason is declared: one value, from which come its schema, its type, its row in the database and its page. */
-import Type from 'typebox';
+import Type from '../typebox.js';
 import { boolean, hash, integer, text, uuid } from './fields.js';
 
 export const statuses = ['accept', 'refuse', 'error'] as const;

@@ -1,5 +1,5 @@
 /** What a governor refuses to do, and what ends that. */
-import Type from 'typebox';
+import Type from '../typebox.js';
 import { refusing, refusingCauses } from './causes.js';
 import { code, hash, integer, oneOf, prose, text } from './fields.js';
 import { aside, verdict } from './reason.js';

@@ -1,5 +1,5 @@
 /** What becomes of signals. */
-import Type from 'typebox';
+import Type from '../typebox.js';
 import { boolean, code, integer, number, oneOf, prose, text } from './fields.js';
 import { aside, verdict } from './reason.js';
 

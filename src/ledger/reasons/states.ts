@@ -1,5 +1,5 @@
 /** The states of a governor, and the times it may spend in them. */
-import Type from 'typebox';
+import Type from '../typebox.js';
 import { degraded, either } from './causes.js';
 import { boolean, code, integer, moment, oneOf, text } from './fields.js';
 import { aside } from './reason.js';
