@@ -2644,11 +2644,11 @@ grant execute on function writ.fn_governor_policy_publish(text,text,text,text,js
 grant execute on function writ.fn_governor_put(text,text,text) to dot_executor;
 grant execute on function writ.fn_governor_put(text,text,text) to workflow_admin;
 
--- function writ.fn_governor_report(p_governor_id uuid, p_content jsonb, p_governance_job uuid DEFAULT NULL::uuid, p_stops boolean DEFAULT false) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 18af4b2ccf15f1cc25588a06cc6e22c0
+-- function writ.fn_governor_report(p_governor_id uuid, p_job_id uuid, p_content jsonb, p_governance_job uuid DEFAULT NULL::uuid, p_stops boolean DEFAULT false) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 8c39fe477aa6cb3784d492beeb3b1cd8
 --   set search_path=pg_catalog, pg_temp
-grant execute on function writ.fn_governor_report(uuid,jsonb,uuid,boolean) to dot_executor;
-grant execute on function writ.fn_governor_report(uuid,jsonb,uuid,boolean) to workflow_admin;
+grant execute on function writ.fn_governor_report(uuid,uuid,jsonb,uuid,boolean) to dot_executor;
+grant execute on function writ.fn_governor_report(uuid,uuid,jsonb,uuid,boolean) to workflow_admin;
 
 -- function writ.fn_governor_tell(p_governors uuid[], p_content jsonb) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body dea7d9365abdfb967fb388d297e4d516
@@ -3435,7 +3435,7 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
 --   sql, stable; owner writ_owner; body 87ad9c7fb153b9716a301339ee1ccdc1
 
 -- function writ_data.governor_effect(p_effect jsonb, p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body 34a58089d77e65f2b900f55366ce2009
+--   plpgsql, volatile; owner writ_owner; body 1361d88f7f9a928967e0a374bd73c9fd
 
 -- function writ_data.governor_of(p_tenant text, p_sku text) returns writ_data.governor
 --   plpgsql, stable; owner writ_owner; body c2033d4d68512653a190dcf9ae481c5b

@@ -20,6 +20,7 @@ export function actuators({ reporter, reach = {}, ...contracts }: ActuatorsHost,
 
   const attempt: Attempt = async (context, act) => {
     const { input } = context;
+    await reporter.begin(context);
     const began = performance.now();
     const outcome = await inTime(context, async (signal, leftMs) => {
       const done = await act(signal, leftMs);

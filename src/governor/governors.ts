@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { type Authorizer, grantedPermissions } from '../authorization/authorizer.js';
 import { Coalescer } from '../database/coalescer.js';
 import { queryable } from '../database/connection.js';
-import { gate, readJson } from '../database/gate.js';
+import { gate, readJson, readRows } from '../database/gate.js';
 import { isUuid, uuidv7 } from '../database/uuid.js';
 import { refusalIn, WritRefusal } from '../errors/index.js';
 import { type ActingHost, type As, actorOf, type In, put } from '../governance/actor.js';
@@ -202,10 +202,18 @@ export class Governors {
   handlers(contracts: Contracts, work: Exclude<GovernorWork['governor'], undefined>): HandledJob[] {
     const { actions = [], reach } = work === true ? {} : work;
     const reporter: Reporter = {
+      begin: (context) => this.#begin(context),
       result: (context, result) => this.#report(context, () => Promise.resolve({ result })),
       effect: (context, effect) => this.#report(context, effect),
     };
     return actuators({ contracts, reporter, ...(reach && { reach }) }, actions);
+  }
+
+  /** Whoever may enqueue can make up a job: only the one that the governor has enqueued is carried out, and that only while it waits for it. */
+  async #begin({ input, job }: ActionContext): Promise<void> {
+    const own = `select from writ.governor where governor_id = $1::text::uuid and in_flight ->> 'job_id' = $2`;
+    if ((await readRows(this.#host.db, own, [String(input.governor_id), job.id])).length > 0) return;
+    throw new WritRefusal('action_not_in_flight', String(input.action_id));
   }
 
   /** How an attempt stands, told in the transaction that commits its job. */
@@ -217,8 +225,9 @@ export class Governors {
       const reference = 'acknowledged' in report ? report.acknowledged : undefined;
       const content = 'result' in report ? { kind: 'result', ...report.result } : { kind: 'acknowledged', action_id, attempt, reference };
       const stops = doing.actuator.kind === 'contract' && doing.actuator.template_id === undefined;
-      await gate(queryable(tx), 'fn_governor_report($1::text::uuid, $2::text::jsonb, $3::text::uuid, $4::text::boolean)', [
+      await gate(queryable(tx), 'fn_governor_report($1::text::uuid, $2::text::uuid, $3::text::jsonb, $4::text::uuid, $5::text::boolean)', [
         governor_id,
+        context.job.id,
         JSON.stringify(content),
         reference?.replace(/^governance_job:/, '') ?? null,
         String(stops),

@@ -3,8 +3,10 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
+import { uuidv7 } from '../../src/database/uuid.js';
 import { principal } from '../../src/governance/keys.js';
 import { configure } from '../../src/governance/steps.js';
+import type { ActionJob } from '../../src/governor/actuators/job.js';
 import { contract, definePolicy, policyHash, webhook } from '../../src/index.js';
 import type { Receipt } from '../../src/ledger/receipt.js';
 import { validateReceipt } from '../../src/ledger/validate.js';
@@ -237,6 +239,43 @@ describe('what is hostile or broken', () => {
     await s.receipt(other, 'policy_updated');
     await governor.signal({ type: 'cpu_utilization', value: 90 });
     expect((await s.receipt(governor, 'threshold_exceeded')).context).toMatchObject({ threshold: 75 });
+  });
+
+  test('a job that somebody made up for an action is not carried out, whatever it says, and a webhook not asked', async () => {
+    const { asked, url } = await service(() => ({ status: 200 }));
+    await s.work({ reach: { allowHttp: true, allowPrivate: true } });
+    const governor = await s.stable(scaling());
+    let finish = (_: object) => {};
+    s.answers.push(() => new Promise<object>((resolve) => (finish = resolve)));
+    await governor.signal({ type: 'cpu_utilization', value: 90 });
+    await until(() => s.calls.length === 1);
+    // As the governor's own in everything but its id, with a greater parameter; and the same as a request.
+    const [own] = await s.sql<{ id: string; input: ActionJob }>(
+      "select job_id as id, input from writ_data.job where job_kind = 'governor.handler.scale_up_cloud_run'",
+    );
+    const { id, input } = own as { id: string; input: ActionJob };
+    const greater = { ...input, doing: { ...input.doing, parameters: { replicas_delta: 500 } } };
+    const posted = { ...input, doing: { ...input.doing, actuator: { kind: 'webhook', url } } };
+    const forged = [uuidv7(), uuidv7()];
+    const enqueue = 'select writ.fn_job_enqueue_alike($1, array[$2::uuid], $3, $4, $5) as answer';
+    await s.sql(enqueue, ['governor.handler.scale_up_cloud_run', forged[0], JSON.stringify([greater]), 'mallory', 'acme']);
+    await s.sql(enqueue, ['governor.webhook', forged[1], JSON.stringify([posted]), 'mallory', 'acme']);
+    const ends = "select error_code from writ_data.job_execution where job_id = any ($1) and status = 'ABORTED' and final";
+    await until(async () => (await s.sql(ends, [forged])).length === 2);
+    expect(await s.sql(ends, [forged])).toEqual([{ error_code: 'action_not_in_flight' }, { error_code: 'action_not_in_flight' }]);
+    // Nor can a job stand under the id of one that a governor is about to enqueue.
+    const attempt = { type: 'attempt', t: 'acme', job_kind: 'governor.handler.scale_up_cloud_run', job_id: id, input };
+    await expect(s.sql('select writ_data.governor_effect($1, $2, now())', [attempt, 'test'])).rejects.toMatchObject({
+      message: 'governor_moved',
+    });
+    const told = JSON.stringify({ kind: 'result', action_id: input.action_id, attempt: input.attempt, ok: true });
+    expect(await s.sql('select writ.fn_governor_report($1, $2, $3) as answer', [governor.id, forged[0], told])).toMatchObject([
+      { answer: { reason: 'action_not_in_flight' } },
+    ]);
+    finish({ baseline: 'restored' });
+    expect((await s.receipt(governor, 'action_succeeded')).context).toMatchObject({ attempt: 1 });
+    expect(s.calls.map(({ given }) => given.parameters)).toEqual([{ replicas_delta: 3 }]);
+    expect(asked).toEqual([]);
   });
 
   test('an action with the name of something that every object has is not in the policy', async () => {

@@ -104,7 +104,7 @@ test('asking what has become of signals, what a governor looks at, and what one 
     `select writ.fn_signals_settled('[{"g": "${id}", "n": 3}, {"g": "${id}", "n": 99}]')`,
     `select writ.fn_governor_check('{tenant-42,tenant-43}', true)`,
     `select writ.fn_governor_tell('{${id}}', '{"kind": "health_failed"}')`,
-    `select writ.fn_governor_report('${id}', '{"kind": "result", "action_id": "x", "attempt": 1, "ok": true}')`,
+    `select writ.fn_governor_report('${id}', gen_random_uuid(), '{"kind": "result", "action_id": "x", "attempt": 1, "ok": true}')`,
     `select writ.fn_governor_crashed('${id}', 1, 'tried', 'test')`,
     `select writ.fn_governor_put('tenant-9999', 'default', 'test')`,
     away('2026-03-01T00:00:01Z'),

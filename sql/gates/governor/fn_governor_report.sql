@@ -1,13 +1,13 @@
 -- gate: workflow_admin, dot_executor
--- Whoever carries an action out says how it went, in the transaction of the job's commit: p_content is an event of kind result or acknowledged. p_governance_job: the governance job that carries it out from here on; its end is the result; p_stops: that it is rolled back is what is awaited. Answers {}.
-create or replace function writ.fn_governor_report(p_governor_id uuid, p_content jsonb, p_governance_job uuid default null, p_stops boolean default false) returns jsonb
+-- Whoever carries an action out says how it went, in the transaction that commits the job p_job_id: p_content is an event of kind result or acknowledged. p_governance_job: the governance job that carries it out from here on; its end is the result; p_stops: that it is rolled back is what is awaited. Answers {}.
+create or replace function writ.fn_governor_report(p_governor_id uuid, p_job_id uuid, p_content jsonb, p_governance_job uuid default null, p_stops boolean default false) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
   if p_content ->> 'kind' is null or p_content ->> 'kind' not in ('result', 'acknowledged') or not exists (select from writ_data.governor g where g.governor_id = p_governor_id and writ_data.visible(g.tenant_id)) then
     return writ_data.refusal('governor_not_found', p_governor_id::text);
   end if;
-  -- Only of what is in flight: who made up a job for an action has carried nothing out, and what it did in its transaction is undone.
-  if not exists (select from writ_data.governor g where g.governor_id = p_governor_id and g.data #>> '{in_flight,action_id}' = p_content ->> 'action_id' and g.data #>> '{in_flight,attempt}' = p_content ->> 'attempt') then
+  -- Only by the job that the governor itself has enqueued: who made one up for an action has carried nothing out, and what it did in its transaction is undone.
+  if not exists (select from writ_data.governor g where g.governor_id = p_governor_id and g.data #>> '{in_flight,job_id}' = p_job_id::text and g.data #>> '{in_flight,action_id}' = p_content ->> 'action_id' and g.data #>> '{in_flight,attempt}' = p_content ->> 'attempt') then
     return writ_data.refusal('action_not_in_flight', p_content ->> 'action_id');
   end if;
   if p_governance_job is not null then

@@ -15,6 +15,9 @@ begin
       v_answer := writ.fn_job_enqueue_alike(p_effect ->> 'job_kind', array[(p_effect ->> 'job_id')::uuid], json_build_array(p_effect -> 'input'), p_actor, p_effect ->> 't');
       if v_answer -> 'refused' not in ('[]', 'false') then
         raise exception using errcode = 'WR001', message = coalesce(v_answer ->> 'reason', v_answer #>> '{refused,0,reason}'), detail = format('Action %s could not be enqueued.', p_effect #>> '{input,action_id}');
+      elsif v_answer -> 'duplicates' <> '[]' then
+        -- Somebody has put a job of theirs under this id. Decided again, it has another.
+        raise exception using errcode = 'WR001', message = 'governor_moved', detail = format('There is a job %s already.', p_effect ->> 'job_id');
       end if;
     when 'fence' then
       perform writ_data.fence_job((p_effect ->> 'job_id')::uuid, p_actor, p_at);

@@ -35,6 +35,8 @@ export type Report = { readonly result: Result } | { readonly acknowledged: stri
 
 /** Tells the governor. What is told and the commit of the job are one transaction: who was fenced tells nothing. */
 export interface Reporter {
+  /** Throws unless the governor waits for just this job: nothing outside the database is done for another. */
+  begin(context: ActionContext): Promise<void>;
   result(context: ActionContext, result: Result): Promise<void>;
   /** What `effect` does in the transaction is part of it, too: who was fenced has done nothing. */
   effect(context: ActionContext, effect: (tx: Transaction) => Promise<Report>): Promise<void>;
