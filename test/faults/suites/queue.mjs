@@ -27,7 +27,7 @@ function shape(quick) {
   const count = (/** @type {number} */ full, /** @type {number} */ short) => (quick ? short : full);
   return {
     jobs: count(5_200, 650),
-    kills: points.map(([point, upTo]) => [point, count(36, 5), quick ? Math.ceil(upTo / 2) : upTo]),
+    kills: points.map(([point, upTo]) => [point, count(36, 3), quick ? Math.ceil(upTo / 2) : upTo]),
     stops: [
       ['claimed', count(6, 1), 4],
       ['started', count(12, 2), 10],
