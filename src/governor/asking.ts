@@ -2,7 +2,7 @@
 import type { Authorizer } from '../authorization/authorizer.js';
 import type { Queryable } from '../database/connection.js';
 import { gate, readRows } from '../database/gate.js';
-import { isConnectionLoss } from '../errors/index.js';
+import { isConnectionLoss, WritError } from '../errors/index.js';
 import type { Answers, CheckAnswers, Entitlement, Failure, Permission, QuotaRead } from './events.js';
 import type { ActionRule, Doing } from './policy-document.js';
 import type { Question } from './questions.js';
@@ -155,7 +155,8 @@ export class Asking {
       const { allowed, policy_set_hash } = await Promise.race([asked, tooLate]);
       return { allowed, policy_set_hash };
     } catch (error) {
-      if (isGone(error)) throw error;
+      // Our own database is away. Whatever else cannot be reached is the authorizer's affair, and an answer.
+      if (error instanceof WritError && isGone(error)) throw error;
       return { unreachable: wordsOf(error) };
     } finally {
       clearTimeout(late);
