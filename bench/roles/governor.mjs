@@ -221,7 +221,12 @@ export async function decideAgain(subject, options) {
 /** What a process that drives costs while nothing happens: its memory, and the transactions of the whole database in a second. @param {Subject} _ @param {{ url: string, seconds: number }} options */
 export async function rest(_, { url, seconds }) {
   const { end } = await driving(url);
-  await sleep(2_000);
+  // A governor that was made a moment ago is looked at once more, when the time that it had to begin would be over.
+  await asked(url, async (query) => {
+    const soon = `select from writ_data.governor_due where due_at < now() + $1 * interval '1 second' limit 1`;
+    while ((await query(soon, [seconds + 12])).length > 0) await sleep(200);
+  });
+  await sleep(11_000); // a connection that rests tells after ten seconds what it has done before
   const commits = () =>
     asked(url, async (query) => {
       await query('select pg_stat_force_next_flush()').catch(() => undefined); // PostgreSQL 15 has it, older ones do not
