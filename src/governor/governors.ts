@@ -5,7 +5,7 @@ import { Coalescer } from '../database/coalescer.js';
 import { queryable } from '../database/connection.js';
 import { gate, readJson, readRows } from '../database/gate.js';
 import { isUuid, uuidv7 } from '../database/uuid.js';
-import { refusalIn, WritRefusal } from '../errors/index.js';
+import { PermanentFailure, refusalIn, WritRefusal } from '../errors/index.js';
 import { type ActingHost, type As, actorOf, type In, put } from '../governance/actor.js';
 import type { Contracts } from '../governance/contracts.js';
 import type { Receipt } from '../ledger/receipt.js';
@@ -213,7 +213,7 @@ export class Governors {
   async #begin({ input, job }: ActionContext): Promise<void> {
     const own = `select from writ.governor where governor_id = $1::text::uuid and in_flight ->> 'job_id' = $2`;
     if ((await readRows(this.#host.db, own, [String(input.governor_id), job.id])).length > 0) return;
-    throw new WritRefusal('action_not_in_flight', String(input.action_id));
+    throw new PermanentFailure(`the governor is not waiting for this job of action ${input.action_id}`, { code: 'action_not_in_flight' });
   }
 
   /** How an attempt stands, told in the transaction that commits its job. */
