@@ -103,7 +103,7 @@ const throughPooler = only
       'test/runs/engine/ways',
       'test/governor/driver',
     ];
-const throughPgbouncer = ['test/queue/worker', 'test/queue/commit'];
+const throughPgbouncer = ['test/queue/worker.test', 'test/queue/worker-lifecycle', 'test/queue/commit'];
 
 step('build', 'TypeScript to dist/', () => run(process.execPath, ['scripts/build.mjs']));
 step('lint', 'linter and formatter', () =>
