@@ -2590,7 +2590,7 @@ grant execute on function writ.fn_governor_ack(text,text,text,text,text) to dot_
 grant execute on function writ.fn_governor_ack(text,text,text,text,text) to workflow_admin;
 
 -- function writ.fn_governor_act(p_key text, p_tenant text, p_sku text, p_id uuid, p_action_type text, p_parameters jsonb) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 320f16a3328eb8472b5d57215c2c436f
+--   plpgsql, volatile, security definer; owner writ_owner; body 3ca1e335ed2efa533e78e91e2e032eaf
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_governor_act(text,text,text,uuid,text,jsonb) to dot_executor;
 grant execute on function writ.fn_governor_act(text,text,text,uuid,text,jsonb) to workflow_admin;

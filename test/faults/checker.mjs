@@ -7,6 +7,24 @@ export const verdicts = /** @type {const} */ (['lost', 'repeated', 'unreceipted'
 /** @typedef {(typeof verdicts)[number]} Verdict */
 /** @typedef {{ query(sql: string, params?: unknown[]): Promise<{ rows: Record<string, unknown>[] }> }} Client */
 
+/** The sums that every suite ends with. @param {readonly { verdict: Verdict, times: number }[]} findings @param {Record<string, number>} happened */
+export function tallied(findings, happened) {
+  const sum = (/** @type {Verdict} */ verdict) =>
+    findings.reduce((total, finding) => total + (finding.verdict === verdict ? finding.times : 0), 0);
+  const times = (/** @type {string} */ prefix) =>
+    Object.entries(happened).reduce((total, [name, count]) => total + (name.startsWith(prefix) ? count : 0), 0);
+  return {
+    faults: times(''),
+    lost: sum('lost'),
+    repeated: sum('repeated'),
+    unreceipted: sum('unreceipted'),
+    stuck: sum('stuck'),
+    wrong: sum('wrong'),
+    kills: times('kill'),
+    happened,
+  };
+}
+
 /** The tables that a run writes to, without a unique key anywhere. @param {Client} client */
 export async function prepare(client) {
   await client.query(`

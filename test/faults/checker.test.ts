@@ -3,7 +3,7 @@ import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { defineJob, PermanentFailure } from '../../src/index.js';
 import { runUntilIdle, type TestDatabase, testDatabase } from '../../src/testing/index.js';
-import { check, prepare, verdicts } from './checker.mjs';
+import { check, prepare, tallied, verdicts } from './checker.mjs';
 
 const steady = defineJob<{ n: number }>('fault.steady');
 const plain = defineJob<{ n: number }>('fault.plain');
@@ -104,4 +104,14 @@ test.each(damages)('%s: %s', async (verdict, what, sql) => {
   const result = await counted();
   expect(result.what).toContain(what);
   expect(result[verdict as keyof typeof result]).toBeGreaterThan(0);
+});
+
+test('the sums of a suite are of all findings of a verdict, and of all that happened', () => {
+  const found = [
+    { verdict: 'lost', times: 2 },
+    { verdict: 'wrong', times: 1 },
+    { verdict: 'lost', times: 3 },
+  ] as const;
+  const happened = { 'kill at claimed': 4, 'kill at any_time': 1, crash: 2 };
+  expect(tallied(found, happened)).toEqual({ faults: 7, lost: 5, repeated: 0, unreceipted: 0, stuck: 0, wrong: 1, kills: 5, happened });
 });

@@ -287,6 +287,16 @@ describe('what is hostile or broken', () => {
       action_type: 'constructor',
     });
     await expect(governor.act('Scale Up', {}, { as: s.key })).rejects.toMatchObject({ code: 'invalid_action' });
+    for (const nothing of [
+      [uuidv7(), null],
+      [null, 'scale_up_cloud_run'],
+    ])
+      expect(
+        await s.sql("select writ.fn_governor_act($1, 'acme', 'default', $2, $3, '{}') as answer", [
+          principal(s.key).credential,
+          ...nothing,
+        ]),
+      ).toMatchObject([{ answer: { reason: 'invalid_action' } }]);
   });
 
   test('an entitlement that no receipt could tell of is refused', async () => {

@@ -12,8 +12,8 @@ begin
   if m.refusal is not null then
     return m.refusal;
   end if;
-  if p_action_type !~ '^[a-z][a-z0-9_.:-]{0,99}$' or jsonb_typeof(coalesce(p_parameters, '{}')) <> 'object' or octet_length(p_parameters::text) > 8192 then
-    return writ_data.refusal('invalid_action', 'A type of up to 100 of a-z 0-9 _ . : -, and parameters of up to 8 KB.');
+  if p_id is null or p_action_type is null or p_action_type !~ '^[a-z][a-z0-9_.:-]{0,99}$' or jsonb_typeof(coalesce(p_parameters, '{}')) <> 'object' or octet_length(p_parameters::text) > 8192 then
+    return writ_data.refusal('invalid_action', 'An id, a type of up to 100 of a-z 0-9 _ . : -, and parameters of up to 8 KB.');
   end if;
   perform from writ_data.governor_inbox b where b.governor_id = g.governor_id for no key update;
   if not exists (select from writ_data.governor_mail x where x.governor_id = g.governor_id and x.at > v_now - interval '25 hours' and x.content ->> 'kind' = 'act' and x.content ->> 'action_id' = p_id::text) then

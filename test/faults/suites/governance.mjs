@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { Writ } from '../../../dist/index.js';
 import { keyOfSeed, privateKeyText, publicKeyText } from '../../../dist/ledger/note.js';
+import { tallied } from '../checker.mjs';
 import { checkGovernance, keepGovernanceBooks, prepareGovernance, rememberBystanders } from '../governance-checker.mjs';
 import { paced } from '../paced.mjs';
 import { generator, planOf } from '../plan.mjs';
@@ -17,8 +18,6 @@ import { OutsideWorld } from './governance/outside.mjs';
 import { Proposer } from './governance/proposer.mjs';
 import { settle, verified } from './ledger/verified.mjs';
 import { OutsideFaults } from './queue/outside.mjs';
-
-/** @typedef {import('../checker.mjs').Verdict} Verdict */
 
 /** Which points see one passage per batch and which one per step decides how many passages to wait for; rollbacks are fewer than steps. */
 const points = /** @type {[string, upTo: number, full: number][]} */ ([
@@ -159,20 +158,11 @@ export async function run({ seed, quick, server, progress, onEnd }) {
   world.close();
   process.off('uncaughtException', stray);
   process.off('unhandledRejection', stray);
-  const sum = (/** @type {Verdict} */ verdict) =>
-    findings.reduce((total, finding) => total + (finding.verdict === verdict ? finding.times : 0), 0);
+  const tally = tallied(findings, happened);
   return {
     operations,
-    faults:
-      Object.values(happened).reduce((total, times) => total + times, 0) +
-      Object.values(proposer.injected).reduce((total, times) => total + times, 0),
-    lost: sum('lost'),
-    repeated: sum('repeated'),
-    unreceipted: sum('unreceipted'),
-    stuck: sum('stuck'),
-    wrong: sum('wrong'),
-    kills: Object.entries(happened).reduce((total, [name, times]) => total + (name.startsWith('kill') ? times : 0), 0),
-    happened,
+    ...tally,
+    faults: tally.faults + Object.values(proposer.injected).reduce((total, times) => total + times, 0),
     injected: proposer.injected,
     outside_answered: world.answered,
     worker_lives: slots.lives,

@@ -11,6 +11,7 @@ import pg from 'pg';
 import { Writ } from '../../../dist/index.js';
 import { keyOfSeed, privateKeyText, publicKeyText } from '../../../dist/ledger/note.js';
 import { Spool } from '../../../dist/spool/spool.js';
+import { tallied } from '../checker.mjs';
 import { checkGovernor, keepGovernorBooks, prepareGovernor } from '../governor-checker.mjs';
 import { replayed } from '../governor-replay.mjs';
 import { isOutage } from '../outage.mjs';
@@ -22,8 +23,6 @@ import { Sender } from './governor/sender.mjs';
 import { Service } from './governor/service.mjs';
 import { prepareStage, subjectsOf } from './governor/stage.mjs';
 import { settle, verified } from './ledger/verified.mjs';
-
-/** @typedef {import('../checker.mjs').Verdict} Verdict */
 
 /** @param {boolean} quick @returns {import('../plan.mjs').Shape} */
 function shape(quick) {
@@ -223,18 +222,9 @@ export async function run({ seed, quick, server, progress, onEnd }) {
   await writ.close();
   await admin.end();
   service.close();
-  const sum = (/** @type {Verdict} */ verdict) =>
-    findings.reduce((total, finding) => total + (finding.verdict === verdict ? finding.times : 0), 0);
   return {
     operations,
-    faults: Object.values(happened).reduce((total, times) => total + times, 0),
-    lost: sum('lost'),
-    repeated: sum('repeated'),
-    unreceipted: sum('unreceipted'),
-    stuck: sum('stuck'),
-    wrong: sum('wrong'),
-    kills: Object.entries(happened).reduce((total, [name, times]) => total + (name.startsWith('kill') ? times : 0), 0),
-    happened,
+    ...tallied(findings, happened),
     senders_heard: sender.heard,
     service_answered: service.answered,
     acknowledged_by_a_person: outside.acknowledged,

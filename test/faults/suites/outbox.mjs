@@ -4,6 +4,8 @@
 import pg from 'pg';
 import { Writ } from '../../../dist/index.js';
 import { newWebhookSecret } from '../../../dist/outbox/webhooks.js';
+import { tallied } from '../checker.mjs';
+import { InTurn } from '../outside.mjs';
 import { generator, planOf } from '../plan.mjs';
 import { prepareRuns } from '../runs-checker.mjs';
 import { WorkerSlots } from '../worker-slots.mjs';
@@ -12,7 +14,6 @@ import { Nats, natsMissing, Receiver } from './outbox/places.mjs';
 import { plans } from './runs/plans.mjs';
 import { orderOf, Starter } from './runs/starter.mjs';
 
-/** @typedef {import('../checker.mjs').Verdict} Verdict */
 /** @typedef {import('../plan.mjs').Fault} Fault */
 
 /** @param {boolean} quick @returns {import('../plan.mjs').Shape} */
@@ -171,18 +172,9 @@ export async function run({ seed, quick, server, progress, onEnd }) {
   if (said.length > 0) findings.push({ verdict: 'wrong', what: 'the run itself found', times: said.length, rows: said.slice(0, 10) });
   await Promise.all([starter.close(), writ.close(), receiver.kill(), nats?.kill()]);
   await admin.end();
-  const sum = (/** @type {Verdict} */ verdict) =>
-    findings.reduce((total, finding) => total + (finding.verdict === verdict ? finding.times : 0), 0);
   return {
     operations: placed,
-    faults: Object.values(happened).reduce((total, times) => total + times, 0),
-    lost: sum('lost'),
-    repeated: sum('repeated'),
-    unreceipted: sum('unreceipted'),
-    stuck: sum('stuck'),
-    wrong: sum('wrong'),
-    kills: Object.entries(happened).reduce((total, [name, times]) => total + (name.startsWith('kill') ? times : 0), 0),
-    happened,
+    ...tallied(findings, happened),
     events: owed.length,
     accepted_twice_with_the_same_id: Object.fromEntries(Object.entries(checked).map(([name, { twice }]) => [name, twice])),
     calls: Object.fromEntries(places.map(({ name, calls }) => [name, calls])),
@@ -193,34 +185,11 @@ export async function run({ seed, quick, server, progress, onEnd }) {
   };
 }
 
-/** What happens around the relays, one after the other, each after a number of answered starts. */
-class Outside {
+/** What happens around the relays, each after a number of answered starts. @extends {InTurn<any>} */
+class Outside extends InTurn {
   /** @param {Fault[]} faults @param {any} stage */
   constructor(faults, stage) {
-    this.faults = [...faults];
-    this.stage = stage;
-    this.under = 0;
-    /** @type {Promise<void>} */
-    this.last = Promise.resolve();
-  }
-
-  get left() {
-    return this.faults.length + this.under;
-  }
-
-  /** @param {number} passages */
-  passed(passages) {
-    while (this.faults[0] && this.faults[0].nth <= passages) {
-      const fault = /** @type {Fault} */ (this.faults.shift());
-      this.under++;
-      this.last = this.last
-        .then(() => this.#strike(fault))
-        .then(
-          () => this.stage.onFault(fault),
-          (error) => this.stage.onFinding(`${fault.action} from outside failed: ${error?.stack ?? error}`),
-        )
-        .finally(() => this.under--);
-    }
+    super(faults, stage, (fault) => this.#strike(fault));
   }
 
   /** @param {Fault} fault */

@@ -6,6 +6,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
 import { Writ } from '../../../dist/index.js';
+import { tallied } from '../checker.mjs';
 import { paced } from '../paced.mjs';
 import { generator, planOf } from '../plan.mjs';
 import { checkRuns, prepareRuns } from '../runs-checker.mjs';
@@ -13,8 +14,6 @@ import { WorkerSlots } from '../worker-slots.mjs';
 import { OutsideFaults } from './queue/outside.mjs';
 import { plans, writing } from './runs/plans.mjs';
 import { orderOf, Starter } from './runs/starter.mjs';
-
-/** @typedef {import('../checker.mjs').Verdict} Verdict */
 
 /** Which points see one passage per batch and which one per step decides how many passages to wait for. The turn of a projector that dies lasts for ten seconds: fewer of those. */
 const points = /** @type {[string, upTo: number, full: number][]} */ ([
@@ -128,18 +127,9 @@ export async function run({ seed, quick, server, progress, onEnd }) {
   await admin.end();
   process.off('uncaughtException', stray);
   process.off('unhandledRejection', stray);
-  const sum = (/** @type {Verdict} */ verdict) =>
-    findings.reduce((total, finding) => total + (finding.verdict === verdict ? finding.times : 0), 0);
   return {
     operations,
-    faults: Object.values(happened).reduce((total, times) => total + times, 0),
-    lost: sum('lost'),
-    repeated: sum('repeated'),
-    unreceipted: sum('unreceipted'),
-    stuck: sum('stuck'),
-    wrong: sum('wrong'),
-    kills: Object.entries(happened).reduce((total, [name, times]) => total + (name.startsWith('kill') ? times : 0), 0),
-    happened,
+    ...tallied(findings, happened),
     signals: starter.signals,
     worker_lives: slots.lives,
     calls_thrown: starter.thrown,

@@ -2,6 +2,7 @@
 // What happens around the governors, one after the other, each after a number of answered signals: PostgreSQL is stopped at once, or is away for longer; connections are cut; the database's clock is set back; policies and
 // entitlements change. And a person who looks at what only a person can clear.
 import { isOutage } from '../../outage.mjs';
+import { InTurn } from '../../outside.mjs';
 import { policyFor } from './stage.mjs';
 
 /** @typedef {import('../../plan.mjs').Fault} Fault */
@@ -30,37 +31,15 @@ export async function insistently(call) {
   }
 }
 
-export class Outside {
+/** @extends {InTurn<Stage>} */
+export class Outside extends InTurn {
   /** @param {Fault[]} faults @param {Stage} stage @param {number} aheadMs */
   constructor(faults, stage, aheadMs) {
-    this.faults = [...faults];
-    this.stage = stage;
+    super(faults, stage, (fault) => this.#strike(fault));
     this.aheadMs = aheadMs;
-    this.under = 0;
     this.version = 1;
     /** What a person has seen to, by cause. @type {Record<string, number>} */
     this.acknowledged = {};
-    /** @type {Promise<void>} */
-    this.last = Promise.resolve();
-  }
-
-  get left() {
-    return this.faults.length + this.under;
-  }
-
-  /** @param {number} passages */
-  passed(passages) {
-    while (this.faults[0] && this.faults[0].nth <= passages) {
-      const fault = /** @type {Fault} */ (this.faults.shift());
-      this.under++;
-      this.last = this.last
-        .then(() => this.#strike(fault))
-        .then(
-          () => this.stage.onFault(fault),
-          (error) => this.stage.onFinding(`${fault.action} from outside failed: ${error?.stack ?? error}`),
-        )
-        .finally(() => this.under--);
-    }
   }
 
   /** @param {Fault} fault */
