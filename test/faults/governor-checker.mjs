@@ -97,7 +97,7 @@ export const governorChecks = [
   [
     'stuck',
     'a governor has not come to rest',
-    `select tenant_id, sku_id, state, data -> 'in_flight' as in_flight, data -> 'causes' as causes from g where coalesce(state, 'boot') not in ('stable', 'warning', 'refusing', 'degraded') or jsonb_typeof(data -> 'in_flight') = 'object'`,
+    `select tenant_id, sku_id, state, data -> 'in_flight' as in_flight, data -> 'causes' as causes from g where state is null or state = 'intervening' or state = 'boot' and not waiting @@ '$.timers[*].name == "state"' or jsonb_typeof(data -> 'in_flight') = 'object'`,
   ],
   ['stuck', 'a mailbox is not empty', `select tenant_id, sku_id, state, mails, mail_done from g where mails <> mail_done`],
   [
@@ -170,6 +170,10 @@ export const governorChecks = [
     `select h.governor_id, h.reason, h.context from h where h.reason in ('event_failed', 'nondeterminism_detected')`,
   ],
 ];
+
+/** Of writ.governor v: something of it is under way, or waits for its turn. */
+export const isMoving = `(v.state in ('boot', 'intervening') or v.in_flight is distinct from 'null' or v.in_mailbox + v.buffered + v.postponed > 0 or v.timers @@ '$[*].name like_regex "baseline|rollback|storm"'
+  or exists (select from writ_data.governor x where x.governor_id = v.governor_id and x.waiting -> 'queue' <> '[]'))`;
 
 /** @param {Client} client @returns {Promise<Finding[]>} */
 export async function checkGovernor(client) {

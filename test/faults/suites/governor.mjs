@@ -12,7 +12,7 @@ import { Writ } from '../../../dist/index.js';
 import { keyOfSeed, privateKeyText, publicKeyText } from '../../../dist/ledger/note.js';
 import { Spool } from '../../../dist/spool/spool.js';
 import { tallied } from '../checker.mjs';
-import { checkGovernor, keepGovernorBooks, prepareGovernor } from '../governor-checker.mjs';
+import { checkGovernor, isMoving, keepGovernorBooks, prepareGovernor } from '../governor-checker.mjs';
 import { replayed } from '../governor-replay.mjs';
 import { isOutage } from '../outage.mjs';
 import { paced } from '../paced.mjs';
@@ -269,7 +269,7 @@ function orders(random, subjects) {
 async function rest(admin, listeners, progress, limitMs) {
   for (const giveUpAt = Date.now() + limitMs; Date.now() < giveUpAt; await pause(250)) {
     const { rows } = await insistently(() =>
-      admin.query(`select count(*) filter (where state in ('boot', 'intervening') or in_flight is distinct from 'null' or timers @@ '$[*].name like_regex "baseline|rollback|storm"' or exists (select from writ_data.governor x where x.governor_id = v.governor_id and x.waiting -> 'queue' <> '[]'))::integer as moving, coalesce(sum(in_mailbox + buffered + postponed), 0)::integer as waiting,
+      admin.query(`select count(*) filter (where ${isMoving})::integer as moving, coalesce(sum(in_mailbox + buffered + postponed), 0)::integer as waiting,
         (select count(*)::integer from writ_data.job_ready) + (select count(*)::integer from writ_data.job_lease) as queue from writ.governor v`),
     );
     const { moving, waiting, queue } = rows[0];
