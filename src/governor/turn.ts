@@ -53,7 +53,9 @@ export function turn(
   told: Failure | undefined,
   options: TurnOptions,
 ): Turned {
-  const { now, limit, crashLimit, decideVersion } = options;
+  const { now, crashLimit, decideVersion } = options;
+  // After a crash one event at a time: what cannot be written must not take those before it along, nor be taken for one of them.
+  const limit = taken.crashes > 0 ? 1 : options.limit;
   const mails = taken.mails ?? [];
   const contents = new Map<number, StoredMail>([...mails, ...(taken.held ?? [])].map((mail) => [mail[0], mail]));
   const steps: (readonly [GovernorEvent, Stepped])[] = [];

@@ -165,6 +165,31 @@ test('an event that crashes its governor ten times in a minute is set aside with
   await until(async () => ((await governor.get()).causes as string[]).length === 0);
 }, 60_000);
 
+test('one that cannot be written is set aside by itself: those before it and after it are not', async () => {
+  await s.work({
+    decide: (situation, event) => {
+      const decision = decide(situation, event);
+      if (event.content.kind !== 'signal' || event.content.value !== 13) return decision;
+      return { ...decision, effects: [{ type: 'unheard of' } as never] };
+    },
+  });
+  const governor = await s.stable();
+  const free = await s.lock('governor_event');
+  const sent = [11, 12, 13, 14].map((value) => governor.signal({ type: 'cpu_utilization', value }));
+  await Promise.all(sent);
+  await free();
+  expect((await s.receipt(governor, 'event_failed')).context).toMatchObject({
+    event: 'signal',
+    crashes: 10,
+    arrival_seq: 3,
+    terminal: true,
+  });
+  const settled = (await s.receipt(governor, 'health_check_failed')).context;
+  expect(settled).toMatchObject({ arrival_seq: 4, terminal: true });
+  const received = (await governor.receipts()).filter(({ reason }) => reason === 'signal_received');
+  expect(received.map(({ context }) => (context as { arrival_seq: number }).arrival_seq)).toEqual([1, 2]);
+}, 60_000);
+
 test('an event that is decided in two ways changes nothing, and a person is told', async () => {
   let n = 0;
   await s.work({
