@@ -80,6 +80,7 @@ export class Asking {
     if ('failed' in looked && question.kind !== 'check') return question.kind === 'act' ? unreachable(looked.failed) : undefined;
     const found = 'failed' in looked ? undefined : looked.tenants[tenant];
     const quota = found?.quota ?? nothingRead;
+    const isKnown = (rule: ActionRule) => kindsOf(rule).every((kind) => known.has(kind));
     switch (question.kind) {
       case 'recent':
         return { recent: found?.recent ?? 0 };
@@ -96,12 +97,13 @@ export class Asking {
         const { rule } = question;
         if (!rule) return { act: { action: notAsked, inverse: notAsked, quota, known: false } };
         const [action, inverse] = await this.#permissions(tenant, question.principal, rule);
-        return { act: { action, inverse, quota, known: kindsOf(rule).every((kind) => known.has(kind)) } };
+        return { act: { action, inverse, quota, known: isKnown(rule) } };
       }
       case 'recheck': {
         if (!question.rule) return { recheck: { quota } };
-        const [permission, inverse] = await this.#permissions(tenant, question.principal, question.rule);
-        return { recheck: { quota, permission, inverse } };
+        const { principal, rule } = question;
+        const [permission, inverse] = await this.#permissions(tenant, principal, rule);
+        return { recheck: { quota, permission, inverse, known: isKnown(rule) } };
       }
     }
   }

@@ -168,7 +168,12 @@ export interface Answers {
   /** For verify, for the timer check, and in boot for entitlement and policy. */
   readonly check?: CheckAnswers;
   /** For the timer recheck, and for policy, entitlement and quota while refusing: what is asked for each action that was denied. */
-  readonly recheck?: { readonly quota: QuotaRead; readonly permission?: Permission; readonly inverse?: Permission };
+  readonly recheck?: {
+    readonly quota: QuotaRead;
+    readonly permission?: Permission;
+    readonly inverse?: Permission;
+    readonly known?: boolean;
+  };
   /** For the timer storm: signals of its tenant in the window now. */
   readonly recent?: number;
   /** For the timer state while degraded: the process that drives it now, which the receipt of its new beginning names. */

@@ -32,7 +32,7 @@ export function questionOf({ state, data }: Governor, content: Content): Questio
       ? { kind: 'act', principal, rule: ruleOf(data.in_flight.action_type) }
       : undefined;
   if (state === 'refusing' && ['recheck', 'policy', 'entitlement', 'quota'].includes(kind)) {
-    const denied = data.refusals.find(({ cause }) => cause === 'permission_denied');
+    const denied = data.refusals.find(({ cause }) => cause === 'permission_denied' || cause === 'target_service_not_found');
     // A policy that is being published decides whom to ask and what for.
     const policy = content.kind === 'policy' ? content.policy : data.policy;
     return { kind: 'recheck', principal: policy?.document.principal ?? '', rule: ruleOf(denied?.action_type, policy) };

@@ -202,7 +202,7 @@ export class Simulation {
     const answer = permission(this.now);
     if (question.kind === 'recent') return { recent: this.#recent(this.#governor.data?.bounds.storm_window_ms ?? 0) };
     if (question.kind === 'check') return { check: { entitlement, quota, failures: [] } };
-    if (question.kind === 'recheck') return { recheck: { quota, permission: answer, inverse: answer } };
+    if (question.kind === 'recheck') return { recheck: { quota, permission: answer, inverse: answer, known: true } };
     return { act: { action: answer, inverse: answer, quota, known: true } };
   }
 }

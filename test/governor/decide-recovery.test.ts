@@ -174,12 +174,54 @@ describe('refusing', () => {
 
   test('with several causes it leaves when the last is gone, and says what is left', () => {
     const governor = Governed.refusing();
-    const refusals = [{ cause: 'quota_exceeded', action_type: 'scale_up_cloud_run' }, { cause: 'permission_denied' }];
-    governor.data = { ...(governor.data as NonNullable<Governed['data']>), refusals };
-    expect(contextOf(governor.pass(30_000), 'policy_violation')).toMatchObject({ reason: 'permission_denied' });
+    const [first] = governor.data?.refusals ?? [];
+    const cancelled = governor.entitle({ status: 'CANCELLED' });
+    expect(contextOf(cancelled, 'policy_violation')).toMatchObject({ reason: 'entitlement_not_active' });
+    expect(governor.data?.refusals).toEqual([{ cause: 'entitlement_not_active' }, first]);
     governor.recheck = Governed.stable().recheck;
     governor.pass(30_000);
+    expect([governor.state, governor.data?.refusals]).toEqual(['refusing', [{ cause: 'entitlement_not_active' }]]);
+    expect(reasonsOf(governor.pass(30_000))).toEqual([]);
+    expect(contextOf(governor.entitle({ status: 'ACTIVE' }), 'violations_cleared')).toMatchObject({ cleared: ['entitlement_not_active'] });
     expect(governor.state).toBe('stable');
+  });
+
+  test.each([
+    ['parameters beyond their bounds', { parameters: { replicas_delta: 99 } }],
+    ['an action that the policy does not have', { action_type: 'unheard_of' }],
+  ])('what was wrong with one request, %s, is over when it looks again', (_, wish) => {
+    const governor = Governed.stable();
+    governor.ask(wish);
+    expect(governor.state).toBe('refusing');
+    expect(reasonsOf(governor.pass(30_000))).toEqual(['violations_cleared', 'state_transition']);
+    expect(governor.state).toBe('stable');
+  });
+
+  test('that nobody carried the action out is over once somebody does', () => {
+    const governor = Governed.stable();
+    governor.act = { ...governor.act, known: false };
+    governor.recheck = { ...governor.recheck, known: false };
+    governor.ask();
+    expect(governor.data?.refusals).toMatchObject([{ cause: 'target_service_not_found' }]);
+    governor.pass(30_000);
+    expect(governor.state).toBe('refusing');
+    governor.recheck = { ...governor.recheck, known: true };
+    governor.pass(30_000);
+    expect(governor.state).toBe('stable');
+  });
+
+  test('a policy that was withdrawn is awaited; one that lacks the action only ends what was in flight', () => {
+    const [gone, other] = [Governed.intervening(), Governed.intervening()];
+    gone.publish(null);
+    other.publish({ ...policyOf(2), document: { ...policyOf(2).document, when: {}, actions: {} } });
+    for (const governor of [gone, other]) {
+      expect(governor.data?.refusals).toMatchObject([{ cause: 'policy_withdrawn' }]);
+      governor.result({});
+      governor.pass(30_000);
+    }
+    expect([gone.state, other.state]).toEqual(['refusing', 'stable']);
+    gone.publish(policyOf(2));
+    expect(gone.state).toBe('stable');
   });
 
   test('what waited for the slot is taken when it may act again', () => {
@@ -192,10 +234,24 @@ describe('refusing', () => {
   });
 });
 
-test('the first policy has none before it, and a withdrawal is no update', () => {
+test('recovery takes longer each time while a person is awaited, whatever else stands', () => {
+  const governor = Governed.degraded('ledger');
+  governor.check = { ...governor.check, failures: [{ cause: 'ledger', component: 'ledger', failure_type: 'timeout' }] };
+  governor.tell(crash);
+  const waits: number[] = [];
+  for (let n = 0; n < 4; n++) {
+    const began = governor.now;
+    while (governor.state === 'degraded') governor.pass(1_000);
+    waits.push(governor.now - began);
+    while (governor.state === 'boot') governor.pass(1_000);
+  }
+  expect(waits).toEqual([120_000, 240_000, 480_000, 960_000]);
+});
+
+test('the first policy has none before it, and a withdrawal says so', () => {
   const governor = Governed.create();
   expect(contextOf(governor.publish(policyOf(3)), 'policy_updated')).toMatchObject({ previous_policy_version: null });
-  expect(reasonsOf(governor.publish(null))).toEqual([]);
+  expect(contextOf(governor.publish(null), 'policy_updated')).toMatchObject({ previous_policy_version: 3, current_policy_version: null });
   expect(contextOf(governor.publish(policyOf(4)), 'policy_updated')).toMatchObject({ previous_policy_version: 3 });
 });
 

@@ -22,7 +22,11 @@ export interface GovernorScene {
   lock(table: string): Promise<() => Promise<void>>;
   /** A worker that drives, decides everything twice, and carries actions out. */
   work(
-    options?: DriveOptions & { readonly governance?: true; readonly reach?: { allowHttp?: boolean; allowPrivate?: boolean } },
+    options?: DriveOptions & {
+      readonly governance?: true;
+      readonly reach?: { allowHttp?: boolean; allowPrivate?: boolean };
+      readonly actions?: [];
+    },
   ): Promise<Worker>;
   /** The governor of a tenant, stable, with this policy if one is given. */
   stable(policy?: PolicyDocument, options?: { tenant?: string; shadow?: boolean }): Promise<Governor>;

@@ -26,7 +26,7 @@ insert into writ_data.receipt_reason (reason, statuses, terminal, description) v
   ('permission_denied', array['refuse'], false, 'The principal may not do the action, or may not undo it.'),
   ('policy_violation', array['refuse'], true, 'An action is not allowed as it is, or a signal came while its governor refuses to act.'),
   ('invariant_violation', array['refuse', 'error'], true, 'Something that has to hold at all times does not, such as an active entitlement when a signal comes.'),
-  ('policy_updated', array['accept'], false, 'A version of the governor policy was published.'),
+  ('policy_updated', array['accept'], false, 'A version of the governor policy was published, or the policy was withdrawn.'),
   ('violations_cleared', array['accept'], false, 'Nothing is left that made the governor refuse.'),
   ('health_check_failed', array['error', 'refuse'], true, 'Something that the governor needs is not there, so it does not act; also the answer to a signal meanwhile.'),
   ('health_check_passed', array['accept'], false, 'Everything that the governor needs is there again.'),

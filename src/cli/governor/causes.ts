@@ -44,7 +44,8 @@ const advice: Readonly<Record<Cause, Advice>> = {
   crash: { says: 'an event crashed it too often, and was set aside', remedy: seen('crash') },
   action_not_in_policy: {
     says: 'an action was asked for that its policy does not have',
-    remedy: (governor) => `Publish a policy that has it: \`writ governor policy show ${governor}\` shows the one in force.`,
+    remedy: (governor) =>
+      `${byItself}. To allow it, publish a policy that has it: \`writ governor policy show ${governor}\` shows the one in force.`,
   },
   quota_exceeded: {
     says: 'the actions of this month are used up',
@@ -65,15 +66,15 @@ const advice: Readonly<Record<Cause, Advice>> = {
   },
   target_service_not_found: {
     says: 'no worker carries out an action of this type',
-    remedy: () => 'Start one with a module that exports it, made by defineAction: `writ worker FILE`.',
+    remedy: () => 'Start one with a module that exports it, made by defineAction: `writ worker FILE`. It looks again by itself.',
   },
   signal_action_mismatch: {
     says: 'its policy answers this signal with another action',
-    remedy: (governor) => `Nothing, if the policy was just changed; otherwise see \`writ governor policy show ${governor}\`.`,
+    remedy: (governor) => `${byItself}; nothing else, if the policy was just changed: \`writ governor policy show ${governor}\`.`,
   },
   bounds_exceeded: {
     says: 'an action was asked for with parameters out of its bounds',
-    remedy: (governor) => `Ask within them: \`writ governor policy show ${governor}\`; it goes on by itself.`,
+    remedy: (governor) => `${byItself}. Ask within them: \`writ governor policy show ${governor}\`.`,
   },
   would_exceed_budget: {
     says: 'the action would cost more than the budget of this month has left',

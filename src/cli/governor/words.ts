@@ -81,7 +81,9 @@ const sentences: { readonly [Name in GovernorReason]: (context: ContextOf<Name>)
     `${action_type ?? signal_type ?? 'what was asked for'} is refused: ${causeWords(reason)}`,
   invariant_violation: ({ invariant_name, reason }) => `refused: ${reason === undefined ? invariant_name : causeWords(reason)}`,
   policy_updated: ({ policy_id, previous_policy_version, current_policy_version, actor }) =>
-    `policy ${policy_id} ${previous_policy_version === null ? '' : `v${previous_policy_version} → `}v${current_policy_version}${said(actor, ', published by ')}`,
+    current_policy_version === null
+      ? `policy ${policy_id} v${previous_policy_version} withdrawn${said(actor, ' by ')}`
+      : `policy ${policy_id} ${previous_policy_version === null ? '' : `v${previous_policy_version} → `}v${current_policy_version}${said(actor, ', published by ')}`,
   violations_cleared: ({ cleared, cleared_by }) =>
     `refuses no more, by ${cleared_by}${cleared.length > 0 ? `; it was: ${cleared.map(causeWords).join('; ')}` : ''}`,
   health_check_failed: ({ component, failure_type, error_message, retry_interval_seconds }) =>

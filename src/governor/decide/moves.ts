@@ -8,6 +8,8 @@ import { cancel, change, given, moment, monthOf, start, type Turn, write } from 
 export const checkedCauses: readonly string[] = ['ledger', 'iam', 'policy', 'slo', 'entitlement', 'bootstrap', 'outage'];
 /** Those that a person may declare seen to. */
 export const acknowledgedCauses: readonly string[] = ['rollback_failed', 'nondeterminism', 'crash', 'action_timeout'];
+/** Those that nothing but a person ends. */
+const persons: readonly string[] = ['rollback_failed', 'nondeterminism', 'crash'];
 
 /** What a person is told while a cause stands. */
 const alerts: Readonly<Record<string, string>> = {
@@ -82,9 +84,7 @@ export function awaitRecovery(turn: Turn) {
 
 /** Beginning anew helps neither against what a person has to clear nor against a missing entitlement: it is done less and less often then. */
 function isPatient(turn: Turn): boolean {
-  if (!isActive(turn)) return true;
-  const causes = turn.data.causes.filter((cause) => cause !== 'bootstrap');
-  return causes.length > 0 && causes.every((cause) => acknowledgedCauses.includes(cause));
+  return !isActive(turn) || turn.data.causes.some((cause) => persons.includes(cause));
 }
 
 /** How long until the next look. */

@@ -25,16 +25,18 @@ function takePolicy(turn: Turn, { policy: published, actor }: ContentOf<'policy'
   const isNamed = ([type]: [string, unknown]) => own(published?.document.when, type) !== undefined;
   const named = <Value>(record: Readonly<Record<string, Value>>) => Object.fromEntries(Object.entries(record).filter(isNamed));
   change(turn, { policy: published, over: named(turn.data.over), cooling: named(turn.data.cooling) });
-  if (!published) return false;
-  change(turn, { policy_version: published.version });
+  const either = published ?? before;
+  // Of a withdrawal while it acts the receipt of what follows says so.
+  if (!either || (!published && turn.state === 'intervening')) return false;
+  if (published) change(turn, { policy_version: published.version });
   write(turn, 'policy_updated', 'accept', {
-    policy_id: published.document.policy_id,
+    policy_id: either.document.policy_id,
     previous_policy_version: policy_version || null,
-    current_policy_version: published.version,
-    policy_hash: published.hash,
+    current_policy_version: published?.version ?? null,
+    ...given({ policy_hash: published?.hash }),
     actor,
   });
-  return before === null || before.version !== published.version;
+  return published !== null && before?.version !== published.version;
 }
 
 /** intervening: policy withdrawn. */
@@ -72,8 +74,9 @@ function reconsider(turn: Turn, by: By, isNewPolicy = false) {
   const answers = turn.event.answers?.recheck;
   if (answers) change(turn, { quota: answers.quota });
   const { refusals } = turn.data;
-  const left = refusals.filter((refusal) => stands(turn, refusal, isNewPolicy));
-  if (left.length === refusals.length) return;
+  const added: Refusal[] = isActive(turn) || refusals.some(({ cause }) => cause === inactive) ? [] : [{ cause: inactive }];
+  const left = [...added, ...refusals.filter((refusal) => stands(turn, refusal, by, isNewPolicy))];
+  if (added.length === 0 && left.length === refusals.length) return;
   const [first] = left;
   if (first) {
     change(turn, { refusals: left });
@@ -84,27 +87,32 @@ function reconsider(turn: Turn, by: By, isNewPolicy = false) {
   move(turn, 'stable');
 }
 
-/** Whether it would be refused again. What only the policy can mend, another version of it may have mended. */
-function stands(turn: Turn, { cause, action_type }: Refusal, isNewPolicy: boolean): boolean {
+const inactive = 'entitlement_not_active';
+
+/** Whether it would be refused again. What only the policy can mend, another version of it may have mended; what was wrong with one request is over with it. */
+function stands(turn: Turn, { cause, action_type }: Refusal, by: By, isNewPolicy: boolean): boolean {
   const { entitlement: current, quota: read } = turn.data;
+  const answers = turn.event.answers?.recheck;
   switch (cause) {
-    case 'entitlement_not_active':
+    case inactive:
       return !isActive(turn);
     case 'quota_exceeded': {
       const limit = current?.quota_limit ?? null;
       return limit !== null && usedOf(turn, read) >= limit;
     }
-    case 'permission_denied': {
-      const answers = turn.event.answers?.recheck;
+    case 'permission_denied':
       return !(isAllowed(answers?.permission) && isAllowed(answers?.inverse));
-    }
     case 'would_exceed_budget': {
       const document = documentOf(turn);
       const rule = own(document?.actions, action_type ?? '');
       return !isNewPolicy && !(document && rule && fitsBudget(turn, document, rule));
     }
+    case 'target_service_not_found':
+      return !isNewPolicy && answers?.known !== true;
+    case 'policy_withdrawn':
+      return turn.data.policy === null;
     default:
-      return !isNewPolicy;
+      return !isNewPolicy && by !== 'recheck';
   }
 }
 

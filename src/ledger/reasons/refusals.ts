@@ -60,14 +60,16 @@ export const refusals = {
     },
   }),
   policy_updated: aside({
-    when: 'A version of the governor policy was published.',
+    when: 'A version of the governor policy was published, or the policy was withdrawn.',
     statuses: ['accept'],
     context: {
       policy_id: text('The policy.'),
       previous_policy_version: Type.Union([integer('A version.', 1), Type.Null()], { description: 'The version before; null: none.' }),
-      current_policy_version: integer('The version from now on.', 1),
+      current_policy_version: Type.Union([integer('A version.', 1), Type.Null()], {
+        description: 'The version from now on; null: it was withdrawn.',
+      }),
       policy_hash: Type.Optional(hash('SHA-256 of its canonical JSON.')),
-      actor: Type.Optional(prose('Who published it.')),
+      actor: Type.Optional(prose('Who published or withdrew it.')),
     },
     example: { policy_id: 'error-budget', previous_policy_version: 4, current_policy_version: 5, actor: 'alice@acme.example' },
   }),
