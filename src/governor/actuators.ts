@@ -1,9 +1,10 @@
 /** Carrying actions out: by a function, a request or a contract. Any worker with these handlers does it, as a job that is tried once; only the governor tries again. */
+import { errorCode } from '../errors/index.js';
 import type { Reach } from '../outbox/buses/addresses.js';
 import type { HandledJob } from '../queue/job.js';
 import { type ContractsActuator, carryOut } from './actuators/contract.js';
 import { type ActionKind, handlerJobs } from './actuators/handler.js';
-import { type Attempt, actionJob, inTime, type Reporter, resultOf } from './actuators/job.js';
+import { type Act, type Attempt, actionJob, inTime, type Outcome, type Reporter, resultOf } from './actuators/job.js';
 import { asking, askProbe, askWebhook } from './actuators/webhook.js';
 
 export interface ActuatorsHost extends ContractsActuator {
@@ -22,16 +23,23 @@ export function actuators({ reporter, reach = {}, ...contracts }: ActuatorsHost,
     const { input } = context;
     await reporter.begin(context);
     const began = performance.now();
-    const outcome = await inTime(context, async (signal, leftMs) => {
+    const probed: Act = async (signal, leftMs) => {
       const done = await act(signal, leftMs);
-      if (!done.ok || !input.probe || input.kind === 'rollback') return done;
+      if (!done.ok || signal.aborted || !input.probe || input.kind === 'rollback') return done;
       const left = leftMs - (performance.now() - began);
       return { ...done, baseline: await askProbe(ask, input.probe.url, signal, Math.max(1, Math.floor(left * probeShare))) };
-    });
-    const { baseline, ...rest } = outcome;
+    };
     // A rollback is judged by itself: what it restores is what was before the action.
-    const told = outcome.ok && input.kind === 'action' ? { ...rest, baseline: baseline ?? 'unknown' } : rest;
-    await reporter.result(context, resultOf(input, told));
+    const toldOf = ({ baseline, ...rest }: Outcome) =>
+      resultOf(input, rest.ok && input.kind === 'action' ? { ...rest, baseline: baseline ?? 'unknown' } : rest);
+    const late = (done: Outcome) => reporter.late(context, toldOf(done));
+    const outcome = await inTime(context, probed, (done) => void late(done));
+    try {
+      await reporter.result(context, toldOf(outcome));
+    } catch (error) {
+      if (outcome.ok && errorCode(error) === 'lease_lost') await late(outcome);
+      throw error;
+    }
   };
 
   return [

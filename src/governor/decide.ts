@@ -18,7 +18,7 @@ import {
   whenBooting,
 } from './decide/health.js';
 import { entitlement, policy, quota, recheck } from './decide/reconsider.js';
-import { acknowledged, actionTimedOut, result } from './decide/results.js';
+import { acknowledged, actionTimedOut, result, undoLate } from './decide/results.js';
 import { baselineMissed, rollbackTimedOut } from './decide/rollbacks.js';
 import { whenDegraded as signalInDegraded, whenRefusing, whenStable, whenWarned } from './decide/signals.js';
 import { buffer, isStorming, postpone, release } from './decide/storm.js';
@@ -76,6 +76,7 @@ export function decide(situation: Situation, event: GovernorEvent): Decision {
   const turn = begin(situation, state, data, event);
   if (content.kind === 'signal' && isStorming(turn, content)) buffer(turn, content);
   else (table[state][nameOf(content)] as ((turn: Turn, content: unknown) => void) | undefined)?.(turn, content);
+  undoLate(turn);
   dequeue(turn);
   if (turn.state !== state) transition(turn, state);
   return said(turn);

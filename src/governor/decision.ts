@@ -17,6 +17,8 @@ export interface InFlight {
   readonly attempt: number;
   /** The job of the attempt. In shadow there is none. */
   readonly job_id?: string;
+  /** The jobs of the attempts before it, the first one first. */
+  readonly earlier?: readonly string[];
   /** When the first attempt, and when this one, was handed over. */
   readonly began_at: number;
   readonly sent_at: number;
@@ -78,6 +80,9 @@ export interface Data {
     readonly at: number;
     readonly rollback_action_id?: string;
     readonly undone?: boolean;
+    /** Attempts that have succeeded after all; and that it has to be undone once more for one of them. */
+    readonly heard?: readonly number[];
+    readonly again?: boolean;
   } | null;
   /** A storm: since when; what waits in the buffer, oldest first. */
   readonly storm: { readonly since: number; readonly buffer: readonly Held[] } | null;
@@ -124,6 +129,7 @@ export type Effect =
       readonly reference?: string;
       readonly signal_id?: string;
       readonly signal_type?: string;
+      readonly initiated_by?: string;
     }
   /** Whoever works on it cannot commit any more. */
   | { readonly type: 'fence'; readonly job_id: string }

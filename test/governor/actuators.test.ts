@@ -276,10 +276,9 @@ describe('a handler', () => {
       return new Promise<undefined>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }));
     };
     const actions = [defineAction('drain', { run })];
-    const jobs = actuators(
-      { contracts: s.writ.contracts, reporter: { begin: async () => {}, result: async () => {}, effect: async () => {} } },
-      actions,
-    );
+    const nobody = async () => {};
+    const reporter = { begin: nobody, result: nobody, late: nobody, effect: nobody };
+    const jobs = actuators({ contracts: s.writ.contracts, reporter }, actions);
     await c.work({ actions }).then((worker) => worker.stop());
     const worker = await s.writ.work(jobs, { poll: '20ms', grace: 0 });
     const now = Date.now();

@@ -32,7 +32,9 @@ export interface Carrying {
 
 /** What is reported is written in the transaction of the commit, as a governor's mailbox is. */
 const reporter: Reporter = {
-  begin: async () => {}, // there is no governor
+  // There is no governor.
+  begin: async () => {},
+  late: async () => {},
   result: async (context, result) => {
     await context.commit((tx) => tx.query('insert into told values ($1, $2)', [context.job.id, { result }]));
   },

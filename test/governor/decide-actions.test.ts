@@ -183,8 +183,6 @@ describe('a rollback', () => {
   test('is issued once more when what it undid turns out to have happened after all', () => {
     const governor = undoing();
     const first = governor.inFlight.action_id;
-    expect(contextOf(late(governor, true), 'late_result')).toMatchObject({ late_by_ms: 0, rollback_action_id: first });
-    expect(governor.inFlight.action_id).toBe(first);
     governor.result({});
     governor.pass(1_840);
     expect(reasonsOf(late(governor, false))).toEqual(['late_result']);
@@ -192,6 +190,42 @@ describe('a rollback', () => {
     expect(contextOf(steps, 'late_result')).toMatchObject({ late_by_ms: 1_840, result: 'succeeded' });
     expect(contextOf(steps, 'action_rollback_issued')).toMatchObject({ rollback_reason: 'late_result' });
     expect(governor.inFlight.action_id).not.toBe(first);
+    governor.result({});
+    // The same said twice.
+    expect(reasonsOf(late(governor, true))).toEqual(['late_result']);
+    expect(governor.data?.in_flight).toBeNull();
+  });
+
+  test('is issued once more after it has succeeded, when what it undoes happens meanwhile', () => {
+    const governor = undoing();
+    const first = governor.inFlight.action_id;
+    expect(contextOf(late(governor, true), 'late_result')).toMatchObject({ late_by_ms: 0, rollback_action_id: first });
+    expect(governor.inFlight.action_id).toBe(first);
+    expect(contextOf(governor.result({}), 'action_rollback_issued')).toMatchObject({ rollback_reason: 'late_result' });
+    expect(governor.inFlight.action_id).not.toBe(first);
+    governor.result({});
+    expect(governor.data?.in_flight).toBeNull();
+  });
+
+  test('that has failed for good is not tried again because of a late result: that is for a person', () => {
+    const governor = undoing();
+    for (let attempt = 1; attempt <= 3; attempt++) governor.result({ ok: false, failure_reason: 'service_error' });
+    expect(governor.data?.causes).toContain('rollback_failed');
+    expect(reasonsOf(late(governor, true))).toEqual(['late_result']);
+    expect(governor.data?.in_flight).toBeNull();
+  });
+
+  test('waits for the slot when what it undoes happens while something else is in flight', () => {
+    const governor = undoing();
+    governor.result({});
+    governor.pass(10_000);
+    expect(governor.state).toBe('stable');
+    governor.ask();
+    expect(governor.state).toBe('intervening');
+    expect(reasonsOf(late(governor, true))).toEqual(['late_result']);
+    expect(contextOf(governor.result({ baseline: 'restored' }), 'action_rollback_issued')).toMatchObject({
+      rollback_reason: 'late_result',
+    });
   });
 
   test('of an action whose baseline is not back is issued when the policy says so, and only while something is over', () => {

@@ -1,5 +1,5 @@
 -- gate: workflow_admin, dot_executor
--- Whoever carries an action out says how it went, in the transaction that commits the job p_job_id: p_content is an event of kind result or acknowledged. p_governance_job: the governance job that carries it out from here on; its end is the result; p_stops: that it is rolled back is what is awaited. Answers {}.
+-- Whoever carries an action out says how it went, in the transaction that commits the job p_job_id, or too late: p_content is an event of kind result or acknowledged. p_governance_job: the governance job that carries it out from here on; its end is the result; p_stops: that it is rolled back is what is awaited. Answers {}.
 create or replace function writ.fn_governor_report(p_governor_id uuid, p_job_id uuid, p_content jsonb, p_governance_job uuid default null, p_stops boolean default false) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
@@ -7,7 +7,12 @@ begin
     return writ_data.refusal('governor_not_found', p_governor_id::text);
   end if;
   -- Only by the job that the governor itself has enqueued: who made one up for an action has carried nothing out, and what it did in its transaction is undone.
-  if not exists (select from writ_data.governor g where g.governor_id = p_governor_id and g.data #>> '{in_flight,job_id}' = p_job_id::text and g.data #>> '{in_flight,action_id}' = p_content ->> 'action_id' and g.data #>> '{in_flight,attempt}' = p_content ->> 'attempt') then
+  -- One whose time was over tells without a job to commit that it has done what it was for after all: a governor that has given it up undoes it once more.
+  if not exists (select from writ_data.governor g where g.governor_id = p_governor_id and (
+      g.data #>> '{in_flight,job_id}' = p_job_id::text and g.data #>> '{in_flight,action_id}' = p_content ->> 'action_id' and g.data #>> '{in_flight,attempt}' = p_content ->> 'attempt'
+      or p_content ->> 'kind' = 'result' and p_content ->> 'ok' = 'true' and p_governance_job is null and exists (
+        select from (values (g.data -> 'in_flight'), (g.data #> '{given_up,action}')) x(action) cross join lateral jsonb_array_elements_text(coalesce(x.action -> 'earlier', '[]') || coalesce(x.action -> 'job_id', '[]')) with ordinality e(job, n)
+        where x.action ->> 'action_id' = p_content ->> 'action_id' and e.job = p_job_id::text and e.n::text = p_content ->> 'attempt'))) then
     return writ_data.refusal('action_not_in_flight', p_content ->> 'action_id');
   end if;
   if p_governance_job is not null then

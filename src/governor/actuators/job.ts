@@ -26,6 +26,7 @@ export interface ActionJob {
   readonly probe?: { readonly url: string };
   readonly policy_id?: string;
   readonly signal_id?: string;
+  readonly initiated_by?: string;
 }
 
 export type ActionContext = JobContext<ActionJob> & Pick<WorkItem, 'commitWith' | 'databaseTime'>;
@@ -38,6 +39,8 @@ export interface Reporter {
   /** Throws unless the governor waits for just this job: nothing outside the database is done for another. */
   begin(context: ActionContext): Promise<void>;
   result(context: ActionContext, result: Result): Promise<void>;
+  /** That it was done after all, when its time was over: whoever has given it up undoes it once more. */
+  late(context: ActionContext, result: Result): Promise<void>;
   /** What `effect` does in the transaction is part of it, too: who was fenced has done nothing. */
   effect(context: ActionContext, effect: (tx: Transaction) => Promise<Report>): Promise<void>;
 }
@@ -97,7 +100,7 @@ export function succeeded(said: unknown): Outcome {
 }
 
 /** Tries something, given until when. */
-type Act = (signal: AbortSignal, leftMs: number) => Promise<Outcome>;
+export type Act = (signal: AbortSignal, leftMs: number) => Promise<Outcome>;
 
 /** Has something done in the time that there is, and reports. */
 export type Attempt = (context: ActionContext, act: Act) => Promise<void>;
@@ -107,9 +110,9 @@ export const leftOf = ({ input, databaseTime }: ActionContext) => input.due_at -
 
 /**
  * Does something until the governor gives it up, which is a moment: what the job stood in the queue is gone. When the job itself is over (its worker stops, its lease is
- * lost), that is thrown, and another worker may do it; when its time is over, that is how it ended.
+ * lost), that is thrown, and another worker may do it; when its time is over, that is how it ended, and `onLate` hears of it if it was done all the same.
  */
-export async function inTime(context: ActionContext, act: Act): Promise<Outcome> {
+export async function inTime(context: ActionContext, act: Act, onLate: (done: Outcome) => void): Promise<Outcome> {
   const { input, signal } = context;
   const leftMs = leftOf(context);
   const late = failed('timeout', `not done within ${input.due_at - input.now} ms`);
@@ -118,8 +121,13 @@ export async function inTime(context: ActionContext, act: Act): Promise<Outcome>
   const timer = setTimeout(() => over.abort(new Error(late.error_message)), leftMs);
   // One that does not listen is not waited for.
   const gone = new Promise<Outcome>((resolve) => over.signal.addEventListener('abort', () => resolve(late), { once: true }));
+  const acting = act(AbortSignal.any([signal, over.signal]), leftMs);
+  acting.then(
+    (done) => over.signal.aborted && done.ok && onLate(done),
+    () => undefined, // thrown below, unless nobody waits any more
+  );
   try {
-    return await Promise.race([gone, act(AbortSignal.any([signal, over.signal]), leftMs)]);
+    return await Promise.race([gone, acting]);
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     if (over.signal.aborted) return late;

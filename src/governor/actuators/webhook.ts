@@ -62,7 +62,7 @@ export async function askWebhook(ask: Ask, context: ActionContext, signal: Abort
 }
 
 /** What a webhook is told. */
-function bodyOf({ action_id, sku_id, tenant, doing, now, policy_id, signal_id, of }: ActionJob) {
+function bodyOf({ action_id, sku_id, tenant, doing, now, initiated_by, policy_id, signal_id, of }: ActionJob) {
   const { action_type, target, parameters } = doing;
   return {
     action_id,
@@ -72,6 +72,7 @@ function bodyOf({ action_id, sku_id, tenant, doing, now, policy_id, signal_id, o
     target,
     parameters,
     created_at: new Date(now).toISOString(),
+    initiated_by,
     policy_id,
     signal_id,
     rollback_of: of,

@@ -33,7 +33,7 @@ function againstRule(turn: Turn, policy: PolicyDocument, rule: ActionRule, wish:
   if (!known) return { cause: 'target_service_not_found' };
   if (wish.signal_type !== undefined && own(policy.when, wish.signal_type)?.action !== wish.action_type)
     return { cause: 'signal_action_mismatch' };
-  if (!areWithin(rule, wish.parameters)) return { cause: 'bounds_exceeded' };
+  if (outOfBounds(rule, wish.parameters).length > 0) return { cause: 'bounds_exceeded' };
   return fitsBudget(turn, policy, rule) ? undefined : { cause: 'would_exceed_budget' };
 }
 
@@ -52,10 +52,12 @@ function againstQuota(turn: Turn, { quota }: ActAnswers): Denial | undefined {
   return limit !== null && usedOf(turn, quota) >= limit ? { cause: 'quota_exceeded' } : undefined;
 }
 
-function areWithin({ bounds, parameters }: ActionRule, asked: Parameters): boolean {
-  return Object.entries(asked).every(([name, value]) => {
+/** Those of the parameters that the policy does not allow so. */
+export function outOfBounds({ bounds, parameters }: ActionRule, asked: Parameters): string[] {
+  return Object.keys(asked).filter((name) => {
     const bound = own(bounds, name);
-    return bound ? isWithin(bound, value) : own(parameters, name) === value;
+    const value = asked[name] as Parameters[string];
+    return bound ? !isWithin(bound, value) : own(parameters, name) !== value;
   });
 }
 
@@ -160,19 +162,21 @@ function begun(turn: Turn, rule: ActionRule, wish: Act): InFlight {
 
 /** One more attempt at what is in flight. */
 export function retry(turn: Turn, rule: ActionRule, { acknowledged: _, reference: __, ...action }: InFlight) {
-  send(turn, rule, { ...action, attempt: action.attempt + 1, sent_at: turn.at });
+  const earlier = [...(action.earlier ?? []), ...(action.job_id === undefined ? [] : [action.job_id])];
+  send(turn, rule, { ...action, earlier, attempt: action.attempt + 1, sent_at: turn.at });
 }
 
 /** One job that is tried once, and the time it has. */
 function send(turn: Turn, rule: ActionRule, action: InFlight) {
-  const { action_id, attempt, parameters, target, signal_id, signal_type } = action;
+  const { action_id, attempt, parameters, target, signal_id, signal_type, initiated_by } = action;
   const { action_ms } = turn.data.bounds;
   const sent = { ...action, job_id: jobId(action_id, attempt, turn.at) };
   const { action_type, actuator, service, permission } = rule;
   const doing: Doing = { action_type, actuator, service, target, permission, parameters };
   turn.effects.push({
     ...{ type: 'attempt', kind: 'action', action_id, attempt, job_id: sent.job_id, doing, due_at: turn.at + action_ms },
-    ...given({ completion_timeout_ms: actuator.kind === 'contract' ? rule.completion_timeout_ms : undefined, signal_id, signal_type }),
+    ...given({ completion_timeout_ms: actuator.kind === 'contract' ? rule.completion_timeout_ms : undefined }),
+    ...given({ signal_id, signal_type, initiated_by }),
   });
   change(turn, { in_flight: sent });
   start(turn, 'state', action_ms);

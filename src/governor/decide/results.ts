@@ -123,7 +123,7 @@ export function actionTimedOut(turn: Turn) {
   escalate(turn, 'action_timeout', { action_id, action_type, target: action.target });
 }
 
-/** any: stale result. If what was undone has happened after all, it is undone once more. */
+/** any: stale result. What was given up and has happened after all has to be undone once more, for it may have happened after its undoing. */
 function stale(turn: Turn, outcome: Result) {
   const { given_up, in_flight, awaiting_baseline } = turn.data;
   const late = given_up?.action.action_id === outcome.action_id ? given_up : undefined;
@@ -137,5 +137,12 @@ function stale(turn: Turn, outcome: Result) {
     ...given({ rollback_action_id: late?.rollback_action_id }),
     ...given({ service_response_code: outcome.response_code, error_message: said(outcome.error_message) }),
   });
-  if (outcome.ok && late?.undone && !in_flight) undo(turn, late.action, 'late_result');
+  if (!outcome.ok || !late || late.heard?.includes(outcome.attempt)) return;
+  change(turn, { given_up: { ...late, heard: [...(late.heard ?? []), outcome.attempt], again: true } });
+}
+
+/** Once its undoing has succeeded, and the slot is free. One that has failed is for a person. */
+export function undoLate(turn: Turn) {
+  const { given_up, in_flight } = turn.data;
+  if (given_up?.again && given_up.undone && !in_flight) undo(turn, given_up.action, 'late_result');
 }

@@ -26,7 +26,9 @@ function fence(turn: Turn, { job_id }: InFlight) {
 export function undo(turn: Turn, action: InFlight, reason: RollbackReason) {
   const { action_type, parameters, target } = action.inverse as Doing;
   const action_id = actionId(turn.event_id, 'rollback');
-  change(turn, { given_up: { action, at: turn.at, rollback_action_id: action_id } });
+  const { given_up } = turn.data;
+  const heard = given_up?.action.action_id === action.action_id ? given_up.heard : undefined;
+  change(turn, { given_up: { action, at: turn.at, rollback_action_id: action_id, ...given({ heard }) } });
   const { signal_type, signal_id, completion_timeout_ms } = action;
   const job_id = send(turn, {
     ...{ kind: 'rollback', action_id, action_type, parameters, target, attempt: 1, began_at: turn.at, sent_at: turn.at },

@@ -37,6 +37,13 @@ const cases: readonly [what: string, args: readonly string[], code: number, says
     /The policy of acme has no action reboot\.[\s\S]*It has disable_flag/,
   ],
   ['act: a parameter without a value', ['act', 'acme', 'disable_flag', '--param', 'percent'], 2, /Write NAME=VALUE/],
+  [
+    'act: a parameter beyond its bounds',
+    ['act', 'acme', 'disable_flag', '--param', 'percent=101'],
+    2,
+    /disable_flag may not be asked for with percent=101\.\n.*The policy allows 0 to 100\./,
+  ],
+  ['act: a parameter that it does not have', ['act', 'acme', 'disable_flag', '--param', 'size=1'], 2, /The policy has no such parameter\./],
   ['act: an id that is none', ['act', 'acme', 'disable_flag', '--id', '7'], 2, /is a UUID/],
   ['ack: a reason that says nothing', ['ack', 'acme', 'crash', '--reason', 'ok'], 1, /ten characters/],
   [

@@ -1,7 +1,8 @@
 /** What a person asks of a governor: `writ governor act` and `writ governor ack`. */
 import { type Command, InvalidArgumentError } from 'commander';
 import { isUuid } from '../../../database/uuid.js';
-import type { Parameters } from '../../../governor/policy-document.js';
+import { outOfBounds } from '../../../governor/decide/acts.js';
+import type { ActionRule, Parameters } from '../../../governor/policy-document.js';
 import { contextOf, notBlank } from '../../command.js';
 import { wrongUsage } from '../../failure.js';
 import { type KeyOptions, whoActs, withKey } from '../../governance/session.js';
@@ -35,6 +36,14 @@ function actionId(text: string): string {
   throw new InvalidArgumentError('The id of an action is a UUID.');
 }
 
+/** What the policy says of a parameter. */
+function allowed({ bounds, parameters }: ActionRule, name: string): string {
+  const bound = Object.hasOwn(bounds, name) ? bounds[name] : undefined;
+  if (!bound)
+    return `The policy has ${Object.hasOwn(parameters, name) ? `${name}=${parameters[name]}, without bounds` : 'no such parameter'}.`;
+  return 'in' in bound ? `The policy allows ${bound.in.join(', ')}.` : `The policy allows ${bound.min} to ${bound.max}.`;
+}
+
 const withPlace = (command: Command, last: string, words: string): Command =>
   command
     .usage(`<tenant> [sku] <${last}> [options]`)
@@ -59,17 +68,17 @@ export function addAct(group: Command): void {
         const governor = await governorOf(db, at);
         const { document } = await governor.policy();
         const rule = document && Object.hasOwn(document.actions, type) ? document.actions[type] : undefined;
-        // Asking for what it does not have would make it refuse everything until a policy has it.
+        // Asking for what it does not have, or beyond what it allows, would make it refuse everything until it looks again.
         if (!rule)
           throw wrongUsage(
             plain(`The policy of ${nameOf(at)} has no action ${type}.`),
             plain(`It has ${Object.keys(document?.actions ?? {}).join(', ') || 'none'}.`),
           );
-        const id = await governor.act(
-          type,
-          { ...rule.parameters, ...options.param },
-          { as: who, ...(options.id !== undefined && { id: options.id }) },
-        );
+        const parameters = { ...rule.parameters, ...options.param };
+        const [beyond] = outOfBounds(rule, parameters);
+        if (beyond !== undefined)
+          throw wrongUsage(plain(`${type} may not be asked for with ${beyond}=${parameters[beyond]}.`), plain(allowed(rule, beyond)));
+        const id = await governor.act(type, parameters, { as: who, ...(options.id !== undefined && { id: options.id }) });
         if (output.json) output.data({ ...at, actionId: id, actionType: type });
         else output.line(plain(`Asked for ${type}: action ${id}. \`writ governor watch ${nameOf(at)}\` shows what becomes of it.`));
       });
