@@ -2584,7 +2584,7 @@ grant execute on function writ.fn_governed_read(uuid[]) to dot_executor;
 grant execute on function writ.fn_governed_read(uuid[]) to workflow_admin;
 
 -- function writ.fn_governor_ack(p_key text, p_tenant text, p_sku text, p_cause text, p_reason text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 0729a5ea4a6560421bcd4acc212d94a6
+--   plpgsql, volatile, security definer; owner writ_owner; body 8b1e18c02703871f022e8be9db9b0a75
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_governor_ack(text,text,text,text,text) to dot_executor;
 grant execute on function writ.fn_governor_ack(text,text,text,text,text) to workflow_admin;
@@ -2645,7 +2645,7 @@ grant execute on function writ.fn_governor_put(text,text,text) to dot_executor;
 grant execute on function writ.fn_governor_put(text,text,text) to workflow_admin;
 
 -- function writ.fn_governor_report(p_governor_id uuid, p_job_id uuid, p_content jsonb, p_governance_job uuid DEFAULT NULL::uuid, p_stops boolean DEFAULT false) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 8c39fe477aa6cb3784d492beeb3b1cd8
+--   plpgsql, volatile, security definer; owner writ_owner; body 9e7cdf1d615128062dfc82f9af4ba782
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_governor_report(uuid,uuid,jsonb,uuid,boolean) to dot_executor;
 grant execute on function writ.fn_governor_report(uuid,uuid,jsonb,uuid,boolean) to workflow_admin;
@@ -3206,7 +3206,7 @@ grant execute on function writ.fn_signal_record(text,jsonb,text) to dot_executor
 grant execute on function writ.fn_signal_record(text,jsonb,text) to workflow_admin;
 
 -- function writ.fn_signals_settled(p_items jsonb) returns jsonb
---   plpgsql, stable, security definer; owner writ_owner; body 260b71767c6338dbc803f2bb77bd78e2
+--   plpgsql, stable, security definer; owner writ_owner; body 5151cdc1745d29bb1418e5040410b8da
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 grant execute on function writ.fn_signals_settled(jsonb) to dot_executor;

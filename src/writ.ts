@@ -249,10 +249,14 @@ export class Writ {
     const governed = options.governance
       ? this.governance.handlers(this.#pools.transactions, options.governance === true ? [] : options.governance)
       : [];
-    const { governor } = options;
+    // Whoever hears of the worker's troubles hears of these, too.
+    const governor = options.governor && {
+      ...(options.onError && { onError: options.onError }),
+      ...(options.governor !== true && options.governor),
+    };
     const all = [...handlers, ...governed, ...(governor ? this.governors.handlers(this.contracts, governor) : [])];
     await Promise.all(all.map((handled) => this.#producer.register(handled.job)));
-    const driving = governor && (await this.governors.drive(this.#pools.transactions, governor === true ? {} : governor));
+    const driving = governor && (await this.governors.drive(this.#pools.transactions, governor));
     const connection = { connectionString: this.#options.connectionString, application_name: 'writ worker' };
     const worker = new Worker(
       {

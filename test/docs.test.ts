@@ -36,6 +36,15 @@ function block(page: string, language: string, after = ''): string {
   return found[1];
 }
 
+/** `npx writ` is the command that was built, as in a project that has installed it. */
+function installed(): Record<string, string | undefined> {
+  mkdirSync(join(folder, 'bin'));
+  writeFileSync(join(folder, 'bin', 'npx'), `#!/bin/sh\nshift\nexec "${process.execPath}" "${join(root, 'dist/cli/main.js')}" "$@"\n`, {
+    mode: 0o755,
+  });
+  return { ...process.env, DATABASE_URL: db.connectionString, PATH: `${join(folder, 'bin')}:${process.env.PATH}` };
+}
+
 const node = (file: string) => run(process.execPath, [file], { cwd: folder, env: { ...process.env, DATABASE_URL: db.connectionString } });
 
 test('the code of the README charges an order once, in its own transaction', async () => {
@@ -123,16 +132,7 @@ test('the schedule of docs/schedules.md fires at half past seven, and its job ru
 });
 
 test('the five minutes of docs/ledger.md: what the page signs is verified and proven, by commands and by the program', async () => {
-  // `npx writ` is the command that was built, as in a project that has installed it.
-  mkdirSync(join(folder, 'bin'));
-  writeFileSync(join(folder, 'bin', 'npx'), `#!/bin/sh\nshift\nexec "${process.execPath}" "${join(root, 'dist/cli/main.js')}" "$@"\n`, {
-    mode: 0o755,
-  });
-  const env: Record<string, string | undefined> = {
-    ...process.env,
-    DATABASE_URL: db.connectionString,
-    PATH: `${join(folder, 'bin')}:${process.env.PATH}`,
-  };
+  const env = installed();
   const shell = async (after: string) => (await run('sh', ['-ec', block('docs/ledger.md', 'sh', after)], { cwd: folder, env })).stdout;
 
   const { jobId } = await (await db.connect()).enqueue(defineJob('greet'));
@@ -179,15 +179,7 @@ test('the alert of docs/events-to-jobs.md is heard, about the job that the page 
 });
 
 test('the five minutes of docs/runs.md: a run completes, one is undone, and its log is replayed without a database', async () => {
-  mkdirSync(join(folder, 'bin'));
-  writeFileSync(join(folder, 'bin', 'npx'), `#!/bin/sh\nshift\nexec "${process.execPath}" "${join(root, 'dist/cli/main.js')}" "$@"\n`, {
-    mode: 0o755,
-  });
-  const env: Record<string, string | undefined> = {
-    ...process.env,
-    DATABASE_URL: db.connectionString,
-    PATH: `${join(folder, 'bin')}:${process.env.PATH}`,
-  };
+  const env = installed();
   for (const file of ['shop.js', 'start.js']) writeFileSync(join(folder, file), block('docs/runs.md', 'js', `\`${file}\``));
   writeFileSync(join(folder, 'refund.js'), block('docs/runs.md', 'js', '## Conditions'));
   await node('refund.js');
@@ -246,11 +238,7 @@ test('the Vault of docs/secrets.md is asked as the page says', async () => {
 });
 
 test('the five minutes of docs/artifacts.md: a report is put, got, and swept', async () => {
-  mkdirSync(join(folder, 'bin'));
-  writeFileSync(join(folder, 'bin', 'npx'), `#!/bin/sh\nshift\nexec "${process.execPath}" "${join(root, 'dist/cli/main.js')}" "$@"\n`, {
-    mode: 0o755,
-  });
-  const env = { ...process.env, DATABASE_URL: db.connectionString, PATH: `${join(folder, 'bin')}:${process.env.PATH}` };
+  const env = installed();
   for (const file of ['reports.js', 'month.js']) writeFileSync(join(folder, file), block('docs/artifacts.md', 'js', `\`${file}\``));
   writeFileSync(join(folder, 's3.js'), block('docs/artifacts.md', 'js', '## In S3'));
   const script = `${block('docs/artifacts.md', 'sh', 'A worker takes')}kill $!\nwait $! || true\nnode s3.js\n`;
@@ -294,6 +282,12 @@ test('the five minutes of docs/governor.md end as the page says', async () => {
   writeFileSync(join(folder, 'night.js'), block('docs/governor.md', 'js', '`night.js`'));
   const { stdout } = await node('night.js');
   expect(stdout).toBe(block('docs/governor.md', '', 'It prints:'));
+  writeFileSync(join(folder, 'night.yaml'), block('docs/governor.md', 'yaml', '`night.yaml`'));
+  const env = installed();
+  const check = await run('npx', ['writ', 'governor', 'policy', 'check', 'night.yaml'], { cwd: folder, env });
+  expect(check.stdout).toContain('error-budget can be published. It needs flags:write.');
+  const replayed = await run('bash', ['-ec', block('docs/governor.md', 'sh', '## Deciding again')], { cwd: folder, env });
+  expect(replayed.stdout).toMatch(/decided again/);
 });
 
 test('the five minutes of docs/governance.md end as the page says, its flag is put back, its check finds a forged approval, an application reads it, and people operate it', async () => {

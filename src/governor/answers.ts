@@ -18,15 +18,15 @@ const giveUpMs = 100;
 
 export class SignalAnswers {
   readonly #waiting = new Map<string, (heard: Heard) => void>();
-  readonly #asking: Coalescer<Place, Receipt | undefined>;
+  readonly #asking: Coalescer<Place, Heard | undefined>;
   readonly #driven: () => boolean;
 
   constructor(db: Queryable, driven: () => boolean) {
     this.#driven = driven;
     this.#asking = new Coalescer(
       async (places) => {
-        const settled = await gate<(Place & { receipt: Receipt })[]>(db, 'fn_signals_settled($1::text::jsonb)', [JSON.stringify(places)]);
-        const found = new Map(settled.map((one) => [keyOf(one), one.receipt]));
+        const known = await gate<(Place & Heard)[]>(db, 'fn_signals_settled($1::text::jsonb)', [JSON.stringify(places)]);
+        const found = new Map<string, Heard>(known.map((one) => [keyOf(one), one]));
         return places.map((place) => found.get(keyOf(place)));
       },
       () => 60,
@@ -39,8 +39,8 @@ export class SignalAnswers {
     for (const { arrivalSeq, as } of put) this.#waiting.get(keyOf({ g: governorId, n: arrivalSeq }))?.({ as });
   }
 
-  /** Its receipt, if it is there. Whoever asks has a signal that was taken: what cannot be asked now is not known yet. */
-  known(place: Place): Promise<Receipt | undefined> {
+  /** Its receipt, or that it is buffered, if that is so by now. Whoever asks has a signal that was taken: what cannot be asked now is not known yet. */
+  known(place: Place): Promise<Heard | undefined> {
     return this.#asking.add(place).catch(() => undefined);
   }
 
@@ -58,7 +58,7 @@ export class SignalAnswers {
       for (const ms of this.#driven() ? asks.driven : asks.elsewhere)
         timers.push(
           setTimeout(() => {
-            void this.known(place).then((receipt) => receipt && done({ receipt }));
+            void this.known(place).then((heard) => heard && done(heard));
           }, ms),
         );
       timers.push(setTimeout(() => done(undefined), giveUpMs));

@@ -2,7 +2,7 @@
 import type pg from 'pg';
 import { type Authorizer, grantedPermissions } from '../authorization/authorizer.js';
 import { Coalescer } from '../database/coalescer.js';
-import { queryable } from '../database/connection.js';
+import { type Queryable, queryable } from '../database/connection.js';
 import { gate, readJson, readRows } from '../database/gate.js';
 import { isUuid, uuidv7 } from '../database/uuid.js';
 import { PermanentFailure, refusalIn, WritRefusal } from '../errors/index.js';
@@ -14,6 +14,7 @@ import type { HandledJob } from '../queue/job.js';
 import type { Transaction } from '../queue/worker/context.js';
 import { pass } from '../queue/worker/fault-points.js';
 import { Listener } from '../queue/worker/listener.js';
+import { printError } from '../queue/worker/listeners.js';
 import { refuseSecrets } from '../secrets/redaction.js';
 import type { ActionKind } from './actuators/handler.js';
 import type { ActionContext, Report, Reporter } from './actuators/job.js';
@@ -81,6 +82,7 @@ export class Governors {
   readonly #drivers = new Set<Driver>();
   readonly #answers: SignalAnswers;
   readonly #signals: Coalescer<object, unknown>;
+  #retry = { seconds: 30, readAt: Number.NEGATIVE_INFINITY };
 
   constructor(host: GovernorsHost) {
     this.#host = host;
@@ -139,10 +141,19 @@ export class Governors {
     await pass('signal_taken');
     const { g, n, storm, duplicate } = answer as TakenAnswer;
     const about = { arrivalSeq: n, ...(duplicate && { duplicate }) };
-    const first = duplicate && (await this.#answers.known({ g, n }));
-    const heard = first ? { receipt: first } : await this.#answers.within({ g, n });
+    const heard = (duplicate && (await this.#answers.known({ g, n }))) || (await this.#answers.within({ g, n }));
     if (heard && 'receipt' in heard) return { status: 'decided', receipt: heard.receipt, ...about };
     return { status: heard?.as ?? (storm === undefined ? 'accepted' : 'buffered'), ...about };
+  }
+
+  /** How long senders should wait while it storms, as governors' receipts say, too. Read once a minute; what cannot be read now must not keep the answer to a signal that was taken. */
+  async retrySeconds(): Promise<number> {
+    if (performance.now() - this.#retry.readAt > 60_000) {
+      const read = "select value::text as ms from writ.dot_config where key = 'governor.storm_retry_ms'";
+      const [row] = await readRows(this.#host.db, read, []).catch(() => []);
+      if (row) this.#retry = { seconds: Math.ceil(Number(row.ms) / 1_000), readAt: performance.now() };
+    }
+    return this.#retry.seconds;
   }
 
   /** What a tenant is entitled to, from now on. For principals with the right to operate. */
@@ -167,7 +178,7 @@ export class Governors {
   /** Drives governors in this process until it is stopped. Workers that are told so do it, too. */
   async drive(transactions: pg.Pool, options: DriveOptions = {}): Promise<{ stop(): Promise<void> }> {
     const { db, actor, listening } = this.#host;
-    const { authorizer = grantedPermissions(db), onError = () => undefined, ...rest } = options;
+    const { authorizer = grantedPermissions(db), onError = printError, ...rest } = options;
     const driver = new Driver({
       ...rest,
       db,
@@ -199,11 +210,12 @@ export class Governors {
   }
 
   /** The handlers that carry actions out, for a worker. Contracts are activated with the connection's own key. */
-  handlers(contracts: Contracts, work: Exclude<GovernorWork['governor'], undefined>): HandledJob[] {
-    const { actions = [], reach } = work === true ? {} : work;
+  handlers(contracts: Contracts, work: Exclude<GovernorWork['governor'], undefined | true>): HandledJob[] {
+    const { actions = [], reach, onError = printError } = work;
     const reporter: Reporter = {
       begin: (context) => this.#begin(context),
       result: (context, result) => this.#report(context, () => Promise.resolve({ result })),
+      late: (context, result) => this.#tell(this.#host.db, context, { result }).then(() => this.poke(), onError),
       effect: (context, effect) => this.#report(context, effect),
     };
     return actuators({ contracts, reporter, ...(reach && { reach }) }, actions);
@@ -218,22 +230,23 @@ export class Governors {
 
   /** How an attempt stands, told in the transaction that commits its job. */
   async #report(context: ActionContext, effect: (tx: Transaction) => Promise<Report>): Promise<void> {
-    const { governor_id, action_id, attempt, doing } = context.input;
     await pass('action_made', context.job.id);
-    await context.commit(async (tx) => {
-      const report = await effect(tx);
-      const reference = 'acknowledged' in report ? report.acknowledged : undefined;
-      const content = 'result' in report ? { kind: 'result', ...report.result } : { kind: 'acknowledged', action_id, attempt, reference };
-      const stops = doing.actuator.kind === 'contract' && doing.actuator.template_id === undefined;
-      await gate(queryable(tx), 'fn_governor_report($1::text::uuid, $2::text::uuid, $3::text::jsonb, $4::text::uuid, $5::text::boolean)', [
-        governor_id,
-        context.job.id,
-        JSON.stringify(content),
-        reference?.replace(/^governance_job:/, '') ?? null,
-        String(stops),
-      ]);
-    });
+    await context.commit(async (tx) => this.#tell(queryable(tx), context, await effect(tx)));
     this.poke();
+  }
+
+  async #tell(db: Queryable, { input, job }: ActionContext, report: Report): Promise<void> {
+    const { governor_id, action_id, attempt, doing } = input;
+    const reference = 'acknowledged' in report ? report.acknowledged : undefined;
+    const content = 'result' in report ? { kind: 'result', ...report.result } : { kind: 'acknowledged', action_id, attempt, reference };
+    const stops = doing.actuator.kind === 'contract' && doing.actuator.template_id === undefined;
+    await gate(db, 'fn_governor_report($1::text::uuid, $2::text::uuid, $3::text::jsonb, $4::text::uuid, $5::text::boolean)', [
+      governor_id,
+      job.id,
+      JSON.stringify(content),
+      reference?.replace(/^governance_job:/, '') ?? null,
+      String(stops),
+    ]);
   }
 
   /** Something may be due: whoever drives in this process looks at once. */

@@ -14,7 +14,7 @@ export type Taken =
   /** Its terminal receipt is there. */
   | { readonly status: 'decided'; readonly receipt: object; readonly duplicate?: boolean }
   /** Its turn has not come; buffered: because its tenant sends more than is taken in. */
-  | { readonly status: 'accepted' | 'buffered'; readonly arrival_seq: number; readonly duplicate?: boolean };
+  | { readonly status: 'accepted' | 'buffered'; readonly arrival_seq: number; readonly duplicate?: boolean; readonly retry_after?: number };
 
 /** What a catalogue says of an entitlement. Times are milliseconds since 1970. */
 export interface EntitlementNotice {

@@ -8,7 +8,8 @@ export function takerOf(governors: Governors, { db }: Pick<GovernorsHost, 'db'>)
   return {
     async take(governor, signal) {
       const { arrivalSeq, ...taken } = await governors.take(governor, signal);
-      return taken.status === 'decided' ? taken : { ...taken, arrival_seq: arrivalSeq };
+      if (taken.status === 'decided') return taken;
+      return { ...taken, arrival_seq: arrivalSeq, ...(taken.status === 'buffered' && { retry_after: await governors.retrySeconds() }) };
     },
     async entitlement(tenant, { entitlement_id, state, sent_at, expires_at, tier, quota }) {
       await governors.entitle(tenant, {

@@ -1,10 +1,13 @@
 /** The whole way, on a real database: a signal, the decision, the job, the effect, the receipts. */
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
+import { onFaultPoint } from '../../src/testing/index.js';
 import { until } from '../races/sessions.js';
 import { governorScene, scaling } from './scene.js';
 
 const s = governorScene();
 const over = (value = 90) => ({ type: 'cpu_utilization', value, source: 'monitoring' as const });
+
+afterEach(() => onFaultPoint(undefined));
 
 describe('actions', () => {
   test('a signal over its threshold is answered by an action, which brings the baseline back', async () => {
@@ -71,6 +74,48 @@ describe('actions', () => {
     const { state, causes } = await governor.get();
     expect([state, causes]).toEqual(['degraded', []]); // the rollback has succeeded: the next look brings it back
     expect(await s.sql("select code from writ.alert where code = 'GOVERNOR_ACTION_TIMEOUT'")).toHaveLength(1);
+  });
+
+  test.each(['finishes in its own time', 'has finished, and is fenced before it can say so'])(
+    'what is done after it was given up is told, and undone once more: a service that %s',
+    async (how) => {
+      await s.setting('governor.action_ms', 1_500);
+      await s.work();
+      const governor = await s.stable(scaling());
+      const isUndone = async () => (await s.reasons(governor)).includes('action_timeout') && (await governor.get()).in_flight === null;
+      if (how.startsWith('finishes')) s.answers.push(() => until(isUndone).then(() => ({ new_replicas: 8 })));
+      let first = true;
+      onFaultPoint(async (point) => {
+        if (how.startsWith('finishes') || point !== 'action_made' || !first) return;
+        first = false;
+        await until(isUndone);
+      });
+      await governor.signal(over());
+      const issued = await s.receipt(governor, 'action_rollback_issued', 2);
+      expect(issued.context).toMatchObject({ rollback_reason: 'late_result' });
+      const late = (await governor.receipts({ limit: 100 })).filter(
+        ({ reason, status }) => reason === 'late_result' && status === 'accept',
+      );
+      expect(late.map(({ context }) => context)).toMatchObject([{ action_type: 'scale_up_cloud_run', attempt: 1, result: 'succeeded' }]);
+      await until(async () => (await governor.get()).in_flight === null);
+      expect(s.calls.map(({ type }) => type)).toEqual(['scale_up_cloud_run', 'scale_down_cloud_run', 'scale_down_cloud_run']);
+      expect(s.calls[2]?.given.rollbackOf).toBe(s.calls[0]?.given.actionId);
+    },
+  );
+
+  test('what no worker carries out is refused until one does', async () => {
+    await s.setting('governor.recheck_ms', 200);
+    const deciding = await s.work({ actions: [] });
+    const governor = await s.stable(scaling());
+    await governor.signal(over());
+    await s.inState(governor, 'refusing');
+    expect((await s.receipt(governor, 'policy_violation')).context).toMatchObject({ reason: 'target_service_not_found' });
+    await s.work();
+    expect((await s.receipt(governor, 'violations_cleared')).context).toMatchObject({
+      cleared: ['target_service_not_found'],
+      cleared_by: 'recheck',
+    });
+    await deciding.stop();
   });
 
   test('a service that says 403 ends in refusing, until a policy changes that', async () => {
@@ -191,6 +236,25 @@ describe('signals', () => {
     const reasons = await s.reasons(governor);
     expect(reasons.filter((reason) => reason === 'signal_storm_detected')).toHaveLength(1);
     expect((await governor.get()).buffered).toBe(0);
+  });
+
+  test('that wait in the buffer are said to, also to who sends them again, and by hosts that do not drive', async () => {
+    await s.setting('governor.storm_limit', 2);
+    await s.setting('governor.storm_retry_ms', 45_000);
+    await s.setting('governor.storm_every_ms', 60_000);
+    await s.work();
+    const governor = await s.stable();
+    for (let n = 1; n <= 3; n++) await governor.signal({ ...over(10), id: `storm-${n}` });
+    expect(await governor.signal({ ...over(10), id: 'storm-3' })).toEqual({ status: 'buffered', arrivalSeq: 3, duplicate: true });
+    const elsewhere = await (await s.db.connect()).governor({ tenant: 'acme' });
+    await until(async () => (await elsewhere.signal({ ...over(10), id: 'storm-4' })).status === 'buffered');
+    expect(await elsewhere.signal({ ...over(10), id: 'storm-1' })).toMatchObject({ status: 'decided', duplicate: true });
+    // What the listener tells a sender to wait is what the setting says.
+    const again = { signal_id: 'storm-3', source: 'custom', type: 'cpu_utilization', severity: 'LOW', observed_at: Date.now() } as const;
+    expect(await s.writ.governors.taker().take({ tenant: 'acme', sku: 'default' }, again)).toMatchObject({
+      status: 'buffered',
+      retry_after: 45,
+    });
   });
 
   test('what is too much even for the buffer is dropped, the oldest first, with a receipt that names it', async () => {

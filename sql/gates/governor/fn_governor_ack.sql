@@ -16,7 +16,7 @@ begin
   elsif length(btrim(coalesce(p_reason, ''))) < 10 then
     return writ_data.refusal('reason_required', 'at least ten characters');
   elsif not coalesce(g.data -> 'causes' ? p_cause, false) then
-    return writ_data.refusal('cause_not_found', concat_ws(', ', p_cause, 'what stands: ' || (select string_agg(c, ', ') from jsonb_array_elements_text(coalesce(g.data -> 'causes', '[]')) c)));
+    return writ_data.refusal('cause_not_found', concat_ws(', ', p_cause, 'what stands: ' || (select coalesce(string_agg(c, ', '), 'nothing') from jsonb_array_elements_text(coalesce(g.data -> 'causes', '[]')) c)));
   end if;
   perform writ_data.put_mail(array[g.governor_id], array[jsonb_build_object('kind', 'operator_ack', 'cause', p_cause, 'by', (m.who).principal_id, 'reason', left(p_reason, 1000))], v_now);
   return jsonb_build_object('governor_id', g.governor_id, 'cause', p_cause);

@@ -17,12 +17,14 @@ export interface Listening extends Pick<ListenerOptions, 'secretsOf' | 'tokensOf
   readonly port: number;
   /** The folder of the spool. */
   readonly spool: string;
+  /** Drives governors as well. */
+  readonly drive?: (onError: (error: unknown) => void) => Promise<unknown>;
 }
 
 const everyMs = 1_000;
 const tellEveryMs = 60_000;
 
-export async function listenUntilStopped({ taker, spool: folder, ...options }: Listening, output: Output): Promise<void> {
+export async function listenUntilStopped({ taker, spool: folder, drive, ...options }: Listening, output: Output): Promise<void> {
   const startedAt = Date.now();
   const spool = new Spool<Missed>(folder);
   const log = new ListenerLog(output);
@@ -46,6 +48,7 @@ export async function listenUntilStopped({ taker, spool: folder, ...options }: L
   const rejections = new Rejections(taker, log);
   let timer: NodeJS.Timeout | undefined;
   try {
+    await drive?.((error) => log.trouble(error));
     const { host, port } = await bound(listener, options);
     timer = setInterval(() => {
       log.counts();

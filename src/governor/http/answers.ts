@@ -9,8 +9,6 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** How long a sender waits after a storm was found; as long as the governor's own receipt says. */
-const stormSeconds = 30;
 /** How long a sender waits for the database, or for a free place. */
 const awaySeconds = 10;
 const busySeconds = 1;
@@ -67,6 +65,7 @@ export function takenAnswer(requestId: string, taken: Taken): Answer {
     return { status: (taken.receipt as { reason?: unknown }).reason === 'health_check_failed' ? 503 : 200, body };
   }
   if (taken.status === 'accepted') return { status: 202, body };
-  const storm = registered(requestId, 'signal_storm_throttle', { retryAfter: stormSeconds });
-  return { ...storm, body: { ...body, retry_after: stormSeconds, ...storm.body } };
+  const retryAfter = taken.retry_after ?? 30;
+  const storm = registered(requestId, 'signal_storm_throttle', { retryAfter });
+  return { ...storm, body: { ...body, retry_after: retryAfter, ...storm.body } };
 }

@@ -47,12 +47,10 @@ export function addListen(group: Command): void {
         output.note('Without --key-file or WRIT_KEY, no entitlements are taken: somebody has to have the right to operate.');
       const writ = await Writ.connect({ connectionString: connectionString(), actor: 'listener', ...(key !== undefined && { key }) });
       try {
-        await writ.drive({
-          onError: (error) => output.note(`Driving governors: ${error instanceof Error ? error.message : String(error)}`),
-        });
         await listenUntilStopped(
           {
             taker: writ.governors.taker(),
+            drive: (onError) => writ.drive({ onError }),
             host,
             port,
             spool,
