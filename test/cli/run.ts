@@ -84,7 +84,7 @@ export async function json<T = Record<string, unknown>>(args: readonly string[],
   return JSON.parse(stdout) as T;
 }
 
-export async function eventually(holds: () => Promise<boolean>, withinMs = 15_000): Promise<void> {
+export async function eventually(holds: () => Promise<boolean>, withinMs = 25_000): Promise<void> {
   for (const giveUpAt = Date.now() + withinMs; !(await holds()); ) {
     if (Date.now() > giveUpAt) throw new Error('it did not come to that');
     await new Promise((resume) => setTimeout(resume, 25));
