@@ -60,18 +60,21 @@ async function warm(options: { spool?: string; writeBudget?: number } = {}): Pro
 
 /** A budget for what is about something else: no machine is as slow as that. */
 const patience = 10_000;
+/** One in which the database has done what nobody hears of, although the machine stood still for a moment. */
+const enough = 1_500;
 
 describe.each(ways)('with %s', (way) => {
   test.each(classes)(
     '$event.eventType past the budget, without a spool: it is refused, and said again it is there once',
     async ({ event, before }) => {
       const runId = await foreignRun(before);
-      const writ = await warm();
+      const writeBudget = way === 'answers that do not come' ? enough : budgetMs;
+      const writ = await warm({ writeBudget });
       await s.slow(way, runId);
       const began = performance.now();
       const error = await writ.runs.append(runId, event).catch((error) => error);
       expect(error).toMatchObject({ code: 'WRITE_BUDGET_EXCEEDED', retryable: true, status: 504 });
-      expect(performance.now() - began).toBeGreaterThanOrEqual(budgetMs - 20);
+      expect(performance.now() - began).toBeGreaterThanOrEqual(writeBudget - 20);
       expect(await countOf(runId, event)).toBe(way === 'answers that do not come' ? 1 : 0);
       await s.quick();
       expect(await saidAgain(() => writ.runs.append(runId, event))).toMatchObject({ runSeq: before.length + 1 });
@@ -134,7 +137,7 @@ describe('what was spooled', () => {
   const spoolOne = async (way: Way = 'requests that do not arrive') => {
     const spool = spoolFolder();
     const runId = await foreignRun([runStarted]);
-    const writ = await warm({ spool });
+    const writ = await warm({ spool, writeBudget: way === 'answers that do not come' ? enough : budgetMs });
     await s.slow(way, runId);
     expect(await writ.runs.append(runId, step('StepStarted'))).toEqual({ spooled: true });
     return { spool, runId, writ };
@@ -246,7 +249,7 @@ test('calls to a database that is stuck do not pile up in it', async () => {
 
 test('what nobody waits for any more is not sent', async () => {
   const runId = await foreignRun([runStarted]);
-  const writ = await warm();
+  const writ = await warm({ writeBudget: enough });
   await s.slow('answers that do not come', runId);
   // Four have a connection each; the fifth waits for one, and is told so before it has it.
   const events = ['a', 'b', 'c', 'd', 'e'].map((id) => step('StepStarted', {}, id));

@@ -160,7 +160,7 @@ describe('a commit past the budget', () => {
   test('that went through unheard is found, not repeated, and its handler is told that it stands', { timeout: 30_000 }, async () => {
     await s.db.query('create table effect ()');
     const verdicts: unknown[] = [];
-    const { runId, failures, began, go } = await play(async (context) => {
+    const work: Parameters<typeof first.handle>[0] = async (context) => {
       verdicts.push(
         await codeOf(
           context.commit(async (tx) => {
@@ -170,10 +170,11 @@ describe('a commit past the budget', () => {
           }),
         ),
       );
-    });
+    };
+    const { runId, failures, began, go } = await play(work, { writeBudget: patience });
     go();
     await until(async () => (await effects()) === 1);
-    await aWhile();
+    await pause(1.5 * patience);
     expect(verdicts).toEqual([]);
     s.wire.cut();
     await ended(runId, 'COMPLETED');
