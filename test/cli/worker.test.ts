@@ -119,6 +119,7 @@ test('a queue that is switched off is said once, with what to do', async () => {
   await db.query(`select writ.fn_setting_set('queue.job_substrate.enabled', 'false', 'test')`);
   const worker = work();
   await worker.saying(/Working on/);
+  await worker.warning(/switched off/);
   await db.query(`select writ.fn_setting_set('queue.job_substrate.enabled', 'true', 'test')`);
   await writ.enqueue(greet, { name: 'Ada' });
   await eventually(async () => (await statuses())[0] === 'succeeded');
