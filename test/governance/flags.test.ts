@@ -8,7 +8,7 @@ const opened: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const close of opened.splice(0).reverse()) await close();
 });
-const within = <T>(check: () => Promise<T> | T) => vi.waitFor(check, { timeout: 10_000, interval: 5 });
+const within = <T>(check: () => Promise<T> | T) => vi.waitFor(check, { timeout: 20_000, interval: 5 });
 
 /** Follows, with what it asked the database. */
 async function following(options: FollowFlagsOptions = {}) {

@@ -95,7 +95,7 @@ test('many jobs at once: each is audited by itself, and one that fails takes nob
     const contract = await s.approved({
       title: `Flag ${key}`,
       scope: [`flag:${key}`],
-      steps: [flag(key), soak(key === 'c' ? '2s' : '100ms')],
+      steps: [flag(key), soak(key === 'c' ? '6s' : '100ms')],
     });
     jobs.push(await contract.activate({ as: s.keys.service }));
   }

@@ -1,7 +1,11 @@
 /** The table of times of the specification: each operation is delayed, and what follows is what the table says. */
 import { afterEach, expect, test } from 'vitest';
 import { decide } from '../../src/governor/decide.js';
+import type { Governor } from '../../src/governor/governors.js';
+import type { PolicyDocument } from '../../src/governor/policy-document.js';
+import type { DriveOptions } from '../../src/index.js';
 import { onFaultPoint } from '../../src/testing/index.js';
+import { latch } from '../queue/latch.js';
 import { until } from '../races/sessions.js';
 import { governorScene, scaling } from './scene.js';
 
@@ -9,14 +13,26 @@ const s = governorScene();
 const over = { type: 'cpu_utilization', value: 90 };
 afterEach(() => onFaultPoint(undefined));
 
+/** A governor that got stable with time enough, and is then driven by another host, which has so much time. */
+async function stableThen(times: Record<string, number>, policy?: PolicyDocument, options?: DriveOptions): Promise<Governor> {
+  const first = await s.work();
+  const governor = await s.stable(policy);
+  await first.stop();
+  for (const [name, ms] of Object.entries(times)) await s.setting(`governor.${name}`, ms);
+  await s.work(options);
+  return governor;
+}
+
 test('signal processing takes longer than 100 ms: the signal is in the queue, its sender hears so, and the receipt follows', async () => {
   await s.work();
   const governor = await s.stable(scaling());
-  onFaultPoint((point) => (point === 'governors_decided' ? new Promise((go) => setTimeout(go, 300)) : undefined));
+  const answered = latch();
+  onFaultPoint((point) => (point === 'governors_decided' ? answered.opened : undefined));
   const began = performance.now();
   const answer = await governor.signal(over);
   expect(answer).toEqual({ status: 'accepted', arrivalSeq: 1 });
   expect(performance.now() - began).toBeGreaterThanOrEqual(99);
+  answered.open();
   expect((await s.receipt(governor, 'signal_received')).context).toMatchObject({ arrival_seq: 1 });
 });
 
@@ -32,15 +48,14 @@ test('action submission takes longer than its time: a receipt says so, and what 
 });
 
 test('receipts take longer than 50 ms to write, three times running: degraded, and back when a look finds everything there', async () => {
-  await s.setting('governor.receipt_slo_ms', 50);
   await s.setting('governor.backoff_ms', [300, 600]);
-  await s.work();
-  const governor = await s.stable();
+  const governor = await stableThen({ receipt_slo_ms: 50, ping_every_ms: 100 });
   onFaultPoint((point) => (point === 'governors_written' ? new Promise((go) => setTimeout(go, 80)) : undefined));
   for (let n = 0; n < 4; n++) await governor.signal({ type: 'cpu_utilization', value: 10 });
-  await s.inState(governor, 'degraded');
-  onFaultPoint(undefined);
   await s.receipt(governor, 'health_check_failed');
+  // A slow machine would be slow again: what is promised is that it comes back once nothing is slow.
+  await s.setting('governor.receipt_slo_ms', 60_000);
+  onFaultPoint(undefined);
   // The first: signals that came after it were answered by the same reason.
   const failed = (await governor.receipts({ limit: 100 })).find(({ reason }) => reason === 'health_check_failed');
   expect(failed?.context).toMatchObject({ component: 'ledger', failure_type: 'receipt_slow', causes: ['slo'] });
@@ -49,9 +64,9 @@ test('receipts take longer than 50 ms to write, three times running: degraded, a
 });
 
 test('a state transition takes longer than 50 ms: it is logged, and tried again until it is done', async () => {
-  await s.setting('governor.transition_ms', 50);
   await s.work();
   const governor = await s.stable();
+  await s.setting('governor.transition_ms', 50);
   const free = await s.lock('governor_event');
   const answer = await governor.signal(over);
   expect(answer.status).toBe('accepted');
@@ -80,9 +95,7 @@ test.each([
   // In the words of a connection to our own database that is gone, which would be another matter.
   ['is not there', () => Promise.reject(Object.assign(new Error('connect ECONNREFUSED 10.0.0.7:443'), { code: 'ECONNREFUSED' }))],
 ])('whoever decides on permissions %s: nothing is done, and the governor is degraded', async (_, permits) => {
-  await s.setting('governor.entitlement_ms', 200);
-  await s.work({ authorizer: { permits } });
-  const governor = await s.stable(scaling());
+  const governor = await stableThen({ entitlement_ms: 200 }, scaling(), { authorizer: { permits } });
   await governor.signal(over);
   await s.inState(governor, 'degraded');
   expect((await s.receipt(governor, 'health_check_failed')).context).toMatchObject({ component: 'iam', causes: ['iam'] });
@@ -90,11 +103,11 @@ test.each([
 });
 
 test('loading a policy takes longer than 300 ms: degraded, and back when it is there', async () => {
-  await s.setting('governor.policy_ms', 300);
   await s.setting('governor.backoff_ms', [200]);
   const worker = await s.work();
   const governor = await s.stable(scaling());
   await worker.stop();
+  await s.setting('governor.policy_ms', 300);
   const free = await s.lock('governor_policy');
   // Another host, which does not know the policy yet.
   await s.work();
@@ -109,10 +122,10 @@ test('loading a policy takes longer than 300 ms: degraded, and back when it is t
 });
 
 test('a health check takes longer than 1 s: a receipt says so', async () => {
-  await s.setting('governor.ping_ms', 100);
   await s.setting('governor.ping_every_ms', 100);
   await s.work();
   const governor = await s.stable();
+  await s.setting('governor.ping_ms', 100);
   const free = await s.lock('ledger_checkpoint');
   await s.inState(governor, 'degraded');
   expect((await s.receipt(governor, 'health_check_failed')).context).toMatchObject({
@@ -138,7 +151,8 @@ test('recovery is tried again after 10, 30, 60 s and 5 min, and then every 5 min
   const at = failures.slice(0, 6).map(({ timestamp }) => Date.parse(timestamp));
   const waits = at.slice(1).map((time, index) => time - (at[index] as number));
   for (const [index, least] of [50, 100, 150, 250, 250].entries()) expect(waits[index]).toBeGreaterThanOrEqual(least);
-  expect(waits[4]).toBeLessThan(600);
+  // Not later and later: as it means it, for how late a machine is says nothing.
+  await until(async () => (await s.sql(`select from writ.governor where due_at - last_at = interval '250 ms'`)).length === 1);
 });
 
 test('an event that crashes its governor ten times in a minute is set aside with a receipt, and those after it go on', async () => {

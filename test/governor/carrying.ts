@@ -87,7 +87,7 @@ export function carrying(s: Scene): Carrying {
       tenant: 'default',
       attempt: 1,
       kind: 'action',
-      due_at: now + 5_000,
+      due_at: now + 20_000,
       now,
       idempotency_key: `key-${action_id}`,
     } as const;

@@ -44,7 +44,7 @@ async function replayed(options: ReplaysOptions = {}) {
 
 /** Everything that can happen to one, in a few seconds. */
 async function busy(): Promise<Governor> {
-  for (const [name, ms] of Object.entries({ rollback_ms: 2_000, recheck_ms: 100, storm_every_ms: 100, storm_window_ms: 2_000 }))
+  for (const [name, ms] of Object.entries({ recheck_ms: 100, storm_every_ms: 100, storm_window_ms: 2_000 }))
     await s.setting(`governor.${name}`, ms);
   await s.setting('governor.backoff_ms', [50, 100]);
   await s.setting('governor.storm_limit', 30);

@@ -1,11 +1,13 @@
 /** A governor in a database, driven, with people who may tell it things and a service that does what a test wants. */
+import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach } from 'vitest';
-import type { Governor } from '../../src/governor/governors.js';
+import type { Governor, SentSignal, Signalled } from '../../src/governor/governors.js';
 import type { PolicyDocument } from '../../src/governor/policy-document.js';
 import { type ActionGiven, type DriveOptions, defineAction, definePolicy, handler, type Worker, type Writ } from '../../src/index.js';
 import type { Receipt } from '../../src/ledger/receipt.js';
 import { type TestDatabase, testDatabase } from '../../src/testing/index.js';
 import { session, until } from '../races/sessions.js';
+import { patient } from './patient.js';
 
 export interface GovernorScene {
   readonly db: TestDatabase;
@@ -30,6 +32,8 @@ export interface GovernorScene {
   ): Promise<Worker>;
   /** The governor of a tenant, stable, with this policy if one is given. */
   stable(policy?: PolicyDocument, options?: { tenant?: string; shadow?: boolean }): Promise<Governor>;
+  /** What was decided about a signal, which is sent again, as its sender would, as long as it is only taken: on a slow machine that is longer than a signal waits for its answer. */
+  decided(governor: Governor, given: SentSignal): Promise<Extract<Signalled, { status: 'decided' }>>;
   /** Waits until the governor is in this state. */
   inState(governor: Governor, state: string): Promise<void>;
   /** Waits until a receipt of this reason is there, and answers the last. */
@@ -72,12 +76,7 @@ export function governorScene(): GovernorScene {
     key = await writ.governance.addPrincipal({ id: 'olga', kind: 'person', rights: ['operate', 'activate', 'propose', 'approve'] });
     await writ.governance.addPrincipal({ id: 'governor', kind: 'service' });
     await sql("update writ_data.principal set permissions = '{run.services.update,flags:write}' where principal_id = 'governor'");
-    // Machines that run tests are slow at times; what the time is for is shown by tests of its own.
-    await setting('governor.receipt_slo_ms', 60_000);
-    await setting('governor.transition_ms', 5_000);
-    await setting('governor.entitlement_ms', 5_000);
-    await setting('governor.policy_ms', 5_000);
-    await setting('governor.action_ms', 5_000);
+    await patient(db);
   });
   afterEach(() => db.drop());
 
@@ -126,6 +125,10 @@ export function governorScene(): GovernorScene {
         await s.receipt(governor, 'policy_updated');
       }
       return governor;
+    },
+    async decided(governor, given) {
+      const one = { id: randomUUID(), ...given };
+      for (let answer = await governor.signal(one); ; answer = await governor.signal(one)) if (answer.status === 'decided') return answer;
     },
     inState: (governor, state) => until(async () => (await governor.get()).state === state),
     async receipt(governor, reason, n = 1) {

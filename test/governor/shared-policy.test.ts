@@ -4,6 +4,7 @@ import { definePolicy, handler } from '../../src/governor/policy.js';
 import { type TestDatabase, testDatabase } from '../../src/testing/index.js';
 import type { Writ } from '../../src/writ.js';
 import { until } from '../races/sessions.js';
+import { patient } from './patient.js';
 
 let db: TestDatabase;
 let writ: Writ;
@@ -13,6 +14,7 @@ beforeEach(async () => {
   db = await testDatabase();
   writ = await db.connect();
   key = await writ.governance.addPrincipal({ id: 'olga', kind: 'person', rights: ['operate'] });
+  await patient(db);
 });
 afterEach(() => db.drop());
 
@@ -51,5 +53,5 @@ test('a signal is decided at once although the clock was set back by an hour', a
   await governor.signal({ type: 'load', value: 1 });
   await db.clock.reset();
   expect(await governor.signal({ type: 'load', value: 2 })).toMatchObject({ arrivalSeq: 2 });
-  await until(async () => (await db.query('select from writ_data.governor_settled')).length === 2, 5_000);
+  await until(async () => (await db.query('select from writ_data.governor_settled')).length === 2);
 });

@@ -47,7 +47,7 @@ async function stored(url: string, stream: string): Promise<Stored[]> {
 }
 
 function bus(server: { url: string }, options: Partial<NatsOptions> = {}): Bus {
-  const made = natsBus({ name: 'nats', servers: server.url, stream: 'FACTS', timeoutMs: 1_000, create: {}, ...options });
+  const made = natsBus({ name: 'nats', servers: server.url, stream: 'FACTS', timeoutMs: 10_000, create: {}, ...options });
   onTestFinished(() => made.close());
   return made;
 }

@@ -147,7 +147,7 @@ export function scene(): Scene {
       await settled();
       const relay = await start({ concurrency: 1, ...options });
       try {
-        for (const giveUpAt = Date.now() + 10_000; ; ) {
+        for (const giveUpAt = Date.now() + 20_000; ; ) {
           const [row] =
             await db.query(`select not exists (select from writ_data.destination d where d.state = 'active' and d.retry_at <= writ.now() and (d.held_until > writ.now()
             or exists (select from writ_data.event_batch b where (b.xid, b.batch_id) > (d.xid, d.batch_id) and b.xid < pg_snapshot_xmin(pg_current_snapshot()))

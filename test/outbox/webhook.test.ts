@@ -179,19 +179,19 @@ describe('an answer', () => {
 
   test('that does not come is waited for so long, and not once per event', async () => {
     await receiver.answer({ mode: 'hang' });
-    const events = eventsOf(40, 1);
+    const events = eventsOf(400, 1);
     const began = performance.now();
     const outcomes = (await busTo(receiver.url, { timeoutMs: 100, concurrency: 4 }).publish(events, never)) as NotSent[];
-    expect(performance.now() - began).toBeLessThan(2_000);
+    expect(performance.now() - began).toBeLessThan(8_000); // each by itself would take ten seconds
     expect(outcomes[0]).toMatchObject({ ok: false, retryable: true, reason: 'no whole answer within 100 ms' });
-    expect(outcomes.filter(({ held }) => held).length).toBeGreaterThanOrEqual(32);
+    expect(outcomes.filter(({ held }) => held).length).toBeGreaterThanOrEqual(392);
     expect(outcomes.some(({ busDown }) => busDown)).toBe(true);
   });
 
   test('that hangs for one event keeps nothing else from being sent', async () => {
     const events = eventsOf(40, 1);
     await receiver.answer({ mode: 'hang', id: events[0]!.id });
-    const outcomes = await busTo(receiver.url, { timeoutMs: 300, concurrency: 4 }).publish(events, never);
+    const outcomes = await busTo(receiver.url, { timeoutMs: 3_000, concurrency: 4 }).publish(events, never);
     expect(outcomes.filter(({ ok }) => ok)).toHaveLength(39);
   });
 });

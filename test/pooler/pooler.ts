@@ -71,7 +71,7 @@ log_disconnections = 0
     await end(child);
     rmSync(folder, { recursive: true, force: true });
   };
-  const giveUpAt = Date.now() + 5_000;
+  const giveUpAt = Date.now() + 20_000;
   while (!(await answers(own))) {
     if (child.exitCode === null && Date.now() < giveUpAt) continue;
     await stop();

@@ -80,7 +80,7 @@ test('a batch whose connection is cut while it is written is sent again: nothing
   const cut = `select pg_terminate_backend(pid) as cut from pg_stat_activity
     where datname = current_database() and application_name = 'writ' and wait_event_type = 'Lock'`;
   // Asked from outside the transaction, in which pg_stat_activity would answer the same again and again.
-  await vi.waitFor(async () => expect((await db.query(cut)).length).toBeGreaterThan(0), { timeout: 5_000, interval: 10 });
+  await vi.waitFor(async () => expect((await db.query(cut)).length).toBeGreaterThan(0), { timeout: 20_000, interval: 10 });
   await admin.query('rollback');
   await admin.end();
   expect((await answers).map(({ duplicate }) => duplicate)).toEqual(hundred.map(() => false));
@@ -135,7 +135,7 @@ test('closing twice is closing once', async () => {
 
 test('one connection is enough to enqueue in bulk', async () => {
   const narrow = await Writ.connect({ connectionString: db.connectionString, max: 1 });
-  const late = new Promise((_, failed) => setTimeout(failed, 3_000, new Error('no answer in 3 s')).unref());
+  const late = new Promise((_, failed) => setTimeout(failed, 20_000, new Error('no answer in 20 s')).unref());
   await Promise.race([narrow.enqueueMany(defineJob<{ i: number }>('fresh'), [{ input: { i: 1 } }]), late]);
   await narrow.close();
 });

@@ -220,7 +220,7 @@ test('commits that enqueue a new kind do not starve each other of connections', 
     }),
   );
   void narrow.work([handler], { concurrency: 2 }).catch(() => undefined);
-  await vi.waitFor(async () => expect(await jobs()).toHaveLength(4), { timeout: 6_000, interval: 50 });
+  await vi.waitFor(async () => expect(await jobs()).toHaveLength(4), { timeout: 20_000, interval: 50 });
   await narrow.close();
 });
 

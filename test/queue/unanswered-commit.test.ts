@@ -61,7 +61,7 @@ async function workUntilSucceeded(handled: HandledJob): Promise<void> {
     if (job?.status === 'retry_waiting') await db.clock.advance('1h');
     expect(job?.status).toBe('succeeded');
   };
-  await vi.waitFor(succeeded, { timeout: 10_000, interval: 20 });
+  await vi.waitFor(succeeded, { timeout: 20_000, interval: 20 });
   await worker.stop();
 }
 
@@ -73,7 +73,7 @@ const killBackends = () =>
 test('COMMIT went through and its answer was lost: the job is committed and not repeated', async () => {
   once('commit_sent', async () => {
     wire.holdAnswers();
-    await vi.waitFor(async () => expect(await mark()).toBe(1), { timeout: 5_000, interval: 10 });
+    await vi.waitFor(async () => expect(await mark()).toBe(1), { timeout: 15_000, interval: 10 });
     wire.cut();
   });
   await workUntilSucceeded(handler);
@@ -104,11 +104,11 @@ test('the server is still busy with the COMMIT: the worker waits for the verdict
   const waiting = `select from pg_stat_activity where wait_event = 'advisory' and query like '%; commit'`;
   const asking = `select from pg_stat_activity where query like '%fn_job_commit_status%' and pid <> pg_backend_pid() and datname = current_database()`;
   once('commit_sent', async () => {
-    await vi.waitFor(async () => expect((await admin.query(waiting)).rowCount).toBe(1), { timeout: 5_000, interval: 10 });
+    await vi.waitFor(async () => expect((await admin.query(waiting)).rowCount).toBe(1), { timeout: 15_000, interval: 10 });
     wire.cut();
   });
   const running = workUntilSucceeded(handler);
-  await vi.waitFor(async () => expect((await admin.query(asking)).rowCount).toBeGreaterThan(0), { timeout: 5_000, interval: 10 });
+  await vi.waitFor(async () => expect((await admin.query(asking)).rowCount).toBeGreaterThan(0), { timeout: 15_000, interval: 10 });
   expect(verdicts).toEqual([]);
   await admin.query('select pg_advisory_unlock(7)');
   await running;

@@ -11,7 +11,7 @@ let operator: Writ;
 const step = defineJob<{ n: number }>('step', { retry: { attempts: 3, base: '7d', cap: '7d' } });
 const onError = () => undefined;
 const statusOf = async (jobId: string) => (await db.query('select status, attempts from writ.job_queue where job_id = $1', [jobId]))[0];
-const within = <T>(check: () => Promise<T> | T) => vi.waitFor(check, { timeout: 8_000, interval: 20 });
+const within = <T>(check: () => Promise<T> | T) => vi.waitFor(check, { timeout: 20_000, interval: 20 });
 
 beforeEach(async () => {
   db = await testDatabase();
@@ -69,7 +69,7 @@ test('cancelling a running job reaches its signal long before the lease is renew
 test('without notifications a cancel is heard with the next renewal', async () => {
   const deaf = await Writ.connect({ connectionString: db.connectionString, listenConnectionString: 'postgres://127.0.0.1:1/none' });
   const { handler, begun, aborted } = untilAborted();
-  await deaf.work([handler], { onError, lease: '600ms', poll: '50ms' });
+  await deaf.work([handler], { onError, lease: '3s', poll: '50ms' });
   const { jobId } = await operator.enqueue(step, { n: 1 });
   await begun;
   await operator.cancel(jobId);

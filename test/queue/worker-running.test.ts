@@ -13,7 +13,7 @@ const many = (length: number) => Array.from({ length }, (_, n) => ({ input: { n 
 const onError = (error: unknown) => void errors.push(error as Error);
 const jobs = () => db.query('select status, attempts, last_error, last_error_code, result_ref from writ.job_queue order by job_id');
 const statuses = async () => (await jobs()).map(({ status }) => status);
-const within = (check: () => Promise<unknown>) => vi.waitFor(check, { timeout: 8_000, interval: 20 });
+const within = (check: () => Promise<unknown>) => vi.waitFor(check, { timeout: 20_000, interval: 20 });
 
 beforeEach(async () => {
   db = await testDatabase();
@@ -122,7 +122,7 @@ test('a listener of errors that throws does not stop the worker', async () => {
   const onError = () => {
     throw new Error('the logger is broken');
   };
-  await runUntilIdle(writ, [handler], { skipTime: db, onError, within: '3s' });
+  await runUntilIdle(writ, [handler], { skipTime: db, onError, within: '20s' });
   expect(await jobs()).toMatchObject([{ status: 'succeeded', attempts: 2 }]);
 });
 
@@ -162,7 +162,7 @@ test('a timeout fails the attempt of a handler that ignores its signal, and what
 });
 
 test('a deadline that passes while the job runs aborts it, and it is not tried again', async () => {
-  await writ.enqueue(step, { n: 1 }, { deadline: '600ms' });
+  await writ.enqueue(step, { n: 1 }, { deadline: '3s' }); // enough to begin
   const handler = step.handle(({ signal }) => new Promise((_, failed) => signal.addEventListener('abort', () => failed(signal.reason))));
   await runUntilIdle(writ, [handler], { onError });
   expect(await jobs()).toMatchObject([{ status: 'dead_letter', attempts: 1, last_error_code: 'deadline_exceeded' }]);
@@ -245,7 +245,7 @@ test('a progress word that is too long is refused, and the job goes on', async (
     code = await progress('x'.repeat(201)).catch((error: { code?: string }) => error.code);
     signal.throwIfAborted();
   });
-  await runUntilIdle(writ, [handler], { onError, within: '3s' });
+  await runUntilIdle(writ, [handler], { onError, within: '20s' });
   expect(code).toBe('payload_too_large');
   expect(await statuses()).toEqual(['succeeded']);
 });

@@ -1,5 +1,5 @@
 /**
- * The documented order of locks, tried: eight sessions call every gate at random on the same few jobs for some seconds, within transactions that hold
+ * The documented order of locks, tried: eight sessions call every gate at random on the same few jobs, within transactions that hold
  * several of their locks where users may do so. No call may end in a deadlock, and afterwards what each job's status says must be what its
  * executions say.
  */
@@ -101,13 +101,11 @@ test('every gate at random from eight sessions: no deadlock, and status agrees w
   const leases: Held[] = [];
   const known: string[] = [];
   const failures: unknown[] = [];
-  const endsAt = Date.now() + 4_000;
   let calls = 0;
   await Promise.all(
     sessions.map(async (s) => {
       const all = moves(s, leases, known);
-      while (Date.now() < endsAt && failures.length === 0) {
-        calls++;
+      while (calls++ < 3_000 && failures.length === 0) {
         try {
           await pick(all)();
         } catch (error) {
@@ -121,7 +119,6 @@ test('every gate at random from eight sessions: no deadlock, and status agrees w
     }),
   );
   expect(failures).toEqual([]);
-  expect(calls).toBeGreaterThan(200);
   expect(await disagreements(db)).toEqual([]);
   const twice = await db.query(
     `select job_id from writ.job_execution where status in ('COMMITTED', 'DONE') group by job_id having count(*) > 1`,

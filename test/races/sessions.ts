@@ -30,7 +30,7 @@ export async function session(db: TestDatabase): Promise<Session> {
 export const direct = (db: TestDatabase): TestDatabase => ({ ...db, connectionString: db.directConnectionString });
 
 /** Asks again until the answer is yes. The limit is for a test that fails, not for one that waits. */
-export async function until(condition: () => boolean | Promise<boolean>, limitMs = 10_000): Promise<void> {
+export async function until(condition: () => boolean | Promise<boolean>, limitMs = 20_000): Promise<void> {
   const giveUpAt = Date.now() + limitMs;
   while (!(await condition())) {
     if (Date.now() > giveUpAt) throw new Error('the condition did not come true');

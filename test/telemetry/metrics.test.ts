@@ -7,6 +7,7 @@ import { defineJob, definePlan, definePolicy, PermanentFailure, type Writ } from
 import { keyOfSeed, privateKeyText } from '../../src/ledger/note.js';
 import { type Metric, metrics } from '../../src/telemetry/metrics.js';
 import { runUntilIdle, type TestDatabase, testDatabase } from '../../src/testing/index.js';
+import { patient } from '../governor/patient.js';
 import { append, entryOf } from '../ledger/receipts.js';
 import { sealEverything } from '../ledger/sealing.js';
 import { MemoryBus } from '../outbox/scene.js';
@@ -80,8 +81,8 @@ async function everything(): Promise<void> {
     { lease: '3s', poll: '10m', onError: () => undefined },
   );
   await begun.opened;
-  await db.query(`update writ_data.job_lease set leased_until = writ.now() - interval '1 second'`);
-  await db.query(`select writ.fn_job_lease_reaper('test')`);
+  // Together: the worker would renew it in between.
+  await db.query(`update writ_data.job_lease set leased_until = writ.now() - interval '1 second'; select writ.fn_job_lease_reaper('test')`);
   await lost.opened;
   await worker.stop();
   // A run, and one that waits for room.
@@ -99,6 +100,7 @@ async function everything(): Promise<void> {
   await until(async () => good.accepted.length > 3 && bad.arrived.length > 3);
   await relay.stop();
   // A governor that has settled a signal.
+  await patient(db);
   const governor = await writ.governor();
   const driving = await writ.drive();
   await until(async () => (await governor.get()).state === 'boot' && Number((await governor.get()).events) > 0);

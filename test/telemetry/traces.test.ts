@@ -259,7 +259,7 @@ test('a run, its steps and the webhooks about it are one trace, and the receiver
     const run = await writ.start(order, undefined);
     await run.finished();
   });
-  await vi.waitFor(() => expect(hook.got.map(({ event }) => event.type)).toContain('dot.run.RunCompleted'), { timeout: 8_000 });
+  await vi.waitFor(() => expect(hook.got.map(({ event }) => event.type)).toContain('dot.run.RunCompleted'), { timeout: 20_000 });
   await Promise.all([worker.stop(), relay.stop()]);
   hook.close();
 
@@ -353,7 +353,7 @@ test('what follows from a fact goes on with the trace of the job that it is abou
   const id = await inRequest('request', () => writ.enqueue(ping, { n: 1 }));
   const worker = await other.work([ping.handle(() => undefined), audit.handle(() => undefined)], { poll: '20ms' });
   await vi.waitFor(() => expect(treeOf(id)).toContain('INTERNAL request > PRODUCER enqueue ping > CONSUMER process audit'), {
-    timeout: 8_000,
+    timeout: 20_000,
   });
   await worker.stop();
 });

@@ -163,7 +163,7 @@ test('runUntilIdle gives up in time, and says what is left', async () => {
   const writ = await db.connect();
   await writ.enqueue(step, { n: 1 });
   const goOn = latch();
-  const running = runUntilIdle(writ, [step.handle(() => goOn.opened)], { within: '200ms', grace: '50ms' });
+  const running = runUntilIdle(writ, [step.handle(() => goOn.opened)], { within: '3s', grace: '50ms' });
   await expect(running).rejects.toThrow(/not idle: .*"in_progress":1/);
   goOn.open();
 });
@@ -174,6 +174,6 @@ test('jobs of kinds without a handler here do not keep runUntilIdle from ending'
   const other = defineJob('other');
   await writ.enqueue(other);
   await writ.enqueue(step, { n: 1 });
-  await runUntilIdle(writ, [step.handle(() => undefined)], { within: '2s' });
+  await runUntilIdle(writ, [step.handle(() => undefined)], { within: '20s' });
   expect((await jobs(db)).map(({ status }) => status)).toEqual(['queued', 'succeeded']);
 });

@@ -34,7 +34,7 @@ const gates = () =>
     where pronamespace = 'writ'::regnamespace order by 1`);
 const waiting = `select from pg_locks where locktype = 'advisory' and not granted and mode = 'ShareLock'
   and database = (select oid from pg_database where datname = current_database())`;
-const waitingForTheDoor = () => vi.waitFor(async () => expect(await db.query(waiting)).toHaveLength(1));
+const waitingForTheDoor = () => vi.waitFor(async () => expect(await db.query(waiting)).toHaveLength(1), { timeout: 20_000, interval: 20 });
 
 test('an upgrade that was broken off after its preparation leaves a queue that works, with the same rights', async () => {
   const before = await gates();

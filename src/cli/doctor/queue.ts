@@ -11,7 +11,7 @@ const switches = {
 };
 
 async function queue(db: Session): Promise<Finding[]> {
-  const rows = await db.rows<{ key: string }>(`select key from writ.dot_config where key = any ($1) and value = 'false'`, [
+  const rows = await db.rows<{ key: string }>(`select key from writ.dot_config where key = any ($1) and value = 'false' order by key`, [
     Object.keys(switches),
   ]);
   if (rows.length === 0) return [{ check: 'queue', level: 'ok', says: 'Switched on' }];

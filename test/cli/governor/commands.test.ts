@@ -52,8 +52,11 @@ test(
       await eventually(async () => (await governor.get()).state === 'stable');
       const watch = s.start('governor', 'watch', 'acme', '--after', '0');
       await watch.saying(/boot_start +begins, driven by/);
-      const over = await s.run('governor', 'signal', 'acme', '--type', 'error_rate', '--value', '0.2', '--severity', 'HIGH', '--id', 'one');
-      expect([over.code, over.stdout]).toEqual([
+      const over = () => s.run('governor', 'signal', 'acme', '--type', 'error_rate', '--value', '0.2', '--severity', 'HIGH', '--id', 'one');
+      // On a slow machine it is only taken at first, and whoever sends it again hears what was decided.
+      let said = await over();
+      while (said.code === 0 && /^Signal 2 is taken; nothing is decided yet\./m.test(said.stdout)) said = await over();
+      expect([said.code, said.stdout]).toEqual([
         0,
         expect.stringMatching(/signal_received +error_rate 0\.2 is past 0\.05 \(HIGH, custom\)\n$/),
       ]);
@@ -65,7 +68,7 @@ test(
 
       const asked = await s.json('governor', 'act', 'acme', 'disable_flag', '--param', 'percent=80');
       expect(asked).toMatchObject({ actionType: 'disable_flag', actionId: expect.stringMatching(/^[0-9a-f-]{36}$/) });
-      await watch.saying(/with percent=80, attempt 1, within 500 ms, asked for by olga/);
+      await watch.saying(/with percent=80, attempt 1, within 5\.0 s, asked for by olga/);
       watch.kill('SIGINT');
       expect((await watch.ended).code).toBe(0);
 
@@ -130,7 +133,7 @@ test(
     expect(Object.values(sent.answers).reduce((sum, n) => sum + n)).toBe(60);
     expect(await s.json('governor', 'signal', 'acme', '--generate', '7', '--n', '60')).toMatchObject({ sent: 60, duplicates: 60 });
     await eventually(async () => Number((await governor.get()).in_mailbox) === 0);
-    const { code, stdout } = await s.run('governor', 'watch', 'acme', '--json', '--after', String(before), '--for', '500ms');
+    const { code, stdout } = await s.run('governor', 'watch', 'acme', '--json', '--after', String(before), '--for', '2s');
     expect(code).toBe(0);
     const receipts = stdout
       .trim()

@@ -6,6 +6,7 @@ import { afterEach, beforeEach } from 'vitest';
 import { parse } from 'yaml';
 import type { Governor, Writ } from '../../../src/index.js';
 import { type TestDatabase, testDatabase } from '../../../src/testing/index.js';
+import { patient } from '../../governor/patient.js';
 import { type Ended, eventually, json, type Running, start, writ } from '../run.js';
 
 export const policy = `
@@ -61,6 +62,7 @@ export function scene(): Scene {
     folder = mkdtempSync(join(tmpdir(), 'writ-governor-'));
     running = [];
     key = await app.governance.addPrincipal({ id: 'olga', kind: 'person', rights: ['operate'] });
+    await patient(db);
   });
   afterEach(async () => {
     for (const each of running) each.kill('SIGKILL');

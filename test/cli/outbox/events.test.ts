@@ -112,7 +112,7 @@ test('everything since a time is told again with the ids that it had, also while
   );
   expect(asked.stdout).toMatch(/shop would be told again of 8 events since .* UTC\..*\nNothing was done yet\./);
   // The relay is in the middle of telling when the position is put back: it must not put its own over it.
-  await receiver.answer({ mode: 'slow', ms: 1_500, status: 204, times: 1 });
+  await receiver.answer({ mode: 'slow', ms: 5_000, status: 204, times: 1 });
   await completed();
   await eventually(async () => receiver.deliveries().length > eventsOfRun);
   expect(await db.query('select relay is not null as held from writ.destination')).toEqual([{ held: true }]);

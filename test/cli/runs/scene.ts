@@ -83,7 +83,7 @@ export async function scene(): Promise<Scene> {
   };
 }
 
-export async function until(holds: () => Promise<boolean>, withinMs = 15_000): Promise<void> {
+export async function until(holds: () => Promise<boolean>, withinMs = 25_000): Promise<void> {
   for (const giveUpAt = Date.now() + withinMs; !(await holds()); ) {
     if (Date.now() > giveUpAt) throw new Error('it did not come to that');
     await new Promise((resume) => setTimeout(resume, 25));

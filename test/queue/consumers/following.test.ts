@@ -221,7 +221,10 @@ test('a caller that is killed loses nothing and repeats nothing', async ({ onTes
       execArgv: [],
     });
     onTestFinished(() => void child.kill('SIGKILL'));
-    for (let n = 0; n < calls; n++) await once(child, 'message');
+    for (let n = 0; n < calls; n++) {
+      await once(child, 'message');
+      child.send('go on'); // and so it is killed in the middle of the next
+    }
     const ended = once(child, 'exit');
     child.kill('SIGKILL');
     await ended;

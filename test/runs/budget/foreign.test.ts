@@ -52,26 +52,32 @@ const countOf = async (runId: string, { eventType, stepId }: AppendedEvent) =>
   (await allEvents(s.onlooker, runId)).filter((event) => event.eventType === eventType && event.stepId === (stepId ?? 'RUN')).length;
 
 /** Has its connections, so that what is measured is the write. */
-async function warm(options: { spool?: string } = {}): Promise<Writ> {
+async function warm(options: { spool?: string; writeBudget?: number } = {}): Promise<Writ> {
   const writ = await s.connect(options);
   await Promise.all([1, 2, 3, 4].map(() => writ.health()));
   return writ;
 }
+
+/** A budget for what is about something else: no machine is as slow as that. */
+const patience = 10_000;
+/** One in which the database has done what nobody hears of, although the machine stood still for a moment. */
+const enough = 1_500;
 
 describe.each(ways)('with %s', (way) => {
   test.each(classes)(
     '$event.eventType past the budget, without a spool: it is refused, and said again it is there once',
     async ({ event, before }) => {
       const runId = await foreignRun(before);
-      const writ = await warm();
+      const writeBudget = way === 'answers that do not come' ? enough : budgetMs;
+      const writ = await warm({ writeBudget });
       await s.slow(way, runId);
       const began = performance.now();
       const error = await writ.runs.append(runId, event).catch((error) => error);
       expect(error).toMatchObject({ code: 'WRITE_BUDGET_EXCEEDED', retryable: true, status: 504 });
-      expect(performance.now() - began).toBeGreaterThanOrEqual(budgetMs - 20);
+      expect(performance.now() - began).toBeGreaterThanOrEqual(writeBudget - 20);
       expect(await countOf(runId, event)).toBe(way === 'answers that do not come' ? 1 : 0);
       await s.quick();
-      expect(await writ.runs.append(runId, event)).toMatchObject({ runSeq: before.length + 1 });
+      expect(await saidAgain(() => writ.runs.append(runId, event))).toMatchObject({ runSeq: before.length + 1 });
       expect(await countOf(runId, event)).toBe(1);
     },
   );
@@ -112,7 +118,7 @@ describe('with the database away', () => {
   test('a StepStarted is kept in the spool, and anything else is refused', async () => {
     const spool = spoolFolder();
     const runId = await foreignRun([runStarted]);
-    const writ = await warm({ spool });
+    const writ = await warm({ spool, writeBudget: patience });
     await away();
     expect(await writ.runs.append(runId, step('StepStarted'))).toEqual({ spooled: true });
     expect(await codeOf(writ.runs.append(runId, completed))).toBe('database_unreachable');
@@ -121,7 +127,7 @@ describe('with the database away', () => {
 
   test('a StepStarted is refused without a spool', async () => {
     const runId = await foreignRun([runStarted]);
-    const writ = await warm();
+    const writ = await warm({ writeBudget: patience });
     await away();
     expect(await codeOf(writ.runs.append(runId, step('StepStarted')))).toBe('database_unreachable');
   });
@@ -131,7 +137,7 @@ describe('what was spooled', () => {
   const spoolOne = async (way: Way = 'requests that do not arrive') => {
     const spool = spoolFolder();
     const runId = await foreignRun([runStarted]);
-    const writ = await warm({ spool });
+    const writ = await warm({ spool, writeBudget: way === 'answers that do not come' ? enough : budgetMs });
     await s.slow(way, runId);
     expect(await writ.runs.append(runId, step('StepStarted'))).toEqual({ spooled: true });
     return { spool, runId, writ };
@@ -243,7 +249,7 @@ test('calls to a database that is stuck do not pile up in it', async () => {
 
 test('what nobody waits for any more is not sent', async () => {
   const runId = await foreignRun([runStarted]);
-  const writ = await warm();
+  const writ = await warm({ writeBudget: enough });
   await s.slow('answers that do not come', runId);
   // Four have a connection each; the fifth waits for one, and is told so before it has it.
   const events = ['a', 'b', 'c', 'd', 'e'].map((id) => step('StepStarted', {}, id));
@@ -263,7 +269,7 @@ test('a connection of the program’s own has the same budget', async () => {
   await s.slow('a lock', runId);
   expect(await codeOf(writ.runs.append(runId, step('StepStarted')))).toBe('WRITE_BUDGET_EXCEEDED');
   await s.quick();
-  await writ.runs.append(runId, step('StepStarted'));
+  await saidAgain(() => writ.runs.append(runId, step('StepStarted')));
   expect(await countOf(runId, step('StepStarted'))).toBe(1);
   await writ.close();
   await pool.end();
@@ -280,12 +286,12 @@ test('a StepStarted that the spool cannot keep either is refused with the reason
 
 test('closing does not wait for what was not answered in time', async () => {
   const runId = await foreignRun([runStarted]);
-  const writ = await warm();
+  const writ = await warm({ writeBudget: 1_000 });
   await s.slow('answers that do not come', runId);
   expect(await codeOf(writ.runs.append(runId, step('StepStarted')))).toBe('WRITE_BUDGET_EXCEEDED');
   const began = performance.now();
   await writ.close();
-  expect(performance.now() - began).toBeLessThan(5 * budgetMs); // its connection would be kept for ten
+  expect(performance.now() - began).toBeLessThan(5_000); // its connection would be kept for ten budgets
 });
 
 test('three seconds unless another budget is given', { timeout: 15_000 }, async () => {
@@ -296,7 +302,7 @@ test('three seconds unless another budget is given', { timeout: 15_000 }, async 
   expect(await codeOf(writ.runs.append(runId, step('StepStarted')))).toBe('WRITE_BUDGET_EXCEEDED');
   const took = performance.now() - began;
   expect(took).toBeGreaterThanOrEqual(2_950);
-  expect(took).toBeLessThan(6_000);
+  expect(took).toBeLessThan(9_000);
 });
 
 test.each([0, -1, '2h' as const])('%s is not a budget', async (writeBudget) => {
