@@ -23,10 +23,11 @@ describe('a webhook', () => {
       action_id: 'a-1',
       idempotency_key: 'a-1-key',
       sku_id: 'sku',
+      initiated_by: 'olga',
       policy_id: 'error-budget',
       signal_id: 'sig',
       now,
-      due_at: now + 5_000,
+      due_at: now + 20_000,
     };
     const report = await c.done({ ...hook(`${url}/actions?v=1`), parameters: { by: 2, gradual: true } }, input);
     expect(report).toEqual({
@@ -46,6 +47,7 @@ describe('a webhook', () => {
       target: 'catalog',
       parameters: { by: 2, gradual: true },
       created_at: new Date(now).toISOString(),
+      initiated_by: 'olga',
       policy_id: 'error-budget',
       signal_id: 'sig',
     });
@@ -55,7 +57,7 @@ describe('a webhook', () => {
     const { url, asked } = await service((_, response) => response.writeHead(204).end());
     await c.work();
     const report = await c.done(hook(url), { kind: 'rollback', of: 'a-1' });
-    expect(JSON.parse(asked[0]?.body ?? '')).toMatchObject({ rollback_of: 'a-1' });
+    expect(JSON.parse(asked[0]?.body ?? '')).toMatchObject({ rollback_of: 'a-1', initiated_by: 'governor' });
     expect(report.result).toMatchObject({ ok: true, response_code: 204 });
     expect(report.result).not.toHaveProperty('baseline');
   });

@@ -61,8 +61,8 @@ export async function askWebhook(ask: Ask, context: ActionContext, signal: Abort
   }
 }
 
-/** What a webhook is told. */
-function bodyOf({ action_id, sku_id, tenant, doing, now, initiated_by, policy_id, signal_id, of }: ActionJob) {
+/** What a webhook is told. Nobody else has asked for what the governor does by its policy. */
+function bodyOf({ action_id, sku_id, tenant, doing, now, initiated_by = 'governor', policy_id, signal_id, of }: ActionJob) {
   const { action_type, target, parameters } = doing;
   return {
     action_id,
