@@ -204,6 +204,33 @@ test('one that cannot be written is set aside by itself: those before it and aft
   expect(received.map(({ context }) => (context as { arrival_seq: number }).arrival_seq)).toEqual([1, 2]);
 }, 60_000);
 
+test('crashes of more than a minute ago do not count: an event that crashes once more then is not set aside', async () => {
+  const worker = await s.work();
+  const governor = await s.stable();
+  await worker.stop();
+  expect((await governor.signal({ type: 'cpu_utilization', value: 13 })).status).toBe('accepted');
+  const crashed = async () => {
+    const call =
+      "select writ.fn_governor_crashed($1::uuid, (select events from writ_data.governor), 'TypeError', 'test') ->> 'crashes' as n";
+    return Number((await s.sql<{ n: string }>(call, [governor.id]))[0]?.n);
+  };
+  for (const n of [1, 2, 3, 4, 5]) expect(await crashed()).toBe(n);
+  await s.db.clock.advance('30s');
+  for (const n of [6, 7, 8, 9]) expect(await crashed()).toBe(n);
+  // The first five are too long ago, the four after them are not: with one more there are five.
+  await s.db.clock.advance('31s');
+  let crashes = 1;
+  await s.work({
+    decide: (situation, event) => {
+      if (event.content.kind === 'signal' && crashes-- > 0) throw new TypeError('once more');
+      return decide(situation, event);
+    },
+  });
+  expect((await s.receipt(governor, 'signal_received')).context).toMatchObject({ arrival_seq: 1, terminal: true });
+  expect(await s.reasons(governor)).not.toContain('event_failed');
+  expect(s.errors.map(String)).toContain('TypeError: once more');
+});
+
 test('an event that is decided in two ways changes nothing, and a person is told', async () => {
   let n = 0;
   await s.work({

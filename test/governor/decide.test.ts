@@ -141,6 +141,14 @@ describe('invariant', () => {
       invariant_id: 'entitlement_active_required',
       reason: 'entitlement_not_active',
     });
+    // A refusal and no error, also of the signals that come while it refuses.
+    const verdicts = [...steps, ...governor.signal('cpu_utilization', 99)].flatMap(({ decision }) =>
+      decision.receipts.filter(({ reason }) => reason === 'invariant_violation'),
+    );
+    expect(verdicts).toMatchObject([
+      { status: 'refuse', settles: 1 },
+      { status: 'refuse', settles: 2 },
+    ]);
     expect(contextOf(governor.ask(), 'policy_violation')).toMatchObject({ reason: 'entitlement_not_active' });
     expect(governor.effects).toEqual([]);
     governor.entitle({});

@@ -22,6 +22,7 @@ import type {
 } from '../../src/governor/events.js';
 import { eventId } from '../../src/governor/ids.js';
 import type { ActionRule, PolicyDocument, PublishedPolicy } from '../../src/governor/policy-document.js';
+import { usualBounds } from '../../src/governor/simulation.js';
 import { after, due, next, nothing, type Pending, type TimerName, type Waiting } from '../../src/governor/statem.js';
 import { receiptId } from '../../src/ledger/receipt.js';
 import { validateReceipt } from '../../src/ledger/validate.js';
@@ -29,21 +30,8 @@ import { validateReceipt } from '../../src/ledger/validate.js';
 export const dawn = Date.UTC(2026, 0, 25, 14, 0, 0);
 const governorId = '018f0000-0000-7000-8000-000000000001';
 
-export const bounds: Bounds = {
-  boot_ms: 30_000,
-  action_ms: 500,
-  rollback_ms: 5_000,
-  attempts: 3,
-  recheck_ms: 30_000,
-  recovery_ms: 120_000,
-  recovery_max_ms: 3_600_000,
-  backoff_ms: [10_000, 30_000, 60_000, 300_000],
-  storm_limit: 100,
-  storm_window_ms: 60_000,
-  storm_every_ms: 10_000,
-  storm_retry_ms: 30_000,
-  capacity: 1_000,
-};
+/** Undoing has less time here, so that nothing else is due before it. */
+const undoing: Partial<Bounds> = { rollback_ms: 5_000 };
 
 export const scaleUp: ActionRule = {
   action_type: 'scale_up_cloud_run',
@@ -135,7 +123,7 @@ export class Governed {
     const { bounds: changed, ...rest } = changes;
     const governor = Object.assign(new Governed(), rest);
     const names = { sku_id: 'acme-catalog-v1', tenant_id: 'customer-123', process_id: 'host-1:4242' };
-    governor.tell({ kind: 'create', ...names, bounds: { ...bounds, ...changed } });
+    governor.tell({ kind: 'create', ...names, bounds: { ...usualBounds, ...undoing, ...changed } });
     return governor;
   }
 

@@ -54,4 +54,11 @@ test('a signal is decided at once although the clock was set back by an hour', a
   await db.clock.reset();
   expect(await governor.signal({ type: 'load', value: 2 })).toMatchObject({ arrivalSeq: 2 });
   await until(async () => (await db.query('select from writ_data.governor_settled')).length === 2);
+  // Its own time stands still meanwhile: no event is before the one that it follows, and no receipt either.
+  const events = await db.query(
+    'select at, lag(at) over (partition by governor_id order by event_seq) as before from writ_data.governor_event order by event_seq',
+  );
+  expect(events.filter(({ at, before }) => before !== null && Number(at) < Number(before))).toEqual([]);
+  const times = (await governor.receipts({ limit: 100 })).map(({ timestamp }) => timestamp);
+  expect(times).toEqual([...times].sort());
 });

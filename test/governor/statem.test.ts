@@ -1,4 +1,4 @@
-/** The order of events is that of gen_statem: against traces of the real one, and the rules by name. */
+/** The order of events is that of gen_statem: against traces of the real one. The rules by their numbers are in statem-rules.test.ts. */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { type Action, after, begun, due, next, type Pending, type TimerName, type Waiting } from '../../src/governor/statem.js';
@@ -91,57 +91,4 @@ test('every trace of the real gen_statem is ours, callback by callback', () => {
       .map((program) => `${JSON.stringify(program)}\nours ${JSON.stringify(run(program))}`)
       .join('\n'),
   ).toBe('');
-});
-
-const inserted = (content: number): Action<number> => ({ type: 'insert', content });
-const started = (name: TimerName, ms: number, content: number): Action<number> => ({ type: 'start', name, ms, content });
-const mailbox = (content: number): Pending<number> => ({ from: 'mailbox', content });
-const idle: Waiting<number> = { queue: [], postponed: [], timers: [] };
-
-/** What is delivered until nothing but the mailbox and time is left, if nobody returns anything more than `says`. */
-function delivered(waiting: Waiting<number>, says: (content: number) => readonly Action<number>[] = () => []): number[] {
-  const seen: number[] = [];
-  for (let one = next(waiting); one; one = next(waiting)) {
-    seen.push(one[0].content);
-    waiting = after(one[1], { event: one[0], moved: false, postpone: false, actions: says(one[0].content) }, 0);
-  }
-  return seen;
-}
-
-test('what is inserted comes before what was postponed, and an event timeout of zero is over with the first of them', () => {
-  let waiting = idle;
-  for (const n of [1, 2]) waiting = after(waiting, { event: mailbox(n), moved: false, postpone: true, actions: [] }, 0);
-  const actions = [inserted(3), inserted(4), started('event', 0, 5)];
-  waiting = after(waiting, { event: mailbox(0), moved: true, postpone: false, actions }, 0);
-  expect(delivered(waiting)).toEqual([3, 4, 1, 2]);
-});
-
-test('timeouts of zero come in the order in which they were started, and one that is started again or cancelled is not the one before', () => {
-  const [A, B, C, D] = [1, 2, 3, 4] as const;
-  const actions = [started('event', 0, A), started('state', 0, B)];
-  const waiting = after(idle, { event: mailbox(0), moved: false, postpone: false, actions }, 0);
-  const says = (content: number) => (content === A ? [started('state', 0, C), started('event', 0, D)] : []);
-  expect(delivered(waiting, says)).toEqual([A, C]);
-});
-
-test('without another state what was postponed stays, whatever else has changed', () => {
-  let waiting = after(idle, { event: mailbox(1), moved: false, postpone: true, actions: [] }, 0);
-  waiting = after(waiting, { event: mailbox(2), moved: false, postpone: false, actions: [] }, 0);
-  expect([next(waiting), waiting.postponed]).toEqual([undefined, [mailbox(1)]]);
-});
-
-test('a new state ends the timeout of the one before, not the one that is started with it, and no named one', () => {
-  const first = after(
-    idle,
-    { event: mailbox(0), moved: false, postpone: false, actions: [started('state', 5, 1), started('named:a', 5, 2)] },
-    0,
-  );
-  const moved = after(first, { event: mailbox(0), moved: true, postpone: false, actions: [started('state', 9, 3)] }, 0);
-  expect(moved.timers.map(({ content }) => content)).toEqual([2, 3]);
-});
-
-test('a timeout that was delivered can be postponed', () => {
-  const [fired, at, waiting] = due(begun([started('named:a', 5, 1)], 0), 6) as NonNullable<ReturnType<typeof due<number>>>;
-  const kept = after(waiting, { event: fired, moved: false, postpone: true, actions: [] }, at);
-  expect(delivered(after(kept, { event: mailbox(2), moved: true, postpone: false, actions: [] }, at))).toEqual([1]);
 });
