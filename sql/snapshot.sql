@@ -1666,7 +1666,7 @@ grant select on writ.dot_config to dot_executor;
 grant select on writ.dot_config to workflow_admin;
 grant select on writ.dot_config to writ_auditor;
 
--- view writ.entitlement; owner writ_owner; source d7823121065d5e14e360afbde129cd6b8230fb6e3e8c3931f6f2ebddb4f3a9ed
+-- view writ.entitlement; owner writ_owner; source 6c0a7796b8a1ec054e6375ffa857d22ff9697e2215c8359016dd38af218a72f5
 --   tenant_id text
 --   entitlement_id text
 --   status text

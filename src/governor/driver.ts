@@ -63,7 +63,8 @@ export class Driver {
   readonly #host: DriverHost;
   readonly #asking: Asking;
   readonly #policies: Policies;
-  #bounds: HostBounds = { receipt_slo_ms: 50, entitlement_ms: 200, policy_ms: 300, ping_ms: 1_000, ping_every_ms: 60_000, crashes: 10 };
+  /** Read before anything turns, and with each ping. */
+  #bounds!: HostBounds;
   #timer: NodeJS.Timeout | undefined;
   #ping: NodeJS.Timeout | undefined;
   #turning: Promise<void> | undefined;
@@ -372,4 +373,8 @@ const publishedOf = ({ policy_id, ...policy }: StoredPolicy, document?: PolicyDo
   document: document ?? { policy_id, principal: '', when: {}, actions: {}, budget: null },
 });
 
-const isBrokenOff = (error: unknown) => ['40P01', '40001', '55P03'].includes(String((error as { code?: string }).code));
+/** Somebody was in the way: tried again, it is decided by what stands then. */
+const isBrokenOff = (error: unknown) => {
+  const { code, message } = error as { code?: string; message?: string };
+  return ['40P01', '40001', '55P03'].includes(String(code)) || (code === 'WR001' && message === 'governor_moved');
+};

@@ -131,7 +131,8 @@ function waitingAfter(was: State | null, event: GovernorEvent, waiting: Waiting<
   const { dropped } = decision;
   const kept = dropped?.length ? { ...waiting, postponed: waiting.postponed.filter((pending) => !isOneOf(dropped, pending)) } : waiting;
   const moved = was !== decision.state;
-  if (!moved && !decision.postpone && actions.length === 0) return kept;
+  const unchanged = !moved && !decision.postpone && actions.length === 0 && kept.timers.every(({ name }) => name !== 'event');
+  if (unchanged) return kept;
   return after(kept, { event: pendingOf(event), moved, postpone: decision.postpone ?? false, actions }, event.at);
 }
 

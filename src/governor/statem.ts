@@ -32,6 +32,9 @@ export type Action<Content> =
   | { readonly type: 'start'; readonly name: TimerName; readonly ms: number; readonly content: Content }
   | { readonly type: 'cancel'; readonly name: TimerName };
 
+/** What a state enter call may say: it has no word for inserting, postponing or another state. */
+export type EnterAction<Content> = Exclude<Action<Content>, { type: 'insert' }>;
+
 export interface Handled<Content> {
   readonly event: Pending<Content>;
   /** A different state: what changed only in the data is none. */
@@ -44,7 +47,7 @@ export interface Handled<Content> {
 export const nothing: Waiting<never> = { queue: [], postponed: [], timers: [] };
 
 /** The actions of the first state enter call, before any event. */
-export function begun<Content>(actions: readonly Action<Content>[], now: number): Waiting<Content> {
+export function begun<Content>(actions: readonly EnterAction<Content>[], now: number): Waiting<Content> {
   return { ...nothing, timers: withTimers<Content>([], actions, now) };
 }
 

@@ -1,5 +1,4 @@
 /** The numbers of the specification are those that a new installation goes by, and those that the code repeats are the same. */
-import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { takenAnswer } from '../../src/governor/http/answers.js';
 import { usualBounds } from '../../src/governor/simulation.js';
@@ -72,11 +71,4 @@ test('a sender is asked to send again when the receipt of the storm says so', ()
   const { status, headers, body } = takenAnswer('request', { status: 'buffered', arrival_seq: 101 });
   const retry_after = ofGovernors.storm_retry_ms / second;
   expect([status, headers, body]).toMatchObject([429, { 'retry-after': String(retry_after) }, { status: 'buffered', retry_after }]);
-});
-
-test('what a driver goes by before it has read the settings is what they say', () => {
-  const source = readFileSync(new URL('../../src/governor/driver.ts', import.meta.url), 'utf8');
-  const written = /#bounds: HostBounds = \{([^}]*)\}/.exec(source)?.[1] ?? '';
-  const pairs = [...written.matchAll(/(\w+): ([\d_]+)/g)].map(([, name, value]) => [name, Number(value?.replaceAll('_', ''))]);
-  expect(ofHosts).toMatchObject(Object.fromEntries(pairs));
 });

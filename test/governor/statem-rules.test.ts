@@ -8,6 +8,7 @@ import {
   after,
   begun,
   due,
+  type EnterAction,
   type Handled,
   next,
   type Pending,
@@ -17,8 +18,8 @@ import {
 
 const idle: Waiting<number> = { queue: [], postponed: [], timers: [] };
 const insert = (content: number): Action<number> => ({ type: 'insert', content });
-const start = (name: TimerName, ms: number, content: number): Action<number> => ({ type: 'start', name, ms, content });
-const cancel = (name: TimerName): Action<number> => ({ type: 'cancel', name });
+const start = (name: TimerName, ms: number, content: number): EnterAction<number> => ({ type: 'start', name, ms, content });
+const cancel = (name: TimerName): EnterAction<number> => ({ type: 'cancel', name });
 const mail = (content: number): Pending<number> => ({ from: 'mailbox', content });
 const contents = (waiting: readonly { readonly content: number }[]) => waiting.map(({ content }) => content);
 

@@ -1,7 +1,17 @@
 /** The order of events is that of gen_statem: against traces of the real one. The rules by their numbers are in statem-rules.test.ts. */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { type Action, after, begun, due, next, type Pending, type TimerName, type Waiting } from '../../src/governor/statem.js';
+import {
+  type Action,
+  after,
+  begun,
+  due,
+  type EnterAction,
+  next,
+  type Pending,
+  type TimerName,
+  type Waiting,
+} from '../../src/governor/statem.js';
 
 /** See gen-statem/traces.erl. */
 type Coded = readonly [0] | readonly [1, number] | readonly [2, number, number, number] | readonly [3, number];
@@ -33,7 +43,7 @@ function run([rules, entries, batches]: Program): number[][] {
     const n = trace.push([state, 5, old]) - 1;
     return n >= limit ? [] : (entries[(state * 5 + n) % entries.length] as readonly Coded[]);
   };
-  let waiting: Waiting<number> = begun(decoded(entered(0)), now);
+  let waiting: Waiting<number> = begun(decoded(entered(0)) as EnterAction<number>[], now);
   const handle = (event: Pending<number>) => {
     const n = trace.push([state, kindOf(event), event.content]) - 1;
     const [to, actions] =
