@@ -3206,7 +3206,7 @@ grant execute on function writ.fn_signal_record(text,jsonb,text) to dot_executor
 grant execute on function writ.fn_signal_record(text,jsonb,text) to workflow_admin;
 
 -- function writ.fn_signals_settled(p_items jsonb) returns jsonb
---   plpgsql, stable, security definer; owner writ_owner; body 5151cdc1745d29bb1418e5040410b8da
+--   plpgsql, stable, security definer; owner writ_owner; body abb53240c172ba68f1272ec27ce4878b
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 grant execute on function writ.fn_signals_settled(jsonb) to dot_executor;

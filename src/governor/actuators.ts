@@ -32,7 +32,10 @@ export function actuators({ reporter, reach = {}, ...contracts }: ActuatorsHost,
     // A rollback is judged by itself: what it restores is what was before the action.
     const toldOf = ({ baseline, ...rest }: Outcome) =>
       resultOf(input, rest.ok && input.kind === 'action' ? { ...rest, baseline: baseline ?? 'unknown' } : rest);
-    const late = (done: Outcome) => reporter.late(context, toldOf(done));
+    // A rollback that is late is done once more anyway.
+    const late = async (done: Outcome) => {
+      if (input.kind === 'action') await reporter.late(context, toldOf(done));
+    };
     const outcome = await inTime(context, probed, (done) => void late(done));
     try {
       await reporter.result(context, toldOf(outcome));
