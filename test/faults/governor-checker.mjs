@@ -97,7 +97,7 @@ export const governorChecks = [
   [
     'stuck',
     'a governor has not come to rest',
-    `select tenant_id, sku_id, state, data -> 'in_flight' as in_flight, data -> 'causes' as causes from g where state is null or state = 'intervening' or state = 'boot' and not waiting @@ '$.timers[*].name == "state"' or jsonb_typeof(data -> 'in_flight') = 'object'`,
+    `select tenant_id, sku_id, state, data -> 'in_flight' as in_flight, data -> 'causes' as causes from g where coalesce(state, 'boot') not in ('stable', 'warning', 'refusing', 'degraded') or jsonb_typeof(data -> 'in_flight') = 'object'`,
   ],
   ['stuck', 'a mailbox is not empty', `select tenant_id, sku_id, state, mails, mail_done from g where mails <> mail_done`],
   [
@@ -171,8 +171,8 @@ export const governorChecks = [
   ],
 ];
 
-/** Of writ.governor v: something of it is under way, or waits for its turn. */
-export const isMoving = `(v.state in ('boot', 'intervening') or v.in_flight is distinct from 'null' or v.in_mailbox + v.buffered + v.postponed > 0 or v.timers @@ '$[*].name like_regex "baseline|rollback|storm"'
+/** Of writ.governor v: something of it is under way, or waits for its turn. Out of safe mode its own timers lead, at any moment. */
+export const isMoving = `(v.state in ('boot', 'intervening', 'degraded') or v.in_flight is distinct from 'null' or v.in_mailbox + v.buffered + v.postponed > 0 or v.timers @@ '$[*].name like_regex "baseline|rollback|storm"'
   or exists (select from writ_data.governor x where x.governor_id = v.governor_id and x.waiting -> 'queue' <> '[]'))`;
 
 /** @param {Client} client @returns {Promise<Finding[]>} */

@@ -154,6 +154,8 @@ describe('outages', () => {
       causes: ['outage'],
       outage_from: '2026-11-16T10:00:00.000Z',
     });
+    const moves = (await governor.receipts()).filter(({ reason }) => reason === 'state_transition').map(({ context }) => context);
+    expect(moves).toContainEqual(expect.objectContaining({ from_state: 'stable', to_state: 'degraded' }));
     expect(await s.sql('select signal_id from writ.governor_outage')).toEqual([{ signal_id: 'lost' }]);
     expect((await governor.get()).signals).toBe(0);
     await s.inState(governor, 'stable');

@@ -111,8 +111,7 @@ test('an approved change is seen within a second, with its names; what was rolle
   console.log(
     `from the effect's own time to the application: median ${latencies[10]?.toFixed(0)} ms, most ${latencies[19]?.toFixed(0)} ms`,
   );
-  expect(latencies[10]).toBeLessThan(1_000);
-  expect(latencies[19]).toBeLessThan(10_000); // also on a machine that stood still meanwhile: the next look would be an hour later
+  expect(latencies[19]).toBeLessThan(1_000);
   expect(told.map(({ event, flags }) => [event, flags])).toEqual(
     Array.from({ length: 20 }, () => [ProviderEvents.ConfigurationChanged, ['limits#max']]),
   );

@@ -179,12 +179,12 @@ describe('an answer', () => {
 
   test('that does not come is waited for so long, and not once per event', async () => {
     await receiver.answer({ mode: 'hang' });
-    const events = eventsOf(400, 1);
+    const events = eventsOf(40, 1);
     const began = performance.now();
     const outcomes = (await busTo(receiver.url, { timeoutMs: 100, concurrency: 4 }).publish(events, never)) as NotSent[];
-    expect(performance.now() - began).toBeLessThan(8_000); // each by itself would take ten seconds
+    expect(performance.now() - began).toBeLessThan(2_000);
     expect(outcomes[0]).toMatchObject({ ok: false, retryable: true, reason: 'no whole answer within 100 ms' });
-    expect(outcomes.filter(({ held }) => held).length).toBeGreaterThanOrEqual(392);
+    expect(outcomes.filter(({ held }) => held).length).toBeGreaterThanOrEqual(32);
     expect(outcomes.some(({ busDown }) => busDown)).toBe(true);
   });
 

@@ -88,9 +88,9 @@ test.each([
   await weigh(name(2), 2);
   const got = await shares(claims, limit);
   const total = limit * claims;
-  // Shares of 1 : 2 : 4. Chance decides where a claim is too small to be divided: five standard deviations.
+  // Shares of 1 : 2 : 4. Chance decides where a claim is too small to be divided: four standard deviations.
   for (const [tenant, share] of [1, 2, 4].map((weight, n) => [name(n), weight / 7] as const)) {
-    const deviation = 5 * Math.sqrt((share * (1 - share)) / (limit >= 12 ? total : claims)) + 0.01;
+    const deviation = 4 * Math.sqrt((share * (1 - share)) / (limit >= 12 ? total : claims)) + 0.01;
     expect(Math.abs((got[tenant] ?? 0) / total - share), `${tenant} got ${got[tenant]} of ${total}`).toBeLessThan(deviation);
   }
 });

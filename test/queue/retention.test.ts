@@ -190,7 +190,7 @@ test('a day that a dump is reading stays for the next hour, and an enqueue does 
   await bulk(db, 1);
   const waited = performance.now() - from;
   expect(await turning).toBe(0);
-  expect(waited).toBeLessThan(3_000); // a tenth of a second, and the rest for a busy machine; the dump would last for ever
+  expect(waited).toBeLessThan(400); // a tenth of a second, and the rest of a busy machine
   await a.query('commit');
   expect(await oldDays(db, 'job')).toEqual([40]);
   while ((await retire()) > 0);
@@ -207,7 +207,7 @@ test('nobody waits longer for a day with much to carry over, or for many days at
   await retire(b);
   const held = performance.now() - from;
   await b.query('commit');
-  expect(held).toBeLessThan(3_000); // a tenth of a second, and the rest for a busy machine
+  expect(held).toBeLessThan(400); // a tenth of a second, and the rest of a busy machine
   expect(await oldDays(db, 'job')).toEqual([57, 58, 59, 60]); // the oldest, with what was carried over
   expect(await oldDays(db, 'event_batch')).toEqual([57, 58, 59, 60]);
   expect(await statuses(db)).toEqual({ dead_letter: 4900 });

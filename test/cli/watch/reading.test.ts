@@ -182,6 +182,6 @@ test('with 200,000 finished jobs nothing reads jobs, executions or the record fr
     const began = performance.now();
     const { reading } = await read(session, mark);
     expect(reading).toMatchObject({ wait_sample: 30, in_progress: 40 });
-    expect(performance.now() - began).toBeLessThan(10_000); // a thousand times what it takes
+    expect(performance.now() - began).toBeLessThan(2_000); // hundreds of times what it takes
   });
 }, 180_000);
