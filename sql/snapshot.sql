@@ -3,7 +3,15 @@
 create schema writ; -- owner writ_owner
 grant usage on schema writ to dot_executor;
 grant usage on schema writ to workflow_admin;
+grant usage on schema writ to writ_admin;
+grant usage on schema writ to writ_applier;
 grant usage on schema writ to writ_auditor;
+grant usage on schema writ to writ_engine;
+grant usage on schema writ to writ_principal;
+grant usage on schema writ to writ_producer;
+grant usage on schema writ to writ_server;
+grant usage on schema writ to writ_signer;
+grant usage on schema writ to writ_worker;
 
 create schema writ_data; -- owner writ_owner
 
@@ -1490,7 +1498,7 @@ CREATE INDEX undelivered_stream ON writ_data.undelivered USING btree (destinatio
 comment on table writ_data.undelivered is 'Events that a destination has not accepted yet, those of the same stream that wait behind them (due_at is null), and dead letters (dead_at).';
 comment on column writ_data.undelivered.stream is 'What the event is about, for a run its id: its events are delivered in order.';
 
--- view writ.admission; owner writ_owner; source 3e3b1849740bcddded4a2009e31f4f5a22f526fdf18d933acb88d63d3c63e103
+-- view writ.admission; owner writ_owner; source cb1a37d31f8e08b16f0ac356718b312e1e1b68b9fd8a5876f28199fc6b8785a9
 --   tenant_id text
 --   policy text
 --   max_running integer
@@ -1500,9 +1508,15 @@ comment on column writ_data.undelivered.stream is 'What the event is about, for 
 --   put_at timestamp with time zone
 grant select on writ.admission to dot_executor;
 grant select on writ.admission to workflow_admin;
+grant select on writ.admission to writ_admin;
+grant select on writ.admission to writ_applier;
 grant select on writ.admission to writ_auditor;
+grant select on writ.admission to writ_engine;
+grant select on writ.admission to writ_producer;
+grant select on writ.admission to writ_server;
+grant select on writ.admission to writ_worker;
 
--- view writ.alert; owner writ_owner; source 8bd6adfb1c405c0cb742055884a092e070f143fe0ae2712a60e670d3654d5ece
+-- view writ.alert; owner writ_owner; source a8ff448b86ae9986ef550f75f67271fc580d12afc6f5307d05ae30743f3b8705
 --   alert_id uuid
 --   code text
 --   severity text
@@ -1514,9 +1528,15 @@ grant select on writ.admission to writ_auditor;
 --   cleared_by text
 grant select on writ.alert to dot_executor;
 grant select on writ.alert to workflow_admin;
+grant select on writ.alert to writ_admin;
+grant select on writ.alert to writ_applier;
 grant select on writ.alert to writ_auditor;
+grant select on writ.alert to writ_engine;
+grant select on writ.alert to writ_producer;
+grant select on writ.alert to writ_server;
+grant select on writ.alert to writ_worker;
 
--- view writ.capability; owner writ_owner; source 9ce3286e0e2cef4ef09fd53e6c3c90199a0f2d9f1da620771004fd03da28a8a9
+-- view writ.capability; owner writ_owner; source 04d823e18a22365fe45ff7fe63651efeeb34da050826ee160e570e6f73049bde
 --   tenant_id text
 --   capability_name text
 --   domain text
@@ -1530,9 +1550,16 @@ grant select on writ.alert to writ_auditor;
 --   held_by uuid
 grant select on writ.capability to dot_executor;
 grant select on writ.capability to workflow_admin;
+grant select on writ.capability to writ_admin;
+grant select on writ.capability to writ_applier;
 grant select on writ.capability to writ_auditor;
+grant select on writ.capability to writ_engine;
+grant select on writ.capability to writ_principal;
+grant select on writ.capability to writ_producer;
+grant select on writ.capability to writ_server;
+grant select on writ.capability to writ_worker;
 
--- view writ.change_freeze; owner writ_owner; source 76982ee8b47a7f3c954b41759bf9285576193f446ecec2e21e91075e62e5d840
+-- view writ.change_freeze; owner writ_owner; source 4dfc311ecd3bbae4c13820fe780cfc21b06ad2062796dd7590e6a6f574871ef7
 --   freeze_id uuid
 --   tenant_id text
 --   reason text
@@ -1544,9 +1571,16 @@ grant select on writ.capability to writ_auditor;
 --   lasts boolean
 grant select on writ.change_freeze to dot_executor;
 grant select on writ.change_freeze to workflow_admin;
+grant select on writ.change_freeze to writ_admin;
+grant select on writ.change_freeze to writ_applier;
 grant select on writ.change_freeze to writ_auditor;
+grant select on writ.change_freeze to writ_engine;
+grant select on writ.change_freeze to writ_principal;
+grant select on writ.change_freeze to writ_producer;
+grant select on writ.change_freeze to writ_server;
+grant select on writ.change_freeze to writ_worker;
 
--- view writ.command_run; owner writ_owner; source 15d0ae3e6480f7462f4a8a9e5a8e341e74da9a90fc30ae7f308fa39de0ac9229
+-- view writ.command_run; owner writ_owner; source 1c9a3a541ae2330e9e964effbd2eacdd946cea8ebd3fc2c214bde95914873a03
 --   run_id uuid
 --   at timestamp with time zone
 --   command text
@@ -1555,9 +1589,15 @@ grant select on writ.change_freeze to writ_auditor;
 --   note text
 grant select on writ.command_run to dot_executor;
 grant select on writ.command_run to workflow_admin;
+grant select on writ.command_run to writ_admin;
+grant select on writ.command_run to writ_applier;
 grant select on writ.command_run to writ_auditor;
+grant select on writ.command_run to writ_engine;
+grant select on writ.command_run to writ_producer;
+grant select on writ.command_run to writ_server;
+grant select on writ.command_run to writ_worker;
 
--- view writ.configuration; owner writ_owner; source dc203ace7cbc61b60cd8ee52c05e8c4db540a76a0fe49c61e5b802f134a27870
+-- view writ.configuration; owner writ_owner; source da3dba3a7fd7b04f506fd6789eb1c3cc1c5cf1172fbc1d1e05dfe8c281596f94
 --   tenant_id text
 --   scope text
 --   key text
@@ -1569,18 +1609,32 @@ grant select on writ.command_run to writ_auditor;
 --   held_by uuid
 grant select on writ.configuration to dot_executor;
 grant select on writ.configuration to workflow_admin;
+grant select on writ.configuration to writ_admin;
+grant select on writ.configuration to writ_applier;
 grant select on writ.configuration to writ_auditor;
+grant select on writ.configuration to writ_engine;
+grant select on writ.configuration to writ_principal;
+grant select on writ.configuration to writ_producer;
+grant select on writ.configuration to writ_server;
+grant select on writ.configuration to writ_worker;
 
--- view writ.configuration_scope; owner writ_owner; source e343a03116214be9ef33ada6c55fbd56606200519fd339b1d189d2a54e51a8c6
+-- view writ.configuration_scope; owner writ_owner; source 78384960f2b54c7ed0cf15e9354cce2db467f350a0b83976ade1bf845faeb3de
 --   tenant_id text
 --   scope text
 --   owner_capability text
 --   held_by uuid
 grant select on writ.configuration_scope to dot_executor;
 grant select on writ.configuration_scope to workflow_admin;
+grant select on writ.configuration_scope to writ_admin;
+grant select on writ.configuration_scope to writ_applier;
 grant select on writ.configuration_scope to writ_auditor;
+grant select on writ.configuration_scope to writ_engine;
+grant select on writ.configuration_scope to writ_principal;
+grant select on writ.configuration_scope to writ_producer;
+grant select on writ.configuration_scope to writ_server;
+grant select on writ.configuration_scope to writ_worker;
 
--- view writ.consumer_registry; owner writ_owner; source 1d195aeacb69dde050be36b8bbff6cbd5ee25ceea267566aed5cbdfa4b5251ed
+-- view writ.consumer_registry; owner writ_owner; source b2f04257c34e05fe1eb98f54678f573275ed808edaaa97fc6a71151a65fb40a1
 --   consumer text
 --   event_type text
 --   subject_kind text
@@ -1597,9 +1651,15 @@ grant select on writ.configuration_scope to writ_auditor;
 --   refused text
 grant select on writ.consumer_registry to dot_executor;
 grant select on writ.consumer_registry to workflow_admin;
+grant select on writ.consumer_registry to writ_admin;
+grant select on writ.consumer_registry to writ_applier;
 grant select on writ.consumer_registry to writ_auditor;
+grant select on writ.consumer_registry to writ_engine;
+grant select on writ.consumer_registry to writ_producer;
+grant select on writ.consumer_registry to writ_server;
+grant select on writ.consumer_registry to writ_worker;
 
--- view writ.contract_review; owner writ_owner; source 949c450c9beef10b424f5b21c7bb3823897378d73b349edc70c35b771310234a
+-- view writ.contract_review; owner writ_owner; source 9e397469b8c52136ee055cc07ab8e69f43232160ca40d2035fc0f356b957e757
 --   contract_id uuid
 --   tenant_id text
 --   review_no integer
@@ -1612,9 +1672,16 @@ grant select on writ.consumer_registry to writ_auditor;
 --   at timestamp with time zone
 grant select on writ.contract_review to dot_executor;
 grant select on writ.contract_review to workflow_admin;
+grant select on writ.contract_review to writ_admin;
+grant select on writ.contract_review to writ_applier;
 grant select on writ.contract_review to writ_auditor;
+grant select on writ.contract_review to writ_engine;
+grant select on writ.contract_review to writ_principal;
+grant select on writ.contract_review to writ_producer;
+grant select on writ.contract_review to writ_server;
+grant select on writ.contract_review to writ_worker;
 
--- view writ.delivery; owner writ_owner; source 2d7998ca0d6dafc44719c92b6e50eae070b53778a08fdd3aabae7227a5427196
+-- view writ.delivery; owner writ_owner; source 5ebf6d0f38d3fc40fa6dee00ace06ca8d835e4299fd734817e38308c7ce23e2b
 --   delivery_id uuid
 --   destination text
 --   event_id uuid
@@ -1627,9 +1694,15 @@ grant select on writ.contract_review to writ_auditor;
 --   tenant_id text
 grant select on writ.delivery to dot_executor;
 grant select on writ.delivery to workflow_admin;
+grant select on writ.delivery to writ_admin;
+grant select on writ.delivery to writ_applier;
 grant select on writ.delivery to writ_auditor;
+grant select on writ.delivery to writ_engine;
+grant select on writ.delivery to writ_producer;
+grant select on writ.delivery to writ_server;
+grant select on writ.delivery to writ_worker;
 
--- view writ.destination; owner writ_owner; source e570605c313e39e924210b6a46890118b337049005bbf54752abfee6652f5c9b
+-- view writ.destination; owner writ_owner; source 4d40be3088dd46846214944e55235b795079b01d7ac4dccba41bf976c96d2c9f
 --   name text
 --   bus text
 --   tenant_id text
@@ -1651,9 +1724,15 @@ grant select on writ.delivery to writ_auditor;
 --   moved_at timestamp with time zone
 grant select on writ.destination to dot_executor;
 grant select on writ.destination to workflow_admin;
+grant select on writ.destination to writ_admin;
+grant select on writ.destination to writ_applier;
 grant select on writ.destination to writ_auditor;
+grant select on writ.destination to writ_engine;
+grant select on writ.destination to writ_producer;
+grant select on writ.destination to writ_server;
+grant select on writ.destination to writ_worker;
 
--- view writ.dot_config; owner writ_owner; source 2d7779c7e4438169dae1af64869487f9823f1d0fa9df8730293b816908751b8a
+-- view writ.dot_config; owner writ_owner; source 22fc4159f12375a9b6d236926fae03961fa6145e81cb3db85ceb92e098ca9897
 --   key text
 --   value jsonb
 --   minimum numeric
@@ -1664,9 +1743,15 @@ grant select on writ.destination to writ_auditor;
 --   updated_by text
 grant select on writ.dot_config to dot_executor;
 grant select on writ.dot_config to workflow_admin;
+grant select on writ.dot_config to writ_admin;
+grant select on writ.dot_config to writ_applier;
 grant select on writ.dot_config to writ_auditor;
+grant select on writ.dot_config to writ_engine;
+grant select on writ.dot_config to writ_producer;
+grant select on writ.dot_config to writ_server;
+grant select on writ.dot_config to writ_worker;
 
--- view writ.entitlement; owner writ_owner; source 6c0a7796b8a1ec054e6375ffa857d22ff9697e2215c8359016dd38af218a72f5
+-- view writ.entitlement; owner writ_owner; source af5a83f2ecb4e55846d41ded83d4daf9f4f913251c027b96a45c5faeea393a13
 --   tenant_id text
 --   entitlement_id text
 --   status text
@@ -1678,9 +1763,16 @@ grant select on writ.dot_config to writ_auditor;
 --   put_at timestamp with time zone
 grant select on writ.entitlement to dot_executor;
 grant select on writ.entitlement to workflow_admin;
+grant select on writ.entitlement to writ_admin;
+grant select on writ.entitlement to writ_applier;
 grant select on writ.entitlement to writ_auditor;
+grant select on writ.entitlement to writ_engine;
+grant select on writ.entitlement to writ_principal;
+grant select on writ.entitlement to writ_producer;
+grant select on writ.entitlement to writ_server;
+grant select on writ.entitlement to writ_worker;
 
--- view writ.event_outbox; owner writ_owner; source 7751681e1f9eb39fd76dfd2a76d2aa964322af1e235fe1375ae08b138acf7519
+-- view writ.event_outbox; owner writ_owner; source 0917dff03b1645b6a468d6b706100a80a996b070385148a52dfa40feeb10d2ec
 --   id uuid
 --   event_domain text
 --   event_type text
@@ -1701,9 +1793,15 @@ grant select on writ.entitlement to writ_auditor;
 --   xid xid8
 grant select on writ.event_outbox to dot_executor;
 grant select on writ.event_outbox to workflow_admin;
+grant select on writ.event_outbox to writ_admin;
+grant select on writ.event_outbox to writ_applier;
 grant select on writ.event_outbox to writ_auditor;
+grant select on writ.event_outbox to writ_engine;
+grant select on writ.event_outbox to writ_producer;
+grant select on writ.event_outbox to writ_server;
+grant select on writ.event_outbox to writ_worker;
 
--- view writ.event_seal; owner writ_owner; source 648c573791597860888e78d9cbe30b123214c397679beadacdbb1e0f31b8e5f5
+-- view writ.event_seal; owner writ_owner; source a87f85822384bad3da8e738e5f206c41bc7187b679e2997d805c977ab4a3f252
 --   segment bigint
 --   rows integer
 --   root text
@@ -1712,9 +1810,12 @@ grant select on writ.event_outbox to writ_auditor;
 --   last_batch uuid
 --   leaf_index bigint
 grant select on writ.event_seal to workflow_admin;
+grant select on writ.event_seal to writ_admin;
 grant select on writ.event_seal to writ_auditor;
+grant select on writ.event_seal to writ_server;
+grant select on writ.event_seal to writ_signer;
 
--- view writ.event_type_registry; owner writ_owner; source 386ab2261ac096b289a8acc455f2f247f9be3e185b60cec4c2c47b0c5a4bb2f3
+-- view writ.event_type_registry; owner writ_owner; source ac1c2fc61699308bbadc54c59dab6b381ebc24062c231eb4a427d9f737518ecb
 --   event_type text
 --   event_domain text
 --   event_stream text
@@ -1722,9 +1823,15 @@ grant select on writ.event_seal to writ_auditor;
 --   description text
 grant select on writ.event_type_registry to dot_executor;
 grant select on writ.event_type_registry to workflow_admin;
+grant select on writ.event_type_registry to writ_admin;
+grant select on writ.event_type_registry to writ_applier;
 grant select on writ.event_type_registry to writ_auditor;
+grant select on writ.event_type_registry to writ_engine;
+grant select on writ.event_type_registry to writ_producer;
+grant select on writ.event_type_registry to writ_server;
+grant select on writ.event_type_registry to writ_worker;
 
--- view writ.governance_audits; owner writ_owner; source 0e4732abeadefaa92099f7e704715f66e8ccc91ab793d58e51aac7d9edceddd8
+-- view writ.governance_audits; owner writ_owner; source f3d20c809c6fb5916e6b7293b8545a39074b496592cc6d69ce810b360b86f1e0
 --   audit_id uuid
 --   tenant_id text
 --   job_id uuid
@@ -1747,9 +1854,16 @@ grant select on writ.event_type_registry to writ_auditor;
 --   created_at timestamp with time zone
 grant select on writ.governance_audits to dot_executor;
 grant select on writ.governance_audits to workflow_admin;
+grant select on writ.governance_audits to writ_admin;
+grant select on writ.governance_audits to writ_applier;
 grant select on writ.governance_audits to writ_auditor;
+grant select on writ.governance_audits to writ_engine;
+grant select on writ.governance_audits to writ_principal;
+grant select on writ.governance_audits to writ_producer;
+grant select on writ.governance_audits to writ_server;
+grant select on writ.governance_audits to writ_worker;
 
--- view writ.governance_job_steps; owner writ_owner; source e7e75b13ac882b15562c8329dbd26d35938be82a0dadfe5eb622d65737c99182
+-- view writ.governance_job_steps; owner writ_owner; source 89f4e48c52ea9ea03cc5fbdcf4702e5d27ea2f6d5eb070361926b8faf1a6529b
 --   job_id uuid
 --   tenant_id text
 --   step_no integer
@@ -1766,9 +1880,16 @@ grant select on writ.governance_audits to writ_auditor;
 --   receipt_no bigint
 grant select on writ.governance_job_steps to dot_executor;
 grant select on writ.governance_job_steps to workflow_admin;
+grant select on writ.governance_job_steps to writ_admin;
+grant select on writ.governance_job_steps to writ_applier;
 grant select on writ.governance_job_steps to writ_auditor;
+grant select on writ.governance_job_steps to writ_engine;
+grant select on writ.governance_job_steps to writ_principal;
+grant select on writ.governance_job_steps to writ_producer;
+grant select on writ.governance_job_steps to writ_server;
+grant select on writ.governance_job_steps to writ_worker;
 
--- view writ.governance_jobs; owner writ_owner; source cef03ef6a42f017e1728d3d98d99fbadd9c9a32e017621ea1b68c7defe49dd7b
+-- view writ.governance_jobs; owner writ_owner; source 1501bd8af40384e48c59bd2549927f7d094028af531918424951bc1b4ece4feb
 --   job_id uuid
 --   tenant_id text
 --   contract_id uuid
@@ -1800,9 +1921,16 @@ grant select on writ.governance_job_steps to writ_auditor;
 --   history jsonb
 grant select on writ.governance_jobs to dot_executor;
 grant select on writ.governance_jobs to workflow_admin;
+grant select on writ.governance_jobs to writ_admin;
+grant select on writ.governance_jobs to writ_applier;
 grant select on writ.governance_jobs to writ_auditor;
+grant select on writ.governance_jobs to writ_engine;
+grant select on writ.governance_jobs to writ_principal;
+grant select on writ.governance_jobs to writ_producer;
+grant select on writ.governance_jobs to writ_server;
+grant select on writ.governance_jobs to writ_worker;
 
--- view writ.governance_signals; owner writ_owner; source 866d602b980ec8855c25664fe8c7cdf9efddc230f62620e062a61e629021a1cf
+-- view writ.governance_signals; owner writ_owner; source ebdf80a795776cb71ab35fb687a1728911ab1f29a7533a09caf50cbfca75095f
 --   id uuid
 --   tenant_id text
 --   signal_type text
@@ -1818,9 +1946,16 @@ grant select on writ.governance_jobs to writ_auditor;
 --   stands boolean
 grant select on writ.governance_signals to dot_executor;
 grant select on writ.governance_signals to workflow_admin;
+grant select on writ.governance_signals to writ_admin;
+grant select on writ.governance_signals to writ_applier;
 grant select on writ.governance_signals to writ_auditor;
+grant select on writ.governance_signals to writ_engine;
+grant select on writ.governance_signals to writ_principal;
+grant select on writ.governance_signals to writ_producer;
+grant select on writ.governance_signals to writ_server;
+grant select on writ.governance_signals to writ_worker;
 
--- view writ.governor; owner writ_owner; source 319fef3e5500f663aca4116521fedc6141a7119b5e833af28128275da122c4e9
+-- view writ.governor; owner writ_owner; source dc912c71922ff599d954621a458c07a4979a191bf7ec4ee1f8b8aff06449a8d0
 --   governor_id uuid
 --   tenant_id text
 --   sku_id text
@@ -1853,9 +1988,16 @@ grant select on writ.governance_signals to writ_auditor;
 --   mail_since timestamp with time zone
 grant select on writ.governor to dot_executor;
 grant select on writ.governor to workflow_admin;
+grant select on writ.governor to writ_admin;
+grant select on writ.governor to writ_applier;
 grant select on writ.governor to writ_auditor;
+grant select on writ.governor to writ_engine;
+grant select on writ.governor to writ_principal;
+grant select on writ.governor to writ_producer;
+grant select on writ.governor to writ_server;
+grant select on writ.governor to writ_worker;
 
--- view writ.governor_event; owner writ_owner; source 4d4db90aaf6ad648549403c60dd49a39b6ddc1c08ea97b05620413fee93cde3d
+-- view writ.governor_event; owner writ_owner; source a0a8f64b234505f72621ae328529de55bdae0b5149a52212267c8c20eb59f133
 --   tenant_id text
 --   sku_id text
 --   governor_id uuid
@@ -1871,9 +2013,15 @@ grant select on writ.governor to writ_auditor;
 --   added jsonb
 grant select on writ.governor_event to dot_executor;
 grant select on writ.governor_event to workflow_admin;
+grant select on writ.governor_event to writ_admin;
+grant select on writ.governor_event to writ_applier;
 grant select on writ.governor_event to writ_auditor;
+grant select on writ.governor_event to writ_engine;
+grant select on writ.governor_event to writ_producer;
+grant select on writ.governor_event to writ_server;
+grant select on writ.governor_event to writ_worker;
 
--- view writ.governor_outage; owner writ_owner; source 84bd39fb58dd61784e6d802d6d56ae322174eeb49329f8f4f382db44f1465dd5
+-- view writ.governor_outage; owner writ_owner; source 9e7178db9abe20f12d2532247b11b5821aab4223c9b47e036fa8238fd114efb0
 --   host text
 --   at timestamp with time zone
 --   spool_seq bigint
@@ -1882,9 +2030,11 @@ grant select on writ.governor_event to writ_auditor;
 --   signal_id text
 --   merged_at timestamp with time zone
 grant select on writ.governor_outage to workflow_admin;
+grant select on writ.governor_outage to writ_admin;
 grant select on writ.governor_outage to writ_auditor;
+grant select on writ.governor_outage to writ_server;
 
--- view writ.governor_policy; owner writ_owner; source 417bd3e2f932dfef84a0309e6b3a7a47426c7eb97a07829072694e62104bdf2a
+-- view writ.governor_policy; owner writ_owner; source 37141e7c97b633207877dcb9490d9490cee9ff32b3e9c9d2366d8e8a54b1ef90
 --   tenant_id text
 --   sku_id text
 --   governor_id uuid
@@ -1897,9 +2047,16 @@ grant select on writ.governor_outage to writ_auditor;
 --   published_at timestamp with time zone
 grant select on writ.governor_policy to dot_executor;
 grant select on writ.governor_policy to workflow_admin;
+grant select on writ.governor_policy to writ_admin;
+grant select on writ.governor_policy to writ_applier;
 grant select on writ.governor_policy to writ_auditor;
+grant select on writ.governor_policy to writ_engine;
+grant select on writ.governor_policy to writ_principal;
+grant select on writ.governor_policy to writ_producer;
+grant select on writ.governor_policy to writ_server;
+grant select on writ.governor_policy to writ_worker;
 
--- view writ.incident; owner writ_owner; source 24e9481f459d4b3f8112399d03eb175de2e348f8690019c3cf5ae1c290fcfc2c
+-- view writ.incident; owner writ_owner; source c726c1ef192b5005d9d905fed55017c643f473bde89a5a66f32b3029b606229c
 --   incident_id uuid
 --   tenant_id text
 --   capability text
@@ -1913,9 +2070,16 @@ grant select on writ.governor_policy to writ_auditor;
 --   resolution text
 grant select on writ.incident to dot_executor;
 grant select on writ.incident to workflow_admin;
+grant select on writ.incident to writ_admin;
+grant select on writ.incident to writ_applier;
 grant select on writ.incident to writ_auditor;
+grant select on writ.incident to writ_engine;
+grant select on writ.incident to writ_principal;
+grant select on writ.incident to writ_producer;
+grant select on writ.incident to writ_server;
+grant select on writ.incident to writ_worker;
 
--- view writ.job_execution; owner writ_owner; source 4914e6f6d2fcbecc8e7f6a12fac5e84c96a65202c015a3d17a4549d32b5cf071
+-- view writ.job_execution; owner writ_owner; source 3689c6490384605a534f9cdcf568eb40a38e07cd66c48b77cceed391707b4bf8
 --   exec_id text
 --   job_id uuid
 --   execution_no integer
@@ -1934,9 +2098,15 @@ grant select on writ.incident to writ_auditor;
 --   error_message text
 grant select on writ.job_execution to dot_executor;
 grant select on writ.job_execution to workflow_admin;
+grant select on writ.job_execution to writ_admin;
+grant select on writ.job_execution to writ_applier;
 grant select on writ.job_execution to writ_auditor;
+grant select on writ.job_execution to writ_engine;
+grant select on writ.job_execution to writ_producer;
+grant select on writ.job_execution to writ_server;
+grant select on writ.job_execution to writ_worker;
 
--- view writ.job_kind; owner writ_owner; source fa9a620461511512994d23723b6fe0ef42a8154d4ce1732b20ef03f2961dbabd
+-- view writ.job_kind; owner writ_owner; source dbac1f6aa056731ae0a7c2ebe9e8a522002482ab8e5259d64a8f8fddaa7859a1
 --   job_kind text
 --   event_domain text
 --   executor text
@@ -1952,9 +2122,15 @@ grant select on writ.job_execution to writ_auditor;
 --   limit_burst double precision
 grant select on writ.job_kind to dot_executor;
 grant select on writ.job_kind to workflow_admin;
+grant select on writ.job_kind to writ_admin;
+grant select on writ.job_kind to writ_applier;
 grant select on writ.job_kind to writ_auditor;
+grant select on writ.job_kind to writ_engine;
+grant select on writ.job_kind to writ_producer;
+grant select on writ.job_kind to writ_server;
+grant select on writ.job_kind to writ_worker;
 
--- view writ.job_queue; owner writ_owner; source 37e036c6e16d1597893d6e95515ed0d09088ba8ea4ea9df5706c4096c943423c
+-- view writ.job_queue; owner writ_owner; source bbef40c965e0c86807c7d2223b1ab675382589e8c8546651e8c6a9032092b127
 --   job_id uuid
 --   tenant_id text
 --   job_kind text
@@ -1994,9 +2170,15 @@ grant select on writ.job_kind to writ_auditor;
 --   traceparent text
 grant select on writ.job_queue to dot_executor;
 grant select on writ.job_queue to workflow_admin;
+grant select on writ.job_queue to writ_admin;
+grant select on writ.job_queue to writ_applier;
 grant select on writ.job_queue to writ_auditor;
+grant select on writ.job_queue to writ_engine;
+grant select on writ.job_queue to writ_producer;
+grant select on writ.job_queue to writ_server;
+grant select on writ.job_queue to writ_worker;
 
--- view writ.job_subscription; owner writ_owner; source 5cb52ac49222fb185705c5269109e1106c0dd03728ec9e557dd18c502c8bb7f4
+-- view writ.job_subscription; owner writ_owner; source ac1567feeafade0bae9a79512a25d6a06b3148f53beb2022d8d334c69a0d9f19
 --   executor_id text
 --   job_kind text
 --   event_domain text
@@ -2005,9 +2187,15 @@ grant select on writ.job_queue to writ_auditor;
 --   put_at timestamp with time zone
 grant select on writ.job_subscription to dot_executor;
 grant select on writ.job_subscription to workflow_admin;
+grant select on writ.job_subscription to writ_admin;
+grant select on writ.job_subscription to writ_applier;
 grant select on writ.job_subscription to writ_auditor;
+grant select on writ.job_subscription to writ_engine;
+grant select on writ.job_subscription to writ_producer;
+grant select on writ.job_subscription to writ_server;
+grant select on writ.job_subscription to writ_worker;
 
--- view writ.job_workflow; owner writ_owner; source 2a4acccec956571cde28c3b4a449e583274b6b1dc7611c0e3b2514871b81b993
+-- view writ.job_workflow; owner writ_owner; source f6438a5414014ac55023f81f963d225191e76a98bf50fac26fbe4de12792b61a
 --   workflow_id uuid
 --   tenant_id text
 --   workflow_kind text
@@ -2025,9 +2213,15 @@ grant select on writ.job_subscription to writ_auditor;
 --   cancelled bigint
 grant select on writ.job_workflow to dot_executor;
 grant select on writ.job_workflow to workflow_admin;
+grant select on writ.job_workflow to writ_admin;
+grant select on writ.job_workflow to writ_applier;
 grant select on writ.job_workflow to writ_auditor;
+grant select on writ.job_workflow to writ_engine;
+grant select on writ.job_workflow to writ_producer;
+grant select on writ.job_workflow to writ_server;
+grant select on writ.job_workflow to writ_worker;
 
--- view writ.ledger_checkpoint; owner writ_owner; source 93b2724997f11bb391f26623630f24a99c320dc46004fa01df49ad45fabf5cc5
+-- view writ.ledger_checkpoint; owner writ_owner; source 883d429cd75f55868ebdcbc7138d4fe741e23f257aa6ba1550eb2b26e9c0c833
 --   checkpoint_no bigint
 --   log_id text
 --   epoch integer
@@ -2036,9 +2230,12 @@ grant select on writ.job_workflow to writ_auditor;
 --   note text
 --   at timestamp with time zone
 grant select on writ.ledger_checkpoint to workflow_admin;
+grant select on writ.ledger_checkpoint to writ_admin;
 grant select on writ.ledger_checkpoint to writ_auditor;
+grant select on writ.ledger_checkpoint to writ_server;
+grant select on writ.ledger_checkpoint to writ_signer;
 
--- view writ.ledger_entry; owner writ_owner; source 59bc92d584dcf38c22d121fcc5325bb59112db33bf61535f128d4bbbd3b3aa91
+-- view writ.ledger_entry; owner writ_owner; source 8974bb09cbc366a098326dde8a37112b80d83cca72184a52a9bc178825d62979
 --   log_id text
 --   leaf_index bigint
 --   leaf_hash bytea
@@ -2048,40 +2245,55 @@ grant select on writ.ledger_checkpoint to writ_auditor;
 --   at timestamp with time zone
 --   entry text
 grant select on writ.ledger_entry to workflow_admin;
+grant select on writ.ledger_entry to writ_admin;
 grant select on writ.ledger_entry to writ_auditor;
+grant select on writ.ledger_entry to writ_server;
+grant select on writ.ledger_entry to writ_signer;
 
--- view writ.ledger_entry_hash; owner writ_owner; source f9922c7b31580d5d6cc0aa49fc32edc017ac28d8b124a9646334d8971c20d414
+-- view writ.ledger_entry_hash; owner writ_owner; source 75e64945379d34e35191a4456aa19a6e8d91d6bf94d19c6b4caa85168a4b9513
 --   log_id text
 --   leaf_index bigint
 --   leaf_hash bytea
 grant select on writ.ledger_entry_hash to workflow_admin;
+grant select on writ.ledger_entry_hash to writ_admin;
 grant select on writ.ledger_entry_hash to writ_auditor;
+grant select on writ.ledger_entry_hash to writ_server;
+grant select on writ.ledger_entry_hash to writ_signer;
 
--- view writ.ledger_key; owner writ_owner; source 2feff582dbacf8962bde77d55f18b5c7342a80173367c7fc3a18427f9acc3a95
+-- view writ.ledger_key; owner writ_owner; source 7431751172ba2e1ac022becd73b41bf16e80027592b2310c968b131c94c08b4f
 --   key_no bigint
 --   key text
 --   added_at timestamp with time zone
 grant select on writ.ledger_key to workflow_admin;
+grant select on writ.ledger_key to writ_admin;
 grant select on writ.ledger_key to writ_auditor;
+grant select on writ.ledger_key to writ_server;
+grant select on writ.ledger_key to writ_signer;
 
--- view writ.ledger_log; owner writ_owner; source e9eec881d1848820d11ab92d8df6733043d801699544b36c42b8ac1e77d14568
+-- view writ.ledger_log; owner writ_owner; source f479350cd02fc9cbedd3969f7f7dcfadbe0394f57a6d9c87e64470c4d274f4fd
 --   log_id text
 --   epoch integer
 --   size bigint
 --   root text
 --   grown_at timestamp with time zone
 grant select on writ.ledger_log to workflow_admin;
+grant select on writ.ledger_log to writ_admin;
 grant select on writ.ledger_log to writ_auditor;
+grant select on writ.ledger_log to writ_server;
+grant select on writ.ledger_log to writ_signer;
 
--- view writ.ledger_node; owner writ_owner; source 0b18389b066886807a42794fc88b34b4d292b69dad83a8a8b2450a8b412f3209
+-- view writ.ledger_node; owner writ_owner; source c80d74bb93bcaca9cb1f3050a441c6938c44f908d841a69faf4a65235a27cbe4
 --   log_id text
 --   level smallint
 --   node_index bigint
 --   hash bytea
 grant select on writ.ledger_node to workflow_admin;
+grant select on writ.ledger_node to writ_admin;
 grant select on writ.ledger_node to writ_auditor;
+grant select on writ.ledger_node to writ_server;
+grant select on writ.ledger_node to writ_signer;
 
--- view writ.plan; owner writ_owner; source de5140cef74089802f0072ea289da9119af1b829433aeabcc2a89a8769b1a9cf
+-- view writ.plan; owner writ_owner; source 445e1de349b489f15db71158652396ed8fa51f4be0000b8d917b6f31b4ef40d3
 --   plan_id text
 --   plan_version text
 --   sha256 text
@@ -2091,9 +2303,15 @@ grant select on writ.ledger_node to writ_auditor;
 --   registered_at timestamp with time zone
 grant select on writ.plan to dot_executor;
 grant select on writ.plan to workflow_admin;
+grant select on writ.plan to writ_admin;
+grant select on writ.plan to writ_applier;
 grant select on writ.plan to writ_auditor;
+grant select on writ.plan to writ_engine;
+grant select on writ.plan to writ_producer;
+grant select on writ.plan to writ_server;
+grant select on writ.plan to writ_worker;
 
--- view writ.principal; owner writ_owner; source 1d44fc0811dae6841fc817beaf4e1a6bd9d867cb41bf8372fadd586115739033
+-- view writ.principal; owner writ_owner; source ed1ad57ee6448ad6167c3faad31da80dee169714a5c10eb297a28a47594f4719
 --   principal_id text
 --   tenant_id text
 --   kind text
@@ -2106,9 +2324,16 @@ grant select on writ.plan to writ_auditor;
 --   permissions text[]
 grant select on writ.principal to dot_executor;
 grant select on writ.principal to workflow_admin;
+grant select on writ.principal to writ_admin;
+grant select on writ.principal to writ_applier;
 grant select on writ.principal to writ_auditor;
+grant select on writ.principal to writ_engine;
+grant select on writ.principal to writ_principal;
+grant select on writ.principal to writ_producer;
+grant select on writ.principal to writ_server;
+grant select on writ.principal to writ_worker;
 
--- view writ.probe; owner writ_owner; source 363b29d02d90b6072e123f4d674976be02694addb6ecbc5690e48b9a29d4f05c
+-- view writ.probe; owner writ_owner; source dfd0d5ae7c05a1587a9232a499e79caf9b34e79576eb516aba0128741d88576c
 --   tenant_id text
 --   name text
 --   capability text
@@ -2124,9 +2349,16 @@ grant select on writ.principal to writ_auditor;
 --   put_at timestamp with time zone
 grant select on writ.probe to dot_executor;
 grant select on writ.probe to workflow_admin;
+grant select on writ.probe to writ_admin;
+grant select on writ.probe to writ_applier;
 grant select on writ.probe to writ_auditor;
+grant select on writ.probe to writ_engine;
+grant select on writ.probe to writ_principal;
+grant select on writ.probe to writ_producer;
+grant select on writ.probe to writ_server;
+grant select on writ.probe to writ_worker;
 
--- view writ.receipt; owner writ_owner; source 7df72ad0742c1005cccaaf453b37413dfedce9cbf7fc11931f628e0a0e043d8a
+-- view writ.receipt; owner writ_owner; source 336af16d227923f926a73f0bceb6142be8cd219646754b971593e01f559d9c3b
 --   receipt_id uuid
 --   log_id text
 --   stream text
@@ -2136,9 +2368,12 @@ grant select on writ.probe to writ_auditor;
 --   entry text
 --   leaf_index bigint
 grant select on writ.receipt to workflow_admin;
+grant select on writ.receipt to writ_admin;
 grant select on writ.receipt to writ_auditor;
+grant select on writ.receipt to writ_server;
+grant select on writ.receipt to writ_signer;
 
--- view writ.run; owner writ_owner; source 31cbcf6bfe9009aa6fdbc7555a2d2747cd16da3031148a667183f38236de2b2c
+-- view writ.run; owner writ_owner; source 1881cbfcb3408400839f09c834f2f9fad0263bc6fa71f5e1ba57368b2d964c7a
 --   run_id uuid
 --   tenant_id text
 --   project_id text
@@ -2160,9 +2395,15 @@ grant select on writ.receipt to writ_auditor;
 --   traceparent text
 grant select on writ.run to dot_executor;
 grant select on writ.run to workflow_admin;
+grant select on writ.run to writ_admin;
+grant select on writ.run to writ_applier;
 grant select on writ.run to writ_auditor;
+grant select on writ.run to writ_engine;
+grant select on writ.run to writ_producer;
+grant select on writ.run to writ_server;
+grant select on writ.run to writ_worker;
 
--- view writ.run_events; owner writ_owner; source 39b84bf8a9b6ff73b793f044ca12a1f1bb472960132f8e2a439c3a37e0967e71
+-- view writ.run_events; owner writ_owner; source 580a15acdc2ea0a8068d912bdd0da50219e5fe1808e5eedb1bd40e7d2926a5dc
 --   run_id uuid
 --   run_seq integer
 --   event_id uuid
@@ -2181,9 +2422,15 @@ grant select on writ.run to writ_auditor;
 --   tenant_id text
 grant select on writ.run_events to dot_executor;
 grant select on writ.run_events to workflow_admin;
+grant select on writ.run_events to writ_admin;
+grant select on writ.run_events to writ_applier;
 grant select on writ.run_events to writ_auditor;
+grant select on writ.run_events to writ_engine;
+grant select on writ.run_events to writ_producer;
+grant select on writ.run_events to writ_server;
+grant select on writ.run_events to writ_worker;
 
--- view writ.run_snapshots; owner writ_owner; source e12d0860bc39a3f41681d15f6892ee6ab561f1adb42b3a4b5489514e9fc27ee7
+-- view writ.run_snapshots; owner writ_owner; source 7b66a905cd5c6d8f0e9a9f83c538273f2892abba241393bcb4900c8bc5772b15
 --   run_id uuid
 --   tenant_id text
 --   last_event_seq integer
@@ -2194,9 +2441,15 @@ grant select on writ.run_events to writ_auditor;
 --   updated_at timestamp with time zone
 grant select on writ.run_snapshots to dot_executor;
 grant select on writ.run_snapshots to workflow_admin;
+grant select on writ.run_snapshots to writ_admin;
+grant select on writ.run_snapshots to writ_applier;
 grant select on writ.run_snapshots to writ_auditor;
+grant select on writ.run_snapshots to writ_engine;
+grant select on writ.run_snapshots to writ_producer;
+grant select on writ.run_snapshots to writ_server;
+grant select on writ.run_snapshots to writ_worker;
 
--- view writ.schedule; owner writ_owner; source 995e00faed8e14b08e40a2d446e7977a540d07c131e327a7796d405057b070ed
+-- view writ.schedule; owner writ_owner; source 77f523c87be223ba39f3a37886c076fb6838b5a281d1acaef2293c0302d6df6b
 --   tenant_id text
 --   schedule text
 --   cron text
@@ -2216,9 +2469,15 @@ grant select on writ.run_snapshots to writ_auditor;
 --   updated_by text
 grant select on writ.schedule to dot_executor;
 grant select on writ.schedule to workflow_admin;
+grant select on writ.schedule to writ_admin;
+grant select on writ.schedule to writ_applier;
 grant select on writ.schedule to writ_auditor;
+grant select on writ.schedule to writ_engine;
+grant select on writ.schedule to writ_producer;
+grant select on writ.schedule to writ_server;
+grant select on writ.schedule to writ_worker;
 
--- view writ.schedule_tick; owner writ_owner; source 6f5dc6d28432eef1f3ee8d832fd0c2c73e163609e2317500d49812428d08c4bf
+-- view writ.schedule_tick; owner writ_owner; source beb524fc2e9c5a7762091d1e359a42251a5eee3f9a1d2606a52b9f5450d1eb6d
 --   tenant_id text
 --   schedule text
 --   tick timestamp with time zone
@@ -2227,9 +2486,15 @@ grant select on writ.schedule to writ_auditor;
 --   fired_by text
 grant select on writ.schedule_tick to dot_executor;
 grant select on writ.schedule_tick to workflow_admin;
+grant select on writ.schedule_tick to writ_admin;
+grant select on writ.schedule_tick to writ_applier;
 grant select on writ.schedule_tick to writ_auditor;
+grant select on writ.schedule_tick to writ_engine;
+grant select on writ.schedule_tick to writ_producer;
+grant select on writ.schedule_tick to writ_server;
+grant select on writ.schedule_tick to writ_worker;
 
--- view writ.system_contracts; owner writ_owner; source 7c4d8662e6aedcb0e98b463c2ac4212cfc20bdb173864e2a3e9881d1ac6d016a
+-- view writ.system_contracts; owner writ_owner; source ee9ae7ccca6ddfb146d42517f28e57e85e60b1529d0fbc0b6021ee13efb5ce3c
 --   contract_id uuid
 --   tenant_id text
 --   version integer
@@ -2273,18 +2538,31 @@ grant select on writ.schedule_tick to writ_auditor;
 --   transition_history jsonb
 grant select on writ.system_contracts to dot_executor;
 grant select on writ.system_contracts to workflow_admin;
+grant select on writ.system_contracts to writ_admin;
+grant select on writ.system_contracts to writ_applier;
 grant select on writ.system_contracts to writ_auditor;
+grant select on writ.system_contracts to writ_engine;
+grant select on writ.system_contracts to writ_principal;
+grant select on writ.system_contracts to writ_producer;
+grant select on writ.system_contracts to writ_server;
+grant select on writ.system_contracts to writ_worker;
 
--- view writ.tenant_weight; owner writ_owner; source 400e6015a98100fe6e6da2b228fd4f68bda7748d33e86c7015b0ebbf2566f8d2
+-- view writ.tenant_weight; owner writ_owner; source 874a82a486631a9cda8c720d091297b3af779479d4a925e5ecd280a8d2e8c6f9
 --   tenant_id text
 --   weight double precision
 --   set_by text
 --   set_at timestamp with time zone
 grant select on writ.tenant_weight to dot_executor;
 grant select on writ.tenant_weight to workflow_admin;
+grant select on writ.tenant_weight to writ_admin;
+grant select on writ.tenant_weight to writ_applier;
 grant select on writ.tenant_weight to writ_auditor;
+grant select on writ.tenant_weight to writ_engine;
+grant select on writ.tenant_weight to writ_producer;
+grant select on writ.tenant_weight to writ_server;
+grant select on writ.tenant_weight to writ_worker;
 
--- view writ.undelivered; owner writ_owner; source dbbac94da91037bf54f198f31f93c66f5b2b8f8e846a4708d09ab2fc14e5d16d
+-- view writ.undelivered; owner writ_owner; source 6cd120a30d77f865c5e6d4dbf6e9cf2b920de59d23f2a0762d58f40b68306f4d
 --   destination text
 --   event_id uuid
 --   stream uuid
@@ -2297,16 +2575,28 @@ grant select on writ.tenant_weight to writ_auditor;
 --   tenant_id text
 grant select on writ.undelivered to dot_executor;
 grant select on writ.undelivered to workflow_admin;
+grant select on writ.undelivered to writ_admin;
+grant select on writ.undelivered to writ_applier;
 grant select on writ.undelivered to writ_auditor;
+grant select on writ.undelivered to writ_engine;
+grant select on writ.undelivered to writ_producer;
+grant select on writ.undelivered to writ_server;
+grant select on writ.undelivered to writ_worker;
 
--- view writ.v_job_queue_backlog; owner writ_owner; source 60c0dbd7790f28841894c63471d65cd2999890f48e9cac84b2d7dac16d5ac018
+-- view writ.v_job_queue_backlog; owner writ_owner; source 964786aeb25ce4bcbf26dd8d63f66fd0522779ed3b2258250baebf3979352aa5
 --   job_kind text
 --   backlog bigint
 grant select on writ.v_job_queue_backlog to dot_executor;
 grant select on writ.v_job_queue_backlog to workflow_admin;
+grant select on writ.v_job_queue_backlog to writ_admin;
+grant select on writ.v_job_queue_backlog to writ_applier;
 grant select on writ.v_job_queue_backlog to writ_auditor;
+grant select on writ.v_job_queue_backlog to writ_engine;
+grant select on writ.v_job_queue_backlog to writ_producer;
+grant select on writ.v_job_queue_backlog to writ_server;
+grant select on writ.v_job_queue_backlog to writ_worker;
 
--- view writ.v_job_queue_dead_letter_open; owner writ_owner; source df952d12a504e4ce5b1ec40f6ac0123797b1fc6b56fe624851c66bb72bafeb97
+-- view writ.v_job_queue_dead_letter_open; owner writ_owner; source 96e7d61532157f7e7c9fd768cc0852300910e1db3c79c41a4ba8cb1363a713ce
 --   job_id uuid
 --   tenant_id text
 --   job_kind text
@@ -2346,16 +2636,28 @@ grant select on writ.v_job_queue_backlog to writ_auditor;
 --   traceparent text
 grant select on writ.v_job_queue_dead_letter_open to dot_executor;
 grant select on writ.v_job_queue_dead_letter_open to workflow_admin;
+grant select on writ.v_job_queue_dead_letter_open to writ_admin;
+grant select on writ.v_job_queue_dead_letter_open to writ_applier;
 grant select on writ.v_job_queue_dead_letter_open to writ_auditor;
+grant select on writ.v_job_queue_dead_letter_open to writ_engine;
+grant select on writ.v_job_queue_dead_letter_open to writ_producer;
+grant select on writ.v_job_queue_dead_letter_open to writ_server;
+grant select on writ.v_job_queue_dead_letter_open to writ_worker;
 
--- view writ.v_job_queue_in_progress; owner writ_owner; source 98edf819f310518bd98179ac8d221fd178b5a1ebf2aa9629d67a3536832b00cd
+-- view writ.v_job_queue_in_progress; owner writ_owner; source 2cefe68e565fc2600327529c6abcdaa3c0f293ea53bfcf6d51ba0d48f06cae39
 --   job_kind text
 --   in_progress bigint
 grant select on writ.v_job_queue_in_progress to dot_executor;
 grant select on writ.v_job_queue_in_progress to workflow_admin;
+grant select on writ.v_job_queue_in_progress to writ_admin;
+grant select on writ.v_job_queue_in_progress to writ_applier;
 grant select on writ.v_job_queue_in_progress to writ_auditor;
+grant select on writ.v_job_queue_in_progress to writ_engine;
+grant select on writ.v_job_queue_in_progress to writ_producer;
+grant select on writ.v_job_queue_in_progress to writ_server;
+grant select on writ.v_job_queue_in_progress to writ_worker;
 
--- view writ.v_job_state; owner writ_owner; source 5578977091b65e31ab19f75ae5fd1fe7566cec5fea109c1134c1ba30e83a8327
+-- view writ.v_job_state; owner writ_owner; source 262765af24613ab54718207df54a16a4c2b32da6764112466f329297cbaf4f56
 --   job_id uuid
 --   tenant_id text
 --   state text
@@ -2364,9 +2666,15 @@ grant select on writ.v_job_queue_in_progress to writ_auditor;
 --   updated_at timestamp with time zone
 grant select on writ.v_job_state to dot_executor;
 grant select on writ.v_job_state to workflow_admin;
+grant select on writ.v_job_state to writ_admin;
+grant select on writ.v_job_state to writ_applier;
 grant select on writ.v_job_state to writ_auditor;
+grant select on writ.v_job_state to writ_engine;
+grant select on writ.v_job_state to writ_producer;
+grant select on writ.v_job_state to writ_server;
+grant select on writ.v_job_state to writ_worker;
 
--- view writ.v_queue_flow; owner writ_owner; source 7ad43a0eaf076dd3a807748d10d36aebace70ace8d5b342e7249d8c4c90fe20a
+-- view writ.v_queue_flow; owner writ_owner; source 730e2fbf5006505d93d1431104e8f5254538fc92b7115d8928c63d1c575b4b76
 --   batch_id uuid
 --   xid xid8
 --   at timestamp with time zone
@@ -2375,9 +2683,15 @@ grant select on writ.v_job_state to writ_auditor;
 --   job_ids uuid[]
 grant select on writ.v_queue_flow to dot_executor;
 grant select on writ.v_queue_flow to workflow_admin;
+grant select on writ.v_queue_flow to writ_admin;
+grant select on writ.v_queue_flow to writ_applier;
 grant select on writ.v_queue_flow to writ_auditor;
+grant select on writ.v_queue_flow to writ_engine;
+grant select on writ.v_queue_flow to writ_producer;
+grant select on writ.v_queue_flow to writ_server;
+grant select on writ.v_queue_flow to writ_worker;
 
--- view writ.v_queue_heartbeat; owner writ_owner; source 0851230052a5d1c866520269087cc4cf025813a4843990cdf16405ca7ab27d8a
+-- view writ.v_queue_heartbeat; owner writ_owner; source cfb26c4cfd0a3b9552bf6b2f29ef04025864581ae81adcaa8524615003a4ee55
 --   executor_id text
 --   executor_kind text
 --   domain_scope text[]
@@ -2389,9 +2703,15 @@ grant select on writ.v_queue_flow to writ_auditor;
 --   freshness text
 grant select on writ.v_queue_heartbeat to dot_executor;
 grant select on writ.v_queue_heartbeat to workflow_admin;
+grant select on writ.v_queue_heartbeat to writ_admin;
+grant select on writ.v_queue_heartbeat to writ_applier;
 grant select on writ.v_queue_heartbeat to writ_auditor;
+grant select on writ.v_queue_heartbeat to writ_engine;
+grant select on writ.v_queue_heartbeat to writ_producer;
+grant select on writ.v_queue_heartbeat to writ_server;
+grant select on writ.v_queue_heartbeat to writ_worker;
 
--- view writ.v_queue_lease; owner writ_owner; source 914754863b204595b48a7f713868d950cabe753c4e6f81a168863132c1a6ad69
+-- view writ.v_queue_lease; owner writ_owner; source 18656796e845001f486c990ade4579deaf82d5ecdbfddefaefd7a4978e9d47ea
 --   lease_name text
 --   holder text
 --   claimed_at timestamp with time zone
@@ -2401,29 +2721,42 @@ grant select on writ.v_queue_heartbeat to writ_auditor;
 --   started_upto integer
 grant select on writ.v_queue_lease to dot_executor;
 grant select on writ.v_queue_lease to workflow_admin;
+grant select on writ.v_queue_lease to writ_admin;
+grant select on writ.v_queue_lease to writ_applier;
 grant select on writ.v_queue_lease to writ_auditor;
+grant select on writ.v_queue_lease to writ_engine;
+grant select on writ.v_queue_lease to writ_producer;
+grant select on writ.v_queue_lease to writ_server;
+grant select on writ.v_queue_lease to writ_worker;
 
 -- function writ.fn_admission_put(p_tenant_id text, p_policy text, p_max_running integer, p_max_pending integer, p_delay_ms integer, p_actor text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body b797ff4bbc950a4c628fa9e247c8e848
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_admission_put(text,text,integer,integer,integer,text) to workflow_admin;
+grant execute on function writ.fn_admission_put(text,text,integer,integer,integer,text) to writ_admin;
 
 -- function writ.fn_alert_clear(p_alert_id uuid, p_reason text, p_actor text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 47c784a9916a405befe90c7fc3c7440e
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_alert_clear(uuid,text,text) to workflow_admin;
+grant execute on function writ.fn_alert_clear(uuid,text,text) to writ_admin;
+grant execute on function writ.fn_alert_clear(uuid,text,text) to writ_server;
 
 -- function writ.fn_audit_resolve(p_key text, p_job_id uuid, p_verdict text, p_reason text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 5b6cf72146d6fcc7d0afa99cadbdfbe5
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_audit_resolve(text,uuid,text,text) to dot_executor;
 grant execute on function writ.fn_audit_resolve(text,uuid,text,text) to workflow_admin;
+grant execute on function writ.fn_audit_resolve(text,uuid,text,text) to writ_principal;
+grant execute on function writ.fn_audit_resolve(text,uuid,text,text) to writ_server;
 
 -- function writ.fn_capability_put(p_key text, p_items jsonb, p_tenant_id text DEFAULT 'default'::text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 08a17958182e34b59699f4889b887186
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_capability_put(text,jsonb,text) to dot_executor;
 grant execute on function writ.fn_capability_put(text,jsonb,text) to workflow_admin;
+grant execute on function writ.fn_capability_put(text,jsonb,text) to writ_principal;
+grant execute on function writ.fn_capability_put(text,jsonb,text) to writ_server;
 
 -- function writ.fn_change_begin(p_job_id uuid, p_lease_token uuid, p_evidence jsonb, p_found jsonb, p_actor text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 139b6d1045a4ddc659a273461c3834c3
@@ -2431,6 +2764,7 @@ grant execute on function writ.fn_capability_put(text,jsonb,text) to workflow_ad
 --   set enable_seqscan=off
 grant execute on function writ.fn_change_begin(uuid,uuid,jsonb,jsonb,text) to dot_executor;
 grant execute on function writ.fn_change_begin(uuid,uuid,jsonb,jsonb,text) to workflow_admin;
+grant execute on function writ.fn_change_begin(uuid,uuid,jsonb,jsonb,text) to writ_applier;
 
 -- function writ.fn_changes_apply(p_items jsonb, p_actor text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body a7815be8413491c94a268c9d0fed4e9f
@@ -2441,34 +2775,42 @@ grant execute on function writ.fn_change_begin(uuid,uuid,jsonb,jsonb,text) to wo
 --   set plan_cache_mode=force_generic_plan
 grant execute on function writ.fn_changes_apply(jsonb,text) to dot_executor;
 grant execute on function writ.fn_changes_apply(jsonb,text) to workflow_admin;
+grant execute on function writ.fn_changes_apply(jsonb,text) to writ_applier;
 
 -- function writ.fn_consumer_dispatch(p_event_id uuid, p_actor text DEFAULT 'dispatch'::text, p_tenant_id text DEFAULT NULL::text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body b6a4b566f9936d0f05d82ae613ed8622
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_consumer_dispatch(uuid,text,text) to dot_executor;
 grant execute on function writ.fn_consumer_dispatch(uuid,text,text) to workflow_admin;
+grant execute on function writ.fn_consumer_dispatch(uuid,text,text) to writ_admin;
+grant execute on function writ.fn_consumer_dispatch(uuid,text,text) to writ_engine;
 
 -- function writ.fn_consumer_dispatch_many(p_limit integer DEFAULT 1000) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 5d44165082bce75b17f5a6eef833e0be
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_consumer_dispatch_many(integer) to dot_executor;
 grant execute on function writ.fn_consumer_dispatch_many(integer) to workflow_admin;
+grant execute on function writ.fn_consumer_dispatch_many(integer) to writ_engine;
 
 -- function writ.fn_consumer_register(p_consumer text, p_event_type text, p_job_kind text, p_options jsonb, p_actor text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 4de3428071bee1f6fa0cb7bc1e59c466
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_consumer_register(text,text,text,jsonb,text) to workflow_admin;
+grant execute on function writ.fn_consumer_register(text,text,text,jsonb,text) to writ_admin;
 
 -- function writ.fn_consumer_remove(p_consumer text, p_actor text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 95cfc0f9fee2718153bd052d35c72b8c
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_consumer_remove(text,text) to workflow_admin;
+grant execute on function writ.fn_consumer_remove(text,text) to writ_admin;
 
 -- function writ.fn_contract_preview(p_key text, p_contract_id uuid, p_read jsonb DEFAULT '{}'::jsonb) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body d914eb69a435334444b1e906cb560b4c
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_contract_preview(text,uuid,jsonb) to dot_executor;
 grant execute on function writ.fn_contract_preview(text,uuid,jsonb) to workflow_admin;
+grant execute on function writ.fn_contract_preview(text,uuid,jsonb) to writ_principal;
+grant execute on function writ.fn_contract_preview(text,uuid,jsonb) to writ_server;
 
 -- function writ.fn_contract_propose(p_key text, p_content text, p_about jsonb, p_tenant_id text DEFAULT 'default'::text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body fec4e69259c073382fa8bc3fe9f7c851
@@ -2477,12 +2819,16 @@ grant execute on function writ.fn_contract_preview(text,uuid,jsonb) to workflow_
 --   set plan_cache_mode=force_generic_plan
 grant execute on function writ.fn_contract_propose(text,text,jsonb,text) to dot_executor;
 grant execute on function writ.fn_contract_propose(text,text,jsonb,text) to workflow_admin;
+grant execute on function writ.fn_contract_propose(text,text,jsonb,text) to writ_principal;
+grant execute on function writ.fn_contract_propose(text,text,jsonb,text) to writ_server;
 
 -- function writ.fn_contract_review(p_key text, p_contract_id uuid, p_action text, p_reason text DEFAULT NULL::text, p_hash text DEFAULT NULL::text, p_signature text DEFAULT NULL::text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 60bddfc2ea37e4cae48392cf9e7c7c2e
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_contract_review(text,uuid,text,text,text,text) to dot_executor;
 grant execute on function writ.fn_contract_review(text,uuid,text,text,text,text) to workflow_admin;
+grant execute on function writ.fn_contract_review(text,uuid,text,text,text,text) to writ_principal;
+grant execute on function writ.fn_contract_review(text,uuid,text,text,text,text) to writ_server;
 
 -- function writ.fn_contracts_activate(p_key text, p_items jsonb) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 15c1d01595e6ab19babbfaa52f416352
@@ -2491,35 +2837,53 @@ grant execute on function writ.fn_contract_review(text,uuid,text,text,text,text)
 --   set plan_cache_mode=force_generic_plan
 grant execute on function writ.fn_contracts_activate(text,jsonb) to dot_executor;
 grant execute on function writ.fn_contracts_activate(text,jsonb) to workflow_admin;
+grant execute on function writ.fn_contracts_activate(text,jsonb) to writ_applier;
+grant execute on function writ.fn_contracts_activate(text,jsonb) to writ_principal;
+grant execute on function writ.fn_contracts_activate(text,jsonb) to writ_server;
 
 -- function writ.fn_destination_put(p_name text, p_bus text, p_types text[], p_tenant_id text, p_config jsonb, p_since timestamp with time zone, p_actor text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 44e693c9bfb70344f66f753a6e87f3b2
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_destination_put(text,text,text[],text,jsonb,timestamp with time zone,text) to workflow_admin;
+grant execute on function writ.fn_destination_put(text,text,text[],text,jsonb,timestamp with time zone,text) to writ_admin;
+grant execute on function writ.fn_destination_put(text,text,text[],text,jsonb,timestamp with time zone,text) to writ_server;
 
 -- function writ.fn_destination_set(p_name text, p_state text, p_note text, p_actor text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 16488c84f3055ee56245510f0d84e26d
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_destination_set(text,text,text,text) to workflow_admin;
+grant execute on function writ.fn_destination_set(text,text,text,text) to writ_admin;
+grant execute on function writ.fn_destination_set(text,text,text,text) to writ_server;
 
 -- function writ.fn_entitlement_put(p_key text, p_entitlement jsonb, p_tenant text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 1eeb00986f280474cfbb8fdbe273ef45
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_entitlement_put(text,jsonb,text) to dot_executor;
 grant execute on function writ.fn_entitlement_put(text,jsonb,text) to workflow_admin;
+grant execute on function writ.fn_entitlement_put(text,jsonb,text) to writ_principal;
+grant execute on function writ.fn_entitlement_put(text,jsonb,text) to writ_server;
 
 -- function writ.fn_flags(p_ask jsonb) returns jsonb
 --   plpgsql, stable, security definer; owner writ_owner; body 33955a72274d0e659f5eb0613ebf2d5e
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_flags(jsonb) to dot_executor;
 grant execute on function writ.fn_flags(jsonb) to workflow_admin;
+grant execute on function writ.fn_flags(jsonb) to writ_admin;
+grant execute on function writ.fn_flags(jsonb) to writ_applier;
 grant execute on function writ.fn_flags(jsonb) to writ_auditor;
+grant execute on function writ.fn_flags(jsonb) to writ_engine;
+grant execute on function writ.fn_flags(jsonb) to writ_principal;
+grant execute on function writ.fn_flags(jsonb) to writ_producer;
+grant execute on function writ.fn_flags(jsonb) to writ_server;
+grant execute on function writ.fn_flags(jsonb) to writ_worker;
 
 -- function writ.fn_freeze_put(p_key text, p_freeze jsonb, p_tenant_id text DEFAULT 'default'::text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 0c67cd62bf2a9af28af730ad6f50000a
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_freeze_put(text,jsonb,text) to dot_executor;
 grant execute on function writ.fn_freeze_put(text,jsonb,text) to workflow_admin;
+grant execute on function writ.fn_freeze_put(text,jsonb,text) to writ_principal;
+grant execute on function writ.fn_freeze_put(text,jsonb,text) to writ_server;
 
 -- function writ.fn_governance_audits(p_items jsonb, p_actor text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body b2d9b3ea2dadc7df8a9b8ceeac01268b
@@ -2528,37 +2892,53 @@ grant execute on function writ.fn_freeze_put(text,jsonb,text) to workflow_admin;
 --   set plan_cache_mode=force_generic_plan
 grant execute on function writ.fn_governance_audits(jsonb,text) to dot_executor;
 grant execute on function writ.fn_governance_audits(jsonb,text) to workflow_admin;
+grant execute on function writ.fn_governance_audits(jsonb,text) to writ_applier;
 
 -- function writ.fn_governance_cancel(p_key text, p_job_id uuid, p_reason text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 10eb9e6f0657f510d7160c0cd339ac20
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_governance_cancel(text,uuid,text) to dot_executor;
 grant execute on function writ.fn_governance_cancel(text,uuid,text) to workflow_admin;
+grant execute on function writ.fn_governance_cancel(text,uuid,text) to writ_principal;
+grant execute on function writ.fn_governance_cancel(text,uuid,text) to writ_server;
 
 -- function writ.fn_governance_ended(p_job_id uuid, p_actor text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 28257b85d6529723c11e861cd0f86236
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_governance_ended(uuid,text) to dot_executor;
 grant execute on function writ.fn_governance_ended(uuid,text) to workflow_admin;
+grant execute on function writ.fn_governance_ended(uuid,text) to writ_applier;
 
 -- function writ.fn_governance_policy(p_tenant_id text DEFAULT 'default'::text, p_version integer DEFAULT NULL::integer) returns jsonb
 --   sql, stable, security definer; owner writ_owner; body 483d4d7396f96966c1455231041c3cf7
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_governance_policy(text,integer) to dot_executor;
 grant execute on function writ.fn_governance_policy(text,integer) to workflow_admin;
+grant execute on function writ.fn_governance_policy(text,integer) to writ_admin;
+grant execute on function writ.fn_governance_policy(text,integer) to writ_applier;
 grant execute on function writ.fn_governance_policy(text,integer) to writ_auditor;
+grant execute on function writ.fn_governance_policy(text,integer) to writ_engine;
+grant execute on function writ.fn_governance_policy(text,integer) to writ_principal;
+grant execute on function writ.fn_governance_policy(text,integer) to writ_producer;
+grant execute on function writ.fn_governance_policy(text,integer) to writ_server;
+grant execute on function writ.fn_governance_policy(text,integer) to writ_worker;
 
 -- function writ.fn_governance_policy_publish(p_key text, p_document jsonb, p_tenant_id text DEFAULT 'default'::text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 5acd48d49f01e279cca92cb5581f216d
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_governance_policy_publish(text,jsonb,text) to dot_executor;
 grant execute on function writ.fn_governance_policy_publish(text,jsonb,text) to workflow_admin;
+grant execute on function writ.fn_governance_policy_publish(text,jsonb,text) to writ_principal;
+grant execute on function writ.fn_governance_policy_publish(text,jsonb,text) to writ_server;
 
 -- function writ.fn_governance_stop(p_key text, p_contract_ids uuid[], p_reason text, p_signal_id uuid, p_tenant_id text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 143525376a1a64640641222440e21cce
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_governance_stop(text,uuid[],text,uuid,text) to dot_executor;
 grant execute on function writ.fn_governance_stop(text,uuid[],text,uuid,text) to workflow_admin;
+grant execute on function writ.fn_governance_stop(text,uuid[],text,uuid,text) to writ_applier;
+grant execute on function writ.fn_governance_stop(text,uuid[],text,uuid,text) to writ_principal;
+grant execute on function writ.fn_governance_stop(text,uuid[],text,uuid,text) to writ_server;
 
 -- function writ.fn_governance_tick(p_actor text, p_limit integer DEFAULT 100) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 2d5cfa63fb2e6838cb1e14686ca6ab3f
@@ -2566,6 +2946,7 @@ grant execute on function writ.fn_governance_stop(text,uuid[],text,uuid,text) to
 --   set enable_seqscan=off
 grant execute on function writ.fn_governance_tick(text,integer) to dot_executor;
 grant execute on function writ.fn_governance_tick(text,integer) to workflow_admin;
+grant execute on function writ.fn_governance_tick(text,integer) to writ_engine;
 
 -- function writ.fn_governed_approvals(p_runs uuid[]) returns jsonb
 --   plpgsql, stable, security definer; owner writ_owner; body 3fc4d23024aaea9916ca0458d65ae887
@@ -2574,6 +2955,7 @@ grant execute on function writ.fn_governance_tick(text,integer) to workflow_admi
 --   set plan_cache_mode=force_generic_plan
 grant execute on function writ.fn_governed_approvals(uuid[]) to dot_executor;
 grant execute on function writ.fn_governed_approvals(uuid[]) to workflow_admin;
+grant execute on function writ.fn_governed_approvals(uuid[]) to writ_applier;
 
 -- function writ.fn_governed_read(p_jobs uuid[]) returns jsonb
 --   plpgsql, stable, security definer; owner writ_owner; body afbb92d95ab2a4b3adee76c4fe26f178
@@ -2582,18 +2964,23 @@ grant execute on function writ.fn_governed_approvals(uuid[]) to workflow_admin;
 --   set plan_cache_mode=force_generic_plan
 grant execute on function writ.fn_governed_read(uuid[]) to dot_executor;
 grant execute on function writ.fn_governed_read(uuid[]) to workflow_admin;
+grant execute on function writ.fn_governed_read(uuid[]) to writ_applier;
 
 -- function writ.fn_governor_ack(p_key text, p_tenant text, p_sku text, p_cause text, p_reason text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 8b1e18c02703871f022e8be9db9b0a75
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_governor_ack(text,text,text,text,text) to dot_executor;
 grant execute on function writ.fn_governor_ack(text,text,text,text,text) to workflow_admin;
+grant execute on function writ.fn_governor_ack(text,text,text,text,text) to writ_principal;
+grant execute on function writ.fn_governor_ack(text,text,text,text,text) to writ_server;
 
 -- function writ.fn_governor_act(p_key text, p_tenant text, p_sku text, p_id uuid, p_action_type text, p_parameters jsonb) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 3ca1e335ed2efa533e78e91e2e032eaf
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_governor_act(text,text,text,uuid,text,jsonb) to dot_executor;
 grant execute on function writ.fn_governor_act(text,text,text,uuid,text,jsonb) to workflow_admin;
+grant execute on function writ.fn_governor_act(text,text,text,uuid,text,jsonb) to writ_principal;
+grant execute on function writ.fn_governor_act(text,text,text,uuid,text,jsonb) to writ_server;
 
 -- function writ.fn_governor_check(p_tenants text[], p_recent boolean DEFAULT false) returns jsonb
 --   plpgsql, stable, security definer; owner writ_owner; body f308f407b31cc480f02dc14b4a5fa900
@@ -2601,6 +2988,7 @@ grant execute on function writ.fn_governor_act(text,text,text,uuid,text,jsonb) t
 --   set enable_seqscan=off
 grant execute on function writ.fn_governor_check(text[],boolean) to dot_executor;
 grant execute on function writ.fn_governor_check(text[],boolean) to workflow_admin;
+grant execute on function writ.fn_governor_check(text[],boolean) to writ_engine;
 
 -- function writ.fn_governor_crashed(p_governor_id uuid, p_rev bigint, p_error text, p_actor text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 074529e2ef46ca018baac93d8f21ecc7
@@ -2608,6 +2996,7 @@ grant execute on function writ.fn_governor_check(text[],boolean) to workflow_adm
 --   set enable_seqscan=off
 grant execute on function writ.fn_governor_crashed(uuid,bigint,text,text) to dot_executor;
 grant execute on function writ.fn_governor_crashed(uuid,bigint,text,text) to workflow_admin;
+grant execute on function writ.fn_governor_crashed(uuid,bigint,text,text) to writ_engine;
 
 -- function writ.fn_governor_events(p_governor_id uuid, p_after bigint, p_limit integer) returns TABLE(event_seq bigint, document text)
 --   plpgsql, stable, security definer; owner writ_owner; body c0491b8bae6c077119bb0b9927f16f81
@@ -2616,7 +3005,9 @@ grant execute on function writ.fn_governor_crashed(uuid,bigint,text,text) to wor
 --   set enable_hashjoin=off
 --   set enable_mergejoin=off
 grant execute on function writ.fn_governor_events(uuid,bigint,integer) to workflow_admin;
+grant execute on function writ.fn_governor_events(uuid,bigint,integer) to writ_admin;
 grant execute on function writ.fn_governor_events(uuid,bigint,integer) to writ_auditor;
+grant execute on function writ.fn_governor_events(uuid,bigint,integer) to writ_server;
 
 -- function writ.fn_governor_outage(p_host text, p_entries jsonb, p_from timestamp with time zone, p_to timestamp with time zone) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 3e01981a72cf25858b1caeca3c663b73
@@ -2624,37 +3015,53 @@ grant execute on function writ.fn_governor_events(uuid,bigint,integer) to writ_a
 --   set enable_seqscan=off
 grant execute on function writ.fn_governor_outage(text,jsonb,timestamp with time zone,timestamp with time zone) to dot_executor;
 grant execute on function writ.fn_governor_outage(text,jsonb,timestamp with time zone,timestamp with time zone) to workflow_admin;
+grant execute on function writ.fn_governor_outage(text,jsonb,timestamp with time zone,timestamp with time zone) to writ_engine;
 
 -- function writ.fn_governor_policy(p_governor_id uuid, p_version integer) returns jsonb
 --   plpgsql, stable, security definer; owner writ_owner; body bb2da576ca74d5c0deb94acdcce7a7fd
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_governor_policy(uuid,integer) to dot_executor;
 grant execute on function writ.fn_governor_policy(uuid,integer) to workflow_admin;
+grant execute on function writ.fn_governor_policy(uuid,integer) to writ_admin;
+grant execute on function writ.fn_governor_policy(uuid,integer) to writ_applier;
 grant execute on function writ.fn_governor_policy(uuid,integer) to writ_auditor;
+grant execute on function writ.fn_governor_policy(uuid,integer) to writ_engine;
+grant execute on function writ.fn_governor_policy(uuid,integer) to writ_principal;
+grant execute on function writ.fn_governor_policy(uuid,integer) to writ_producer;
+grant execute on function writ.fn_governor_policy(uuid,integer) to writ_server;
+grant execute on function writ.fn_governor_policy(uuid,integer) to writ_worker;
 
 -- function writ.fn_governor_policy_publish(p_key text, p_tenant text, p_sku text, p_policy_id text, p_document jsonb, p_hash text, p_shadow boolean) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body bcc21eb9578d610bd5411b1bcdb348db
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_governor_policy_publish(text,text,text,text,jsonb,text,boolean) to dot_executor;
 grant execute on function writ.fn_governor_policy_publish(text,text,text,text,jsonb,text,boolean) to workflow_admin;
+grant execute on function writ.fn_governor_policy_publish(text,text,text,text,jsonb,text,boolean) to writ_principal;
+grant execute on function writ.fn_governor_policy_publish(text,text,text,text,jsonb,text,boolean) to writ_server;
 
 -- function writ.fn_governor_put(p_tenant text, p_sku text, p_actor text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body af1a0f30e3a0c77d3bc10ab4a8c00bc9
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_governor_put(text,text,text) to dot_executor;
 grant execute on function writ.fn_governor_put(text,text,text) to workflow_admin;
+grant execute on function writ.fn_governor_put(text,text,text) to writ_admin;
+grant execute on function writ.fn_governor_put(text,text,text) to writ_engine;
+grant execute on function writ.fn_governor_put(text,text,text) to writ_producer;
+grant execute on function writ.fn_governor_put(text,text,text) to writ_server;
 
 -- function writ.fn_governor_report(p_governor_id uuid, p_job_id uuid, p_content jsonb, p_governance_job uuid DEFAULT NULL::uuid, p_stops boolean DEFAULT false) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 9e7cdf1d615128062dfc82f9af4ba782
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_governor_report(uuid,uuid,jsonb,uuid,boolean) to dot_executor;
 grant execute on function writ.fn_governor_report(uuid,uuid,jsonb,uuid,boolean) to workflow_admin;
+grant execute on function writ.fn_governor_report(uuid,uuid,jsonb,uuid,boolean) to writ_applier;
 
 -- function writ.fn_governor_tell(p_governors uuid[], p_content jsonb) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body dea7d9365abdfb967fb388d297e4d516
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_governor_tell(uuid[],jsonb) to dot_executor;
 grant execute on function writ.fn_governor_tell(uuid[],jsonb) to workflow_admin;
+grant execute on function writ.fn_governor_tell(uuid[],jsonb) to writ_engine;
 
 -- function writ.fn_governor_tick(p_actor text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 54fc8ee30cc6cf879f560d9ca45a7e9b
@@ -2662,6 +3069,7 @@ grant execute on function writ.fn_governor_tell(uuid[],jsonb) to workflow_admin;
 --   set enable_seqscan=off
 grant execute on function writ.fn_governor_tick(text) to dot_executor;
 grant execute on function writ.fn_governor_tick(text) to workflow_admin;
+grant execute on function writ.fn_governor_tick(text) to writ_engine;
 
 -- function writ.fn_governors_apply(p_turn jsonb, p_actor text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body a25d8ad43a9ce688cf60c2cb80c4e1e8
@@ -2672,6 +3080,7 @@ grant execute on function writ.fn_governor_tick(text) to workflow_admin;
 --   set enable_mergejoin=off
 grant execute on function writ.fn_governors_apply(jsonb,text) to dot_executor;
 grant execute on function writ.fn_governors_apply(jsonb,text) to workflow_admin;
+grant execute on function writ.fn_governors_apply(jsonb,text) to writ_engine;
 
 -- function writ.fn_governors_take(p_limit integer, p_mails integer, p_after timestamp with time zone DEFAULT '-infinity'::timestamp with time zone, p_ids uuid[] DEFAULT NULL::uuid[]) returns TABLE(id uuid, t text, s text, events bigint, receipts bigint, done bigint, last bigint, state text, hash text, due bigint, data text, waiting text, crashes integer, crash text, mails text, held text, taken_upto timestamp with time zone)
 --   plpgsql, volatile, security definer; owner writ_owner; body b5cb4633480f7e328f59b8abcbbab997
@@ -2682,37 +3091,53 @@ grant execute on function writ.fn_governors_apply(jsonb,text) to workflow_admin;
 --   set enable_mergejoin=off
 grant execute on function writ.fn_governors_take(integer,integer,timestamp with time zone,uuid[]) to dot_executor;
 grant execute on function writ.fn_governors_take(integer,integer,timestamp with time zone,uuid[]) to workflow_admin;
+grant execute on function writ.fn_governors_take(integer,integer,timestamp with time zone,uuid[]) to writ_engine;
 
 -- function writ.fn_health(p_tenant_id text DEFAULT 'default'::text) returns jsonb
 --   sql, stable, security definer; owner writ_owner; body b6a8f2f290612c58638d30cb0193a5d6
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_health(text) to dot_executor;
 grant execute on function writ.fn_health(text) to workflow_admin;
+grant execute on function writ.fn_health(text) to writ_admin;
+grant execute on function writ.fn_health(text) to writ_applier;
 grant execute on function writ.fn_health(text) to writ_auditor;
+grant execute on function writ.fn_health(text) to writ_engine;
+grant execute on function writ.fn_health(text) to writ_principal;
+grant execute on function writ.fn_health(text) to writ_producer;
+grant execute on function writ.fn_health(text) to writ_server;
+grant execute on function writ.fn_health(text) to writ_worker;
 
 -- function writ.fn_incident_put(p_key text, p_incident jsonb, p_tenant_id text DEFAULT 'default'::text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 85979bd070966b64a09518126852848a
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_incident_put(text,jsonb,text) to dot_executor;
 grant execute on function writ.fn_incident_put(text,jsonb,text) to workflow_admin;
+grant execute on function writ.fn_incident_put(text,jsonb,text) to writ_principal;
+grant execute on function writ.fn_incident_put(text,jsonb,text) to writ_server;
 
 -- function writ.fn_job_abort_many(p_lease_token uuid, p_positions integer[], p_abort_kinds text[], p_codes text[], p_messages text[], p_start_upto integer DEFAULT 0, p_actor text DEFAULT NULL::text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body d09a666dca4b1044593f192e0dd03a3a
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_abort_many(uuid,integer[],text[],text[],text[],integer,text) to dot_executor;
 grant execute on function writ.fn_job_abort_many(uuid,integer[],text[],text[],text[],integer,text) to workflow_admin;
+grant execute on function writ.fn_job_abort_many(uuid,integer[],text[],text[],text[],integer,text) to writ_applier;
+grant execute on function writ.fn_job_abort_many(uuid,integer[],text[],text[],text[],integer,text) to writ_worker;
 
 -- function writ.fn_job_cancel(p_job_id uuid, p_reason text, p_actor text, p_tenant_id text DEFAULT NULL::text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body b9f416fba8002baef4f14c00251c69d0
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 grant execute on function writ.fn_job_cancel(uuid,text,text,text) to workflow_admin;
+grant execute on function writ.fn_job_cancel(uuid,text,text,text) to writ_admin;
+grant execute on function writ.fn_job_cancel(uuid,text,text,text) to writ_server;
 
 -- function writ.fn_job_claim(p_kind text, p_executor text, p_lease_name text, p_lease_holder text, p_lease_ttl_seconds integer, p_limit integer DEFAULT 1) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 22f9a58520969e54aed19234f7b4ebeb
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_claim(text,text,text,text,integer,integer) to dot_executor;
 grant execute on function writ.fn_job_claim(text,text,text,text,integer,integer) to workflow_admin;
+grant execute on function writ.fn_job_claim(text,text,text,text,integer,integer) to writ_applier;
+grant execute on function writ.fn_job_claim(text,text,text,text,integer,integer) to writ_worker;
 
 -- function writ.fn_job_claim_many(p_kinds text[], p_executor text, p_lease_holder text, p_lease_ttl_seconds double precision DEFAULT NULL::double precision, p_limit integer DEFAULT 1, p_start integer DEFAULT 0, p_lease_name text DEFAULT NULL::text, p_durable boolean DEFAULT true, p_lease_token uuid DEFAULT NULL::uuid, p_alone boolean DEFAULT false, p_after text DEFAULT NULL::text) returns json
 --   plpgsql, volatile, security definer; owner writ_owner; body 92213276b3b02f274d411055cfdfce3d
@@ -2723,6 +3148,8 @@ grant execute on function writ.fn_job_claim(text,text,text,text,integer,integer)
 --   set plan_cache_mode=force_generic_plan
 grant execute on function writ.fn_job_claim_many(text[],text,text,double precision,integer,integer,text,boolean,uuid,boolean,text) to dot_executor;
 grant execute on function writ.fn_job_claim_many(text[],text,text,double precision,integer,integer,text,boolean,uuid,boolean,text) to workflow_admin;
+grant execute on function writ.fn_job_claim_many(text[],text,text,double precision,integer,integer,text,boolean,uuid,boolean,text) to writ_applier;
+grant execute on function writ.fn_job_claim_many(text[],text,text,double precision,integer,integer,text,boolean,uuid,boolean,text) to writ_worker;
 
 -- function writ.fn_job_cleanup_sweep(p_limit integer DEFAULT 10000, p_actor text DEFAULT 'sweep'::text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body f3346223614f293155f9101efde85d15
@@ -2730,7 +3157,10 @@ grant execute on function writ.fn_job_claim_many(text[],text,text,double precisi
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
 --   set enable_mergejoin=off
+grant execute on function writ.fn_job_cleanup_sweep(integer,text) to dot_executor;
 grant execute on function writ.fn_job_cleanup_sweep(integer,text) to workflow_admin;
+grant execute on function writ.fn_job_cleanup_sweep(integer,text) to writ_admin;
+grant execute on function writ.fn_job_cleanup_sweep(integer,text) to writ_engine;
 
 -- function writ.fn_job_commit(p_job_id uuid, p_lease_token uuid, p_actor text DEFAULT NULL::text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body f83c2380476a5006eb89f79898051ac9
@@ -2738,24 +3168,31 @@ grant execute on function writ.fn_job_cleanup_sweep(integer,text) to workflow_ad
 --   set enable_seqscan=off
 grant execute on function writ.fn_job_commit(uuid,uuid,text) to dot_executor;
 grant execute on function writ.fn_job_commit(uuid,uuid,text) to workflow_admin;
+grant execute on function writ.fn_job_commit(uuid,uuid,text) to writ_applier;
+grant execute on function writ.fn_job_commit(uuid,uuid,text) to writ_worker;
 
 -- function writ.fn_job_commit_status(p_job_id uuid, p_lease_token uuid, p_xid text DEFAULT NULL::text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 558f8aadd72dfaaca14abcbfd2628be6
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_commit_status(uuid,uuid,text) to dot_executor;
 grant execute on function writ.fn_job_commit_status(uuid,uuid,text) to workflow_admin;
-grant execute on function writ.fn_job_commit_status(uuid,uuid,text) to writ_auditor;
+grant execute on function writ.fn_job_commit_status(uuid,uuid,text) to writ_applier;
+grant execute on function writ.fn_job_commit_status(uuid,uuid,text) to writ_worker;
 
 -- function writ.fn_job_dead_letter_replay(p_job_id uuid, p_triage text, p_actor text, p_tenant_id text DEFAULT NULL::text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 2206cf93ac51fe923bfaaabc9e224421
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_dead_letter_replay(uuid,text,text,text) to workflow_admin;
+grant execute on function writ.fn_job_dead_letter_replay(uuid,text,text,text) to writ_admin;
+grant execute on function writ.fn_job_dead_letter_replay(uuid,text,text,text) to writ_server;
 
 -- function writ.fn_job_enqueue(p_kind text, p_idempotency_key text, p_executor text, p_source_ref text, p_target_ref text, p_payload_ref text, p_safe_payload jsonb, p_priority integer, p_process_after timestamp with time zone, p_deadline_at timestamp with time zone, p_correlation_id text, p_causation_event_id uuid, p_actor text, p_tenant_id text DEFAULT 'default'::text, p_input jsonb DEFAULT NULL::jsonb, p_max_attempts integer DEFAULT NULL::integer, p_parent_job_id uuid DEFAULT NULL::uuid, p_workflow_id uuid DEFAULT NULL::uuid) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 718a3e7648b34f794c0757dafb706cf9
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_enqueue(text,text,text,text,text,text,jsonb,integer,timestamp with time zone,timestamp with time zone,text,uuid,text,text,jsonb,integer,uuid,uuid) to dot_executor;
 grant execute on function writ.fn_job_enqueue(text,text,text,text,text,text,jsonb,integer,timestamp with time zone,timestamp with time zone,text,uuid,text,text,jsonb,integer,uuid,uuid) to workflow_admin;
+grant execute on function writ.fn_job_enqueue(text,text,text,text,text,text,jsonb,integer,timestamp with time zone,timestamp with time zone,text,uuid,text,text,jsonb,integer,uuid,uuid) to writ_producer;
+grant execute on function writ.fn_job_enqueue(text,text,text,text,text,text,jsonb,integer,timestamp with time zone,timestamp with time zone,text,uuid,text,text,jsonb,integer,uuid,uuid) to writ_server;
 
 -- function writ.fn_job_enqueue_alike(p_kind text, p_ids uuid[], p_inputs json, p_actor text, p_tenant_id text DEFAULT 'default'::text, p_priority smallint DEFAULT 0, p_atomic boolean DEFAULT false, p_traces text[] DEFAULT NULL::text[]) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body fd9cf57a0dfa2de13716381ec653e8e3
@@ -2763,6 +3200,8 @@ grant execute on function writ.fn_job_enqueue(text,text,text,text,text,text,json
 --   set plan_cache_mode=force_generic_plan
 grant execute on function writ.fn_job_enqueue_alike(text,uuid[],json,text,text,smallint,boolean,text[]) to dot_executor;
 grant execute on function writ.fn_job_enqueue_alike(text,uuid[],json,text,text,smallint,boolean,text[]) to workflow_admin;
+grant execute on function writ.fn_job_enqueue_alike(text,uuid[],json,text,text,smallint,boolean,text[]) to writ_producer;
+grant execute on function writ.fn_job_enqueue_alike(text,uuid[],json,text,text,smallint,boolean,text[]) to writ_server;
 
 -- function writ.fn_job_enqueue_many(p_jobs jsonb, p_actor text, p_tenant_id text DEFAULT 'default'::text, p_atomic boolean DEFAULT false) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body aec27eda1e0b49bc4885c1e0e6efe129
@@ -2771,90 +3210,130 @@ grant execute on function writ.fn_job_enqueue_alike(text,uuid[],json,text,text,s
 --   set plan_cache_mode=force_generic_plan
 grant execute on function writ.fn_job_enqueue_many(jsonb,text,text,boolean) to dot_executor;
 grant execute on function writ.fn_job_enqueue_many(jsonb,text,text,boolean) to workflow_admin;
+grant execute on function writ.fn_job_enqueue_many(jsonb,text,text,boolean) to writ_producer;
+grant execute on function writ.fn_job_enqueue_many(jsonb,text,text,boolean) to writ_server;
 
 -- function writ.fn_job_events(p_job_id uuid, p_tenant_id text DEFAULT NULL::text) returns jsonb
 --   sql, volatile, security definer; owner writ_owner; body 55f13106afa8a40d5d681440ff18c19d
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_events(uuid,text) to dot_executor;
 grant execute on function writ.fn_job_events(uuid,text) to workflow_admin;
+grant execute on function writ.fn_job_events(uuid,text) to writ_admin;
+grant execute on function writ.fn_job_events(uuid,text) to writ_applier;
 grant execute on function writ.fn_job_events(uuid,text) to writ_auditor;
+grant execute on function writ.fn_job_events(uuid,text) to writ_engine;
+grant execute on function writ.fn_job_events(uuid,text) to writ_producer;
+grant execute on function writ.fn_job_events(uuid,text) to writ_server;
+grant execute on function writ.fn_job_events(uuid,text) to writ_worker;
 
 -- function writ.fn_job_fail_permanent(p_job_id uuid, p_lease_token uuid, p_error_code text, p_error_message text, p_actor text) returns jsonb
 --   sql, volatile, security definer; owner writ_owner; body c07c6b9a5e0a703d7c59f538c35b5916
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_fail_permanent(uuid,uuid,text,text,text) to dot_executor;
 grant execute on function writ.fn_job_fail_permanent(uuid,uuid,text,text,text) to workflow_admin;
+grant execute on function writ.fn_job_fail_permanent(uuid,uuid,text,text,text) to writ_applier;
+grant execute on function writ.fn_job_fail_permanent(uuid,uuid,text,text,text) to writ_worker;
 
 -- function writ.fn_job_fail_transient(p_job_id uuid, p_lease_token uuid, p_error_code text, p_error_message text, p_actor text) returns jsonb
 --   sql, volatile, security definer; owner writ_owner; body ff6c544ce1f47c76cd92913dba04a609
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_fail_transient(uuid,uuid,text,text,text) to dot_executor;
 grant execute on function writ.fn_job_fail_transient(uuid,uuid,text,text,text) to workflow_admin;
+grant execute on function writ.fn_job_fail_transient(uuid,uuid,text,text,text) to writ_applier;
+grant execute on function writ.fn_job_fail_transient(uuid,uuid,text,text,text) to writ_worker;
 
 -- function writ.fn_job_kind_register(p_kind text, p_definition jsonb, p_actor text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 792b62976dfc0c3f03fa95851f9a0358
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_kind_register(text,jsonb,text) to dot_executor;
 grant execute on function writ.fn_job_kind_register(text,jsonb,text) to workflow_admin;
+grant execute on function writ.fn_job_kind_register(text,jsonb,text) to writ_applier;
+grant execute on function writ.fn_job_kind_register(text,jsonb,text) to writ_producer;
+grant execute on function writ.fn_job_kind_register(text,jsonb,text) to writ_server;
+grant execute on function writ.fn_job_kind_register(text,jsonb,text) to writ_worker;
 
 -- function writ.fn_job_lease_reaper(p_actor text DEFAULT 'reaper'::text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 7e5a4fdbaffdca7b4a3fd012947f10ce
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_lease_reaper(text) to dot_executor;
 grant execute on function writ.fn_job_lease_reaper(text) to workflow_admin;
+grant execute on function writ.fn_job_lease_reaper(text) to writ_engine;
 
 -- function writ.fn_job_payload(p_job_id uuid, p_tenant_id text DEFAULT NULL::text) returns jsonb
 --   sql, volatile, security definer; owner writ_owner; body 926069cea7c589ec8ad3a5f11318a7c0
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_payload(uuid,text) to dot_executor;
 grant execute on function writ.fn_job_payload(uuid,text) to workflow_admin;
+grant execute on function writ.fn_job_payload(uuid,text) to writ_admin;
+grant execute on function writ.fn_job_payload(uuid,text) to writ_applier;
+grant execute on function writ.fn_job_payload(uuid,text) to writ_producer;
+grant execute on function writ.fn_job_payload(uuid,text) to writ_server;
+grant execute on function writ.fn_job_payload(uuid,text) to writ_worker;
 
 -- function writ.fn_job_progress(p_job_id uuid, p_status_signal_only text, p_lease_token uuid, p_actor text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body c1cb7b78778a43f9fcc50228b87ba67e
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_progress(uuid,text,uuid,text) to dot_executor;
 grant execute on function writ.fn_job_progress(uuid,text,uuid,text) to workflow_admin;
+grant execute on function writ.fn_job_progress(uuid,text,uuid,text) to writ_applier;
+grant execute on function writ.fn_job_progress(uuid,text,uuid,text) to writ_worker;
 
 -- function writ.fn_job_queue_health(p_kinds text[] DEFAULT NULL::text[]) returns jsonb
 --   sql, volatile, security definer; owner writ_owner; body f02009d76be9807f41f6fa028654f91c
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_queue_health(text[]) to dot_executor;
 grant execute on function writ.fn_job_queue_health(text[]) to workflow_admin;
+grant execute on function writ.fn_job_queue_health(text[]) to writ_admin;
+grant execute on function writ.fn_job_queue_health(text[]) to writ_applier;
 grant execute on function writ.fn_job_queue_health(text[]) to writ_auditor;
+grant execute on function writ.fn_job_queue_health(text[]) to writ_engine;
+grant execute on function writ.fn_job_queue_health(text[]) to writ_producer;
+grant execute on function writ.fn_job_queue_health(text[]) to writ_server;
+grant execute on function writ.fn_job_queue_health(text[]) to writ_worker;
 
 -- function writ.fn_job_release(p_job_id uuid, p_lease_token uuid, p_actor text) returns jsonb
 --   sql, volatile, security definer; owner writ_owner; body 695023edbe25095fac62990f5f8b91a3
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_release(uuid,uuid,text) to dot_executor;
 grant execute on function writ.fn_job_release(uuid,uuid,text) to workflow_admin;
+grant execute on function writ.fn_job_release(uuid,uuid,text) to writ_applier;
+grant execute on function writ.fn_job_release(uuid,uuid,text) to writ_worker;
 
 -- function writ.fn_job_renew_many(p_lease_tokens uuid[], p_lease_ttl_seconds double precision, p_actor text DEFAULT NULL::text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 00794cd43f5258e8d1b208a62f13aaf4
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_renew_many(uuid[],double precision,text) to dot_executor;
 grant execute on function writ.fn_job_renew_many(uuid[],double precision,text) to workflow_admin;
+grant execute on function writ.fn_job_renew_many(uuid[],double precision,text) to writ_applier;
+grant execute on function writ.fn_job_renew_many(uuid[],double precision,text) to writ_worker;
 
 -- function writ.fn_job_start_many(p_lease_token uuid, p_upto integer, p_actor text DEFAULT NULL::text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 6bc9844397585a9ccc708e8b864b26a3
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_start_many(uuid,integer,text) to dot_executor;
 grant execute on function writ.fn_job_start_many(uuid,integer,text) to workflow_admin;
+grant execute on function writ.fn_job_start_many(uuid,integer,text) to writ_applier;
+grant execute on function writ.fn_job_start_many(uuid,integer,text) to writ_worker;
 
 -- function writ.fn_job_subscription_put(p_executor_id text, p_job_kind text, p_event_domain text, p_priority_floor integer, p_actor text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 1defc4062b286f9ba2183fa1e4b2bb2c
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_subscription_put(text,text,text,integer,text) to workflow_admin;
+grant execute on function writ.fn_job_subscription_put(text,text,text,integer,text) to writ_admin;
 
 -- function writ.fn_job_subscription_remove(p_executor_id text, p_job_kind text, p_event_domain text, p_actor text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body d87c46ae415818678dda22a4c0bc11b8
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_subscription_remove(text,text,text,text) to workflow_admin;
+grant execute on function writ.fn_job_subscription_remove(text,text,text,text) to writ_admin;
 
 -- function writ.fn_job_succeed(p_job_id uuid, p_lease_token uuid, p_result_ref text, p_actor text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 154d81ba340305cc6c7d721a861ffa0d
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_succeed(uuid,uuid,text,text) to dot_executor;
 grant execute on function writ.fn_job_succeed(uuid,uuid,text,text) to workflow_admin;
+grant execute on function writ.fn_job_succeed(uuid,uuid,text,text) to writ_applier;
+grant execute on function writ.fn_job_succeed(uuid,uuid,text,text) to writ_worker;
 
 -- function writ.fn_job_succeed_many(p_lease_token uuid, p_positions integer[], p_results text[] DEFAULT NULL::text[], p_start_upto integer DEFAULT 0, p_actor text DEFAULT NULL::text, p_result_refs text[] DEFAULT NULL::text[]) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body ee6ca4aed2f61ff64ad5096ada5d8c56
@@ -2865,6 +3344,8 @@ grant execute on function writ.fn_job_succeed(uuid,uuid,text,text) to workflow_a
 --   set plan_cache_mode=force_generic_plan
 grant execute on function writ.fn_job_succeed_many(uuid,integer[],text[],integer,text,text[]) to dot_executor;
 grant execute on function writ.fn_job_succeed_many(uuid,integer[],text[],integer,text,text[]) to workflow_admin;
+grant execute on function writ.fn_job_succeed_many(uuid,integer[],text[],integer,text,text[]) to writ_applier;
+grant execute on function writ.fn_job_succeed_many(uuid,integer[],text[],integer,text,text[]) to writ_worker;
 
 -- function writ.fn_job_tick(p_actor text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body ddd9df35fde74b15a92e84587e927e2d
@@ -2872,38 +3353,48 @@ grant execute on function writ.fn_job_succeed_many(uuid,integer[],text[],integer
 --   set enable_seqscan=off
 grant execute on function writ.fn_job_tick(text) to dot_executor;
 grant execute on function writ.fn_job_tick(text) to workflow_admin;
+grant execute on function writ.fn_job_tick(text) to writ_engine;
 
 -- function writ.fn_lease_release(p_lease_token uuid, p_actor text DEFAULT NULL::text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 8daf043b0525fdd021587cd97543d960
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_lease_release(uuid,text) to dot_executor;
 grant execute on function writ.fn_lease_release(uuid,text) to workflow_admin;
+grant execute on function writ.fn_lease_release(uuid,text) to writ_applier;
+grant execute on function writ.fn_lease_release(uuid,text) to writ_worker;
 
 -- function writ.fn_ledger_accept_restore(p_known_checkpoint text, p_known_epoch integer, p_known_size bigint, p_reason text, p_actor text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body b2b0cfe96c683d785aafff0bbc71c012
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_ledger_accept_restore(text,integer,bigint,text,text) to workflow_admin;
+grant execute on function writ.fn_ledger_accept_restore(text,integer,bigint,text,text) to writ_signer;
 
 -- function writ.fn_ledger_archived(p_month date, p_place text, p_actor text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body b4afc11696fa0fbe38ec2cd82e632cb7
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_ledger_archived(date,text,text) to workflow_admin;
+grant execute on function writ.fn_ledger_archived(date,text,text) to writ_signer;
 
 -- function writ.fn_ledger_checkpoint_record(p_checkpoints jsonb, p_actor text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 3764df1c3d5ddb30421644d84a263778
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_ledger_checkpoint_record(jsonb,text) to workflow_admin;
+grant execute on function writ.fn_ledger_checkpoint_record(jsonb,text) to writ_signer;
 
 -- function writ.fn_ledger_first_segment() returns bigint
 --   sql, stable, security definer; owner writ_owner; body c4298be0275dd0a02dc780ce8b7bdef0
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_ledger_first_segment() to workflow_admin;
+grant execute on function writ.fn_ledger_first_segment() to writ_admin;
 grant execute on function writ.fn_ledger_first_segment() to writ_auditor;
+grant execute on function writ.fn_ledger_first_segment() to writ_server;
+grant execute on function writ.fn_ledger_first_segment() to writ_signer;
 
 -- function writ.fn_ledger_heads(p_actor text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 114b35795c842f162e32128fed6b40c3
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_ledger_heads(text) to workflow_admin;
+grant execute on function writ.fn_ledger_heads(text) to writ_signer;
 
 -- function writ.fn_ledger_health() returns jsonb
 --   plpgsql, stable, security definer; owner writ_owner; body aca80eb0a75c25ece73fa5f13999dd18
@@ -2911,51 +3402,79 @@ grant execute on function writ.fn_ledger_heads(text) to workflow_admin;
 --   set enable_seqscan=off
 grant execute on function writ.fn_ledger_health() to dot_executor;
 grant execute on function writ.fn_ledger_health() to workflow_admin;
+grant execute on function writ.fn_ledger_health() to writ_admin;
+grant execute on function writ.fn_ledger_health() to writ_applier;
 grant execute on function writ.fn_ledger_health() to writ_auditor;
+grant execute on function writ.fn_ledger_health() to writ_engine;
+grant execute on function writ.fn_ledger_health() to writ_producer;
+grant execute on function writ.fn_ledger_health() to writ_server;
+grant execute on function writ.fn_ledger_health() to writ_signer;
+grant execute on function writ.fn_ledger_health() to writ_worker;
 
 -- function writ.fn_ledger_key_add(p_key text, p_replaces text, p_signature_new text, p_signature_old text, p_actor text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body a32f0c3509ee4c671c670a35640ec922
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_ledger_key_add(text,text,text,text,text) to workflow_admin;
+grant execute on function writ.fn_ledger_key_add(text,text,text,text,text) to writ_signer;
 
 -- function writ.fn_ledger_root_at(p_log text, p_size bigint DEFAULT NULL::bigint, p_epoch integer DEFAULT NULL::integer) returns jsonb
 --   sql, stable, security definer; owner writ_owner; body 92599318a8af1fcc58cf3a8054f8887c
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_ledger_root_at(text,bigint,integer) to dot_executor;
 grant execute on function writ.fn_ledger_root_at(text,bigint,integer) to workflow_admin;
+grant execute on function writ.fn_ledger_root_at(text,bigint,integer) to writ_admin;
+grant execute on function writ.fn_ledger_root_at(text,bigint,integer) to writ_applier;
 grant execute on function writ.fn_ledger_root_at(text,bigint,integer) to writ_auditor;
+grant execute on function writ.fn_ledger_root_at(text,bigint,integer) to writ_engine;
+grant execute on function writ.fn_ledger_root_at(text,bigint,integer) to writ_producer;
+grant execute on function writ.fn_ledger_root_at(text,bigint,integer) to writ_server;
+grant execute on function writ.fn_ledger_root_at(text,bigint,integer) to writ_signer;
+grant execute on function writ.fn_ledger_root_at(text,bigint,integer) to writ_worker;
 
 -- function writ.fn_ledger_run_event(p_run_id uuid, p_run_seq integer) returns TABLE(batch_id uuid, document text)
 --   sql, stable, security definer; owner writ_owner; body 13ccfc673728f74c5ed7d5237e563c56
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_ledger_run_event(uuid,integer) to workflow_admin;
+grant execute on function writ.fn_ledger_run_event(uuid,integer) to writ_admin;
 grant execute on function writ.fn_ledger_run_event(uuid,integer) to writ_auditor;
+grant execute on function writ.fn_ledger_run_event(uuid,integer) to writ_server;
+grant execute on function writ.fn_ledger_run_event(uuid,integer) to writ_signer;
 
 -- function writ.fn_ledger_segment(p_segment bigint) returns TABLE(batch_id uuid, document text)
 --   plpgsql, stable, security definer; owner writ_owner; body a52707a8b283c92af485a72a3b338103
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 grant execute on function writ.fn_ledger_segment(bigint) to workflow_admin;
+grant execute on function writ.fn_ledger_segment(bigint) to writ_admin;
 grant execute on function writ.fn_ledger_segment(bigint) to writ_auditor;
+grant execute on function writ.fn_ledger_segment(bigint) to writ_server;
+grant execute on function writ.fn_ledger_segment(bigint) to writ_signer;
 
 -- function writ.fn_ledger_segment_of(p_event_id uuid) returns bigint
 --   sql, stable, security definer; owner writ_owner; body f8cd12b2ff11b16134ff794860e212bb
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_ledger_segment_of(uuid) to workflow_admin;
+grant execute on function writ.fn_ledger_segment_of(uuid) to writ_admin;
 grant execute on function writ.fn_ledger_segment_of(uuid) to writ_auditor;
+grant execute on function writ.fn_ledger_segment_of(uuid) to writ_server;
+grant execute on function writ.fn_ledger_segment_of(uuid) to writ_signer;
 
 -- function writ.fn_ledger_segment_runs(p_segment bigint) returns TABLE(kept boolean, document text)
 --   plpgsql, stable, security definer; owner writ_owner; body 038d6c48181e3ad8078212deff993e33
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 grant execute on function writ.fn_ledger_segment_runs(bigint) to workflow_admin;
+grant execute on function writ.fn_ledger_segment_runs(bigint) to writ_admin;
 grant execute on function writ.fn_ledger_segment_runs(bigint) to writ_auditor;
+grant execute on function writ.fn_ledger_segment_runs(bigint) to writ_server;
+grant execute on function writ.fn_ledger_segment_runs(bigint) to writ_signer;
 
 -- function writ.fn_ledger_tick(p_actor text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 2623515256975a0651ea2e6c27fc6c6a
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_ledger_tick(text) to dot_executor;
 grant execute on function writ.fn_ledger_tick(text) to workflow_admin;
+grant execute on function writ.fn_ledger_tick(text) to writ_engine;
 
 -- function writ.fn_metrics() returns jsonb
 --   plpgsql, stable, security definer; owner writ_owner; body fb405b933b3c21f03e66924106519529
@@ -2963,13 +3482,21 @@ grant execute on function writ.fn_ledger_tick(text) to workflow_admin;
 --   set enable_seqscan=off
 grant execute on function writ.fn_metrics() to dot_executor;
 grant execute on function writ.fn_metrics() to workflow_admin;
+grant execute on function writ.fn_metrics() to writ_admin;
+grant execute on function writ.fn_metrics() to writ_applier;
 grant execute on function writ.fn_metrics() to writ_auditor;
+grant execute on function writ.fn_metrics() to writ_engine;
+grant execute on function writ.fn_metrics() to writ_producer;
+grant execute on function writ.fn_metrics() to writ_server;
+grant execute on function writ.fn_metrics() to writ_worker;
 
 -- function writ.fn_mot_graph_emit(p_workflow jsonb, p_jobs jsonb, p_actor text, p_tenant_id text DEFAULT 'default'::text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 34280646b6dbe0ce8d2a2312cf453814
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_mot_graph_emit(jsonb,jsonb,text,text) to dot_executor;
 grant execute on function writ.fn_mot_graph_emit(jsonb,jsonb,text,text) to workflow_admin;
+grant execute on function writ.fn_mot_graph_emit(jsonb,jsonb,text,text) to writ_producer;
+grant execute on function writ.fn_mot_graph_emit(jsonb,jsonb,text,text) to writ_server;
 
 -- function writ.fn_outbox_done(p_relay text, p_destination text, p_xid xid8, p_batch_id uuid, p_outcomes json, p_lag_ms double precision DEFAULT 0, p_trouble text DEFAULT NULL::text, p_reason text DEFAULT NULL::text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 19c553d6ec762a34f426867a8dd7a75f
@@ -2978,94 +3505,127 @@ grant execute on function writ.fn_mot_graph_emit(jsonb,jsonb,text,text) to workf
 --   set plan_cache_mode=force_generic_plan
 grant execute on function writ.fn_outbox_done(text,text,xid8,uuid,json,double precision,text,text) to dot_executor;
 grant execute on function writ.fn_outbox_done(text,text,xid8,uuid,json,double precision,text,text) to workflow_admin;
+grant execute on function writ.fn_outbox_done(text,text,xid8,uuid,json,double precision,text,text) to writ_engine;
 
 -- function writ.fn_outbox_read(p_xid xid8, p_batch_id uuid, p_types text[], p_tenant_id text DEFAULT NULL::text, p_limit integer DEFAULT 500, p_idle boolean DEFAULT false) returns json
 --   plpgsql, volatile, security definer; owner writ_owner; body 9cfc590a3d9c6fc101189873d37af1af
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_outbox_read(xid8,uuid,text[],text,integer,boolean) to dot_executor;
 grant execute on function writ.fn_outbox_read(xid8,uuid,text[],text,integer,boolean) to workflow_admin;
+grant execute on function writ.fn_outbox_read(xid8,uuid,text[],text,integer,boolean) to writ_admin;
+grant execute on function writ.fn_outbox_read(xid8,uuid,text[],text,integer,boolean) to writ_applier;
 grant execute on function writ.fn_outbox_read(xid8,uuid,text[],text,integer,boolean) to writ_auditor;
+grant execute on function writ.fn_outbox_read(xid8,uuid,text[],text,integer,boolean) to writ_engine;
+grant execute on function writ.fn_outbox_read(xid8,uuid,text[],text,integer,boolean) to writ_producer;
+grant execute on function writ.fn_outbox_read(xid8,uuid,text[],text,integer,boolean) to writ_server;
+grant execute on function writ.fn_outbox_read(xid8,uuid,text[],text,integer,boolean) to writ_worker;
 
 -- function writ.fn_outbox_replay(p_name text, p_events uuid[], p_since timestamp with time zone, p_actor text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body d2cba4b75f088dc745e93bd34d5ec79b
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_outbox_replay(text,uuid[],timestamp with time zone,text) to workflow_admin;
+grant execute on function writ.fn_outbox_replay(text,uuid[],timestamp with time zone,text) to writ_admin;
+grant execute on function writ.fn_outbox_replay(text,uuid[],timestamp with time zone,text) to writ_server;
 
 -- function writ.fn_outbox_take(p_relay text, p_buses text[], p_limit integer DEFAULT 200) returns json
 --   plpgsql, volatile, security definer; owner writ_owner; body de7ac9c55d2c298061cfb0955bbb7804
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_outbox_take(text,text[],integer) to dot_executor;
 grant execute on function writ.fn_outbox_take(text,text[],integer) to workflow_admin;
+grant execute on function writ.fn_outbox_take(text,text[],integer) to writ_engine;
 
 -- function writ.fn_permissions(p_tenant text, p_principals text[]) returns jsonb
 --   plpgsql, stable, security definer; owner writ_owner; body 78ed3df8bee2164c09c191b5707fb616
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_permissions(text,text[]) to dot_executor;
 grant execute on function writ.fn_permissions(text,text[]) to workflow_admin;
+grant execute on function writ.fn_permissions(text,text[]) to writ_applier;
+grant execute on function writ.fn_permissions(text,text[]) to writ_engine;
 
 -- function writ.fn_plan_register(p_document text, p_sha256 text, p_actor text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 9c5232aeb60a2d0fcce88a504ac34cae
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_plan_register(text,text,text) to dot_executor;
 grant execute on function writ.fn_plan_register(text,text,text) to workflow_admin;
+grant execute on function writ.fn_plan_register(text,text,text) to writ_producer;
+grant execute on function writ.fn_plan_register(text,text,text) to writ_server;
 
 -- function writ.fn_principal_put(p_principal jsonb, p_actor text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body c158cf64d3a6bc2a7ebfae3cf13f8397
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_principal_put(jsonb,text) to workflow_admin;
+grant execute on function writ.fn_principal_put(jsonb,text) to writ_admin;
 
 -- function writ.fn_probe_put(p_key text, p_probe jsonb, p_tenant_id text DEFAULT 'default'::text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body cccc09fc88800a2b632c134fa316b6ba
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_probe_put(text,jsonb,text) to dot_executor;
 grant execute on function writ.fn_probe_put(text,jsonb,text) to workflow_admin;
+grant execute on function writ.fn_probe_put(text,jsonb,text) to writ_principal;
+grant execute on function writ.fn_probe_put(text,jsonb,text) to writ_server;
 
 -- function writ.fn_probe_report(p_key text, p_report jsonb, p_tenant_id text DEFAULT 'default'::text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 962d2e22d925e3479ffc1bee1bc225e4
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_probe_report(text,jsonb,text) to dot_executor;
 grant execute on function writ.fn_probe_report(text,jsonb,text) to workflow_admin;
+grant execute on function writ.fn_probe_report(text,jsonb,text) to writ_principal;
+grant execute on function writ.fn_probe_report(text,jsonb,text) to writ_server;
 
 -- function writ.fn_probes_report(p_reports jsonb, p_actor text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 870bc73adfdb377d56d89f3f76b38941
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_probes_report(jsonb,text) to dot_executor;
 grant execute on function writ.fn_probes_report(jsonb,text) to workflow_admin;
+grant execute on function writ.fn_probes_report(jsonb,text) to writ_applier;
+grant execute on function writ.fn_probes_report(jsonb,text) to writ_engine;
 
 -- function writ.fn_probes_take(p_limit integer, p_tenant_id text DEFAULT NULL::text, p_capabilities text[] DEFAULT NULL::text[]) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 381420e12da57009d91794ed06110c4b
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_probes_take(integer,text,text[]) to dot_executor;
 grant execute on function writ.fn_probes_take(integer,text,text[]) to workflow_admin;
+grant execute on function writ.fn_probes_take(integer,text,text[]) to writ_applier;
+grant execute on function writ.fn_probes_take(integer,text,text[]) to writ_engine;
 
 -- function writ.fn_queue_heartbeat(p_executor_id text, p_executor_kind text, p_domain_scope text[], p_cadence_seconds integer, p_kinds text[] DEFAULT '{}'::text[], p_idle_seconds double precision DEFAULT NULL::double precision, p_details jsonb DEFAULT '{}'::jsonb) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body c67b366d7801d9cb694bc1a815d4dc9b
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_queue_heartbeat(text,text,text[],integer,text[],double precision,jsonb) to dot_executor;
 grant execute on function writ.fn_queue_heartbeat(text,text,text[],integer,text[],double precision,jsonb) to workflow_admin;
+grant execute on function writ.fn_queue_heartbeat(text,text,text[],integer,text[],double precision,jsonb) to writ_applier;
+grant execute on function writ.fn_queue_heartbeat(text,text,text[],integer,text[],double precision,jsonb) to writ_engine;
+grant execute on function writ.fn_queue_heartbeat(text,text,text[],integer,text[],double precision,jsonb) to writ_worker;
 
 -- function writ.fn_queue_worker_leave(p_executor_id text) returns jsonb
 --   sql, volatile, security definer; owner writ_owner; body d520dc1aa48cca6c85368fd04d096e60
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_queue_worker_leave(text) to dot_executor;
 grant execute on function writ.fn_queue_worker_leave(text) to workflow_admin;
+grant execute on function writ.fn_queue_worker_leave(text) to writ_applier;
+grant execute on function writ.fn_queue_worker_leave(text) to writ_engine;
+grant execute on function writ.fn_queue_worker_leave(text) to writ_worker;
 
 -- function writ.fn_receipt_erase(p_receipt_id uuid, p_reason text, p_actor text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body e62bc05a366fe1f0c8a8c6e344f72c7b
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_receipt_erase(uuid,text,text) to workflow_admin;
+grant execute on function writ.fn_receipt_erase(uuid,text,text) to writ_admin;
 
 -- function writ.fn_requests_rejected(p_host text, p_codes jsonb, p_from timestamp with time zone, p_to timestamp with time zone) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body ee54c2846a54cfa1c1014a7d3384a44f
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_requests_rejected(text,jsonb,timestamp with time zone,timestamp with time zone) to dot_executor;
 grant execute on function writ.fn_requests_rejected(text,jsonb,timestamp with time zone,timestamp with time zone) to workflow_admin;
+grant execute on function writ.fn_requests_rejected(text,jsonb,timestamp with time zone,timestamp with time zone) to writ_engine;
 
 -- function writ.fn_rollback_retry(p_key text, p_job_id uuid) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body b0084f8f636bea35bcc276706dcab67a
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_rollback_retry(text,uuid) to dot_executor;
 grant execute on function writ.fn_rollback_retry(text,uuid) to workflow_admin;
+grant execute on function writ.fn_rollback_retry(text,uuid) to writ_principal;
+grant execute on function writ.fn_rollback_retry(text,uuid) to writ_server;
 
 -- function writ.fn_run_append(p_run_id uuid, p_event jsonb, p_actor text, p_tenant_id text DEFAULT NULL::text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 27156a4fcb97f42345161455a5208ef8
@@ -3073,6 +3633,8 @@ grant execute on function writ.fn_rollback_retry(text,uuid) to workflow_admin;
 --   set enable_seqscan=off
 grant execute on function writ.fn_run_append(uuid,jsonb,text,text) to dot_executor;
 grant execute on function writ.fn_run_append(uuid,jsonb,text,text) to workflow_admin;
+grant execute on function writ.fn_run_append(uuid,jsonb,text,text) to writ_engine;
+grant execute on function writ.fn_run_append(uuid,jsonb,text,text) to writ_worker;
 
 -- function writ.fn_run_changes(p_projector text, p_limit integer DEFAULT 500) returns json
 --   plpgsql, volatile, security definer; owner writ_owner; body d49da2c97020b8d3ab5810f67372495c
@@ -3081,6 +3643,7 @@ grant execute on function writ.fn_run_append(uuid,jsonb,text,text) to workflow_a
 --   set plan_cache_mode=force_generic_plan
 grant execute on function writ.fn_run_changes(text,integer) to dot_executor;
 grant execute on function writ.fn_run_changes(text,integer) to workflow_admin;
+grant execute on function writ.fn_run_changes(text,integer) to writ_engine;
 
 -- function writ.fn_run_deliver(p_run_id uuid, p_event text, p_payload json, p_delivery_id text, p_actor text, p_tenant_id text DEFAULT NULL::text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 0d59db3cf340ba7e05c97c28f6857643
@@ -3088,6 +3651,8 @@ grant execute on function writ.fn_run_changes(text,integer) to workflow_admin;
 --   set enable_seqscan=off
 grant execute on function writ.fn_run_deliver(uuid,text,json,text,text,text) to dot_executor;
 grant execute on function writ.fn_run_deliver(uuid,text,json,text,text,text) to workflow_admin;
+grant execute on function writ.fn_run_deliver(uuid,text,json,text,text,text) to writ_producer;
+grant execute on function writ.fn_run_deliver(uuid,text,json,text,text,text) to writ_server;
 
 -- function writ.fn_run_dequeue_many(p_actor text, p_limit integer DEFAULT 100) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 1c5b5195c1de3632e6e0f6eb9d554dd9
@@ -3096,6 +3661,7 @@ grant execute on function writ.fn_run_deliver(uuid,text,json,text,text,text) to 
 --   set plan_cache_mode=force_generic_plan
 grant execute on function writ.fn_run_dequeue_many(text,integer) to dot_executor;
 grant execute on function writ.fn_run_dequeue_many(text,integer) to workflow_admin;
+grant execute on function writ.fn_run_dequeue_many(text,integer) to writ_engine;
 
 -- function writ.fn_run_project(p_projector text, p_xid xid8, p_batch_id uuid, p_snapshots json, p_gaps jsonb, p_lag_ms double precision) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 994d3913902237e0d201a19026ab54dd
@@ -3103,6 +3669,7 @@ grant execute on function writ.fn_run_dequeue_many(text,integer) to workflow_adm
 --   set enable_seqscan=off
 grant execute on function writ.fn_run_project(text,xid8,uuid,json,jsonb,double precision) to dot_executor;
 grant execute on function writ.fn_run_project(text,xid8,uuid,json,jsonb,double precision) to workflow_admin;
+grant execute on function writ.fn_run_project(text,xid8,uuid,json,jsonb,double precision) to writ_engine;
 
 -- function writ.fn_run_read_many(p_runs uuid[]) returns json
 --   plpgsql, stable, security definer; owner writ_owner; body 6f42bb14679a56e03c67c005672b5446
@@ -3113,13 +3680,21 @@ grant execute on function writ.fn_run_project(text,xid8,uuid,json,jsonb,double p
 --   set plan_cache_mode=force_generic_plan
 grant execute on function writ.fn_run_read_many(uuid[]) to dot_executor;
 grant execute on function writ.fn_run_read_many(uuid[]) to workflow_admin;
+grant execute on function writ.fn_run_read_many(uuid[]) to writ_admin;
+grant execute on function writ.fn_run_read_many(uuid[]) to writ_applier;
 grant execute on function writ.fn_run_read_many(uuid[]) to writ_auditor;
+grant execute on function writ.fn_run_read_many(uuid[]) to writ_engine;
+grant execute on function writ.fn_run_read_many(uuid[]) to writ_producer;
+grant execute on function writ.fn_run_read_many(uuid[]) to writ_server;
+grant execute on function writ.fn_run_read_many(uuid[]) to writ_worker;
 
 -- function writ.fn_run_signal(p_run_id uuid, p_signal jsonb, p_actor text, p_tenant_id text DEFAULT NULL::text, p_denied text DEFAULT NULL::text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 6a6ba006151e4a1362c791999170cfcb
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 grant execute on function writ.fn_run_signal(uuid,jsonb,text,text,text) to workflow_admin;
+grant execute on function writ.fn_run_signal(uuid,jsonb,text,text,text) to writ_admin;
+grant execute on function writ.fn_run_signal(uuid,jsonb,text,text,text) to writ_server;
 
 -- function writ.fn_run_start_many(p_runs jsonb, p_actor text, p_tenant_id text DEFAULT 'default'::text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body a964e4036bb97f9622237e9152a29dc7
@@ -3130,6 +3705,8 @@ grant execute on function writ.fn_run_signal(uuid,jsonb,text,text,text) to workf
 --   set plan_cache_mode=force_generic_plan
 grant execute on function writ.fn_run_start_many(jsonb,text,text) to dot_executor;
 grant execute on function writ.fn_run_start_many(jsonb,text,text) to workflow_admin;
+grant execute on function writ.fn_run_start_many(jsonb,text,text) to writ_producer;
+grant execute on function writ.fn_run_start_many(jsonb,text,text) to writ_server;
 
 -- function writ.fn_run_step_commit(p_job_id uuid, p_lease_token uuid, p_result json, p_actor text DEFAULT NULL::text, p_artifacts jsonb DEFAULT NULL::jsonb) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body cfe878bf4e3d337ed7c17e25e1b01f14
@@ -3137,6 +3714,8 @@ grant execute on function writ.fn_run_start_many(jsonb,text,text) to workflow_ad
 --   set enable_seqscan=off
 grant execute on function writ.fn_run_step_commit(uuid,uuid,json,text,jsonb) to dot_executor;
 grant execute on function writ.fn_run_step_commit(uuid,uuid,json,text,jsonb) to workflow_admin;
+grant execute on function writ.fn_run_step_commit(uuid,uuid,json,text,jsonb) to writ_applier;
+grant execute on function writ.fn_run_step_commit(uuid,uuid,json,text,jsonb) to writ_worker;
 
 -- function writ.fn_run_steps_succeed(p_tokens uuid[], p_positions integer[], p_jobs uuid[], p_runs uuid[], p_results text[], p_take boolean[], p_kinds text[], p_token uuid, p_lease_ttl_seconds double precision, p_holder text) returns json
 --   plpgsql, volatile, security definer; owner writ_owner; body df0c877bcb240c041cec25accc3e5480
@@ -3148,12 +3727,16 @@ grant execute on function writ.fn_run_step_commit(uuid,uuid,json,text,jsonb) to 
 --   set plan_cache_mode=force_generic_plan
 grant execute on function writ.fn_run_steps_succeed(uuid[],integer[],uuid[],uuid[],text[],boolean[],text[],uuid,double precision,text) to dot_executor;
 grant execute on function writ.fn_run_steps_succeed(uuid[],integer[],uuid[],uuid[],text[],boolean[],text[],uuid,double precision,text) to workflow_admin;
+grant execute on function writ.fn_run_steps_succeed(uuid[],integer[],uuid[],uuid[],text[],boolean[],text[],uuid,double precision,text) to writ_applier;
+grant execute on function writ.fn_run_steps_succeed(uuid[],integer[],uuid[],uuid[],text[],boolean[],text[],uuid,double precision,text) to writ_worker;
 
 -- function writ.fn_run_values(p_run_id uuid, p_refs text[], p_tenant_id text DEFAULT NULL::text) returns jsonb
 --   sql, volatile, security definer; owner writ_owner; body 8dcb69e3a4aef6df0dced0d344f90fd3
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_run_values(uuid,text[],text) to dot_executor;
 grant execute on function writ.fn_run_values(uuid,text[],text) to workflow_admin;
+grant execute on function writ.fn_run_values(uuid,text[],text) to writ_applier;
+grant execute on function writ.fn_run_values(uuid,text[],text) to writ_worker;
 
 -- function writ.fn_schedule_due(p_limit integer, p_after_tick timestamp with time zone DEFAULT '-infinity'::timestamp with time zone, p_after_tenant text DEFAULT ''::text, p_after_schedule text DEFAULT ''::text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body ccd7233ca80ddb12926839c38b730d10
@@ -3161,49 +3744,65 @@ grant execute on function writ.fn_run_values(uuid,text[],text) to workflow_admin
 --   set enable_seqscan=off
 grant execute on function writ.fn_schedule_due(integer,timestamp with time zone,text,text) to dot_executor;
 grant execute on function writ.fn_schedule_due(integer,timestamp with time zone,text,text) to workflow_admin;
+grant execute on function writ.fn_schedule_due(integer,timestamp with time zone,text,text) to writ_engine;
 
 -- function writ.fn_schedule_fire(p_due jsonb, p_actor text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 1ccc4df17aaa80fb69460910da4bde80
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_schedule_fire(jsonb,text) to dot_executor;
 grant execute on function writ.fn_schedule_fire(jsonb,text) to workflow_admin;
+grant execute on function writ.fn_schedule_fire(jsonb,text) to writ_engine;
 
 -- function writ.fn_schedule_pause(p_schedule text, p_actor text, p_tenant_id text DEFAULT 'default'::text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body cb50306687d43a2a668c953af22b1417
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_schedule_pause(text,text,text) to workflow_admin;
+grant execute on function writ.fn_schedule_pause(text,text,text) to writ_admin;
+grant execute on function writ.fn_schedule_pause(text,text,text) to writ_server;
 
 -- function writ.fn_schedule_put(p_schedule text, p_definition jsonb, p_next_tick timestamp with time zone, p_actor text, p_tenant_id text DEFAULT 'default'::text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body e10b23a61f581d03ae9b67017144d994
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_schedule_put(text,jsonb,timestamp with time zone,text,text) to dot_executor;
 grant execute on function writ.fn_schedule_put(text,jsonb,timestamp with time zone,text,text) to workflow_admin;
+grant execute on function writ.fn_schedule_put(text,jsonb,timestamp with time zone,text,text) to writ_admin;
+grant execute on function writ.fn_schedule_put(text,jsonb,timestamp with time zone,text,text) to writ_producer;
+grant execute on function writ.fn_schedule_put(text,jsonb,timestamp with time zone,text,text) to writ_server;
 
 -- function writ.fn_schedule_remove(p_schedule text, p_actor text, p_tenant_id text DEFAULT 'default'::text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 93220f678392d71c2309b923befc076f
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_schedule_remove(text,text,text) to workflow_admin;
+grant execute on function writ.fn_schedule_remove(text,text,text) to writ_admin;
+grant execute on function writ.fn_schedule_remove(text,text,text) to writ_server;
 
 -- function writ.fn_schedule_resume(p_schedule text, p_actor text, p_tenant_id text DEFAULT 'default'::text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body afb72a293292465cb50ef95896e41929
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_schedule_resume(text,text,text) to workflow_admin;
+grant execute on function writ.fn_schedule_resume(text,text,text) to writ_admin;
+grant execute on function writ.fn_schedule_resume(text,text,text) to writ_server;
 
 -- function writ.fn_schedule_run_now(p_schedule text, p_actor text, p_tenant_id text DEFAULT 'default'::text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 0f7362148bfe861461227209103fdb61
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_schedule_run_now(text,text,text) to workflow_admin;
+grant execute on function writ.fn_schedule_run_now(text,text,text) to writ_admin;
+grant execute on function writ.fn_schedule_run_now(text,text,text) to writ_server;
 
 -- function writ.fn_setting_set(p_key text, p_value jsonb, p_actor text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body e279bf35f123c4b7d1bd0fa914249d42
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_setting_set(text,jsonb,text) to workflow_admin;
+grant execute on function writ.fn_setting_set(text,jsonb,text) to writ_admin;
 
 -- function writ.fn_signal_record(p_key text, p_signal jsonb, p_tenant_id text DEFAULT 'default'::text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body d1d82dd8442f7ebab500f6055196dca9
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_signal_record(text,jsonb,text) to dot_executor;
 grant execute on function writ.fn_signal_record(text,jsonb,text) to workflow_admin;
+grant execute on function writ.fn_signal_record(text,jsonb,text) to writ_principal;
+grant execute on function writ.fn_signal_record(text,jsonb,text) to writ_server;
 
 -- function writ.fn_signals_settled(p_items jsonb) returns jsonb
 --   plpgsql, stable, security definer; owner writ_owner; body abb53240c172ba68f1272ec27ce4878b
@@ -3211,7 +3810,11 @@ grant execute on function writ.fn_signal_record(text,jsonb,text) to workflow_adm
 --   set enable_seqscan=off
 grant execute on function writ.fn_signals_settled(jsonb) to dot_executor;
 grant execute on function writ.fn_signals_settled(jsonb) to workflow_admin;
+grant execute on function writ.fn_signals_settled(jsonb) to writ_admin;
 grant execute on function writ.fn_signals_settled(jsonb) to writ_auditor;
+grant execute on function writ.fn_signals_settled(jsonb) to writ_engine;
+grant execute on function writ.fn_signals_settled(jsonb) to writ_producer;
+grant execute on function writ.fn_signals_settled(jsonb) to writ_server;
 
 -- function writ.fn_signals_take(p_items json, p_actor text, p_wake boolean DEFAULT true) returns json
 --   plpgsql, volatile, security definer; owner writ_owner; body 313ab8eb1f98b25ff43c616564071005
@@ -3222,30 +3825,50 @@ grant execute on function writ.fn_signals_settled(jsonb) to writ_auditor;
 --   set enable_mergejoin=off
 grant execute on function writ.fn_signals_take(json,text,boolean) to dot_executor;
 grant execute on function writ.fn_signals_take(json,text,boolean) to workflow_admin;
+grant execute on function writ.fn_signals_take(json,text,boolean) to writ_producer;
+grant execute on function writ.fn_signals_take(json,text,boolean) to writ_server;
 
 -- function writ.fn_template_activate(p_key text, p_template_id uuid, p_params jsonb, p_content text, p_read jsonb DEFAULT '{}'::jsonb, p_id uuid DEFAULT NULL::uuid) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 8478e08cd3580cf0789d75e6d2dbecea
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_template_activate(text,uuid,jsonb,text,jsonb,uuid) to dot_executor;
 grant execute on function writ.fn_template_activate(text,uuid,jsonb,text,jsonb,uuid) to workflow_admin;
+grant execute on function writ.fn_template_activate(text,uuid,jsonb,text,jsonb,uuid) to writ_applier;
+grant execute on function writ.fn_template_activate(text,uuid,jsonb,text,jsonb,uuid) to writ_principal;
+grant execute on function writ.fn_template_activate(text,uuid,jsonb,text,jsonb,uuid) to writ_server;
 
 -- function writ.fn_tenant_weight_set(p_tenant_id text, p_weight double precision, p_actor text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body d81612e8b92a288a4f4cb4d7a197bb91
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_tenant_weight_set(text,double precision,text) to workflow_admin;
+grant execute on function writ.fn_tenant_weight_set(text,double precision,text) to writ_admin;
 
 -- function writ.now() returns timestamp with time zone
 --   sql, volatile; owner writ_owner; body 7fcedcdc154870f37b2342abd6689066
 grant execute on function writ.now() to dot_executor;
 grant execute on function writ.now() to workflow_admin;
+grant execute on function writ.now() to writ_admin;
+grant execute on function writ.now() to writ_applier;
 grant execute on function writ.now() to writ_auditor;
+grant execute on function writ.now() to writ_engine;
+grant execute on function writ.now() to writ_principal;
+grant execute on function writ.now() to writ_producer;
+grant execute on function writ.now() to writ_server;
+grant execute on function writ.now() to writ_signer;
+grant execute on function writ.now() to writ_worker;
 
 -- function writ.run_event_id(p_run_id uuid, p_run_seq integer) returns uuid
 --   sql, immutable, security definer; owner writ_owner; body 596c52e82f9472a9cf4e3c3b9ca7a1d5
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.run_event_id(uuid,integer) to dot_executor;
 grant execute on function writ.run_event_id(uuid,integer) to workflow_admin;
+grant execute on function writ.run_event_id(uuid,integer) to writ_admin;
+grant execute on function writ.run_event_id(uuid,integer) to writ_applier;
 grant execute on function writ.run_event_id(uuid,integer) to writ_auditor;
+grant execute on function writ.run_event_id(uuid,integer) to writ_engine;
+grant execute on function writ.run_event_id(uuid,integer) to writ_producer;
+grant execute on function writ.run_event_id(uuid,integer) to writ_server;
+grant execute on function writ.run_event_id(uuid,integer) to writ_worker;
 
 -- function writ_data.abort(p_lease writ_data.job_lease, p_positions integer[], p_abort_kinds text[], p_codes text[], p_messages text[], p_at timestamp with time zone, OUT jobs uuid[], OUT counts integer[], OUT early integer) returns record
 --   plpgsql, volatile; owner writ_owner; body 80358aee1b54e5e77a450ea0b214d29c

@@ -6,10 +6,8 @@
 import { WritError } from '../errors/index.js';
 import type { Queryable } from './connection.js';
 import { closeDoors, placeDoorkeepers } from './doorkeepers.js';
+import { owner, roles } from './roles.js';
 import { type Migration, readMigrations, readSchemaObjects, type SchemaObject } from './schema.js';
-
-export const owner = 'writ_owner';
-export const roles = ['workflow_admin', 'dot_executor', 'writ_auditor'] as const;
 
 export interface MigrationPlan {
   /** The version in the database; 0 when Writ is not installed. */

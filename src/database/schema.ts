@@ -1,6 +1,7 @@
 /** The SQL that this package carries: numbered migrations, applied once, and one file per gate or view, applied when it has changed. */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
+import { callersOf } from './roles.js';
 
 const sqlFolder = new URL('../../sql/', import.meta.url);
 
@@ -54,16 +55,28 @@ export function readSchemaObjects(): SchemaObject[] {
   return objects.sort((a, b) => order.indexOf(a.type) - order.indexOf(b.type));
 }
 
-/** The first line of a file says what it is and who may use it: `-- gate: workflow_admin, dot_executor`. */
+/**
+ * What a file is follows from what it creates, and who may use it stands in its header:
+ * `-- Callers: writ_worker, writ_applier`.
+ */
 export function parseSchemaObject(file: string, sql: string): SchemaObject {
-  const header = /^-- (gate|internal|view|guard|data)(?:: ([a-z_, ]+))?\n/.exec(sql);
-  const name = /create or replace (?:function|view|trigger) ([a-z0-9_.]+)|insert into ([a-z_.]+)/.exec(sql);
-  if (!header || !name) throw new Error(`sql/gates/${file} does not begin with what it is, or creates nothing`);
+  const created = /^create or replace (function|view|trigger) ([a-z0-9_.]+)|^(insert) into ([a-z_.]+)/m.exec(sql);
+  if (!created) throw new Error(`sql/gates/${file} creates nothing`);
+  const name = (created[2] ?? created[4]) as string;
+  const header = sql.slice(0, created.index);
+  const callers = /^-- Callers: ([a-z_, ]+)$/m.exec(header)?.[1];
   return {
-    type: header[1] as SchemaObjectType,
-    name: (name[1] ?? name[2]) as string,
-    roles: header[2]?.split(', ') ?? [],
+    type: typeOf((created[1] ?? created[3]) as string, name),
+    name,
+    roles: callersOf(callers?.split(', ') ?? []),
     sql,
     sha256: digest(sql),
   };
+}
+
+function typeOf(creates: string, name: string): SchemaObjectType {
+  if (creates === 'view') return 'view';
+  if (creates === 'trigger') return 'guard';
+  if (creates === 'insert') return 'data';
+  return name.startsWith('writ.') ? 'gate' : 'internal';
 }

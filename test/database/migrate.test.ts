@@ -7,7 +7,8 @@ import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Queryable } from '../../src/database/connection.js';
 import { type EmbeddedServer, startEmbedded } from '../../src/database/embedded.js';
-import { migrate, owner, planMigration, roles } from '../../src/database/migrate.js';
+import { migrate, planMigration } from '../../src/database/migrate.js';
+import { owner, roles } from '../../src/database/roles.js';
 import { readMigrations, readSchemaObjects } from '../../src/database/schema.js';
 
 let server: EmbeddedServer;
@@ -67,7 +68,7 @@ describe('a migration', () => {
     const steps: string[] = [];
     await migrate(client, { onProgress: (step) => void steps.push(step) });
     expect(await schemas()).toHaveLength(2);
-    expect(await rolesPresent()).toHaveLength(4);
+    expect(await rolesPresent()).toHaveLength(1 + roles.length);
     expect(await rows(client, `select distinct tableowner from pg_tables where schemaname = 'writ_data'`)).toEqual([{ tableowner: owner }]);
     expect(await enabled()).toBe(false);
     expect(steps).toContain('gate writ.fn_job_enqueue_many');

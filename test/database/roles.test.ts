@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { owner, roles } from '../../src/database/migrate.js';
+import { owner, roles } from '../../src/database/roles.js';
 import { readSchemaObjects } from '../../src/database/schema.js';
 import { sharedGates } from '../queue/gates/harness.js';
 

@@ -5,7 +5,8 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { migrate, owner } from '../../src/database/migrate.js';
+import { migrate } from '../../src/database/migrate.js';
+import { owner } from '../../src/database/roles.js';
 import { readMigrations } from '../../src/database/schema.js';
 import { uuidv7 } from '../../src/database/uuid.js';
 import { testDatabase } from '../../src/testing/index.js';

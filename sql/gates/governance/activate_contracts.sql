@@ -1,4 +1,3 @@
--- internal
 -- Approved contracts become active: their holds are taken, and the one forward job of each is made. p_reads: what stands outside the database, of each. The caller has locked them, and chosen the ids of the jobs. Answers the job or the refusal of each, in order.
 create or replace function writ_data.activate_contracts(p_contracts uuid[], p_jobs uuid[], p_reads jsonb[], p_actor text, p_at timestamptz) returns jsonb[] language plpgsql as $$
 declare

@@ -1,4 +1,3 @@
--- internal
 -- What a forward job has written, and its rollbacks have restored since, slot → the last value.
 create or replace function writ_data.applied_by(p_job uuid) returns jsonb language sql stable
 begin atomic

@@ -1,4 +1,3 @@
--- internal
 -- Steps of a governance job that are done together, in the transaction of their queue job: everything that was approved is looked at again, then the targets are written. Raises (WR001) what does not hold, and then nothing of it is. Of a step outside the database, which has begun before
 -- (fn_change_begin), p_read is what stands there now. The caller has locked the job. Answers what changes_made writes down, of these and others together.
 create or replace function writ_data.apply_changes(p_run uuid, p_first integer, p_last integer, p_evidence jsonb, p_read jsonb, p_actor text, p_at timestamptz) returns jsonb[] language plpgsql as $$

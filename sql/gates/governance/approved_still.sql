@@ -1,4 +1,3 @@
--- internal
 -- Whether what was approved is what a contract says: null, or the code of what is wrong. Asked at activation and at each effect: content, policy and pre-state are those that were signed, and enough persons have signed them; or the glass was broken. An instance is
 -- its template with parameters within the bounds that were signed.
 create or replace function writ_data.approved_still(c writ_data.contract) returns text language plpgsql stable as $$

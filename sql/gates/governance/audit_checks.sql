@@ -1,4 +1,3 @@
--- internal
 -- The checks of an audit, from the run's log, the receipts and the targets as they are now: [{check, result, detail}]. A rollback is held to A-001, A-003, A-007 and the state. p_read: what stands outside the database now.
 create or replace function writ_data.audit_checks(g writ_data.governance_job, c writ_data.contract, p_health jsonb, p_read jsonb, p_at timestamptz) returns jsonb language plpgsql stable as $$
 declare

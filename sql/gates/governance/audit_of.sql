@@ -1,4 +1,3 @@
--- internal
 -- The audit of one governance job: health now, the checks, and the verdict that follows from them. Answers {job, verdict, reason, checks, evidence, health}.
 create or replace function writ_data.audit_of(g writ_data.governance_job, c writ_data.contract, p_evidence jsonb, p_read jsonb, p_at timestamptz) returns jsonb language plpgsql stable as $$
 declare

@@ -1,4 +1,3 @@
--- internal
 -- Writes down what apply_changes has done, of any number of governance jobs, which the caller has locked: a receipt and a row of each step, and the progress of each job. Those that had not begun have; those whose last step it was await their audit.
 create or replace function writ_data.changes_made(p_made jsonb[], p_actor text, p_at timestamptz) returns void language plpgsql as $$
 declare

@@ -1,4 +1,3 @@
--- internal
 -- The end of active contracts: their holds are free again. p_reasons is why, of each.
 create or replace function writ_data.close_contracts(p_contracts uuid[], p_to text, p_reasons text[], p_actor text, p_at timestamptz) returns void language plpgsql as $$
 begin

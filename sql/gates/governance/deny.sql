@@ -1,4 +1,3 @@
--- internal
 -- Somebody has asked for what they may not: a receipt in the stream of denials of the tenant, and the refusal.
 create or replace function writ_data.deny(p_who writ_data.principal, p_right text, p_tenant text, p_code text, p_detail text, p_at timestamptz) returns jsonb language plpgsql as $$
 begin

@@ -1,4 +1,3 @@
--- internal
 -- Enqueues jobs of governance about governance jobs of a tenant, in the transaction of what they follow from; raises if they cannot be.
 create or replace function writ_data.enqueue_governance(p_kind text, p_jobs uuid[], p_tenant text, p_actor text) returns void language plpgsql as $$
 declare

@@ -1,4 +1,3 @@
--- internal
 -- A governance job has failed, and what follows by itself, in the same transaction: a forward job with something to undo gets its rollback job; one without is rolled back already; a rollback job that failed leaves both ROLLBACK_FAILED, with an incident, and
 -- the holds in place. The run has ended before: nothing of it can still happen. The caller has locked the contract and the job.
 create or replace function writ_data.fail_governance_job(p_job uuid, p_event text, p_reason text, p_actor text, p_at timestamptz) returns void language plpgsql as $$

@@ -1,4 +1,3 @@
--- internal
 -- The steps of a template with its parameters in their places.
 create or replace function writ_data.filled(p_steps jsonb, p_params jsonb) returns jsonb language sql immutable
 begin atomic

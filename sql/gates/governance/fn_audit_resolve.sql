@@ -1,5 +1,5 @@
--- gate: workflow_admin, dot_executor
 -- A person decides an audit that was inconclusive: PASS or FAIL, with a reason; neither whoever proposed the contract nor whoever approved it. A FAIL can only be acknowledged. Answers {job_id, audit_id, verdict, status}.
+-- Callers: writ_principal, writ_server
 create or replace function writ.fn_audit_resolve(p_key text, p_job_id uuid, p_verdict text, p_reason text) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare

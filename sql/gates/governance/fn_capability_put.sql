@@ -1,5 +1,5 @@
--- gate: workflow_admin, dot_executor
 -- Makes capabilities and configuration known, or says more about them: {capability_name, domain, lifecycle, monitored, frozen, disqualified} or {scope, owner_capability, values}. Lifecycle and values are for what is new: what exists is changed by contracts. Answers {put}.
+-- Callers: writ_principal, writ_server
 create or replace function writ.fn_capability_put(p_key text, p_items jsonb, p_tenant_id text default 'default') returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare

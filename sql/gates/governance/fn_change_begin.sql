@@ -1,6 +1,6 @@
--- gate: dot_executor, workflow_admin
 -- A step that takes time, or happens outside the database, begins: everything that was approved is looked at again, what was found there (p_found: slot → value) must be what was approved or what the steps before have made of it, and how it is undone is written down before anything is done.
 -- Begun again after a crash it answers when it began. Answers {began_at, now, found, rollback}.
+-- Callers: writ_applier
 create or replace function writ.fn_change_begin(p_job_id uuid, p_lease_token uuid, p_evidence jsonb, p_found jsonb, p_actor text) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
 declare

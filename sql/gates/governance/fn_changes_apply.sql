@@ -1,6 +1,6 @@
--- gate: dot_executor, workflow_admin
 -- Steps of governance jobs, in one transaction: each with its effect, its event, its receipt, and what follows. A job of the queue does one step, or several in the database that follow one another. p_items: [{job: the queue's job, token: of its lease, evidence: {probe: {status, detail, at}}, read: {slot: value}}]. Each is done or refused by itself. Sent again after an answer
 -- that was lost, what was done is done. Answers [{done: {...}} or {reason, detail}], in order.
+-- Callers: writ_applier
 create or replace function writ.fn_changes_apply(p_items jsonb, p_actor text) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set plan_cache_mode = force_generic_plan as $$
 declare

@@ -1,6 +1,6 @@
--- gate: workflow_admin, dot_executor
 -- What a contract would change, step by step, and how each is undone, as things stand now; and the hash that an approval signs. p_read: what stands in places outside the database, slot → value. While the contract may be approved, this is what an approval is of:
 -- if something has changed since, the hash is another, and approvals of the old one no longer count. Answers {contract_id, status, scope, steps: [{step_no, step_type, target, parameters, slot, before, after, undo}], pre_state, policy_version, hash, approvals_needed, approvals}.
+-- Callers: writ_principal, writ_server
 create or replace function writ.fn_contract_preview(p_key text, p_contract_id uuid, p_read jsonb default '{}') returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare

@@ -1,6 +1,6 @@
--- gate: workflow_admin, dot_executor
 -- Proposes a contract. p_content is the canonical JSON {"scope": [...], "steps": [{step_type, target, parameters}, ...]}, with the scope sorted: what will be approved, byte by byte. With "template" as well it is a template: its instances are executed (fn_template_activate). p_about: {contract_id, title, description, risk_level, source,
 -- confidence, issue_id, window_hours, constraints, parent_contract_id, draft}. It becomes a DRAFT and, unless only that is wanted, is validated and qualified in the same call. Answers {contract_id, status, scope_hash, validator_verdict, eligibility_verdict}.
+-- Callers: writ_principal, writ_server
 create or replace function writ.fn_contract_propose(p_key text, p_content text, p_about jsonb, p_tenant_id text default 'default') returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 declare

@@ -1,6 +1,6 @@
--- gate: workflow_admin, dot_executor
 -- What somebody says about a contract: APPROVE (p_hash as the preview showed it, p_signature over its 32 bytes, both in hexadecimal), REJECT with a reason, REQUEST_CLARIFICATION, which stops the clock of the review, CLARIFY, which starts it again, ESCALATE, SUBMIT
 -- (validated and qualified once more). Whoever proposed it does not approve it, and only persons do. When as many have approved the same hash as its risk asks for, it is APPROVED, and its window begins. Answers {contract_id, status, approvals, approvals_needed}.
+-- Callers: writ_principal, writ_server
 create or replace function writ.fn_contract_review(p_key text, p_contract_id uuid, p_action text, p_reason text default null, p_hash text default null, p_signature text default null) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare

@@ -1,7 +1,7 @@
--- gate: workflow_admin, dot_executor
 -- Activates approved contracts: exactly one governance job comes of each. p_items: [{contract, job: the id that it is to have, read: {slot: value} of places outside the database, break_glass: why, signature: of glass_hash, in hexadecimal, which workers check as they check those of approvals}]. What is no longer as it was approved (content, policy, pre-state) makes a contract FAILED, with
 -- a new draft in its place. break_glass: a person with that right activates a contract that has not been approved by enough; it is alerted, and stands in the receipts. Each is activated or refused by itself; sent again after an answer that was lost, what was done is done.
 -- Answers [{contract_id, job_id, run_id} or a refusal], in order.
+-- Callers: writ_principal, writ_applier, writ_server
 create or replace function writ.fn_contracts_activate(p_key text, p_items jsonb) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 declare

@@ -1,6 +1,6 @@
--- gate: workflow_admin, dot_executor, writ_auditor
 -- What applications read, of several tenants at once: capabilities by name, with their lifecycle, and values as scope#key. p_ask: {tenant: {"targets": [...]} for these capabilities and scopes, or {"known": fingerprint} for everything, unless that is what the caller has}. The fingerprint is the SHA-256
 -- of "name version" in lines, sorted by bytes, in hexadecimal. Answers {tenant: {name: [version, value]}}, without tenants of whom nothing is new.
+-- Callers: writ_principal, processes, readers
 create or replace function writ.fn_flags(p_ask jsonb) returns jsonb
   language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
 declare

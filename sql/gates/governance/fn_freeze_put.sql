@@ -1,5 +1,5 @@
--- gate: workflow_admin, dot_executor
 -- Freezes a tenant: no contract is activated while it lasts, unless the glass is broken. {reason, begins_at, ends_at}; or lifts one: {freeze_id}. Answers {freeze_id}.
+-- Callers: writ_principal, writ_server
 create or replace function writ.fn_freeze_put(p_key text, p_freeze jsonb, p_tenant_id text default 'default') returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare

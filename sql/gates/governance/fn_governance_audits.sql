@@ -1,6 +1,6 @@
--- gate: dot_executor, workflow_admin
 -- Audits governance jobs whose steps are done. p_items: [{job, evidence: what probes say now, read: what stands outside the database now}]. PASS: it is COMPLETED; FAIL: it is rolled back; INCONCLUSIVE: once more, then a person decides. Of a job that is not waiting for it, it answers the last verdict.
 -- Answers [{job_id, audit_id, verdict, status} or a refusal], in order.
+-- Callers: writ_applier
 create or replace function writ.fn_governance_audits(p_items jsonb, p_actor text) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 declare

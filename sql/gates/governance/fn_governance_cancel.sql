@@ -1,5 +1,5 @@
--- gate: workflow_admin, dot_executor
 -- Cancels a governance job that has not begun; its contract has failed then. One that runs cannot be cancelled: stop its run (EMERGENCY_STOP), and it is rolled back. Answers {job_id, status}.
+-- Callers: writ_principal, writ_server
 create or replace function writ.fn_governance_cancel(p_key text, p_job_id uuid, p_reason text) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare

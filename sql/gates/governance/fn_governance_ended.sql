@@ -1,5 +1,5 @@
--- gate: dot_executor, workflow_admin
 -- The run of a governance job has ended without completing: the job fails, and what follows from that happens. Told again it changes nothing. Answers {job_id, status, rollback_job_id}.
+-- Callers: writ_applier
 create or replace function writ.fn_governance_ended(p_job_id uuid, p_actor text) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare

@@ -1,5 +1,5 @@
--- gate: workflow_admin, dot_executor, writ_auditor
 -- The governance policy of a tenant that is in force, or a version before; version 0 is what is built in. Answers {version, document, published_by, published_at}.
+-- Callers: writ_principal, processes, readers
 create or replace function writ.fn_governance_policy(p_tenant_id text default 'default', p_version integer default null) returns jsonb
   language sql stable security definer set search_path = pg_catalog, pg_temp
 begin atomic

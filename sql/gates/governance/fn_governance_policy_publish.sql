@@ -1,5 +1,5 @@
--- gate: workflow_admin, dot_executor
 -- Publishes a version of a tenant's governance policy: {approvals: {low, medium, high, critical}, sources, similar_within_sec, review_days, draft_days, window_hours}; what it leaves out is as built in. Contracts that are not approved yet are held to it from now on. Answers {version}.
+-- Callers: writ_principal, writ_server
 create or replace function writ.fn_governance_policy_publish(p_key text, p_document jsonb, p_tenant_id text default 'default') returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare

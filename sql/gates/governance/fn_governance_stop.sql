@@ -1,6 +1,6 @@
--- gate: workflow_admin, dot_executor
 -- Stops what some contracts of a tenant have had begun: the run of each gets an EMERGENCY_STOP, and what it did is rolled back. What has come to rest, or is on its way there, stays so. p_signal_id: of the stop, so that a call that was not answered can be repeated.
 -- For whoever may activate. Answers [{contract_id, job_id, status, stopped}], without contracts that are not there or have no job.
+-- Callers: writ_principal, writ_applier, writ_server
 create or replace function writ.fn_governance_stop(p_key text, p_contract_ids uuid[], p_reason text, p_signal_id uuid, p_tenant_id text) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare

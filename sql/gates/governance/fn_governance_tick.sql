@@ -1,5 +1,5 @@
--- gate: dot_executor, workflow_admin
 -- What is due though nobody asks: drafts that expire, reviews that are late (a warning two days before their end, an escalation one day before, then EXPIRED), windows that have passed, jobs past their time, audits past theirs. At most p_limit of each. Answers {moved, next_ms}.
+-- Callers: writ_engine
 create or replace function writ.fn_governance_tick(p_actor text, p_limit integer default 100) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
 declare

@@ -1,7 +1,7 @@
--- gate: dot_executor, workflow_admin
 -- What a worker needs to check signatures itself before the first effect, for the runs of governance jobs: what was signed (of an instance, by way of its template; of a broken glass, with the reason) and by whom. The hash is for the worker to make, so it is not here. Answers
 -- [{content, signed: {contract_id, content, policy_version, pre_state}, glass_broken, template: {params, bounds}, reviews: [{by, signature, public_key}]} or null], in order. It is the one call that each job costs: planned once per session, and each row is looked up (OFFSET 0), however
 -- few there were when it was planned.
+-- Callers: writ_applier
 create or replace function writ.fn_governed_approvals(p_runs uuid[]) returns jsonb
   language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 begin

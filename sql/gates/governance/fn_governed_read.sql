@@ -1,5 +1,5 @@
--- gate: dot_executor, workflow_admin
 -- What a worker needs for the audits of governance jobs: whose they are, the contracts' steps, to read places outside the database, and the probes to ask. Answers [{tenant, steps, probes, status} or a refusal], in order.
+-- Callers: writ_applier
 create or replace function writ.fn_governed_read(p_jobs uuid[]) returns jsonb
   language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 begin

@@ -1,5 +1,5 @@
--- gate: workflow_admin, dot_executor, writ_auditor
 -- The health of a tenant: {system, domains: {name: status}, capabilities: [{capability, domain, status, why, monitored}]}.
+-- Callers: writ_principal, processes, readers
 create or replace function writ.fn_health(p_tenant_id text default 'default') returns jsonb
   language sql stable security definer set search_path = pg_catalog, pg_temp
 begin atomic

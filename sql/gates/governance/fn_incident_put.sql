@@ -1,5 +1,5 @@
--- gate: workflow_admin, dot_executor
 -- Opens an incident ({capability, severity, summary}) or resolves one ({incident_id, resolution}). An open incident makes its capability DEGRADED. Answers {incident_id}.
+-- Callers: writ_principal, writ_server
 create or replace function writ.fn_incident_put(p_key text, p_incident jsonb, p_tenant_id text default 'default') returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare

@@ -1,5 +1,5 @@
--- gate: workflow_admin
 -- Adds a principal, or gives one other rights or another key. p_principal: {principal_id, kind, on_behalf_of, tenant, rights, permissions (what it may have done by a governor), auth_sha256, public_key (both in hexadecimal), disabled, new: true if it must not be there yet, so that nobody's key is replaced by mistake, false if it must}. What authenticates it and what it signs with come from one key that stays with it. Answers {principal_id}.
+-- Callers: writ_admin
 create or replace function writ.fn_principal_put(p_principal jsonb, p_actor text) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare

@@ -1,5 +1,5 @@
--- gate: workflow_admin, dot_executor
 -- Adds a probe of a capability, changes it, or removes it (p_probe with "removed": true): {name, capability, type: http | sql | prometheus | heartbeat | reported, config, every_ms, timeout_ms}. A capability with a probe is monitored. Answers {name}.
+-- Callers: writ_principal, writ_server
 create or replace function writ.fn_probe_put(p_key text, p_probe jsonb, p_tenant_id text default 'default') returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare

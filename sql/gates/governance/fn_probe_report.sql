@@ -1,5 +1,5 @@
--- gate: workflow_admin, dot_executor
 -- What somebody says about a probe that waits to be told, of type heartbeat or reported: {name, status: HEALTHY | DEGRADED | UNHEALTHY, detail}. For principals with the right to report; what workers find out by asking they write down themselves (fn_probes_report). Answers {name, status}.
+-- Callers: writ_principal, writ_server
 create or replace function writ.fn_probe_report(p_key text, p_report jsonb, p_tenant_id text default 'default') returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare

@@ -1,5 +1,5 @@
--- gate: dot_executor, workflow_admin
 -- What a worker has found out by asking probes: [{tenant, name, status: HEALTHY | DEGRADED | UNHEALTHY, detail}]. It does so by its role in the database, as it does its work; for probes that wait to be told this is nobody's word (fn_probe_report). Answers {reported}.
+-- Callers: writ_applier, writ_engine
 create or replace function writ.fn_probes_report(p_reports jsonb, p_actor text) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare

@@ -1,5 +1,5 @@
--- gate: dot_executor, workflow_admin
 -- Probes that are due to be asked, at most p_limit, for whoever asks them now; or, with p_capabilities, all of these capabilities of a tenant, because a step relies on them. Answers {probes: [{tenant, name, capability, type, config, timeout_ms, status, detail, at}], next_ms}.
+-- Callers: writ_applier, writ_engine
 create or replace function writ.fn_probes_take(p_limit integer, p_tenant_id text default null, p_capabilities text[] default null) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare

@@ -1,5 +1,5 @@
--- gate: workflow_admin, dot_executor
 -- A person has a rollback tried again that has failed: a new rollback job, for the same steps. The job that it is for keeps its status, and says by which job it was resolved. Answers {job_id}.
+-- Callers: writ_principal, writ_server
 create or replace function writ.fn_rollback_retry(p_key text, p_job_id uuid) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare

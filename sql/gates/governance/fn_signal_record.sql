@@ -1,5 +1,5 @@
--- gate: workflow_admin, dot_executor
 -- Records a signal about health: {signal_type, scope, decision: CLEAN | BLOCKED | WARN | PENDING, reason, expires_at, constraints}. It supersedes the one of the same scope and type. Answers {signal_id}.
+-- Callers: writ_principal, writ_server
 create or replace function writ.fn_signal_record(p_key text, p_signal jsonb, p_tenant_id text default 'default') returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare

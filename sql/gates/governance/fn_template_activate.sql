@@ -1,6 +1,6 @@
--- gate: workflow_admin, dot_executor
 -- Activates an instance of an approved template: p_params within its bounds, what stands there now (p_read: outside the database) within its range, not more often than was approved, and not before its pause is over. The instance passes from DRAFT to ACTIVE here, under the approval of the template.
 -- p_id: of the instance, so that a call that was not answered can be repeated. Answers {contract_id, job_id, run_id}.
+-- Callers: writ_principal, writ_applier, writ_server
 create or replace function writ.fn_template_activate(p_key text, p_template_id uuid, p_params jsonb, p_content text, p_read jsonb default '{}', p_id uuid default null) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare

@@ -1,5 +1,5 @@
--- view: workflow_admin, dot_executor, writ_auditor
 -- Audits of governance jobs.
+-- Callers: writ_principal, processes, readers
 create or replace view writ.governance_audits as
 select a.audit_id, g.tenant_id, a.job_id, a.contract_id, a.verdict, a.verdict_reason, a.created_at as verdict_at, a.checks as checks_performed, (select count(*)::integer from jsonb_array_elements(a.checks) c where c ->> 'result' = 'PASS') as checks_passed,
   (select count(*)::integer from jsonb_array_elements(a.checks) c where c ->> 'result' = 'FAIL') as checks_failed, (select count(*)::integer from jsonb_array_elements(a.checks) c where c ->> 'result' = 'INCONCLUSIVE') as checks_inconclusive, a.evidence, a.health_before as health_snapshot_before,

@@ -1,4 +1,3 @@
--- internal
 -- A receipt of governance as the bytes that go into its log, at a place in a stream that the caller has counted. The names of its container are in their order already.
 create or replace function writ_data.governance_entry(p_tenant text, p_stream text, p_seq bigint, p_status text, p_reason text, p_context jsonb, p_at timestamptz) returns text language plpgsql as $$
 begin

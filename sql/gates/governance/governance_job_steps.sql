@@ -1,5 +1,5 @@
--- view: workflow_admin, dot_executor, writ_auditor
 -- The steps of governance jobs: status and times from the log of the run, what was found and written from the row that each effect leaves.
+-- Callers: writ_principal, processes, readers
 create or replace view writ.governance_job_steps as
 select g.job_id, g.tenant_id, n.step_no, n.step ->> 'step_type' as step_type, n.step ->> 'target' as target, n.step -> 'parameters' as parameters,
   case when e.completed is not null then 'COMPLETED' when e.failed is not null then 'FAILED' when g.status in ('PENDING', 'RUNNING') then case when e.started is not null then 'RUNNING' else 'PENDING' end else 'SKIPPED' end as status,

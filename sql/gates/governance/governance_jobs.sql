@@ -1,5 +1,5 @@
--- view: workflow_admin, dot_executor, writ_auditor
 -- Governance jobs, with the names of the specification; their steps and counters are read from the log of their run and from what was written with each effect.
+-- Callers: writ_principal, processes, readers
 create or replace view writ.governance_jobs as
 select g.job_id, g.tenant_id, g.contract_id, g.kind, g.of_job_id, g.version, g.status, g.status_reason, g.run_id, g.executor_id, g.started_at, g.completed_at, round(extract(epoch from g.completed_at - g.started_at) * 1000)::bigint as duration_ms, g.total_steps,
   (select coalesce(sum(s.last - s.first + 1), 0)::integer from writ_data.run_event e cross join lateral (select case when e.step_id ~ '^s[0-9]' then split_part(substr(e.step_id, 2), '-', 1)::integer end as first, case when e.step_id ~ '^s[0-9]' then split_part(substr(e.step_id, 2), '-', -1)::integer end as last) s where e.run_id = g.run_id and e.event_type = 'StepCompleted') as completed_steps,

@@ -1,4 +1,3 @@
--- internal
 -- The policy that is in force for a tenant, with its version; version 0 is what is built in.
 create or replace function writ_data.governance_policy_of(p_tenant text, out version integer, out document jsonb) language sql stable
 begin atomic

@@ -1,4 +1,3 @@
--- internal
 -- A receipt of governance, at a place in a stream that the caller has counted. Answers its number.
 create or replace function writ_data.governance_receipt(p_tenant text, p_stream text, p_seq bigint, p_status text, p_reason text, p_context jsonb, p_at timestamptz) returns bigint language plpgsql as $$
 begin

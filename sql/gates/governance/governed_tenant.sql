@@ -1,4 +1,3 @@
--- internal
 -- Whose a fact of governance, of health or of a governor is, by its type and subject; null for facts of others.
 create or replace function writ_data.governed_tenant(p_type text, p_subject uuid) returns text language sql stable
   return case

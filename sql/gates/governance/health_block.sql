@@ -1,4 +1,3 @@
--- internal
 -- Why health does not allow a step on a target: null, or a sentence. The system as a whole is unhealthy, or the capability is, or that which owns the configuration. p_evidence is what the probes of the capability have said just now; older answers do not count.
 create or replace function writ_data.health_block(p_tenant text, p_target text, p_evidence jsonb, p_max_age interval) returns text language plpgsql stable as $$
 declare

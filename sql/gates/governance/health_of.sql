@@ -1,4 +1,3 @@
--- internal
 -- The health of every capability of a tenant, and why. A signal BLOCKED, or one that is disqualified: UNHEALTHY; a signal WARN or an open incident: DEGRADED; of those that are monitored, the worst that a probe says, and UNHEALTHY
 -- where a probe has said nothing, or nothing recently. p_fresh: probes that somebody has asked just now, name → {status, at}; for the others the last answer counts for three times its interval. p_max_age: no answer older than this counts, and of probes that can be asked only one that was. p_only: one capability.
 create or replace function writ_data.health_of(p_tenant text, p_fresh jsonb default '{}', p_max_age interval default null, p_only text default null) returns table (capability text, domain text, status text, why text, monitored boolean) language sql stable

@@ -1,4 +1,3 @@
--- internal
 -- Null if the principal behind a key may do this in a tenant; else the refusal. What is refused for want of a right has a receipt, in the stream of denials of the tenant.
 create or replace function writ_data.may(p_key text, p_right text, p_tenant text, out who writ_data.principal, out refusal jsonb) language plpgsql as $$
 begin

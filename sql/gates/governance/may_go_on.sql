@@ -1,4 +1,3 @@
--- internal
 -- What has to hold before any step of a governance job: raises what does not. The caller has locked the job.
 create or replace function writ_data.may_go_on(g writ_data.governance_job, c writ_data.contract, p_at timestamptz) returns void language plpgsql as $$
 declare

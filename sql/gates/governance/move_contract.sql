@@ -1,4 +1,3 @@
--- internal
 -- One contract moves: see move_contracts.
 create or replace function writ_data.move_contract(p_contract uuid, p_to text, p_reason text, p_actor text, p_at timestamptz) returns void language plpgsql as $$
 begin

@@ -1,4 +1,3 @@
--- internal
 -- One governance job moves: see move_governance_jobs.
 create or replace function writ_data.move_governance_job(p_job uuid, p_path text[], p_event text, p_reason text, p_actor text, p_at timestamptz) returns void language plpgsql as $$
 begin

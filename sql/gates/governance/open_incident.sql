@@ -1,4 +1,3 @@
--- internal
 -- Opens an incident: a row, and a fact in the record.
 create or replace function writ_data.open_incident(p_tenant text, p_capability text, p_severity text, p_subject text, p_summary text, p_actor text, p_at timestamptz) returns uuid language plpgsql as $$
 declare

@@ -1,4 +1,3 @@
--- internal
 -- Who calls: p_key is a name and what authenticates it, in hexadecimal, with a colon between. No row: nobody who is known, or no longer.
 create or replace function writ_data.principal_of(p_key text) returns setof writ_data.principal language sql stable
 begin atomic

@@ -1,4 +1,3 @@
--- internal
 -- The probes of capabilities and of those that own configurations, by their names, for whoever asks them because something relies on them.
 create or replace function writ_data.probes_of(p_tenant text, p_targets text[]) returns jsonb language sql stable
 begin atomic

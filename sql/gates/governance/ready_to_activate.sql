@@ -1,4 +1,3 @@
--- internal
 -- Whether whoever has this key may activate a contract, which is locked here, and breaks the glass if that is asked for. Answers who it is, or, if that is all, the answer: a refusal, or the job, if this call was answered before.
 create or replace function writ_data.ready_to_activate(p_key text, p_contract uuid, p_job uuid, p_read jsonb, p_break_glass text, p_signature text, p_at timestamptz, out actor text, out answer jsonb) language plpgsql as $$
 declare

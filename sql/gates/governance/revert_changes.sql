@@ -1,4 +1,3 @@
--- internal
 -- Steps of a rollback that are done together: each restores what a step of the original job found, if nobody else has changed it since (by the version that was written; outside the database, whoever reverts it has compared). Raises rollback_conflict where somebody has.
 create or replace function writ_data.revert_changes(g writ_data.governance_job, c writ_data.contract, p_first integer, p_last integer, p_evidence jsonb, p_read jsonb, p_actor text, p_at timestamptz) returns jsonb[] language plpgsql as $$
 declare

@@ -1,4 +1,3 @@
--- internal
 -- A rollback job, FAILED, could not restore: it and the job that it was for are ROLLBACK_FAILED, the contract has failed, and people are told. The holds stay until somebody has resolved it. If a person had it tried again, only the new rollback job ends so.
 create or replace function writ_data.rollback_failed(p_job uuid, p_reason text, p_actor text, p_at timestamptz) returns void language plpgsql as $$
 declare

@@ -1,4 +1,3 @@
--- internal
 -- What stands in the places that steps change, slot → value; null where there is nothing. Places outside the database are what p_read says, by whoever has read them; one that was not read is not in the answer.
 create or replace function writ_data.state_of(p_tenant text, p_steps jsonb, p_read jsonb default '{}') returns jsonb language sql stable
 begin atomic

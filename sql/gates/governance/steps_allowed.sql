@@ -1,4 +1,3 @@
--- internal
 -- What has to hold for forward steps that are done together: they are the next, in scope, on targets that are held, and health allows them. Raises what does not.
 create or replace function writ_data.steps_allowed(g writ_data.governance_job, c writ_data.contract, p_first integer, p_last integer, p_evidence jsonb) returns void language plpgsql stable as $$
 declare

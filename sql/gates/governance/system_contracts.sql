@@ -1,5 +1,5 @@
--- view: workflow_admin, dot_executor, writ_auditor
 -- Contracts, with the names of the specification.
+-- Callers: writ_principal, processes, readers
 create or replace view writ.system_contracts as
 select c.contract_id, c.tenant_id, c.version, c.issue_id, c.source, c.status, c.status_reason, c.title, c.description, c.content, encode(c.scope_hash, 'hex') as scope_hash, c.steps, c.steps as proposed_changes, c.scope as affected_capabilities, c.risk_level,
   c.validator_verdict, c.eligibility_verdict, c.confidence as confidence_score, c.created_by, c.on_behalf_of, c.approved_by, c.approved_at, c.policy_version, c.pre_state, encode(c.approval_hash, 'hex') as approval_hash, c.escalated_by, c.glass_broken,

@@ -1,4 +1,3 @@
--- internal
 -- The health of the whole: of a domain, UNHEALTHY if all of its capabilities are, DEGRADED if any is not healthy; of the system, the same over its domains. p_health is what health_of says.
 create or replace function writ_data.system_health(p_tenant text) returns text language sql stable
 begin atomic

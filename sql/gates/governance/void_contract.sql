@@ -1,4 +1,3 @@
--- internal
 -- An approved contract that no longer can be done as it was approved: it has failed, and a new draft takes its place. The caller has locked it. Answers the new one.
 create or replace function writ_data.void_contract(p_contract uuid, p_reason text, p_actor text, p_at timestamptz) returns uuid language plpgsql as $$
 declare

@@ -1,4 +1,3 @@
--- internal
 -- What is wrong with a contract's scope and steps, if anything: a code and a sentence. The same is asked when it is proposed and again at each effect, so that nothing depends on how a row got there.
 create or replace function writ_data.wrong_with(p_tenant text, p_scope text[], p_steps jsonb, out code text, out detail text) language plpgsql stable as $$
 begin

@@ -1,4 +1,3 @@
--- internal
 -- What is wrong with the template of a contract, if anything. {params: {name: bounds}, pre: {slot: bounds}, activations, cooldown_sec, expires_in_sec}; bounds are {min, max} for numbers or {in: [...]}. Its steps name parameters as {"$param": name} in place of a new value, and each of them is bounded.
 create or replace function writ_data.wrong_with_template(p_content jsonb) returns text language sql immutable
   return case

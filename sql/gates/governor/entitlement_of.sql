@@ -1,4 +1,3 @@
--- internal
 -- What a tenant is entitled to, as governors are told: {status, expires_at in milliseconds, quota_limit}; null: nothing is known.
 create or replace function writ_data.entitlement_of(p_tenant text) returns jsonb language sql stable
 begin atomic

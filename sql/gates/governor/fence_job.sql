@@ -1,4 +1,3 @@
--- internal
 -- Ends a job that has not committed, whoever holds it: from here on nobody can commit it. Answers whether it had committed before, which then stands.
 create or replace function writ_data.fence_job(p_job_id uuid, p_actor text, p_at timestamptz) returns boolean language plpgsql as $$
 declare

@@ -1,5 +1,5 @@
--- gate: workflow_admin, dot_executor
 -- What a tenant is entitled to, from now on: {entitlement_id, status, tier, quota_limit, expires_at, told_at}; what is not named stays. quota_limit is that of the tier unless given. Its governors hear of it. For principals with the right to operate. One that was told before what stands changes nothing. Answers what stands.
+-- Callers: writ_principal, writ_server
 create or replace function writ.fn_entitlement_put(p_key text, p_entitlement jsonb, p_tenant text) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare

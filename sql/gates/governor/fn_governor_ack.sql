@@ -1,5 +1,5 @@
--- gate: workflow_admin, dot_executor
 -- A person has looked at what only a person can clear, and says why it is over. Answers {mail_seq}.
+-- Callers: writ_principal, writ_server
 create or replace function writ.fn_governor_ack(p_key text, p_tenant text, p_sku text, p_cause text, p_reason text) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare

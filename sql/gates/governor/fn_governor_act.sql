@@ -1,5 +1,5 @@
--- gate: workflow_admin, dot_executor
 -- Somebody asks a governor for an action of its policy. It is checked like any other. p_id: of the action, so that a call that was not answered can be repeated within a day. Answers {action_id}.
+-- Callers: writ_principal, writ_server
 create or replace function writ.fn_governor_act(p_key text, p_tenant text, p_sku text, p_id uuid, p_action_type text, p_parameters jsonb) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare

@@ -1,5 +1,5 @@
--- gate: workflow_admin, dot_executor
 -- What a governor asks when it looks whether it may work: what each tenant is entitled to, its quota, how many signals it has sent within the window (p_recent), and the numbers to go by. Answers {tenant: {entitlement, quota, recent}}, and bounds.
+-- Callers: writ_engine
 create or replace function writ.fn_governor_check(p_tenants text[], p_recent boolean default false) returns jsonb
   language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
 declare

@@ -1,5 +1,5 @@
--- gate: workflow_admin, dot_executor
 -- Deciding about a governor has failed: written down, and tried again a little later. Answers {crashes}: how often within the last minute; whoever asks sets the event aside when that is too often.
+-- Callers: writ_engine
 create or replace function writ.fn_governor_crashed(p_governor_id uuid, p_rev bigint, p_error text, p_actor text) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
 declare

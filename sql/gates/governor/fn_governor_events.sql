@@ -1,5 +1,5 @@
--- gate: workflow_admin, writ_auditor
 -- What a governor has handled after p_after, in order: each event as one JSON document, with all that its decision read, as it is replayed. One whose mail was dropped with its month is null.
+-- Callers: readers
 create or replace function writ.fn_governor_events(p_governor_id uuid, p_after bigint, p_limit integer) returns table (event_seq bigint, document text)
   language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 begin

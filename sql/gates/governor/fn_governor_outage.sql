@@ -1,5 +1,5 @@
--- gate: workflow_admin, dot_executor
 -- The database was away, and a host has written down which signals it could not take: p_entries is [{seq, tenant, sku, signal_id, at}], in order. Each governor that was addressed, or has something in flight, hears of it. Told again it changes nothing. Answers {merged}.
+-- Callers: writ_engine
 create or replace function writ.fn_governor_outage(p_host text, p_entries jsonb, p_from timestamptz, p_to timestamptz) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
 declare

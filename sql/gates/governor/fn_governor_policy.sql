@@ -1,5 +1,5 @@
--- gate: workflow_admin, dot_executor, writ_auditor
 -- A version of a governor's policy as it was published: {version, hash, shadow, document}. For whoever drives.
+-- Callers: writ_principal, processes, readers
 create or replace function writ.fn_governor_policy(p_governor_id uuid, p_version integer) returns jsonb
   language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
 begin

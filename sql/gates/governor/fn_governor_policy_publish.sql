@@ -1,5 +1,5 @@
--- gate: workflow_admin, dot_executor
 -- Publishes the next version of a governor's policy; without a document, withdraws it. p_hash is the SHA-256 of its canonical JSON, in hexadecimal. For principals with the right to operate. The same version again is not published twice. Answers {version, duplicate}.
+-- Callers: writ_principal, writ_server
 create or replace function writ.fn_governor_policy_publish(p_key text, p_tenant text, p_sku text, p_policy_id text, p_document jsonb, p_hash text, p_shadow boolean) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare

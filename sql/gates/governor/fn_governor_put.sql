@@ -1,5 +1,5 @@
--- gate: workflow_admin, dot_executor
 -- The governor of a tenant and product, made if there is none yet. Answers {governor_id, created}.
+-- Callers: writ_producer, writ_engine, writ_server, writ_admin
 create or replace function writ.fn_governor_put(p_tenant text, p_sku text, p_actor text) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare

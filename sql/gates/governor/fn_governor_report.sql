@@ -1,5 +1,5 @@
--- gate: workflow_admin, dot_executor
 -- Whoever carries an action out says how it went, in the transaction that commits the job p_job_id, or too late: p_content is an event of kind result or acknowledged. p_governance_job: the governance job that carries it out from here on; its end is the result; p_stops: that it is rolled back is what is awaited. Answers {}.
+-- Callers: writ_applier
 create or replace function writ.fn_governor_report(p_governor_id uuid, p_job_id uuid, p_content jsonb, p_governance_job uuid default null, p_stops boolean default false) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin

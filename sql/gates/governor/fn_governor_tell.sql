@@ -1,5 +1,5 @@
--- gate: workflow_admin, dot_executor
 -- A host tells governors what it has found out: events of kind health_failed. Answers {}.
+-- Callers: writ_engine
 create or replace function writ.fn_governor_tell(p_governors uuid[], p_content jsonb) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin

@@ -1,5 +1,5 @@
--- gate: dot_executor, workflow_admin
 -- What is due for all governors together: governance jobs that carry an action out and have come to rest are told to their governors; months are made ahead, and dropped past their retention. Answers {settled}.
+-- Callers: writ_engine
 create or replace function writ.fn_governor_tick(p_actor text) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
 declare

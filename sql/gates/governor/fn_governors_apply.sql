@@ -1,6 +1,6 @@
--- gate: workflow_admin, dot_executor
 -- What was decided about governors that fn_governors_take has locked in this transaction: where they are now, the events that they handled, the receipts, and what follows from them, all or none. p_turn is {governors: [{id, rev, events, receipts, done, mail_at, last, state, hash, due, data, waiting}],
 -- wakes: [{g, at}], events: [{g, n, at, kind, mail, was, state, added}], settled: [{g, n, r}], entries: [text], effects: [...]}; data and waiting only where they changed. wakes: when somebody has to look at one again. Raises if one of them is not at the revision that was decided on.
+-- Callers: writ_engine
 create or replace function writ.fn_governors_apply(p_turn jsonb, p_actor text) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 declare

@@ -1,6 +1,6 @@
--- gate: workflow_admin, dot_executor
 -- Governors that are due, or that are named (p_ids), locked for the transaction of the caller, who decides and calls fn_governors_apply in it. Those that somebody else drives are passed over. p_after: what was due before has been looked at; a hint.
 -- The first row says how things are: when it is, the latest time of what was taken, and when the next is due. Each further row is a governor, with what is new in its mailbox as JSON [[mail_seq, at, arrival_seq, content]], and the same of what `waiting` names. Times are milliseconds.
+-- Callers: writ_engine
 create or replace function writ.fn_governors_take(p_limit integer, p_mails integer, p_after timestamptz default '-infinity', p_ids uuid[] default null)
   returns table (id uuid, t text, s text, events bigint, receipts bigint, done bigint, last bigint, state text, hash text, due bigint, data text, waiting text, crashes integer, crash text, mails text, held text, taken_upto timestamptz)
   language plpgsql security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$

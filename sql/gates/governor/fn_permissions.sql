@@ -1,5 +1,5 @@
--- gate: workflow_admin, dot_executor
 -- What principals may have done by a governor, in a tenant: [{principal, permissions, hash}]; one that is not known there, or no longer, may nothing. hash: of what the answer follows from.
+-- Callers: writ_applier, writ_engine
 create or replace function writ.fn_permissions(p_tenant text, p_principals text[]) returns jsonb
   language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
 begin

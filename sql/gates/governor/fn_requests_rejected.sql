@@ -1,5 +1,5 @@
--- gate: workflow_admin, dot_executor
 -- A listener has turned requests away that were no signals: p_codes is {code: how often}. One receipt in the log _system, and nothing of the requests. Answers {rejected}.
+-- Callers: writ_engine
 create or replace function writ.fn_requests_rejected(p_host text, p_codes jsonb, p_from timestamptz, p_to timestamptz) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare

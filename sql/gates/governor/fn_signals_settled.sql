@@ -1,5 +1,5 @@
--- gate: workflow_admin, dot_executor, writ_auditor
 -- What has become of signals, as far as that is known: [{g, n, receipt}, or {g, n, as: 'buffered'} while it waits in the buffer of a storm] for p_items [{g: governor, n: arrival_seq}].
+-- Callers: writ_producer, writ_engine, readers
 create or replace function writ.fn_signals_settled(p_items jsonb) returns jsonb
   language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
 begin

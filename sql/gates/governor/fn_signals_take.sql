@@ -1,6 +1,6 @@
--- gate: workflow_admin, dot_executor
 -- Takes signals in: each gets the next number of its governor, or, if it has been sent within a day, the answer of the first one. p_items is [{t: tenant, s: product, id, c: content}]. Counts the signals of each tenant
 -- within the window; where these are too many, the number is put into the signal. Calls to different governors of a tenant that overlap do not see each other's: the limit may be passed by those once, and the next call counts them. p_wake: whoever sends does not drive, so whoever does is woken. Answers [{g: governor, n: arrival_seq, storm, duplicate} or a refusal] in order.
+-- Callers: writ_producer, writ_server
 create or replace function writ.fn_signals_take(p_items json, p_actor text, p_wake boolean default true) returns json
   language plpgsql security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 declare

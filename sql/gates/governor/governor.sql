@@ -1,5 +1,5 @@
--- view: workflow_admin, dot_executor, writ_auditor
 -- Governors, one each per tenant and product: where they are, and why.
+-- Callers: writ_principal, processes, readers
 create or replace view writ.governor as
 select g.governor_id, g.tenant_id, g.sku_id, coalesce(g.state, 'boot') as state, to_timestamp((g.data ->> 'since')::bigint / 1000.0) as state_since, g.data -> 'causes' as causes, g.data -> 'refusals' as refusals, g.data -> 'in_flight' as in_flight,
   coalesce(jsonb_array_length(g.data -> 'queue'), 0) as queued_actions, g.data -> 'over' as over_threshold, g.data -> 'entitlement' as entitlement, (g.data #>> '{policy,version}')::integer as policy_version, (g.data #>> '{policy,shadow}')::boolean as shadow,

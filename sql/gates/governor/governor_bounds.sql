@@ -1,4 +1,3 @@
--- internal
 -- The numbers that a governor goes by, from the settings.
 create or replace function writ_data.governor_bounds() returns jsonb language sql stable
 begin atomic

@@ -1,4 +1,3 @@
--- internal
 -- What a decision of a governor does besides its receipts, in its transaction: {g: governor, t: tenant, type, …}. Quota is used up by the first attempt; an attempt is a job; a fence ends the one before; an alert is for a person.
 create or replace function writ_data.governor_effect(p_effect jsonb, p_actor text, p_at timestamptz) returns void language plpgsql as $$
 declare

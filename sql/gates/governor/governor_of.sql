@@ -1,4 +1,3 @@
--- internal
 -- A governor by its tenant and product.
 create or replace function writ_data.governor_of(p_tenant text, p_sku text) returns writ_data.governor language plpgsql stable as $$
 declare

@@ -1,4 +1,3 @@
--- internal
 -- Makes the months of mailboxes and events that are to come, and drops one that is past its retention. Nobody waits for it longer than a tenth of a second.
 create or replace function writ_data.keep_governors(p_actor text, p_at timestamptz) returns void language plpgsql as $$
 declare

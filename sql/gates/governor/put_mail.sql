@@ -1,4 +1,3 @@
--- internal
 -- Puts one thing into each of several mailboxes. Locks their rows, in order. Whoever drives them is woken: this is for what is rare.
 create or replace function writ_data.put_mail(p_governors uuid[], p_contents jsonb[], p_at timestamptz) returns void language plpgsql as $$
 begin

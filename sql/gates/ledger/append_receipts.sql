@@ -1,4 +1,3 @@
--- internal
 -- Writes receipts in the transaction of what they are about. p_entries are their RFC 8785 bytes, in the order in which they happened; log, stream and number
 -- are read from them. The caller holds the row that each stream counts in. One that is not a receipt is a fault of the caller, and raised. Answers their numbers.
 -- p_erasables is what they keep out of line, [{entry, hash, salt, value}]: which entry, from 1, and hash and salt in hexadecimal.

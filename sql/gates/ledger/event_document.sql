@@ -1,4 +1,3 @@
--- internal
 -- A row of the record as the bytes that are sealed: RFC 8785 JSON, whatever its facts concern.
 create or replace function writ_data.event_document(b writ_data.event_batch) returns text language sql stable
   return '{"actor":' || to_json(b.actor)::text || ',"at":"' || to_char(b.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') || '","batch_id":"' || b.batch_id::text

@@ -1,6 +1,6 @@
--- gate: workflow_admin
 -- Goes on with a database that is older than what is known outside, and says so: every log gets a new epoch, and _system a receipt of each that names how large it
 -- was found and the checkpoint that it falls short of. An epoch that was lost with it is not used again. What is lost stays lost; nobody can say later that it never was.
+-- Callers: writ_signer
 create or replace function writ.fn_ledger_accept_restore(p_known_checkpoint text, p_known_epoch integer, p_known_size bigint, p_reason text, p_actor text) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare

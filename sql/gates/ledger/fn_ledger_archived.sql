@@ -1,5 +1,5 @@
--- gate: workflow_admin
 -- Says that the receipts of a month, and every tile over them, lie in an archive whose checkpoint covers the log up to there. From then on the month may be dropped when its retention has passed.
+-- Callers: writ_signer
 create or replace function writ.fn_ledger_archived(p_month date, p_place text, p_actor text) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare

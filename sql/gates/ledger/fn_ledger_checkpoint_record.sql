@@ -1,6 +1,6 @@
--- gate: workflow_admin
 -- Keeps signed checkpoints that are about to be published: [{log, epoch, size, root, note}]. Each tree must be one that its log has had, or none is kept: signatures are
 -- not looked at here, only by who verifies. What is kept already is not kept again. Answers how many are new.
+-- Callers: writ_signer
 create or replace function writ.fn_ledger_checkpoint_record(p_checkpoints jsonb, p_actor text) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare

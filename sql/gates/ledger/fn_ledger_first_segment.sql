@@ -1,6 +1,6 @@
--- gate: workflow_admin, writ_auditor
 -- The first segment whose rows are all within the retention of the record: before it, days have been dropped, and what was sealed there is in archives alone. Behind a
 -- dropped day a day's distance is kept, for rows that were sealed late. Null when there is none.
+-- Callers: writ_signer, readers
 create or replace function writ.fn_ledger_first_segment() returns bigint
   language sql security definer stable set search_path = pg_catalog, pg_temp
 begin atomic

@@ -1,6 +1,6 @@
--- gate: workflow_admin
 -- What there is to sign. Every log that has grown since gets a receipt of its tree in _system, so that one signature over _system covers all of them; then _system
 -- itself. Seals and sequences first. Answers [{log, epoch, size, root}], _system last. A crash after it leaves receipts of trees, which are true.
+-- Callers: writ_signer
 create or replace function writ.fn_ledger_heads(p_actor text) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare

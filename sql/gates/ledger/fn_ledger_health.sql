@@ -1,6 +1,6 @@
--- gate: workflow_admin, dot_executor, writ_auditor
 -- How far the ledger is: receipts that are not in their logs yet, rows of the record that are not sealed (a hundred thousand are counted at most), the newest signed
 -- checkpoint and the key that signs, and up to when receipts have a month to go into. It costs what waits, not what is there. Times are in seconds before now.
+-- Callers: writ_signer, processes, readers
 create or replace function writ.fn_ledger_health() returns jsonb
   language plpgsql security definer stable set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
 declare

@@ -1,5 +1,5 @@
--- gate: workflow_admin
 -- Says in _system which key signs from now on, and which it replaces. Both have signed that, and who verifies checks it.
+-- Callers: writ_signer
 create or replace function writ.fn_ledger_key_add(p_key text, p_replaces text, p_signature_new text, p_signature_old text, p_actor text) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare

@@ -1,6 +1,6 @@
--- gate: workflow_admin, dot_executor, writ_auditor
 -- The epoch and size of a log, and the root it had at p_size, or has: what a checkpoint from outside is compared with. root is null when the log has never been so
 -- large; accepted says whether somebody has gone on without what a checkpoint of that epoch and size covers.
+-- Callers: writ_signer, processes, readers
 create or replace function writ.fn_ledger_root_at(p_log text, p_size bigint default null, p_epoch integer default null) returns jsonb
   language sql security definer stable set search_path = pg_catalog, pg_temp
 begin atomic

@@ -1,5 +1,5 @@
--- gate: workflow_admin, writ_auditor
 -- An event of a run as the bytes that were hashed, and the row of the record that seals it.
+-- Callers: writ_signer, readers
 create or replace function writ.fn_ledger_run_event(p_run_id uuid, p_run_seq integer) returns table (batch_id uuid, document text)
   language sql security definer stable set search_path = pg_catalog, pg_temp
 begin atomic

@@ -1,6 +1,6 @@
--- gate: workflow_admin, writ_auditor
 -- The sealed rows of a segment, in the order of their leaves, as the bytes that were hashed. What has been dropped since is missing. Its ids are bounded too:
 -- after a dump is restored into another server, transactions may come to have the numbers again that these had. Of all tenants, so none when one is set.
+-- Callers: writ_signer, readers
 create or replace function writ.fn_ledger_segment(p_segment bigint) returns table (batch_id uuid, document text)
   language plpgsql security definer stable set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
 begin

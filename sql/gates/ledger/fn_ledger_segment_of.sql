@@ -1,5 +1,5 @@
--- gate: workflow_admin, writ_auditor
 -- The segment that an event is sealed in, by its id; null when it is not sealed yet, or not there.
+-- Callers: writ_signer, readers
 create or replace function writ.fn_ledger_segment_of(p_event_id uuid) returns bigint
   language sql security definer stable set search_path = pg_catalog, pg_temp
 begin atomic

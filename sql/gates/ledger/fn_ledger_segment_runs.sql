@@ -1,6 +1,6 @@
--- gate: workflow_admin, writ_auditor
 -- The events of runs that the rows of a segment seal, in the order in which they name them, as the bytes that were hashed. Null where one is not there; `kept` says whether its run is: if not, it
 -- is past its retention.
+-- Callers: writ_signer, readers
 create or replace function writ.fn_ledger_segment_runs(p_segment bigint) returns table (kept boolean, document text)
   language plpgsql security definer stable set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
 begin

@@ -1,6 +1,6 @@
--- gate: workflow_admin, dot_executor
 -- The ledger's clockwork, in one call that every worker makes and that one of them does at a time: once a second, or when a segment is full, the record is sealed;
 -- receipts that have been committed since are put into their logs; months of receipts are made ahead. Answers {sealed, sequenced, more}; `more`: a bound was reached, call again.
+-- Callers: writ_engine
 create or replace function writ.fn_ledger_tick(p_actor text) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare

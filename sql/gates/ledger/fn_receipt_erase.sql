@@ -1,5 +1,5 @@
--- gate: workflow_admin
 -- Erases what a receipt keeps out of line, value and salt: the receipt and every proof of it stay as they are, and nobody can guess the value from its hash.
+-- Callers: writ_admin
 create or replace function writ.fn_receipt_erase(p_receipt_id uuid, p_reason text, p_actor text) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare

@@ -1,4 +1,3 @@
--- internal
 -- Makes the months of receipts that are to come, and drops those that are past their retention and archived. Nobody waits for it longer than a tenth of a second:
 -- what cannot be had now is for the next hour.
 create or replace function writ_data.keep_receipts(p_actor text, p_at timestamptz) returns void language plpgsql as $$

@@ -1,5 +1,5 @@
--- view: workflow_admin, writ_auditor
 -- The logs: how many receipts each has, and its root.
+-- Callers: writ_signer, readers
 create or replace view writ.ledger_log as
 select l.log_id, l.epoch, l.size, encode(l.root, 'hex') as root, l.grown_at
 from writ_data.ledger_log l

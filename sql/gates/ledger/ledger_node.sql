@@ -1,5 +1,5 @@
--- view: workflow_admin, writ_auditor
 -- Roots of complete subtrees of 256, 65536, … leaves.
+-- Callers: writ_signer, readers
 create or replace view writ.ledger_node as
 select n.log_id, n.level, n.node_index, n.hash from writ_data.ledger_node n
 where coalesce(current_setting('writ.tenant', true), '') in ('', n.log_id);

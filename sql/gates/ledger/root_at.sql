@@ -1,4 +1,3 @@
--- internal
 -- The root that a log had when it had p_size leaves; null when it has never been so large.
 create or replace function writ_data.root_at(p_log text, p_size bigint) returns bytea language plpgsql stable as $$
 declare

@@ -1,4 +1,3 @@
--- internal
 -- Hashes the next segment of the record into one root, and writes a receipt of it. It takes the rows of transactions that are older than every open one, in the
 -- order (xid, id), so that one which commits late is late and not passed over. Answers how many rows it sealed. The caller holds the clockwork.
 create or replace function writ_data.seal_events(p_rows integer, p_at timestamptz) returns integer language plpgsql

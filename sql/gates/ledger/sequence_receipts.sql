@@ -1,4 +1,3 @@
--- internal
 -- Puts receipts that have been committed into their logs, at most p_limit of them, in the order of their numbers, which is that of each stream: a stream's row
 -- is locked when the number is taken. Numbers that are not seen when they are passed are kept as missing, and looked for until nobody can have them any more:
 -- who takes a number has a transaction's number already. The caller holds the clockwork. p_fresh: its transaction's own number is younger than the last turn.

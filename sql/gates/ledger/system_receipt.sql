@@ -1,4 +1,3 @@
--- internal
 -- A receipt of the ledger itself, in the log _system.
 create or replace function writ_data.system_receipt(p_reason text, p_stream text, p_context jsonb, p_at timestamptz) returns bigint language plpgsql as $$
 begin

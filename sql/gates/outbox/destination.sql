@@ -1,5 +1,5 @@
--- view: workflow_admin, dot_executor, writ_auditor
 -- Places outside that are told of events, and how they are.
+-- Callers: processes, readers
 create or replace view writ.destination as
 select d.name, d.bus, d.tenant_id, d.types, d.config, d.state, d.note, d.failures, d.failing_since, nullif(d.retry_at, '-infinity') as retry_at, case when d.held_until > writ.now() then d.holder end as relay,
   (select count(*) from writ_data.undelivered u where u.destination = d.name and u.dead_at is null) as undelivered, (select count(*) from writ_data.undelivered u where u.destination = d.name and u.dead_at is not null) as dead,

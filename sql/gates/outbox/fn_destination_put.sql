@@ -1,5 +1,5 @@
--- gate: workflow_admin
 -- Makes a destination, or changes one: where it is, what it is told and of whom. A new one is told what happens from now on, or, with p_since, what has happened since and is still recorded. Answers {name, new}.
+-- Callers: writ_admin, writ_server
 create or replace function writ.fn_destination_put(p_name text, p_bus text, p_types text[], p_tenant_id text, p_config jsonb, p_since timestamptz, p_actor text) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare

@@ -1,5 +1,5 @@
--- gate: workflow_admin
 -- Pauses, resumes or removes a destination. Paused, it is told nothing and nothing is lost: the record is kept for it. Resumed, it goes on where it was, at once. Removed, what it was not told it will not be. Answers {name, state}.
+-- Callers: writ_admin, writ_server
 create or replace function writ.fn_destination_set(p_name text, p_state text, p_note text, p_actor text) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare

@@ -1,8 +1,8 @@
--- gate: workflow_admin, dot_executor
 -- What became of what a relay has sent to a destination: p_outcomes is an array of [event id, stream, number in its run, "ok" | "failed" | "held" | "later", milliseconds, status, reason, retryable, retry after ms]. Accepted: it is over. Later: it was not sent, and is due. Held: one before it in its stream has failed. Failed: it is tried again, later and
 -- later, with those of its stream behind it; after outbox.delivery.attempts, or where trying again is useless, it is a dead letter, with an alert, and its stream goes on. While a destination accepts nothing at all, that is no fault of
 -- the event: the tries are not counted, the destination waits longer and longer, and a webhook is paused after outbox.pause_after such calls. p_xid and p_batch_id: how far it is; null: as far as before, because nothing reached it; p_trouble says so: down, or gone for good; p_reason in words, for whoever looks at a destination that accepts nothing.
 -- Only who has the turn is heard. Answers {delivered, failed, dead, paused}.
+-- Callers: writ_engine
 create or replace function writ.fn_outbox_done(p_relay text, p_destination text, p_xid xid8, p_batch_id uuid, p_outcomes json, p_lag_ms double precision default 0, p_trouble text default null, p_reason text default null) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 declare

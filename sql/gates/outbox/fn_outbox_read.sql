@@ -1,6 +1,6 @@
--- gate: workflow_admin, dot_executor, writ_auditor
 -- Events behind a position, for whoever keeps the position: {"events": [[id, type, subject, tenant, milliseconds since 1970, actor, number in its run, step, logical attempt, engine's attempt, data], ...], "xid", "batch_id", "more"}.
 -- Without a position: where the record ends now. At most p_limit calls of gates and about two thousand events; one that ends with * is the beginning of types. p_idle: nobody else follows, so whoever records something may wake us.
+-- Callers: processes, readers
 create or replace function writ.fn_outbox_read(p_xid xid8, p_batch_id uuid, p_types text[], p_tenant_id text default null, p_limit integer default 500, p_idle boolean default false) returns json
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare

@@ -1,5 +1,5 @@
--- gate: workflow_admin
 -- Gives dead letters of a destination to it again: these, or, with null, all. They are told in their order, behind what their streams still wait for. With p_since instead: everything that has happened since, and is still recorded, is told once more, with the same ids. Answers {replayed}.
+-- Callers: writ_admin, writ_server
 create or replace function writ.fn_outbox_replay(p_name text, p_events uuid[], p_since timestamptz, p_actor text) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare

@@ -1,7 +1,7 @@
--- gate: workflow_admin, dot_executor
 -- The next work of a relay: a destination of one of its buses that has something to be told, and what. It has the turn for outbox.turn_sec, or until fn_outbox_done; others pass it over. First what is due again, then what
 -- is new, unless there is more to be told again than is told in one turn: a destination that is slow has no more written down for it than it can take. Answers {"destination", "bus", "failures", "config", "retries": [[attempts, event], ...], "events": [event, ...], "blocked": streams of which an earlier event is undelivered, "xid", "batch_id", "more", "lag_ms", "turn_ms"}; without work {"idle": true},
 -- and then whoever records something wakes the relays. Events as fn_outbox_read has them.
+-- Callers: writ_engine
 create or replace function writ.fn_outbox_take(p_relay text, p_buses text[], p_limit integer default 200) returns json
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare

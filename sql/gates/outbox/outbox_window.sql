@@ -1,4 +1,3 @@
--- internal
 -- What the record has behind a position, below every open transaction, in the order in which it is told: at most p_limit calls of gates and about p_events events, of the types and the tenant wanted (null: all). An event is an array:
 -- id, type, subject, tenant, milliseconds since 1970, actor, number in its run, step, logical attempt, engine's attempt, data. Answers them as JSON text (null: none), how far that is, and whether there is more.
 -- Two transactions can append to one run in another order than they got their numbers: events of a run that come before one of these, wanted or not, and stand behind this window, are told with it, and once more in their turn.

@@ -1,4 +1,3 @@
--- internal
 -- A relay has nothing to do, and wants to be woken. Said once a second, whoever says it.
 create or replace function writ_data.relay_idle(p_at timestamptz) returns void language plpgsql as $$
 begin

@@ -1,4 +1,3 @@
--- internal
 -- Of streams whose first undelivered event is out of the way, what stood behind it is due, in its order.
 create or replace function writ_data.streams_go_on(p_destination text, p_streams uuid[], p_at timestamptz) returns void language sql as $$
   update writ_data.undelivered u set due_at = p_at

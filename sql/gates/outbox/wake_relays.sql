@@ -1,4 +1,3 @@
--- internal
 -- Wakes a relay that has declared itself idle. NOTIFY takes a global lock at commit, so it is sent only then, and no relay relies on it.
 create or replace function writ_data.wake_relays(p_at timestamptz) returns void language plpgsql as $$
 begin

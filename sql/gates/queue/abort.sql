@@ -1,4 +1,3 @@
--- internal
 -- Ends open executions of one lease without success, and decides in one place what becomes of each job:
 --   cancel requested                               → cancelled
 --   released, or expired before it was started     → queued again, no attempt charged

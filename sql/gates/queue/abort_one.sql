@@ -1,4 +1,3 @@
--- internal
 -- The single forms of failing and releasing share this: find the job's place, end it, answer its new status.
 create or replace function writ_data.abort_one(p_job_id uuid, p_lease_token uuid, p_abort_kind text, p_error_code text, p_error_message text, p_actor text)
   returns jsonb language plpgsql as $$

@@ -1,4 +1,3 @@
--- internal
 -- How many jobs of a limited kind and key may be handed out now, of p_want, at the moment `at`, read after the lock: by its concurrency, p_want less what leases
 -- hold; by its rate, what of the burst is full, both less what this claim has taken already (p_taken), but never more than the caller begins at once (p_begin), because what a rate allows is started with
 -- the claim. Counted in statements of their own after the lock: a statement sees what had committed when it began. A key that another claim is

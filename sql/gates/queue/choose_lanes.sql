@@ -1,4 +1,3 @@
--- internal
 -- The lanes that a claim visits (of these kinds, from these priorities up), by tenant, priority and age, with each tenant's share of p_limit jobs: up to 64 tenants that have work, in the order of
 -- their names after p_after and then from the beginning; from anywhere when it is null. `after` is the last of them, when there may be more. Of a kind with limits per key a tenant may have thousands of lanes, most of them
 -- closed for the moment: of those some dozens are looked at, beginning anywhere. Called by the claim, whose settings forbid plans that flip.

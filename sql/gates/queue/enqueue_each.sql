@@ -1,4 +1,3 @@
--- internal
 -- Enqueues jobs one by one, for the batch in which one carries a value that PostgreSQL cannot read as what it should be: that one is
 -- refused as invalid_job, the others are judged as always. With p_atomic a refusal takes back what came before it.
 create or replace function writ_data.enqueue_each(p_jobs jsonb, p_actor text, p_tenant_id text, p_atomic boolean) returns jsonb language plpgsql as $$

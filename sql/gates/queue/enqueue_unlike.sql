@@ -1,4 +1,3 @@
--- internal
 -- Jobs that were meant to be alike, sent the long way: one of them has to be told apart from the others, or something is wrong with the call.
 create or replace function writ_data.enqueue_unlike(p_kind text, p_ids uuid[], p_inputs json, p_actor text, p_tenant_id text, p_priority smallint, p_atomic boolean, p_traces text[])
   returns jsonb language plpgsql as $$

@@ -1,6 +1,6 @@
--- view: workflow_admin, dot_executor, writ_auditor
 -- The facts of every batch, one by one. A fact's id is its batch's id plus its ordinal, so it never changes and can be looked up.
 -- Readers that follow it take rows with xid < pg_snapshot_xmin(pg_current_snapshot()), in the order (xid, id).
+-- Callers: processes, readers
 create or replace view writ.event_outbox as
 select (left(b.batch_id::text, 30) || lpad(to_hex(f.ordinal), 6, '0'))::uuid as id, coalesce(t.event_domain, j.event_domain, 'dot') as event_domain, f.event_type,
   t.event_stream, 'immediate'::text as delivery_lane, t.event_severity,

@@ -1,7 +1,7 @@
--- gate: workflow_admin, dot_executor
 -- Jobs of one lease, named by their places in it, have not succeeded: p_abort_kinds says of each whether it failed (transient,
 -- permanent) or is given back (released). p_start_upto marks further jobs as started in the same transaction.
 -- Answers {queued, retry_waiting, dead_letter, cancelled, started_upto, refused: [{position, reason}]}.
+-- Callers: writ_worker, writ_applier
 create or replace function writ.fn_job_abort_many(
   p_lease_token uuid, p_positions integer[], p_abort_kinds text[], p_codes text[], p_messages text[],
   p_start_upto integer default 0, p_actor text default null

@@ -1,7 +1,7 @@
--- gate: workflow_admin
 -- Queued or waiting: cancelled at once. Held by a worker: a request, which the worker hears at once by NOTIFY and in any case with
 -- its next renewal; whatever ends the execution then, except success, ends the job as cancelled.
 -- The job can move while we look for it; the lease row's lock decides, and after it everything is looked at again.
+-- Callers: writ_admin, writ_server
 create or replace function writ.fn_job_cancel(p_job_id uuid, p_reason text, p_actor text, p_tenant_id text default null) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
 declare

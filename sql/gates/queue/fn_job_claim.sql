@@ -1,5 +1,5 @@
--- gate: workflow_admin, dot_executor
 -- The signature of specification 002 §4, with a limit. Answers {lease_token, leased_until, jobs: [{…}]}.
+-- Callers: writ_worker, writ_applier
 create or replace function writ.fn_job_claim(
   p_kind text, p_executor text, p_lease_name text, p_lease_holder text, p_lease_ttl_seconds integer, p_limit integer default 1
 ) returns jsonb language plpgsql security definer set search_path = pg_catalog, pg_temp as $$

@@ -1,4 +1,3 @@
--- gate: workflow_admin, dot_executor
 -- Claims up to p_limit jobs of these kinds under one lease, and marks the first p_start of them, which the caller begins at once, as started.
 -- Answers {lease_token, leased_until, started_upto, timeout_s, jobs: [[job_id, kind, tenant, key, attempt, execution_no, deadline, input, …], …]},
 -- in the order of the lease: a job's place in it is how every later call names it. Without work: {jobs: []}.
@@ -13,6 +12,7 @@
 -- array of its own, so that none and null are not the same.
 -- p_durable false answers before the claim is on disk, for this transaction alone. Nothing is promised by a claim: if the server crashes in
 -- that moment the job is queued again, and the worker that believed to have it finds its token refused.
+-- Callers: writ_worker, writ_applier
 create or replace function writ.fn_job_claim_many(
   p_kinds text[], p_executor text, p_lease_holder text, p_lease_ttl_seconds double precision default null,
   p_limit integer default 1, p_start integer default 0, p_lease_name text default null, p_durable boolean default true,

@@ -1,7 +1,7 @@
--- gate: workflow_admin
 -- Jobs past their retention become cleaned, and their keys are free again: succeeded and cancelled ones, and, after a longer time, dead letters that nobody
 -- has replayed. Bounded: call it until it answers 0; the clockwork does it once a minute. It goes through the jobs in the order of their ids, and when it is through begins again,
 -- for those that had not ended when it passed; jobs that are to stay, and those cleaned before, are passed over, a hundred thousand in one call at most. One sweeps at a time; another answers busy.
+-- Callers: writ_engine, writ_admin
 create or replace function writ.fn_job_cleanup_sweep(p_limit integer default 10000, p_actor text default 'sweep') returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp
   set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$

@@ -1,8 +1,8 @@
--- gate: workflow_admin, dot_executor
 -- The commit boundary: called inside the transaction that applies the effect, so that effect and COMMITTED mark stand or fall
 -- together. It raises (SQLSTATE WR001) instead of refusing: a refusal that came back as a value would let the caller's own SQL
 -- commit without the mark. Its key-share lock on the lease keeps the reaper off until the transaction ends, and lets renewal pass.
 -- Answers the transaction id, by which fn_job_commit_status can say later how an unanswered COMMIT went.
+-- Callers: writ_worker, writ_applier
 create or replace function writ.fn_job_commit(p_job_id uuid, p_lease_token uuid, p_actor text default null) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
 declare

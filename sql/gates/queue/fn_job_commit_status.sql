@@ -1,7 +1,7 @@
--- gate: workflow_admin, dot_executor, writ_auditor
 -- Asks after a COMMIT that was not answered: committed, aborted, or in_progress while the server still works on that transaction.
 -- The mark itself decides. The transaction id that fn_job_commit gave only tells "not yet" from "never": after a crash of the server
 -- the same number may belong to somebody else's transaction. It is asked first, the mark is read after it.
+-- Callers: writ_worker, writ_applier
 create or replace function writ.fn_job_commit_status(p_job_id uuid, p_lease_token uuid, p_xid text default null) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare

@@ -1,6 +1,6 @@
--- gate: workflow_admin
 -- Enqueues a dead letter again as a new job with no attempts charged, the same key and so the same effect key; the dead one is cleaned.
 -- p_triage says why it will work now: a replay without a look at the failure is refused.
+-- Callers: writ_admin, writ_server
 create or replace function writ.fn_job_dead_letter_replay(p_job_id uuid, p_triage text, p_actor text, p_tenant_id text default null) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare

@@ -1,5 +1,5 @@
--- gate: workflow_admin, dot_executor
 -- One job, in the signature of specification 002 §4. Answers {job_id, duplicate, same_payload} or a refusal.
+-- Callers: writ_producer, writ_server
 create or replace function writ.fn_job_enqueue(
   p_kind text, p_idempotency_key text, p_executor text, p_source_ref text, p_target_ref text, p_payload_ref text,
   p_safe_payload jsonb, p_priority integer, p_process_after timestamptz, p_deadline_at timestamptz, p_correlation_id text,

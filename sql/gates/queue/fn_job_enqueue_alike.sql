@@ -1,7 +1,7 @@
--- gate: workflow_admin, dot_executor
 -- Enqueues jobs that are alike in everything but their id and input: one kind, tenant and priority, to be done now. The short way for the ordinary call, with
 -- the same answers as fn_job_enqueue_many, which takes everything else. p_ids are UUIDv7, fixed by the caller; p_inputs is a JSON array with the input of
 -- each, or null when they have none; p_traces the place of each in a trace, or null when there is none. Those that have one are looked up when they are claimed.
+-- Callers: writ_producer, writ_server
 create or replace function writ.fn_job_enqueue_alike(p_kind text, p_ids uuid[], p_inputs json, p_actor text, p_tenant_id text default 'default',
   p_priority smallint default 0, p_atomic boolean default false, p_traces text[] default null) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan as $$

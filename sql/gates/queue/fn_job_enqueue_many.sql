@@ -1,4 +1,3 @@
--- gate: workflow_admin, dot_executor
 -- Enqueues N jobs in one statement per table. p_jobs is an array of objects:
 --   id (UUIDv7, fixed by the caller so that a repeated call is recognised), kind, key, tenant, input, safe_payload,
 --   priority, delay_ms or process_after, deadline_ms or deadline_at, max_attempts, executor, source_ref, target_ref,
@@ -6,6 +5,7 @@
 --   traceparent (its place in a trace, of W3C Trace Context, version 00).
 -- Answers {"enqueued": n, "duplicates": [{index, job_id, same_payload}], "refused": [{index, reason, detail}]}: each job is
 -- taken or refused by itself; with p_atomic one refusal refuses all, and nothing is enqueued. Keys are inserted in order, so that two calls with the same keys cannot deadlock.
+-- Callers: writ_producer, writ_server
 create or replace function writ.fn_job_enqueue_many(p_jobs jsonb, p_actor text, p_tenant_id text default 'default', p_atomic boolean default false)
   returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp set enable_nestloop = off set plan_cache_mode = force_generic_plan as $$

@@ -1,6 +1,6 @@
--- gate: workflow_admin, dot_executor, writ_auditor
 -- The facts of one job in their order, as writ.event_outbox shows them: [{id, event_type, occurred_at, actor_ref, safe_payload}]. Looks only into batches of
 -- the job's lifetime that name it, which the view cannot.
+-- Callers: processes, readers
 create or replace function writ.fn_job_events(p_job_id uuid, p_tenant_id text default null) returns jsonb
   language sql security definer set search_path = pg_catalog, pg_temp as $$
   select coalesce(jsonb_agg(jsonb_build_object('id', f.id, 'event_type', f.event_type, 'occurred_at', f.at, 'actor_ref', f.actor,

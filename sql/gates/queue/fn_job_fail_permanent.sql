@@ -1,5 +1,5 @@
--- gate: workflow_admin, dot_executor
 -- The attempt failed and no retry can help: dead_letter.
+-- Callers: writ_worker, writ_applier
 create or replace function writ.fn_job_fail_permanent(p_job_id uuid, p_lease_token uuid, p_error_code text, p_error_message text, p_actor text)
   returns jsonb language sql security definer set search_path = pg_catalog, pg_temp as $$
   select writ_data.abort_one(p_job_id, p_lease_token, 'permanent', p_error_code, p_error_message, p_actor)

@@ -1,5 +1,5 @@
--- gate: workflow_admin, dot_executor
 -- Registers a kind, or updates what its definition says. Whoever defines a kind does this on first use, producer or worker.
+-- Callers: writ_producer, writ_worker, writ_applier, writ_server
 create or replace function writ.fn_job_kind_register(p_kind text, p_definition jsonb, p_actor text) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare

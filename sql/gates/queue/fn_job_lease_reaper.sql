@@ -1,6 +1,6 @@
--- gate: workflow_admin, dot_executor
 -- Takes expired leases back. A committed execution becomes DONE; a started one is charged and retried or dead-lettered; one that was
 -- only prefetched goes back to the queue, innocent. A lease that a transaction holds for its commit is left alone until it has ended.
+-- Callers: writ_engine
 create or replace function writ.fn_job_lease_reaper(p_actor text default 'reaper') returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare

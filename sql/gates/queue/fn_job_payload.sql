@@ -1,5 +1,5 @@
--- gate: workflow_admin, dot_executor
 -- What a job was given and what it answered: {input, result}, each missing when there is none. Refuses a job that this tenant does not have.
+-- Callers: writ_producer, writ_worker, writ_applier, writ_server, writ_admin
 create or replace function writ.fn_job_payload(p_job_id uuid, p_tenant_id text default null) returns jsonb
   language sql security definer set search_path = pg_catalog, pg_temp as $$
   select coalesce((select case when j.input is null then '{}' else jsonb_build_object('input', j.input) end || coalesce((

@@ -1,6 +1,6 @@
--- gate: workflow_admin, dot_executor
 -- The first call starts the job (leased → in_progress), and with it those before it in its lease; later ones renew the lease by
 -- its length. p_status_signal_only is a short word for people, not data. Answers whether somebody wants the job stopped.
+-- Callers: writ_worker, writ_applier
 create or replace function writ.fn_job_progress(p_job_id uuid, p_status_signal_only text, p_lease_token uuid, p_actor text) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare

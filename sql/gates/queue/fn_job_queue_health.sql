@@ -1,5 +1,5 @@
--- gate: workflow_admin, dot_executor, writ_auditor
 -- The figures of specification 002 §8, of these kinds or of all, and how many workers are heard.
+-- Callers: processes, readers
 create or replace function writ.fn_job_queue_health(p_kinds text[] default null) returns jsonb
   language sql security definer set search_path = pg_catalog, pg_temp as $$
   select jsonb_build_object(

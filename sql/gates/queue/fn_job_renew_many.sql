@@ -1,7 +1,7 @@
--- gate: workflow_admin, dot_executor
 -- Renews leases, for a day at most. One whose jobs have all run past their timeout is not renewed: the reaper shall have it. Updates no key column,
 -- so a transaction that holds the lease for its commit does not make renewal wait.
 -- Answers {renewed: [token], lost: [token], cancel: [job_id]}: the jobs among them that somebody wants stopped.
+-- Callers: writ_worker, writ_applier
 create or replace function writ.fn_job_renew_many(p_lease_tokens uuid[], p_lease_ttl_seconds double precision, p_actor text default null) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare

@@ -1,5 +1,5 @@
--- gate: workflow_admin, dot_executor
 -- Marks the jobs of a lease up to a place in it as started. Only started jobs are charged when their worker dies.
+-- Callers: writ_worker, writ_applier
 create or replace function writ.fn_job_start_many(p_lease_token uuid, p_upto integer, p_actor text default null) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare

@@ -1,5 +1,5 @@
--- gate: workflow_admin, dot_executor
 -- One job, in the signature of specification 002 §4. p_result_ref names a result kept elsewhere.
+-- Callers: writ_worker, writ_applier
 create or replace function writ.fn_job_succeed(p_job_id uuid, p_lease_token uuid, p_result_ref text, p_actor text) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare

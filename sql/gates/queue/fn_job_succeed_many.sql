@@ -1,8 +1,8 @@
--- gate: workflow_admin, dot_executor
 -- Jobs of one lease, named by their places in it, have succeeded: executions become DONE, committing first where no commit
 -- came before. p_results are their results as JSON text, p_result_refs results kept elsewhere; both may be null. p_start_upto
 -- marks further jobs of the lease as started in the same transaction. Answers {done, started_upto, refused: [{position,
 -- reason}]}; a token that is not current: lease_lost. A result that is too large refuses its job alone, which stays open.
+-- Callers: writ_worker, writ_applier
 create or replace function writ.fn_job_succeed_many(
   p_lease_token uuid, p_positions integer[], p_results text[] default null, p_start_upto integer default 0, p_actor text default null,
   p_result_refs text[] default null

@@ -1,8 +1,8 @@
--- gate: workflow_admin, dot_executor
 -- What has to happen by the clock, in one call that every worker makes and that one of them does at a time: due jobs become
 -- claimable, passed deadlines cancel, expired leases are taken back, silent workers are reported; once a minute lanes, partitions and
 -- retention are seen to.
 -- Answers the milliseconds until the next waiting job is due (null: none), so that a worker can call again just then.
+-- Callers: writ_engine
 create or replace function writ.fn_job_tick(p_actor text) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
 declare

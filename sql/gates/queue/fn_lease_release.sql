@@ -1,5 +1,5 @@
--- gate: workflow_admin, dot_executor
 -- Gives everything back that a lease still holds, without charging an attempt. For a worker that never heard the answer to its claim.
+-- Callers: writ_worker, writ_applier
 create or replace function writ.fn_lease_release(p_lease_token uuid, p_actor text default null) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare

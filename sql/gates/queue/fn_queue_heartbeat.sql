@@ -1,5 +1,5 @@
--- gate: workflow_admin, dot_executor
 -- A worker says that it lives, what it serves, and whether it waits for a wake-up (p_idle_seconds from now). Answers the database's clock.
+-- Callers: writ_worker, writ_applier, writ_engine
 create or replace function writ.fn_queue_heartbeat(p_executor_id text, p_executor_kind text, p_domain_scope text[], p_cadence_seconds integer,
   p_kinds text[] default '{}', p_idle_seconds double precision default null, p_details jsonb default '{}') returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$

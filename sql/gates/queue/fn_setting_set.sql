@@ -1,5 +1,5 @@
--- gate: workflow_admin
 -- Changes a setting. Only settings that something reads exist, and a value keeps its type.
+-- Callers: writ_admin
 create or replace function writ.fn_setting_set(p_key text, p_value jsonb, p_actor text) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare

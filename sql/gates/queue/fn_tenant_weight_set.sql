@@ -1,5 +1,5 @@
--- gate: workflow_admin
 -- A tenant's share beside others that have work: twice the weight, twice the jobs. 1 unless set, 0.01 to 100.
+-- Callers: writ_admin
 create or replace function writ.fn_tenant_weight_set(p_tenant_id text, p_weight double precision, p_actor text) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare

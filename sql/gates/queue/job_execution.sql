@@ -1,5 +1,5 @@
--- view: workflow_admin, dot_executor, writ_auditor
 -- Executions as specification 003 describes them. Those that are open are places in a lease; those that have committed or ended are rows.
+-- Callers: processes, readers
 create or replace view writ.job_execution as
 select e.job_id::text || '/' || e.execution_no as exec_id, e.job_id, e.execution_no::integer, e.attempt::integer, e.status, e.abort_kind, e.final, e.lease_token,
   e.lease_owner, l.leased_until as lease_expires_at, e.started_at, e.committed_at, e.finished_at,

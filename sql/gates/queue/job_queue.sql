@@ -1,5 +1,5 @@
--- view: workflow_admin, dot_executor, writ_auditor
 -- Jobs with the columns of specification 002 §3.2. The status is not stored: it follows from where the job stands.
+-- Callers: processes, readers
 create or replace view writ.job_queue as
 select j.job_id, j.tenant_id, j.job_kind, j.event_domain, coalesce(j.idempotency_key, j.job_id::text) as idempotency_key,
   j.source_ref, j.target_ref, coalesce(j.payload_ref, 'sha256:' || encode(sha256(convert_to(j.input::text, 'UTF8')), 'hex')) as payload_ref,

@@ -1,4 +1,3 @@
--- internal
 -- Makes the partitions of the coming days (queue.partition.days_ahead), and says so in the record when fewer than three days are left: without one for
 -- its day no job can be enqueued. Ids carry the real time, whatever writ.now() says.
 create or replace function writ_data.keep_partitions(p_actor text, p_at timestamptz) returns integer language plpgsql as $$

@@ -1,4 +1,3 @@
--- internal
 -- Lanes of kinds with limits, of the next p_tenants tenants whose names come after p_after and, unless it is empty, not after p_upto: of each kind and tenant
 -- some dozens, beginning at any key, so that every key has its turn though most of them may be at their limit. Lanes without work are left out.
 -- `last` is the name at which the next look goes on; null when there is none.

@@ -1,4 +1,3 @@
--- internal
 -- What a claim answers of jobs whose ready rows did not carry it, put in where it is missing. The rows are put together as text: their inputs are JSON already, and
 -- building it value by value is what would cost most. At the end, where there is any: what it is a step of, its place in a trace, and the moment until which it was delayed.
 -- Called by the claim, whose settings forbid plans that flip.

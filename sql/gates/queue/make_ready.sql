@@ -1,4 +1,3 @@
--- internal
 -- Jobs that come back, from a delay, a retry or a release, stand at the end of their lanes, each in a row of its own: so it can be found by its id.
 -- Answers the kinds that have something to claim now.
 create or replace function writ_data.make_ready(p_jobs uuid[], p_kinds text[], p_tenants text[], p_limit_keys text[], p_priorities smallint[],

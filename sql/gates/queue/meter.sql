@@ -1,4 +1,3 @@
--- internal
 -- Takes p_jobs out of the burst of a rate-limited kind and key. The caller holds the key's lock.
 create or replace function writ_data.meter(p_kind text, p_key text, p_jobs integer, p_at timestamptz) returns void language sql
   begin atomic

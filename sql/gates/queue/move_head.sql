@@ -1,4 +1,3 @@
--- internal
 -- Moves a lane's head up to its first live row, as a claim has seen it, or to where no transaction in flight could still add one: what stands before it
 -- is dead, and nobody walks over it again. p_safe is that number as it was before the claim looked: a row may have come below a later one since.
 -- One at a time; whoever finds another at it leaves it to him. A claim whose snapshot is older than its look leaves it as well.

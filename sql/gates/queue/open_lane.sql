@@ -1,4 +1,3 @@
--- internal
 -- A lane for a kind, tenant, limit key and priority: one that is there and not about to be removed, or a new one. Two callers who need the first at the
 -- same time make two, and neither waits for the other's transaction: claims visit both. The caller has a transaction id by now: a lane is removed
 -- only when every transaction that may have seen it open has ended. One whose snapshot is older than its id locks it: the lane it sees may have gone,

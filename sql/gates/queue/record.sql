@@ -1,4 +1,3 @@
--- internal
 -- The record of one gate call, in one row whatever the number of jobs: who called what, and types[i] happened to subjects[first[i]..last[i]]; a
 -- range with last < first is empty. Answers its id. The low 24 bits of its id are zero: a fact's id is its batch's id plus its ordinal.
 create or replace function writ_data.record(

@@ -1,4 +1,3 @@
--- internal
 -- Jobs of a lease have ended: what they held of the limits of their kinds is free again.
 create or replace function writ_data.release_limits(p_lease_token uuid, p_jobs uuid[]) returns void language sql
   begin atomic

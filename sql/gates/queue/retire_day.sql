@@ -1,4 +1,3 @@
--- internal
 -- Drops one day of jobs, executions and marks of cleaning, and carries over what is not cleaned. Answers how many jobs were carried over; −1 when there is
 -- nothing to gain, or too much to carry. What is to be carried is looked for before anybody is locked out: a job that has been cleaned stays so, and
 -- none is added to a day that is over, so the list can only become shorter.

@@ -1,4 +1,3 @@
--- internal
 -- Drops what is past its retention, by the day: of the record any day; of runs a day on which all have ended; of jobs a day whose jobs have been cleaned. The few that have not, dead letters and jobs that
 -- still wait, are carried over into a fresh partition of the same day; a day with more than five thousand of them stays as it is.
 -- A day that a consumer has not got past, because the queue refuses its jobs, stays too, and one that a destination has not been told of.

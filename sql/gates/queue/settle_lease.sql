@@ -1,4 +1,3 @@
--- internal
 -- The one place that changes a lease after its claim, besides its renewal: p_ended of its jobs have ended, p_early of them without having been
 -- started, and those up to p_start_upto are started (start marks only grow; jobs of a lease start in its order; one that has ended is passed over).
 -- A lease without open jobs is removed, or left to the reaper when the caller's lock does not allow it. What it holds of limits goes with

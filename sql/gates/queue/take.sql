@@ -1,4 +1,3 @@
--- internal
 -- Takes up to p_jobs jobs from a lane, the oldest first, without waiting for anybody: rows that another claim is taking are passed over. A row holds
 -- the jobs of one call; what of the last row is too much stays where it was. Jobs whose deadline has passed are answered apart.
 -- `answers` is what the claim answers of each, as JSON text, where the ready row carries it; null where the job has to be looked up. `stepped`: some are steps of runs.

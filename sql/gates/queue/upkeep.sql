@@ -1,4 +1,3 @@
--- internal
 -- What is seen to once a minute: pauses that do not drain are reported, lanes that stay empty go, partitions are made ahead, jobs past their retention are cleaned, days past it dropped.
 create or replace function writ_data.upkeep(p_at timestamptz, p_actor text) returns void language plpgsql as $$
 declare

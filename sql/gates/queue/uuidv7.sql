@@ -1,4 +1,3 @@
--- internal
 -- UUIDv7 (RFC 9562) for servers that have none of their own; one function everywhere, so that every server behaves alike.
 create or replace function writ_data.uuidv7() returns uuid language sql volatile
   return encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())

@@ -1,5 +1,5 @@
--- view: workflow_admin, dot_executor, writ_auditor
 -- What workers hold, by kind. Found by the leases and then looked up job by job: what has ended is never read, however much of it there is.
+-- Callers: processes, readers
 create or replace view writ.v_job_queue_in_progress as
 select j.job_kind, count(*) as in_progress
 from writ_data.job_lease l

@@ -1,5 +1,5 @@
--- view: workflow_admin, dot_executor, writ_auditor
 -- The four states of specification 003, from executions alone.
+-- Callers: processes, readers
 create or replace view writ.v_job_state as
 select j.job_id, j.tenant_id, case
     when bool_or(e.final) then 'FAILED'

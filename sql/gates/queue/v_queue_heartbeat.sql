@@ -1,5 +1,5 @@
--- view: workflow_admin, dot_executor, writ_auditor
 -- Workers and how long ago they were heard.
+-- Callers: processes, readers
 create or replace view writ.v_queue_heartbeat as
 select w.executor_id, w.executor_kind, w.domain_scope, w.kinds, w.last_beat_at, w.expected_cadence_seconds, w.details, w.idle_until,
   case

@@ -1,4 +1,3 @@
--- internal
 -- Wakes the workers that wait for one of these kinds, if there are any. NOTIFY takes a global lock at commit and so
 -- ends group commit: it is sent only when a worker has declared itself idle, and no worker relies on it. Answers whether it was.
 create or replace function writ_data.wake(p_kinds text[], p_at timestamptz) returns boolean language plpgsql as $$

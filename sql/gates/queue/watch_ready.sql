@@ -1,4 +1,3 @@
--- internal
 -- Learns up to which number no transaction in flight can still add ready rows. A number is drawn by a statement that holds the lock of a writer of
 -- job_ready until its transaction ends: so when all those that held it at a moment have ended, nothing at or below what had been drawn by then can
 -- come any more. They are given some milliseconds to end, which is as long as most take; those that take longer are waited for from one call to the next.

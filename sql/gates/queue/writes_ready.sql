@@ -1,4 +1,3 @@
--- internal
 -- Whether one of these transactions, or one that is prepared for a commit in two phases, still holds the lock of a writer of job_ready.
 create or replace function writ_data.writes_ready(p_writers text[]) returns boolean language plpgsql volatile as $$
 begin

@@ -1,5 +1,5 @@
--- view: workflow_admin, dot_executor, writ_auditor
 -- How many runs of a tenant go on at once, and what becomes of more.
+-- Callers: processes, readers
 create or replace view writ.admission as
 select a.tenant_id, a.policy, a.max_running, a.max_pending, a.delay_ms, a.put_by, a.put_at from writ_data.admission a
 where coalesce(current_setting('writ.tenant', true), '') in ('', a.tenant_id);

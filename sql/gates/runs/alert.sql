@@ -1,5 +1,5 @@
--- view: workflow_admin, dot_executor, writ_auditor
 -- Alerts, those that stand and those that are over.
+-- Callers: processes, readers
 create or replace view writ.alert as
 select a.alert_id, a.code, a.severity, a.tenant_id, a.subject, a.detail, a.raised_at, a.cleared_at, a.cleared_by from writ_data.alert a
 where coalesce(current_setting('writ.tenant', true), '') in ('', a.tenant_id);

@@ -1,4 +1,3 @@
--- internal
 -- Appends to the logs of runs, in the order given, and records them in one row of the record, which has their hashes. The caller has locked the runs, so that numbers
 -- are dense. With p_once an event that has happened already is left out; without it the caller knows that none has. Answers the id of that row; null when nothing was appended.
 -- p_jobs are jobs that were enqueued with them. p_each: of elements of a list, the step that goes over it; their tally is counted on from the last.

@@ -1,4 +1,3 @@
--- internal
 -- From now on nothing of a run begins. Waits and timers are over; steps that wait for another attempt too. With a stop or a cancel, handlers that run are told to stop. What runs goes on to its
 -- end, then the run winds up. The caller has locked the run; rows that somebody else is moving are passed over, and end when they are claimed.
 create or replace function writ_data.begin_ending(p_run uuid, p_ending text, p_with jsonb, p_signal uuid, p_actor text, p_at timestamptz) returns void language plpgsql

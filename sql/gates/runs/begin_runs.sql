@@ -1,4 +1,3 @@
--- internal
 -- Runs that are there now begin: their first steps are enqueued, and their logs say so. Those that wait for room are said to be queued. The caller has written or locked their rows; runs of other engines are passed over.
 create or replace function writ_data.begin_runs(p_runs uuid[], p_command text, p_actor text, p_at timestamptz) returns void language plpgsql
   set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set plan_cache_mode = force_generic_plan as $$

@@ -1,4 +1,3 @@
--- internal
 -- An alert that no longer holds is over: said in its row, and in the record.
 create or replace function writ_data.clear_alert(p_code text, p_subject text, p_actor text, p_at timestamptz) returns void language plpgsql as $$
 declare

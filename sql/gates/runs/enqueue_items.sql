@@ -1,4 +1,3 @@
--- internal
 -- Enqueues p_n elements of a list from a place on. The caller has locked the run.
 create or replace function writ_data.enqueue_items(r writ_data.run, s writ_data.plan_step, p_attempt smallint, p_from integer, p_n integer, p_actor text, p_at timestamptz) returns void language plpgsql
   set enable_seqscan = off as $$

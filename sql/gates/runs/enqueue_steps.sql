@@ -1,4 +1,3 @@
--- internal
 -- Enqueues jobs of steps, whatever their kinds, tenants and priorities: one row of job each, and one ready row for those of one lane. p_inputs are JSON text, null: none. Those of p_taken do not
 -- stand in line: whoever ended the step before has them already, and `answers` is what a claim would have said of them. The caller has locked the runs, and records the jobs.
 -- Answers them in the order given.

@@ -1,4 +1,3 @@
--- internal
 -- A template of a plan with its references replaced by what they stand for in a run.
 create or replace function writ_data.fill(p_template jsonb, p_run uuid, p_plan integer, p_input jsonb, p_item jsonb) returns jsonb language plpgsql stable as $$
 begin

@@ -1,6 +1,6 @@
--- gate: workflow_admin
 -- How many runs of a tenant go on at once, and what becomes of more: REJECT refuses them (TENANT_OVERLOADED), QUEUE starts them when there is room, DELAY starts them p_delay_ms later. At most p_max_pending wait; more are refused.
 -- The tenant * is every one that has no rule of its own. p_policy null: no rule. Answers {tenant, policy}.
+-- Callers: writ_admin
 create or replace function writ.fn_admission_put(p_tenant_id text, p_policy text, p_max_running integer, p_max_pending integer, p_delay_ms integer, p_actor text) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin

@@ -1,5 +1,5 @@
--- gate: workflow_admin
 -- Somebody has seen to what an alert is about: it is over, and the record says who says so and why. One that is over already is answered as it is.
+-- Callers: writ_admin, writ_server
 create or replace function writ.fn_alert_clear(p_alert_id uuid, p_reason text, p_actor text) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare

@@ -1,6 +1,6 @@
--- gate: workflow_admin, dot_executor
 -- Registers a version of a plan: its canonical JSON, and the hash that whoever wrote it knows. Steps stand in an order in which each comes after those it waits for.
 -- The same version with the same content is answered as it is; with another content it is refused: versions do not change. The kinds of its jobs are registered before.
+-- Callers: writ_producer, writ_server
 create or replace function writ.fn_plan_register(p_document text, p_sha256 text, p_actor text) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare

@@ -1,8 +1,8 @@
--- gate: workflow_admin, dot_executor
 -- An event of a run that another engine executes: {eventType, stepId, logicalAttemptId, engineAttemptId, eventData}. It is taken if it can have happened at this point of the log; one that is there
 -- already is answered as it is ("idempotent": true). A step may end before the log knows that it began: a StepStarted that waited in a spool and comes behind the end of its attempt, or of the run, is kept, and
 -- marked as late. Events hold references, never bodies.
 -- Answers {run_seq, event_id, idempotent, persisted_at}. The native engine writes its log itself.
+-- Callers: writ_worker, writ_engine
 create or replace function writ.fn_run_append(p_run_id uuid, p_event jsonb, p_actor text, p_tenant_id text default null) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
 declare

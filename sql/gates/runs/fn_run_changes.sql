@@ -1,6 +1,6 @@
--- gate: workflow_admin, dot_executor
 -- What the projector has not seen yet: runs whose logs have grown, each with its last snapshot and the events after it, behind every open transaction; and runs that wait for a missing event, with all that they have. One
 -- projector at a time: it has the turn for some seconds, or until fn_run_project; another is told {"busy": true}. If it dies, the next begins where it did: projecting again does no harm.
+-- Callers: writ_engine
 create or replace function writ.fn_run_changes(p_projector text, p_limit integer default 500) returns json
   language plpgsql security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 declare

@@ -1,5 +1,5 @@
--- gate: workflow_admin, dot_executor
 -- Something from outside for a run: the step that waits for it ends with it; if none does yet, it is kept. With the same p_delivery_id again it changes nothing.
+-- Callers: writ_producer, writ_server
 create or replace function writ.fn_run_deliver(p_run_id uuid, p_event text, p_payload json, p_delivery_id text, p_actor text, p_tenant_id text default null) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
 declare

@@ -1,6 +1,6 @@
--- gate: workflow_admin, dot_executor
 -- Starts runs that were queued, as far as their tenants have room, the most urgent and then the oldest first, and those whose time has come. Any number of callers, at any time: a run is started in the transaction in which it stops being
 -- queued, so it is started once; what another is starting at this moment is passed over. Answers {"runs": [run id, ...], "next_ms": until the next is due}.
+-- Callers: writ_engine
 create or replace function writ.fn_run_dequeue_many(p_actor text, p_limit integer default 100) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 declare

@@ -1,6 +1,6 @@
--- gate: workflow_admin, dot_executor
 -- What the projector made of it: snapshots, each taken only if it is newer than the one that is there; runs in whose logs an event is missing, which are marked STALE and raise
 -- PROJECTOR_GAP_DETECTED until it is there again; and how far it is. Only who has the turn is heard.
+-- Callers: writ_engine
 create or replace function writ.fn_run_project(p_projector text, p_xid xid8, p_batch_id uuid, p_snapshots json, p_gaps jsonb, p_lag_ms double precision) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
 declare

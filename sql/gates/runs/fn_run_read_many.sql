@@ -1,6 +1,6 @@
--- gate: workflow_admin, dot_executor, writ_auditor
 -- Runs as their logs have them now, in one call: [[run, tenant, plan's version, the projector's last snapshot or null, [[number, type, step, logical attempt, engine's attempt, data, milliseconds
 -- since 1970], ...]], ...], each with its events since that snapshot, ten thousand at most. Runs that are not there are left out.
+-- Callers: processes, readers
 create or replace function writ.fn_run_read_many(p_runs uuid[]) returns json
   language plpgsql stable security definer set search_path = pg_catalog, pg_temp
   set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set plan_cache_mode = force_generic_plan as $$

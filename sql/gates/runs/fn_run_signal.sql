@@ -1,6 +1,6 @@
--- gate: workflow_admin
 -- An operator's command to a run. p_signal: {signalId, type, stepId, reason, params, runId (of the new run, for RETRY_RUN)}. The decision is recorded before it is applied; the same signalId again changes
 -- nothing and answers what was decided. p_denied: whoever asked was not allowed to, with this code; it is recorded, and refused. A signal has 64 KB at most, and a run takes 60 in a minute.
+-- Callers: writ_admin, writ_server
 create or replace function writ.fn_run_signal(p_run_id uuid, p_signal jsonb, p_actor text, p_tenant_id text default null, p_denied text default null) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
 declare

@@ -1,7 +1,7 @@
--- gate: workflow_admin, dot_executor
 -- Starts runs. p_runs is an array of objects: run_id (UUIDv7, fixed by the caller so that a repeated call is recognised), plan_id, plan_version, sha256 (of the plan, as the
 -- caller knows it), input, tenant, project, environment, request_id, priority, engine, original_run_id, traceparent. Answers {"runs": [{index, run_id, duplicate}], "refused": [{index, reason,
 -- detail}]}; each is taken or refused by itself. The same request again answers the run that it started. An engine other than native is told of it by whoever calls.
+-- Callers: writ_producer, writ_server
 create or replace function writ.fn_run_start_many(p_runs jsonb, p_actor text, p_tenant_id text default 'default') returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set plan_cache_mode = force_generic_plan as $$
 declare

@@ -1,6 +1,6 @@
--- gate: workflow_admin, dot_executor
 -- The end of a step inside the transaction of its effect: called after fn_job_commit and the effect, before COMMIT. Its event, its output and the jobs of its successors stand or fall with the
 -- effect. It raises instead of refusing, as fn_job_commit does. p_artifacts are references to what the step has put elsewhere; they stand in its event behind that to its output.
+-- Callers: writ_worker, writ_applier
 create or replace function writ.fn_run_step_commit(p_job_id uuid, p_lease_token uuid, p_result json, p_actor text default null, p_artifacts jsonb default null) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
 declare

@@ -1,8 +1,8 @@
--- gate: workflow_admin, dot_executor
 -- Steps of any number of leases of one worker have succeeded, in one call; and the worker goes on with what follows, under one new lease, p_token, as far as it is of p_kinds: so a run does not
 -- stand in line between two steps, and what several leases held comes together in one. p_positions are the places of the jobs p_jobs in their leases, p_runs their runs, in ascending order; p_results their outputs as
 -- JSON text or null, p_take for which of them it wants to go on. Answers {done, runs_ended, followed, next_due_ms, next: as fn_job_claim_many}. Where anything is out of the ordinary (a lease that is gone or counts
 -- in limits, a job that was not started or has ended or has committed by itself) it does nothing and answers {"unusual": true}: then each lease is reported by itself, with fn_job_succeed_many.
+-- Callers: writ_worker, writ_applier
 create or replace function writ.fn_run_steps_succeed(p_tokens uuid[], p_positions integer[], p_jobs uuid[], p_runs uuid[], p_results text[], p_take boolean[], p_kinds text[], p_token uuid, p_lease_ttl_seconds double precision, p_holder text) returns json
   language plpgsql security definer set search_path = pg_catalog, pg_temp
   set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set join_collapse_limit = 1 set plan_cache_mode = force_generic_plan as $$

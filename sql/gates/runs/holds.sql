@@ -1,4 +1,3 @@
--- internal
 -- Whether a condition of a plan holds in a run. What is not there is not above or below anything.
 create or replace function writ_data.holds(p_condition jsonb, p_run uuid, p_plan integer, p_input jsonb) returns boolean language plpgsql stable as $$
 declare

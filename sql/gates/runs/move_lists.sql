@@ -1,4 +1,3 @@
--- internal
 -- Elements of lists have ended: as many others are enqueued, as long as none has failed; when all have ended, the step that goes over the
 -- list has. After a failure only those that run are waited for: the others are turned away when they are claimed. The next element
 -- is the one behind the last that has a job, so a list goes on after a pause where it stopped. What is known of a list is in its newest event: nothing is counted again. The caller has

@@ -1,4 +1,3 @@
--- internal
 -- Looks at steps that may be able to begin now, p_steps, and begins, skips or leaves each; what was skipped lets others be looked at. Then the end of the run: when its last steps have ended,
 -- it is completed; when it is ending, it winds up. The caller has locked the run.
 create or replace function writ_data.move_run(p_run uuid, p_steps smallint[], p_actor text, p_at timestamptz) returns void language plpgsql

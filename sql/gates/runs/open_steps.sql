@@ -1,4 +1,3 @@
--- internal
 -- The steps of a run that have been started and have not ended, with their jobs. type: job (also an element of a list), undo, each, wait, timer.
 create or replace function writ_data.open_steps(p_run uuid) returns table (step_id text, attempt smallint, step_no smallint, type text, job_id uuid) language sql stable
 begin atomic

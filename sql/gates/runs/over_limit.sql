@@ -1,4 +1,3 @@
--- internal
 -- Which of these starts are more than their tenants may have, by their places in p_runs from 0 on: what becomes of each, and for one that starts later, when. Requests that were made before are not starts. Starts of a tenant that is
 -- limited wait for each other here, so that none is counted twice. p_runs as fn_run_start_many has it.
 create or replace function writ_data.over_limit(p_runs jsonb, p_tenant text, p_at timestamptz, out places integer[], out policies text[], out times timestamptz[]) language plpgsql

@@ -1,4 +1,3 @@
--- internal
 -- Pauses a run: what runs goes on, nothing new begins. The caller has locked the run.
 create or replace function writ_data.pause_run(p_run uuid, p_reason text, p_signal uuid, p_actor text, p_at timestamptz) returns void language plpgsql as $$
 declare

@@ -1,4 +1,3 @@
--- internal
 -- Raises an alert, once while it stands: a row, and a fact in the record.
 create or replace function writ_data.raise_alert(p_code text, p_severity text, p_tenant text, p_subject text, p_detail jsonb, p_actor text, p_at timestamptz) returns boolean language plpgsql as $$
 declare

@@ -1,4 +1,3 @@
--- internal
 -- The record of jobs that were enqueued without an event of their run beside them.
 create or replace function writ_data.record_jobs(p_jobs uuid[], p_actor text, p_at timestamptz) returns void language plpgsql as $$
 begin

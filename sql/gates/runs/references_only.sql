@@ -1,4 +1,3 @@
--- internal
 -- Whether the data of an event holds references alone: artifacts are { uri, kind, sha256, sizeBytes, expiresAt }, no text is longer than 4 KB, and there is no key that stands for a body.
 create or replace function writ_data.references_only(p_data jsonb) returns boolean language sql immutable
   return octet_length(p_data::text) <= 65536 and writ_data.forbidden_key(p_data) is null

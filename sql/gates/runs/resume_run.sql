@@ -1,4 +1,3 @@
--- internal
 -- A run goes on: steps that could have begun meanwhile begin, jobs that were turned away at the door are enqueued again, lists go on. The caller has locked the run.
 create or replace function writ_data.resume_run(p_run uuid, p_signal uuid, p_actor text, p_at timestamptz) returns void language plpgsql
   set enable_seqscan = off as $$

@@ -1,4 +1,3 @@
--- internal
 -- Drops the oldest day of runs that is past its retention, if all of them have ended and every destination has been told of them. Answers what it dropped, or null.
 create or replace function writ_data.retire_runs(p_at timestamptz) returns text language plpgsql as $$
 declare

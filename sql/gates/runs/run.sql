@@ -1,5 +1,5 @@
--- view: workflow_admin, dot_executor, writ_auditor
 -- The runs, as their own rows say.
+-- Callers: processes, readers
 create or replace view writ.run as
 select r.run_id, r.tenant_id, r.project_id, r.environment_id, p.plan_id, p.plan_version, encode(p.sha256, 'hex') as plan_sha256, r.engine, r.engine_run_ref, r.priority, r.request_id, r.original_run_id, r.status,
   case when r.ending is not null and r.status in ('RUNNING', 'PAUSED') then case when exists (select from writ_data.job j where j.run_id = r.run_id and j.undo) then 'RECOVERING' else 'DRAINING' end end as substatus,

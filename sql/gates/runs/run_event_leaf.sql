@@ -1,4 +1,3 @@
--- internal
 -- An event of a run as a leaf of RFC 6962.
 create or replace function writ_data.run_event_leaf(p_run uuid, p_seq integer, p_type text, p_step text, p_attempt text, p_engine_attempt integer, p_data text, p_signal uuid, p_at timestamptz)
   returns bytea language sql stable

@@ -1,5 +1,5 @@
--- view: workflow_admin, dot_executor, writ_auditor
 -- The logs of the runs, with the columns of the specification. Ids and keys follow from the rest: the id from run and number, the key from run, step, attempt, type and the plan's version.
+-- Callers: processes, readers
 create or replace view writ.run_events as
 select e.run_id, e.run_seq, writ.run_event_id(e.run_id, e.run_seq) as event_id, e.event_type, e.step_id, e.logical_attempt as logical_attempt_id, e.engine_attempt::text as engine_attempt_id,
   e.data as event_data, encode(sha256(convert_to(concat_ws('|', e.run_id, e.step_id, e.logical_attempt, e.event_type, p.plan_version), 'UTF8')), 'hex') as idempotency_key,

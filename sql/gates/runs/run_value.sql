@@ -1,4 +1,3 @@
--- internal
 -- What a reference of a plan stands for in a run: `input`, `item`, `run.id`, or the output of a step, each with a path into it. What is not there is null.
 -- The output of a step that goes over a list is the list of the outputs of its elements.
 create or replace function writ_data.run_value(p_run uuid, p_plan integer, p_input jsonb, p_item jsonb, p_ref text) returns jsonb language plpgsql stable

@@ -1,4 +1,3 @@
--- internal
 -- Of jobs that a claim has taken, some are steps: they begin only while their run lets them. Appends StepStarted, once for each logical attempt, and answers the others by their places
 -- in p_jobs: `held`, whose run somebody else has locked at this moment, go back where they were; `over`, whose run is paused, ending, over or gone, or whose step has ended, or whose list has been stopped by
 -- another element, end without having begun. A step that began before a pause goes on to its end, also in another execution: its worker may have died. A claim never waits for a run.

@@ -1,4 +1,3 @@
--- internal
 -- What a claim says of a job that is a step: a JSON array of run, step, logical attempt, plan, version and timeout; null if the run is gone.
 create or replace function writ_data.step_label(p_run uuid, p_step smallint, p_place integer, p_attempt smallint, p_undo boolean) returns text language sql stable as $$
   select coalesce((select concat('["', p_run, '","', writ_data.step_name(p_run, s.step_id, p_step, p_place, p_attempt, p_undo), '",', p_attempt, ',"', p.plan_id, '","', p.plan_version, '",', coalesce(s.timeout_ms::text, 'null'), ']')

@@ -1,4 +1,3 @@
--- internal
 -- What the log calls a step: its id, of an element of a list with its number, of a compensation with undo: before it.
 create or replace function writ_data.step_name(p_run uuid, p_step_id text, p_step smallint, p_place integer, p_attempt smallint, p_undo boolean) returns text language sql stable
   return concat(case when p_undo then 'undo:' end, p_step_id, case when p_place is not null then

@@ -1,4 +1,3 @@
--- internal
 -- Executions that were committed have become DONE. A step whose event stands already has moved its run on; one that was committed by the queue's gate alone has not.
 create or replace function writ_data.steps_committed(p_jobs uuid[], p_command text, p_actor text, p_at timestamptz) returns void language plpgsql
   set enable_seqscan = off as $$

@@ -1,4 +1,3 @@
--- internal
 -- Jobs that are steps have succeeded: their events are appended and what follows is enqueued, in the transaction that ends the jobs. p_results are their outputs as JSON
 -- text, p_attempts which attempt it was. Where the end of a step decides alone what follows, that is done for all runs at once; where it has to be looked at what else has ended (joins,
 -- conditions, lists, waits), run by run. Jobs that are not steps are passed over. Called after their executions are written; the runs are locked here, late in the transaction.

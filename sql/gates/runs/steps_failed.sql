@@ -1,4 +1,3 @@
--- internal
 -- Jobs that are steps have failed for good, or were cancelled: their events, and what that means for their runs, in the transaction that ends the jobs. Jobs that are not steps are passed over.
 create or replace function writ_data.steps_failed(p_jobs uuid[], p_codes text[], p_messages text[], p_attempts integer[], p_command text, p_actor text, p_at timestamptz) returns void language plpgsql
   set enable_seqscan = off as $$

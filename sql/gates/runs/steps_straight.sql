@@ -1,4 +1,3 @@
--- internal
 -- The ordinary end of steps: each is the only one of its run here, what follows from it is nothing or one job that waits for nothing else and gets the run's input, and the worker goes on with all of
 -- them. One statement reads everything, and then executions, events, the next jobs, their lease, the record and the ends of runs are written from arrays. Anything else: nothing is written, and
 -- `usual` is false. The caller has locked the leases, p_leases of them, and the runs, p_runs[i] of the job p_jobs[i], in ascending order, no two alike; p_lo and p_hi are the lowest and the highest job; it has set how to plan.

@@ -1,4 +1,3 @@
--- internal
 -- A wait ends with what came: it is the output of the step, kept as the result of its job. The caller has locked the run and taken the job out of the queue.
 create or replace function writ_data.take_delivery(p_run uuid, s writ_data.plan_step, p_attempt smallint, p_job uuid, d writ_data.run_delivery, p_actor text, p_at timestamptz) returns void language plpgsql as $$
 begin

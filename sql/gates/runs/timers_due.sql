@@ -1,4 +1,3 @@
--- internal
 -- Timers and waits whose time has come: a timer has done what it is there for; a wait has waited in vain, and fails or is skipped. Those whose run somebody has locked are for the next turn.
 create or replace function writ_data.timers_due(p_actor text, p_at timestamptz) returns integer language plpgsql
   set enable_seqscan = off as $$

@@ -1,4 +1,3 @@
--- internal
 -- Runs that were paused, a day ago at most, and still have something running after runs.pause.drain_sec: PAUSE_DRAIN_TIMEOUT, once.
 create or replace function writ_data.watch_pauses(p_actor text, p_at timestamptz) returns void language plpgsql
   set enable_seqscan = off as $$

@@ -1,6 +1,6 @@
--- gate: workflow_admin, dot_executor
 -- Schedules whose next tick has come, the longest due first, after a given place, and when the next one after now is due. Nothing is locked: which
 -- ticks have come is worked out outside, and fn_schedule_fire looks again under a lock.
+-- Callers: writ_engine
 create or replace function writ.fn_schedule_due(p_limit integer, p_after_tick timestamptz default '-infinity', p_after_tenant text default '', p_after_schedule text default '')
   returns jsonb language plpgsql security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
 declare

@@ -1,9 +1,9 @@
--- gate: workflow_admin, dot_executor
 -- Fires ticks of schedules that are due: p_due is an array of {tenant, schedule, version, next_tick, ticks, move_to}, where version and next_tick are
 -- those that fn_schedule_due answered, ticks are the ones to fire and move_to is the tick to wait for next. In one transaction each tick gets its
 -- row and its job, and the schedule moves on. A schedule that has moved, changed or been paused since, or that another call holds at this moment,
 -- is left alone. One whose job the queue refuses stays where it is, due.
 -- Answers {"fired": n, "moved": n, "refused": [{tenant, schedule, reason, detail}]}.
+-- Callers: writ_engine
 create or replace function writ.fn_schedule_fire(p_due jsonb, p_actor text) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare

@@ -1,5 +1,5 @@
--- gate: workflow_admin
 -- Stops a schedule from firing until it is resumed. Jobs that it has enqueued go on.
+-- Callers: writ_admin, writ_server
 create or replace function writ.fn_schedule_pause(p_schedule text, p_actor text, p_tenant_id text default 'default') returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare

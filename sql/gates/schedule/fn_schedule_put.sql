@@ -1,8 +1,8 @@
--- gate: workflow_admin, dot_executor
 -- Defines a schedule, or replaces its definition: {cron, time_zone, catch_up, kind, job}, where job is what each tick enqueues, as
 -- fn_job_enqueue_many takes it. p_next_tick is the first tick after now, which the caller works out; src/schedules/ does. A definition that
 -- is there already changes nothing. One with another cron or time zone begins at p_next_tick: ticks of the old one that are due and have not
 -- fired do not fire any more. One with another job keeps its ticks. A paused schedule stays paused.
+-- Callers: writ_producer, writ_server, writ_admin
 create or replace function writ.fn_schedule_put(p_schedule text, p_definition jsonb, p_next_tick timestamptz, p_actor text, p_tenant_id text default 'default')
   returns jsonb language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare

@@ -1,5 +1,5 @@
--- gate: workflow_admin
 -- Removes a schedule and the list of its ticks. Jobs that it has enqueued stay.
+-- Callers: writ_admin, writ_server
 create or replace function writ.fn_schedule_remove(p_schedule text, p_actor text, p_tenant_id text default 'default') returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin

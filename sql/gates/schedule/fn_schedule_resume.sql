@@ -1,5 +1,5 @@
--- gate: workflow_admin
 -- Lets a paused schedule go on. What it missed is treated by its catch-up rule, as if nobody had been there to fire it.
+-- Callers: writ_admin, writ_server
 create or replace function writ.fn_schedule_resume(p_schedule text, p_actor text, p_tenant_id text default 'default') returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare

@@ -1,5 +1,5 @@
--- gate: workflow_admin
 -- Enqueues the job of a schedule at once, paused or not. It is not a tick: the next one comes as it would have come.
+-- Callers: writ_admin, writ_server
 create or replace function writ.fn_schedule_run_now(p_schedule text, p_actor text, p_tenant_id text default 'default') returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare

@@ -1,5 +1,5 @@
--- view: workflow_admin, dot_executor, writ_auditor
 -- Schedules, when each fires next, and the last tick that fired. Not what its jobs work on: an input is data, and this is for everybody who reads.
+-- Callers: processes, readers
 create or replace view writ.schedule as
 select s.tenant_id, s.schedule, s.cron, s.time_zone, s.catch_up, s.job_kind, s.job - 'input' as job_options, s.version, s.next_tick, s.paused_at, s.paused_by,
   l.tick as last_tick, l.job_id as last_job_id, s.created_at, s.created_by, s.updated_at, s.updated_by

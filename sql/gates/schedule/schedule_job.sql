@@ -1,4 +1,3 @@
--- internal
 -- The job of one tick, as fn_job_enqueue_many takes it. Its key is the second fence after the tick's own row: a schedule that was removed and
 -- defined again does not fire the same tick twice.
 create or replace function writ_data.schedule_job(p_schedule writ_data.schedule, p_tick timestamptz) returns jsonb language plpgsql volatile as $$

@@ -1,4 +1,3 @@
--- internal
 -- Why the queue would refuse the job of a schedule, or null: the job is enqueued and taken back, so that what is found out when a schedule is
 -- defined is what would be found out when it fires.
 create or replace function writ_data.schedule_job_refusal(p_schedule writ_data.schedule, p_actor text) returns jsonb language plpgsql as $$

@@ -1,6 +1,6 @@
--- gate: workflow_admin, dot_executor, writ_auditor
 -- The figures that src/telemetry/metrics.ts observes, by name: [[value, kind or status or destination or severity or state], ...]. It costs what waits, runs and is undelivered, and a look at every governor; not what has ended. Where nothing is, it says 0, so that a
 -- figure that falls to nothing is seen to. They are of all tenants, so with writ.tenant set there are none.
+-- Callers: processes, readers
 create or replace function writ.fn_metrics() returns jsonb
   language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
 declare

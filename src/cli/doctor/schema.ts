@@ -1,5 +1,6 @@
 /** Checks of the installation: version, pending migrations, roles, owner. */
-import { owner, planMigration, roles } from '../../database/migrate.js';
+import { planMigration } from '../../database/migrate.js';
+import { owner, roles } from '../../database/roles.js';
 import { fromDatabase, WritError } from '../../errors/index.js';
 import type { Session } from '../connection.js';
 import { plural } from '../output.js';

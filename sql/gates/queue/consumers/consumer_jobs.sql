@@ -1,4 +1,3 @@
--- internal
 -- The jobs that follow from facts, for each of these consumers one array as fn_job_enqueue_many takes it, in the order of the facts. A job carries a reference
 -- to its fact and nothing of what the fact is about. Its tenant is that of the fact's job, and `default` for facts that are about no job. A consumer sees
 -- nothing recorded before its p_since, and no facts about jobs of the kind that it enqueues. The plan is fixed: jobs are looked up by their key.

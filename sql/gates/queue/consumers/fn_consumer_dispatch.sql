@@ -1,7 +1,7 @@
--- gate: workflow_admin, dot_executor
 -- Enqueues the jobs of every consumer of one fact, at once or again: each consumer's job for a fact has a key, so a repeat enqueues nothing, for as long
 -- as that job is retained. Workers do this by themselves for new facts (fn_consumer_dispatch_many); this is for one that is older than its consumer.
 -- Answers {event_id, enqueued, jobs: [{consumer, job_id, duplicate}]}, or the first refusal, and then nothing is enqueued.
+-- Callers: writ_engine, writ_admin
 create or replace function writ.fn_consumer_dispatch(p_event_id uuid, p_actor text default 'dispatch', p_tenant_id text default null) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare

@@ -1,9 +1,9 @@
--- gate: workflow_admin, dot_executor
 -- Follows the log for every consumer: enqueues the jobs of new facts and moves the consumers' positions, in one transaction, so that a crash leaves both or
 -- neither. Every worker calls it, one at a time does it; without consumers, or without anything new, it is a look at an index. At most p_limit facts per
 -- call and position; `more` says that a bound was reached, and the next call goes on. Answers {facts, jobs, more, refused: [{consumer, reason, detail}]}.
 -- It reads facts of transactions that are older than every open one, in the order (xid, event id): those that commit late are late, and never passed over.
 -- A consumer whose jobs the queue refuses stays where it is, alone, and is tried again.
+-- Callers: writ_engine
 create or replace function writ.fn_consumer_dispatch_many(p_limit integer default 1000) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare

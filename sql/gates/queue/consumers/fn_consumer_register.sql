@@ -1,9 +1,9 @@
--- gate: workflow_admin
 -- Registers a consumer, or changes what it does: from each fact of p_event_type a job of p_job_kind follows, once. p_options: subject_kind and subject_domain
 -- (only facts about jobs of that kind, of that domain), priority, delay_ms, max_attempts. A new consumer sees facts that are recorded from now on; one
 -- that is changed goes on where it is.
 -- A consumer never sees facts about jobs of the kind that it enqueues, and naming that kind as the subject is refused: it would feed itself for ever. A
 -- circle over two consumers is not looked for.
+-- Callers: writ_admin
 create or replace function writ.fn_consumer_register(p_consumer text, p_event_type text, p_job_kind text, p_options jsonb, p_actor text) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare

@@ -1,5 +1,5 @@
--- gate: workflow_admin
 -- Removes a consumer. Jobs that it has enqueued stay; registered again it begins anew, with the facts of then.
+-- Callers: writ_admin
 create or replace function writ.fn_consumer_remove(p_consumer text, p_actor text) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare

@@ -1,4 +1,3 @@
--- internal
 -- Reads the log from behind a position on, in the order (xid, event id) and below a horizon: at most p_facts facts of the given types, out of at most ten
 -- times as many batches. Answers them as arrays, the position after them (null: there is nothing new), and whether a bound ended the reading. How many facts a
 -- batch adds is known from its ranges, so the list of subjects is only fetched where something is taken from it. The

@@ -1,6 +1,6 @@
--- gate: workflow_admin
 -- Limits a worker to jobs of this kind and domain (null: all) from this priority up (null: any), beside what its other subscriptions allow. The first
 -- subscription of a worker is the one that limits it: a worker without any claims what it asks for.
+-- Callers: writ_admin
 create or replace function writ.fn_job_subscription_put(
   p_executor_id text, p_job_kind text, p_event_domain text, p_priority_floor integer, p_actor text
 ) returns jsonb language plpgsql security definer set search_path = pg_catalog, pg_temp as $$

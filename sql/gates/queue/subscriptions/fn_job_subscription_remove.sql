@@ -1,5 +1,5 @@
--- gate: workflow_admin
 -- Takes one subscription of a worker back. Answers {removed, limited}: limited false means that it was the last, and the worker claims what it asks for.
+-- Callers: writ_admin
 create or replace function writ.fn_job_subscription_remove(p_executor_id text, p_job_kind text, p_event_domain text, p_actor text) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare

@@ -1,4 +1,3 @@
--- internal
 -- Which of these kinds a worker may claim, and from which priority up; in the given order. A worker, known by its name or by the name of its lease, that
 -- nobody has limited may claim all of them.
 create or replace function writ_data.subscribed_kinds(p_holder text, p_lease_name text, p_kinds text[])

@@ -1,8 +1,8 @@
--- gate: workflow_admin, dot_executor
 -- Emits one workflow and its N jobs, all or none. p_workflow is {kind, generator, id, key, correlation_id}; p_jobs are jobs as fn_job_enqueue_many takes
 -- them, whose ids may be left out. The workflow's id (a UUIDv7) or its key, unique per tenant and kind, makes a repeated call a no-op.
 -- Answers {workflow_id, job_ids, duplicate}; ids in the order of p_jobs, or, of a duplicate, of the call that came first. One job that is
 -- refused refuses all, and so does one whose key belongs to a job that is there already: it could not be part of this workflow.
+-- Callers: writ_producer, writ_server
 create or replace function writ.fn_mot_graph_emit(p_workflow jsonb, p_jobs jsonb, p_actor text, p_tenant_id text default 'default') returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare

@@ -1,7 +1,7 @@
--- view: workflow_admin, dot_executor, writ_auditor
 -- Jobs that were emitted together. The status follows from the jobs: active while one is open; then succeeded when all have, failed when a job is a dead
 -- letter and none succeeded, partially_failed when some did, cancelled when jobs were cancelled and none failed. A dead letter that was replayed
 -- is judged by its successor.
+-- Callers: processes, readers
 create or replace view writ.job_workflow as
 select w.workflow_id, w.tenant_id, w.workflow_kind, w.generator, case
     when s.open > 0 or s.jobs = 0 then 'active'

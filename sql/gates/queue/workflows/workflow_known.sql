@@ -1,4 +1,3 @@
--- internal
 -- Whether a tenant has a workflow. A function, because a subquery in the enqueue would be set up for every call and is needed by few.
 create or replace function writ_data.workflow_known(p_workflow_id uuid, p_tenant_id text) returns boolean language plpgsql stable as $$
 begin
