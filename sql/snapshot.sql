@@ -150,7 +150,7 @@ create table writ_data.job ( -- owner writ_owner
   constraint payload_classification_is_known CHECK ((payload_classification = ANY (ARRAY['safe_metadata'::text, 'restricted'::text]))),
   constraint source_system_is_not_blank CHECK ((btrim(source_system) <> ''::text)),
   constraint tenant_is_not_blank CHECK ((tenant_id <> ''::text)),
-  constraint traceparent_is_a_place_in_a_trace CHECK (((traceparent ~~ '00-________________________________-________________-__'::text) AND (traceparent !~~ '%-%-%-%-%'::text) AND (traceparent !~ '[^0-9a-f-]'::text))) NOT VALID
+  constraint traceparent_is_a_place_in_a_trace CHECK (((traceparent ~~ '00-________________________________-________________-__'::text) AND (traceparent !~~ '%-%-%-%-%'::text) AND (traceparent !~ '[^0-9a-f-]'::text)))
 ) partition by RANGE (job_id);
 CREATE INDEX job_by_correlation ON ONLY writ_data.job USING btree (correlation_id) WHERE (correlation_id IS NOT NULL);
 CREATE INDEX job_by_parent ON ONLY writ_data.job USING btree (parent_job_id) WHERE (parent_job_id IS NOT NULL);
@@ -251,7 +251,7 @@ create table writ_data.run ( -- owner writ_owner
   constraint run_status_is_known CHECK ((status = ANY (ARRAY['PENDING'::text, 'APPROVED'::text, 'RUNNING'::text, 'PAUSED'::text, 'COMPLETED'::text, 'FAILED'::text, 'CANCELLED'::text]))),
   constraint started_by_somebody CHECK ((btrim(started_by) <> ''::text)),
   constraint tenant_is_not_blank CHECK ((tenant_id <> ''::text)),
-  constraint traceparent_is_a_place_in_a_trace CHECK (((traceparent ~~ '00-________________________________-________________-__'::text) AND (traceparent !~~ '%-%-%-%-%'::text) AND (traceparent !~ '[^0-9a-f-]'::text))) NOT VALID
+  constraint traceparent_is_a_place_in_a_trace CHECK (((traceparent ~~ '00-________________________________-________________-__'::text) AND (traceparent !~~ '%-%-%-%-%'::text) AND (traceparent !~ '[^0-9a-f-]'::text)))
 ) partition by RANGE (run_id);
 CREATE INDEX run_by_tenant ON ONLY writ_data.run USING btree (tenant_id, run_id);
 CREATE INDEX run_open ON ONLY writ_data.run USING btree (tenant_id) WHERE (status = ANY (ARRAY['RUNNING'::text, 'PAUSED'::text]));
@@ -960,11 +960,11 @@ create table writ_data.job_kind ( -- owner writ_owner
   backoff_base_s double precision,
   backoff_cap_s double precision,
   timeout_s double precision,
-  registered_by text not null,
-  registered_at timestamp with time zone not null default clock_timestamp(),
   limit_concurrency integer,
   limit_rate double precision,
   limit_burst double precision,
+  registered_by text not null,
+  registered_at timestamp with time zone not null default clock_timestamp(),
   constraint backoff_is_not_negative CHECK (((backoff_base_s >= (0)::double precision) AND (backoff_cap_s >= (0)::double precision))),
   constraint event_domain_is_known CHECK ((event_domain = ANY (ARRAY['iu'::text, 'birth_registry'::text, 'governance'::text, 'tac'::text, 'kg'::text, 'system'::text, 'dot'::text, 'health'::text, 'piece'::text]))),
   constraint executor_is_whitelisted CHECK ((executor = ANY (ARRAY['DOT'::text, 'Agent'::text, 'Hermes'::text, 'Codex'::text, 'PG_worker'::text, 'external_worker'::text, 'future_Kestra_adapter'::text]))),
@@ -2115,11 +2115,11 @@ grant select on writ.job_execution to writ_worker;
 --   backoff_base_s double precision
 --   backoff_cap_s double precision
 --   timeout_s double precision
---   registered_by text
---   registered_at timestamp with time zone
 --   limit_concurrency integer
 --   limit_rate double precision
 --   limit_burst double precision
+--   registered_by text
+--   registered_at timestamp with time zone
 grant select on writ.job_kind to dot_executor;
 grant select on writ.job_kind to workflow_admin;
 grant select on writ.job_kind to writ_admin;

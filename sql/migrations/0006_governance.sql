@@ -1,7 +1,9 @@
--- Governance: who may act (principals), what they may change (capabilities and configuration), what was approved (contracts), its execution (governance jobs, done as runs), and what is known of
--- health. A contract's row moves with its state; the steps of a governance job are rows that are written with their effects. What an auditor needs is in the ledger, in one stream per contract.
+-- Governance: who may act (principals), what they may change (capabilities and configuration), what
+-- was approved (contracts), its execution (governance jobs, done as runs), and what is known of
+-- health. A contract's row moves with its state; the steps of a governance job are rows that are
+-- written with their effects. What an auditor needs is in the ledger, in one stream per contract.
 
--- Principals -------------------------------------------------------------------------------------------------------
+-- Principals --------------------------------------------------------------------------------------
 
 create table writ_data.principal (
   principal_id text primary key,
@@ -14,18 +16,29 @@ create table writ_data.principal (
   added_by     text not null,
   added_at     timestamptz not null,
   disabled_at  timestamptz,
+  permissions  text[] not null default '{}',
   constraint principal_is_a_name check (principal_id ~ '^[A-Za-z0-9][A-Za-z0-9_.@-]{0,99}$'),
   constraint kind_is_known check (kind in ('person', 'service', 'agent')),
   constraint an_agent_acts_for_somebody check ((kind = 'agent') = (on_behalf_of is not null)),
-  constraint rights_are_known check (rights <@ '{propose,approve,activate,operate,report,break_glass}'),
+  constraint rights_are_known
+    check (rights <@ '{propose,approve,activate,operate,report,break_glass}'),
   constraint only_persons_approve check (kind = 'person' or not rights && '{approve,break_glass}'),
   constraint agents_only_propose check (kind <> 'agent' or rights <@ '{propose}'),
-  constraint keys_have_their_size check (octet_length(auth_sha256) = 32 and octet_length(public_key) = 32)
+  constraint keys_have_their_size
+    check (octet_length(auth_sha256) = 32 and octet_length(public_key) = 32),
+  constraint permissions_are_names check (
+    array_to_string(permissions, '') !~ '[^A-Za-z0-9_.:/@-]'
+    and array_to_string(permissions, ' ') ~ '^([A-Za-z0-9][A-Za-z0-9_.:/@-]{0,99}( |$))*$'
+    and cardinality(permissions) <= 100)
 );
-comment on table writ_data.principal is 'Who acts. The database knows the hash of what authenticates a principal and the public key that its approvals are signed with; both come from one key, which it never sees.';
+comment on table writ_data.principal is
+  'Who acts. The database knows the hash of what authenticates a principal and the public key '
+  'that its approvals are signed with; both come from one key, which it never sees.';
 comment on column writ_data.principal.tenant_id is 'Null: in every tenant.';
+comment on column writ_data.principal.permissions is
+  'What it may have done by a governor: names that the actions of policies require.';
 
--- What is changed --------------------------------------------------------------------------------------------------
+-- What is changed ---------------------------------------------------------------------------------
 
 create table writ_data.capability (
   tenant_id       text not null,
@@ -39,10 +52,15 @@ create table writ_data.capability (
   updated_by      text not null,
   updated_at      timestamptz not null,
   primary key (tenant_id, capability_name),
-  constraint capability_is_a_name check (capability_name ~ '^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,199}$' and upper(capability_name) <> 'SYSTEM'),
-  constraint lifecycle_is_known check (lifecycle in ('DISABLED', 'PREVIEW', 'LAUNCHED', 'DEPRECATED'))
+  constraint capability_is_a_name
+    check (capability_name ~ '^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,199}$'
+      and upper(capability_name) <> 'SYSTEM'),
+  constraint lifecycle_is_known
+    check (lifecycle in ('DISABLED', 'PREVIEW', 'LAUNCHED', 'DEPRECATED'))
 );
-comment on column writ_data.capability.monitored is 'It has probes or reported signals, without which it is unhealthy; otherwise it is healthy by declaration.';
+comment on column writ_data.capability.monitored is
+  'It has probes or reported signals, without which it is unhealthy; otherwise it is healthy by '
+  'declaration.';
 comment on column writ_data.capability.frozen is 'Why it may not be changed; null: it may.';
 
 create table writ_data.configuration_scope (
@@ -51,7 +69,8 @@ create table writ_data.configuration_scope (
   owner_capability text not null,
   primary key (tenant_id, scope),
   foreign key (tenant_id, owner_capability) references writ_data.capability,
-  constraint scope_is_a_name check (scope ~ '^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,199}$' and upper(scope) <> 'SYSTEM')
+  constraint scope_is_a_name
+    check (scope ~ '^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,199}$' and upper(scope) <> 'SYSTEM')
 );
 
 create table writ_data.configuration (
@@ -66,12 +85,15 @@ create table writ_data.configuration (
   foreign key (tenant_id, scope) references writ_data.configuration_scope,
   constraint value_has_a_size check (octet_length(value::text) <= 65536)
 );
-comment on table writ_data.configuration is 'Values that applications read. A value that was taken away has no row.';
+comment on table writ_data.configuration is
+  'Values that applications read. A value that was taken away has no row.';
 
 create sequence writ_data.target_version;
-comment on sequence writ_data.target_version is 'Versions of capabilities and values: each is written once, so a change by another hand shows, also one that was changed back.';
+comment on sequence writ_data.target_version is
+  'Versions of capabilities and values: each is written once, so a change by another hand shows, '
+  'also one that was changed back.';
 
--- Contracts --------------------------------------------------------------------------------------------------------
+-- Contracts ---------------------------------------------------------------------------------------
 
 create table writ_data.governance_policy (
   tenant_id    text not null,
@@ -81,7 +103,9 @@ create table writ_data.governance_policy (
   published_at timestamptz not null,
   primary key (tenant_id, version)
 );
-comment on table writ_data.governance_policy is 'How many must approve what, which sources may propose, and how long things may take. Versions do not change; an approval is of one of them.';
+comment on table writ_data.governance_policy is
+  'How many must approve what, which sources may propose, and how long things may take. Versions '
+  'do not change; an approval is of one of them.';
 
 create table writ_data.contract (
   contract_id         uuid primary key,
@@ -129,28 +153,48 @@ create table writ_data.contract (
   updated_at          timestamptz not null,
   expires_at          timestamptz not null,
   receipts            bigint not null default 0,
-  constraint status_is_known check (status in ('DRAFT', 'VALIDATED', 'ELIGIBLE', 'APPROVED', 'ACTIVE', 'COMPLETED', 'FAILED', 'REJECTED', 'EXPIRED')),
-  constraint source_is_known check (source in ('crm_feedback', 'support_ticket', 'ops_alert', 'manual')),
-  constraint title_has_a_size check (length(title) between 1 and 200 and length(description) <= 4000),
+  constraint status_is_known
+    check (status in ('DRAFT', 'VALIDATED', 'ELIGIBLE', 'APPROVED', 'ACTIVE', 'COMPLETED', 'FAILED',
+      'REJECTED', 'EXPIRED')),
+  constraint source_is_known
+    check (source in ('crm_feedback', 'support_ticket', 'ops_alert', 'manual')),
+  constraint title_has_a_size
+    check (length(title) between 1 and 200 and length(description) <= 4000),
   constraint risk_is_known check (risk_level in ('critical', 'high', 'medium', 'low')),
   constraint confidence_is_a_share check (confidence between 0 and 1),
   constraint content_is_what_its_hash_says check (scope_hash = sha256(convert_to(content, 'UTF8'))),
-  constraint approved_by_somebody check (status not in ('APPROVED', 'ACTIVE', 'COMPLETED') or cardinality(approved_by) > 0 or glass_broken is not null),
+  constraint approved_by_somebody
+    check (status not in ('APPROVED', 'ACTIVE', 'COMPLETED') or cardinality(approved_by) > 0
+      or glass_broken is not null),
   constraint active_has_a_job check (status not in ('ACTIVE', 'COMPLETED') or job_id is not null),
   constraint completed_is_audited check (status <> 'COMPLETED' or audit_verdict = 'PASS'),
   constraint verdict_is_known check (audit_verdict in ('PENDING', 'PASS', 'FAIL', 'INCONCLUSIVE')),
   constraint an_instance_has_parameters check ((template_id is null) = (template_params is null)),
-  constraint window_is_legal check (window_end is null or template is not null or window_end - window_start between interval '1 hour' and interval '168 hours')
+  constraint window_is_legal
+    check (window_end is null or template is not null
+      or window_end - window_start between interval '1 hour' and interval '168 hours')
 );
-comment on table writ_data.contract is 'What somebody wants to have changed, and how far that has come. content is the canonical JSON of scope and steps: what is approved, byte by byte.';
-comment on column writ_data.contract.pre_state is 'The values of its targets when it was approved, as the JSON text that is hashed.';
-comment on column writ_data.contract.approval_hash is 'What an approval signs: contract, content, policy version and pre-state. Null again as soon as one of them is another.';
-comment on column writ_data.contract.template is 'Set: it is not executed itself; its instances are, within these bounds. template_id and template_params: it is such an instance.';
-comment on column writ_data.contract.due_at is 'When something has to be looked at, though nobody asks: expiry, the times of a review, the end of the window.';
+comment on table writ_data.contract is
+  'What somebody wants to have changed, and how far that has come. content is the canonical JSON '
+  'of scope and steps: what is approved, byte by byte.';
+comment on column writ_data.contract.pre_state is
+  'The values of its targets when it was approved, as the JSON text that is hashed.';
+comment on column writ_data.contract.approval_hash is
+  'What an approval signs: contract, content, policy version and pre-state. Null again as soon as '
+  'one of them is another.';
+comment on column writ_data.contract.template is
+  'Set: it is not executed itself; its instances are, within these bounds. template_id and '
+  'template_params: it is such an instance.';
+comment on column writ_data.contract.due_at is
+  'When something has to be looked at, though nobody asks: expiry, the times of a review, the end '
+  'of the window.';
 create index contract_by_tenant on writ_data.contract (tenant_id, contract_id);
 create index contract_due on writ_data.contract (due_at) where due_at is not null;
-create index contract_open on writ_data.contract (tenant_id, status) where status not in ('COMPLETED', 'FAILED', 'REJECTED', 'EXPIRED');
-create index contract_by_template on writ_data.contract (template_id, contract_id) where template_id is not null;
+create index contract_open
+  on writ_data.contract (tenant_id, status)
+  where status not in ('COMPLETED', 'FAILED', 'REJECTED', 'EXPIRED');
+create index contract_by_template
+  on writ_data.contract (template_id, contract_id) where template_id is not null;
 create index contract_by_content on writ_data.contract (tenant_id, scope_hash, created_at);
 
 create table writ_data.contract_history (
@@ -175,10 +219,15 @@ create table writ_data.contract_review (
   public_key  bytea,
   at          timestamptz not null,
   primary key (contract_id, review_no),
-  constraint action_is_known check (action in ('APPROVE', 'REJECT', 'REQUEST_CLARIFICATION', 'CLARIFY', 'MODIFY_SCOPE', 'ESCALATE', 'BREAK_GLASS')),
-  constraint an_approval_is_signed check (action <> 'APPROVE' or octet_length(hash) = 32 and octet_length(signature) = 64 and octet_length(public_key) = 32)
+  constraint action_is_known
+    check (action in ('APPROVE', 'REJECT', 'REQUEST_CLARIFICATION', 'CLARIFY', 'MODIFY_SCOPE',
+      'ESCALATE', 'BREAK_GLASS')),
+  constraint an_approval_is_signed
+    check (action <> 'APPROVE' or octet_length(hash) = 32 and octet_length(signature) = 64
+      and octet_length(public_key) = 32)
 );
-create unique index a_person_approves_a_hash_once on writ_data.contract_review (contract_id, by, hash) where action = 'APPROVE';
+create unique index a_person_approves_a_hash_once
+  on writ_data.contract_review (contract_id, by, hash) where action = 'APPROVE';
 
 create table writ_data.target_hold (
   tenant_id   text not null,
@@ -203,7 +252,7 @@ create table writ_data.freeze (
 );
 create index freeze_by_tenant on writ_data.freeze (tenant_id) where lifted_at is null;
 
--- Governance jobs --------------------------------------------------------------------------------------------------
+-- Governance jobs ---------------------------------------------------------------------------------
 
 create table writ_data.governance_job (
   job_id             uuid primary key,
@@ -236,16 +285,20 @@ create table writ_data.governance_job (
   receipts           bigint not null default 0,
   constraint kind_is_known check (kind in ('forward', 'rollback')),
   constraint a_rollback_is_of_a_job check ((kind = 'rollback') = (of_job_id is not null)),
-  constraint status_is_known check (status in ('PENDING', 'RUNNING', 'COMPLETED', 'FAILED', 'CANCELLED', 'AUDIT_PENDING', 'ROLLBACK_PENDING', 'ROLLED_BACK', 'ROLLBACK_FAILED')),
+  constraint status_is_known
+    check (status in ('PENDING', 'RUNNING', 'COMPLETED', 'FAILED', 'CANCELLED', 'AUDIT_PENDING',
+      'ROLLBACK_PENDING', 'ROLLED_BACK', 'ROLLBACK_FAILED')),
   constraint completed_means_audited check (status <> 'COMPLETED' or audit_verdict = 'PASS'),
   constraint steps_are_counted check (done_steps between 0 and total_steps)
 );
-create unique index one_forward_job_per_contract on writ_data.governance_job (contract_id) where kind = 'forward';
+create unique index one_forward_job_per_contract
+  on writ_data.governance_job (contract_id) where kind = 'forward';
 create unique index governance_job_by_run on writ_data.governance_job (run_id);
 create index governance_job_by_tenant on writ_data.governance_job (tenant_id, job_id);
 create index governance_job_of on writ_data.governance_job (of_job_id) where of_job_id is not null;
 create index governance_job_due on writ_data.governance_job (due_at) where due_at is not null;
-create index governance_job_undone on writ_data.governance_job (tenant_id, created_at) where kind = 'rollback';
+create index governance_job_undone
+  on writ_data.governance_job (tenant_id, created_at) where kind = 'rollback';
 
 create table writ_data.governance_job_history (
   job_id      uuid not null references writ_data.governance_job,
@@ -277,7 +330,10 @@ create table writ_data.governance_step (
   done_at         timestamptz,
   primary key (job_id, step_no)
 );
-comment on table writ_data.governance_step is 'A step of a governance job that has begun: what was found, how it is undone, and, when it is done, what was written. found and applied are slot → value; a value that is not there is JSON null.';
+comment on table writ_data.governance_step is
+  'A step of a governance job that has begun: what was found, how it is undone, and, when it is '
+  'done, what was written. found and applied are slot → value; a value that is not there is JSON '
+  'null.';
 
 create table writ_data.governance_audit (
   audit_id        uuid primary key,
@@ -299,7 +355,7 @@ create table writ_data.governance_audit (
 );
 create index governance_audit_by_job on writ_data.governance_audit (job_id, audit_id);
 
--- Health -----------------------------------------------------------------------------------------------------------
+-- Health ------------------------------------------------------------------------------------------
 
 create table writ_data.governance_signal (
   signal_id     uuid primary key,
@@ -314,9 +370,11 @@ create table writ_data.governance_signal (
   expires_at    timestamptz,
   superseded_by uuid,
   superseded_at timestamptz,
-  constraint decision_is_known check (decision in ('CLEAN', 'BLOCKED', 'WARN', 'PENDING', 'EXECUTING'))
+  constraint decision_is_known
+    check (decision in ('CLEAN', 'BLOCKED', 'WARN', 'PENDING', 'EXECUTING'))
 );
-create unique index a_signal_stands_once on writ_data.governance_signal (tenant_id, scope, signal_type) where superseded_at is null;
+create unique index a_signal_stands_once
+  on writ_data.governance_signal (tenant_id, scope, signal_type) where superseded_at is null;
 
 create table writ_data.probe (
   tenant_id   text not null,
@@ -337,7 +395,8 @@ create table writ_data.probe (
   constraint probe_is_a_name check (name ~ '^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,199}$'),
   constraint type_is_known check (type in ('http', 'sql', 'prometheus', 'heartbeat', 'reported')),
   constraint status_is_known check (status in ('HEALTHY', 'DEGRADED', 'UNHEALTHY')),
-  constraint times_are_sensible check (every_ms between 100 and 86400000 and timeout_ms between 10 and 60000)
+  constraint times_are_sensible
+    check (every_ms between 100 and 86400000 and timeout_ms between 10 and 60000)
 );
 create index probe_by_capability on writ_data.probe (tenant_id, capability);
 create index probe_due on writ_data.probe (due_at) where type in ('http', 'sql', 'prometheus');
@@ -359,31 +418,54 @@ create table writ_data.incident (
 );
 create index incident_open on writ_data.incident (tenant_id, capability) where resolved_at is null;
 
--- Runs that are governed -------------------------------------------------------------------------------------------
+-- Guards, and what others read --------------------------------------------------------------------
 
-alter table writ_data.run add column governed_by uuid;
-comment on column writ_data.run.governed_by is 'The governance job that the run is the execution of: it takes no signal but EMERGENCY_STOP, and its end is told to the job.';
+create trigger contract_history_is_written_once
+  before update or delete on writ_data.contract_history
+  for each row execute function writ_data.refuse_change();
+create trigger contract_review_is_written_once
+  before update or delete on writ_data.contract_review
+  for each row execute function writ_data.refuse_change();
+create trigger governance_job_history_is_written_once
+  before update or delete on writ_data.governance_job_history
+  for each row execute function writ_data.refuse_change();
+create trigger governance_policy_is_written_once
+  before update or delete on writ_data.governance_policy
+  for each row execute function writ_data.refuse_change();
 
-create trigger contract_history_is_written_once before update or delete on writ_data.contract_history for each row execute function writ_data.refuse_change();
-create trigger contract_review_is_written_once before update or delete on writ_data.contract_review for each row execute function writ_data.refuse_change();
-create trigger governance_job_history_is_written_once before update or delete on writ_data.governance_job_history for each row execute function writ_data.refuse_change();
-create trigger governance_policy_is_written_once before update or delete on writ_data.governance_policy for each row execute function writ_data.refuse_change();
+insert into writ_data.job_kind (job_kind, max_attempts, backoff_base_s, backoff_cap_s, timeout_s,
+  registered_by) values
+  ('governance.change', 10, 0.2, 30, 300, 'migration'),
+  ('governance.soak', 100, 0.2, 30, 604800, 'migration'),
+  ('governance.audit', 10, 0.2, 30, 300, 'migration'),
+  ('governance.ended', 100, 0.2, 30, 300, 'migration');
 
-insert into writ_data.job_kind (job_kind, max_attempts, backoff_base_s, backoff_cap_s, timeout_s, registered_by) values
-  ('governance.change', 10, 0.2, 30, 300, 'migration'), ('governance.soak', 100, 0.2, 30, 604800, 'migration'), ('governance.audit', 10, 0.2, 30, 300, 'migration'), ('governance.ended', 100, 0.2, 30, 300, 'migration');
-
-insert into writ_data.event_type_registry (event_type, event_domain, event_stream, event_severity, description) values
-  ('governance.contract_moved', 'governance', 'review', 'info', 'A contract has another status.'),
-  ('governance.contract_reviewed', 'governance', 'review', 'info', 'Somebody has said something about a contract.'),
-  ('governance.job_moved', 'governance', 'task', 'info', 'A governance job has another status.'),
-  ('governance.change_applied', 'governance', 'update', 'info', 'Steps of a governance job have changed their targets.'),
-  ('governance.change_reverted', 'governance', 'update', 'warning', 'Steps of a rollback have restored their targets.'),
-  ('governance.audited', 'governance', 'review', 'info', 'A governance job was audited.'),
-  ('health.signal_recorded', 'health', 'health', 'info', 'A signal about health was recorded.'),
-  ('health.incident_opened', 'health', 'health', 'critical', 'An incident is open.'),
-  ('health.incident_resolved', 'health', 'health', 'info', 'An incident is resolved.');
+insert into writ_data.event_type_registry (event_type, event_domain, event_stream, event_severity,
+  description) values
+  ('governance.contract_moved', 'governance', 'review', 'info',
+    'A contract has another status.'),
+  ('governance.contract_reviewed', 'governance', 'review', 'info',
+    'Somebody has said something about a contract.'),
+  ('governance.job_moved', 'governance', 'task', 'info',
+    'A governance job has another status.'),
+  ('governance.change_applied', 'governance', 'update', 'info',
+    'Steps of a governance job have changed their targets.'),
+  ('governance.change_reverted', 'governance', 'update', 'warning',
+    'Steps of a rollback have restored their targets.'),
+  ('governance.audited', 'governance', 'review', 'info',
+    'A governance job was audited.'),
+  ('health.signal_recorded', 'health', 'health', 'info',
+    'A signal about health was recorded.'),
+  ('health.incident_opened', 'health', 'health', 'critical',
+    'An incident is open.'),
+  ('health.incident_resolved', 'health', 'health', 'info',
+    'An incident is resolved.');
 
 insert into writ_data.dot_config (key, value, minimum, maximum, whole, description) values
-  ('governance.evidence_max_age_ms', '5000',  100, 60000,   true, 'How old the answer of a probe may be when a step relies on it.'),
-  ('governance.audit.timeout_sec',   '300',   1,   86400,   false, 'How long an audit may take before it counts as inconclusive.'),
-  ('governance.rollback.health_gate', '"observe"', null, null, false, 'Whether rollback steps are blocked by health as forward steps are: enforce; or write it down and restore: observe.');
+  ('governance.evidence_max_age_ms', '5000', 100, 60000, true,
+    'How old the answer of a probe may be when a step relies on it.'),
+  ('governance.audit.timeout_sec', '300', 1, 86400, false,
+    'How long an audit may take before it counts as inconclusive.'),
+  ('governance.rollback.health_gate', '"observe"', null, null, false,
+    'Whether rollback steps are blocked by health as forward steps are: enforce; or write it down '
+    'and restore: observe.');

@@ -1,5 +1,6 @@
--- The ledger: receipts, the logs that merge them, and the seals over the record of the queue. A receipt is written in the transaction of what it is about and
--- never changes; where it stands in its log is a row beside it, written later by whoever turns the ledger's clockwork. So nobody who
+-- The ledger: receipts, the logs that merge them, and the seals over the record of the queue. A
+-- receipt is written in the transaction of what it is about and never changes; where it stands in
+-- its log is a row beside it, written later by whoever turns the ledger's clockwork. So nobody who
 -- writes a receipt waits for another who does.
 
 create sequence writ_data.receipt_no;
@@ -16,8 +17,12 @@ create table writ_data.receipt (
   constraint stream_counts_from_one check (stream_seq > 0),
   constraint entry_fits_a_bundle check (octet_length(entry) <= 65535)
 ) partition by range (at);
-comment on table writ_data.receipt is 'What happened and why, one row each, as the bytes that are hashed: RFC 8785 JSON. By month, so that what is archived can be dropped; its leaf hash stays in ledger_leaf.';
-comment on column writ_data.receipt.stream_seq is 'Counts the receipts of one stream, a governor or a contract for instance, without a gap: its row is locked when one is written.';
+comment on table writ_data.receipt is
+  'What happened and why, one row each, as the bytes that are hashed: RFC 8785 JSON. By month, so '
+  'that what is archived can be dropped; its leaf hash stays in ledger_leaf.';
+comment on column writ_data.receipt.stream_seq is
+  'Counts the receipts of one stream, a governor or a contract for instance, without a gap: its '
+  'row is locked when one is written.';
 create index receipt_by_no on writ_data.receipt (receipt_no);
 create index receipt_by_id on writ_data.receipt (receipt_id);
 
@@ -27,7 +32,8 @@ create table writ_data.receipt_reason (
   terminal    boolean not null,
   description text not null
 );
-comment on table writ_data.receipt_reason is 'The reasons that a receipt can have, from the schemas in src/ledger/reasons/.';
+comment on table writ_data.receipt_reason is
+  'The reasons that a receipt can have, from the schemas in src/ledger/reasons/.';
 
 create table writ_data.receipt_stream (
   log_id   text not null,
@@ -44,9 +50,10 @@ create table writ_data.receipt_erasable (
   value      jsonb not null,
   primary key (receipt_no, hash)
 );
-comment on table writ_data.receipt_erasable is 'What may have to be erased one day: the receipt holds SHA-256(salt, value) in its place.';
+comment on table writ_data.receipt_erasable is
+  'What may have to be erased one day: the receipt holds SHA-256(salt, value) in its place.';
 
--- The logs ------------------------------------------------------------------------------------------------------
+-- The logs ----------------------------------------------------------------------------------------
 
 create table writ_data.ledger_log (
   log_id    text primary key,
@@ -57,7 +64,9 @@ create table writ_data.ledger_log (
   grown_at  timestamptz,
   constraint frontier_has_a_hash_per_subtree check (octet_length(frontier) % 32 = 0)
 ) with (fillfactor = 50);
-comment on table writ_data.ledger_log is 'One RFC 6962 tree per tenant, and _system. frontier: the roots of its complete subtrees, the largest first.';
+comment on table writ_data.ledger_log is
+  'One RFC 6962 tree per tenant, and _system. frontier: the roots of its complete subtrees, the '
+  'largest first.';
 
 create table writ_data.ledger_leaf (
   log_id     text not null,
@@ -66,7 +75,8 @@ create table writ_data.ledger_leaf (
   leaf_hash  bytea not null,
   primary key (log_id, leaf_index)
 );
-comment on table writ_data.ledger_leaf is 'Where a receipt stands in its log. Stays when the receipt itself has been archived and dropped.';
+comment on table writ_data.ledger_leaf is
+  'Where a receipt stands in its log. Stays when the receipt itself has been archived and dropped.';
 create unique index ledger_leaf_by_receipt on writ_data.ledger_leaf (receipt_no);
 
 create table writ_data.ledger_node (
@@ -76,7 +86,9 @@ create table writ_data.ledger_node (
   hash       bytea not null,
   primary key (log_id, level, node_index)
 );
-comment on table writ_data.ledger_node is 'Roots of complete subtrees of 256, 65536, … leaves: what a proof needs besides the leaves beside its own.';
+comment on table writ_data.ledger_node is
+  'Roots of complete subtrees of 256, 65536, … leaves: what a proof needs besides the leaves '
+  'beside its own.';
 
 create table writ_data.ledger_checkpoint (
   checkpoint_no bigint generated always as identity primary key,
@@ -87,7 +99,8 @@ create table writ_data.ledger_checkpoint (
   note          text not null,
   at            timestamptz not null
 );
-comment on table writ_data.ledger_checkpoint is 'Signed checkpoints that have been published. The copies that count are the ones outside.';
+comment on table writ_data.ledger_checkpoint is
+  'Signed checkpoints that have been published. The copies that count are the ones outside.';
 create index ledger_checkpoint_by_log on writ_data.ledger_checkpoint (log_id, size);
 
 create table writ_data.ledger_key (
@@ -95,7 +108,9 @@ create table writ_data.ledger_key (
   key      text not null unique,
   added_at timestamptz not null
 );
-comment on table writ_data.ledger_key is 'Public keys that sign or have signed, the newest last. Their receipts may have been archived and dropped.';
+comment on table writ_data.ledger_key is
+  'Public keys that sign or have signed, the newest last. Their receipts may have been archived '
+  'and dropped.';
 
 create table writ_data.ledger_restore (
   restore_no       bigint generated always as identity primary key,
@@ -105,7 +120,9 @@ create table writ_data.ledger_restore (
   restored_size    bigint not null,
   accepted_at      timestamptz not null
 );
-comment on table writ_data.ledger_restore is 'Restores that somebody has accepted: how many receipts _system had, and the checkpoint that it fell short of.';
+comment on table writ_data.ledger_restore is
+  'Restores that somebody has accepted: how many receipts _system had, and the checkpoint that it '
+  'fell short of.';
 
 create table writ_data.event_seal (
   segment    bigint primary key,
@@ -121,7 +138,10 @@ create table writ_data.event_seal (
   receipt_no bigint not null,
   sealed_at  timestamptz not null
 );
-comment on table writ_data.event_seal is 'Segments of the record whose hash is in a receipt: the rows behind (from_xid, from_id) up to (to_xid, to_id), with ids after since and not after upto. leaves: their hashes, which stay when the rows are past their retention.';
+comment on table writ_data.event_seal is
+  'Segments of the record whose hash is in a receipt: the rows behind (from_xid, from_id) up to '
+  '(to_xid, to_id), with ids after since and not after upto. leaves: their hashes, which stay '
+  'when the rows are past their retention.';
 alter table writ_data.event_seal alter leaves set storage external;
 create index event_seal_by_end on writ_data.event_seal (to_xid, to_id);
 
@@ -132,7 +152,8 @@ create table writ_data.receipt_archive (
   archived_at timestamptz not null,
   constraint month_is_its_first_day check (extract(day from month) = 1)
 );
-comment on table writ_data.receipt_archive is 'Months of receipts that somebody has put elsewhere with their tiles, and which may be dropped.';
+comment on table writ_data.receipt_archive is
+  'Months of receipts that somebody has put elsewhere with their tiles, and which may be dropped.';
 
 create table writ_data.ledger_clockwork (
   single    boolean primary key default true check (single),
@@ -147,25 +168,53 @@ create table writ_data.ledger_clockwork (
   sealed_at timestamptz not null default '-infinity',
   kept_at   timestamptz not null default '-infinity'
 ) with (fillfactor = 10);
-comment on table writ_data.ledger_clockwork is 'How far sequencer and sealer are. Receipts up to last_no are in their logs, but for the missing: numbers that were not seen when they were passed, because a transaction was open or had been rolled back. missing_before were missing already when transaction missing_xid began: when everything older has ended, they will not come.';
+comment on table writ_data.ledger_clockwork is
+  'How far sequencer and sealer are. Receipts up to last_no are in their logs, but for the '
+  'missing: numbers that were not seen when they were passed, because a transaction was open or '
+  'had been rolled back. missing_before were missing already when transaction missing_xid began: '
+  'when everything older has ended, they will not come.';
 insert into writ_data.ledger_clockwork default values;
 
--- Rows that are written once stay as they were written ------------------------------------------------------------
+-- Rows that are written once stay as they were written --------------------------------------------
 
-create trigger receipt_is_written_once before update or delete on writ_data.receipt for each row execute function writ_data.refuse_change();
-create trigger ledger_leaf_is_written_once before update or delete on writ_data.ledger_leaf for each row execute function writ_data.refuse_change();
-create trigger ledger_leaf_is_not_truncated before truncate on writ_data.ledger_leaf for each statement execute function writ_data.refuse_change();
-create trigger ledger_node_is_written_once before update or delete on writ_data.ledger_node for each row execute function writ_data.refuse_change();
-create trigger ledger_node_is_not_truncated before truncate on writ_data.ledger_node for each statement execute function writ_data.refuse_change();
-create trigger ledger_checkpoint_is_written_once before update or delete on writ_data.ledger_checkpoint for each row execute function writ_data.refuse_change();
-create trigger ledger_checkpoint_is_not_truncated before truncate on writ_data.ledger_checkpoint for each statement execute function writ_data.refuse_change();
-create trigger ledger_key_is_written_once before update or delete on writ_data.ledger_key for each row execute function writ_data.refuse_change();
-create trigger ledger_restore_is_written_once before update or delete on writ_data.ledger_restore for each row execute function writ_data.refuse_change();
-create trigger event_seal_is_written_once before update or delete on writ_data.event_seal for each row execute function writ_data.refuse_change();
-create trigger event_seal_is_not_truncated before truncate on writ_data.event_seal for each statement execute function writ_data.refuse_change();
+create trigger receipt_is_written_once
+  before update or delete on writ_data.receipt
+  for each row execute function writ_data.refuse_change();
+create trigger ledger_leaf_is_written_once
+  before update or delete on writ_data.ledger_leaf
+  for each row execute function writ_data.refuse_change();
+create trigger ledger_leaf_is_not_truncated
+  before truncate on writ_data.ledger_leaf
+  for each statement execute function writ_data.refuse_change();
+create trigger ledger_node_is_written_once
+  before update or delete on writ_data.ledger_node
+  for each row execute function writ_data.refuse_change();
+create trigger ledger_node_is_not_truncated
+  before truncate on writ_data.ledger_node
+  for each statement execute function writ_data.refuse_change();
+create trigger ledger_checkpoint_is_written_once
+  before update or delete on writ_data.ledger_checkpoint
+  for each row execute function writ_data.refuse_change();
+create trigger ledger_checkpoint_is_not_truncated
+  before truncate on writ_data.ledger_checkpoint
+  for each statement execute function writ_data.refuse_change();
+create trigger ledger_key_is_written_once
+  before update or delete on writ_data.ledger_key
+  for each row execute function writ_data.refuse_change();
+create trigger ledger_restore_is_written_once
+  before update or delete on writ_data.ledger_restore
+  for each row execute function writ_data.refuse_change();
+create trigger event_seal_is_written_once
+  before update or delete on writ_data.event_seal
+  for each row execute function writ_data.refuse_change();
+create trigger event_seal_is_not_truncated
+  before truncate on writ_data.event_seal
+  for each statement execute function writ_data.refuse_change();
 
--- Used below and by writ_data.keep_receipts. The stream's order is unique within a month; across months its locked row keeps it, and verification checks it.
-create function writ_data.make_receipt_partition(p_month date) returns boolean language plpgsql as $$
+-- Used below and by writ_data.keep_receipts. The stream's order is unique within a month; across
+-- months its locked row keeps it, and verification checks it.
+create function writ_data.make_receipt_partition(p_month date) returns boolean
+language plpgsql as $$
 declare
   v_first date := date_trunc('month', p_month::timestamp)::date; v_name text := 'receipt' || to_char(p_month, '_YYYYMM');
 begin
@@ -179,9 +228,14 @@ begin
     v_first::timestamp at time zone 'UTC', (v_first + interval '1 month')::timestamp at time zone 'UTC');
   return true;
 end $$;
-select writ_data.make_receipt_partition(((clock_timestamp() at time zone 'UTC')::date + m * interval '1 month')::date) from generate_series(0, 2) m;
+select writ_data.make_receipt_partition(
+  ((clock_timestamp() at time zone 'UTC')::date + m * interval '1 month')::date)
+from generate_series(0, 2) m;
 
 insert into writ_data.dot_config (key, value, minimum, maximum, whole, description) values
-  ('ledger.sealing.enabled',       'true',  null, null,  false, 'The record of the queue is hashed in segments, each of which gets a receipt.'),
-  ('ledger.seal.rows',             '10000', 1,    100000, true,  'Rows of the record in a segment at most.'),
-  ('ledger.retention.receipts_days', '365', 31,   36500, true,  'Age at which months of receipts are dropped, if they have been archived.');
+  ('ledger.sealing.enabled', 'true', null, null, false,
+    'The record of the queue is hashed in segments, each of which gets a receipt.'),
+  ('ledger.seal.rows', '10000', 1, 100000, true,
+    'Rows of the record in a segment at most.'),
+  ('ledger.retention.receipts_days', '365', 31, 36500, true,
+    'Age at which months of receipts are dropped, if they have been archived.');

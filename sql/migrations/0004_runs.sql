@@ -1,0 +1,329 @@
+-- Runs: plans as data, executed step by step as jobs of the queue. A run's log of events is only
+-- ever added to, and everything that is known of a run follows from it; the run's own row moves
+-- when the run does (started, paused, ended), not when a step does. What a step leaves behind, its
+-- event, its execution and the jobs of its successors, is one commit.
+
+-- Plans -------------------------------------------------------------------------------------------
+
+create table writ_data.plan (
+  plan_no       integer generated always as identity primary key,
+  plan_id       text not null,
+  plan_version  text not null,
+  sha256        bytea not null,
+  document      text not null,
+  on_failure    text not null,
+  last_steps    smallint[] not null,
+  registered_by text not null,
+  registered_at timestamptz not null,
+  unique (plan_id, plan_version),
+  constraint plan_is_what_its_hash_says check (sha256 = sha256(convert_to(document, 'UTF8'))),
+  constraint failure_fails_or_pauses check (on_failure in ('fail', 'pause'))
+);
+comment on table writ_data.plan is
+  'Versions of plans, as the canonical JSON that is hashed. A version never changes; a run keeps '
+  'the one it started with.';
+comment on column writ_data.plan.last_steps is
+  'Steps that nothing comes after: when they have ended, the run has.';
+
+create table writ_data.plan_step (
+  plan_no       integer not null references writ_data.plan,
+  step_no       smallint not null,
+  step_id       text not null,
+  type          text not null,
+  job_kind      text not null references writ_data.job_kind,
+  after         smallint[] not null,
+  next          smallint[] not null,
+  condition     jsonb,
+  optional      boolean not null,
+  input         jsonb,
+  over          text,
+  parallel      integer,
+  event         text,
+  wait_ms       bigint,
+  on_timeout    text,
+  max_attempts  smallint,
+  timeout_ms    bigint,
+  undo_kind     text references writ_data.job_kind,
+  undo_input    jsonb,
+  undo_attempts smallint,
+  plain         boolean not null default false,
+  primary key (plan_no, step_no),
+  unique (plan_no, step_id),
+  constraint type_is_known check (type in ('job', 'each', 'wait', 'timer')),
+  constraint only_each_goes_over_a_list
+    check ((type = 'each') = (over is not null and parallel is not null)),
+  constraint only_a_wait_has_an_event check ((type = 'wait') = (event is not null)),
+  constraint a_timer_has_a_time check (type <> 'timer' or wait_ms is not null)
+);
+comment on column writ_data.plan_step.input is
+  'A template; null: the input of the run, or the element of the list.';
+comment on column writ_data.plan_step.plain is
+  'What comes after it are jobs that wait for nothing else and have no condition; or nothing, and '
+  'the plan has no other last step. Then its end decides alone what follows.';
+
+-- Runs --------------------------------------------------------------------------------------------
+
+create table writ_data.run (
+  run_id          uuid primary key,
+  tenant_id       text not null,
+  project_id      text not null,
+  environment_id  text not null,
+  plan_no         integer not null,
+  engine          text not null,
+  engine_run_ref  jsonb,
+  priority        smallint not null,
+  request_id      text,
+  original_run_id uuid,
+  status          text not null,
+  ending          text,
+  ending_with     jsonb,
+  input           jsonb,
+  pauses          integer not null default 0,
+  steered         boolean not null default false,
+  started_by      text not null,
+  created_at      timestamptz not null,
+  moved_at        timestamptz not null,
+  start_after     timestamptz,
+  traceparent     text,
+  governed_by     uuid,
+  constraint run_status_is_known
+    check (status in ('PENDING', 'APPROVED', 'RUNNING', 'PAUSED', 'COMPLETED', 'FAILED',
+      'CANCELLED')),
+  constraint a_run_ends_badly_or_not_at_all check (ending in ('FAILED', 'CANCELLED')),
+  constraint tenant_is_not_blank check (tenant_id <> ''),
+  constraint started_by_somebody check (btrim(started_by) <> ''),
+  -- One regular expression would say the same and take ten times as long, for each traced run.
+  constraint traceparent_is_a_place_in_a_trace check (
+    traceparent like '00-________________________________-________________-__'
+    and traceparent not like '%-%-%-%-%' and traceparent !~ '[^0-9a-f-]')
+) partition by range (run_id);
+comment on table writ_data.run is
+  'One execution of a plan. Its row is locked by whoever appends to its log, and written only '
+  'when the run itself moves.';
+comment on column writ_data.run.ending is
+  'Set: nothing new begins; when what runs has ended and what was done is undone, the run ends so.';
+comment on column writ_data.run.steered is
+  'Somebody has retried or skipped a step of it: then the end of a step does not decide alone '
+  'what follows.';
+comment on column writ_data.run.start_after is
+  'Set: a run that waits is started at this time, whether there is room or not.';
+comment on column writ_data.run.traceparent is 'Where in a trace it was started.';
+comment on column writ_data.run.governed_by is
+  'The governance job that the run is the execution of: it takes no signal but EMERGENCY_STOP, '
+  'and its end is told to the job.';
+create index run_by_tenant on writ_data.run (tenant_id, run_id);
+create index run_paused on writ_data.run (moved_at) where status = 'PAUSED';
+create index run_pending
+  on writ_data.run (tenant_id, priority desc, run_id)
+  where status = 'PENDING' and engine = 'native';
+create index run_open on writ_data.run (tenant_id) where status in ('RUNNING', 'PAUSED');
+
+create table writ_data.run_request (
+  request_sha256 bytea primary key,
+  run_id         uuid not null
+);
+comment on table writ_data.run_request is
+  'SHA-256 of [tenant, project, environment, plan, version, request] as JSON: the same request is '
+  'the same run, for as long as the run is kept.';
+create index run_request_by_run on writ_data.run_request (run_id);
+
+create table writ_data.run_event (
+  run_id          uuid not null,
+  run_seq         integer not null,
+  event_type      text not null,
+  step_id         text not null,
+  logical_attempt text not null,
+  engine_attempt  integer,
+  data            jsonb not null,
+  signal_id       uuid,
+  at              timestamptz not null,
+  emitted_at      timestamptz,
+  batch_id        uuid not null,
+  each_no         smallint,
+  tally           integer,
+  stopped_at      integer,
+  primary key (run_id, run_seq),
+  constraint run_seq_counts_from_one check (run_seq > 0),
+  constraint items_are_counted check ((each_no is null) = (tally is null)),
+  constraint data_holds_references_only check (octet_length(data::text) <= 70000)
+) partition by range (run_id);
+comment on table writ_data.run_event is
+  'The logs of the runs. run_seq is dense: the run''s row is locked while a number is taken. The '
+  'key of an event is that of its index: the run''s version of the plan is the same throughout.';
+comment on column writ_data.run_event.batch_id is 'The row of the record that seals it.';
+comment on column writ_data.run_event.tally is
+  'Of an element of a list: how many of it have ended by now. stopped_at: how many had when the '
+  'first one failed.';
+create unique index an_event_happens_once
+  on writ_data.run_event (run_id, step_id, logical_attempt, event_type);
+create index run_event_by_each
+  on writ_data.run_event (run_id, each_no, logical_attempt, tally) where each_no is not null;
+
+create table writ_data.run_item (
+  run_id  uuid not null,
+  step_no smallint not null,
+  attempt smallint not null,
+  place   integer not null,
+  item    integer not null,
+  value   jsonb not null,
+  primary key (run_id, step_no, attempt, place)
+) partition by range (run_id);
+comment on table writ_data.run_item is
+  'The elements of a list that a step goes over, as they were when it began.';
+
+create table writ_data.run_delivery (
+  run_id      uuid not null,
+  delivery_id text not null,
+  event       text not null,
+  payload     json,
+  delivered_at timestamptz not null,
+  delivered_by text not null,
+  taken_by    text,
+  primary key (run_id, delivery_id)
+) partition by range (run_id);
+comment on table writ_data.run_delivery is
+  'What came from outside for a run. One that no step waits for yet is kept for it.';
+
+create table writ_data.run_signal (
+  run_id    uuid not null,
+  signal_id uuid not null,
+  type      text not null,
+  accepted  boolean not null,
+  code      text,
+  new_run_id uuid,
+  principal text not null,
+  at        timestamptz not null,
+  primary key (run_id, signal_id)
+) partition by range (run_id);
+
+create table writ_data.run_snapshot (
+  run_id     uuid primary key,
+  last_seq   integer not null,
+  status     text not null,
+  snapshot   json not null,
+  missing    integer,
+  updated_at timestamptz not null
+) partition by range (run_id);
+comment on column writ_data.run_snapshot.missing is
+  'Set: the event of this number is not there, and the projector waits for it.';
+create index run_snapshot_stale on writ_data.run_snapshot (run_id) where missing is not null;
+
+create table writ_data.run_projector (
+  one        boolean primary key default true check (one),
+  xid        xid8 not null default '0',
+  batch_id   uuid not null default '00000000-0000-0000-0000-000000000000',
+  holder     text,
+  held_until timestamptz not null default '-infinity',
+  moved_at   timestamptz not null default '-infinity'
+) with (fillfactor = 10);
+insert into writ_data.run_projector default values;
+comment on table writ_data.run_projector is
+  'How far the projector has followed the record. It moves once per turn, whatever the number of '
+  'events.';
+
+create table writ_data.alert (
+  alert_id   uuid primary key,
+  code       text not null,
+  severity   text not null,
+  tenant_id  text,
+  subject    text not null,
+  detail     jsonb not null,
+  raised_at  timestamptz not null,
+  cleared_at timestamptz,
+  cleared_by text,
+  constraint severity_is_known check (severity in ('P1', 'P2', 'P3')),
+  constraint cleared_by_somebody check ((cleared_at is null) = (cleared_by is null))
+);
+create unique index an_alert_stands_once
+  on writ_data.alert (code, subject) where cleared_at is null;
+
+-- How many runs go on at once ---------------------------------------------------------------------
+
+create table writ_data.admission (
+  tenant_id   text primary key check (tenant_id <> ''),
+  policy      text not null check (policy in ('REJECT', 'QUEUE', 'DELAY')),
+  max_running integer not null check (max_running > 0),
+  max_pending integer not null default 10000 check (max_pending >= 0),
+  delay_ms    integer not null default 1000 check (delay_ms between 1 and 86400000),
+  put_by      text not null check (btrim(put_by) <> ''),
+  put_at      timestamptz not null
+);
+comment on table writ_data.admission is
+  'How many runs of a tenant go on at once, and what becomes of more: refused, started when there '
+  'is room, or started later. The tenant * is every one that has no row of its own.';
+
+-- Days, guards, and what others read --------------------------------------------------------------
+
+do $$
+declare
+  v_today date := (clock_timestamp() at time zone 'UTC')::date;
+  v_table text;
+begin
+  foreach v_table in array
+    array['run', 'run_event', 'run_item', 'run_delivery', 'run_signal', 'run_snapshot']
+  loop
+    for v_day in -1 .. 14 loop
+      perform writ_data.make_partition(v_table, v_today + v_day);
+    end loop;
+  end loop;
+end $$;
+
+create trigger plan_is_written_once
+  before update or delete on writ_data.plan
+  for each row execute function writ_data.refuse_change();
+create trigger run_event_is_written_once
+  before update or delete on writ_data.run_event
+  for each row execute function writ_data.refuse_change();
+
+insert into writ_data.job_kind (job_kind, executor, max_attempts, registered_by) values
+  ('writ.wait', 'PG_worker', 1, 'migration'),
+  ('writ.timer', 'PG_worker', 1, 'migration');
+
+insert into writ_data.dot_config (key, value, minimum, maximum, whole, description) values
+  ('runs.signal.max_bytes', '65536', 1024, 65536, true,
+    'Largest signal, or event from outside, as JSON text.'),
+  ('runs.signal.per_minute', '60', 1, 6000, true,
+    'Signals that one run takes in a minute.'),
+  ('runs.pause.drain_sec', '300', 1, 86400, false,
+    'How long steps may go on after a pause before PAUSE_DRAIN_TIMEOUT is raised.'),
+  ('runs.projector.lag_alert_sec', '5', 0.1, 3600, false,
+    'How far the projector may be behind before PROJECTOR_LAG_HIGH is raised.'),
+  ('runs.admission.retry_after_sec', '5', 1, 86400, false,
+    'What a tenant whose run is refused because too many go on is told to wait.'),
+  ('runs.retention_sec', '7776000', 0, 3153600000, false,
+    'Age at which a day of runs is dropped, if all of them have ended.');
+
+insert into writ_data.event_type_registry (event_type, event_domain, event_stream, event_severity,
+  description) values
+  ('dot.run.RunApproved', 'dot', 'task', 'info',
+    'The run may start.'),
+  ('dot.run.RunQueued', 'dot', 'task', 'info',
+    'The run waits for its turn.'),
+  ('dot.run.RunStarted', 'dot', 'task', 'info',
+    'The run has begun.'),
+  ('dot.run.StepStarted', 'dot', 'task', 'info',
+    'A step of the run has begun.'),
+  ('dot.run.StepCompleted', 'dot', 'task', 'info',
+    'A step of the run has succeeded.'),
+  ('dot.run.StepFailed', 'dot', 'task', 'warning',
+    'A step of the run has failed for good.'),
+  ('dot.run.StepSkipped', 'dot', 'task', 'info',
+    'A step of the run was passed over.'),
+  ('dot.run.SignalAccepted', 'dot', 'task', 'info',
+    'A signal to the run was accepted.'),
+  ('dot.run.SignalRejected', 'dot', 'task', 'warning',
+    'A signal to the run was refused to whoever sent it.'),
+  ('dot.run.RunPaused', 'dot', 'task', 'info',
+    'Nothing new of the run begins.'),
+  ('dot.run.RunResumed', 'dot', 'task', 'info',
+    'The run goes on.'),
+  ('dot.run.RunCompleted', 'dot', 'task', 'info',
+    'The run has ended as planned.'),
+  ('dot.run.RunFailed', 'dot', 'task', 'critical',
+    'The run has failed, and what could be undone was.'),
+  ('dot.run.RunCancelled', 'dot', 'task', 'info',
+    'The run was stopped.'),
+  ('system.alert_raised', 'system', 'alert', 'critical',
+    'An alert stands.'),
+  ('system.alert_cleared', 'system', 'alert', 'info',
+    'An alert is over.');
