@@ -1,5 +1,5 @@
 // @ts-check
-// Records runs of every kind, as the engine of this build executes them, for one release: `node scripts/record-histories.mjs 0.4.0`. What is there already is never
+// Records runs of every kind, as the engine of this build executes them, for one release: `node scripts/record-histories.mjs 0.8.0`. What is there already is never
 // written again: later builds are held against it. See test/runs/histories/README.md.
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { all, defineJob, definePlan, is, isNot, PermanentFailure, Plan, Writ } from '../dist/index.js';
@@ -11,7 +11,7 @@ import { stopTestServer, testDatabase } from '../dist/testing/index.js';
 
 const release = process.argv[2] ?? '';
 if (!/^\d+\.\d+\.\d+$/.test(release)) {
-  console.error('usage: node scripts/record-histories.mjs RELEASE, such as 0.4.0');
+  console.error('usage: node scripts/record-histories.mjs RELEASE, such as 0.8.0');
   process.exit(2);
 }
 const folder = new URL(`../test/runs/histories/${release}/`, import.meta.url);

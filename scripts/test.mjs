@@ -84,7 +84,6 @@ const onFifteen = only
       'test/database/roles',
       'test/database/tenancy',
       'test/database/snapshot',
-      'test/database/upgrade',
       'test/machines/guard',
       'test/upgrade/doorkeepers',
       'test/ledger/sequencing',

@@ -1,7 +1,5 @@
 /** What is only ever added is kept by the day: days are made ahead, cleaned jobs go with their day, and what is still needed stays. */
-import pg from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { readMigrations } from '../../src/database/schema.js';
 import { type TestDatabase, testDatabase } from '../../src/testing/index.js';
 import { disagreements, type Session, session, untilBlocked } from '../races/sessions.js';
 import { bulk, bulkOf, call, claim, idsOf, register, statuses, succeed, tick } from './bulk.js';
@@ -243,35 +241,4 @@ test('the clockwork comes around to all of it', async () => {
   }
   expect(await oldDays(db, 'job')).toEqual([]);
   expect(await statuses(db)).toEqual({});
-});
-
-// Upgrade --------------------------------------------------------------------------------------------------------------
-
-test('after an upgrade every old job has a day in each of its tables', async () => {
-  const name = `writ_upgrade_${Date.now().toString(36)}`;
-  await db.query(`create database ${name} template template0`);
-  const url = new URL(db.connectionString);
-  url.pathname = `/${name}`;
-  const client = new pg.Client({ connectionString: url.toString() });
-  await client.connect();
-  try {
-    const [first, second] = readMigrations();
-    await client.query('create schema writ; create schema writ_data');
-    await client.query(first?.sql ?? '');
-    const id = idOf(40);
-    await client.query(
-      `insert into writ_data.job (job_id, tenant_id, job_kind, event_domain, payload_classification, executor, max_attempts, priority, process_after, enqueued_by, enqueued_at, source_system)
-       values ($1, 'default', 'chore', 'dot', 'safe_metadata', 'external_worker', 5, 0, now(), 'test', now(), 'writ')`,
-      [id],
-    );
-    await client.query(second?.sql ?? '');
-    await client.query(
-      `insert into writ_data.job_execution (job_id, execution_no, attempt, status, abort_kind, final, finished_at) values ($1, 1, 0, 'ABORTED', 'cancelled', true, now())`,
-      [id],
-    );
-    await client.query(`insert into writ_data.job_cleaned (job_id, cleaned_at, was) values ($1, now(), 'cancelled')`, [id]);
-  } finally {
-    await client.end();
-    await db.query(`drop database ${name} with (force)`);
-  }
 });
