@@ -4116,16 +4116,16 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_worker;
 --   plpgsql, stable; owner writ_owner; body d3b7a43a96e71b003555cb531a241bcc
 
 -- function writ_data.make_governor_partition(p_month date) returns boolean
---   plpgsql, volatile; owner writ_owner; body 18482e8a76b56a72d3abb1681e73dc5e
+--   plpgsql, volatile; owner writ_owner; body e4ea630d971a9d040f2b419abb6d342e
 
 -- function writ_data.make_partition(p_table text, p_day date) returns boolean
---   plpgsql, volatile; owner writ_owner; body ec33505e0d38c73e919142a9f7c33a35
+--   plpgsql, volatile; owner writ_owner; body 5501e08c3c2ed5686888c44129b5cca6
 
 -- function writ_data.make_ready(p_jobs uuid[], p_kinds text[], p_tenants text[], p_limit_keys text[], p_priorities smallint[], p_alone boolean[], p_attempts smallint[], p_execution_nos smallint[], p_deadlines timestamp with time zone[]) returns text[]
 --   plpgsql, volatile; owner writ_owner; body 5c696b0e6e17d46362b89e7daad7eedc
 
 -- function writ_data.make_receipt_partition(p_month date) returns boolean
---   plpgsql, volatile; owner writ_owner; body 41bbf70c27158342f1d6d1a5b2172d5b
+--   plpgsql, volatile; owner writ_owner; body 39023e35c22b651f48132b117893f9dd
 
 -- function writ_data.may(p_key text, p_right text, p_tenant text, OUT who writ_data.principal, OUT refusal jsonb) returns record
 --   plpgsql, volatile; owner writ_owner; body 781d55e7febec5cb00e781b349b2ad87
@@ -4242,7 +4242,7 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_worker;
 --   sql, immutable; owner writ_owner; body 58b4b7c68bc7725ad8502a197dc40c80
 
 -- function writ_data.refuse_change() returns trigger
---   plpgsql, volatile; owner writ_owner; body 03ed4ba5c3cb16733613e6abf4b3266c
+--   plpgsql, volatile; owner writ_owner; body f91c4f881f0636fc9b02b2ec3318fced
 --   set search_path=pg_catalog, pg_temp
 
 -- function writ_data.relay_idle(p_at timestamp with time zone) returns void

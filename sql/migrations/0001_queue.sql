@@ -90,19 +90,19 @@ create table writ_data.event_type_registry (
 );
 
 create table writ_data.job_kind (
-  job_kind       text primary key,
-  event_domain   text not null default 'dot',
-  executor       text not null default 'external_worker',
-  source_system  text not null default 'writ',
-  max_attempts   smallint,
-  backoff_base_s double precision,
-  backoff_cap_s  double precision,
-  timeout_s      double precision,
+  job_kind          text primary key,
+  event_domain      text not null default 'dot',
+  executor          text not null default 'external_worker',
+  source_system     text not null default 'writ',
+  max_attempts      smallint,
+  backoff_base_s    double precision,
+  backoff_cap_s     double precision,
+  timeout_s         double precision,
   limit_concurrency integer,
-  limit_rate     double precision,
-  limit_burst    double precision,
-  registered_by  text not null,
-  registered_at  timestamptz not null default clock_timestamp(),
+  limit_rate        double precision,
+  limit_burst       double precision,
+  registered_by     text not null,
+  registered_at     timestamptz not null default clock_timestamp(),
   constraint job_kind_is_a_name check (job_kind ~ '^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,199}$'),
   constraint event_domain_is_known check (event_domain in
     ('iu', 'birth_registry', 'governance', 'tac', 'kg', 'system', 'dot', 'health', 'piece')),
@@ -135,16 +135,22 @@ create function writ_data.day_floor(p_day date) returns uuid language sql immuta
 create function writ_data.make_partition(p_table text, p_day date) returns boolean
 language plpgsql as $$
 declare
-  v_suffix text := to_char(p_day, '_YYYYMMDD'); v_name text := p_table || v_suffix; v_index record;
+  v_suffix text := to_char(p_day, '_YYYYMMDD');
+  v_name text := p_table || v_suffix;
+  v_index record;
 begin
   if to_regclass('writ_data.' || v_name) is not null then
     return false;
   end if;
   execute format('create table writ_data.%I (like writ_data.%I including all)', v_name, p_table);
-  execute format('alter table writ_data.%I attach partition writ_data.%I for values from (%L) to (%L)', p_table, v_name,
-    writ_data.day_floor(p_day), writ_data.day_floor(p_day + 1));
+  execute format(
+    'alter table writ_data.%I attach partition writ_data.%I for values from (%L) to (%L)',
+    p_table, v_name, writ_data.day_floor(p_day), writ_data.day_floor(p_day + 1));
   for v_index in
-    select i.inhrelid::regclass::text as name, c.relname || v_suffix as called from pg_index x join pg_inherits i on i.inhrelid = x.indexrelid join pg_class c on c.oid = i.inhparent
+    select i.inhrelid::regclass::text as name, c.relname || v_suffix as called
+    from pg_index x
+    join pg_inherits i on i.inhrelid = x.indexrelid
+    join pg_class c on c.oid = i.inhparent
     where x.indrelid = format('writ_data.%I', v_name)::regclass
   loop
     execute format('alter index %s rename to %I', v_index.name, v_index.called);
@@ -529,19 +535,19 @@ create unique index job_workflow_key
 -- The record --------------------------------------------------------------------------------------
 
 create table writ_data.event_batch (
-  batch_id  uuid primary key,
-  xid       xid8 not null default pg_current_xact_id(),
-  at        timestamptz not null,
-  command   text not null,
-  actor     text not null,
-  types     text[] not null,
-  first     integer[] not null,
-  last      integer[] not null,
-  subjects  uuid[] not null,
-  details   jsonb,
-  note      text,
-  run_ids   uuid[],
-  run_seqs  integer[],
+  batch_id   uuid primary key,
+  xid        xid8 not null default pg_current_xact_id(),
+  at         timestamptz not null,
+  command    text not null,
+  actor      text not null,
+  types      text[] not null,
+  first      integer[] not null,
+  last       integer[] not null,
+  subjects   uuid[] not null,
+  details    jsonb,
+  note       text,
+  run_ids    uuid[],
+  run_seqs   integer[],
   run_leaves bytea,
   constraint event_ranges_are_parallel check (
     cardinality(types) = cardinality(first) and cardinality(types) = cardinality(last))
@@ -608,11 +614,15 @@ end $$;
 
 -- Rows that are written once stay as they were written --------------------------------------------
 
-create function writ_data.refuse_change() returns trigger language plpgsql
-  set search_path = pg_catalog, pg_temp as $$
+create function writ_data.refuse_change() returns trigger
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
 begin
-  raise exception using errcode = 'WR002',
-    message = format('illegal_transition: %s.%s does not allow this %s', tg_table_schema, tg_table_name, lower(tg_op)),
+  raise exception using
+    errcode = 'WR002',
+    message = format('illegal_transition: %s.%s does not allow this %s',
+      tg_table_schema, tg_table_name, lower(tg_op)),
     hint = 'State changes go through the gates of schema writ.';
 end $$;
 

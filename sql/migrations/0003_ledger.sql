@@ -216,16 +216,24 @@ create trigger event_seal_is_not_truncated
 create function writ_data.make_receipt_partition(p_month date) returns boolean
 language plpgsql as $$
 declare
-  v_first date := date_trunc('month', p_month::timestamp)::date; v_name text := 'receipt' || to_char(p_month, '_YYYYMM');
+  v_first date := date_trunc('month', p_month::timestamp)::date;
+  v_suffix text := to_char(p_month, '_YYYYMM');
+  v_name text := 'receipt' || v_suffix;
 begin
   if to_regclass('writ_data.' || v_name) is not null then
     return false;
   end if;
   execute format('create table writ_data.%I (like writ_data.receipt including all)', v_name);
-  execute format('create unique index %I on writ_data.%I (log_id, stream, stream_seq)', 'receipt_by_stream' || to_char(p_month, '_YYYYMM'), v_name);
-  execute format('create trigger receipt_is_not_truncated before truncate on writ_data.%I for each statement execute function writ_data.refuse_change()', v_name);
-  execute format('alter table writ_data.receipt attach partition writ_data.%I for values from (%L) to (%L)', v_name,
-    v_first::timestamp at time zone 'UTC', (v_first + interval '1 month')::timestamp at time zone 'UTC');
+  execute format('create unique index %I on writ_data.%I (log_id, stream, stream_seq)',
+    'receipt_by_stream' || v_suffix, v_name);
+  execute format(
+    'create trigger receipt_is_not_truncated before truncate on writ_data.%I '
+    'for each statement execute function writ_data.refuse_change()', v_name);
+  execute format(
+    'alter table writ_data.receipt attach partition writ_data.%I for values from (%L) to (%L)',
+    v_name,
+    v_first::timestamp at time zone 'UTC',
+    (v_first + interval '1 month')::timestamp at time zone 'UTC');
   return true;
 end $$;
 select writ_data.make_receipt_partition(

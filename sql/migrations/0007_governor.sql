@@ -190,20 +190,42 @@ comment on table writ_data.governor_outage is
 create function writ_data.make_governor_partition(p_month date) returns boolean
 language plpgsql as $$
 declare
-  v_first date := date_trunc('month', p_month::timestamp)::date; v_suffix text := to_char(p_month, '_YYYYMM'); v_table text;
+  v_first date := date_trunc('month', p_month::timestamp)::date;
+  v_suffix text := to_char(p_month, '_YYYYMM');
+  v_mail text := 'governor_mail' || v_suffix;
+  v_table text;
+  v_number text; -- the column that counts the rows of a governor
 begin
   if to_regclass('writ_data.governor_event' || v_suffix) is not null then
     return false;
   end if;
-  foreach v_table in array array['governor_mail', 'governor_event', 'governor_settled'] loop
-    execute format('create table writ_data.%I (like writ_data.%I including all)', v_table || v_suffix, v_table);
-    execute format('create unique index %I on writ_data.%I (governor_id, %s)', v_table || '_by_seq' || v_suffix, v_table || v_suffix, case v_table when 'governor_mail' then 'mail_seq' when 'governor_event' then 'event_seq' else 'arrival_seq' end);
-    execute format('create trigger governor_log_is_not_truncated before truncate on writ_data.%I for each statement execute function writ_data.refuse_change()', v_table || v_suffix);
+
+  for v_table, v_number in values
+    ('governor_mail', 'mail_seq'),
+    ('governor_event', 'event_seq'),
+    ('governor_settled', 'arrival_seq')
+  loop
+    execute format('create table writ_data.%I (like writ_data.%I including all)',
+      v_table || v_suffix, v_table);
+    execute format('create unique index %I on writ_data.%I (governor_id, %I)',
+      v_table || '_by_seq' || v_suffix, v_table || v_suffix, v_number);
+    execute format(
+      'create trigger governor_log_is_not_truncated before truncate on writ_data.%I '
+      'for each statement execute function writ_data.refuse_change()', v_table || v_suffix);
   end loop;
-  execute format('create unique index %I on writ_data.%I (governor_id, signal_id) where signal_id is not null', 'governor_mail_by_signal' || v_suffix, 'governor_mail' || v_suffix);
-  execute format('create index %I on writ_data.%I (governor_id, (content ->> ''action_id'')) where content ->> ''kind'' = ''act''', 'governor_mail_by_action' || v_suffix, 'governor_mail' || v_suffix);
+  execute format(
+    'create unique index %I on writ_data.%I (governor_id, signal_id) where signal_id is not null',
+    'governor_mail_by_signal' || v_suffix, v_mail);
+  execute format(
+    'create index %I on writ_data.%I (governor_id, (content ->> ''action_id'')) '
+    'where content ->> ''kind'' = ''act''', 'governor_mail_by_action' || v_suffix, v_mail);
+
   foreach v_table in array array['governor_mail', 'governor_event', 'governor_settled'] loop
-    execute format('alter table writ_data.%I attach partition writ_data.%I for values from (%L) to (%L)', v_table, v_table || v_suffix, v_first::timestamp at time zone 'UTC', (v_first + interval '1 month')::timestamp at time zone 'UTC');
+    execute format(
+      'alter table writ_data.%I attach partition writ_data.%I for values from (%L) to (%L)',
+      v_table, v_table || v_suffix,
+      v_first::timestamp at time zone 'UTC',
+      (v_first + interval '1 month')::timestamp at time zone 'UTC');
   end loop;
   return true;
 end $$;
