@@ -1,16 +1,28 @@
 /**
- * Finds values in texts, in time that grows with the text and not with the number of values. Of each form eight characters from its middle are its anchor
- * (beginnings such as `sk_live_` and ends such as `==` are shared by many). A pass over the text keeps a rolling hash of four characters; only where a table
- * of bits says that an anchor may begin there are eight characters looked up, and only then is a form compared.
+ * Finds values in texts in time that grows with the text, whatever the text and the values look like.
+ * Eight characters from the middle of each form are its anchor, because many forms share beginnings
+ * such as `sk_live_` and ends such as `==`. One pass over the text keeps a rolling hash of four
+ * characters. Where a table of bits says that an anchor may begin, eight characters are looked up.
+ * Only there are forms compared: by the hash of as many characters of the text as the form has, which
+ * takes the same time for every length, and then, if the hashes are equal, character by character.
  */
 import { formsOf, shortest } from './forms.js';
+import { hashOf, RangeHashes, type RangeLength, rangeLength } from './range-hashes.js';
 
 interface Form {
   readonly text: string;
   readonly name: string;
-  /** Where in the form its anchor begins. */
+  /** The scan that found the form last, and where that match ended. */
+  scan: number;
+  end: number;
+}
+
+/** The forms of one length with the same anchor, by their hash. */
+interface SameLength {
+  readonly range: RangeLength;
+  /** Where the anchor begins in each of them. */
   readonly offset: number;
-  readonly scan: { number: number; end: number };
+  readonly forms: Map<number, Form[]>;
 }
 
 interface Hit {
@@ -31,7 +43,7 @@ const mostValues = 10_000;
 export class Redactor {
   readonly #names = new Map<string, string>();
   #filter: Uint8Array | undefined;
-  #anchors = new Map<string, Form[]>();
+  #anchors = new Map<string, SameLength[]>();
   #known = new Set<string>();
   #scans = 0;
 
@@ -60,10 +72,18 @@ export class Redactor {
       let hash = 0;
       for (let i = 0; i < 4; i++) hash = next(hash, anchor.charCodeAt(i));
       this.#filter[hash] = 1;
-      const forms = this.#anchors.get(anchor);
-      const form = { text, name, offset, scan: { number: 0, end: 0 } };
-      if (forms) forms.push(form);
-      else this.#anchors.set(anchor, [form]);
+      const lengths = this.#anchors.get(anchor) ?? [];
+      if (lengths.length === 0) this.#anchors.set(anchor, lengths);
+      let same = lengths.find(({ range }) => range.length === text.length);
+      if (!same) {
+        same = { range: rangeLength(text.length), offset, forms: new Map() };
+        lengths.push(same);
+      }
+      const form: Form = { text, name, scan: 0, end: 0 };
+      const key = hashOf(text);
+      const alike = same.forms.get(key);
+      if (alike) alike.push(form);
+      else same.forms.set(key, [form]);
     }
   }
 
@@ -98,19 +118,24 @@ export class Redactor {
     const filter = this.#filter;
     const hits: Hit[] = [];
     if (!filter || text.length < shortest) return hits;
-    const number = ++this.#scans;
+    const scan = ++this.#scans;
+    const hashes = new RangeHashes(text);
     let hash = 0;
     for (let i = 0; i < text.length; i++) {
       hash = next(hash, text.charCodeAt(i));
       if (i < 3 || filter[hash] === 0) continue;
       const at = i - 3;
-      for (const { text: form, name, offset, scan } of this.#anchors.get(text.slice(at, at + shortest)) ?? []) {
+      for (const { range, offset, forms } of this.#anchors.get(text.slice(at, at + shortest)) ?? []) {
         const start = at - offset;
-        // A value of one character many times would match at every place of such a text, and be compared at each.
-        if (start < 0 || (scan.number === number && start < scan.end) || !text.startsWith(form, start)) continue;
-        scan.number = number;
-        scan.end = start + form.length;
-        hits.push({ start, end: scan.end, name });
+        const end = start + range.length;
+        if (start < 0 || end > text.length) continue;
+        for (const form of forms.get(hashes.at(start, range)) ?? []) {
+          // Matches of one form do not overlap, so each character is compared once per form at most.
+          if ((form.scan === scan && start < form.end) || !text.startsWith(form.text, start)) continue;
+          form.scan = scan;
+          form.end = end;
+          hits.push({ start, end, name: form.name });
+        }
       }
     }
     return hits;

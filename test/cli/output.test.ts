@@ -1,4 +1,5 @@
 import { PassThrough } from 'node:stream';
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { answersYes } from '../../src/cli/confirm.js';
 import { oneLine, sizeOf, span, wrap } from '../../src/cli/output.js';
@@ -7,6 +8,17 @@ import { describeTarget, keepSecret, redact } from '../../src/cli/secrets.js';
 test('passwords are taken out of connection strings, wherever they stand', () => {
   expect(redact('cannot reach postgres://ada:s3cret@host/db?x=1 now')).toBe('cannot reach postgres://ada:***@host/db?x=1 now');
   expect(redact('postgres:///db?password=s3cret&x=1')).toBe('postgres:///db?password=***&x=1');
+});
+
+test('passwords of connection strings are found as one expression would find them', () => {
+  const piece = fc.constantFrom('postgres', '://', ':', '@', '/', ' ', 'ada', 'é', '\n', '=', '-');
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 24 }), (pieces) => {
+      const text = pieces.join('');
+      expect(redact(text)).toBe(text.replace(/(\w+:\/\/[^\s:/@]*:)[^\s@]*@/g, '$1***@'));
+    }),
+    { numRuns: 2_000 },
+  );
 });
 
 test('the password in use is taken out even when it stands alone, as written and as meant', () => {

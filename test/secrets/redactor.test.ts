@@ -95,6 +95,49 @@ test('a million characters and thousands of values take moments, also when every
   expect(redactor.redact(`${'y'.repeat(500_000)}${values[4_321]}${'y'.repeat(500_000)}`)).toContain('y«secret s4321»y');
 });
 
+/** The slow way: every form is looked for in the whole text, one after the other. */
+function naively(values: readonly string[], text: string): { safe: string; names: string[] } {
+  const forms = new Map<string, string>();
+  for (const [index, each] of values.entries()) {
+    for (const form of formsOf(each)) if (!forms.has(form)) forms.set(form, `s${index + 1}`);
+  }
+  const hits = [...forms].flatMap(([form, name]) => {
+    const found: { start: number; end: number; name: string }[] = [];
+    for (let at = text.indexOf(form); at >= 0; at = text.indexOf(form, at + form.length)) {
+      found.push({ start: at, end: at + form.length, name });
+    }
+    return found;
+  });
+  hits.sort((a, b) => a.start - b.start || b.end - a.end);
+  let safe = '';
+  let upto = 0;
+  for (const { start, end, name } of hits) {
+    if (start >= upto) safe += `${text.slice(upto, start)}«secret ${name}»`;
+    upto = Math.max(upto, end);
+  }
+  return { safe: safe + text.slice(upto), names: [...new Set(hits.map(({ name }) => name))].sort() };
+}
+
+test('finds exactly what a comparison of every form at every place finds', () => {
+  const unit = fc.constantFrom('a', 'b', '/', '"', 'é');
+  const values = fc.uniqueArray(fc.string({ minLength: 8, maxLength: 14, unit }), { minLength: 1, maxLength: 6 });
+  const pieces = fc.array(fc.tuple(fc.nat(), fc.nat(20), fc.string({ maxLength: 6, unit })), { maxLength: 8 });
+  fc.assert(
+    fc.property(values, pieces, (secrets, parts) => {
+      const redactor = knowing(...secrets);
+      const forms = secrets.flatMap((secret) => [...formsOf(secret)]);
+      // Whole forms, and beginnings of forms: a match that almost is one.
+      const text = parts
+        .map(([index, less, words]) => `${words}${(forms[index % forms.length] as string).slice(0, less > 14 ? less : undefined)}`)
+        .join('');
+      const { safe, names } = naively(secrets, text);
+      expect(redactor.redact(text)).toBe(safe);
+      expect(redactor.find(text).sort()).toEqual(names);
+    }),
+    { numRuns: 500 },
+  );
+});
+
 test('of more values than it keeps, the oldest are forgotten and the newest are not', () => {
   const redactor = new Redactor();
   for (let n = 0; n < 10_050; n++) redactor.add('s', `value-number-${n}-of-many`);
