@@ -177,7 +177,7 @@ CREATE TRIGGER job_cleaned_is_written_once BEFORE DELETE OR UPDATE ON writ_data.
 
 create table writ_data.job_execution ( -- owner writ_owner
   job_id uuid not null,
-  execution_no smallint not null,
+  execution_no integer not null,
   attempt smallint not null,
   lease_token uuid,
   lease_owner text,
@@ -989,7 +989,7 @@ create table writ_data.job_lease ( -- owner writ_owner
   timeout_s double precision not null,
   job_ids uuid[] not null storage external,
   attempts smallint[] not null,
-  execution_nos smallint[] not null,
+  execution_nos integer[] not null,
   start_upto integer[] not null default '{}'::integer[],
   start_at timestamp with time zone[] not null default '{}'::timestamp with time zone[],
   open_jobs integer not null,
@@ -1017,7 +1017,7 @@ create table writ_data.job_ready ( -- owner writ_owner
   part integer not null,
   job_ids uuid[] not null,
   attempts smallint not null,
-  execution_no smallint not null,
+  execution_no integer not null,
   deadline_at timestamp with time zone,
   moved boolean not null default false,
   inputs text[] storage external,
@@ -1055,7 +1055,7 @@ create table writ_data.job_wait ( -- owner writ_owner
   priority smallint not null,
   job_id uuid not null,
   attempts smallint not null,
-  execution_no smallint not null,
+  execution_no integer not null,
   deadline_at timestamp with time zone,
   reason text not null,
   limit_key text,
@@ -2079,7 +2079,7 @@ grant select on writ.incident to writ_producer;
 grant select on writ.incident to writ_server;
 grant select on writ.incident to writ_worker;
 
--- view writ.job_execution; owner writ_owner; source 3689c6490384605a534f9cdcf568eb40a38e07cd66c48b77cceed391707b4bf8
+-- view writ.job_execution; owner writ_owner; source 37e45fa921fada3d552d39e6756103a994ea4705ec367eed48fdcd1299ef5604
 --   exec_id text
 --   job_id uuid
 --   execution_no integer
@@ -3124,7 +3124,7 @@ grant execute on function writ.fn_job_abort_many(uuid,integer[],text[],text[],te
 grant execute on function writ.fn_job_abort_many(uuid,integer[],text[],text[],text[],integer,text) to writ_worker;
 
 -- function writ.fn_job_cancel(p_job_id uuid, p_reason text, p_actor text, p_tenant_id text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body b9f416fba8002baef4f14c00251c69d0
+--   plpgsql, volatile, security definer; owner writ_owner; body 2a08ffd5d5d0f8d0bb08430e9c7f1244
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 grant execute on function writ.fn_job_cancel(uuid,text,text,text) to workflow_admin;
@@ -3140,7 +3140,7 @@ grant execute on function writ.fn_job_claim(text,text,text,text,integer,integer)
 grant execute on function writ.fn_job_claim(text,text,text,text,integer,integer) to writ_worker;
 
 -- function writ.fn_job_claim_many(p_kinds text[], p_executor text, p_lease_holder text, p_lease_ttl_seconds double precision DEFAULT NULL::double precision, p_limit integer DEFAULT 1, p_start integer DEFAULT 0, p_lease_name text DEFAULT NULL::text, p_durable boolean DEFAULT true, p_lease_token uuid DEFAULT NULL::uuid, p_alone boolean DEFAULT false, p_after text DEFAULT NULL::text) returns json
---   plpgsql, volatile, security definer; owner writ_owner; body 92213276b3b02f274d411055cfdfce3d
+--   plpgsql, volatile, security definer; owner writ_owner; body 42d7ad42a2a385a01a73f9ff78a5bb26
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
@@ -3180,7 +3180,7 @@ grant execute on function writ.fn_job_commit_status(uuid,uuid,text) to writ_appl
 grant execute on function writ.fn_job_commit_status(uuid,uuid,text) to writ_worker;
 
 -- function writ.fn_job_dead_letter_replay(p_job_id uuid, p_triage text, p_actor text, p_tenant_id text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 2206cf93ac51fe923bfaaabc9e224421
+--   plpgsql, volatile, security definer; owner writ_owner; body f7f03b6a13a61521c79e1e6bdf343654
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_dead_letter_replay(uuid,text,text,text) to workflow_admin;
 grant execute on function writ.fn_job_dead_letter_replay(uuid,text,text,text) to writ_admin;
@@ -3336,7 +3336,7 @@ grant execute on function writ.fn_job_succeed(uuid,uuid,text,text) to writ_appli
 grant execute on function writ.fn_job_succeed(uuid,uuid,text,text) to writ_worker;
 
 -- function writ.fn_job_succeed_many(p_lease_token uuid, p_positions integer[], p_results text[] DEFAULT NULL::text[], p_start_upto integer DEFAULT 0, p_actor text DEFAULT NULL::text, p_result_refs text[] DEFAULT NULL::text[]) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body ee6ca4aed2f61ff64ad5096ada5d8c56
+--   plpgsql, volatile, security definer; owner writ_owner; body 0df20e01d2d156f56a4a6f84b7895647
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
@@ -3348,7 +3348,7 @@ grant execute on function writ.fn_job_succeed_many(uuid,integer[],text[],integer
 grant execute on function writ.fn_job_succeed_many(uuid,integer[],text[],integer,text,text[]) to writ_worker;
 
 -- function writ.fn_job_tick(p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body ddd9df35fde74b15a92e84587e927e2d
+--   plpgsql, volatile, security definer; owner writ_owner; body 27f216995568dfe270781023f582a343
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 grant execute on function writ.fn_job_tick(text) to dot_executor;
@@ -3718,7 +3718,7 @@ grant execute on function writ.fn_run_step_commit(uuid,uuid,json,text,jsonb) to 
 grant execute on function writ.fn_run_step_commit(uuid,uuid,json,text,jsonb) to writ_worker;
 
 -- function writ.fn_run_steps_succeed(p_tokens uuid[], p_positions integer[], p_jobs uuid[], p_runs uuid[], p_results text[], p_take boolean[], p_kinds text[], p_token uuid, p_lease_ttl_seconds double precision, p_holder text) returns json
---   plpgsql, volatile, security definer; owner writ_owner; body df0c877bcb240c041cec25accc3e5480
+--   plpgsql, volatile, security definer; owner writ_owner; body c331721f0b5430cfed923d44ba63d69f
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
@@ -3871,7 +3871,7 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_server;
 grant execute on function writ.run_event_id(uuid,integer) to writ_worker;
 
 -- function writ_data.abort(p_lease writ_data.job_lease, p_positions integer[], p_abort_kinds text[], p_codes text[], p_messages text[], p_at timestamp with time zone, OUT jobs uuid[], OUT counts integer[], OUT early integer) returns record
---   plpgsql, volatile; owner writ_owner; body 80358aee1b54e5e77a450ea0b214d29c
+--   plpgsql, volatile; owner writ_owner; body 708e73ebb5e8250751f12fb7d3fc0b34
 --   set enable_seqscan=off
 --   set plan_cache_mode=force_generic_plan
 
@@ -3928,7 +3928,7 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_worker;
 --   sql, immutable; owner writ_owner; body 1b3f631d52568c593594defe59be90a2
 
 -- function writ_data.begin_ending(p_run uuid, p_ending text, p_with jsonb, p_signal uuid, p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body f7c5d12bddddcff73977f31fef8a7c5e
+--   plpgsql, volatile; owner writ_owner; body c897e444cf68258af6c25afca7f4d61f
 --   set enable_seqscan=off
 
 -- function writ_data.begin_runs(p_runs uuid[], p_command text, p_actor text, p_at timestamp with time zone) returns void
@@ -3982,7 +3982,7 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_worker;
 -- function writ_data.eligibility(c writ_data.contract, p_policy jsonb, p_at timestamp with time zone) returns jsonb
 --   plpgsql, stable; owner writ_owner; body 860938d413ff7694dfa10647b462da3f
 
--- function writ_data.end_unleased(p_job_ids uuid[], p_attempts smallint[], p_execution_nos smallint[], p_error_code text, p_error_message text, p_at timestamp with time zone) returns uuid[]
+-- function writ_data.end_unleased(p_job_ids uuid[], p_attempts smallint[], p_execution_nos integer[], p_error_code text, p_error_message text, p_at timestamp with time zone) returns uuid[]
 --   plpgsql, volatile; owner writ_owner; body f74bdeb1a4cab24749caf8521e051883
 
 -- function writ_data.enqueue_each(p_jobs jsonb, p_actor text, p_tenant_id text, p_atomic boolean) returns jsonb
@@ -4093,7 +4093,7 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_worker;
 -- function writ_data.leases_told(p_tokens uuid[], p_leases integer) returns void
 --   plpgsql, volatile; owner writ_owner; body d9a5e249f2db9dfe33d22b1d1d63cc42
 
--- function writ_data.leave_ready(p_job writ_data.job, OUT attempts smallint, OUT execution_no smallint) returns record
+-- function writ_data.leave_ready(p_job writ_data.job, OUT attempts smallint, OUT execution_no integer) returns record
 --   plpgsql, volatile; owner writ_owner; body 704a86837e8b69f263e404a4969804ef
 --   set enable_seqscan=off
 
@@ -4112,7 +4112,7 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_worker;
 --   set enable_mergejoin=off
 --   set plan_cache_mode=force_generic_plan
 
--- function writ_data.look_up(p_ids uuid[], p_attempts smallint[], p_nos smallint[], p_answers text[]) returns text[]
+-- function writ_data.look_up(p_ids uuid[], p_attempts smallint[], p_nos integer[], p_answers text[]) returns text[]
 --   plpgsql, stable; owner writ_owner; body d3b7a43a96e71b003555cb531a241bcc
 
 -- function writ_data.make_governor_partition(p_month date) returns boolean
@@ -4121,7 +4121,7 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_worker;
 -- function writ_data.make_partition(p_table text, p_day date) returns boolean
 --   plpgsql, volatile; owner writ_owner; body 5501e08c3c2ed5686888c44129b5cca6
 
--- function writ_data.make_ready(p_jobs uuid[], p_kinds text[], p_tenants text[], p_limit_keys text[], p_priorities smallint[], p_alone boolean[], p_attempts smallint[], p_execution_nos smallint[], p_deadlines timestamp with time zone[]) returns text[]
+-- function writ_data.make_ready(p_jobs uuid[], p_kinds text[], p_tenants text[], p_limit_keys text[], p_priorities smallint[], p_alone boolean[], p_attempts smallint[], p_execution_nos integer[], p_deadlines timestamp with time zone[]) returns text[]
 --   plpgsql, volatile; owner writ_owner; body 5c696b0e6e17d46362b89e7daad7eedc
 
 -- function writ_data.make_receipt_partition(p_month date) returns boolean
@@ -4324,7 +4324,7 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_worker;
 -- function writ_data.start_governance_jobs(p_jobs uuid[], p_contracts uuid[], p_kind text, p_of uuid[], p_steps jsonb[], p_states bytea[], p_event text, p_reason text, p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body da660bf05b7ee27bb85f91d0fb5dc592
 
--- function writ_data.start_steps(p_jobs uuid[], p_execution_nos smallint[], p_worker text, p_at timestamp with time zone, OUT held integer[], OUT over integer[]) returns record
+-- function writ_data.start_steps(p_jobs uuid[], p_execution_nos integer[], p_worker text, p_at timestamp with time zone, OUT held integer[], OUT over integer[]) returns record
 --   plpgsql, volatile; owner writ_owner; body 05c42217f718bde8d5093ea4899fd3ec
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
@@ -4385,7 +4385,7 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_worker;
 --   sql, immutable; owner writ_owner; body 0c703169295fcbe1fa8f6bfdc76a7dc4
 
 -- function writ_data.steps_straight(p_tokens uuid[], p_positions integer[], p_jobs uuid[], p_runs uuid[], p_results text[], p_take boolean[], p_kinds text[], p_lo uuid, p_hi uuid, p_leases integer, p_max_bytes integer, p_max_attempts smallint, p_token uuid, p_ttl double precision, p_timeout double precision, p_holder text, p_at timestamp with time zone, OUT usual boolean, OUT ended uuid[], OUT answers text, OUT going integer) returns record
---   plpgsql, volatile; owner writ_owner; body e0e977bf066678e446e9e650904768b0
+--   plpgsql, volatile; owner writ_owner; body acd61355bdf0b53092c40ec9dbf303c7
 
 -- function writ_data.streams_go_on(p_destination text, p_streams uuid[], p_at timestamp with time zone) returns void
 --   sql, volatile; owner writ_owner; body f4ac00a18ed6af3d2a514db3763bd9ee
@@ -4402,8 +4402,8 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_worker;
 -- function writ_data.system_receipt(p_reason text, p_stream text, p_context jsonb, p_at timestamp with time zone) returns bigint
 --   plpgsql, volatile; owner writ_owner; body 448b60a3aeb290e0424691cc0b528177
 
--- function writ_data.take(p_lane bigint, p_head bigint, p_jobs integer, p_at timestamp with time zone, p_kind text, p_tenant text, p_priority smallint, OUT ids uuid[], OUT attempts smallint[], OUT nos smallint[], OUT answers text[], OUT rows_taken integer, OUT stepped boolean, OUT late_ids uuid[], OUT late_attempts smallint[], OUT late_nos smallint[]) returns record
---   plpgsql, volatile; owner writ_owner; body fff9d8b1159a497605fe40310c8fd6f9
+-- function writ_data.take(p_lane bigint, p_head bigint, p_jobs integer, p_at timestamp with time zone, p_kind text, p_tenant text, p_priority smallint, OUT ids uuid[], OUT attempts smallint[], OUT nos integer[], OUT answers text[], OUT rows_taken integer, OUT stepped boolean, OUT late_ids uuid[], OUT late_attempts smallint[], OUT late_nos integer[]) returns record
+--   plpgsql, volatile; owner writ_owner; body 6f9c53860a4950d759e7e94e288b2fa9
 
 -- function writ_data.take_delivery(p_run uuid, s writ_data.plan_step, p_attempt smallint, p_job uuid, d writ_data.run_delivery, p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body f7378740eba6c4e551589edde38205d0
@@ -4421,7 +4421,7 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_worker;
 -- function writ_data.tree_root(p_frontier bytea) returns bytea
 --   plpgsql, immutable; owner writ_owner; body 32f1167572ce93ba886f60fbfee151d0
 
--- function writ_data.turn_away(p_ids uuid[], p_attempts smallint[], p_nos smallint[], p_answers text[], p_held integer[], p_over integer[], p_actor text, p_at timestamp with time zone, OUT ids uuid[], OUT attempts smallint[], OUT nos smallint[], OUT answers text[]) returns record
+-- function writ_data.turn_away(p_ids uuid[], p_attempts smallint[], p_nos integer[], p_answers text[], p_held integer[], p_over integer[], p_actor text, p_at timestamp with time zone, OUT ids uuid[], OUT attempts smallint[], OUT nos integer[], OUT answers text[]) returns record
 --   plpgsql, volatile; owner writ_owner; body 44b8f6cf6fb9f3c7fa679d91ea0cd7ad
 
 -- function writ_data.upkeep(p_at timestamp with time zone, p_actor text) returns void

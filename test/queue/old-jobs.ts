@@ -67,7 +67,7 @@ export async function oldJobs(db: Asks, daysAgo: number, count: number, became: 
   if (became === 'queued') {
     await db.query(
       `select writ_data.make_ready($1::uuid[], x.k, x.t, x.l, x.p, x.a, x.n, x.o, x.d) from (select array_agg('chore'::text), array_agg('default'::text), array_agg(null::text),
-         array_agg(0::smallint), array_agg(false), array_agg(0::smallint), array_agg(1::smallint), array_agg(null::timestamptz) from unnest($1::uuid[])) x(k, t, l, p, a, n, o, d)`,
+         array_agg(0::smallint), array_agg(false), array_agg(0::smallint), array_agg(1), array_agg(null::timestamptz) from unnest($1::uuid[])) x(k, t, l, p, a, n, o, d)`,
       [ids],
     );
   }

@@ -14,13 +14,13 @@ create or replace function writ_data.abort(
   out jobs uuid[], out counts integer[], out early integer
 ) language plpgsql set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 declare
-  v_ids uuid[] := p_lease.job_ids; v_nos smallint[] := p_lease.execution_nos; v_attempts smallint[] := p_lease.attempts;
+  v_ids uuid[] := p_lease.job_ids; v_nos integer[] := p_lease.execution_nos; v_attempts smallint[] := p_lease.attempts;
   v_upto integer := writ_data.started_upto(p_lease);
   v_base double precision := (writ_data.setting('queue.retry.backoff_base_sec'))::double precision;
   v_cap double precision := (writ_data.setting('queue.retry.backoff_cap_sec'))::double precision;
   v_poison integer := (writ_data.setting('queue.poison.crashes'))::integer;
   v_lo uuid; v_hi uuid;
-  b_jobs uuid[]; b_kinds text[]; b_tenants text[]; b_keys text[]; b_priorities smallint[]; b_suspect boolean[]; b_attempts smallint[]; b_nos smallint[]; b_deadlines timestamptz[];
+  b_jobs uuid[]; b_kinds text[]; b_tenants text[]; b_keys text[]; b_priorities smallint[]; b_suspect boolean[]; b_attempts smallint[]; b_nos integer[]; b_deadlines timestamptz[];
 begin
   -- Bounds, so that only the days are opened in which these jobs were enqueued.
   select x.ids[1], x.ids[cardinality(x.ids)] into v_lo, v_hi from (select array_agg(v_ids[p] order by v_ids[p]) as ids from unnest(p_positions) p where v_ids[p] is not null) x;
@@ -78,7 +78,7 @@ begin
     count(*) filter (where p > v_upto),
     (select array_agg(job_id) from back), (select array_agg(job_kind) from back), (select array_agg(tenant_id) from back), (select array_agg(limit_key) from back),
     (select array_agg(priority) from back), (select array_agg(suspect) from back), (select array_agg(attempts::smallint) from back),
-    (select array_agg((no + 1)::smallint) from back), (select array_agg(deadline_at) from back)
+    (select array_agg(no + 1) from back), (select array_agg(deadline_at) from back)
   into jobs, counts, early, b_jobs, b_kinds, b_tenants, b_keys, b_priorities, b_suspect, b_attempts, b_nos, b_deadlines
   from mine;
   if b_jobs is not null then

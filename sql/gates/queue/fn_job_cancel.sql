@@ -6,7 +6,7 @@ create or replace function writ.fn_job_cancel(p_job_id uuid, p_reason text, p_ac
   language plpgsql security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
 declare
   v_now timestamptz := writ.now();
-  v_job writ_data.job; v_attempts smallint; v_no smallint; v_token uuid;
+  v_job writ_data.job; v_attempts smallint; v_no integer; v_token uuid;
 begin
   if coalesce(btrim(p_actor), '') = '' then
     return writ_data.refusal('actor_required');

@@ -27,7 +27,7 @@ declare
   v_settings jsonb[]; v_subscribed boolean; v_forbidden boolean; v_limited boolean; v_timeout double precision; v_start integer; v_setting text; v_batch uuid; v_answers text[] := '{}';
   v_lanes integer; v_safe bigint; v_share integer; v_before text; v_after text; v_starts boolean;
   v_want integer; v_tenant_left integer; v_more integer[] := '{}'; v_again double precision; v_alone boolean := false; v_start_now integer := 0; v_blocked boolean;
-  v_ids uuid[] := '{}'; v_attempts smallint[] := '{}'; v_nos smallint[] := '{}'; v_expired uuid[]; h_kind text[] := '{}'; h_key text[] := '{}'; h_jobs integer[] := '{}'; h_starts integer[] := '{}';
+  v_ids uuid[] := '{}'; v_attempts smallint[] := '{}'; v_nos integer[] := '{}'; v_expired uuid[]; h_kind text[] := '{}'; h_key text[] := '{}'; h_jobs integer[] := '{}'; h_starts integer[] := '{}';
   v_stepped boolean := false; v_held integer[]; v_over integer[];
   chosen record; t record; a record; b record;
 begin

@@ -35,7 +35,7 @@ begin
   j.job_id := v_new; j.parent_job_id := p_job_id; j.enqueued_by := p_actor; j.enqueued_at := v_now; j.process_after := v_now; j.deadline_at := null;
   insert into writ_data.job select j.*;
   perform writ_data.make_ready(array[v_new], array[j.job_kind], array[j.tenant_id], array[j.limit_key], array[j.priority], array[false],
-    array[0::smallint], array[1::smallint], array[null::timestamptz]);
+    array[0::smallint], array[1], array[null::timestamptz]);
   perform writ_data.record('fn_job_dead_letter_replay', p_actor, v_now, array[p_job_id, v_new],
     array['dot.job.cleaned', 'dot.job.enqueued'], array[1, 2], array[1, 2], p_note => p_triage);
   perform writ_data.wake(array[j.job_kind], v_now);

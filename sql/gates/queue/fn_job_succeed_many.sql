@@ -12,7 +12,7 @@ declare
   v_now timestamptz;
   l writ_data.job_lease;
   -- Copies: a field of a row variable is fetched from its storage again for every element that a statement reads.
-  v_ids uuid[]; v_nos smallint[]; v_attempts smallint[]; v_upto integer;
+  v_ids uuid[]; v_nos integer[]; v_attempts smallint[]; v_upto integer;
   v_positions integer[] := p_positions; v_results text[] := p_results; v_too_large jsonb;
   v_direct uuid[]; v_committed uuid[]; v_refused jsonb; v_ended integer; v_may_remove boolean; v_started_upto integer; v_started uuid[]; v_batch uuid;
   v_max_bytes integer; s record; v_followed record; v_runs jsonb;

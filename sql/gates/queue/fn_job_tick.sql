@@ -7,7 +7,7 @@ create or replace function writ.fn_job_tick(p_actor text) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
 declare
   v_now timestamptz := writ.now();
-  v_promoted uuid[]; v_kinds text[]; v_late uuid[]; v_attempts smallint[]; v_nos smallint[]; v_reaped jsonb; v_silent text[]; v_timers integer;
+  v_promoted uuid[]; v_kinds text[]; v_late uuid[]; v_attempts smallint[]; v_nos integer[]; v_reaped jsonb; v_silent text[]; v_timers integer;
   d_tenants text[]; d_keys text[]; d_priorities smallint[]; d_alone boolean[]; d_deadlines timestamptz[];
 begin
   if not pg_try_advisory_xact_lock(hashtextextended('writ.fn_job_tick', 0)) then

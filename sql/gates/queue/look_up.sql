@@ -1,7 +1,7 @@
 -- What a claim answers of jobs whose ready rows did not carry it, put in where it is missing. The rows are put together as text: their inputs are JSON already, and
 -- building it value by value is what would cost most. At the end, where there is any: what it is a step of, its place in a trace, and the moment until which it was delayed.
 -- Called by the claim, whose settings forbid plans that flip.
-create or replace function writ_data.look_up(p_ids uuid[], p_attempts smallint[], p_nos smallint[], p_answers text[]) returns text[] language plpgsql stable as $$
+create or replace function writ_data.look_up(p_ids uuid[], p_attempts smallint[], p_nos integer[], p_answers text[]) returns text[] language plpgsql stable as $$
 declare
   v_lo uuid := p_ids[1]; v_hi uuid := p_ids[1]; v_answers text[];
 begin

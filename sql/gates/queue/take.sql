@@ -3,17 +3,17 @@
 -- `answers` is what the claim answers of each, as JSON text, where the ready row carries it; null where the job has to be looked up. `stepped`: some are steps of runs.
 -- Called by the claim, whose settings forbid plans that flip. How many rows to take at a time is learned as we go: a row holds one job or a hundred, and what is taken in vain is hidden from others.
 create or replace function writ_data.take(p_lane bigint, p_head bigint, p_jobs integer, p_at timestamptz, p_kind text, p_tenant text, p_priority smallint,
-  out ids uuid[], out attempts smallint[], out nos smallint[], out answers text[], out rows_taken integer, out stepped boolean,
-  out late_ids uuid[], out late_attempts smallint[], out late_nos smallint[]
+  out ids uuid[], out attempts smallint[], out nos integer[], out answers text[], out rows_taken integer, out stepped boolean,
+  out late_ids uuid[], out late_attempts smallint[], out late_nos integer[]
 ) language plpgsql as $$
 declare
   v_rows integer; v_jobs integer; v_left integer := p_jobs; v_got integer; v_plain boolean; v_dated boolean;
   -- Around id and input, everything is the same for jobs that a row carries.
   v_of text := concat('","', p_kind, '",', to_json(p_tenant), ',null,1,1,null,'); v_then text := concat(',null,null,null,', p_priority, ',');
   t_inputs text[]; t_steps text[]; t_answers text[]; r_max smallint[]; v_max smallint;
-  t_ids uuid[]; t_attempts smallint[]; t_nos smallint[]; l_ids uuid[]; l_attempts smallint[]; l_nos smallint[];
-  r_seq bigint[]; r_part integer[]; r_jobs integer[]; r_attempts smallint[]; r_no smallint[]; r_deadline timestamptz[]; r_moved boolean[];
-  v_seq bigint; v_part integer; v_attempts smallint; v_no smallint; v_deadline timestamptz; v_moved boolean;
+  t_ids uuid[]; t_attempts smallint[]; t_nos integer[]; l_ids uuid[]; l_attempts smallint[]; l_nos integer[];
+  r_seq bigint[]; r_part integer[]; r_jobs integer[]; r_attempts smallint[]; r_no integer[]; r_deadline timestamptz[]; r_moved boolean[];
+  v_seq bigint; v_part integer; v_attempts smallint; v_no integer; v_deadline timestamptz; v_moved boolean;
 begin
   -- The first row by itself, which costs little: often it is the only one, and it tells how many more to take at a time.
   delete from writ_data.job_ready r
@@ -97,7 +97,7 @@ begin
     end if;
     if v_plain then
       t_attempts := array_fill(0::smallint, array[cardinality(t_ids)]);
-      t_nos := array_fill(1::smallint, array[cardinality(t_ids)]);
+      t_nos := array_fill(1, array[cardinality(t_ids)]);
     else
       select array_agg(u.a order by u.o), array_agg(u.no order by u.o) into t_attempts, t_nos
       from (select x.a, x.no, row_number() over (order by x.o) as o

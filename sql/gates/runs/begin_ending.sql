@@ -3,7 +3,7 @@
 create or replace function writ_data.begin_ending(p_run uuid, p_ending text, p_with jsonb, p_signal uuid, p_actor text, p_at timestamptz) returns void language plpgsql
   set enable_seqscan = off as $$
 declare
-  v_jobs uuid[]; v_tries smallint[]; v_nos smallint[]; v_steps text[]; v_attempts text[]; v_types text[]; v_stop uuid[]; v_n integer;
+  v_jobs uuid[]; v_tries smallint[]; v_nos integer[]; v_steps text[]; v_attempts text[]; v_types text[]; v_stop uuid[]; v_n integer;
 begin
   update writ_data.run set ending = p_ending, ending_with = p_with, moved_at = p_at where run_id = p_run;
   with gone as (

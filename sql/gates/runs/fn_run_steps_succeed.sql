@@ -59,7 +59,7 @@ begin
     v_k := coalesce(cardinality(s.taken), 0); v_answers := array_to_string(s.answers, ','); v_ended := s.ended; v_followed := s.followed; v_due := s.due;
     if v_k > 0 then
       insert into writ_data.job_lease (lease_token, holder, claimed_at, leased_until, ttl_s, timeout_s, job_ids, attempts, execution_nos, open_jobs, start_upto, start_at, stepped)
-      values (p_token, p_holder, v_now, v_now + v_ttl * interval '1 second', v_ttl, v_timeout, s.taken, array_fill(0::smallint, array[v_k]), array_fill(1::smallint, array[v_k]), v_k, array[v_k], array[v_now], true);
+      values (p_token, p_holder, v_now, v_now + v_ttl * interval '1 second', v_ttl, v_timeout, s.taken, array_fill(0::smallint, array[v_k]), array_fill(1, array[v_k]), v_k, array[v_k], array[v_now], true);
     end if;
     perform writ_data.record('fn_run_steps_succeed', p_holder, v_now, p_jobs || coalesce(s.taken, '{}'), array['dot.job.committed', 'dot.job.succeeded', 'dot.job.leased', 'dot.job.started'],
       array[1, 1, v_n + 1, v_n + 1], array[v_n, v_n, v_n + v_k, v_n + v_k]);

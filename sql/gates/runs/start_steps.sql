@@ -1,7 +1,7 @@
 -- Of jobs that a claim has taken, some are steps: they begin only while their run lets them. Appends StepStarted, once for each logical attempt, and answers the others by their places
 -- in p_jobs: `held`, whose run somebody else has locked at this moment, go back where they were; `over`, whose run is paused, ending, over or gone, or whose step has ended, or whose list has been stopped by
 -- another element, end without having begun. A step that began before a pause goes on to its end, also in another execution: its worker may have died. A claim never waits for a run.
-create or replace function writ_data.start_steps(p_jobs uuid[], p_execution_nos smallint[], p_worker text, p_at timestamptz, out held integer[], out over integer[]) language plpgsql
+create or replace function writ_data.start_steps(p_jobs uuid[], p_execution_nos integer[], p_worker text, p_at timestamptz, out held integer[], out over integer[]) language plpgsql
   set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set plan_cache_mode = force_generic_plan as $$
 declare
   v_lo uuid; v_hi uuid; r_lo uuid; r_hi uuid; v_runs uuid[]; v_mine uuid[]; j_ns integer[]; j_runs uuid[]; j_steps smallint[]; j_places integer[]; j_attempts smallint[]; j_undo boolean[]; j_kinds text[];

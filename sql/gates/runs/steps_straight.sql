@@ -5,7 +5,7 @@ create or replace function writ_data.steps_straight(p_tokens uuid[], p_positions
   p_max_attempts smallint, p_token uuid, p_ttl double precision, p_timeout double precision, p_holder text, p_at timestamptz, out usual boolean, out ended uuid[], out answers text, out going integer) language plpgsql as $$
 declare
   v_n integer := cardinality(p_jobs); r_lo uuid := p_runs[1]; r_hi uuid := p_runs[v_n]; v_batch uuid := (left(writ_data.uuidv7()::text, 30) || '000000')::uuid;
-  v_count integer; v_over integer; v_all integer; c_jobs uuid[]; c_nos smallint[]; c_attempts smallint[]; c_started timestamptz[];
+  v_count integer; v_over integer; v_all integer; c_jobs uuid[]; c_nos integer[]; c_attempts smallint[]; c_started timestamptz[];
   c_seqs integer[]; c_steps text[]; c_logical text[]; c_data text[]; c_leaves bytea; e_seqs integer[]; e_leaves bytea;
   n_ids uuid[]; n_runs uuid[]; n_seqs integer[]; n_nos smallint[]; n_steps text[]; n_kinds text[]; n_inputs text[]; n_tenants text[]; n_priorities smallint[]; n_max smallint[]; n_data text[]; n_traces text[]; n_leaves bytea;
 begin
@@ -59,7 +59,7 @@ begin
     select u.id, u.tenant, k.job_kind, k.event_domain, u.input::json, 'safe_metadata', k.executor, u.max_attempts, u.priority, p_at, p_holder, p_at, k.source_system, u.run, u.step, 1, u.trace
     from unnest(n_ids, n_tenants, n_kinds, n_inputs, n_max, n_priorities, n_runs, n_nos, n_traces) u(id, tenant, kind, input, max_attempts, priority, run, step, trace) join writ_data.job_kind k on k.job_kind = u.kind;
     insert into writ_data.job_lease (lease_token, holder, claimed_at, leased_until, ttl_s, timeout_s, job_ids, attempts, execution_nos, open_jobs, start_upto, start_at, stepped)
-    values (p_token, p_holder, p_at, p_at + p_ttl * interval '1 second', p_ttl, p_timeout, n_ids, array_fill(0::smallint, array[going]), array_fill(1::smallint, array[going]), going, array[going], array[p_at], true);
+    values (p_token, p_holder, p_at, p_at + p_ttl * interval '1 second', p_ttl, p_timeout, n_ids, array_fill(0::smallint, array[going]), array_fill(1, array[going]), going, array[going], array[p_at], true);
   end if;
   if v_over > 0 then
     insert into writ_data.run_event (run_id, run_seq, event_type, step_id, logical_attempt, data, at, batch_id)

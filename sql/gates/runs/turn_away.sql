@@ -1,6 +1,6 @@
 -- Of what a claim has taken, the steps that may not begin: `held` go back to the end of their lanes, `over` end without having begun. Answers the rest.
-create or replace function writ_data.turn_away(p_ids uuid[], p_attempts smallint[], p_nos smallint[], p_answers text[], p_held integer[], p_over integer[], p_actor text, p_at timestamptz,
-  out ids uuid[], out attempts smallint[], out nos smallint[], out answers text[]) language plpgsql as $$
+create or replace function writ_data.turn_away(p_ids uuid[], p_attempts smallint[], p_nos integer[], p_answers text[], p_held integer[], p_over integer[], p_actor text, p_at timestamptz,
+  out ids uuid[], out attempts smallint[], out nos integer[], out answers text[]) language plpgsql as $$
 declare
   h record; v_gone uuid[];
 begin
