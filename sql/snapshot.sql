@@ -1213,6 +1213,12 @@ create table writ_data.limit_meter ( -- owner writ_owner
 ) with (fillfactor=50);
 comment on table writ_data.limit_meter is 'When the burst of a rate-limited kind and key will be full again, if nothing more starts.';
 
+create table writ_data.limit_turn ( -- owner writ_owner
+  slot smallint not null,
+  constraint limit_turn_pkey PRIMARY KEY (slot)
+);
+comment on table writ_data.limit_turn is 'A claim locks the slot that a limited kind and key hashes to while it counts. The rows are made once, so that a claim never waits for another to insert one; keys that share a slot only take turns.';
+
 create table writ_data.outbox_clockwork ( -- owner writ_owner
   one boolean not null default true,
   idle_until timestamp with time zone not null default '-infinity'::timestamp with time zone,
@@ -1477,6 +1483,11 @@ create table writ_data.tenant_weight ( -- owner writ_owner
   constraint weight_is_sensible CHECK (((weight >= (0.01)::double precision) AND (weight <= (100)::double precision)))
 );
 comment on table writ_data.tenant_weight is 'Shares of tenants that are not 1.';
+
+create table writ_data.turn ( -- owner writ_owner
+  name text not null,
+  constraint turn_pkey PRIMARY KEY (name)
+);
 
 create table writ_data.undelivered ( -- owner writ_owner
   destination text not null,
@@ -2778,7 +2789,7 @@ grant execute on function writ.fn_changes_apply(jsonb,text) to workflow_admin;
 grant execute on function writ.fn_changes_apply(jsonb,text) to writ_applier;
 
 -- function writ.fn_consumer_dispatch(p_event_id uuid, p_actor text DEFAULT 'dispatch'::text, p_tenant_id text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body b6a4b566f9936d0f05d82ae613ed8622
+--   plpgsql, volatile, security definer; owner writ_owner; body 00f06b6541bc08a72ce619b158ae005b
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_consumer_dispatch(uuid,text,text) to dot_executor;
 grant execute on function writ.fn_consumer_dispatch(uuid,text,text) to workflow_admin;
@@ -2786,14 +2797,14 @@ grant execute on function writ.fn_consumer_dispatch(uuid,text,text) to writ_admi
 grant execute on function writ.fn_consumer_dispatch(uuid,text,text) to writ_engine;
 
 -- function writ.fn_consumer_dispatch_many(p_limit integer DEFAULT 1000) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 5d44165082bce75b17f5a6eef833e0be
+--   plpgsql, volatile, security definer; owner writ_owner; body d65606ade896dffc028064ce7b965426
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_consumer_dispatch_many(integer) to dot_executor;
 grant execute on function writ.fn_consumer_dispatch_many(integer) to workflow_admin;
 grant execute on function writ.fn_consumer_dispatch_many(integer) to writ_engine;
 
 -- function writ.fn_consumer_register(p_consumer text, p_event_type text, p_job_kind text, p_options jsonb, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 4de3428071bee1f6fa0cb7bc1e59c466
+--   plpgsql, volatile, security definer; owner writ_owner; body 81943259df669e106f72833f69b47112
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_consumer_register(text,text,text,jsonb,text) to workflow_admin;
 grant execute on function writ.fn_consumer_register(text,text,text,jsonb,text) to writ_admin;
@@ -3124,9 +3135,8 @@ grant execute on function writ.fn_job_abort_many(uuid,integer[],text[],text[],te
 grant execute on function writ.fn_job_abort_many(uuid,integer[],text[],text[],text[],integer,text) to writ_worker;
 
 -- function writ.fn_job_cancel(p_job_id uuid, p_reason text, p_actor text, p_tenant_id text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 2a08ffd5d5d0f8d0bb08430e9c7f1244
+--   plpgsql, volatile, security definer; owner writ_owner; body faf1b307b2ccdf07a99b236b30ac1c6d
 --   set search_path=pg_catalog, pg_temp
---   set enable_seqscan=off
 grant execute on function writ.fn_job_cancel(uuid,text,text,text) to workflow_admin;
 grant execute on function writ.fn_job_cancel(uuid,text,text,text) to writ_admin;
 grant execute on function writ.fn_job_cancel(uuid,text,text,text) to writ_server;
@@ -3152,7 +3162,7 @@ grant execute on function writ.fn_job_claim_many(text[],text,text,double precisi
 grant execute on function writ.fn_job_claim_many(text[],text,text,double precision,integer,integer,text,boolean,uuid,boolean,text) to writ_worker;
 
 -- function writ.fn_job_cleanup_sweep(p_limit integer DEFAULT 10000, p_actor text DEFAULT 'sweep'::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body f3346223614f293155f9101efde85d15
+--   plpgsql, volatile, security definer; owner writ_owner; body d6a3554e1c89a943c39a9e7dc1e11d7b
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
@@ -3163,9 +3173,8 @@ grant execute on function writ.fn_job_cleanup_sweep(integer,text) to writ_admin;
 grant execute on function writ.fn_job_cleanup_sweep(integer,text) to writ_engine;
 
 -- function writ.fn_job_commit(p_job_id uuid, p_lease_token uuid, p_actor text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body f83c2380476a5006eb89f79898051ac9
+--   plpgsql, volatile, security definer; owner writ_owner; body 1662fba224b63ddd22128c209ab9b494
 --   set search_path=pg_catalog, pg_temp
---   set enable_seqscan=off
 grant execute on function writ.fn_job_commit(uuid,uuid,text) to dot_executor;
 grant execute on function writ.fn_job_commit(uuid,uuid,text) to workflow_admin;
 grant execute on function writ.fn_job_commit(uuid,uuid,text) to writ_applier;
@@ -3187,7 +3196,7 @@ grant execute on function writ.fn_job_dead_letter_replay(uuid,text,text,text) to
 grant execute on function writ.fn_job_dead_letter_replay(uuid,text,text,text) to writ_server;
 
 -- function writ.fn_job_enqueue(p_kind text, p_idempotency_key text, p_executor text, p_source_ref text, p_target_ref text, p_payload_ref text, p_safe_payload jsonb, p_priority integer, p_process_after timestamp with time zone, p_deadline_at timestamp with time zone, p_correlation_id text, p_causation_event_id uuid, p_actor text, p_tenant_id text DEFAULT 'default'::text, p_input jsonb DEFAULT NULL::jsonb, p_max_attempts integer DEFAULT NULL::integer, p_parent_job_id uuid DEFAULT NULL::uuid, p_workflow_id uuid DEFAULT NULL::uuid) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 718a3e7648b34f794c0757dafb706cf9
+--   plpgsql, volatile, security definer; owner writ_owner; body 54a75087319b0bf0bb48d0de997e3272
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_enqueue(text,text,text,text,text,text,jsonb,integer,timestamp with time zone,timestamp with time zone,text,uuid,text,text,jsonb,integer,uuid,uuid) to dot_executor;
 grant execute on function writ.fn_job_enqueue(text,text,text,text,text,text,jsonb,integer,timestamp with time zone,timestamp with time zone,text,uuid,text,text,jsonb,integer,uuid,uuid) to workflow_admin;
@@ -3195,19 +3204,16 @@ grant execute on function writ.fn_job_enqueue(text,text,text,text,text,text,json
 grant execute on function writ.fn_job_enqueue(text,text,text,text,text,text,jsonb,integer,timestamp with time zone,timestamp with time zone,text,uuid,text,text,jsonb,integer,uuid,uuid) to writ_server;
 
 -- function writ.fn_job_enqueue_alike(p_kind text, p_ids uuid[], p_inputs json, p_actor text, p_tenant_id text DEFAULT 'default'::text, p_priority smallint DEFAULT 0, p_atomic boolean DEFAULT false, p_traces text[] DEFAULT NULL::text[]) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body fd9cf57a0dfa2de13716381ec653e8e3
+--   plpgsql, volatile, security definer; owner writ_owner; body 2aa0b04e2eda11c3c44e8100d4a0da96
 --   set search_path=pg_catalog, pg_temp
---   set plan_cache_mode=force_generic_plan
 grant execute on function writ.fn_job_enqueue_alike(text,uuid[],json,text,text,smallint,boolean,text[]) to dot_executor;
 grant execute on function writ.fn_job_enqueue_alike(text,uuid[],json,text,text,smallint,boolean,text[]) to workflow_admin;
 grant execute on function writ.fn_job_enqueue_alike(text,uuid[],json,text,text,smallint,boolean,text[]) to writ_producer;
 grant execute on function writ.fn_job_enqueue_alike(text,uuid[],json,text,text,smallint,boolean,text[]) to writ_server;
 
 -- function writ.fn_job_enqueue_many(p_jobs jsonb, p_actor text, p_tenant_id text DEFAULT 'default'::text, p_atomic boolean DEFAULT false) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body aec27eda1e0b49bc4885c1e0e6efe129
+--   plpgsql, volatile, security definer; owner writ_owner; body f242e3dedd6a152e234a87cd1763ba3d
 --   set search_path=pg_catalog, pg_temp
---   set enable_nestloop=off
---   set plan_cache_mode=force_generic_plan
 grant execute on function writ.fn_job_enqueue_many(jsonb,text,text,boolean) to dot_executor;
 grant execute on function writ.fn_job_enqueue_many(jsonb,text,text,boolean) to workflow_admin;
 grant execute on function writ.fn_job_enqueue_many(jsonb,text,text,boolean) to writ_producer;
@@ -3348,7 +3354,7 @@ grant execute on function writ.fn_job_succeed_many(uuid,integer[],text[],integer
 grant execute on function writ.fn_job_succeed_many(uuid,integer[],text[],integer,text,text[]) to writ_worker;
 
 -- function writ.fn_job_tick(p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 27f216995568dfe270781023f582a343
+--   plpgsql, volatile, security definer; owner writ_owner; body 55321b6929759853eb18cf87d06e6575
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 grant execute on function writ.fn_job_tick(text) to dot_executor;
@@ -3491,7 +3497,7 @@ grant execute on function writ.fn_metrics() to writ_server;
 grant execute on function writ.fn_metrics() to writ_worker;
 
 -- function writ.fn_mot_graph_emit(p_workflow jsonb, p_jobs jsonb, p_actor text, p_tenant_id text DEFAULT 'default'::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 34280646b6dbe0ce8d2a2312cf453814
+--   plpgsql, volatile, security definer; owner writ_owner; body 2b0b0195c12a2893e4737543964b4838
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_mot_graph_emit(jsonb,jsonb,text,text) to dot_executor;
 grant execute on function writ.fn_mot_graph_emit(jsonb,jsonb,text,text) to workflow_admin;
@@ -3747,7 +3753,7 @@ grant execute on function writ.fn_schedule_due(integer,timestamp with time zone,
 grant execute on function writ.fn_schedule_due(integer,timestamp with time zone,text,text) to writ_engine;
 
 -- function writ.fn_schedule_fire(p_due jsonb, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 1ccc4df17aaa80fb69460910da4bde80
+--   plpgsql, volatile, security definer; owner writ_owner; body 7b8ea2a0fee032a253a48124b32e275b
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_schedule_fire(jsonb,text) to dot_executor;
 grant execute on function writ.fn_schedule_fire(jsonb,text) to workflow_admin;
@@ -3761,7 +3767,7 @@ grant execute on function writ.fn_schedule_pause(text,text,text) to writ_admin;
 grant execute on function writ.fn_schedule_pause(text,text,text) to writ_server;
 
 -- function writ.fn_schedule_put(p_schedule text, p_definition jsonb, p_next_tick timestamp with time zone, p_actor text, p_tenant_id text DEFAULT 'default'::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body e10b23a61f581d03ae9b67017144d994
+--   plpgsql, volatile, security definer; owner writ_owner; body 8950a6b9befbcf2eb4b6d7f013343b12
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_schedule_put(text,jsonb,timestamp with time zone,text,text) to dot_executor;
 grant execute on function writ.fn_schedule_put(text,jsonb,timestamp with time zone,text,text) to workflow_admin;
@@ -3784,7 +3790,7 @@ grant execute on function writ.fn_schedule_resume(text,text,text) to writ_admin;
 grant execute on function writ.fn_schedule_resume(text,text,text) to writ_server;
 
 -- function writ.fn_schedule_run_now(p_schedule text, p_actor text, p_tenant_id text DEFAULT 'default'::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 0f7362148bfe861461227209103fdb61
+--   plpgsql, volatile, security definer; owner writ_owner; body 584200d42f4d72e05e5c79150e01f552
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_schedule_run_now(text,text,text) to workflow_admin;
 grant execute on function writ.fn_schedule_run_now(text,text,text) to writ_admin;
@@ -3882,7 +3888,7 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_worker;
 --   plpgsql, volatile; owner writ_owner; body 56a15ea771f4afd85dc0f0d41025a793
 
 -- function writ_data.allowance(p_kind text, p_key text, p_want integer, p_begin integer, p_taken integer, OUT jobs integer, OUT at timestamp with time zone, OUT again_ms double precision, OUT starts boolean) returns record
---   plpgsql, volatile; owner writ_owner; body bc4a8f0d27ec57e3a6cd579f420a7840
+--   plpgsql, volatile; owner writ_owner; body 50aa50fd2ac05f2aa277887ee22479e7
 
 -- function writ_data.append_events(p_runs uuid[], p_types text[], p_steps text[], p_attempts text[], p_engine_attempts integer[], p_data jsonb[], p_each smallint[], p_signal uuid, p_command text, p_actor text, p_at timestamp with time zone, p_jobs uuid[] DEFAULT NULL::uuid[], p_once boolean DEFAULT true) returns uuid
 --   plpgsql, volatile; owner writ_owner; body dda2f3f6fe59294866fcda767a31a923
@@ -3945,6 +3951,10 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_worker;
 -- function writ_data.built_in_policy() returns jsonb
 --   sql, immutable; owner writ_owner; body 10bfb783a95038416d30615c01c6a4ae
 
+-- function writ_data.cancel_job(p_job_id uuid, p_reason text, p_actor text, p_tenant_id text DEFAULT NULL::text) returns jsonb
+--   plpgsql, volatile; owner writ_owner; body 5c1865b6ff2133a30ddf4d0ec06377de
+--   set enable_seqscan=off
+
 -- function writ_data.canonical(p_value jsonb) returns text
 --   plpgsql, immutable; owner writ_owner; body 60e0d5ad8c5dcd3d518def267c30ef93
 
@@ -3962,6 +3972,10 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_worker;
 
 -- function writ_data.close_contracts(p_contracts uuid[], p_to text, p_reasons text[], p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body a33ea34b54a0543165422d677347b018
+
+-- function writ_data.commit_job(p_job_id uuid, p_lease_token uuid, p_actor text DEFAULT NULL::text) returns jsonb
+--   plpgsql, volatile; owner writ_owner; body 7f942020d09f74970aa6295980a54eeb
+--   set enable_seqscan=off
 
 -- function writ_data.consumer_jobs(p_consumers text[], p_since uuid[], p_event_ids uuid[], p_event_types text[], p_subjects text[]) returns TABLE(consumer text, jobs jsonb)
 --   plpgsql, volatile; owner writ_owner; body 6d869e56ac50be7bad1775ea13365983
@@ -3985,15 +3999,24 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_worker;
 -- function writ_data.end_unleased(p_job_ids uuid[], p_attempts smallint[], p_execution_nos integer[], p_error_code text, p_error_message text, p_at timestamp with time zone) returns uuid[]
 --   plpgsql, volatile; owner writ_owner; body f74bdeb1a4cab24749caf8521e051883
 
--- function writ_data.enqueue_each(p_jobs jsonb, p_actor text, p_tenant_id text, p_atomic boolean) returns jsonb
---   plpgsql, volatile; owner writ_owner; body 169122df81424dd33979ba44f72046d3
+-- function writ_data.enqueue_alike(p_kind text, p_ids uuid[], p_inputs json, p_actor text, p_tenant_id text DEFAULT 'default'::text, p_priority smallint DEFAULT 0, p_atomic boolean DEFAULT false, p_traces text[] DEFAULT NULL::text[]) returns jsonb
+--   plpgsql, volatile; owner writ_owner; body 1f8f77ab64f876d82d66491c691b6642
+--   set plan_cache_mode=force_generic_plan
+
+-- function writ_data.enqueue_each(p_jobs jsonb, p_actor text, p_tenant_id text, p_atomic boolean, p_by_gate boolean) returns jsonb
+--   plpgsql, volatile; owner writ_owner; body fa41fd8e9a9d7e19bd756b2ece5f45a9
 
 -- function writ_data.enqueue_governance(p_kind text, p_jobs uuid[], p_tenant text, p_actor text) returns void
---   plpgsql, volatile; owner writ_owner; body 00a5fdc30aebfd7a3c3adff717adaea9
+--   plpgsql, volatile; owner writ_owner; body 86b30c7eec9c349648d546b35f562d20
 
 -- function writ_data.enqueue_items(r writ_data.run, s writ_data.plan_step, p_attempt smallint, p_from integer, p_n integer, p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body eb6de8e0e53f767748fffd7a64d14c54
 --   set enable_seqscan=off
+
+-- function writ_data.enqueue_jobs(p_jobs jsonb, p_actor text, p_tenant_id text DEFAULT 'default'::text, p_atomic boolean DEFAULT false, p_by_gate boolean DEFAULT false) returns jsonb
+--   plpgsql, volatile; owner writ_owner; body 70766b427d892cc9d34683b851a108ca
+--   set enable_nestloop=off
+--   set plan_cache_mode=force_generic_plan
 
 -- function writ_data.enqueue_steps(p_runs uuid[], p_steps smallint[], p_places integer[], p_attempts smallint[], p_undo boolean[], p_inputs text[], p_actor text, p_at timestamp with time zone, p_taken boolean[] DEFAULT NULL::boolean[], OUT ids uuid[], OUT answers text[]) returns record
 --   plpgsql, volatile; owner writ_owner; body 6851808e599c5d8cc00f114627431bbe
@@ -4002,8 +4025,8 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_worker;
 --   set enable_mergejoin=off
 --   set plan_cache_mode=force_generic_plan
 
--- function writ_data.enqueue_unlike(p_kind text, p_ids uuid[], p_inputs json, p_actor text, p_tenant_id text, p_priority smallint, p_atomic boolean, p_traces text[]) returns jsonb
---   plpgsql, volatile; owner writ_owner; body c9f9f871cdcc09bdc957cf89c2f8b66e
+-- function writ_data.enqueue_unlike(p_kind text, p_ids uuid[], p_inputs json, p_actor text, p_tenant_id text, p_priority smallint, p_atomic boolean, p_traces text[], p_by_gate boolean DEFAULT false) returns jsonb
+--   plpgsql, volatile; owner writ_owner; body ce98df76df0305e6076e0d604f42ae1e
 
 -- function writ_data.entitlement_of(p_tenant text) returns jsonb
 --   sql, stable; owner writ_owner; body 4bd70fadb292d8c932220c47b3b30db3
@@ -4025,7 +4048,7 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_worker;
 --   set enable_seqscan=off
 
 -- function writ_data.fence_job(p_job_id uuid, p_actor text, p_at timestamp with time zone) returns boolean
---   plpgsql, volatile; owner writ_owner; body fd63c312703df21bdbe2c81ea6fbc0d4
+--   plpgsql, volatile; owner writ_owner; body 41d477cd9465e72fec5ceacca08eb192
 
 -- function writ_data.fill(p_template jsonb, p_run uuid, p_plan integer, p_input jsonb, p_item jsonb) returns jsonb
 --   plpgsql, stable; owner writ_owner; body a445ba64d67512cc2b9971ba74e08cb8
@@ -4058,7 +4081,7 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_worker;
 --   sql, stable; owner writ_owner; body 87ad9c7fb153b9716a301339ee1ccdc1
 
 -- function writ_data.governor_effect(p_effect jsonb, p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body 1361d88f7f9a928967e0a374bd73c9fd
+--   plpgsql, volatile; owner writ_owner; body 779e854145e7e3bf98402532acfc4ec4
 
 -- function writ_data.governor_of(p_tenant text, p_sku text) returns writ_data.governor
 --   plpgsql, stable; owner writ_owner; body c2033d4d68512653a190dcf9ae481c5b
@@ -4163,6 +4186,9 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_worker;
 -- function writ_data.next_seq(p_log text, p_stream text, p_n integer) returns bigint
 --   sql, volatile; owner writ_owner; body fd9122957f99ed6efd84a4abf49f52fb
 
+-- function writ_data.not_committable(p_job_id uuid, p_detail text) returns void
+--   plpgsql, volatile; owner writ_owner; body fe4ea92b82b75b408904102ff2525fa0
+
 -- function writ_data.old_value_conflict(p_tenant text, p_steps jsonb) returns text
 --   plpgsql, stable; owner writ_owner; body a595cb2d71aaf063dbde37f38442b301
 
@@ -4251,6 +4277,9 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_worker;
 -- function writ_data.release_limits(p_lease_token uuid, p_jobs uuid[]) returns void
 --   sql, volatile; owner writ_owner; body 865195284b1a2498eab5e4d13b8425b2
 
+-- function writ_data.reserved_kind(p_kind text) returns boolean
+--   sql, immutable; owner writ_owner; body b594ab016c204ba66da4eb27063aa5fe
+
 -- function writ_data.resume_if_settled(p_run uuid, p_signal uuid, p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body f36bf4e45711c2258fed50b32beac221
 --   set enable_seqscan=off
@@ -4291,7 +4320,7 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_worker;
 --   plpgsql, volatile; owner writ_owner; body 91daaf141dce1d59703dba0d22b9cb3a
 
 -- function writ_data.schedule_job_refusal(p_schedule writ_data.schedule, p_actor text) returns jsonb
---   plpgsql, volatile; owner writ_owner; body de2d7bca4953cdcc3aadb4ffa2da92c1
+--   plpgsql, volatile; owner writ_owner; body ab63732de4a2d439c287a0d4622f74ff
 
 -- function writ_data.seal_events(p_rows integer, p_at timestamp with time zone) returns integer
 --   plpgsql, volatile; owner writ_owner; body 2e1e4d5d3a5e1df24d8476e87e8b28e8
@@ -4407,6 +4436,9 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_worker;
 
 -- function writ_data.take_delivery(p_run uuid, s writ_data.plan_step, p_attempt smallint, p_job uuid, d writ_data.run_delivery, p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body f7378740eba6c4e551589edde38205d0
+
+-- function writ_data.take_turn(p_name text) returns boolean
+--   plpgsql, volatile; owner writ_owner; body 4a9d69371172b55105d9a66ab5999fea
 
 -- function writ_data.tell_flags(p_tenant text, p_target text) returns void
 --   sql, volatile; owner writ_owner; body 60f595775fd455664cf06460879557d3

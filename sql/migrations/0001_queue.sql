@@ -438,6 +438,15 @@ create table writ_data.limit_meter (
 comment on table writ_data.limit_meter is
   'When the burst of a rate-limited kind and key will be full again, if nothing more starts.';
 
+create table writ_data.limit_turn (
+  slot smallint primary key
+);
+insert into writ_data.limit_turn (slot) select generate_series(0, 4095);
+comment on table writ_data.limit_turn is
+  'A claim locks the slot that a limited kind and key hashes to while it counts. The rows are made '
+  'once, so that a claim never waits for another to insert one; keys that share a slot only take '
+  'turns.';
+
 create table writ_data.tenant_weight (
   tenant_id text primary key,
   weight    double precision not null,
@@ -597,6 +606,14 @@ create table writ_data.clockwork (
 insert into writ_data.clockwork default values;
 comment on column writ_data.clockwork.ready_writers is
   'Transactions that could still add ready rows at or below ready_seen.';
+
+-- Whose turn it is: a gate that one caller at a time may do locks a row (writ_data.take_turn). A
+-- row and not an advisory lock, because any login could take that.
+create table writ_data.turn (
+  name text primary key
+);
+insert into writ_data.turn (name) values
+  ('clockwork'), ('sweep'), ('consumers'), ('relay_idle');
 
 -- Days --------------------------------------------------------------------------------------------
 

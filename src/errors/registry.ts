@@ -39,6 +39,18 @@ export const registry = {
     status: 400,
     retryable: false,
   },
+  reserved_job_kind: {
+    message: 'This kind of job belongs to Writ: names in governance., governor. and writ. are reserved.',
+    remedy: 'Use a kind of your own. The gates of governance and governors make and finish their own jobs.',
+    status: 403,
+    retryable: false,
+  },
+  reserved_idempotency_key: {
+    message: 'Keys that begin with schedule: or consumer: belong to schedules and consumers.',
+    remedy: 'Begin the key with another word.',
+    status: 403,
+    retryable: false,
+  },
   invalid_job_kind: {
     message: 'This is not a name for a kind of job.',
     remedy: 'Use 1 to 200 letters, digits and _ . : / - beginning with a letter or digit.',
@@ -101,6 +113,12 @@ export const registry = {
   },
   invalid_result: { message: 'The result of the job is not JSON.', remedy: 'Return what JSON can hold.', status: 400, retryable: false },
   invalid_jobs: { message: 'The jobs are not an array.', remedy: 'Pass an array of jobs.', status: 400, retryable: false },
+  invalid_actor: {
+    message: 'The name of the actor is longer than 200 characters.',
+    remedy: 'Name the person or process that acts in at most 200 characters.',
+    status: 400,
+    retryable: false,
+  },
   invalid_tenant: {
     message: 'The tenant is empty or longer than 200 characters.',
     remedy: 'Name the tenant, or leave it out for the default one.',

@@ -168,19 +168,22 @@ test('limits that are changed while jobs are queued hold for the next claim', as
   expect(await statuses(db)).toEqual({ in_progress: 16, succeeded: 4 });
 });
 
-test('a kind without limits takes no advisory lock, and one with limits takes one for each key it visits', async () => {
+test('a claim locks one slot for each limited key it visits, and none without limits', async () => {
   await register(db, 'call', { limit_concurrency: 1 });
   await register(db, 'chore');
   await enqueue(3, 'a');
   await bulkOf(db, [{}, {}]);
   const s = await session(db);
-  const locks = async () =>
-    (await s.query(`select count(*)::int as n from pg_locks where locktype = 'advisory' and pid = pg_backend_pid()`))[0]?.n;
+  const slots = async () =>
+    (
+      await db.query(`select 4096 - count(*)::int as locked from (
+        select from writ_data.limit_turn for update skip locked) free`)
+    )[0]?.locked;
   await s.query('begin');
   expect((await claimOf(s, 5)).jobs).toHaveLength(2);
-  expect(await locks()).toBe(0);
+  expect(await slots()).toBe(0);
   expect((await claim(5, {}, s)).jobs).toHaveLength(1);
-  expect(await locks()).toBe(1);
+  expect(await slots()).toBe(1);
   await s.query('rollback');
   await s.end();
 });

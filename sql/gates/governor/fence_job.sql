@@ -4,7 +4,7 @@ declare
   v_token uuid; v_answer jsonb;
 begin
   for v_try in 1 .. 10 loop
-    v_answer := writ.fn_job_cancel(p_job_id, 'given up by its governor', p_actor);
+    v_answer := writ_data.cancel_job(p_job_id, 'given up by its governor', p_actor);
     if v_answer ->> 'status' = 'cancelled' then
       return false;
     elsif v_answer ->> 'reason' in ('job_terminal', 'committed_cannot_cancel') then

@@ -11,7 +11,7 @@ begin
         raise exception using errcode = 'WR001', message = 'governor_moved', detail = 'Another governor of the tenant has used up the quota.';
       end if;
     when 'attempt' then
-      v_answer := writ.fn_job_enqueue_alike(p_effect ->> 'job_kind', array[(p_effect ->> 'job_id')::uuid], json_build_array(p_effect -> 'input'), p_actor, p_effect ->> 't');
+      v_answer := writ_data.enqueue_alike(p_effect ->> 'job_kind', array[(p_effect ->> 'job_id')::uuid], json_build_array(p_effect -> 'input'), p_actor, p_effect ->> 't');
       if v_answer -> 'refused' not in ('[]', 'false') then
         raise exception using errcode = 'WR001', message = coalesce(v_answer ->> 'reason', v_answer #>> '{refused,0,reason}'), detail = format('Action %s could not be enqueued.', p_effect #>> '{input,action_id}');
       elsif v_answer -> 'duplicates' <> '[]' then

@@ -1,53 +1,28 @@
--- Queued or waiting: cancelled at once. Held by a worker: a request, which the worker hears at once by NOTIFY and in any case with
--- its next renewal; whatever ends the execution then, except success, ends the job as cancelled.
--- The job can move while we look for it; the lease row's lock decides, and after it everything is looked at again.
+-- Cancels a job that is queued or waiting, or asks the worker that holds it to stop.
 -- Callers: writ_admin, writ_server
-create or replace function writ.fn_job_cancel(p_job_id uuid, p_reason text, p_actor text, p_tenant_id text default null) returns jsonb
-  language plpgsql security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
+-- Answers, refuses and locks: see writ_data.cancel_job. Refuses also reserved_job_kind: the gates
+--          of governance and governors stop their own jobs. A job of another tenant than the
+--          caller's is not found.
+create or replace function writ.fn_job_cancel(
+  p_job_id uuid,
+  p_reason text,
+  p_actor text,
+  p_tenant_id text default null
+) returns jsonb
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
 declare
-  v_now timestamptz := writ.now();
-  v_job writ_data.job; v_attempts smallint; v_no integer; v_token uuid;
+  v_job record;
 begin
   if coalesce(btrim(p_actor), '') = '' then
     return writ_data.refusal('actor_required');
   end if;
-  select * into v_job from writ_data.job where job_id = p_job_id and tenant_id = coalesce(p_tenant_id, tenant_id) and writ_data.visible(tenant_id);
-  if not found then
+  select job_kind, tenant_id into v_job from writ_data.job where job_id = p_job_id;
+  if not found or not writ_data.visible(v_job.tenant_id) then
     return writ_data.refusal('job_not_found', p_job_id::text);
-  elsif v_job.run_id is not null then
-    return writ_data.refusal('step_of_run', v_job.run_id::text);
+  elsif writ_data.reserved_kind(v_job.job_kind) then
+    return writ_data.refusal('reserved_job_kind', v_job.job_kind);
   end if;
-  for v_try in 1..10 loop
-    select attempts, execution_no into v_attempts, v_no from writ_data.leave_ready(v_job);
-    if v_no is null then
-      delete from writ_data.job_wait where job_id = p_job_id returning attempts, execution_no into v_attempts, v_no;
-    end if;
-    if v_no is not null then
-      if cardinality(writ_data.end_unleased(array[p_job_id], array[v_attempts], array[v_no], 'cancelled', p_reason, v_now)) = 0 then
-        continue; -- the row was left over; look where the job really stands
-      end if;
-      perform writ_data.record('fn_job_cancel', p_actor, v_now, array[p_job_id], array['dot.job.cancelled'], array[1], array[1], p_note => p_reason);
-      return jsonb_build_object('job_id', p_job_id, 'status', 'cancelled');
-    end if;
-    if exists (select from writ_data.job_cleaned where job_id = p_job_id)
-      or exists (select from writ_data.job_execution where job_id = p_job_id and (final or status = 'DONE')) then
-      return writ_data.refusal('job_terminal');
-    elsif exists (select from writ_data.job_execution where job_id = p_job_id and status = 'COMMITTED') then
-      return writ_data.refusal('committed_cannot_cancel');
-    end if;
-    select lease_token into v_token from writ_data.job_lease where p_job_id = any (job_ids) for no key update;
-    if found then
-      if not writ_data.stands_ready(v_job)
-        and not exists (select from writ_data.job_wait where job_id = p_job_id)
-        and not exists (select from writ_data.job_execution where job_id = p_job_id and (final or status <> 'ABORTED')) then
-        insert into writ_data.job_cancel (job_id, requested_at, requested_by, reason) values (p_job_id, v_now, p_actor, p_reason) on conflict do nothing;
-        if found then
-          perform writ_data.record('fn_job_cancel', p_actor, v_now, array[p_job_id], array['dot.job.cancel_requested'], array[1], array[1], p_note => p_reason);
-          perform pg_notify('queue_cancel', p_job_id::text);
-        end if;
-        return jsonb_build_object('job_id', p_job_id, 'status', 'cancel_requested');
-      end if;
-    end if;
-  end loop;
-  return writ_data.refusal('job_busy');
+  return writ_data.cancel_job(p_job_id, p_reason, p_actor, p_tenant_id);
 end $$;

@@ -15,7 +15,7 @@ declare
 begin
   if v_limit <= 0 or not coalesce((writ_data.setting('queue.job_substrate.enabled'))::boolean, false) then
     return jsonb_build_object('cleaned', 0);
-  elsif not pg_try_advisory_xact_lock(hashtextextended('writ.fn_job_cleanup_sweep', 0)) then
+  elsif not writ_data.take_turn('sweep') then
     return jsonb_build_object('cleaned', 0, 'busy', true);
   end if;
   select swept_upto into v_from from writ_data.clockwork;

@@ -11,14 +11,14 @@ declare
   v_id uuid := writ_data.uuidv7();
   v_answer jsonb;
 begin
-  v_answer := writ.fn_job_enqueue_many(jsonb_build_array(jsonb_strip_nulls(jsonb_build_object(
+  v_answer := writ_data.enqueue_jobs(jsonb_build_array(jsonb_strip_nulls(jsonb_build_object(
     'id', v_id, 'kind', p_kind, 'key', p_idempotency_key, 'executor', p_executor, 'source_ref', p_source_ref,
     'target_ref', p_target_ref, 'payload_ref', p_payload_ref, 'priority', p_priority,
     'process_after', p_process_after, 'deadline_at', p_deadline_at, 'correlation_id', p_correlation_id,
     'causation_event_id', p_causation_event_id, 'max_attempts', p_max_attempts, 'parent_job_id', p_parent_job_id,
     'workflow_id', p_workflow_id)) || case when p_input is null then '{}' else jsonb_build_object('input', p_input) end
     || case when p_safe_payload is null then '{}' else jsonb_build_object('safe_payload', p_safe_payload) end),
-    p_actor, p_tenant_id);
+    p_actor, p_tenant_id, p_by_gate => true);
   if v_answer ? 'reason' then
     return v_answer;
   elsif v_answer #> '{refused,0}' is not null then

@@ -10,7 +10,7 @@ declare
   v_promoted uuid[]; v_kinds text[]; v_late uuid[]; v_attempts smallint[]; v_nos integer[]; v_reaped jsonb; v_silent text[]; v_timers integer;
   d_tenants text[]; d_keys text[]; d_priorities smallint[]; d_alone boolean[]; d_deadlines timestamptz[];
 begin
-  if not pg_try_advisory_xact_lock(hashtextextended('writ.fn_job_tick', 0)) then
+  if not writ_data.take_turn('clockwork') then
     return jsonb_build_object('busy', true, 'next_due_ms', (select ceil(extract(epoch from greatest(min(due_at), v_now) - v_now) * 1000) from writ_data.job_wait having min(due_at) < 'infinity'));
   end if;
 

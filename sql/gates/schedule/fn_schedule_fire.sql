@@ -49,7 +49,7 @@ begin
   cross join lateral (select distinct u.tick from unnest(h.ticks) u(tick)) t
   where not exists (select from writ_data.schedule_tick f where f.tenant_id = s.tenant_id and f.schedule = s.schedule and f.tick = t.tick);
   if v_jobs is not null then
-    v_answer := writ.fn_job_enqueue_many(v_jobs, p_actor);
+    v_answer := writ_data.enqueue_jobs(v_jobs, p_actor);
     if v_answer ? 'reason' then
       return v_answer;
     end if;

@@ -33,6 +33,8 @@ begin
     return writ_data.refusal('invalid_ticks', 'The next tick is a whole minute.');
   elsif v_new.job_kind is null then
     return writ_data.refusal('unknown_job_kind');
+  elsif writ_data.reserved_kind(v_new.job_kind) then
+    return writ_data.refusal('reserved_job_kind', v_new.job_kind);
   end if;
   v_refusal := writ_data.schedule_job_refusal(v_new, p_actor);
   if v_refusal is not null then

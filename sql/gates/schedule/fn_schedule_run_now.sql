@@ -15,7 +15,7 @@ begin
     return writ_data.refusal('schedule_not_found', p_schedule);
   end if;
   v_job := (writ_data.schedule_job(v_schedule, v_now) - 'key') #- '{safe_payload,tick}';
-  v_answer := writ.fn_job_enqueue_many(jsonb_build_array(v_job), p_actor);
+  v_answer := writ_data.enqueue_jobs(jsonb_build_array(v_job), p_actor);
   if v_answer ? 'reason' then
     return v_answer;
   elsif v_answer #> '{refused,0}' is not null then

@@ -4,7 +4,7 @@ create or replace function writ_data.schedule_job_refusal(p_schedule writ_data.s
 declare
   v_answer jsonb;
 begin
-  v_answer := writ.fn_job_enqueue_many(jsonb_build_array(writ_data.schedule_job(p_schedule, p_schedule.next_tick)), p_actor);
+  v_answer := writ_data.enqueue_jobs(jsonb_build_array(writ_data.schedule_job(p_schedule, p_schedule.next_tick)), p_actor);
   raise exception using errcode = 'WR003', message = 'take back';
 exception when sqlstate 'WR003' then
   return case when v_answer ? 'reason' then v_answer

@@ -34,7 +34,7 @@ begin
       array[p_event_id], array[v_type], array[v_subject]) d
     order by d.consumer
   loop
-    v_answer := writ.fn_job_enqueue_many(jsonb_build_array(c.job), p_actor, 'default', true);
+    v_answer := writ_data.enqueue_jobs(jsonb_build_array(c.job), p_actor, 'default', true);
     if v_answer ? 'reason' or v_answer -> 'refused' <> '[]' then
       v_answer := case when v_answer ? 'reason' then v_answer
         else writ_data.refusal(v_answer #>> '{refused,0,reason}', concat_ws(': ', c.consumer, v_answer #>> '{refused,0,detail}')) end;

@@ -19,7 +19,7 @@ begin
     return writ_data.refusal('tenant_forbidden', 'Consumers follow the facts of all tenants.');
   elsif not coalesce((writ_data.setting('queue.job_substrate.enabled'))::boolean, false) then
     return writ_data.refusal('job_substrate_disabled');
-  elsif not pg_try_advisory_xact_lock(hashtextextended('writ.fn_consumer_dispatch_many', 0)) then
+  elsif not writ_data.take_turn('consumers') then
     return jsonb_build_object('busy', true, 'facts', 0, 'jobs', 0, 'more', false, 'refused', '[]'::jsonb);
   end if;
   select pg_snapshot_xmin(s), pg_snapshot_xmax(s) into v_horizon, v_next from pg_current_snapshot() s;
@@ -51,7 +51,7 @@ begin
   for c in
     select m.consumer, m.jobs from jsonb_to_recordset(v_moved) m(consumer text, jobs jsonb) where m.jobs is not null order by m.consumer
   loop
-    v_answer := writ.fn_job_enqueue_many(c.jobs, 'consumer:' || c.consumer, 'default', true);
+    v_answer := writ_data.enqueue_jobs(c.jobs, 'consumer:' || c.consumer, 'default', true);
     if v_answer ? 'reason' or v_answer -> 'refused' <> '[]' then
       v_answer := case when v_answer ? 'reason' then v_answer else v_answer #> '{refused,0}' end;
       v_refused := v_refused || jsonb_build_object('consumer', c.consumer, 'reason', v_answer -> 'reason', 'detail', v_answer -> 'detail');

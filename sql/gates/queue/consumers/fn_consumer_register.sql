@@ -20,6 +20,8 @@ begin
     return writ_data.refusal('invalid_consumer', 'The options are subject_kind, subject_domain, priority, delay_ms and max_attempts.');
   elsif not exists (select from writ_data.event_type_registry where event_type = p_event_type) then
     return writ_data.refusal('unknown_event_type', p_event_type);
+  elsif writ_data.reserved_kind(p_job_kind) then
+    return writ_data.refusal('reserved_job_kind', p_job_kind);
   elsif not exists (select from writ_data.job_kind where job_kind = p_job_kind) then
     return writ_data.refusal('unknown_job_kind', p_job_kind);
   elsif v_options ->> 'subject_kind' is not null and not exists (select from writ_data.job_kind where job_kind = v_options ->> 'subject_kind') then

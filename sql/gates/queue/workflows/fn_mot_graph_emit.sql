@@ -47,7 +47,7 @@ begin
     values (v_id, p_tenant_id, v_kind, v_generator, p_workflow ->> 'correlation_id', p_actor, v_now, v_key, v_ids)
     on conflict do nothing;
     if found then
-      v_answer := writ.fn_job_enqueue_many(v_jobs, p_actor, p_tenant_id, true);
+      v_answer := writ_data.enqueue_jobs(v_jobs, p_actor, p_tenant_id, true, true);
       if v_answer ? 'reason' then
         raise exception using errcode = 'WR003', message = 'take back';
       elsif v_answer #> '{refused,0}' is not null then
