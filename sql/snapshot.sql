@@ -56,6 +56,7 @@ create table writ_data.event_batch ( -- owner writ_owner
   at timestamp with time zone not null,
   command text not null,
   actor text not null,
+  login text not null default SESSION_USER,
   types text[] not null,
   first integer[] not null,
   last integer[] not null,
@@ -65,6 +66,7 @@ create table writ_data.event_batch ( -- owner writ_owner
   run_ids uuid[] storage external,
   run_seqs integer[],
   run_leaves bytea storage external,
+  constraint actor_is_at_most_200_characters CHECK ((length(actor) <= 200)),
   constraint event_batch_pkey PRIMARY KEY (batch_id),
   constraint event_ranges_are_parallel CHECK (((cardinality(types) = cardinality(first)) AND (cardinality(types) = cardinality(last))))
 ) partition by RANGE (batch_id);
@@ -72,6 +74,8 @@ CREATE INDEX event_batch_by_xid ON ONLY writ_data.event_batch USING btree (xid, 
 CREATE INDEX event_batch_of_runs ON ONLY writ_data.event_batch USING btree (xid, batch_id) WHERE (run_ids IS NOT NULL);
 CREATE TRIGGER event_batch_is_written_once BEFORE DELETE OR UPDATE ON writ_data.event_batch FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
 comment on table writ_data.event_batch is 'One row per gate call that changed something. Who called what, shown by writ.command_run; and its facts, types[i] happened to subjects[first[i]..last[i]], shown one by one by writ.event_outbox.';
+comment on column writ_data.event_batch.actor is 'Who acts, as the caller says.';
+comment on column writ_data.event_batch.login is 'The database login of the call. PostgreSQL has authenticated it; no gate takes it from a caller.';
 comment on column writ_data.event_batch.run_leaves is 'The hashes of the run events that this call appended, run_seqs[i] of run_ids[i]: so they are sealed with it.';
 
 create table writ_data.governor_event ( -- owner writ_owner
@@ -1591,13 +1595,14 @@ grant select on writ.change_freeze to writ_producer;
 grant select on writ.change_freeze to writ_server;
 grant select on writ.change_freeze to writ_worker;
 
--- view writ.command_run; owner writ_owner; source 1c9a3a541ae2330e9e964effbd2eacdd946cea8ebd3fc2c214bde95914873a03
+-- view writ.command_run; owner writ_owner; source 16ebfdc0927cf143947be6b72bc5263229f875ff8b796f5c36c26c41f5998754
 --   run_id uuid
 --   at timestamp with time zone
 --   command text
 --   actor text
 --   jobs integer
 --   note text
+--   login text
 grant select on writ.command_run to dot_executor;
 grant select on writ.command_run to workflow_admin;
 grant select on writ.command_run to writ_admin;
@@ -4032,7 +4037,7 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_worker;
 --   sql, stable; owner writ_owner; body 4bd70fadb292d8c932220c47b3b30db3
 
 -- function writ_data.event_document(b writ_data.event_batch) returns text
---   sql, stable; owner writ_owner; body c83b09d2559d494dd13f93b256f2e448
+--   sql, stable; owner writ_owner; body 8f10221bc8f6b7d667af853a2f4edfb8
 
 -- function writ_data.evidence_text(p_evidence jsonb) returns text
 --   sql, immutable; owner writ_owner; body 239b90184fcbaf81589ee4b3a197367a

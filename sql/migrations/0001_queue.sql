@@ -549,6 +549,7 @@ create table writ_data.event_batch (
   at         timestamptz not null,
   command    text not null,
   actor      text not null,
+  login      text not null default session_user,
   types      text[] not null,
   first      integer[] not null,
   last       integer[] not null,
@@ -559,12 +560,16 @@ create table writ_data.event_batch (
   run_seqs   integer[],
   run_leaves bytea,
   constraint event_ranges_are_parallel check (
-    cardinality(types) = cardinality(first) and cardinality(types) = cardinality(last))
+    cardinality(types) = cardinality(first) and cardinality(types) = cardinality(last)),
+  constraint actor_is_at_most_200_characters check (length(actor) <= 200)
 ) partition by range (batch_id);
 comment on table writ_data.event_batch is
   'One row per gate call that changed something. Who called what, shown by writ.command_run; and '
   'its facts, types[i] happened to subjects[first[i]..last[i]], shown one by one by '
   'writ.event_outbox.';
+comment on column writ_data.event_batch.actor is 'Who acts, as the caller says.';
+comment on column writ_data.event_batch.login is
+  'The database login of the call. PostgreSQL has authenticated it; no gate takes it from a caller.';
 alter table writ_data.event_batch alter subjects set storage external;
 create index event_batch_by_xid on writ_data.event_batch (xid, batch_id);
 create index event_batch_of_runs on writ_data.event_batch (xid, batch_id) where run_ids is not null;

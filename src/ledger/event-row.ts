@@ -8,6 +8,8 @@ export interface EventRow {
   readonly command: string;
   readonly details: string | null;
   readonly facts: readonly (readonly [type: string, first: number, last: number])[];
+  /** The database login of the call, which PostgreSQL has authenticated; `actor` is its word. */
+  readonly login: string;
   readonly note: string | null;
   /** Events of runs that the same call appended, each by run, number and hash: they are sealed with the row. */
   readonly run_events?: readonly (readonly [run: string, seq: number, hash: string])[];
@@ -21,7 +23,7 @@ export interface SealedEvent {
   readonly subject: string;
 }
 
-const keys = ['actor', 'at', 'batch_id', 'command', 'details', 'facts', 'note', 'run_events', 'subjects'];
+const keys = [...['actor', 'at', 'batch_id', 'command', 'details', 'facts', 'login', 'note', 'run_events'], 'subjects'];
 const optional = 'run_events';
 const atShape = /^\d{4,}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/;
 
@@ -34,9 +36,9 @@ export function faultOfEventRow(value: unknown): string | undefined {
     if (key !== keys[place++]) return `it has the key “${key}” where “${keys[place - 1] ?? 'no more'}” belongs`;
   }
   if (place !== keys.length) return `it has no “${keys[place]}”`;
-  const { actor, at, batch_id, command, details, facts, note, subjects } = value;
+  const { actor, at, batch_id, command, details, facts, login, note, subjects } = value;
   if (!isUuid(batch_id)) return 'its batch_id is not a UUID';
-  if (typeof actor !== 'string' || typeof command !== 'string') return 'its actor or command is not a text';
+  if (![actor, command, login].every((text) => typeof text === 'string')) return 'its actor, command or login is not a text';
   if (typeof at !== 'string' || !atShape.test(at)) return 'its time is not YYYY-MM-DDTHH:MM:SS.uuuuuuZ';
   if (![details, note].every((text) => text === null || typeof text === 'string')) return 'its details or note is neither text nor null';
   if (!Array.isArray(subjects) || !subjects.every(isUuid)) return 'its subjects are not UUIDs';

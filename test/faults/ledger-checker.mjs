@@ -206,7 +206,7 @@ async function segmentsOf(client) {
     const { rows } = await client.query(
       `select b.actor, to_char(b.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as at, b.batch_id, b.command, b.details::text as details,
          (select coalesce(json_agg(json_build_array(f.type, f.first, f.last) order by f.n), '[]') from unnest(b.types, b.first, b.last) with ordinality f(type, first, last, n)) as facts,
-         b.note, b.subjects::text[] as subjects
+         b.login, b.note, b.subjects::text[] as subjects
        from writ_data.event_batch b join writ_data.event_seal s on (b.xid, b.batch_id) > (s.from_xid, s.from_id) and (b.xid, b.batch_id) <= (s.to_xid, s.to_id)
        where s.segment = $1 order by b.xid, b.batch_id`,
       [segment],

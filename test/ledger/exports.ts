@@ -209,6 +209,7 @@ export function eventRow(n: number, fields: Partial<EventRow> = {}): EventRow {
       ['dot.job.enqueued', 1, 2],
       ['dot.job.leased', 1, 1],
     ],
+    login: 'app_login',
     note: null,
     subjects: [id(1, n), id(2, n)],
     ...fields,
