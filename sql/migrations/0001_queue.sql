@@ -74,6 +74,29 @@ insert into writ_data.dot_config (key, value, minimum, maximum, whole, descripti
   ('queue.partition.days_ahead', '14', 3, 365, true,
     'Days for which partitions are made in advance.');
 
+-- Logins ------------------------------------------------------------------------------------------
+
+create table writ_data.login (
+  login        name primary key,
+  principal_id text,
+  tenant_id    text,
+  roles        text[] not null,
+  put_by       text not null,
+  put_at       timestamptz not null,
+  constraint tenant_is_not_blank check (tenant_id <> ''),
+  constraint roles_are_of_writ check (roles <@ array[
+    'writ_principal', 'writ_producer', 'writ_worker', 'writ_applier', 'writ_engine', 'writ_server',
+    'writ_signer', 'writ_auditor', 'writ_admin', 'dot_executor', 'workflow_admin']),
+  constraint put_by_is_a_short_text check (btrim(put_by) <> '' and length(put_by) <= 200)
+);
+comment on table writ_data.login is
+  'What a database login is for. A login without a row is bound to nothing.';
+comment on column writ_data.login.principal_id is
+  'The one principal that it acts for, without a key; null: whoever gives a key.';
+comment on column writ_data.login.tenant_id is 'The one tenant that it may touch; null: any.';
+comment on column writ_data.login.roles is
+  'The roles that its use needs. PostgreSQL grants them; `writ doctor` compares.';
+
 -- Vocabulary --------------------------------------------------------------------------------------
 
 create table writ_data.event_type_registry (

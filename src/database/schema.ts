@@ -52,7 +52,28 @@ export function readSchemaObjects(): SchemaObject[] {
     .filter((file) => file.endsWith('.sql'))
     .sort()
     .map((file) => parseSchemaObject(file, readFileSync(new URL(`gates/${file}`, sqlFolder), 'utf8')));
-  return objects.sort((a, b) => order.indexOf(a.type) - order.indexOf(b.type));
+  return inOrder(objects.sort((a, b) => order.indexOf(a.type) - order.indexOf(b.type)));
+}
+
+/**
+ * Puts what a view or an SQL-standard body names before it: both bind when they are created. Other
+ * bodies bind when they are called, so what they name may come later.
+ */
+function inOrder(objects: readonly SchemaObject[]): SchemaObject[] {
+  const byName = new Map(objects.map((object) => [object.name, object]));
+  const placed = new Set<SchemaObject>();
+  const place = (object: SchemaObject) => {
+    if (placed.has(object)) return;
+    if (!/\bas \$\$/.test(object.sql)) {
+      for (const [name] of object.sql.matchAll(/\bwrit(?:_data)?\.[a-z0-9_]+/g)) {
+        const needed = byName.get(name);
+        if (needed && needed !== object && needed.type !== 'data') place(needed);
+      }
+    }
+    placed.add(object);
+  };
+  for (const object of objects) place(object);
+  return [...placed];
 }
 
 /**

@@ -4,9 +4,28 @@ import type { Entry } from './entry.js';
 export const governance = {
   // Who asks.
   not_authenticated: {
-    message: 'Nobody is known by this key.',
-    remedy: 'Give the key of a principal (`writ principals add` makes one), and see that it has not been disabled or replaced.',
+    message: 'No principal is known by this key or login.',
+    remedy:
+      'Give the key of a principal (`writ principals add` makes one) that was not disabled or replaced, or use a login that is bound to one (`writ logins add`).',
     status: 401,
+    retryable: false,
+  },
+  login_not_found: {
+    message: 'PostgreSQL has no such login, or Writ has no registration of it.',
+    remedy: '`writ logins list` shows registered logins; `writ logins add` makes one.',
+    status: 404,
+    retryable: false,
+  },
+  login_in_use: {
+    message: 'The login still has roles of Writ, and would be bound to nothing.',
+    remedy: 'Revoke those roles or drop the login first.',
+    status: 409,
+    retryable: false,
+  },
+  invalid_login: {
+    message: 'This is no registration of a login.',
+    remedy: 'Give a principal that exists, a tenant that is its tenant, and roles of Writ.',
+    status: 400,
     retryable: false,
   },
   not_authorized: {

@@ -22,17 +22,25 @@ export interface ActingHost {
   readonly key: string | undefined;
 }
 
-/** The credential of whoever acts. */
-export function actorOf(host: Pick<ActingHost, 'key'>, { as }: As): Principal {
+/** The principal whose key signs: an approval or a broken glass needs one. */
+export function signerOf(host: Pick<ActingHost, 'key'>, { as }: As): Principal {
   const who = as ?? host.key;
   if (who === undefined) throw new WritError('not_authenticated', 'give `as`, or `key` when connecting');
   return typeof who === 'string' ? principal(who) : who;
 }
 
+/**
+ * What tells a gate who acts. Null without a key: then the database login must be bound to a
+ * principal, and the gate refuses otherwise.
+ */
+export function credentialOf(host: Pick<ActingHost, 'key'>, options: As): string | null {
+  return (options.as ?? host.key) === undefined ? null : signerOf(host, options).credential;
+}
+
 /** Calls a gate whose parameters are who, what and where. */
 export function put<Answer>(host: ActingHost, name: string, what: unknown, options: In): Promise<Answer> {
   return gate<Answer>(host.db, `${name}($1, $2::text::jsonb, $3)`, [
-    actorOf(host, options).credential,
+    credentialOf(host, options),
     JSON.stringify(what),
     options.tenant ?? 'default',
   ]);

@@ -12,7 +12,7 @@ import type { JobKind } from '../queue/job.js';
 import { refuseSecrets } from '../secrets/redaction.js';
 import type { Secrets } from '../secrets/secrets.js';
 import type { Activate } from './activations.js';
-import { type As, actorOf, type In } from './actor.js';
+import { type As, credentialOf, type In, signerOf } from './actor.js';
 import { glassHash } from './approvals.js';
 import { GovernanceJob, type JobsHost } from './jobs.js';
 import { type AnyStepType, type ChangeStep, filled, readBy, type StepType, stepsOf } from './steps.js';
@@ -141,7 +141,7 @@ export class Contract {
     const { contract_id, approvals_needed, created_by, policy_version, risk_level, ...rest } = await gate<Record<string, never>>(
       this.#host.db,
       'fn_contract_preview($1, $2::text::uuid, $3::text::jsonb)',
-      [actorOf(this.#host, options).credential, this.id, JSON.stringify(await this.#read())],
+      [credentialOf(this.#host, options), this.id, JSON.stringify(await this.#read())],
     );
     return {
       ...(rest as unknown as Pick<Preview, 'status' | 'title' | 'scope' | 'steps' | 'hash' | 'approvals'>),
@@ -185,13 +185,13 @@ export class Contract {
   /** Has it done: exactly one governance job comes of it. */
   async activate({ breakGlass, ...options }: As & { readonly breakGlass?: string } = {}): Promise<GovernanceJob> {
     refuseSecrets(breakGlass, 'the reason');
-    const who = actorOf(this.#host, options);
     const reason = breakGlass?.trim();
     // Whoever breaks the glass signs that, in place of those who would have approved.
-    const signature = reason === undefined ? undefined : who.sign(glassHash(this.id, String((await this.get()).content), reason));
+    const signature =
+      reason === undefined ? undefined : signerOf(this.#host, options).sign(glassHash(this.id, String((await this.get()).content), reason));
     // Who knows no types of its own has nothing to read; if that was needed, the gate refuses it.
     const read = this.#host.types.size > 0 ? await this.#read() : {};
-    const jobId = await this.#host.activate(who.credential, { contract: this.id, read, break_glass: reason, signature });
+    const jobId = await this.#host.activate(credentialOf(this.#host, options), { contract: this.id, read, break_glass: reason, signature });
     return new GovernanceJob(this.#host, jobId);
   }
 
@@ -222,7 +222,7 @@ export class Contract {
       const { job_id } = await gate<{ job_id: string }>(
         options.db ? queryable(options.db) : this.#host.db,
         'fn_template_activate($1, $2::text::uuid, $3::text::jsonb, $4, $5::text::jsonb, $6::text::uuid)',
-        [actorOf(this.#host, options).credential, this.id, JSON.stringify(params), content, read, options.id ?? uuidv7()],
+        [credentialOf(this.#host, options), this.id, JSON.stringify(params), content, read, options.id ?? uuidv7()],
       );
       return new GovernanceJob(this.#host, job_id);
     };
@@ -239,11 +239,17 @@ export class Contract {
 
   async #review(action: string, options: As, reason?: string, hash?: string): Promise<Reviewed> {
     refuseSecrets(reason, 'the reason');
-    const who = actorOf(this.#host, options);
     const answer = await gate<{ status: ContractState; status_reason?: string; approvals: string[]; approvals_needed: number }>(
       this.#host.db,
       'fn_contract_review($1, $2::text::uuid, $3, $4, $5, $6)',
-      [who.credential, this.id, action, reason ?? null, hash ?? null, hash === undefined ? null : who.sign(hash)],
+      [
+        credentialOf(this.#host, options),
+        this.id,
+        action,
+        reason ?? null,
+        hash ?? null,
+        hash === undefined ? null : signerOf(this.#host, options).sign(hash),
+      ],
     );
     const { status, status_reason, approvals, approvals_needed } = answer;
     return { status, approvals, approvalsNeeded: approvals_needed, ...(status_reason !== undefined && { statusReason: status_reason }) };
@@ -323,7 +329,7 @@ export class Contracts {
     const answer = await gate<{ contract_id: string; status: ContractState; status_reason?: string }>(
       this.#host.db,
       'fn_contract_propose($1, $2, $3::text::jsonb, $4)',
-      [actorOf(this.#host, options).credential, content, JSON.stringify(about), options.tenant ?? 'default'],
+      [credentialOf(this.#host, options), content, JSON.stringify(about), options.tenant ?? 'default'],
     );
     return Object.assign(new Contract(this.#host, answer.contract_id), {
       status: answer.status,
@@ -340,7 +346,7 @@ export class Contracts {
     const answer = await gate<{ contract_id: string; job_id: string; status: GovernanceJobState; stopped: boolean }[]>(
       db ? queryable(db) : this.#host.db,
       'fn_governance_stop($1, $2::text::uuid[], $3, $4::text::uuid, $5)',
-      [actorOf(this.#host, options).credential, `{${ids.join(',')}}`, reason, signalId, tenant],
+      [credentialOf(this.#host, options), `{${ids.join(',')}}`, reason, signalId, tenant],
     );
     return answer.map(({ contract_id, job_id, status, stopped }) => ({ contractId: contract_id, jobId: job_id, status, stopped }));
   }

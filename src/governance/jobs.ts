@@ -6,7 +6,7 @@ import { WritRefusal } from '../errors/index.js';
 import type { GovernanceJobState } from '../machines/governance-job.js';
 import { Waiters } from '../runs/waiters.js';
 import { refuseSecrets } from '../secrets/redaction.js';
-import { type ActingHost, type As, actorOf } from './actor.js';
+import { type ActingHost, type As, credentialOf } from './actor.js';
 
 export type JobWaiters = Waiters;
 
@@ -109,6 +109,6 @@ export class GovernanceJob {
   }
 
   #decide<Answer>(call: string, options: As, ...more: string[]): Promise<Answer> {
-    return gate<Answer>(this.#host.db, call, [actorOf(this.#host, options).credential, this.id, ...more]);
+    return gate<Answer>(this.#host.db, call, [credentialOf(this.#host, options), this.id, ...more]);
   }
 }

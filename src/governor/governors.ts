@@ -6,7 +6,7 @@ import { type Queryable, queryable } from '../database/connection.js';
 import { gate, readJson, readRows } from '../database/gate.js';
 import { isUuid, uuidv7 } from '../database/uuid.js';
 import { PermanentFailure, refusalIn, WritRefusal } from '../errors/index.js';
-import { type ActingHost, type As, actorOf, type In, put } from '../governance/actor.js';
+import { type ActingHost, type As, credentialOf, type In, put } from '../governance/actor.js';
 import type { Contracts } from '../governance/contracts.js';
 import type { Receipt } from '../ledger/receipt.js';
 import type { Reach } from '../outbox/buses/addresses.js';
@@ -377,8 +377,8 @@ export class Governor {
     ).then((rows) => rows.map(({ receipt }) => receipt));
   }
 
-  #as(options: As): [string, string, string] {
-    return [actorOf(this.#host, options).credential, this.name.tenant, this.name.sku];
+  #as(options: As): [string | null, string, string] {
+    return [credentialOf(this.#host, options), this.name.tenant, this.name.sku];
   }
 }
 

@@ -35,6 +35,9 @@ async function populate(): Promise<Record<'acme' | 'globex', Jobs>> {
     await told(tenant);
     await governed(tenant);
     await governor(tenant);
+    const login = `insert into writ_data.login (login, tenant_id, roles, put_by, put_at)
+      values ($1, $2, '{}', 'test', now())`;
+    await gates.db.query(login, [tenant, tenant]);
     await gates.call('fn_tenant_weight_set', { tenant_id: tenant, weight: 2, actor: 'test' });
   }
   for (const tenant of tenants) jobs[tenant].queued = await gates.enqueue({ tenant, key: 'queued' });

@@ -42,6 +42,7 @@ test('the reasons are those of the specification, of governance and of the ledge
         'change_reverted',
         'audit_verdict',
         'access_denied',
+        'control_changed',
       ],
       ...['events_sealed', 'log_checkpoint', 'key_added', 'epoch_opened', 'data_erased', 'requests_rejected'],
     ].sort(),

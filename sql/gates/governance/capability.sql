@@ -2,4 +2,4 @@
 -- Callers: writ_principal, processes, readers
 create or replace view writ.capability as
 select c.tenant_id, c.capability_name, c.domain, c.lifecycle, c.version, c.monitored, c.frozen, c.disqualified, c.updated_by, c.updated_at, (select h.contract_id from writ_data.target_hold h where h.tenant_id = c.tenant_id and h.target = c.capability_name) as held_by
-from writ_data.capability c where coalesce(current_setting('writ.tenant', true), '') in ('', c.tenant_id);
+from writ_data.capability c where (select writ.visible_tenant()) in ('', c.tenant_id);

@@ -9,4 +9,4 @@ cross join lateral (select x.step, x.n::integer as step_no from jsonb_array_elem
 left join writ_data.governance_step s on s.job_id = g.job_id and s.step_no = n.step_no
 left join lateral (select min(y.at) filter (where y.event_type = 'StepStarted') as started, max(y.at) filter (where y.event_type = 'StepCompleted') as completed, max(y.at) filter (where y.event_type = 'StepFailed') as failed,
   max(y.data #>> '{error,errorMessage}') filter (where y.event_type = 'StepFailed') as error from writ_data.run_event y cross join lateral (select case when y.step_id ~ '^s[0-9]' then split_part(substr(y.step_id, 2), '-', 1)::integer end as first, case when y.step_id ~ '^s[0-9]' then split_part(substr(y.step_id, 2), '-', -1)::integer end as last) z where y.run_id = g.run_id and y.event_type in ('StepStarted', 'StepCompleted', 'StepFailed') and n.step_no between z.first and z.last) e on true
-where coalesce(current_setting('writ.tenant', true), '') in ('', g.tenant_id);
+where (select writ.visible_tenant()) in ('', g.tenant_id);

@@ -7,4 +7,4 @@ select g.governor_id, g.tenant_id, g.sku_id, coalesce(g.state, 'boot') as state,
   g.data #>> '{policy,policy_id}' as policy_id, g.data -> 'cooling' as cooling, g.data -> 'awaiting_baseline' as awaiting_baseline, (g.data #>> '{bounds,attempts}')::integer as attempts, g.crash,
   case when b.mails > g.mail_done then (select m.at from writ_data.governor_mail m where m.governor_id = g.governor_id and m.mail_seq = g.mail_done + 1 and m.at >= g.mail_at) end as mail_since
 from writ_data.governor g join writ_data.governor_inbox b on b.governor_id = g.governor_id
-where coalesce(current_setting('writ.tenant', true), '') in ('', g.tenant_id);
+where (select writ.visible_tenant()) in ('', g.tenant_id);

@@ -3,4 +3,4 @@
 create or replace view writ.governor_event as
 select g.tenant_id, g.sku_id, e.governor_id, e.event_seq, e.at, e.kind, e.from_state, e.state, e.mail_seq, m.at as arrived_at, m.arrival_seq, m.content, e.added::jsonb as added
 from writ_data.governor_event e join writ_data.governor g on g.governor_id = e.governor_id left join writ_data.governor_mail m on m.governor_id = e.governor_id and m.mail_seq = e.mail_seq
-where coalesce(current_setting('writ.tenant', true), '') in ('', g.tenant_id);
+where (select writ.visible_tenant()) in ('', g.tenant_id);

@@ -2,4 +2,4 @@
 -- Callers: readers
 create or replace view writ.governor_outage as
 select o.host, o.at, o.spool_seq, o.tenant_id, o.sku_id, o.signal_id, o.merged_at from writ_data.governor_outage o
-where coalesce(current_setting('writ.tenant', true), '') in ('', o.tenant_id);
+where (select writ.visible_tenant()) in ('', o.tenant_id);

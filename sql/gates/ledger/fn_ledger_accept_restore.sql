@@ -8,7 +8,7 @@ declare
 begin
   if coalesce(btrim(p_actor), '') = '' or length(p_actor) > 1000 then
     return writ_data.refusal('actor_required');
-  elsif coalesce(current_setting('writ.tenant', true), '') <> '' then
+  elsif writ_data.caller_tenant() is not null then
     return writ_data.refusal('tenant_forbidden', 'The ledger is signed for all tenants.');
   elsif length(coalesce(btrim(p_reason), '')) < 10 then
     return writ_data.refusal('reason_required', 'More than ten characters, for those who read it in a year.');

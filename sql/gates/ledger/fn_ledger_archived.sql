@@ -7,7 +7,7 @@ declare
 begin
   if coalesce(btrim(p_actor), '') = '' then
     return writ_data.refusal('actor_required');
-  elsif coalesce(current_setting('writ.tenant', true), '') <> '' then
+  elsif writ_data.caller_tenant() is not null then
     return writ_data.refusal('tenant_forbidden', 'The ledger is signed for all tenants.');
   elsif v_month + interval '1 month' > writ.now() at time zone 'UTC' then
     return writ_data.refusal('month_not_over', to_char(v_month, 'YYYY-MM'));

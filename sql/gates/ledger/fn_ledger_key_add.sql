@@ -7,7 +7,7 @@ declare
 begin
   if coalesce(btrim(p_actor), '') = '' then
     return writ_data.refusal('actor_required');
-  elsif coalesce(current_setting('writ.tenant', true), '') <> '' then
+  elsif writ_data.caller_tenant() is not null then
     return writ_data.refusal('tenant_forbidden', 'The ledger is signed for all tenants.');
   end if;
   -- One at a time: of two that come first, one is first.

@@ -8,6 +8,6 @@ begin
     select b.batch_id, writ_data.event_document(b)
     from writ_data.event_seal s join writ_data.event_batch b
       on (b.xid, b.batch_id) > (s.from_xid, s.from_id) and (b.xid, b.batch_id) <= (s.to_xid, s.to_id) and b.batch_id > s.since and b.batch_id <= s.upto
-    where s.segment = p_segment and coalesce(current_setting('writ.tenant', true), '') = ''
+    where s.segment = p_segment and writ_data.caller_tenant() is null
     order by b.xid, b.batch_id;
 end $$;

@@ -5,6 +5,6 @@ create or replace function writ.fn_ledger_segment_of(p_event_id uuid) returns bi
 begin atomic
   select s.segment from writ_data.event_batch b join writ_data.event_seal s
     on (s.to_xid, s.to_id) >= (b.xid, b.batch_id) and (s.from_xid, s.from_id) < (b.xid, b.batch_id) and b.batch_id > s.since and b.batch_id <= s.upto
-  where b.batch_id = writ_data.batch_of(p_event_id) and coalesce(current_setting('writ.tenant', true), '') = ''
+  where b.batch_id = writ_data.batch_of(p_event_id) and writ_data.caller_tenant() is null
   order by s.to_xid, s.to_id limit 1;
 end;

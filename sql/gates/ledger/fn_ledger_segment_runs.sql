@@ -11,6 +11,6 @@ begin
     cross join lateral unnest(b.run_ids, b.run_seqs) with ordinality u(run, seq, n)
     left join lateral (select x.run_id from writ_data.run x where x.run_id = u.run offset 0) r on true
     left join lateral (select x.* from writ_data.run_event x where x.run_id = u.run and x.run_seq = u.seq offset 0) e on true
-    where s.segment = p_segment and coalesce(current_setting('writ.tenant', true), '') = ''
+    where s.segment = p_segment and writ_data.caller_tenant() is null
     order by b.xid, b.batch_id, u.n;
 end $$;

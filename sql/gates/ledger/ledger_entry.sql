@@ -3,4 +3,4 @@
 create or replace view writ.ledger_entry as
 select l.log_id, l.leaf_index, l.leaf_hash, r.receipt_id, r.stream, r.stream_seq, r.at, r.entry
 from writ_data.ledger_leaf l left join writ_data.receipt r on r.receipt_no = l.receipt_no
-where coalesce(current_setting('writ.tenant', true), '') in ('', l.log_id);
+where (select writ.visible_tenant()) in ('', l.log_id);

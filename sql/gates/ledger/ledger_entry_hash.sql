@@ -2,4 +2,4 @@
 -- Callers: writ_signer, readers
 create or replace view writ.ledger_entry_hash as
 select l.log_id, l.leaf_index, l.leaf_hash from writ_data.ledger_leaf l
-where coalesce(current_setting('writ.tenant', true), '') in ('', l.log_id);
+where (select writ.visible_tenant()) in ('', l.log_id);

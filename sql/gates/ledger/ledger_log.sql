@@ -3,4 +3,4 @@
 create or replace view writ.ledger_log as
 select l.log_id, l.epoch, l.size, encode(l.root, 'hex') as root, l.grown_at
 from writ_data.ledger_log l
-where coalesce(current_setting('writ.tenant', true), '') in ('', l.log_id);
+where (select writ.visible_tenant()) in ('', l.log_id);

@@ -2,4 +2,4 @@
 -- Callers: writ_signer, readers
 create or replace view writ.ledger_node as
 select n.log_id, n.level, n.node_index, n.hash from writ_data.ledger_node n
-where coalesce(current_setting('writ.tenant', true), '') in ('', n.log_id);
+where (select writ.visible_tenant()) in ('', n.log_id);

@@ -3,4 +3,4 @@
 create or replace view writ.receipt as
 select r.receipt_id, r.log_id, r.stream, r.stream_seq, r.at, r.entry::jsonb as receipt, r.entry, l.leaf_index
 from writ_data.receipt r left join writ_data.ledger_leaf l on l.receipt_no = r.receipt_no
-where coalesce(current_setting('writ.tenant', true), '') in ('', r.log_id);
+where (select writ.visible_tenant()) in ('', r.log_id);

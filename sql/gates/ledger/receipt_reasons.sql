@@ -37,6 +37,7 @@ insert into writ_data.receipt_reason (reason, statuses, terminal, description) v
   ('change_reverted', array['accept'], false, 'A step of a rollback has restored what was found.'),
   ('audit_verdict', array['accept', 'refuse', 'error'], false, 'A governance job was audited.'),
   ('access_denied', array['refuse'], false, 'A principal asked for something that it has no right to.'),
+  ('control_changed', array['accept'], false, 'Something that governs checks was changed, for a tenant or, in _system, for the deployment.'),
   ('events_sealed', array['accept'], false, 'A segment of the record of events was hashed into one tree.'),
   ('log_checkpoint', array['accept'], false, 'The tree of a tenant’s log at some size is noted, so that one signed checkpoint of _system covers it.'),
   ('key_added', array['accept'], false, 'Checkpoints are signed with a new key from now on.'),

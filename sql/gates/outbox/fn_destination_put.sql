@@ -17,7 +17,7 @@ begin
     return writ_data.refusal('invalid_argument', 'The config is an object of 16 KB at most.');
   elsif writ_data.forbidden_key(p_config) is not null then
     return writ_data.refusal('forbidden_payload_key', writ_data.forbidden_key(p_config));
-  elsif p_tenant_id is not null and not writ_data.visible(p_tenant_id) or p_tenant_id is null and coalesce(current_setting('writ.tenant', true), '') <> '' then
+  elsif p_tenant_id is not null and not writ_data.visible(p_tenant_id) or p_tenant_id is null and writ_data.caller_tenant() is not null then
     return writ_data.refusal('TENANT_ACCESS_DENIED', p_tenant_id);
   end if;
   select * into d from writ_data.destination x where x.name = p_name for update;

@@ -10,7 +10,7 @@ begin
   elsif coalesce(p_state, '') not in ('active', 'paused', 'removed') then
     return writ_data.refusal('invalid_argument', 'The state is active, paused or removed.');
   end if;
-  select * into d from writ_data.destination x where x.name = p_name and (x.tenant_id is null and coalesce(current_setting('writ.tenant', true), '') = '' or writ_data.visible(x.tenant_id)) for update;
+  select * into d from writ_data.destination x where x.name = p_name and (x.tenant_id is null and writ_data.caller_tenant() is null or writ_data.visible(x.tenant_id)) for update;
   if not found then
     return writ_data.refusal('destination_not_found', p_name);
   elsif p_state = 'removed' then

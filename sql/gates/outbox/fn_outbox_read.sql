@@ -4,7 +4,7 @@
 create or replace function writ.fn_outbox_read(p_xid xid8, p_batch_id uuid, p_types text[], p_tenant_id text default null, p_limit integer default 500, p_idle boolean default false) returns json
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
-  w record; v_tenant text := coalesce(p_tenant_id, nullif(current_setting('writ.tenant', true), ''));
+  w record; v_tenant text := coalesce(p_tenant_id, writ_data.caller_tenant());
 begin
   if v_tenant is not null and not writ_data.visible(v_tenant) then
     return writ_data.refusal('TENANT_ACCESS_DENIED', v_tenant);

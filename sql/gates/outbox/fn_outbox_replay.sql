@@ -8,7 +8,7 @@ begin
   if coalesce(btrim(p_actor), '') = '' then
     return writ_data.refusal('actor_required');
   end if;
-  perform from writ_data.destination x where x.name = p_name and (x.tenant_id is null and coalesce(current_setting('writ.tenant', true), '') = '' or writ_data.visible(x.tenant_id)) for update;
+  perform from writ_data.destination x where x.name = p_name and (x.tenant_id is null and writ_data.caller_tenant() is null or writ_data.visible(x.tenant_id)) for update;
   if not found then
     return writ_data.refusal('destination_not_found', p_name);
   elsif p_since is not null then

@@ -9,7 +9,7 @@ declare
 begin
   if coalesce(btrim(p_relay), '') = '' then
     return writ_data.refusal('actor_required');
-  elsif coalesce(current_setting('writ.tenant', true), '') <> '' then
+  elsif writ_data.caller_tenant() is not null then
     return writ_data.refusal('tenant_forbidden', 'Relays follow the events of all tenants.');
   end if;
   p_limit := least(greatest(p_limit, 1), 10000);

@@ -2,4 +2,4 @@
 -- Callers: processes, readers
 create or replace view writ.undelivered as
 select u.destination, u.event_id, u.stream, u.run_seq, u.attempts, u.due_at, u.dead_at, u.status, u.reason, d.tenant_id from writ_data.undelivered u join writ_data.destination d on d.name = u.destination
-where coalesce(current_setting('writ.tenant', true), '') in ('', d.tenant_id);
+where (select writ.visible_tenant()) in ('', d.tenant_id);

@@ -25,4 +25,4 @@ left join lateral (
   from (select case when f.event_type like 'governance.contract%' then 'contract' when f.event_type like 'governance.%' then 'governance_job' when f.event_type like 'health.signal%' then 'signal' when f.event_type like 'health.incident%' then 'incident' when f.event_type like 'governor.%' then 'governor' end as kind) k
   where k.kind is not null) g on true
 left join writ_data.event_type_registry t on t.event_type = f.event_type
-where coalesce(current_setting('writ.tenant', true), '') in ('', j.tenant_id, r.tenant_id, g.tenant_id);
+where (select writ.visible_tenant()) in ('', j.tenant_id, r.tenant_id, g.tenant_id);

@@ -6,7 +6,7 @@ select e.job_id::text || '/' || e.execution_no as exec_id, e.job_id, e.execution
   coalesce(e.result_ref, 'sha256:' || encode(sha256(convert_to(e.result::text, 'UTF8')), 'hex')) as result_ref, e.error_code, e.error_message
 from writ_data.job_execution e
 left join writ_data.job_lease l on l.lease_token = e.lease_token
-where coalesce(current_setting('writ.tenant', true), '') = '' or exists (select from writ_data.job j where j.job_id = e.job_id and coalesce(current_setting('writ.tenant', true), '') in ('', j.tenant_id))
+where (select writ.visible_tenant()) = '' or exists (select from writ_data.job j where j.job_id = e.job_id and (select writ.visible_tenant()) in ('', j.tenant_id))
 union all
 select h.job_id::text || '/' || h.execution_no, h.job_id, h.execution_no, h.attempts + 1,
   case when h.n <= coalesce(l.start_upto[cardinality(l.start_upto)], 0) then 'IN_PROGRESS' else 'LEASED' end, null, false, l.lease_token,
@@ -15,4 +15,4 @@ select h.job_id::text || '/' || h.execution_no, h.job_id, h.execution_no, h.atte
 from writ_data.job_lease l
 cross join lateral unnest(l.job_ids, l.attempts, l.execution_nos) with ordinality h(job_id, attempts, execution_no, n)
 where not exists (select from writ_data.job_execution e where e.job_id = h.job_id and e.execution_no = h.execution_no)
-  and (coalesce(current_setting('writ.tenant', true), '') = '' or exists (select from writ_data.job j where j.job_id = h.job_id and coalesce(current_setting('writ.tenant', true), '') in ('', j.tenant_id)));
+  and ((select writ.visible_tenant()) = '' or exists (select from writ_data.job j where j.job_id = h.job_id and (select writ.visible_tenant()) in ('', j.tenant_id)));

@@ -44,4 +44,4 @@ left join lateral (
   from writ_data.job_lease l cross join lateral (select array_position(l.job_ids, j.job_id) as position) p
   where p.position is not null and r.execution_no is null and w.job_id is null and (e.job_id is null or e.status <> 'DONE' and not e.final)
   limit 1) o on true
-where coalesce(current_setting('writ.tenant', true), '') in ('', j.tenant_id);
+where (select writ.visible_tenant()) in ('', j.tenant_id);

@@ -2,4 +2,4 @@
 -- Callers: processes, readers
 create or replace view writ.v_job_queue_backlog as
 select l.job_kind, sum(cardinality(r.job_ids)) as backlog from writ_data.job_ready r join writ_data.lane l using (lane_id)
-where (select coalesce(current_setting('writ.tenant', true), '')) in ('', l.tenant_id) group by l.job_kind;
+where (select writ.visible_tenant()) in ('', l.tenant_id) group by l.job_kind;

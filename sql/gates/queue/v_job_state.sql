@@ -9,5 +9,5 @@ select j.job_id, j.tenant_id, case
   end as state, coalesce(max(e.attempt), 0) as attempt, j.enqueued_at as created_at,
   coalesce(max(greatest(e.started_at, e.committed_at, e.finished_at)), j.enqueued_at) as updated_at
 from writ_data.job j left join writ.job_execution e on e.job_id = j.job_id
-where coalesce(current_setting('writ.tenant', true), '') in ('', j.tenant_id)
+where (select writ.visible_tenant()) in ('', j.tenant_id)
 group by j.job_id;

@@ -3,4 +3,4 @@
 create or replace view writ.v_queue_lease as
 select lease_name, holder, claimed_at, leased_until, cardinality(job_ids) as jobs, open_jobs,
   coalesce(start_upto[cardinality(start_upto)], 0) as started_upto
-from writ_data.job_lease where coalesce(current_setting('writ.tenant', true), '') = '';
+from writ_data.job_lease where (select writ.visible_tenant()) = '';

@@ -2,4 +2,4 @@
 -- Callers: processes, readers
 create or replace view writ.admission as
 select a.tenant_id, a.policy, a.max_running, a.max_pending, a.delay_ms, a.put_by, a.put_at from writ_data.admission a
-where coalesce(current_setting('writ.tenant', true), '') in ('', a.tenant_id);
+where (select writ.visible_tenant()) in ('', a.tenant_id);

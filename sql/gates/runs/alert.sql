@@ -2,4 +2,4 @@
 -- Callers: processes, readers
 create or replace view writ.alert as
 select a.alert_id, a.code, a.severity, a.tenant_id, a.subject, a.detail, a.raised_at, a.cleared_at, a.cleared_by from writ_data.alert a
-where coalesce(current_setting('writ.tenant', true), '') in ('', a.tenant_id);
+where (select writ.visible_tenant()) in ('', a.tenant_id);

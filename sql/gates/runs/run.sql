@@ -5,4 +5,4 @@ select r.run_id, r.tenant_id, r.project_id, r.environment_id, p.plan_id, p.plan_
   case when r.ending is not null and r.status in ('RUNNING', 'PAUSED') then case when exists (select from writ_data.job j where j.run_id = r.run_id and j.undo) then 'RECOVERING' else 'DRAINING' end end as substatus,
   r.started_by, r.created_at, r.moved_at, case when r.status in ('COMPLETED', 'FAILED', 'CANCELLED') then r.moved_at end as ended_at, r.traceparent
 from writ_data.run r join writ_data.plan p on p.plan_no = r.plan_no
-where coalesce(current_setting('writ.tenant', true), '') in ('', r.tenant_id);
+where (select writ.visible_tenant()) in ('', r.tenant_id);

@@ -5,4 +5,4 @@ select e.run_id, e.run_seq, writ.run_event_id(e.run_id, e.run_seq) as event_id, 
   e.data as event_data, encode(sha256(convert_to(concat_ws('|', e.run_id, e.step_id, e.logical_attempt, e.event_type, p.plan_version), 'UTF8')), 'hex') as idempotency_key,
   coalesce(e.emitted_at, e.at) as emitted_at, e.at as persisted_at, r.engine || '/1' as adapter_version, r.engine_run_ref, e.signal_id as caused_by_signal_id, null::uuid as parent_event_id, r.tenant_id
 from writ_data.run_event e join writ_data.run r on r.run_id = e.run_id join writ_data.plan p on p.plan_no = r.plan_no
-where coalesce(current_setting('writ.tenant', true), '') in ('', r.tenant_id);
+where (select writ.visible_tenant()) in ('', r.tenant_id);

@@ -6,4 +6,4 @@ select s.tenant_id, s.schedule, s.cron, s.time_zone, s.catch_up, s.job_kind, s.j
 from writ_data.schedule s
 left join lateral (
   select t.tick, t.job_id from writ_data.schedule_tick t where t.tenant_id = s.tenant_id and t.schedule = s.schedule order by t.tick desc limit 1) l on true
-where coalesce(current_setting('writ.tenant', true), '') in ('', s.tenant_id);
+where (select writ.visible_tenant()) in ('', s.tenant_id);

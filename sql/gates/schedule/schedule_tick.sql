@@ -2,4 +2,4 @@
 -- Callers: processes, readers
 create or replace view writ.schedule_tick as
 select t.tenant_id, t.schedule, t.tick, t.job_id, t.fired_at, t.fired_by from writ_data.schedule_tick t
-where coalesce(current_setting('writ.tenant', true), '') in ('', t.tenant_id);
+where (select writ.visible_tenant()) in ('', t.tenant_id);

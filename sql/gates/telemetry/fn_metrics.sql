@@ -6,7 +6,7 @@ create or replace function writ.fn_metrics() returns jsonb
 declare
   v_now timestamptz := writ.now();
 begin
-  if coalesce(current_setting('writ.tenant', true), '') <> '' then
+  if writ_data.caller_tenant() is not null then
     return writ_data.refusal('tenant_forbidden', 'Metrics are of all tenants.');
   end if;
   return jsonb_build_object(

@@ -161,4 +161,24 @@ export const governanceFacts = {
     },
     example: { principal: 'deploy-agent', kind: 'agent', right: 'approve', code: 'agents_only_propose' },
   }),
+  control_changed: governanceFact('controls', {
+    when: 'Something that governs checks was changed, for a tenant or, in _system, for the deployment.',
+    statuses: ['accept'],
+    context: {
+      control: text('What kind of thing: a setting, a principal, a login, a freeze, a probe and so on.'),
+      name: prose('Which one.'),
+      was: Type.Optional(text('As it was before, as JSON text; absent when there was none.', 8192)),
+      now: Type.Optional(text('As it is now, as JSON text; absent when there is none any more.', 8192)),
+      by: prose('Who: a principal, or the actor that an administrator named.'),
+      login: text('The database login that the call came through.'),
+    },
+    example: {
+      control: 'setting',
+      name: 'governor.storm_limit',
+      was: '100',
+      now: '200',
+      by: 'ops',
+      login: 'writ_ops',
+    },
+  }),
 };

@@ -15,7 +15,7 @@ declare
 begin
   if not exists (select from writ_data.consumer_registry) then
     return jsonb_build_object('facts', 0, 'jobs', 0, 'more', false, 'refused', '[]'::jsonb);
-  elsif coalesce(current_setting('writ.tenant', true), '') <> '' then
+  elsif writ_data.caller_tenant() is not null then
     return writ_data.refusal('tenant_forbidden', 'Consumers follow the facts of all tenants.');
   elsif not coalesce((writ_data.setting('queue.job_substrate.enabled'))::boolean, false) then
     return writ_data.refusal('job_substrate_disabled');

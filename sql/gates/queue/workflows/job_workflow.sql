@@ -21,4 +21,4 @@ cross join lateral (
     where x.job_id = j.job_id and (x.status in ('COMMITTED', 'DONE') or x.final) and x.status <> 'COMMITTED' limit 1) e on true
   where j.workflow_id = w.workflow_id
     and not exists (select from writ_data.job_cleaned c where c.job_id = j.job_id and c.successor_job_id is not null)) s
-where coalesce(current_setting('writ.tenant', true), '') in ('', w.tenant_id);
+where (select writ.visible_tenant()) in ('', w.tenant_id);
