@@ -1223,6 +1223,23 @@ create table writ_data.limit_turn ( -- owner writ_owner
 );
 comment on table writ_data.limit_turn is 'A claim locks the slot that a limited kind and key hashes to while it counts. The rows are made once, so that a claim never waits for another to insert one; keys that share a slot only take turns.';
 
+create table writ_data.login ( -- owner writ_owner
+  login name not null,
+  principal_id text,
+  tenant_id text,
+  roles text[] not null,
+  put_by text not null,
+  put_at timestamp with time zone not null,
+  constraint login_pkey PRIMARY KEY (login),
+  constraint put_by_is_a_short_text CHECK (((btrim(put_by) <> ''::text) AND (length(put_by) <= 200))),
+  constraint roles_are_of_writ CHECK ((roles <@ ARRAY['writ_principal'::text, 'writ_producer'::text, 'writ_worker'::text, 'writ_applier'::text, 'writ_engine'::text, 'writ_server'::text, 'writ_signer'::text, 'writ_auditor'::text, 'writ_admin'::text, 'dot_executor'::text, 'workflow_admin'::text])),
+  constraint tenant_is_not_blank CHECK ((tenant_id <> ''::text))
+);
+comment on table writ_data.login is 'What a database login is for. A login without a row is bound to nothing.';
+comment on column writ_data.login.principal_id is 'The one principal that it acts for, without a key; null: whoever gives a key.';
+comment on column writ_data.login.tenant_id is 'The one tenant that it may touch; null: any.';
+comment on column writ_data.login.roles is 'The roles that its use needs. PostgreSQL grants them; `writ doctor` compares.';
+
 create table writ_data.outbox_clockwork ( -- owner writ_owner
   one boolean not null default true,
   idle_until timestamp with time zone not null default '-infinity'::timestamp with time zone,
@@ -1513,7 +1530,7 @@ CREATE INDEX undelivered_stream ON writ_data.undelivered USING btree (destinatio
 comment on table writ_data.undelivered is 'Events that a destination has not accepted yet, those of the same stream that wait behind them (due_at is null), and dead letters (dead_at).';
 comment on column writ_data.undelivered.stream is 'What the event is about, for a run its id: its events are delivered in order.';
 
--- view writ.admission; owner writ_owner; source cb1a37d31f8e08b16f0ac356718b312e1e1b68b9fd8a5876f28199fc6b8785a9
+-- view writ.admission; owner writ_owner; source 8ee033dab0289964c2b06966dfe7c01bc0830b2debd9bddd3bb47a5fc9af4680
 --   tenant_id text
 --   policy text
 --   max_running integer
@@ -1531,7 +1548,7 @@ grant select on writ.admission to writ_producer;
 grant select on writ.admission to writ_server;
 grant select on writ.admission to writ_worker;
 
--- view writ.alert; owner writ_owner; source a8ff448b86ae9986ef550f75f67271fc580d12afc6f5307d05ae30743f3b8705
+-- view writ.alert; owner writ_owner; source 62c15c60dd8c45b9e332532d496abf670fdbf328b1b99e27dea80e9436b87851
 --   alert_id uuid
 --   code text
 --   severity text
@@ -1551,7 +1568,7 @@ grant select on writ.alert to writ_producer;
 grant select on writ.alert to writ_server;
 grant select on writ.alert to writ_worker;
 
--- view writ.capability; owner writ_owner; source 04d823e18a22365fe45ff7fe63651efeeb34da050826ee160e570e6f73049bde
+-- view writ.capability; owner writ_owner; source 10a67b48ca74f0c50041f0d856af3fd05b8864caa149d8094aa0a2c29e98adfe
 --   tenant_id text
 --   capability_name text
 --   domain text
@@ -1574,7 +1591,7 @@ grant select on writ.capability to writ_producer;
 grant select on writ.capability to writ_server;
 grant select on writ.capability to writ_worker;
 
--- view writ.change_freeze; owner writ_owner; source 4dfc311ecd3bbae4c13820fe780cfc21b06ad2062796dd7590e6a6f574871ef7
+-- view writ.change_freeze; owner writ_owner; source d8545edecbd8224d01cb2eac72bbaeae0f8d06c5dcb5099e0c019cc4d48a6a8b
 --   freeze_id uuid
 --   tenant_id text
 --   reason text
@@ -1613,7 +1630,7 @@ grant select on writ.command_run to writ_producer;
 grant select on writ.command_run to writ_server;
 grant select on writ.command_run to writ_worker;
 
--- view writ.configuration; owner writ_owner; source da3dba3a7fd7b04f506fd6789eb1c3cc1c5cf1172fbc1d1e05dfe8c281596f94
+-- view writ.configuration; owner writ_owner; source 8b53a9b8b758f6c2139d0466f3dc8d5bca41c9f89d6a34b35a5615f2d29a61db
 --   tenant_id text
 --   scope text
 --   key text
@@ -1634,7 +1651,7 @@ grant select on writ.configuration to writ_producer;
 grant select on writ.configuration to writ_server;
 grant select on writ.configuration to writ_worker;
 
--- view writ.configuration_scope; owner writ_owner; source 78384960f2b54c7ed0cf15e9354cce2db467f350a0b83976ade1bf845faeb3de
+-- view writ.configuration_scope; owner writ_owner; source 339f580f727f3abdc0a43893b0a3562fd756d9da2ec1053c44a33dc48d74bf50
 --   tenant_id text
 --   scope text
 --   owner_capability text
@@ -1675,7 +1692,7 @@ grant select on writ.consumer_registry to writ_producer;
 grant select on writ.consumer_registry to writ_server;
 grant select on writ.consumer_registry to writ_worker;
 
--- view writ.contract_review; owner writ_owner; source 9e397469b8c52136ee055cc07ab8e69f43232160ca40d2035fc0f356b957e757
+-- view writ.contract_review; owner writ_owner; source 12d7dd5f8fbe190cb0c0c260388d2b208ebc9c23eaa98aa8a4256bced98ece32
 --   contract_id uuid
 --   tenant_id text
 --   review_no integer
@@ -1697,7 +1714,7 @@ grant select on writ.contract_review to writ_producer;
 grant select on writ.contract_review to writ_server;
 grant select on writ.contract_review to writ_worker;
 
--- view writ.delivery; owner writ_owner; source 5ebf6d0f38d3fc40fa6dee00ace06ca8d835e4299fd734817e38308c7ce23e2b
+-- view writ.delivery; owner writ_owner; source 9ff0d3bb275260179d12c3a306305fd40d70dff3e1159cc761cdf1b526864f5a
 --   delivery_id uuid
 --   destination text
 --   event_id uuid
@@ -1718,7 +1735,7 @@ grant select on writ.delivery to writ_producer;
 grant select on writ.delivery to writ_server;
 grant select on writ.delivery to writ_worker;
 
--- view writ.destination; owner writ_owner; source 4d40be3088dd46846214944e55235b795079b01d7ac4dccba41bf976c96d2c9f
+-- view writ.destination; owner writ_owner; source 3fc7d6ec5ca346956bcb9a7dd190b32955f3742bda5a325a4de51fd280604af2
 --   name text
 --   bus text
 --   tenant_id text
@@ -1767,7 +1784,7 @@ grant select on writ.dot_config to writ_producer;
 grant select on writ.dot_config to writ_server;
 grant select on writ.dot_config to writ_worker;
 
--- view writ.entitlement; owner writ_owner; source af5a83f2ecb4e55846d41ded83d4daf9f4f913251c027b96a45c5faeea393a13
+-- view writ.entitlement; owner writ_owner; source 26ac3db8f7f678e728fde21d2d626cf4289d4379c450b39d5e21a6204fb6c142
 --   tenant_id text
 --   entitlement_id text
 --   status text
@@ -1788,7 +1805,7 @@ grant select on writ.entitlement to writ_producer;
 grant select on writ.entitlement to writ_server;
 grant select on writ.entitlement to writ_worker;
 
--- view writ.event_outbox; owner writ_owner; source 0917dff03b1645b6a468d6b706100a80a996b070385148a52dfa40feeb10d2ec
+-- view writ.event_outbox; owner writ_owner; source b255a0387f056ad6954e7c05407cde5cc0643c1c0bff2948a2d9554da7e900c6
 --   id uuid
 --   event_domain text
 --   event_type text
@@ -1817,7 +1834,7 @@ grant select on writ.event_outbox to writ_producer;
 grant select on writ.event_outbox to writ_server;
 grant select on writ.event_outbox to writ_worker;
 
--- view writ.event_seal; owner writ_owner; source a87f85822384bad3da8e738e5f206c41bc7187b679e2997d805c977ab4a3f252
+-- view writ.event_seal; owner writ_owner; source b296fdb0a5877afe7794ab2260f63743c60a10c00e45d4249543cf75f06575a9
 --   segment bigint
 --   rows integer
 --   root text
@@ -1847,7 +1864,7 @@ grant select on writ.event_type_registry to writ_producer;
 grant select on writ.event_type_registry to writ_server;
 grant select on writ.event_type_registry to writ_worker;
 
--- view writ.governance_audits; owner writ_owner; source f3d20c809c6fb5916e6b7293b8545a39074b496592cc6d69ce810b360b86f1e0
+-- view writ.governance_audits; owner writ_owner; source 3764b0623d002c502411971c8b1351f1b57760ca04ba999d35707e5e9b3a2ccb
 --   audit_id uuid
 --   tenant_id text
 --   job_id uuid
@@ -1879,7 +1896,7 @@ grant select on writ.governance_audits to writ_producer;
 grant select on writ.governance_audits to writ_server;
 grant select on writ.governance_audits to writ_worker;
 
--- view writ.governance_job_steps; owner writ_owner; source 89f4e48c52ea9ea03cc5fbdcf4702e5d27ea2f6d5eb070361926b8faf1a6529b
+-- view writ.governance_job_steps; owner writ_owner; source 2ebdcf430e67a703cbacc62bc7793c4f6172e16cd24189e8c34931b028272357
 --   job_id uuid
 --   tenant_id text
 --   step_no integer
@@ -1905,7 +1922,7 @@ grant select on writ.governance_job_steps to writ_producer;
 grant select on writ.governance_job_steps to writ_server;
 grant select on writ.governance_job_steps to writ_worker;
 
--- view writ.governance_jobs; owner writ_owner; source 1501bd8af40384e48c59bd2549927f7d094028af531918424951bc1b4ece4feb
+-- view writ.governance_jobs; owner writ_owner; source 2ff393a731df76cc1f373e69749fa50eb4fd457904848bdfa2c033dafe26f59f
 --   job_id uuid
 --   tenant_id text
 --   contract_id uuid
@@ -1946,7 +1963,7 @@ grant select on writ.governance_jobs to writ_producer;
 grant select on writ.governance_jobs to writ_server;
 grant select on writ.governance_jobs to writ_worker;
 
--- view writ.governance_signals; owner writ_owner; source ebdf80a795776cb71ab35fb687a1728911ab1f29a7533a09caf50cbfca75095f
+-- view writ.governance_signals; owner writ_owner; source 54add30998d6e98ceae72b32f2d9989b0153d4d4ce7ff31f66d2f947b7f74f4b
 --   id uuid
 --   tenant_id text
 --   signal_type text
@@ -1971,7 +1988,7 @@ grant select on writ.governance_signals to writ_producer;
 grant select on writ.governance_signals to writ_server;
 grant select on writ.governance_signals to writ_worker;
 
--- view writ.governor; owner writ_owner; source dc912c71922ff599d954621a458c07a4979a191bf7ec4ee1f8b8aff06449a8d0
+-- view writ.governor; owner writ_owner; source 3c2a149de88fded2c89405c1116894c16aa44a109c2ea81aa196327e1326a9fc
 --   governor_id uuid
 --   tenant_id text
 --   sku_id text
@@ -2013,7 +2030,7 @@ grant select on writ.governor to writ_producer;
 grant select on writ.governor to writ_server;
 grant select on writ.governor to writ_worker;
 
--- view writ.governor_event; owner writ_owner; source a0a8f64b234505f72621ae328529de55bdae0b5149a52212267c8c20eb59f133
+-- view writ.governor_event; owner writ_owner; source 0ca62a741c59aac43d77a74f92d963dc9b1bc77e5ff4aa12d7b3270040f48135
 --   tenant_id text
 --   sku_id text
 --   governor_id uuid
@@ -2037,7 +2054,7 @@ grant select on writ.governor_event to writ_producer;
 grant select on writ.governor_event to writ_server;
 grant select on writ.governor_event to writ_worker;
 
--- view writ.governor_outage; owner writ_owner; source 9e7178db9abe20f12d2532247b11b5821aab4223c9b47e036fa8238fd114efb0
+-- view writ.governor_outage; owner writ_owner; source 6107696eab6e67c8ad59436b10c26f55c82f27acc4dc401657e738f266e94456
 --   host text
 --   at timestamp with time zone
 --   spool_seq bigint
@@ -2050,7 +2067,7 @@ grant select on writ.governor_outage to writ_admin;
 grant select on writ.governor_outage to writ_auditor;
 grant select on writ.governor_outage to writ_server;
 
--- view writ.governor_policy; owner writ_owner; source 37141e7c97b633207877dcb9490d9490cee9ff32b3e9c9d2366d8e8a54b1ef90
+-- view writ.governor_policy; owner writ_owner; source f2ec0560ae173d0671b6514d85198022c1c599fbdbd75c3818cb3bfaf8058022
 --   tenant_id text
 --   sku_id text
 --   governor_id uuid
@@ -2072,7 +2089,7 @@ grant select on writ.governor_policy to writ_producer;
 grant select on writ.governor_policy to writ_server;
 grant select on writ.governor_policy to writ_worker;
 
--- view writ.incident; owner writ_owner; source c726c1ef192b5005d9d905fed55017c643f473bde89a5a66f32b3029b606229c
+-- view writ.incident; owner writ_owner; source 6215a62b711c8d353470f4d64c8624d2cc9e961799960407fa6cc21f75ff6ed4
 --   incident_id uuid
 --   tenant_id text
 --   capability text
@@ -2095,7 +2112,7 @@ grant select on writ.incident to writ_producer;
 grant select on writ.incident to writ_server;
 grant select on writ.incident to writ_worker;
 
--- view writ.job_execution; owner writ_owner; source 37e45fa921fada3d552d39e6756103a994ea4705ec367eed48fdcd1299ef5604
+-- view writ.job_execution; owner writ_owner; source 6f91d34a29a3b13418282232e752e62b93e3681418557daa2c4efcb480563f98
 --   exec_id text
 --   job_id uuid
 --   execution_no integer
@@ -2146,7 +2163,7 @@ grant select on writ.job_kind to writ_producer;
 grant select on writ.job_kind to writ_server;
 grant select on writ.job_kind to writ_worker;
 
--- view writ.job_queue; owner writ_owner; source bbef40c965e0c86807c7d2223b1ab675382589e8c8546651e8c6a9032092b127
+-- view writ.job_queue; owner writ_owner; source 6b0fe6147479f577cce8af0cbbe00fdfc13c17ff24d5f984863a82818324de26
 --   job_id uuid
 --   tenant_id text
 --   job_kind text
@@ -2211,7 +2228,7 @@ grant select on writ.job_subscription to writ_producer;
 grant select on writ.job_subscription to writ_server;
 grant select on writ.job_subscription to writ_worker;
 
--- view writ.job_workflow; owner writ_owner; source f6438a5414014ac55023f81f963d225191e76a98bf50fac26fbe4de12792b61a
+-- view writ.job_workflow; owner writ_owner; source c84d4832c3f344775c2f3d9be39d997674cd594919dfe14f4a53b2347388ee27
 --   workflow_id uuid
 --   tenant_id text
 --   workflow_kind text
@@ -2237,7 +2254,7 @@ grant select on writ.job_workflow to writ_producer;
 grant select on writ.job_workflow to writ_server;
 grant select on writ.job_workflow to writ_worker;
 
--- view writ.ledger_checkpoint; owner writ_owner; source 883d429cd75f55868ebdcbc7138d4fe741e23f257aa6ba1550eb2b26e9c0c833
+-- view writ.ledger_checkpoint; owner writ_owner; source 8d8fc05baf963d8317caf3b1f5ff384ea669e4b5b49ab4d7d89942b32bddb5f4
 --   checkpoint_no bigint
 --   log_id text
 --   epoch integer
@@ -2251,7 +2268,7 @@ grant select on writ.ledger_checkpoint to writ_auditor;
 grant select on writ.ledger_checkpoint to writ_server;
 grant select on writ.ledger_checkpoint to writ_signer;
 
--- view writ.ledger_entry; owner writ_owner; source 8974bb09cbc366a098326dde8a37112b80d83cca72184a52a9bc178825d62979
+-- view writ.ledger_entry; owner writ_owner; source a9c3602c79cf595dc92e5ce7bfe6bcd18afe23159393f1f77bd82bb391192c33
 --   log_id text
 --   leaf_index bigint
 --   leaf_hash bytea
@@ -2266,7 +2283,7 @@ grant select on writ.ledger_entry to writ_auditor;
 grant select on writ.ledger_entry to writ_server;
 grant select on writ.ledger_entry to writ_signer;
 
--- view writ.ledger_entry_hash; owner writ_owner; source 75e64945379d34e35191a4456aa19a6e8d91d6bf94d19c6b4caa85168a4b9513
+-- view writ.ledger_entry_hash; owner writ_owner; source 6c787c619a58e778dfb713cc20ea60172adc1313519443060489a2277d923c48
 --   log_id text
 --   leaf_index bigint
 --   leaf_hash bytea
@@ -2286,7 +2303,7 @@ grant select on writ.ledger_key to writ_auditor;
 grant select on writ.ledger_key to writ_server;
 grant select on writ.ledger_key to writ_signer;
 
--- view writ.ledger_log; owner writ_owner; source f479350cd02fc9cbedd3969f7f7dcfadbe0394f57a6d9c87e64470c4d274f4fd
+-- view writ.ledger_log; owner writ_owner; source b4b367518c05618e3fb3aafe858cbdf5c32d5e66e3fa4a02799cf77a148496cc
 --   log_id text
 --   epoch integer
 --   size bigint
@@ -2298,7 +2315,7 @@ grant select on writ.ledger_log to writ_auditor;
 grant select on writ.ledger_log to writ_server;
 grant select on writ.ledger_log to writ_signer;
 
--- view writ.ledger_node; owner writ_owner; source c80d74bb93bcaca9cb1f3050a441c6938c44f908d841a69faf4a65235a27cbe4
+-- view writ.ledger_node; owner writ_owner; source 7476fec9ffcb1540e9d8984bf326c95dcb6aa4a541095d1507cb3cbc653785a5
 --   log_id text
 --   level smallint
 --   node_index bigint
@@ -2308,6 +2325,18 @@ grant select on writ.ledger_node to writ_admin;
 grant select on writ.ledger_node to writ_auditor;
 grant select on writ.ledger_node to writ_server;
 grant select on writ.ledger_node to writ_signer;
+
+-- view writ.login; owner writ_owner; source f4ccc9127edd179165b49d00ac51fb18d61936a722676fbc98a44a902b691eea
+--   login text
+--   principal_id text
+--   tenant_id text
+--   roles text[]
+--   put_by text
+--   put_at timestamp with time zone
+grant select on writ.login to workflow_admin;
+grant select on writ.login to writ_admin;
+grant select on writ.login to writ_auditor;
+grant select on writ.login to writ_server;
 
 -- view writ.plan; owner writ_owner; source 445e1de349b489f15db71158652396ed8fa51f4be0000b8d917b6f31b4ef40d3
 --   plan_id text
@@ -2327,7 +2356,7 @@ grant select on writ.plan to writ_producer;
 grant select on writ.plan to writ_server;
 grant select on writ.plan to writ_worker;
 
--- view writ.principal; owner writ_owner; source ed1ad57ee6448ad6167c3faad31da80dee169714a5c10eb297a28a47594f4719
+-- view writ.principal; owner writ_owner; source feda05f613ea4fe7d8277a6cab1dfcac9176ae29c80a8284fe0ca4cfdf136528
 --   principal_id text
 --   tenant_id text
 --   kind text
@@ -2349,7 +2378,7 @@ grant select on writ.principal to writ_producer;
 grant select on writ.principal to writ_server;
 grant select on writ.principal to writ_worker;
 
--- view writ.probe; owner writ_owner; source dfd0d5ae7c05a1587a9232a499e79caf9b34e79576eb516aba0128741d88576c
+-- view writ.probe; owner writ_owner; source cea9164c8b3e9fdf2d2045cc77b7b2eaffd8d924ffa47cd9e21052d9ed1510fb
 --   tenant_id text
 --   name text
 --   capability text
@@ -2374,7 +2403,7 @@ grant select on writ.probe to writ_producer;
 grant select on writ.probe to writ_server;
 grant select on writ.probe to writ_worker;
 
--- view writ.receipt; owner writ_owner; source 336af16d227923f926a73f0bceb6142be8cd219646754b971593e01f559d9c3b
+-- view writ.receipt; owner writ_owner; source 41a0febb5710659e22189e30146b5296a438c5a102377b6ac4f4e8fcac928d57
 --   receipt_id uuid
 --   log_id text
 --   stream text
@@ -2389,7 +2418,7 @@ grant select on writ.receipt to writ_auditor;
 grant select on writ.receipt to writ_server;
 grant select on writ.receipt to writ_signer;
 
--- view writ.run; owner writ_owner; source 1881cbfcb3408400839f09c834f2f9fad0263bc6fa71f5e1ba57368b2d964c7a
+-- view writ.run; owner writ_owner; source 5085bec9504506c03d949f77f52fcf4963020e69125cbdec09beac43d4c1c2a2
 --   run_id uuid
 --   tenant_id text
 --   project_id text
@@ -2419,7 +2448,7 @@ grant select on writ.run to writ_producer;
 grant select on writ.run to writ_server;
 grant select on writ.run to writ_worker;
 
--- view writ.run_events; owner writ_owner; source 580a15acdc2ea0a8068d912bdd0da50219e5fe1808e5eedb1bd40e7d2926a5dc
+-- view writ.run_events; owner writ_owner; source 8f3e551167b7e7baa340499a8668fb42ed464f64916b588ef285db5e7dbab242
 --   run_id uuid
 --   run_seq integer
 --   event_id uuid
@@ -2446,7 +2475,7 @@ grant select on writ.run_events to writ_producer;
 grant select on writ.run_events to writ_server;
 grant select on writ.run_events to writ_worker;
 
--- view writ.run_snapshots; owner writ_owner; source 7b66a905cd5c6d8f0e9a9f83c538273f2892abba241393bcb4900c8bc5772b15
+-- view writ.run_snapshots; owner writ_owner; source 439224394bb7cc485bb7cd926ae28a772fca180014166702c2255353a91a8448
 --   run_id uuid
 --   tenant_id text
 --   last_event_seq integer
@@ -2465,7 +2494,7 @@ grant select on writ.run_snapshots to writ_producer;
 grant select on writ.run_snapshots to writ_server;
 grant select on writ.run_snapshots to writ_worker;
 
--- view writ.schedule; owner writ_owner; source 77f523c87be223ba39f3a37886c076fb6838b5a281d1acaef2293c0302d6df6b
+-- view writ.schedule; owner writ_owner; source d18a5a02d99e4dcafa0ec51734a30608f25844c694ed1b45f3a2aeb38df8693e
 --   tenant_id text
 --   schedule text
 --   cron text
@@ -2493,7 +2522,7 @@ grant select on writ.schedule to writ_producer;
 grant select on writ.schedule to writ_server;
 grant select on writ.schedule to writ_worker;
 
--- view writ.schedule_tick; owner writ_owner; source beb524fc2e9c5a7762091d1e359a42251a5eee3f9a1d2606a52b9f5450d1eb6d
+-- view writ.schedule_tick; owner writ_owner; source 96c4419587f6e5b9255e845aa8a907c303d3a695524c550dd6640eaf162964ed
 --   tenant_id text
 --   schedule text
 --   tick timestamp with time zone
@@ -2510,7 +2539,7 @@ grant select on writ.schedule_tick to writ_producer;
 grant select on writ.schedule_tick to writ_server;
 grant select on writ.schedule_tick to writ_worker;
 
--- view writ.system_contracts; owner writ_owner; source ee9ae7ccca6ddfb146d42517f28e57e85e60b1529d0fbc0b6021ee13efb5ce3c
+-- view writ.system_contracts; owner writ_owner; source 7a70be929bd6cadae00fbb8661e9673dedf51eefc9782a20a6e68050e9470437
 --   contract_id uuid
 --   tenant_id text
 --   version integer
@@ -2563,7 +2592,7 @@ grant select on writ.system_contracts to writ_producer;
 grant select on writ.system_contracts to writ_server;
 grant select on writ.system_contracts to writ_worker;
 
--- view writ.tenant_weight; owner writ_owner; source 874a82a486631a9cda8c720d091297b3af779479d4a925e5ecd280a8d2e8c6f9
+-- view writ.tenant_weight; owner writ_owner; source dd71d0e710c848509aeedfafcc6564f7815c17bca0a891485d2eee1a312c787d
 --   tenant_id text
 --   weight double precision
 --   set_by text
@@ -2578,7 +2607,7 @@ grant select on writ.tenant_weight to writ_producer;
 grant select on writ.tenant_weight to writ_server;
 grant select on writ.tenant_weight to writ_worker;
 
--- view writ.undelivered; owner writ_owner; source 6cd120a30d77f865c5e6d4dbf6e9cf2b920de59d23f2a0762d58f40b68306f4d
+-- view writ.undelivered; owner writ_owner; source f49566442b31fdc3e5745d807c605b2707fb1eac88196604aae2f91bf5cbc097
 --   destination text
 --   event_id uuid
 --   stream uuid
@@ -2599,7 +2628,7 @@ grant select on writ.undelivered to writ_producer;
 grant select on writ.undelivered to writ_server;
 grant select on writ.undelivered to writ_worker;
 
--- view writ.v_job_queue_backlog; owner writ_owner; source 964786aeb25ce4bcbf26dd8d63f66fd0522779ed3b2258250baebf3979352aa5
+-- view writ.v_job_queue_backlog; owner writ_owner; source 3dc2949e7f25ea9993c302df7d7b09d3592e0626f0b79aefe8eb568c1ccdbdc4
 --   job_kind text
 --   backlog bigint
 grant select on writ.v_job_queue_backlog to dot_executor;
@@ -2660,7 +2689,7 @@ grant select on writ.v_job_queue_dead_letter_open to writ_producer;
 grant select on writ.v_job_queue_dead_letter_open to writ_server;
 grant select on writ.v_job_queue_dead_letter_open to writ_worker;
 
--- view writ.v_job_queue_in_progress; owner writ_owner; source 2cefe68e565fc2600327529c6abcdaa3c0f293ea53bfcf6d51ba0d48f06cae39
+-- view writ.v_job_queue_in_progress; owner writ_owner; source c536c6cbb15d62eb25653cc4904a355da96e5c7db6885fb6e3c1aceb7f1a5e09
 --   job_kind text
 --   in_progress bigint
 grant select on writ.v_job_queue_in_progress to dot_executor;
@@ -2673,7 +2702,7 @@ grant select on writ.v_job_queue_in_progress to writ_producer;
 grant select on writ.v_job_queue_in_progress to writ_server;
 grant select on writ.v_job_queue_in_progress to writ_worker;
 
--- view writ.v_job_state; owner writ_owner; source 262765af24613ab54718207df54a16a4c2b32da6764112466f329297cbaf4f56
+-- view writ.v_job_state; owner writ_owner; source 581d7f2dd3b73686c4fb4312de009e82e9cff7710a1fb5dc79f8b089cf1a4a7a
 --   job_id uuid
 --   tenant_id text
 --   state text
@@ -2690,7 +2719,7 @@ grant select on writ.v_job_state to writ_producer;
 grant select on writ.v_job_state to writ_server;
 grant select on writ.v_job_state to writ_worker;
 
--- view writ.v_queue_flow; owner writ_owner; source 730e2fbf5006505d93d1431104e8f5254538fc92b7115d8928c63d1c575b4b76
+-- view writ.v_queue_flow; owner writ_owner; source b81a6180a3dc93aa12a711779af7b4f348d4e8c1e7f0560bae640a1bff14d42e
 --   batch_id uuid
 --   xid xid8
 --   at timestamp with time zone
@@ -2727,7 +2756,7 @@ grant select on writ.v_queue_heartbeat to writ_producer;
 grant select on writ.v_queue_heartbeat to writ_server;
 grant select on writ.v_queue_heartbeat to writ_worker;
 
--- view writ.v_queue_lease; owner writ_owner; source 18656796e845001f486c990ade4579deaf82d5ecdbfddefaefd7a4978e9d47ea
+-- view writ.v_queue_lease; owner writ_owner; source 7d64dd57bb386beeda490b5332ef4cf71a8fe5c4a091875fcff102593e42660f
 --   lease_name text
 --   holder text
 --   claimed_at timestamp with time zone
@@ -2802,7 +2831,7 @@ grant execute on function writ.fn_consumer_dispatch(uuid,text,text) to writ_admi
 grant execute on function writ.fn_consumer_dispatch(uuid,text,text) to writ_engine;
 
 -- function writ.fn_consumer_dispatch_many(p_limit integer DEFAULT 1000) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body d65606ade896dffc028064ce7b965426
+--   plpgsql, volatile, security definer; owner writ_owner; body c7787ab73bbb37255b8ac4088be2b167
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_consumer_dispatch_many(integer) to dot_executor;
 grant execute on function writ.fn_consumer_dispatch_many(integer) to workflow_admin;
@@ -2858,14 +2887,14 @@ grant execute on function writ.fn_contracts_activate(text,jsonb) to writ_princip
 grant execute on function writ.fn_contracts_activate(text,jsonb) to writ_server;
 
 -- function writ.fn_destination_put(p_name text, p_bus text, p_types text[], p_tenant_id text, p_config jsonb, p_since timestamp with time zone, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 44e693c9bfb70344f66f753a6e87f3b2
+--   plpgsql, volatile, security definer; owner writ_owner; body 94990f396833932c9309dc746381ea66
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_destination_put(text,text,text[],text,jsonb,timestamp with time zone,text) to workflow_admin;
 grant execute on function writ.fn_destination_put(text,text,text[],text,jsonb,timestamp with time zone,text) to writ_admin;
 grant execute on function writ.fn_destination_put(text,text,text[],text,jsonb,timestamp with time zone,text) to writ_server;
 
 -- function writ.fn_destination_set(p_name text, p_state text, p_note text, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 16488c84f3055ee56245510f0d84e26d
+--   plpgsql, volatile, security definer; owner writ_owner; body 8cb2bffd7e671509e9eeea9e38776641
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_destination_set(text,text,text,text) to workflow_admin;
 grant execute on function writ.fn_destination_set(text,text,text,text) to writ_admin;
@@ -3375,19 +3404,19 @@ grant execute on function writ.fn_lease_release(uuid,text) to writ_applier;
 grant execute on function writ.fn_lease_release(uuid,text) to writ_worker;
 
 -- function writ.fn_ledger_accept_restore(p_known_checkpoint text, p_known_epoch integer, p_known_size bigint, p_reason text, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body b2b0cfe96c683d785aafff0bbc71c012
+--   plpgsql, volatile, security definer; owner writ_owner; body 3811684ca19bd193ddeb2ffb6dd008e0
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_ledger_accept_restore(text,integer,bigint,text,text) to workflow_admin;
 grant execute on function writ.fn_ledger_accept_restore(text,integer,bigint,text,text) to writ_signer;
 
 -- function writ.fn_ledger_archived(p_month date, p_place text, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body b4afc11696fa0fbe38ec2cd82e632cb7
+--   plpgsql, volatile, security definer; owner writ_owner; body 17b8ba099d965c29d4ae062a6d9370ec
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_ledger_archived(date,text,text) to workflow_admin;
 grant execute on function writ.fn_ledger_archived(date,text,text) to writ_signer;
 
 -- function writ.fn_ledger_checkpoint_record(p_checkpoints jsonb, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 3764df1c3d5ddb30421644d84a263778
+--   plpgsql, volatile, security definer; owner writ_owner; body 1fc791ceb9216f77bd605046c7c555fe
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_ledger_checkpoint_record(jsonb,text) to workflow_admin;
 grant execute on function writ.fn_ledger_checkpoint_record(jsonb,text) to writ_signer;
@@ -3402,7 +3431,7 @@ grant execute on function writ.fn_ledger_first_segment() to writ_server;
 grant execute on function writ.fn_ledger_first_segment() to writ_signer;
 
 -- function writ.fn_ledger_heads(p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 114b35795c842f162e32128fed6b40c3
+--   plpgsql, volatile, security definer; owner writ_owner; body b57c705e55b1741ad53d6b2f58a8902b
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_ledger_heads(text) to workflow_admin;
 grant execute on function writ.fn_ledger_heads(text) to writ_signer;
@@ -3423,7 +3452,7 @@ grant execute on function writ.fn_ledger_health() to writ_signer;
 grant execute on function writ.fn_ledger_health() to writ_worker;
 
 -- function writ.fn_ledger_key_add(p_key text, p_replaces text, p_signature_new text, p_signature_old text, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body a32f0c3509ee4c671c670a35640ec922
+--   plpgsql, volatile, security definer; owner writ_owner; body c48f7c99a03c642f73e197daca02abe7
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_ledger_key_add(text,text,text,text,text) to workflow_admin;
 grant execute on function writ.fn_ledger_key_add(text,text,text,text,text) to writ_signer;
@@ -3452,7 +3481,7 @@ grant execute on function writ.fn_ledger_run_event(uuid,integer) to writ_server;
 grant execute on function writ.fn_ledger_run_event(uuid,integer) to writ_signer;
 
 -- function writ.fn_ledger_segment(p_segment bigint) returns TABLE(batch_id uuid, document text)
---   plpgsql, stable, security definer; owner writ_owner; body a52707a8b283c92af485a72a3b338103
+--   plpgsql, stable, security definer; owner writ_owner; body 5a6c50c584c3782539d084530036afa1
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 grant execute on function writ.fn_ledger_segment(bigint) to workflow_admin;
@@ -3462,7 +3491,7 @@ grant execute on function writ.fn_ledger_segment(bigint) to writ_server;
 grant execute on function writ.fn_ledger_segment(bigint) to writ_signer;
 
 -- function writ.fn_ledger_segment_of(p_event_id uuid) returns bigint
---   sql, stable, security definer; owner writ_owner; body f8cd12b2ff11b16134ff794860e212bb
+--   sql, stable, security definer; owner writ_owner; body d9583e52af5d9f6ee9bd08750a18008c
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_ledger_segment_of(uuid) to workflow_admin;
 grant execute on function writ.fn_ledger_segment_of(uuid) to writ_admin;
@@ -3471,7 +3500,7 @@ grant execute on function writ.fn_ledger_segment_of(uuid) to writ_server;
 grant execute on function writ.fn_ledger_segment_of(uuid) to writ_signer;
 
 -- function writ.fn_ledger_segment_runs(p_segment bigint) returns TABLE(kept boolean, document text)
---   plpgsql, stable, security definer; owner writ_owner; body 038d6c48181e3ad8078212deff993e33
+--   plpgsql, stable, security definer; owner writ_owner; body 7f85a2f4684bc31bbc14034204273c10
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 grant execute on function writ.fn_ledger_segment_runs(bigint) to workflow_admin;
@@ -3487,8 +3516,35 @@ grant execute on function writ.fn_ledger_tick(text) to dot_executor;
 grant execute on function writ.fn_ledger_tick(text) to workflow_admin;
 grant execute on function writ.fn_ledger_tick(text) to writ_engine;
 
+-- function writ.fn_login() returns jsonb
+--   plpgsql, stable, security definer; owner writ_owner; body d1f7315fc238ed42869ee74d67f28e46
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_login() to dot_executor;
+grant execute on function writ.fn_login() to workflow_admin;
+grant execute on function writ.fn_login() to writ_admin;
+grant execute on function writ.fn_login() to writ_applier;
+grant execute on function writ.fn_login() to writ_auditor;
+grant execute on function writ.fn_login() to writ_engine;
+grant execute on function writ.fn_login() to writ_principal;
+grant execute on function writ.fn_login() to writ_producer;
+grant execute on function writ.fn_login() to writ_server;
+grant execute on function writ.fn_login() to writ_signer;
+grant execute on function writ.fn_login() to writ_worker;
+
+-- function writ.fn_login_put(p_login text, p_definition jsonb, p_actor text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body cef8254b803fd3642d0d43bc960947d6
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_login_put(text,jsonb,text) to workflow_admin;
+grant execute on function writ.fn_login_put(text,jsonb,text) to writ_admin;
+
+-- function writ.fn_login_remove(p_login text, p_actor text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 2ae4f753e6f230d09a1de191e7f6894b
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_login_remove(text,text) to workflow_admin;
+grant execute on function writ.fn_login_remove(text,text) to writ_admin;
+
 -- function writ.fn_metrics() returns jsonb
---   plpgsql, stable, security definer; owner writ_owner; body fb405b933b3c21f03e66924106519529
+--   plpgsql, stable, security definer; owner writ_owner; body 2589d925a5603de7fe13a5b648074aa1
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 grant execute on function writ.fn_metrics() to dot_executor;
@@ -3519,7 +3575,7 @@ grant execute on function writ.fn_outbox_done(text,text,xid8,uuid,json,double pr
 grant execute on function writ.fn_outbox_done(text,text,xid8,uuid,json,double precision,text,text) to writ_engine;
 
 -- function writ.fn_outbox_read(p_xid xid8, p_batch_id uuid, p_types text[], p_tenant_id text DEFAULT NULL::text, p_limit integer DEFAULT 500, p_idle boolean DEFAULT false) returns json
---   plpgsql, volatile, security definer; owner writ_owner; body 9cfc590a3d9c6fc101189873d37af1af
+--   plpgsql, volatile, security definer; owner writ_owner; body 88726ebdce2345ca68c7685a1f65c013
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_outbox_read(xid8,uuid,text[],text,integer,boolean) to dot_executor;
 grant execute on function writ.fn_outbox_read(xid8,uuid,text[],text,integer,boolean) to workflow_admin;
@@ -3532,14 +3588,14 @@ grant execute on function writ.fn_outbox_read(xid8,uuid,text[],text,integer,bool
 grant execute on function writ.fn_outbox_read(xid8,uuid,text[],text,integer,boolean) to writ_worker;
 
 -- function writ.fn_outbox_replay(p_name text, p_events uuid[], p_since timestamp with time zone, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body d2cba4b75f088dc745e93bd34d5ec79b
+--   plpgsql, volatile, security definer; owner writ_owner; body 669c32bac1c12797a537ca442a1ad5fb
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_outbox_replay(text,uuid[],timestamp with time zone,text) to workflow_admin;
 grant execute on function writ.fn_outbox_replay(text,uuid[],timestamp with time zone,text) to writ_admin;
 grant execute on function writ.fn_outbox_replay(text,uuid[],timestamp with time zone,text) to writ_server;
 
 -- function writ.fn_outbox_take(p_relay text, p_buses text[], p_limit integer DEFAULT 200) returns json
---   plpgsql, volatile, security definer; owner writ_owner; body de7ac9c55d2c298061cfb0955bbb7804
+--   plpgsql, volatile, security definer; owner writ_owner; body 2baac6d2a8d67391f2ce99ff92c2e10d
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_outbox_take(text,text[],integer) to dot_executor;
 grant execute on function writ.fn_outbox_take(text,text[],integer) to workflow_admin;
@@ -3802,7 +3858,7 @@ grant execute on function writ.fn_schedule_run_now(text,text,text) to writ_admin
 grant execute on function writ.fn_schedule_run_now(text,text,text) to writ_server;
 
 -- function writ.fn_setting_set(p_key text, p_value jsonb, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body e279bf35f123c4b7d1bd0fa914249d42
+--   plpgsql, volatile, security definer; owner writ_owner; body a1521d90d3eff05b0190c0adf59439bc
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_setting_set(text,jsonb,text) to workflow_admin;
 grant execute on function writ.fn_setting_set(text,jsonb,text) to writ_admin;
@@ -3881,6 +3937,21 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_producer;
 grant execute on function writ.run_event_id(uuid,integer) to writ_server;
 grant execute on function writ.run_event_id(uuid,integer) to writ_worker;
 
+-- function writ.visible_tenant() returns text
+--   plpgsql, stable, security definer; owner writ_owner; body b61c605cdc2ee9742116c458db606cea
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.visible_tenant() to dot_executor;
+grant execute on function writ.visible_tenant() to workflow_admin;
+grant execute on function writ.visible_tenant() to writ_admin;
+grant execute on function writ.visible_tenant() to writ_applier;
+grant execute on function writ.visible_tenant() to writ_auditor;
+grant execute on function writ.visible_tenant() to writ_engine;
+grant execute on function writ.visible_tenant() to writ_principal;
+grant execute on function writ.visible_tenant() to writ_producer;
+grant execute on function writ.visible_tenant() to writ_server;
+grant execute on function writ.visible_tenant() to writ_signer;
+grant execute on function writ.visible_tenant() to writ_worker;
+
 -- function writ_data.abort(p_lease writ_data.job_lease, p_positions integer[], p_abort_kinds text[], p_codes text[], p_messages text[], p_at timestamp with time zone, OUT jobs uuid[], OUT counts integer[], OUT early integer) returns record
 --   plpgsql, volatile; owner writ_owner; body 708e73ebb5e8250751f12fb7d3fc0b34
 --   set enable_seqscan=off
@@ -3891,6 +3962,9 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_worker;
 
 -- function writ_data.activate_contracts(p_contracts uuid[], p_jobs uuid[], p_reads jsonb[], p_actor text, p_at timestamp with time zone) returns jsonb[]
 --   plpgsql, volatile; owner writ_owner; body 56a15ea771f4afd85dc0f0d41025a793
+
+-- function writ_data.all_roles() returns text[]
+--   sql, immutable; owner writ_owner; body d14a1d19cf884c1540041771bda520d1
 
 -- function writ_data.allowance(p_kind text, p_key text, p_want integer, p_begin integer, p_taken integer, OUT jobs integer, OUT at timestamp with time zone, OUT again_ms double precision, OUT starts boolean) returns record
 --   plpgsql, volatile; owner writ_owner; body 50aa50fd2ac05f2aa277887ee22479e7
@@ -3956,6 +4030,12 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_worker;
 -- function writ_data.built_in_policy() returns jsonb
 --   sql, immutable; owner writ_owner; body 10bfb783a95038416d30615c01c6a4ae
 
+-- function writ_data.caller_has(p_role text) returns boolean
+--   sql, stable; owner writ_owner; body 71e6f66525b2188a257cf151606c21ba
+
+-- function writ_data.caller_tenant() returns text
+--   plpgsql, stable; owner writ_owner; body f651be74cfd2c637cde4ddabf222c8de
+
 -- function writ_data.cancel_job(p_job_id uuid, p_reason text, p_actor text, p_tenant_id text DEFAULT NULL::text) returns jsonb
 --   plpgsql, volatile; owner writ_owner; body 5c1865b6ff2133a30ddf4d0ec06377de
 --   set enable_seqscan=off
@@ -3991,6 +4071,9 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_worker;
 
 -- function writ_data.contract_receipt(p_contract uuid, p_status text, p_reason text, p_context jsonb, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body 5bdf182ef694c4ce369d3bca8ee762b4
+
+-- function writ_data.control_receipt(p_tenant text, p_control text, p_name text, p_was jsonb, p_now jsonb, p_by text, p_at timestamp with time zone) returns bigint
+--   plpgsql, volatile; owner writ_owner; body 7cc34efca0f18b3973f9d7766e46b4f5
 
 -- function writ_data.day_floor(p_day date) returns uuid
 --   sql, immutable; owner writ_owner; body b5553ed13441a22432edb4f61e6d047d
@@ -4091,6 +4174,9 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_worker;
 -- function writ_data.governor_of(p_tenant text, p_sku text) returns writ_data.governor
 --   plpgsql, stable; owner writ_owner; body c2033d4d68512653a190dcf9ae481c5b
 
+-- function writ_data.has_role(p_login oid, p_role text) returns boolean
+--   sql, stable; owner writ_owner; body 66b3378438657624a35226c990947512
+
 -- function writ_data.health_block(p_tenant text, p_target text, p_evidence jsonb, p_max_age interval) returns text
 --   plpgsql, stable; owner writ_owner; body c2714f6ea23e60887a134f1617b66461
 
@@ -4139,6 +4225,9 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_worker;
 --   set enable_hashjoin=off
 --   set enable_mergejoin=off
 --   set plan_cache_mode=force_generic_plan
+
+-- function writ_data.login_document(p_login writ_data.login) returns jsonb
+--   sql, immutable; owner writ_owner; body 88e3c71d4437ba0878cb159b825d0979
 
 -- function writ_data.look_up(p_ids uuid[], p_attempts smallint[], p_nos integer[], p_answers text[]) returns text[]
 --   plpgsql, stable; owner writ_owner; body d3b7a43a96e71b003555cb531a241bcc
@@ -4237,7 +4326,7 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_worker;
 --   plpgsql, volatile; owner writ_owner; body fb43a453a97ae52b02bb0702ddf9c203
 
 -- function writ_data.principal_of(p_key text) returns SETOF writ_data.principal
---   sql, stable; owner writ_owner; body 5c2233e72b3df97e740a4ce424e31d37
+--   plpgsql, stable; owner writ_owner; body 7897110354df5e9bbbe7e08a761abf88
 
 -- function writ_data.probes_of(p_tenant text, p_targets text[]) returns jsonb
 --   sql, stable; owner writ_owner; body b9b8a386fb5b6b04b315135f7119ad7e
@@ -4304,6 +4393,12 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_worker;
 
 -- function writ_data.revert_changes(g writ_data.governance_job, c writ_data.contract, p_first integer, p_last integer, p_evidence jsonb, p_read jsonb, p_actor text, p_at timestamp with time zone) returns jsonb[]
 --   plpgsql, volatile; owner writ_owner; body b09198905e4710265757fc586c041300
+
+-- function writ_data.role_holders(p_role text) returns text[]
+--   sql, immutable; owner writ_owner; body 6bbef57ab2dc175caf0538cca943bced
+
+-- function writ_data.roles_of(p_login name) returns text[]
+--   sql, stable; owner writ_owner; body 3104d2796c38651d0300f0047df18228
 
 -- function writ_data.rollback_failed(p_job uuid, p_reason text, p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body d4ed7f01b3440dc1404a901925cf1eb7
@@ -4471,7 +4566,7 @@ grant execute on function writ.run_event_id(uuid,integer) to writ_worker;
 --   sql, volatile; owner writ_owner; body d56d9118ed39e6c31106baf180ace93f
 
 -- function writ_data.visible(p_tenant_id text) returns boolean
---   sql, stable; owner writ_owner; body 26b0e8dd66e0b57b482f4e1735ea52bf
+--   plpgsql, stable; owner writ_owner; body 9b38c220fd0743aafc1401325a3800e1
 
 -- function writ_data.void_contract(p_contract uuid, p_reason text, p_actor text, p_at timestamp with time zone) returns uuid
 --   plpgsql, volatile; owner writ_owner; body 6e5f42e6622e59455909c629b0ea8de5
