@@ -9,19 +9,22 @@ create table writ_data.plan (
   plan_no       integer generated always as identity primary key,
   plan_id       text not null,
   plan_version  text not null,
+  tenant_id     text not null default '',
   sha256        bytea not null,
   document      text not null,
   on_failure    text not null,
   last_steps    smallint[] not null,
   registered_by text not null,
   registered_at timestamptz not null,
-  unique (plan_id, plan_version),
+  unique (plan_id, plan_version, tenant_id),
   constraint plan_is_what_its_hash_says check (sha256 = sha256(convert_to(document, 'UTF8'))),
   constraint failure_fails_or_pauses check (on_failure in ('fail', 'pause'))
 );
 comment on table writ_data.plan is
   'Versions of plans, as the canonical JSON that is hashed. A version never changes; a run keeps '
   'the one it started with.';
+comment on column writ_data.plan.tenant_id is
+  'The tenant of the login that registered it; empty: for every tenant.';
 comment on column writ_data.plan.last_steps is
   'Steps that nothing comes after: when they have ended, the run has.';
 
@@ -53,7 +56,13 @@ create table writ_data.plan_step (
   constraint only_each_goes_over_a_list
     check ((type = 'each') = (over is not null and parallel is not null)),
   constraint only_a_wait_has_an_event check ((type = 'wait') = (event is not null)),
-  constraint a_timer_has_a_time check (type <> 'timer' or wait_ms is not null)
+  constraint a_timer_has_a_time check (type <> 'timer' or wait_ms is not null),
+  constraint numbers_of_a_step_have_bounds check (
+    parallel between 1 and 1000
+    and wait_ms between 1 and 316224000000
+    and timeout_ms between 1 and 316224000000
+    and max_attempts > 0
+    and undo_attempts > 0)
 );
 comment on column writ_data.plan_step.input is
   'A template; null: the input of the run, or the element of the list.';
@@ -71,6 +80,7 @@ create table writ_data.run (
   plan_no         integer not null,
   engine          text not null,
   engine_run_ref  jsonb,
+  engine_login    name,
   priority        smallint not null,
   request_id      text,
   original_run_id uuid,
@@ -100,6 +110,8 @@ create table writ_data.run (
 comment on table writ_data.run is
   'One execution of a plan. Its row is locked by whoever appends to its log, and written only '
   'when the run itself moves.';
+comment on column writ_data.run.engine_login is
+  'Of a run of another engine: the login that started it, and that alone appends to its log.';
 comment on column writ_data.run.ending is
   'Set: nothing new begins; when what runs has ended and what was done is undone, the run ends so.';
 comment on column writ_data.run.steered is

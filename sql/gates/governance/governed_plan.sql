@@ -20,7 +20,7 @@ begin
   select plan_no into v_no from writ_data.plan where plan_id = 'governed' and plan_version = v_version;
   if not found then
     v_document := concat('{"onFailure":"fail","planId":"governed","planVersion":"', v_version, '","schemaVersion":1,"steps":[', v_steps, ']}');
-    v_answer := writ.fn_plan_register(v_document, encode(sha256(convert_to(v_document, 'UTF8')), 'hex'), p_actor);
+    v_answer := writ_data.register_plan(v_document, encode(sha256(convert_to(v_document, 'UTF8')), 'hex'), '', p_actor, true);
     if v_answer ? 'refused' then
       raise exception using errcode = 'WR001', message = v_answer ->> 'reason', detail = v_answer ->> 'detail';
     end if;

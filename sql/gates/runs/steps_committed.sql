@@ -12,6 +12,6 @@ begin
     and not exists (select from writ_data.run_event x where x.run_id = j.run_id and x.event_type = 'StepCompleted' and x.logical_attempt = j.logical_attempt::text
       and x.step_id = writ_data.step_name(j.run_id, s.step_id, j.step_no, j.place, j.logical_attempt, coalesce(j.undo, false)));
   if v_jobs is not null then
-    perform from writ_data.steps_ended(v_jobs, v_results, v_attempts, p_command, p_actor, p_at);
+    perform from writ_data.end_steps(v_jobs, v_results, v_attempts, p_command, p_actor, p_at);
   end if;
 end $$;

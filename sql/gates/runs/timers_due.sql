@@ -1,43 +1,69 @@
--- Timers and waits whose time has come: a timer has done what it is there for; a wait has waited in vain, and fails or is skipped. Those whose run somebody has locked are for the next turn.
-create or replace function writ_data.timers_due(p_actor text, p_at timestamptz) returns integer language plpgsql
-  set enable_seqscan = off as $$
+-- Ends timers and waits whose time has come, at most a thousand at once. Those whose run another
+-- transaction has locked are for the next turn. A run that cannot be moved is set aside; if even
+-- that fails, its timer is tried again in an hour.
+create or replace function writ_data.timers_due(
+  p_actor text,
+  p_at timestamptz
+) returns integer
+language plpgsql
+set enable_seqscan = off
+as $$
 declare
-  v_jobs uuid[]; v_runs uuid[]; v_mine uuid[]; t record; v_timers uuid[] := '{}'; v_n integer;
+  v_jobs uuid[];
+  v_runs uuid[];
+  v_mine uuid[];    -- the runs that could be locked
+  v_part record;
 begin
-  select array_agg(x.job_id), array_agg(x.run_id) into v_jobs, v_runs from (
-    select w.job_id, j.run_id from writ_data.job_wait w join writ_data.job j on j.job_id = w.job_id
-    where w.due_at <= p_at and w.job_kind in ('writ.timer', 'writ.wait') order by w.due_at limit 1000 for update of w skip locked) x;
+  select array_agg(x.job_id), array_agg(x.run_id) into v_jobs, v_runs
+  from (
+    select w.job_id, j.run_id
+    from writ_data.job_wait w join writ_data.job j on j.job_id = w.job_id
+    where w.due_at <= p_at and w.job_kind in ('writ.timer', 'writ.wait')
+    order by w.due_at
+    limit 1000
+    for update of w skip locked) x;
   if v_jobs is null then
     return 0;
   end if;
-  v_mine := array(select r.run_id from writ_data.run r where r.run_id = any (v_runs) order by r.run_id for no key update skip locked);
+  v_mine := array(
+    select r.run_id from writ_data.run r
+    where r.run_id = any (v_runs)
+    order by r.run_id
+    for no key update skip locked);
   select array_agg(u.j) into v_jobs from unnest(v_jobs, v_runs) u(j, r) where u.r = any (v_mine);
-  delete from writ_data.job_wait where job_id = any (v_jobs);
-  for t in
-    select j.job_id, j.run_id, j.logical_attempt, s.*, r.status, r.ending from unnest(v_jobs) u(id) join writ_data.job j on j.job_id = u.id join writ_data.run r on r.run_id = j.run_id
-    join writ_data.plan_step s on s.plan_no = r.plan_no and s.step_no = j.step_no
-  loop
-    -- A run that ended while somebody was moving the row has closed the step already.
-    if exists (select from writ_data.run_event e where e.run_id = t.run_id and e.step_id = t.step_id and e.logical_attempt = t.logical_attempt::text and e.event_type in ('StepCompleted', 'StepFailed', 'StepSkipped')) then
-      insert into writ_data.job_execution (job_id, execution_no, attempt, lease_owner, status, abort_kind, final, finished_at, error_code, error_message)
-      values (t.job_id, 1, 1, p_actor, 'ABORTED', 'cancelled', true, p_at, 'run_ending', 'The run is ending.');
-    elsif t.type = 'timer' then
-      v_timers := v_timers || t.job_id;
-      insert into writ_data.job_execution (job_id, execution_no, attempt, lease_owner, status, started_at, committed_at, finished_at) values (t.job_id, 1, 1, p_actor, 'DONE', p_at, p_at, p_at);
-    else
-      insert into writ_data.job_execution (job_id, execution_no, attempt, lease_owner, status, abort_kind, final, finished_at, error_code, error_message)
-      values (t.job_id, 1, 1, p_actor, 'ABORTED', 'cancelled', true, p_at, 'timeout', format('%s did not come in time.', t.event));
-      if t.on_timeout = 'skip' then
-        perform writ_data.append_events(array[t.run_id], array['StepSkipped'], array[t.step_id], array[t.logical_attempt::text], array[1], array['{"reasonCode": "CONDITION_FALSE", "timedOut": true}'::jsonb], null, null, 'fn_job_tick', p_actor, p_at);
-        perform writ_data.move_run(t.run_id, t.next, p_actor, p_at);
-      else
-        perform writ_data.steps_failed(array[t.job_id], array['timeout'], array[format('%s did not come in time.', t.event)], array[1], 'fn_job_tick', p_actor, p_at);
-      end if;
-    end if;
-  end loop;
-  if v_timers <> '{}' then
-    v_n := cardinality(v_timers);
-    perform from writ_data.steps_ended(v_timers, array_fill(null::text, array[v_n]), array_fill(1::smallint, array[v_n]), 'fn_job_tick', p_actor, p_at);
+  if v_jobs is null then
+    return 0;
   end if;
+
+  begin
+    perform writ_data.end_timers(v_jobs, p_actor, p_at);
+    return cardinality(v_jobs);
+  exception when others then
+    if writ_data.is_transient(sqlstate) then
+      raise;
+    end if;
+  end;
+
+  -- One of them raises: run by run.
+  for v_part in
+    select j.run_id, array_agg(j.job_id) as jobs
+    from writ_data.job j
+    where j.job_id = any (v_jobs)
+    group by j.run_id
+    order by j.run_id
+  loop
+    begin
+      perform writ_data.end_timers(v_part.jobs, p_actor, p_at);
+    exception when others then
+      if writ_data.is_transient(sqlstate) then
+        raise;
+      end if;
+      if not writ_data.set_run_aside(v_part.run_id, 'RUN_STUCK', 'Its timer cannot end.', p_actor,
+        p_at) then
+        update writ_data.job_wait w set due_at = p_at + interval '1 hour'
+        where w.job_id = any (v_part.jobs);
+      end if;
+    end;
+  end loop;
   return cardinality(v_jobs);
 end $$;
