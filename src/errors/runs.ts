@@ -144,6 +144,12 @@ export const runs = {
     status: 429,
     retryable: true,
   },
+  not_the_engine: {
+    message: 'This login does not execute the run.',
+    remedy: 'Append with the login that started the run, or with an engine that is bound to its tenant.',
+    status: 403,
+    retryable: false,
+  },
   AUTHZ_DENIED: {
     message: 'You may not send this signal to this run.',
     remedy: 'Ask somebody who may. The attempt is in the log of the run.',

@@ -76,9 +76,16 @@ export interface ListOptions {
   readonly before?: string;
 }
 
+/** Something from outside, for a step that waits for it. */
+export interface Delivery {
+  readonly type: 'DELIVER';
+  readonly event: string;
+  readonly deliveryId: string;
+}
+
 export interface SignalRequest {
   readonly principal: string;
-  readonly signal: RunSignal;
+  readonly signal: RunSignal | Delivery;
   readonly run: {
     readonly runId: string;
     readonly tenant: string;
@@ -88,7 +95,7 @@ export interface SignalRequest {
   };
 }
 
-/** Who may send which signal to which run. Denied: the code and a reason, which are recorded in the log of the run. */
+/** Who may send which signal, or deliver what, to which run. Denied: the code and a reason, which are recorded in the log of the run. */
 export type AuthorizeSignal = (
   request: SignalRequest,
 ) =>
@@ -264,29 +271,44 @@ export class Runs {
     };
   }
 
-  /** Something from outside, for a step that waits for it, now or later. The same id again changes nothing. */
+  /** The code that `authorizeSignal` denies it with; undefined: it is allowed. */
+  async #denied(
+    authorize: AuthorizeSignal,
+    runId: string,
+    principal: string,
+    signal: RunSignal | Delivery,
+    tenant: string | undefined,
+  ): Promise<string | undefined> {
+    const run = await readRun(this.#host.db, runId, tenant);
+    const verdict = await authorize({ principal, signal, run });
+    return verdict === true ? undefined : verdict.denied;
+  }
+
+  /**
+   * Something from outside, for a step that waits for it, now or later. The same id again changes nothing.
+   * `authorizeSignal` is asked as for a signal.
+   */
   async deliver(
     runId: string,
     event: string,
     payload?: unknown,
     options: { readonly id?: string; readonly tenant?: string; readonly as?: string; readonly plan?: Plan<never> } = {},
   ): Promise<{ duplicate: boolean; stepId: string | undefined }> {
-    const { db, actor } = this.#host;
+    const { db, actor, authorize } = this.#host;
     if (!isUuid(runId)) throw new WritRefusal('RUN_NOT_FOUND', runId);
     if (options.plan) await options.plan.parseEvent(event, payload);
-    const deliveryId = options.id ?? randomUUID();
+    const { id: deliveryId = randomUUID(), as: principal = actor, tenant } = options;
     const delivered = payload === undefined ? undefined : JSON.stringify(payload);
     refuseSecrets(delivered, `what is delivered to ${event}`);
+    const denied = authorize && (await this.#denied(authorize, runId, principal, { type: 'DELIVER', event, deliveryId }, tenant));
     const answer = await unlessBrokenOff(() =>
-      gate<{ duplicate: boolean; step: string | null }>(db, 'fn_run_deliver($1::text::uuid, $2, $3::text::json, $4, $5, $6)', [
-        runId,
-        event,
-        delivered ?? null,
-        deliveryId,
-        options.as ?? actor,
-        options.tenant ?? null,
-      ]),
+      gate<{ duplicate: boolean; step: string | null; denied?: string }>(
+        db,
+        'fn_run_deliver($1::text::uuid, $2, $3::text::json, $4, $5, $6, $7)',
+        [runId, event, delivered ?? null, deliveryId, principal, tenant ?? null, denied ?? null],
+      ),
     );
+    if (answer.denied) throw asRefusal(answer.denied, `${event} to run ${runId} by ${principal}`);
     return { duplicate: answer.duplicate, stepId: answer.step ?? undefined };
   }
 
