@@ -119,6 +119,7 @@ export type {
   AuthorizeSignal,
   ListedRun,
   ListOptions,
+  RunDelivery,
   RunHandle,
   Runs,
   SignalRequest,

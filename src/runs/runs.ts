@@ -77,7 +77,7 @@ export interface ListOptions {
 }
 
 /** Something from outside, for a step that waits for it. */
-export interface Delivery {
+export interface RunDelivery {
   readonly type: 'DELIVER';
   readonly event: string;
   readonly deliveryId: string;
@@ -85,7 +85,7 @@ export interface Delivery {
 
 export interface SignalRequest {
   readonly principal: string;
-  readonly signal: RunSignal | Delivery;
+  readonly signal: RunSignal | RunDelivery;
   readonly run: {
     readonly runId: string;
     readonly tenant: string;
@@ -276,7 +276,7 @@ export class Runs {
     authorize: AuthorizeSignal,
     runId: string,
     principal: string,
-    signal: RunSignal | Delivery,
+    signal: RunSignal | RunDelivery,
     tenant: string | undefined,
   ): Promise<string | undefined> {
     const run = await readRun(this.#host.db, runId, tenant);

@@ -39,6 +39,7 @@ async function start(planId: string, hash: string, more: object = {}) {
   return { runId: run.run_id, answer };
 }
 
+const claim = () => worker.call('fn_job_claim_many', { kinds: ['act'], executor: 'external_worker', lease_holder: 'w', limit: 10, start: 10 });
 const tick = () => engine.call('fn_job_tick', { actor: 'engine' });
 const statusOf = async (runId: string) => (await db.query('select status from writ.run where run_id = $1', [runId]))[0]?.status;
 const stuck = async () => db.query(`select tenant_id, subject from writ.alert where code = 'RUN_STUCK' and cleared_at is null`);
@@ -46,8 +47,9 @@ const stuck = async () => db.query(`select tenant_id, subject from writ.alert wh
 /** The steps of a plan that a superuser has damaged: no gate would have taken it. */
 const damage = (planId: string, stepId: string) =>
   db.query(
-    `update writ_data.plan_step s set condition = '{"ref": "input.n", "above": "x"}', plain = false
-     from writ_data.plan p where p.plan_no = s.plan_no and p.plan_id = $1 and s.step_id = $2`,
+    `update writ_data.plan_step s set plain = false,
+       condition = case when s.step_id = $2 then '{"ref": "input.n", "above": "x"}'::jsonb end
+     from writ_data.plan p where p.plan_no = s.plan_no and p.plan_id = $1`,
     [planId, stepId],
   );
 
@@ -122,7 +124,7 @@ describe('a run that cannot be moved', () => {
     await damage('bad', 'b');
     const broken = await start('bad', bad.hash);
     const { runId } = await start('good', good.hash);
-    const claimed = await worker.call('fn_job_claim_many', { executor_id: 'w', kinds: ['act'], limit: 10, start_upto: 10 });
+    const claimed = await claim();
     const { lease_token, jobs } = claimed as { lease_token: string; jobs: unknown[] };
     expect(jobs).toHaveLength(2);
     await worker.call('fn_job_succeed_many', { lease_token, positions: [1, 2] });
@@ -135,12 +137,7 @@ describe('a run that cannot be moved', () => {
     const bad = await register([job('a'), job('b', ['a'])], 'bad');
     await damage('bad', 'b');
     const broken = await start('bad', bad.hash);
-    const { lease_token, jobs } = (await worker.call('fn_job_claim_many', {
-      executor_id: 'w',
-      kinds: ['act'],
-      limit: 1,
-      start_upto: 1,
-    })) as { lease_token: string; jobs: [string][] };
+    const { lease_token, jobs } = (await claim()) as { lease_token: string; jobs: [string][] };
     await worker.call('fn_job_commit', { job_id: jobs[0]?.[0], lease_token });
     await db.clock.advance('10m');
     await tick();

@@ -87,7 +87,7 @@ begin
     if v_direct is not null then
       select f.* into v_followed from (select array_agg(v_ids[p] order by n) as jobs, array_agg(v_results[n] order by n) as results, array_agg((v_attempts[p] + 1)::smallint order by n) as tries
         from unnest(v_positions) with ordinality u(p, n) where v_ended = cardinality(v_positions) and v_committed is null or v_ids[p] = any (v_direct)) e
-      cross join lateral writ_data.steps_ended(e.jobs, e.results, e.tries, 'fn_job_succeed', coalesce(p_actor, l.holder), v_now) f;
+      cross join lateral writ_data.end_steps(e.jobs, e.results, e.tries, 'fn_job_succeed', coalesce(p_actor, l.holder), v_now) f;
     end if;
     if v_committed is not null then
       perform writ_data.steps_committed(v_committed, 'fn_job_succeed', coalesce(p_actor, l.holder), v_now);
