@@ -235,6 +235,7 @@ create table writ_data.run ( -- owner writ_owner
   plan_no integer not null,
   engine text not null,
   engine_run_ref jsonb,
+  engine_login name,
   priority smallint not null,
   request_id text,
   original_run_id uuid,
@@ -263,6 +264,7 @@ CREATE INDEX run_paused ON ONLY writ_data.run USING btree (moved_at) WHERE (stat
 CREATE INDEX run_pending ON ONLY writ_data.run USING btree (tenant_id, priority DESC, run_id) WHERE ((status = 'PENDING'::text) AND (engine = 'native'::text));
 CREATE TRIGGER run_moves_legally BEFORE UPDATE ON writ_data.run FOR EACH ROW WHEN ((((old.status || '>'::text) || new.status) <> ALL (ARRAY['PENDING>APPROVED'::text, 'PENDING>PENDING'::text, 'APPROVED>APPROVED'::text, 'PENDING>RUNNING'::text, 'APPROVED>RUNNING'::text, 'RUNNING>PAUSED'::text, 'PAUSED>RUNNING'::text, 'RUNNING>COMPLETED'::text, 'RUNNING>FAILED'::text, 'PAUSED>FAILED'::text, 'PENDING>CANCELLED'::text, 'APPROVED>CANCELLED'::text, 'RUNNING>CANCELLED'::text, 'PAUSED>CANCELLED'::text, 'RUNNING>RUNNING'::text, 'PAUSED>PAUSED'::text]))) EXECUTE FUNCTION writ_data.refuse_change();
 comment on table writ_data.run is 'One execution of a plan. Its row is locked by whoever appends to its log, and written only when the run itself moves.';
+comment on column writ_data.run.engine_login is 'Of a run of another engine: the login that started it, and that alone appends to its log.';
 comment on column writ_data.run.ending is 'Set: nothing new begins; when what runs has ended and what was done is undone, the run ends so.';
 comment on column writ_data.run.steered is 'Somebody has retried or skipped a step of it: then the end of a step does not decide alone what follows.';
 comment on column writ_data.run.start_after is 'Set: a run that waits is started at this time, whether there is room or not.';
@@ -1252,6 +1254,7 @@ create table writ_data.plan ( -- owner writ_owner
   plan_no integer not null,
   plan_id text not null,
   plan_version text not null,
+  tenant_id text not null default ''::text,
   sha256 bytea not null,
   document text not null,
   on_failure text not null,
@@ -1261,10 +1264,11 @@ create table writ_data.plan ( -- owner writ_owner
   constraint failure_fails_or_pauses CHECK ((on_failure = ANY (ARRAY['fail'::text, 'pause'::text]))),
   constraint plan_is_what_its_hash_says CHECK ((sha256 = sha256(convert_to(document, 'UTF8'::name)))),
   constraint plan_pkey PRIMARY KEY (plan_no),
-  constraint plan_plan_id_plan_version_key UNIQUE (plan_id, plan_version)
+  constraint plan_plan_id_plan_version_tenant_id_key UNIQUE (plan_id, plan_version, tenant_id)
 );
 CREATE TRIGGER plan_is_written_once BEFORE DELETE OR UPDATE ON writ_data.plan FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
 comment on table writ_data.plan is 'Versions of plans, as the canonical JSON that is hashed. A version never changes; a run keeps the one it started with.';
+comment on column writ_data.plan.tenant_id is 'The tenant of the login that registered it; empty: for every tenant.';
 comment on column writ_data.plan.last_steps is 'Steps that nothing comes after: when they have ended, the run has.';
 
 create table writ_data.plan_step ( -- owner writ_owner
@@ -1290,6 +1294,7 @@ create table writ_data.plan_step ( -- owner writ_owner
   undo_attempts smallint,
   plain boolean not null default false,
   constraint a_timer_has_a_time CHECK (((type <> 'timer'::text) OR (wait_ms IS NOT NULL))),
+  constraint numbers_of_a_step_have_bounds CHECK ((((parallel >= 1) AND (parallel <= 1000)) AND ((wait_ms >= 1) AND (wait_ms <= '316224000000'::bigint)) AND ((timeout_ms >= 1) AND (timeout_ms <= '316224000000'::bigint)) AND (max_attempts > 0) AND (undo_attempts > 0))),
   constraint only_a_wait_has_an_event CHECK (((type = 'wait'::text) = (event IS NOT NULL))),
   constraint only_each_goes_over_a_list CHECK (((type = 'each'::text) = ((over IS NOT NULL) AND (parallel IS NOT NULL)))),
   constraint plan_step_job_kind_fkey FOREIGN KEY (job_kind) REFERENCES writ_data.job_kind(job_kind),
@@ -3376,7 +3381,7 @@ grant execute on function writ.fn_job_succeed(uuid,uuid,text,text) to writ_appli
 grant execute on function writ.fn_job_succeed(uuid,uuid,text,text) to writ_worker;
 
 -- function writ.fn_job_succeed_many(p_lease_token uuid, p_positions integer[], p_results text[] DEFAULT NULL::text[], p_start_upto integer DEFAULT 0, p_actor text DEFAULT NULL::text, p_result_refs text[] DEFAULT NULL::text[]) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 0df20e01d2d156f56a4a6f84b7895647
+--   plpgsql, volatile, security definer; owner writ_owner; body 72c651bb0d4b0fc809ba200579b062ff
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
@@ -3610,7 +3615,7 @@ grant execute on function writ.fn_permissions(text,text[]) to writ_applier;
 grant execute on function writ.fn_permissions(text,text[]) to writ_engine;
 
 -- function writ.fn_plan_register(p_document text, p_sha256 text, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 9c5232aeb60a2d0fcce88a504ac34cae
+--   plpgsql, volatile, security definer; owner writ_owner; body 529fdb4fb61e15712e6b4405a6090c73
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_plan_register(text,text,text) to dot_executor;
 grant execute on function writ.fn_plan_register(text,text,text) to workflow_admin;
@@ -3695,13 +3700,13 @@ grant execute on function writ.fn_rollback_retry(text,uuid) to writ_principal;
 grant execute on function writ.fn_rollback_retry(text,uuid) to writ_server;
 
 -- function writ.fn_run_append(p_run_id uuid, p_event jsonb, p_actor text, p_tenant_id text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 27156a4fcb97f42345161455a5208ef8
+--   plpgsql, volatile, security definer; owner writ_owner; body 56a5cfc2de937eae76cc5f51ff5ef149
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 grant execute on function writ.fn_run_append(uuid,jsonb,text,text) to dot_executor;
 grant execute on function writ.fn_run_append(uuid,jsonb,text,text) to workflow_admin;
 grant execute on function writ.fn_run_append(uuid,jsonb,text,text) to writ_engine;
-grant execute on function writ.fn_run_append(uuid,jsonb,text,text) to writ_worker;
+grant execute on function writ.fn_run_append(uuid,jsonb,text,text) to writ_producer;
 
 -- function writ.fn_run_changes(p_projector text, p_limit integer DEFAULT 500) returns json
 --   plpgsql, volatile, security definer; owner writ_owner; body d49da2c97020b8d3ab5810f67372495c
@@ -3712,17 +3717,17 @@ grant execute on function writ.fn_run_changes(text,integer) to dot_executor;
 grant execute on function writ.fn_run_changes(text,integer) to workflow_admin;
 grant execute on function writ.fn_run_changes(text,integer) to writ_engine;
 
--- function writ.fn_run_deliver(p_run_id uuid, p_event text, p_payload json, p_delivery_id text, p_actor text, p_tenant_id text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 0d59db3cf340ba7e05c97c28f6857643
+-- function writ.fn_run_deliver(p_run_id uuid, p_event text, p_payload json, p_delivery_id text, p_actor text, p_tenant_id text DEFAULT NULL::text, p_denied text DEFAULT NULL::text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 06647198656775faefb2962b9d8ebbf1
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
-grant execute on function writ.fn_run_deliver(uuid,text,json,text,text,text) to dot_executor;
-grant execute on function writ.fn_run_deliver(uuid,text,json,text,text,text) to workflow_admin;
-grant execute on function writ.fn_run_deliver(uuid,text,json,text,text,text) to writ_producer;
-grant execute on function writ.fn_run_deliver(uuid,text,json,text,text,text) to writ_server;
+grant execute on function writ.fn_run_deliver(uuid,text,json,text,text,text,text) to dot_executor;
+grant execute on function writ.fn_run_deliver(uuid,text,json,text,text,text,text) to workflow_admin;
+grant execute on function writ.fn_run_deliver(uuid,text,json,text,text,text,text) to writ_producer;
+grant execute on function writ.fn_run_deliver(uuid,text,json,text,text,text,text) to writ_server;
 
 -- function writ.fn_run_dequeue_many(p_actor text, p_limit integer DEFAULT 100) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 1c5b5195c1de3632e6e0f6eb9d554dd9
+--   plpgsql, volatile, security definer; owner writ_owner; body 4486ea368d540c0f7ea71eb12362aa4e
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set plan_cache_mode=force_generic_plan
@@ -3764,7 +3769,7 @@ grant execute on function writ.fn_run_signal(uuid,jsonb,text,text,text) to writ_
 grant execute on function writ.fn_run_signal(uuid,jsonb,text,text,text) to writ_server;
 
 -- function writ.fn_run_start_many(p_runs jsonb, p_actor text, p_tenant_id text DEFAULT 'default'::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body a964e4036bb97f9622237e9152a29dc7
+--   plpgsql, volatile, security definer; owner writ_owner; body 7318f74224b4a29b38e490debceb217a
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
@@ -4058,6 +4063,10 @@ grant execute on function writ.visible_tenant() to writ_worker;
 -- function writ_data.close_contracts(p_contracts uuid[], p_to text, p_reasons text[], p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body a33ea34b54a0543165422d677347b018
 
+-- function writ_data.close_ended_steps(p_run uuid, p_actor text, p_at timestamp with time zone) returns void
+--   plpgsql, volatile; owner writ_owner; body 58dd95442f4f1ccd191bb56fbca0e9e6
+--   set enable_seqscan=off
+
 -- function writ_data.commit_job(p_job_id uuid, p_lease_token uuid, p_actor text DEFAULT NULL::text) returns jsonb
 --   plpgsql, volatile; owner writ_owner; body 7f942020d09f74970aa6295980a54eeb
 --   set enable_seqscan=off
@@ -4084,6 +4093,14 @@ grant execute on function writ.visible_tenant() to writ_worker;
 -- function writ_data.eligibility(c writ_data.contract, p_policy jsonb, p_at timestamp with time zone) returns jsonb
 --   plpgsql, stable; owner writ_owner; body 860938d413ff7694dfa10647b462da3f
 
+-- function writ_data.end_steps(p_jobs uuid[], p_results text[], p_attempts smallint[], p_command text, p_actor text, p_at timestamp with time zone, p_taker text DEFAULT NULL::text, p_take boolean[] DEFAULT NULL::boolean[], p_kinds text[] DEFAULT NULL::text[], OUT ended uuid[], OUT followed boolean, OUT due timestamp with time zone, OUT taken uuid[], OUT answers text[]) returns record
+--   plpgsql, volatile; owner writ_owner; body 56a8bdfced77f20465d82bffa75c386f
+--   set enable_seqscan=off
+
+-- function writ_data.end_timers(p_jobs uuid[], p_actor text, p_at timestamp with time zone) returns void
+--   plpgsql, volatile; owner writ_owner; body c451075f65496ad9c30fbe84b38cb1ed
+--   set enable_seqscan=off
+
 -- function writ_data.end_unleased(p_job_ids uuid[], p_attempts smallint[], p_execution_nos integer[], p_error_code text, p_error_message text, p_at timestamp with time zone) returns uuid[]
 --   plpgsql, volatile; owner writ_owner; body f74bdeb1a4cab24749caf8521e051883
 
@@ -4098,7 +4115,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   plpgsql, volatile; owner writ_owner; body 86b30c7eec9c349648d546b35f562d20
 
 -- function writ_data.enqueue_items(r writ_data.run, s writ_data.plan_step, p_attempt smallint, p_from integer, p_n integer, p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body eb6de8e0e53f767748fffd7a64d14c54
+--   plpgsql, volatile; owner writ_owner; body 5996c818d2a33a63c7cc03d895566509
 --   set enable_seqscan=off
 
 -- function writ_data.enqueue_jobs(p_jobs jsonb, p_actor text, p_tenant_id text DEFAULT 'default'::text, p_atomic boolean DEFAULT false, p_by_gate boolean DEFAULT false) returns jsonb
@@ -4144,6 +4161,9 @@ grant execute on function writ.visible_tenant() to writ_worker;
 -- function writ_data.filled(p_steps jsonb, p_params jsonb) returns jsonb
 --   sql, immutable; owner writ_owner; body d11f7c0b560516b9cb0c805c81b873c1
 
+-- function writ_data.filled_input(p_template jsonb, p_run uuid, p_plan integer, p_input jsonb, p_item jsonb) returns jsonb
+--   plpgsql, stable; owner writ_owner; body a953b61659c494c05a88dae7a3933ee9
+
 -- function writ_data.forbidden_key(p_document jsonb) returns text
 --   sql, immutable; owner writ_owner; body 4e8733d2462024bfbe36c38ccafdb97f
 
@@ -4160,7 +4180,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   plpgsql, volatile; owner writ_owner; body 649ec410addff205b406dd1ad95e59ab
 
 -- function writ_data.governed_plan(p_steps jsonb, p_timeout_ms bigint, p_actor text) returns integer
---   plpgsql, volatile; owner writ_owner; body e6e20bf65ac48822bd8b80bff4bb51df
+--   plpgsql, volatile; owner writ_owner; body 72ab21e6a22b0f3c52c69553773a5823
 
 -- function writ_data.governed_tenant(p_type text, p_subject uuid) returns text
 --   sql, stable; owner writ_owner; body 34c23ec9f71a11c30a89bda748da55b2
@@ -4188,6 +4208,18 @@ grant execute on function writ.visible_tenant() to writ_worker;
 
 -- function writ_data.house(p_calls jsonb) returns void
 --   plpgsql, volatile; owner writ_owner; body dadbee4587adacb0162deafffce2507d
+
+-- function writ_data.is_condition(p_value jsonb, p_depth bigint) returns boolean
+--   plpgsql, immutable; owner writ_owner; body 9986150ce843e846e45424e02b344d4c
+
+-- function writ_data.is_reference(p_value jsonb) returns boolean
+--   plpgsql, immutable; owner writ_owner; body 702b82fa4565a9cbafc9274affdad4fb
+
+-- function writ_data.is_retry(p_value jsonb, p_most bigint) returns boolean
+--   plpgsql, immutable; owner writ_owner; body 7521c0101db1a06d49476aa79930fae6
+
+-- function writ_data.is_transient(p_sqlstate text) returns boolean
+--   sql, immutable; owner writ_owner; body 41de1225e640eae2c8447dc1e988fbee
 
 -- function writ_data.keep_governors(p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body 2972648042d063a870c71511b92137cd
@@ -4293,7 +4325,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   plpgsql, volatile; owner writ_owner; body db78f171ecd9ed49268064b8fab6f6a3
 
 -- function writ_data.open_steps(p_run uuid) returns TABLE(step_id text, attempt smallint, step_no smallint, type text, job_id uuid)
---   sql, stable; owner writ_owner; body 325e25b02543c340bf4ac3068f2418c2
+--   sql, stable; owner writ_owner; body fa9117d083b94ec6fc0c10fc423b171e
 
 -- function writ_data.outbox_event(p_id uuid, p_type text, p_subject uuid, p_tenant text, p_at timestamp with time zone, p_actor text, p_seq integer, p_step text, p_attempt text, p_engine_attempt integer, p_data jsonb, p_details jsonb, p_trace text) returns text
 --   sql, stable; owner writ_owner; body 8ecb23e14bbf3d097299b4355846eff6
@@ -4318,12 +4350,15 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   set enable_mergejoin=off
 --   set plan_cache_mode=force_generic_plan
 
--- function writ_data.over_limit(p_runs jsonb, p_tenant text, p_at timestamp with time zone, OUT places integer[], OUT policies text[], OUT times timestamp with time zone[]) returns record
---   plpgsql, volatile; owner writ_owner; body 3e1c9b4d3fb89f6e1573a620e5dd997c
+-- function writ_data.over_limit(p_runs jsonb, p_tenant text, p_bound text, p_at timestamp with time zone, OUT places integer[], OUT policies text[], OUT times timestamp with time zone[]) returns record
+--   plpgsql, volatile; owner writ_owner; body ca56d52911c4747e72349fdda5ff7ba5
 --   set enable_seqscan=off
 
 -- function writ_data.pause_run(p_run uuid, p_reason text, p_signal uuid, p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body fb43a453a97ae52b02bb0702ddf9c203
+
+-- function writ_data.plan_limit(p_name text) returns bigint
+--   sql, immutable; owner writ_owner; body f5f132459b5273bd0d45d53a8fdc25ae
 
 -- function writ_data.principal_of(p_key text) returns SETOF writ_data.principal
 --   plpgsql, stable; owner writ_owner; body 7897110354df5e9bbbe7e08a761abf88
@@ -4364,6 +4399,9 @@ grant execute on function writ.visible_tenant() to writ_worker;
 -- function writ_data.refuse_change() returns trigger
 --   plpgsql, volatile; owner writ_owner; body f91c4f881f0636fc9b02b2ec3318fced
 --   set search_path=pg_catalog, pg_temp
+
+-- function writ_data.register_plan(p_document text, p_sha256 text, p_tenant text, p_actor text, p_own boolean) returns jsonb
+--   plpgsql, volatile; owner writ_owner; body 0cc8604184be63bb4cc90c712ef72d5e
 
 -- function writ_data.relay_idle(p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body a00130ed784666f44fc16ea0510ad1de
@@ -4434,6 +4472,10 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   set enable_mergejoin=off
 --   set plan_cache_mode=force_generic_plan
 
+-- function writ_data.set_run_aside(p_run uuid, p_code text, p_message text, p_actor text, p_at timestamp with time zone) returns boolean
+--   plpgsql, volatile; owner writ_owner; body 10b244386869b941f0357544eeb86d60
+--   set enable_seqscan=off
+
 -- function writ_data.setting(p_key text) returns jsonb
 --   sql, stable; owner writ_owner; body 3c6b41b0fe305b59d7791f95f7979f9d
 
@@ -4452,6 +4494,10 @@ grant execute on function writ.visible_tenant() to writ_worker;
 
 -- function writ_data.start_governance_jobs(p_jobs uuid[], p_contracts uuid[], p_kind text, p_of uuid[], p_steps jsonb[], p_states bytea[], p_event text, p_reason text, p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body da660bf05b7ee27bb85f91d0fb5dc592
+
+-- function writ_data.start_queued(p_runs uuid[], p_actor text, p_at timestamp with time zone) returns uuid[]
+--   plpgsql, volatile; owner writ_owner; body 78315454f8be33639c2d4c284e474441
+--   set enable_seqscan=off
 
 -- function writ_data.start_steps(p_jobs uuid[], p_execution_nos integer[], p_worker text, p_at timestamp with time zone, OUT held integer[], OUT over integer[]) returns record
 --   plpgsql, volatile; owner writ_owner; body 05c42217f718bde8d5093ea4899fd3ec
@@ -4477,7 +4523,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   set enable_seqscan=off
 
 -- function writ_data.step_input(p_template jsonb, p_run uuid, p_plan integer, p_input jsonb, p_item jsonb) returns text
---   sql, stable; owner writ_owner; body 2392f339ae09344c8e2058a89ee5998d
+--   sql, stable; owner writ_owner; body 04a8c1879b842cd70ab7c37588065126
 
 -- function writ_data.step_label(p_run uuid, p_step smallint, p_place integer, p_attempt smallint, p_undo boolean) returns text
 --   sql, stable; owner writ_owner; body 998a2c3d24b0db2bc138287133743232
@@ -4492,7 +4538,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   plpgsql, stable; owner writ_owner; body fc2841ce1538166096b5f1ba221811b1
 
 -- function writ_data.steps_committed(p_jobs uuid[], p_command text, p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body 19488958b975fbbdb1804a1dd298fd32
+--   plpgsql, volatile; owner writ_owner; body 0d6aa8841cddb73cc79b07ab4e362960
 --   set enable_seqscan=off
 
 -- function writ_data.steps_ended(p_jobs uuid[], p_results text[], p_attempts smallint[], p_command text, p_actor text, p_at timestamp with time zone, p_taker text DEFAULT NULL::text, p_take boolean[] DEFAULT NULL::boolean[], p_kinds text[] DEFAULT NULL::text[], p_artifacts jsonb DEFAULT NULL::jsonb, OUT ended uuid[], OUT followed boolean, OUT due timestamp with time zone, OUT taken uuid[], OUT answers text[]) returns record
@@ -4503,7 +4549,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   set plan_cache_mode=force_generic_plan
 
 -- function writ_data.steps_failed(p_jobs uuid[], p_codes text[], p_messages text[], p_attempts integer[], p_command text, p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body 1c461bd4f4624a421b09368bcb92e5e8
+--   plpgsql, volatile; owner writ_owner; body e718d4d180aa4a6a07c5304bafb9d51e
 --   set enable_seqscan=off
 
 -- function writ_data.steps_gone(p_jobs uuid[], p_command text, p_actor text, p_at timestamp with time zone) returns void
@@ -4544,7 +4590,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   sql, volatile; owner writ_owner; body 60f595775fd455664cf06460879557d3
 
 -- function writ_data.timers_due(p_actor text, p_at timestamp with time zone) returns integer
---   plpgsql, volatile; owner writ_owner; body caead4730581b05752d8724e9b4bdc40
+--   plpgsql, volatile; owner writ_owner; body 65b0b9c806f51ce06ba206c8e0f09c2d
 --   set enable_seqscan=off
 
 -- function writ_data.tree_grow(p_size bigint, p_frontier bytea, p_leaves bytea, OUT frontier bytea, OUT nodes bytea[]) returns record
@@ -4578,11 +4624,14 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   plpgsql, volatile; owner writ_owner; body fe1f63ac6495aa15f948818e33f826ef
 
 -- function writ_data.watch_pauses(p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body f0b1ff9403a470cca639c09c118e2745
+--   plpgsql, volatile; owner writ_owner; body 8f4e94080798ebd313fb532da493e57e
 --   set enable_seqscan=off
 
 -- function writ_data.watch_ready() returns void
 --   plpgsql, volatile; owner writ_owner; body 12dc5fa2de7bd8e5d039833ed5d2f524
+
+-- function writ_data.whole_within(p_value jsonb, p_from bigint, p_to bigint) returns boolean
+--   sql, immutable; owner writ_owner; body 3a6765cf83159a82323eb9b5f9468347
 
 -- function writ_data.wind_up(p_run uuid, p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body 47edfe652cbf09319b35ddbe071c87a5
@@ -4599,6 +4648,12 @@ grant execute on function writ.visible_tenant() to writ_worker;
 
 -- function writ_data.wrong_with(p_tenant text, p_scope text[], p_steps jsonb, OUT code text, OUT detail text) returns record
 --   plpgsql, stable; owner writ_owner; body de1b5a43dd1af006be1f914da0f20d77
+
+-- function writ_data.wrong_with_plan(p_plan jsonb, p_own boolean) returns text
+--   plpgsql, stable; owner writ_owner; body fb2e754a5970b744202f731e4c65c981
+
+-- function writ_data.wrong_with_step(p_step jsonb) returns text
+--   plpgsql, immutable; owner writ_owner; body 4de1f4e7c72deec71ff892b5987848ee
 
 -- function writ_data.wrong_with_template(p_content jsonb) returns text
 --   sql, immutable; owner writ_owner; body 84cb360ad900f12af1d55af8c1b26570

@@ -157,8 +157,8 @@ describe('steering', () => {
     const job = await contract.activate({ as: s.keys.service });
     const { run_id: runId } = (await job.get()) as { run_id: string };
     const [step] = (await s.sql('select job_id from writ_data.job where run_id = $1', [runId])) as [{ job_id: string }];
-    expect(await codeOf(s.writ.cancel(step.job_id, { reason: 'stop it' }))).toBe('step_of_run');
-    expect(await codeOf(s.writ.runs.deliver(runId, 'approval', {}))).toBe('SIGNAL_INVALID_PAYLOAD');
+    expect(await codeOf(s.writ.cancel(step.job_id, { reason: 'stop it' }))).toBe('reserved_job_kind');
+    expect(await codeOf(s.writ.runs.deliver(runId, 'approval', {}))).toBe('run_is_governed');
     const event = { eventType: 'StepCompleted', stepId: 's1', logicalAttemptId: '1', eventData: {} };
     expect(await s.sql(`select writ.fn_run_append($1, $2::jsonb, 'mallory') as answer`, [runId, JSON.stringify(event)])).toMatchObject([
       { answer: { refused: true, reason: 'CAPABILITIES_NOT_SUPPORTED' } },
