@@ -1,7 +1,9 @@
 #!/usr/bin/env node
 /** The command `writ`. Each command is a file in commands/; here is what they share: errors and exit codes. */
 import { CommanderError } from 'commander';
+import { printableJson } from '../errors/printable.js';
 import { exitCodes, explain } from './failure.js';
+import { onScreen } from './output.js';
 import { addNamed, program } from './program.js';
 import { redact } from './secrets.js';
 
@@ -10,10 +12,12 @@ function report(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.fine : exitCodes.usage;
   const { json, debug } = program.opts<{ json?: boolean; debug?: boolean }>();
   const { code, message, remedy, exitCode } = explain(error);
-  const text = json ? JSON.stringify({ error: { code, message, remedy } }) : `writ: ${message}\n      ${remedy}`;
-  const trace =
-    debug && error instanceof Error ? `\n${error.stack}${error.cause instanceof Error ? `\ncause: ${error.cause.stack}` : ''}` : '';
-  process.stderr.write(`${redact(text + trace)}\n`);
+  if (json) process.stderr.write(`${printableJson(redact(JSON.stringify({ error: { code, message, remedy } })))}\n`);
+  const said = json ? [] : [`writ: ${message}`, `      ${remedy}`];
+  const traced = debug ? [error, error instanceof Error ? error.cause : undefined] : [];
+  const traces = traced.filter((each) => each instanceof Error).map(({ stack = '' }, i) => (i === 0 ? stack : `cause: ${stack}`));
+  for (const line of [...said, ...traces.flatMap((trace) => trace.split('\n').map((each) => `  ${each}`))])
+    process.stderr.write(`${onScreen(redact(line))}\n`);
   return exitCode;
 }
 

@@ -1,5 +1,11 @@
-/** How commands speak: tables and sentences for people, JSON for programs. Data goes to standard output, everything else to standard error. */
+/**
+ * How commands speak: tables and sentences for people, JSON for programs. Data goes to standard output, everything else to standard error.
+ * Most of what is printed was written by somebody else: kinds, tenants, titles, messages of errors. `onScreen` is the one place through which
+ * it reaches a terminal, and lets nothing through that a terminal would obey but the colours that `style` has put there.
+ */
+import { randomBytes } from 'node:crypto';
 import { styleText } from 'node:util';
+import { printable, printableJson } from '../errors/printable.js';
 import { redact } from './secrets.js';
 
 export type Style = Parameters<typeof styleText>[0];
@@ -28,22 +34,24 @@ export class Output {
   }
 
   style(style: Style, text: string): string {
+    if (!this.colours) return text;
     // The decision is made above, once; newer versions of Node would otherwise look at the stream again.
-    return this.colours ? styleText(style, text, { validateStream: false }) : text;
+    const [before = '', behind = ''] = styleText(style, '|', { validateStream: false }).split('|');
+    return before.replaceAll('\u001b', ours) + text + behind.replaceAll('\u001b', ours);
   }
 
   /** One value as JSON, on a line of its own when `line` is given, for streams of values. */
   data(value: unknown, options: { line?: boolean } = {}): void {
-    process.stdout.write(`${options.line ? JSON.stringify(value) : JSON.stringify(value, null, 2)}\n`);
+    process.stdout.write(`${printableJson(options.line ? JSON.stringify(value) : JSON.stringify(value, null, 2))}\n`);
   }
 
   line(text = ''): void {
-    process.stdout.write(`${text}\n`);
+    process.stdout.write(`${onScreen(text)}\n`);
   }
 
-  /** What is said beside the data, and so must not be in it. */
-  note(text: string): void {
-    process.stderr.write(`${redact(text)}\n`);
+  /** What is said beside the data, and so must not be in it; what to do about it goes on a line of its own. */
+  note(text: string, remedy?: string): void {
+    for (const line of remedy === undefined ? [text] : [text, `      ${remedy}`]) process.stderr.write(`${onScreen(redact(line))}\n`);
   }
 
   heading(text: string): void {
@@ -86,16 +94,21 @@ export class Output {
   }
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: this is what colours are made of.
-const escapes = /(\u001b\[[0-9;]*m)/g;
+/** The beginning of our own escape sequences until they are printed. Random, so that no text from a database can hold it. */
+const ours = `\u001b${randomBytes(12).toString('hex')}`;
+const escapes = new RegExp(`(${ours}\\[[0-9;]*m)`, 'g');
 
 export const visible = (text: string): string => text.replace(escapes, '');
 
-/** Text from the database has no say over the terminal: line breaks and control characters are shown, not obeyed. */
-export function oneLine(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for; escape sequences of ours stay.
-  return text.replace(/\r?\n|\t/g, ' ').replace(/\u001b(?!\[[0-9;]*m)|[\u0000-\u0008\u000b-\u001a\u007f-\u009f]/g, '�');
-}
+/** One line of text from anywhere: control characters are shown, not obeyed, and colours of ours stay. */
+export const oneLine = (text: string): string =>
+  text
+    .split(escapes)
+    .map((part, i) => (i % 2 === 1 ? part : printable(part)))
+    .join('');
+
+/** One line as it is written to a terminal. */
+export const onScreen = (text: string): string => oneLine(text).replaceAll(ours, '\u001b');
 
 export function pad(text: string, width: number, align: 'left' | 'right' = 'left'): string {
   const space = ' '.repeat(Math.max(0, width - visible(text).length));
@@ -108,7 +121,7 @@ export function fit(text: string, width: number): string {
   let seen = 0;
   let out = '';
   for (const part of text.split(escapes)) {
-    if (part.startsWith('\u001b[')) out += part;
+    if (part.startsWith(ours)) out += part;
     else {
       out += part.slice(0, Math.max(0, width - 1 - seen));
       seen += part.length;

@@ -1,5 +1,5 @@
 /** How far long work is, in one line of standard error that is drawn over; on a terminal only. */
-import { fit } from './output.js';
+import { fit, oneLine, onScreen } from './output.js';
 
 const everyMs = 100;
 
@@ -15,7 +15,7 @@ export class Progress {
     const now = Date.now();
     if (!this.#live || now - this.#drawnAt < everyMs) return;
     this.#drawnAt = now;
-    process.stderr.write(`\r\u001b[K${fit(text, (process.stderr.columns || 80) - 1)}`);
+    process.stderr.write(`\r\u001b[K${onScreen(fit(oneLine(text), (process.stderr.columns || 80) - 1))}`);
   }
 
   /** Takes the line away. */

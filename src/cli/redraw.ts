@@ -1,5 +1,5 @@
 /** A picture on a terminal that is drawn over the last one. */
-import { fit, type Output, type Style, sizeOf } from './output.js';
+import { fit, type Output, oneLine, onScreen, type Style, sizeOf } from './output.js';
 
 interface Size {
   readonly rows: number;
@@ -14,7 +14,7 @@ export class Redraw {
     const size = sizeOf(process.stdout);
     const lines = linesFor(size);
     const up = this.#drawn > 0 ? `\u001b[${Math.min(this.#drawn, size.rows - 1)}A` : '';
-    process.stdout.write(`${up}\r${lines.map((text) => `${fit(text, size.columns)}\u001b[K\n`).join('')}\u001b[J`);
+    process.stdout.write(`${up}\r${lines.map((text) => `${onScreen(fit(oneLine(text), size.columns))}\u001b[K\n`).join('')}\u001b[J`);
     this.#drawn = lines.length;
   }
 }

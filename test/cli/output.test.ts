@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { answersYes } from '../../src/cli/confirm.js';
-import { oneLine, sizeOf, span, wrap } from '../../src/cli/output.js';
+import { Output, oneLine, onScreen, sizeOf, span, wrap } from '../../src/cli/output.js';
 import { describeTarget, keepSecret, redact } from '../../src/cli/secrets.js';
 
 test('passwords are taken out of connection strings, wherever they stand', () => {
@@ -32,7 +32,10 @@ test('a target is shown without its password', () => {
 
 test('control characters are shown, not obeyed, and colours of ours stay', () => {
   expect(oneLine('a\nb\tc\u0007d\u001b]0;title\u0007')).toBe('a b c�d�]0;title�');
-  expect(oneLine('\u001b[31mred\u001b[39m')).toBe('\u001b[31mred\u001b[39m');
+  expect(oneLine('\u001b[31mred\u001b[39m')).toBe('�[31mred�[39m');
+  const output = new Output({});
+  Object.assign(output, { colours: true });
+  expect(onScreen(`${output.style(['bold', 'red'], 'red')} \u001b[8mhidden`)).toBe('\u001b[1m\u001b[31mred\u001b[39m\u001b[22m �[8mhidden');
 });
 
 test('sentences are broken between words', () => {

@@ -181,7 +181,7 @@ class RelayLog {
     if (message === this.#lastTrouble) return;
     this.#lastTrouble = message;
     if (this.#output.json) this.#say('trouble', { code, message }, '');
-    else this.#output.note(`writ: ${message}\n      ${remedy}`);
+    else this.#output.note(`writ: ${message}`, remedy);
   }
 
   stopping(signal: string): void {

@@ -260,7 +260,7 @@ class WorkerLog {
     } else if (job) {
       this.#output.line(`${this.#output.style('red', '✗')} ${job.kind} ${job.id} attempt ${job.attempt}: ${oneLine(message)}`);
     } else {
-      this.#output.note(`writ: ${message}\n      ${remedy}`);
+      this.#output.note(`writ: ${message}`, remedy);
     }
   }
 }

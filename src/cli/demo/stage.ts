@@ -1,5 +1,5 @@
 /** How the story looks: acts, lines with a mark, a bar while something is awaited. Fits 80 columns. */
-import { count, type Output, span, visible, wrap } from '../output.js';
+import { count, type Output, onScreen, span, visible, wrap } from '../output.js';
 
 const width = 78;
 
@@ -85,7 +85,7 @@ export class Stage {
   /** What takes a moment, until the next line takes its place; on a terminal only. */
   awaiting(what: string): void {
     if (!this.#output.live || this.#closed) return;
-    process.stdout.write(`\r     ${this.#output.style('dim', `${what} …`)}\u001b[K`);
+    process.stdout.write(`\r${onScreen(`     ${this.#output.style('dim', `${what} …`)}`)}\u001b[K`);
     this.#bar = true;
   }
 
@@ -102,7 +102,7 @@ export class Stage {
     const full = total > 0 ? Math.floor((done / total) * size) : size;
     const text = `     ${this.#output.style('green', '━'.repeat(full))}${this.#output.style('dim', '─'.repeat(size - full))}  ${count(done)} / ${count(total)} ${what}`;
     if (this.#output.live) {
-      process.stdout.write(`\r${text}\u001b[K`);
+      process.stdout.write(`\r${onScreen(text)}\u001b[K`);
       this.#bar = true;
     } else if (Date.now() - this.#saidAt >= 1_000) {
       this.#saidAt = Date.now();

@@ -58,7 +58,8 @@ export async function previewOf(contract: Contract, as: Principal): Promise<Prev
 export function showHead(output: Output, row: ContractRow): void {
   output.line(`${output.style('bold', plain(row.title))}  ${output.style(contractStyle[row.status], row.status)}`);
   const about = row.description.trim();
-  if (about) for (const line of about.split(/\r?\n/)) output.line(plain(line));
+  // Marked, so that no line of the proposer's looks like one of ours.
+  if (about) for (const line of about.split(/\r?\n/)) output.line(`│ ${plain(line)}`);
   output.line();
   output.pairs([
     ['contract', row.contract_id],

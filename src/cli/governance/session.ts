@@ -12,6 +12,7 @@ import { actor, inTurn, type Session } from '../connection.js';
 import { exitCodes, Failure } from '../failure.js';
 import { textOf } from '../files.js';
 import { stepTypesIn } from '../modules.js';
+import { onScreen } from '../output.js';
 import { secretsAt, withSecrets } from '../secret-places.js';
 
 export interface KeyOptions {
@@ -54,7 +55,7 @@ export function keyOf({ keyFile }: KeyOptions): string | undefined {
     throw noKey(`${keyFile} holds no key.`);
   }
   if (keyFile !== undefined && (statSync(keyFile).mode & 0o077) !== 0)
-    process.stderr.write(`${keyFile} can be read by others: chmod 600 ${keyFile}\n`);
+    process.stderr.write(`${onScreen(`${keyFile} can be read by others: chmod 600 ${keyFile}`)}\n`);
   principal(key.trim()); // says at once what is wrong with it
   return key.trim();
 }

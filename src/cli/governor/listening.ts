@@ -239,7 +239,7 @@ class ListenerLog {
     if (message === this.#lastTrouble) return;
     this.#lastTrouble = message;
     if (this.#output.json) this.#say('trouble', { code, message, ...(requestId && { requestId }) }, '');
-    else this.#output.note(`writ: ${message}${requestId ? ` (request ${requestId})` : ''}\n      ${remedy}`);
+    else this.#output.note(`writ: ${message}${requestId ? ` (request ${requestId})` : ''}`, remedy);
   }
 
   stopping(signal: string): void {

@@ -1,3 +1,4 @@
+import { printable } from '../../errors/printable.js';
 import { redactError } from '../../secrets/redaction.js';
 
 /** Who hears of trouble, unless somebody else wants to: standard error. */
@@ -18,5 +19,6 @@ export function guarded(listener: ErrorListener): ErrorListener {
 
 export function printError(error: unknown, job?: { id: string; kind: string; attempt: number }): void {
   const message = error instanceof Error ? error.message : String(error);
-  process.stderr.write(job ? `writ: ${job.kind} ${job.id} attempt ${job.attempt}: ${message}\n` : `writ: ${message}\n`);
+  const text = job ? `writ: ${job.kind} ${job.id} attempt ${job.attempt}: ${message}` : `writ: ${message}`;
+  process.stderr.write(`${printable(text)}\n`);
 }

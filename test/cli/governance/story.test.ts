@@ -39,7 +39,7 @@ test(
 
     // The preview says everything, and changes nothing.
     const { stdout: preview } = await s.as('ada', 'contracts', 'preview', id);
-    expect(preview).toMatch(/^Launch checkout {2}ELIGIBLE\nAfter the tests of last week\.\n/);
+    expect(preview).toMatch(/^Launch checkout {2}ELIGIBLE\n│ After the tests of last week\.\n/);
     expect(preview).toMatch(/asked by +robo, on behalf of ops\nscope +checkout, limits\nrisk +high\n/);
     expect(preview).toMatch(/ 1 {2}enable checkout +DISABLED → PREVIEW +undo: DISABLED\n/);
     expect(preview).toMatch(/ 2 {2}set limits#max +100 → 200 +undo: 100\n/);

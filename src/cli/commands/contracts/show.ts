@@ -64,7 +64,9 @@ function show(output: Output, row: ContractRow): void {
   ]);
   showObstacles(output, row);
   const next = nextOf(row);
-  if (next) output.line(`\n→ ${next}`);
+  if (!next) return;
+  output.line();
+  output.line(`→ ${next}`);
 }
 
 function nextOf({ contract_id: id, status, job_id, risk_level, escalated_by }: ContractRow): string | undefined {

@@ -96,7 +96,7 @@ async function again(round: () => Promise<Round>, everyMs: number, output: Outpu
       const { message, remedy, exitCode } = explain(error);
       if (error instanceof WritError ? !error.retryable : error instanceof Failure && exitCode === exitCodes.failed) throw error;
       // The same one comes with every round, and is said once.
-      if (message !== trouble) output.note(`writ: ${message}\n      ${remedy} The next try is in ${Math.round(everyMs / 1000)} s.`);
+      if (message !== trouble) output.note(`writ: ${message}`, `${remedy} The next try is in ${Math.round(everyMs / 1000)} s.`);
       trouble = message;
     }
     await pause(Math.max(0, from + everyMs - Date.now()), first);

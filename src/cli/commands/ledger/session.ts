@@ -98,7 +98,7 @@ export function privateKey(path: string, output: Output): string {
     );
   }
   if (process.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0) {
-    output.note(`writ: ${path} can be read by others, who could sign in your name.\n      chmod 600 ${path}`);
+    output.note(`writ: ${path} can be read by others, who could sign in your name.`, `chmod 600 ${path}`);
   }
   return text;
 }

@@ -15,8 +15,7 @@ export function addSecret(webhooks: Command): void {
       const secret = newWebhookSecret();
       if (output.json) return output.data({ secret, ...(name !== undefined && { variable: secretVariable(name) }) });
       output.line(secret);
-      output.note(
-        `Keep it where the relay finds it: in ${placesOf(name ?? 'NAME')}.\nThe receiver verifies with the same secret. The database has its name only.`,
-      );
+      output.note(`Keep it where the relay finds it: in ${placesOf(name ?? 'NAME')}.`);
+      output.note('The receiver verifies with the same secret. The database has its name only.');
     });
 }
