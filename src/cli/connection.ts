@@ -1,32 +1,14 @@
 /** Which database a command speaks to, and one session with it. */
-import { readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import pg from 'pg';
 import type { Queryable } from '../database/connection.js';
 import type { EmbeddedServer } from '../database/embedded.js';
 import { fromDatabase, refusalIn, WritError } from '../errors/index.js';
+import { runningServer, serverFolder, urlOf } from './dev-servers.js';
 import { exitCodes, Failure, wrongUsage } from './failure.js';
 import { describeTarget, keepSecret } from './secrets.js';
-
-/** The embedded server of a folder, as `writ dev` leaves word of it. */
-export interface ServerFile {
-  readonly connectionString: string;
-  readonly pid: number;
-}
-
-export const serverFolder = (): string => resolve('.writ');
-export const serverFile = (folder: string): string => join(folder, 'server.json');
-
-/** The server that runs in this folder, if one does: a file that a crash left behind is not believed. */
-export function runningServer(folder = serverFolder()): ServerFile | undefined {
-  try {
-    const server = JSON.parse(readFileSync(serverFile(folder), 'utf8')) as ServerFile;
-    return isAlive(server.pid) ? server : undefined;
-  } catch {
-    return undefined;
-  }
-}
 
 export function isAlive(pid: number): boolean {
   try {
@@ -42,11 +24,13 @@ export function connectionString(option: string | undefined): string {
   const given = option ?? (process.env.DATABASE_URL || undefined);
   if (given !== undefined) return checked(given, option === undefined ? 'DATABASE_URL' : '--database-url');
   const server = runningServer();
-  if (server) return checked(server.connectionString, '.writ/server.json');
+  if (server) return checked(urlOf(server), 'the record of `writ dev`');
+  // A file of the folder is no answer: whoever made the folder chose what it says.
+  const ignored = existsSync(join(serverFolder(), 'server.json')) ? ' .writ/server.json is not used: anybody could have written it.' : '';
   throw new Failure(
     exitCodes.unavailable,
     'database_unreachable',
-    'No database is given, and no embedded server runs in this folder.',
+    `No database is given, and no embedded server of yours runs in this folder.${ignored}`,
     'Set DATABASE_URL or --database-url, or run `writ dev` here in another terminal.',
   );
 }

@@ -5,11 +5,13 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { json, type Running, start, writ } from './run.js';
 
 let cwd: string;
+let env: Record<string, string>;
 let dev: Running | undefined;
 
 beforeEach(() => {
   cwd = mkdtempSync(join(tmpdir(), 'writ-dev-'));
   chmodSync(cwd, 0o755); // the server may run as another user
+  env = { XDG_STATE_HOME: join(cwd, 'state') };
 });
 afterEach(async () => {
   dev?.kill('SIGTERM');
@@ -21,39 +23,39 @@ afterEach(async () => {
 const file = () => join(cwd, '.writ', 'server.json');
 
 test('dev serves a database to the commands of its folder until it is stopped, and keeps the data', async () => {
-  dev = start(['dev'], { cwd });
+  dev = start(['dev'], { cwd, env });
   const [, url] = await dev.saying(/^ {2}DATABASE_URL=(postgres:\S+)$/m);
   expect(statSync(file()).mode & 0o777).toBe(0o600);
   expect(JSON.parse(readFileSync(file(), 'utf8'))).toEqual({ connectionString: url, pid: expect.any(Number) });
-  expect(await json(['queue', 'stats'], { cwd })).toMatchObject({ enabled: true, backlog: 0 });
-  await json(['settings', 'set', 'queue.retry.backoff_base_sec', '7'], { cwd });
+  expect(await json(['queue', 'stats'], { cwd, env })).toMatchObject({ enabled: true, backlog: 0 });
+  await json(['settings', 'set', 'queue.retry.backoff_base_sec', '7'], { cwd, env });
 
-  const second = await writ(['dev'], { cwd });
+  const second = await writ(['dev'], { cwd, env });
   expect([second.code, second.stdout]).toEqual([0, expect.stringContaining('already')]);
 
   dev.kill('SIGINT');
   expect((await dev.ended).code).toBe(0);
   expect(existsSync(file())).toBe(false);
-  expect((await writ(['queue', 'stats'], { cwd })).code).toBe(3);
+  expect((await writ(['queue', 'stats'], { cwd, env })).code).toBe(3);
 
-  dev = start(['dev', '--json'], { cwd });
+  dev = start(['dev', '--json'], { cwd, env });
   await dev.saying(/"connectionString":"postgres:/);
-  expect(await json(['settings', 'queue.retry.backoff_base_sec'], { cwd })).toMatchObject({ value: 7 });
-}, 90_000);
+  expect(await json(['settings', 'queue.retry.backoff_base_sec'], { cwd, env })).toMatchObject({ value: 7 });
+}, 180_000);
 
 test('a server that outlives its command is found and used, and one that dies ends its command', async () => {
-  dev = start(['dev'], { cwd });
+  dev = start(['dev'], { cwd, env });
   await dev.saying(/DATABASE_URL=/);
   dev.kill('SIGKILL');
   await dev.ended;
   const { pid } = JSON.parse(readFileSync(file(), 'utf8')) as { pid: number };
-  expect((await writ(['queue', 'stats'], { cwd })).code).toBe(0);
-  expect((await writ(['dev'], { cwd })).stdout).toContain(`kill -INT ${pid}`);
+  expect((await writ(['queue', 'stats'], { cwd, env })).code).toBe(0);
+  expect((await writ(['dev'], { cwd, env })).stdout).toContain(`kill -INT ${pid}`);
   process.kill(pid, 'SIGINT');
 
   // It is gone, whatever server.json says; the next command starts one of its own, as soon as the data is free.
   for (dev = undefined; !dev; ) {
-    const next = start(['dev'], { cwd });
+    const next = start(['dev'], { cwd, env });
     if (
       await next.saying(/on\.\n\n {2}DATABASE_URL=/).then(
         () => true,
@@ -66,4 +68,4 @@ test('a server that outlives its command is found and used, and one that dies en
   const { code, stderr } = await dev.ended;
   expect([code, stderr]).toEqual([1, expect.stringContaining('ended by itself')]);
   expect(existsSync(file())).toBe(false);
-}, 90_000);
+}, 180_000);

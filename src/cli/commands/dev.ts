@@ -1,15 +1,18 @@
 /**
- * `writ dev`: a PostgreSQL of this folder's own, for as long as the command runs. The data stays in .writ/; server.json there tells the other
- * commands where it listens, and names the server's own process, so that a server that outlived this command is found and used as well.
+ * `writ dev`: a PostgreSQL of this folder's own, for as long as the command runs. The data stays in
+ * .writ/. A record in a folder of the user's own tells the other commands where the server listens,
+ * also one that outlived this command. server.json in .writ/ is for programs of this folder; no command
+ * reads it.
  */
-import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { startEmbedded } from '../../database/embedded.js';
 import { WritError } from '../../errors/index.js';
 import { Writ } from '../../writ.js';
 import { contextOf, wholeNumber } from '../command.js';
-import { isAlive, runningServer, type ServerFile, serverFile, serverFolder, stopServer, withSession } from '../connection.js';
+import { isAlive, stopServer, withSession } from '../connection.js';
+import { type DevServer, forgetServer, keepRecord, madeHere, runningServer, serverFolder, urlOf } from '../dev-servers.js';
 import { exitCodes, Failure } from '../failure.js';
 import type { Output } from '../output.js';
 import { interruption } from '../signals.js';
@@ -19,16 +22,32 @@ export function addDev(program: Command): void {
     .command('dev')
     .description('start an embedded PostgreSQL in .writ/ with Writ installed, until Ctrl-C')
     .option('--port <number>', 'port to listen on; otherwise a free one', wholeNumber(1, 65_535))
-    .action(async ({ port }: { port?: number }, command: Command) => {
+    .option('--adopt', 'use a .writ/ that came from elsewhere: the server runs what its data holds')
+    .action(async ({ port, adopt }: { port?: number; adopt?: boolean }, command: Command) => {
       const { output } = contextOf(command);
       const folder = serverFolder();
       const running = runningServer(folder);
-      if (running && (await answers(running))) sayRunning(output, running, true);
-      else await serve(output, folder, port);
+      if (running && (await answers(running))) return sayRunning(output, running, true);
+      if (!adopt) assertMadeHere(folder);
+      await serve(output, folder, port);
     });
 }
 
-function sayRunning(output: Output, { connectionString, pid }: ServerFile, already: boolean): void {
+/** Data from elsewhere may hold anything: settings that run programs, links that lead out of the folder. */
+function assertMadeHere(folder: string): void {
+  const stat = lstatSync(folder, { throwIfNoEntry: false });
+  if (stat === undefined || madeHere(folder) || (stat.isDirectory() && readdirSync(folder).length === 0)) return;
+  throw new Failure(
+    exitCodes.failed,
+    'unknown_data',
+    `${folder} was not made by \`writ dev\` of this user, and a server runs what its data tells it to.`,
+    'If it is yours, as after you moved the folder: `writ dev --adopt`. Otherwise remove it.',
+  );
+}
+
+function sayRunning(output: Output, server: DevServer, already: boolean): void {
+  const { pid } = server;
+  const connectionString = urlOf(server);
   if (output.json) {
     output.data({ connectionString, pid, alreadyRunning: already }, { line: true });
     return;
@@ -49,17 +68,20 @@ function sayRunning(output: Output, { connectionString, pid }: ServerFile, alrea
 async function serve(output: Output, folder: string, port: number | undefined): Promise<void> {
   if (!output.json) output.note(existsSync(join(folder, 'data')) ? 'Starting PostgreSQL …' : 'Creating a PostgreSQL in .writ/ …');
   mkdirSync(folder, { recursive: true });
+  keepRecord(folder);
   writeFileSync(join(folder, '.gitignore'), '*\n');
   const server = await startEmbedded({ directory: folder, ...(port === undefined ? {} : { port }) });
   const { first, release } = interruption({ alone: true });
-  const file = serverFile(folder);
+  const file = join(folder, 'server.json');
   try {
     await install(server.connectionString);
-    const word: ServerFile = { connectionString: server.connectionString, pid: server.pid ?? process.pid };
-    writeFileSync(file, `${JSON.stringify(word, null, 2)}\n`, { mode: 0o600 });
+    const { port: at, password } = new URL(server.connectionString);
+    const running: DevServer = { pid: server.pid ?? process.pid, port: Number(at), password: decodeURIComponent(password) };
+    keepRecord(folder, running);
+    writeFileSync(file, `${JSON.stringify({ connectionString: urlOf(running), pid: running.pid }, null, 2)}\n`, { mode: 0o600 });
     chmodSync(file, 0o600); // a file that was there keeps its old mode otherwise
-    sayRunning(output, word, false);
-    const ended = await firstOf(first, word.pid);
+    sayRunning(output, running, false);
+    const ended = await firstOf(first, running.pid);
     if (ended === 'died') {
       throw new Failure(
         exitCodes.failed,
@@ -71,6 +93,7 @@ async function serve(output: Output, folder: string, port: number | undefined): 
     if (!output.json) output.note('Stopping …');
   } finally {
     rmSync(file, { force: true });
+    forgetServer(folder);
     await stopServer(server);
     release();
   }
@@ -90,8 +113,8 @@ async function install(connectionString: string): Promise<void> {
 }
 
 /** A process can be there that is not the server any more; the server is there when it answers. */
-async function answers({ connectionString }: ServerFile): Promise<boolean> {
-  return withSession(connectionString, async () => true, { installed: false }).catch(() => false);
+async function answers(server: DevServer): Promise<boolean> {
+  return withSession(urlOf(server), async () => true, { installed: false }).catch(() => false);
 }
 
 /** What comes first: a signal, or the death of the server's process. */
