@@ -135,4 +135,4 @@ export type { SecretContext, SecretRef, SecretsProvider } from './secrets/provid
 export { redactSecrets } from './secrets/redaction.js';
 export { type VaultSecretsOptions, vaultSecrets } from './secrets/vault.js';
 export type { Merged } from './spool/spool.js';
-export { Writ } from './writ.js';
+export { type Login, Writ } from './writ.js';

@@ -5,6 +5,7 @@ import { type Queryable, queryable } from './database/connection.js';
 import { gate, readRows } from './database/gate.js';
 import { type MigrateOptions, type MigrationPlan, migrate, planMigration } from './database/migrate.js';
 import { openPools, type Pools } from './database/pools.js';
+import type { Role } from './database/roles.js';
 import { isUuid } from './database/uuid.js';
 import { fromDatabase, WritError, WritRefusal } from './errors/index.js';
 import type { Contracts } from './governance/contracts.js';
@@ -37,6 +38,16 @@ import { refuseSecrets } from './secrets/redaction.js';
 import { Secrets } from './secrets/secrets.js';
 import { observe } from './telemetry/observe.js';
 import { detached } from './telemetry/sending.js';
+
+/** What Writ knows of a database login. */
+export interface Login {
+  readonly login: string;
+  /** The one principal that it acts for, without a key. */
+  readonly principal_id: string | null;
+  /** The one tenant that it may touch. */
+  readonly tenant_id: string | null;
+  readonly roles: readonly Role[];
+}
 
 export class Writ {
   /** Jobs that recur by the clock. Every worker fires what is due. */
@@ -243,20 +254,32 @@ export class Writ {
     return this.governors.open(name);
   }
 
+  /** The database login that this connection uses, what it is bound to, and its roles. */
+  login(): Promise<Login> {
+    return gate<Login>(this.#db, 'fn_login()', []);
+  }
+
   /** Starts a worker. It is stopped by its own `stop`, or by `close`. */
   async work(handlers: readonly HandledJob[], options: WorkerOptions & GovernedWork & GovernorWork = {}): Promise<Worker> {
     if (!this.#pools || !this.#options.connectionString) throw new WritError('connection_string_required');
-    const governed = options.governance
-      ? this.governance.handlers(this.#pools.transactions, options.governance === true ? [] : options.governance)
-      : [];
+    const { roles } = await this.login();
+    const engine = roles.includes('writ_engine');
+    const applier = roles.includes('writ_applier');
+    if ((options.governance || options.governor) && !applier && !engine) {
+      throw new WritError('role_required', 'writ_applier to apply changes, or writ_engine to drive them');
+    }
+    const governed =
+      options.governance && applier
+        ? this.governance.handlers(this.#pools.transactions, options.governance === true ? [] : options.governance)
+        : [];
     // Whoever hears of the worker's troubles hears of these, too.
     const governor = options.governor && {
       ...(options.onError && { onError: options.onError }),
       ...(options.governor !== true && options.governor),
     };
-    const all = [...handlers, ...governed, ...(governor ? this.governors.handlers(this.contracts, governor) : [])];
+    const all = [...handlers, ...governed, ...(governor && applier ? this.governors.handlers(this.contracts, governor) : [])];
     await Promise.all(all.map((handled) => this.#producer.register(handled.job)));
-    const driving = governor && (await this.governors.drive(this.#pools.transactions, governor));
+    const driving = governor && engine && (await this.governors.drive(this.#pools.transactions, governor));
     const connection = { connectionString: this.#options.connectionString, application_name: 'writ worker' };
     const worker = new Worker(
       {
@@ -266,16 +289,19 @@ export class Writ {
         writeBudgetMs: this.#writeBudgetMs,
         connection,
         listenConnection: { ...connection, connectionString: this.#options.listenConnectionString ?? connection.connectionString },
-        looks: [
-          (workerId) => new Scheduler(this.#db, workerId).look(),
-          (workerId) => startQueuedRuns(this.#db, workerId),
-          (workerId) => projectRuns(this.#db, workerId),
-          (workerId) => turnLedger(this.#db, workerId),
-          ...(governor ? [(workerId: string) => this.governors.look(workerId)] : []),
-          ...(options.governance ? [(workerId: string) => this.governance.look(this.#pools?.transactions, workerId)] : []),
-        ],
+        engine,
+        looks: !engine
+          ? []
+          : [
+              (workerId) => new Scheduler(this.#db, workerId).look(),
+              (workerId) => startQueuedRuns(this.#db, workerId),
+              (workerId) => projectRuns(this.#db, workerId),
+              (workerId) => turnLedger(this.#db, workerId),
+              ...(governor ? [(workerId: string) => this.governors.look(workerId)] : []),
+              ...(options.governance ? [(workerId: string) => this.governance.look(this.#pools?.transactions, workerId)] : []),
+            ],
         secrets: new StepSecrets(this.#db, this.#secrets),
-        onStopping: driving && (() => driving.stop()),
+        onStopping: driving ? () => driving.stop() : undefined,
         onRunsEnded: (runIds) => this.runs.hear(runIds),
       },
       all,

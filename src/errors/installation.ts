@@ -34,6 +34,12 @@ export const installation = {
     status: 503,
     retryable: true,
   },
+  role_required: {
+    message: 'The database login does not have the role that this process needs.',
+    remedy: 'Grant the role to the login, or leave this work to a process whose login has it.',
+    status: 403,
+    retryable: false,
+  },
   schema_newer: {
     message: 'The database schema is newer than this version of Writ and does not work with it.',
     remedy: 'Upgrade the package.',

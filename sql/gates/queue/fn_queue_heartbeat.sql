@@ -1,4 +1,4 @@
--- A worker says that it lives, what it serves, and whether it waits for a wake-up (p_idle_seconds from now). Answers the database's clock.
+-- A worker says that it lives, what it serves, and whether it waits for a wake-up (p_idle_seconds from now). Answers {at: the database's clock, alone: kinds of p_kinds with jobs that may only run alone}.
 -- Callers: writ_worker, writ_applier, writ_engine
 create or replace function writ.fn_queue_heartbeat(p_executor_id text, p_executor_kind text, p_domain_scope text[], p_cadence_seconds integer,
   p_kinds text[] default '{}', p_idle_seconds double precision default null, p_details jsonb default '{}') returns jsonb
@@ -20,5 +20,11 @@ begin
   on conflict (executor_id) do update set executor_kind = excluded.executor_kind, domain_scope = excluded.domain_scope, kinds = excluded.kinds,
     last_beat_at = excluded.last_beat_at, expected_cadence_seconds = excluded.expected_cadence_seconds, idle_until = excluded.idle_until,
     silent_since = null, details = excluded.details;
-  return jsonb_build_object('at', v_now);
+  return jsonb_build_object(
+    'at', v_now,
+    'alone', (
+      select coalesce(jsonb_agg(distinct l.job_kind), '[]')
+      from writ_data.lane l
+      where l.alone and l.job_kind = any (p_kinds)
+        and exists (select from writ_data.job_ready r where r.lane_id = l.lane_id)));
 end $$;

@@ -189,6 +189,9 @@ async function work(
       ...(actions && { governor: actions.map(({ type }) => type) }),
       concurrency,
     });
+    if (!(await writ.login()).roles.includes('writ_engine')) {
+      output.note('This login has no writ_engine: another process must turn the clockwork.');
+    }
     const signal = await first;
     const running = tally.begun - tally.completed - tally.failed;
     log.say({ event: 'stopping', signal, running });

@@ -1,7 +1,9 @@
 /**
- * What a worker does by the clock. Once a second, or when a waiting job is due, it looks: the queue's own clockwork turns (fn_job_tick), claims whose
- * answer was lost are given back, the heartbeat is renewed, the worker is told to look for work, and new facts become jobs of their consumers. An
- * idle worker asks to be woken; that is renewed at most once per look, and nothing relies on it.
+ * The worker's clock. Once a second, or when a waiting job is due, it turns the queue's clockwork
+ * (fn_job_tick), gives back claims whose answer was lost, renews the heartbeat, tells the worker to
+ * look for work, and dispatches new facts to consumers. An idle worker asks to be woken; it renews
+ * that at most once per look, and nothing relies on it. A login without writ_engine leaves the
+ * clockwork and the dispatch to the processes that have it.
  */
 import type { PreparedPool } from '../../database/prepared.js';
 
@@ -14,6 +16,8 @@ export interface ClockworkOptions {
   readonly workerId: string;
   readonly kinds: readonly string[];
   readonly pollMs: number;
+  /** Whether the login may turn the clockwork and dispatch facts. */
+  readonly engine: boolean;
   /** What layers above do at each look. Each answers in how many milliseconds it wants to look again, or undefined. */
   readonly looks: readonly Look[];
   /** What the heartbeat tells about the worker. */
@@ -23,7 +27,15 @@ export interface ClockworkOptions {
   readonly onError: (error: unknown) => void;
 }
 
+/** When a waiting job is due, and the kinds whose waiting jobs may only run alone. */
+interface Tick {
+  readonly next_due_ms: number | null;
+  readonly alone?: readonly string[];
+}
+
+const noTick: Tick = { next_due_ms: null };
 const beatEveryMs = 10_000;
+const beat = '$1, $2, $3::text[], $4, $5::text[], $6, $7::text::jsonb';
 const soonMs = 100;
 
 export class Clockwork {
@@ -73,21 +85,21 @@ export class Clockwork {
   }
 
   async #lookNow(): Promise<void> {
-    const { gates, workerId, pollMs, onLook, onError } = this.#options;
+    const { gates, workerId, pollMs, engine, onLook, onError } = this.#options;
     this.#looking = true;
     let next = pollMs;
     try {
-      const { rows } = await gates.query('select writ.fn_job_tick($1) as answer', [workerId]);
-      const { next_due_ms: due, alone } = rows[0].answer as { next_due_ms: number | null; alone?: string[] };
+      const { next_due_ms: due, alone } = engine ? await this.#tick() : noTick;
       if (due !== null) next = Math.min(next, Math.max(due, 5));
       for (const token of this.#unheard) {
         await gates.query('select writ.fn_lease_release($1, $2)', [token, workerId]);
         this.#unheard.delete(token);
       }
       next = Math.min(next, await this.#lookAbove());
-      if (Date.now() - this.#beatAt > beatEveryMs) await this.#beat(null);
-      onLook(alone ?? []);
+      const beat = Date.now() - this.#beatAt > beatEveryMs ? await this.#beat(null) : noTick;
+      onLook(alone ?? beat.alone ?? []);
       // Last, and in a transaction of its own: whatever goes wrong in it must not keep a lease from being taken back or a job from being claimed.
+      if (!engine) return;
       const followed = await gates.query('select writ.fn_consumer_dispatch_many() as answer');
       if ((followed.rows[0].answer as { more?: boolean }).more) next = Math.min(next, 5);
     } catch (error) {
@@ -96,6 +108,12 @@ export class Clockwork {
       this.#looking = false;
       if (!this.#stopped) this.#lookIn(next);
     }
+  }
+
+  async #tick(): Promise<Tick> {
+    const { gates, workerId } = this.#options;
+    const { rows } = await gates.query('select writ.fn_job_tick($1) as answer', [workerId]);
+    return rows[0].answer as Tick;
   }
 
   /** A fault above must not keep this worker from its own queue. */
@@ -124,9 +142,9 @@ export class Clockwork {
     this.#idleUntil = Date.now() + pollMs;
   }
 
-  async #beat(idleSeconds: number | null): Promise<void> {
+  async #beat(idleSeconds: number | null): Promise<Pick<Tick, 'alone'>> {
     const { gates, workerId, kinds, details } = this.#options;
-    await gates.query('select writ.fn_queue_heartbeat($1, $2, $3::text[], $4, $5::text[], $6, $7::text::jsonb)', [
+    const { rows } = await gates.query(`select writ.fn_queue_heartbeat(${beat}) as answer`, [
       workerId,
       executor,
       ['dot'],
@@ -136,5 +154,6 @@ export class Clockwork {
       JSON.stringify(details()),
     ]);
     this.#beatAt = Date.now();
+    return rows[0].answer as Pick<Tick, 'alone'>;
   }
 }

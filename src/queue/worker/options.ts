@@ -51,6 +51,8 @@ export interface WorkerHost {
   readonly artifacts?: ArtifactStore | undefined;
   /** What layers above do at each look of the worker. */
   readonly looks: readonly Look[];
+  /** Whether the login has writ_engine, and so turns the clockwork. */
+  readonly engine: boolean;
   readonly secrets: JobSecrets;
   /** What else stops with the worker. */
   readonly onStopping?: (() => Promise<void>) | undefined;

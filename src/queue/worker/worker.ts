@@ -117,6 +117,7 @@ export class Worker {
       workerId: this.id,
       kinds: this.#kinds,
       pollMs: this.#ms.poll,
+      engine: host.engine,
       looks: host.looks,
       details: () => ({ concurrency: this.#options.concurrency, running: this.#handlers.running, node: process.version }),
       onLook: (alone) => {
@@ -204,6 +205,7 @@ export class Worker {
   }
 
   async #claim(): Promise<void> {
+    if (this.#kinds.length === 0) return; // a process that only turns the clockwork
     if (this.#claiming || !this.#moreWork || this.#state !== 'running') return;
     const idle = this.#leases.size === 0 && this.#handlers.running === 0;
     if (!idle && (this.#claims.soloWanted || this.#runsAlone)) return;
