@@ -3661,7 +3661,7 @@ grant execute on function writ.fn_probes_take(integer,text,text[]) to writ_appli
 grant execute on function writ.fn_probes_take(integer,text,text[]) to writ_engine;
 
 -- function writ.fn_queue_heartbeat(p_executor_id text, p_executor_kind text, p_domain_scope text[], p_cadence_seconds integer, p_kinds text[] DEFAULT '{}'::text[], p_idle_seconds double precision DEFAULT NULL::double precision, p_details jsonb DEFAULT '{}'::jsonb) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body c67b366d7801d9cb694bc1a815d4dc9b
+--   plpgsql, volatile, security definer; owner writ_owner; body 2d2d8f4ffb7fba7b52fd80b194ff5965
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_queue_heartbeat(text,text,text[],integer,text[],double precision,jsonb) to dot_executor;
 grant execute on function writ.fn_queue_heartbeat(text,text,text[],integer,text[],double precision,jsonb) to workflow_admin;
