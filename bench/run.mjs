@@ -56,11 +56,17 @@ function chooseNode() {
 
 if (!existsSync(join(here, 'node_modules', '.package-lock.json'))) installPeers();
 
-const harness = spawn(
-  chooseNode(),
-  ['--disable-warning=ExperimentalWarning', join(here, 'harness', 'main.mjs'), ...process.argv.slice(2)],
-  { stdio: 'inherit' },
-);
+const args = process.argv.slice(2);
+const againstAt = args.indexOf('--against');
+if (againstAt >= 0) {
+  const { compare } = await import('./against.mjs');
+  const [, other = ''] = args.splice(againstAt, 2);
+  process.exit(compare(chooseNode(), args, other));
+}
+
+const harness = spawn(chooseNode(), ['--disable-warning=ExperimentalWarning', join(here, 'harness', 'main.mjs'), ...args], {
+  stdio: 'inherit',
+});
 // The terminal sends Ctrl-C to the whole group; the harness stops its server and children and this
 // process waits for it. A signal sent to this process alone is passed on.
 process.on('SIGINT', () => {});

@@ -19,7 +19,8 @@ try {
   const report = (value) => send({ report: value });
   const result = await role(subject, JSON.parse(options), report);
   const rssMb = Math.round(process.resourceUsage().maxRSS / 1024);
-  await send({ result: { ...result, rssMb, version: subject.version() } });
+  const { user, system } = process.cpuUsage();
+  await send({ result: { ...result, rssMb, version: subject.version() }, cpuUs: user + system });
   process.exit(0);
 } catch (error) {
   await send({ error: error instanceof Error ? (error.stack ?? error.message) : String(error) });

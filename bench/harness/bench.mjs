@@ -71,6 +71,7 @@ export class Bench {
         ...(missing ? { void: missing } : {}),
         walPerJob: (after.wal - before.wal) / figures.jobs,
         commitsPerJob: commits / figures.jobs,
+        cpuPerJob: (after.cpuUs - before.cpuUs) / figures.jobs,
       };
     } finally {
       await databases.quiet(name);

@@ -8,6 +8,10 @@ import { fileURLToPath } from 'node:url';
 const bench = join(dirname(fileURLToPath(import.meta.url)), '..');
 /** @type {Set<import('node:child_process').ChildProcess>} */
 const alive = new Set();
+let spentUs = 0;
+
+/** Processor time of every role that has ended, in microseconds. */
+export const cpuOfRoles = () => spentUs;
 
 /**
  * @param {{ subject: string, roleFile: string, role: string, options: object, seconds?: number, flags?: string[] }} order `flags` are Node's own
@@ -41,7 +45,10 @@ export function startRole({ subject, roleFile, role, options, seconds = 120, fla
   child.on('message', (/** @type {any} */ message) => {
     if ('report' in message) reported.resolve(message.report);
     else if ('error' in message) fail(message.error);
-    else result = message.result;
+    else {
+      result = message.result;
+      spentUs += message.cpuUs;
+    }
   });
   child.on('exit', (code, signal) => {
     alive.delete(child);

@@ -4,9 +4,10 @@
 // So every round of every subject starts from the same bytes, and never-analysed tables, which
 // make some peers plan badly, do not occur.
 import pg from 'pg';
+import { cpuOfRoles } from './child.mjs';
 import { sleep } from './figures.mjs';
 
-/** @typedef {{ wal: number, commits: number }} Counters */
+/** @typedef {{ wal: number, commits: number, cpuUs: number }} Counters */
 
 export class Databases {
   /** @param {{ url: (database: string) => string, listen: (hear: (text: string) => void) => () => void }} server */
@@ -114,7 +115,7 @@ export class Databases {
               coalesce((select xact_commit from pg_stat_database where datname = $1), 0)::float8 as commits`,
       [name],
     );
-    return rows[0];
+    return { ...rows[0], cpuUs: this.server.cpuUs() + cpuOfRoles() };
   }
 
   async close() {

@@ -8,6 +8,7 @@ import { cpus } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
+import { build } from '../build.mjs';
 import { Bench } from './bench.mjs';
 import { chart } from './chart.mjs';
 import { killChildren } from './child.mjs';
@@ -73,7 +74,7 @@ const rounds = Number(given.rounds ?? (given.quick ? 3 : 5));
 if (!Number.isInteger(rounds) || rounds < 1) wrongCall('--rounds takes a whole number from 1');
 /** Why a subject cannot take part; without our build the peers are measured alone. @param {string} subject */
 const absent = (subject) =>
-  subject === suite.ours && !existsSync(join(bench, '..', 'dist', 'index.js')) ? 'dist/index.js is missing; run npm run build first' : null;
+  subject === suite.ours && !existsSync(new URL('index.js', build)) ? 'index.js of the build is missing; run npm run build first' : null;
 if (absent(suite.ours)) console.error(`bench: ${absent(suite.ours)}; the peers are measured alone`);
 
 /** @param {string} line */

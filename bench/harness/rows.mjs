@@ -48,6 +48,7 @@ export function rowOf(suite, one, outcomes) {
     rounds: byLabel(one.figure, (list) => list),
     walPerJob: byLabel('walPerJob', (list) => Math.round(median(list))),
     commitsPerJob: byLabel('commitsPerJob', (list) => Number(median(list).toFixed(3))),
+    cpuPerJob: byLabel('cpuPerJob', (list) => rounded(median(list))),
     rssMb: byLabel('rssMb', (list) => Math.max(...list)),
     versions: Object.fromEntries(measured.map((outcome) => [outcome.label, outcome.rounds[0]?.version])),
     failures: Object.fromEntries(outcomes.flatMap((outcome) => (outcome.failure === null ? [] : [[outcome.label, outcome.failure]]))),

@@ -11,7 +11,7 @@ export function table(rows) {
 
 /** @param {Row} row */
 function block(row) {
-  const head = ['', row.unit, 'min – max', 'WAL B/job', 'commits/job', 'RSS MB', 'ours ÷ it'];
+  const head = ['', row.unit, 'min – max', 'WAL B/job', 'commits/job', 'CPU µs/job', 'RSS MB', 'ours ÷ it'];
   const order = Object.entries(row.rounds).map(([label]) => label);
   /** @type {Record<string, number>} */
   const medians = { ...row.peers, ...row.beside, ...(row.ours === null ? {} : { [row.label]: row.ours }) };
@@ -19,7 +19,7 @@ function block(row) {
     const value = medians[label] ?? null;
     const [low, high] = row.spread[label] ?? [];
     const quotient = label !== row.label && row.ours !== null && value ? `${(row.ours / value).toFixed(2)} ×` : '';
-    const cost = [show(row.walPerJob[label]), show(row.commitsPerJob[label]), show(row.rssMb[label])];
+    const cost = [row.walPerJob, row.commitsPerJob, row.cpuPerJob, row.rssMb].map((figures) => show(figures[label]));
     return [label, show(value), `${show(low)} – ${show(high)}`, ...cost, quotient];
   });
   return [`${row.case}: ${verdict(row)}`, ...aligned([head, ...lines]), ...details(row), ...failures(row)].join('\n');

@@ -1,13 +1,13 @@
 // @ts-check
 // The roles of the governance suite: one has changes of five steps proposed and approved, each on targets of its own; the others activate them and wait until they are audited and at rest, in the
 // process that also does them.
+
 import pg from 'pg';
+import { built } from '../build.mjs';
 import { monotonicMs, percentile } from '../harness/figures.mjs';
 
 /** @typedef {import('../subjects/subject.mjs').Subject} Subject */
 /** @typedef {{ url: string, key: string, jobs: number }} Options */
-
-const built = () => import(new URL('../../dist/index.js', import.meta.url).href);
 
 /** @param {number} jobs @param {(n: number) => Promise<unknown>} each @param {number} atOnce */
 async function inLoops(jobs, each, atOnce) {

@@ -1,11 +1,12 @@
 // @ts-check
 // The roles of the governor suite. Whoever sends signals also drives the governors, in one process; there is one governor per tenant.
+
 import pg from 'pg';
+import { built } from '../build.mjs';
 import { monotonicMs, percentile, sleep } from '../harness/figures.mjs';
 
 /** @typedef {import('../subjects/subject.mjs').Subject} Subject */
 
-const built = () => import(new URL('../../dist/index.js', import.meta.url).href);
 const nameOf = (/** @type {number} */ n) => ({ tenant: `tenant-${n}`, sku: 'default' });
 
 /** @param {string} url @param {(query: (sql: string, params?: unknown[]) => Promise<any[]>) => Promise<any>} body */
@@ -189,8 +190,8 @@ function eventOf({ event_seq, at, mail_seq, mail_at, arrival_seq, content, added
 /** Decides again what signals have led to: events a second, without reading them. @param {Subject} subject @param {{ url: string, tenants: number, signals: number, atOnce: number }} options */
 export async function decideAgain(subject, options) {
   const { jobs } = await signals(subject, options);
-  const { replay } = await import(new URL('../../dist/governor/replay.js', import.meta.url).href);
-  const { canonicalize } = await import(new URL('../../dist/ledger/canonical.js', import.meta.url).href);
+  const { replay } = await built('governor/replay.js');
+  const { canonicalize } = await built('ledger/canonical.js');
   const logs = await asked(options.url, async (query) => {
     /** @type {Map<string, { who: object, events: string[], receipts: string[] }>} */
     const all = new Map();

@@ -1,10 +1,12 @@
 // @ts-check
 // The roles of the ledger suite. Writers append receipts in batches, ours through the ledger and the floor's as rows of a plain table, from the same loops on as many
 // connections; the ledger's clock stops when the last receipt is in its log. The others make a ledger to verify, and verify it.
+
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
+import { built } from '../build.mjs';
 import { monotonicMs, sleep } from '../harness/figures.mjs';
 
 /** @typedef {import('../subjects/subject.mjs').Subject} Subject */
@@ -21,7 +23,6 @@ const appending = `select writ_data.append_receipts(string_to_array($1, E'\\n'),
 const key = 'bench.example/ledger';
 
 // The build is imported through variables so that type checks of this folder do not need it.
-const built = (/** @type {string} */ file) => import(new URL(`../../dist/${file}`, import.meta.url).href);
 
 /** Receipts as governors write them most, about 400 bytes each; every connection has a tenant and streams of its own. @param {number} connection @param {number} from @param {number} count */
 const receiptsOf = (connection, from, count) =>

@@ -1,13 +1,14 @@
 // @ts-check
 // The roles of the outbox suite: one fills a record with the events of runs, the others get them out of it, and count.
+
 import { randomBytes } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
+import { built } from '../build.mjs';
 import { monotonicMs, percentile, sleep } from '../harness/figures.mjs';
 import { stepNames } from '../subjects/subject.mjs';
 
 /** @typedef {import('../subjects/subject.mjs').Subject} Subject */
 
-const built = (/** @type {string} */ file) => import(new URL(`../../dist/${file}`, import.meta.url).href);
 /** The start and the end of a run, and of each of its steps. */
 const perRun = 2 + 2 * stepNames.length;
 

@@ -1,6 +1,7 @@
 // @ts-check
 // The roles of the reducer: no database takes part. Whole logs are reduced from nothing, or a few new events are projected onto the
 // snapshot of a log that is already long. Making the events is not measured, and every event is reduced once, as a projector does.
+import { built } from '../build.mjs';
 import { median, monotonicMs } from '../harness/figures.mjs';
 import { eventsOf, fanningOut, inARow } from './run-logs.mjs';
 
@@ -14,8 +15,7 @@ const NEW_EVENTS = 10;
 /** Projections one after the other, each onto the snapshot of the one before. */
 const CHAIN = 50;
 
-// The build is imported through a variable so that type checks of this folder do not need it.
-const reducer = () => import(new URL('../../dist/runs/snapshot.js', import.meta.url).href);
+const reducer = () => built('runs/snapshot.js');
 const runIdOf = (/** @type {number} */ n) => `019a0000-0000-7000-8000-${String(n).padStart(12, '0')}`;
 
 /**

@@ -2,7 +2,9 @@
 // The roles of the runs suite. A runner starts runs of ten steps and works on them in the same process, a given number in flight: each of
 // so many loops starts a run, waits for its end and starts the next. Inputs and outputs differ from run to run. The others are ours alone: one run that fans out over a
 // list on several workers, and the calls that append to logs, each timed.
+
 import pg from 'pg';
+import { built } from '../build.mjs';
 import { monotonicMs, percentile, sleep } from '../harness/figures.mjs';
 import { stepNames } from '../subjects/subject.mjs';
 
@@ -53,7 +55,6 @@ export async function verifyRuns(subject, { url, runs }) {
 }
 
 // The build is imported through variables so that type checks of this folder do not need it.
-const built = (/** @type {string} */ file) => import(new URL(`../../dist/${file}`, import.meta.url).href);
 
 /** A plan of ten steps in a row. @param {any} product */
 function tenStepsPlan({ defineJob, definePlan }) {

@@ -1,13 +1,13 @@
 // @ts-check
 // Ours, from the repository's own build, in one configuration for every case: a pool of 16 and 24
 // handlers at once. `verify` is what makes a drain count: the complete trail must be in the database.
+
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
+import { build, built } from '../build.mjs';
 import { stepNames } from './subject.mjs';
 
-// The build is imported through a variable so that type checks of this folder do not need it.
-const build = new URL('../../dist/index.js', import.meta.url).href;
-const { Writ, defineJob, definePlan } = await import(build);
+const { Writ, defineJob, definePlan } = await built();
 const noop = defineJob('noop');
 /** The same work under a limit per key, high enough that it never holds anything back: what is measured is its price. */
 const limited = defineJob('limited', { limit: { concurrency: 1000 } });
@@ -30,7 +30,7 @@ const connect = (url) => Writ.connect({ connectionString: url, max: 16 });
 /** @type {import('./subject.mjs').Subject} */
 export const subject = {
   name: 'writ',
-  version: () => JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version,
+  version: () => JSON.parse(readFileSync(new URL('../package.json', build), 'utf8')).version,
   async setup(url) {
     const writ = await connect(url);
     await writ.migrate({ enable: true });

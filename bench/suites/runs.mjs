@@ -2,7 +2,9 @@
 // The runs suite: how many runs of ten steps end in a second, beside DBOS; how one run fans out over a thousand elements; what it takes to append to a log, and until it
 // is projected; and how fast events become snapshots.
 // The peer is used as its documentation shows; subjects/dbos.mjs says with which settings.
+
 import { fileURLToPath } from 'node:url';
+import { built } from '../build.mjs';
 import { withLockWaits } from '../harness/lock-waits.mjs';
 
 /** @typedef {import('../harness/bench.mjs').Bench} Bench */
@@ -47,7 +49,7 @@ const fanOut = {
   participants: [writ],
   async measure(bench, { subject }) {
     const items = 1_000;
-    const { uuidv7 } = await import(new URL('../../dist/database/uuid.js', import.meta.url).href);
+    const { uuidv7 } = await built('database/uuid.js');
     return bench.onCopy(
       await installed(bench, subject),
       ({ url }) =>

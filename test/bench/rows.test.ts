@@ -11,7 +11,7 @@ const suite = { name: 'some', ours: 'writ', cases: [] };
 const outcome = (label: string, values: number[], more: Partial<Outcome> = {}): Outcome => ({
   label,
   subject: label,
-  rounds: values.map((value) => ({ value, jobs: 1, walPerJob: 1, commitsPerJob: 1, rssMb: 1 })),
+  rounds: values.map((value) => ({ value, jobs: 1, walPerJob: 1, commitsPerJob: 1, cpuPerJob: 1, rssMb: 1 })),
   failure: null,
   ...more,
 });
