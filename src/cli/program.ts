@@ -36,6 +36,7 @@ const commands: Record<string, () => Promise<(program: Command) => void>> = {
   incidents: async () => (await import('./commands/incidents.js')).addIncidents,
   freeze: async () => (await import('./commands/freeze.js')).addFreeze,
   principals: async () => (await import('./commands/principals.js')).addPrincipals,
+  logins: async () => (await import('./commands/logins.js')).addLogins,
   governor: async () => (await import('./commands/governor/index.js')).addGovernor,
   schedules: async () => (await import('./commands/schedules/index.js')).addSchedules,
   consumers: async () => (await import('./commands/consumers.js')).addConsumers,
