@@ -53,6 +53,8 @@ test('a healthy installation is all ok and exits 0', async () => {
       'schema',
       'roles',
       'owner',
+      'logins',
+      'log',
       'dead rows',
       'changes',
       'incidents',

@@ -8,6 +8,7 @@ import type { Checks, Finding, Level } from '../doctor/finding.js';
 import { governanceChecks } from '../doctor/governance.js';
 import { governorChecks } from '../doctor/governor.js';
 import { ledgerChecks } from '../doctor/ledger.js';
+import { loginChecks } from '../doctor/logins.js';
 import { outboxChecks } from '../doctor/outbox.js';
 import { pooler } from '../doctor/pooler.js';
 import { queueChecks } from '../doctor/queue.js';
@@ -24,7 +25,7 @@ export function addDoctor(program: Command): void {
   program
     .command('doctor')
     .description(
-      'check the database, the schema, the workers, the queue, the runs, changes and health, the governors, the destinations and the ledger',
+      'check the database, the schema, the logins, the workers, the queue, the runs, changes and health, the governors, the destinations and the ledger',
     )
     .option('--listen-url <url>', 'the address that workers listen on, when it is not the database’s own', listenUrl)
     .option('--spool <folder>', 'the folder of a spool of this machine: whether something waits in it')
@@ -53,6 +54,7 @@ export function addDoctor(program: Command): void {
                 ...before,
                 ...(await run({
                   'clock of gates': gateClock,
+                  ...loginChecks,
                   ...tableChecks,
                   ...queueChecks,
                   ...runChecks,

@@ -1,0 +1,282 @@
+/**
+ * Checks of who logs in: roles that a login's registered use does not need, logins of agents that can
+ * do more than propose, processes that run as a superuser or an owner, and a server whose log would
+ * keep the keys of principals.
+ */
+import pg from 'pg';
+import { roles as known } from '../../database/roles.js';
+import { WritError } from '../../errors/index.js';
+import type { Session } from '../connection.js';
+import { singleRoles } from '../logins.js';
+import { plural } from '../output.js';
+import type { Check, Checks, Finding } from './finding.js';
+
+/** A login that is registered here, has a role of Writ, or has used Writ in this database lately. */
+export interface LoginFacts {
+  readonly login: string;
+  /** Whether PostgreSQL has it. */
+  readonly there: boolean;
+  readonly superuser: boolean;
+  /** May become the owner of our schemas. */
+  readonly owner: boolean;
+  /** Roles of Writ that were granted to it by name. */
+  readonly granted: readonly string[];
+  /** Who granted each of them, where the server keeps grants of several apart. */
+  readonly grantors: Readonly<Record<string, string>>;
+  /** Roles of Writ that it has through others. */
+  readonly inherited: readonly string[];
+  /** What it is registered for; null when it is not. */
+  readonly registered: { readonly principal_id: string | null; readonly roles: readonly string[] } | null;
+  readonly agent: boolean;
+  /** Whether one of the last calls that changed something was its. */
+  readonly used: boolean;
+  /** Whether one of them was a worker's. */
+  readonly worked: boolean;
+  /** Agents in whose name it called. */
+  readonly agents: readonly string[];
+}
+
+/** So many of the last calls are looked at. */
+const lately = 5_000;
+
+export async function readLogins(db: Session): Promise<LoginFacts[]> {
+  return db.rows<LoginFacts>(
+    `with recent as (select login, command, actor from writ.command_run order by run_id desc limit ${lately}),
+     seen as (
+       select r.login, bool_or(r.command = 'fn_job_claim') as worked,
+         coalesce(array_agg(distinct p.principal_id) filter (where p.principal_id is not null), '{}') as agents
+       from recent r left join writ.principal p on p.principal_id = r.actor and p.kind = 'agent'
+       group by r.login),
+     ours as (select oid, rolname from pg_roles where rolname = any ($1)),
+     granted as (
+       select m.member, array_agg(distinct o.rolname::text order by o.rolname::text) as roles,
+         jsonb_object_agg(o.rolname, pg_get_userbyid(m.grantor)) as grantors
+       from pg_auth_members m join ours o on o.oid = m.roleid group by m.member)
+     select coalesce(r.rolname, l.login, s.login)::text as login, r.oid is not null as there, coalesce(r.rolsuper, false) as superuser,
+       coalesce(pg_has_role(r.oid, (select nspowner from pg_namespace where nspname = 'writ'), 'member'), false) as owner,
+       coalesce(g.roles, '{}') as granted,
+       case when current_setting('server_version_num')::integer >= 160000 then coalesce(g.grantors, '{}') else '{}' end as grantors,
+       case when r.rolsuper then '{}' else array(
+         select o.rolname::text from ours o
+         where pg_has_role(r.oid, o.oid, 'member') and o.rolname <> all (coalesce(g.roles, '{}')) order by 1) end as inherited,
+       case when l.login is not null then jsonb_build_object('principal_id', l.principal_id, 'roles', l.roles) end as registered,
+       coalesce(p.kind = 'agent', false) as agent,
+       s.login is not null as used, coalesce(s.worked, false) as worked, coalesce(s.agents, '{}') as agents
+     from pg_roles r
+     left join granted g on g.member = r.oid
+     full join writ.login l on l.login = r.rolname
+     full join seen s on s.login = coalesce(r.rolname, l.login)
+     left join writ.principal p on p.principal_id = l.principal_id
+     where (coalesce(r.rolcanlogin, true) and g.roles is not null) or l.login is not null or s.login is not null
+     order by 1`,
+    [known],
+  );
+}
+
+const name = (text: string) => pg.escapeIdentifier(text);
+const revoke = (roles: readonly string[], { login, grantors }: LoginFacts) =>
+  roles.map((role) => `revoke ${role} from ${name(login)}${grantors[role] ? ` granted by ${name(grantors[role])}` : ''};`).join(' ');
+
+export function judgeLogins(logins: readonly LoginFacts[]): Finding[] {
+  // A cluster may serve other databases: logins that nobody registered count where somebody registers logins, or where they were used.
+  const registering = logins.some(({ registered }) => registered !== null);
+  const findings = logins.flatMap((facts) => judge(facts, registering));
+  if (findings.length > 0) return findings;
+  const many = logins.filter(({ registered }) => registered !== null).length;
+  const says =
+    many === 0 ? 'None is registered, and none is used beyond its role' : `${plural(many, 'login')} with the roles that their use needs`;
+  return [{ check: 'logins', level: 'ok', says }];
+}
+
+function judge(facts: LoginFacts, registering: boolean): Finding[] {
+  const { login, granted, registered } = facts;
+  const found: Finding[] = [];
+  const say = (level: Finding['level'], says: string, remedy: string, means?: string) =>
+    found.push({ check: 'logins', level, says, remedy, ...(means !== undefined && { means }) });
+  if (!facts.there) {
+    if (registered) say('warning', `${login} is registered, and PostgreSQL has no such login`, `writ logins remove ${login}`);
+    return found;
+  }
+  if (facts.worked && (facts.superuser || facts.owner)) {
+    say(
+      'warning',
+      `A worker logs in as ${login}, ${facts.superuser ? 'a superuser' : 'who owns the schemas'}`,
+      `Give it a login of its own: writ logins add NAME --role dot_executor`,
+      'Whoever takes over that process can rewrite every table. Roles limit it no more.',
+    );
+  }
+  for (const agent of facts.agents) {
+    if (registered?.principal_id === agent && !broad(facts)) continue;
+    say(
+      'error',
+      `The agent ${agent} acts through ${login}, which ${broad(facts) ? `has ${holds(facts)}` : 'is not bound to it'}`,
+      `Give it a login that can only propose: writ logins add ${agent} --principal ${agent}`,
+      'With that login it can call every gate that those roles may: claim jobs, report on them, apply changes.',
+    );
+  }
+  if (registered) judgeRegistered(facts, say);
+  else if (granted.length > 0 && !facts.superuser && (registering || facts.used)) {
+    const roles = granted.map((role) => `--role ${role}`).join(' ');
+    say(
+      registering ? 'warning' : 'hint',
+      `${login} has ${granted.join(', ')}, and is not registered`,
+      `If it is needed: writ logins add ${login} ${roles}. Otherwise: ${revoke(granted, facts)}`,
+    );
+  }
+  return found;
+}
+
+type Say = (level: Finding['level'], says: string, remedy: string, means?: string) => void;
+
+function judgeRegistered(facts: LoginFacts, say: Say): void {
+  const { login, granted, inherited } = facts;
+  const { roles, principal_id } = facts.registered as NonNullable<LoginFacts['registered']>;
+  if (facts.superuser || facts.owner) {
+    say(
+      'error',
+      `${login} is registered${principal_id === null ? '' : ` for ${principal_id}`}, and is ${facts.superuser ? 'a superuser' : 'a member of the owner of the schemas'}`,
+      facts.superuser ? `alter role ${name(login)} nosuperuser;` : `revoke writ_owner from ${name(login)};`,
+      'No registration limits it.',
+    );
+    return;
+  }
+  const needed = singleRoles(roles);
+  const more = granted.filter((role) => singleRoles([role]).some((each) => !needed.includes(each)));
+  if (more.length > 0) {
+    say(
+      facts.agent ? 'error' : 'warning',
+      `${login} has ${more.join(', ')}, which its registered use${principal_id === null ? '' : ` for ${principal_id}`} does not need`,
+      revoke(more, facts),
+    );
+  }
+  const through = inherited.filter((role) => singleRoles([role]).some((each) => !singleRoles([...roles, ...more]).includes(each)));
+  if (through.length > 0) {
+    say(
+      facts.agent ? 'error' : 'warning',
+      `${login} has ${through.join(', ')} through another role, which its registered use does not need`,
+      `Find that role with \`\\du ${login}\`, and revoke it from ${name(login)}.`,
+    );
+  }
+  const has = singleRoles([...granted, ...inherited]);
+  const missing = roles.filter((role) => singleRoles([role]).some((each) => !has.includes(each)));
+  if (missing.length > 0) {
+    say(
+      'warning',
+      `${login} is registered for ${missing.join(', ')}, and does not have it`,
+      missing.map((role) => `grant ${role} to ${name(login)};`).join(' '),
+    );
+  }
+}
+
+const broad = ({ superuser, owner, granted, inherited }: LoginFacts): boolean =>
+  superuser || owner || singleRoles([...granted, ...inherited]).some((role) => role !== 'writ_principal');
+
+const holds = ({ superuser, owner, granted, inherited }: LoginFacts): string =>
+  superuser ? 'every right of a superuser' : owner ? 'every right of the owner' : [...granted, ...inherited].join(', ');
+
+const logins: Check = async (db) => {
+  try {
+    return judgeLogins(await readLogins(db));
+  } catch (error) {
+    if (!(error instanceof WritError) || error.code !== 'permission_denied') throw error;
+    return [
+      { check: 'logins', level: 'ok', says: 'This user may not see what logins are registered for; writ_admin and writ_auditor may' },
+    ];
+  }
+};
+
+/** Settings by which a server writes parameters of statements into its log; of others, the server's own default. */
+const logged = [
+  'log_statement',
+  'log_min_duration_statement',
+  'log_min_duration_sample',
+  'log_statement_sample_rate',
+  'log_transaction_sample_rate',
+  'log_parameter_max_length',
+  'log_parameter_max_length_on_error',
+  'auto_explain.log_min_duration',
+  'auto_explain.log_parameter_max_length',
+  'pgaudit.log',
+  'pgaudit.log_parameter',
+] as const;
+
+export type LogSettings = Readonly<Partial<Record<(typeof logged)[number], string>>>;
+
+/** For this session, and, because other logins' sessions may differ, those of roles and of this database. */
+export async function readLogSettings(db: Session): Promise<{ readonly of: string; readonly settings: LogSettings }[]> {
+  const [server] = await db.rows<{ settings: LogSettings }>(
+    `select coalesce(jsonb_object_agg(name, current_setting(name, true)) filter (where current_setting(name, true) is not null), '{}') as settings
+     from unnest($1::text[]) names(name)`,
+    [logged],
+  );
+  const own = await db.rows<{ of: string; settings: LogSettings }>(
+    `select concat_ws(' in ', 'role ' || quote_ident(pg_get_userbyid(nullif(s.setrole, 0))),
+         case when s.setdatabase <> 0 then 'database ' || quote_ident(current_database()) end) as of,
+       jsonb_object_agg(split_part(c, '=', 1), substr(c, strpos(c, '=') + 1)) as settings
+     from pg_db_role_setting s cross join unnest(s.setconfig) c
+     where (s.setdatabase = 0 or s.setdatabase = (select oid from pg_database where datname = current_database()))
+       and split_part(c, '=', 1) = any ($1)
+       and (s.setrole = 0 or exists (select from pg_roles o where o.rolname = any ($2) and pg_has_role(s.setrole, o.oid, 'member')))
+     group by 1 order by 1`,
+    [logged, known],
+  );
+  const base = server?.settings ?? {};
+  return [{ of: '', settings: base }, ...own.map(({ of, settings }) => ({ of, settings: { ...base, ...settings } }))];
+}
+
+const set = (of: string, setting: string, value: string): string =>
+  of === '' ? `alter system set ${setting} = ${value}; select pg_reload_conf();` : `alter ${of} set ${setting} = ${value};`;
+const atLeast0 = (value: string | undefined) => value !== undefined && value !== '' && !value.startsWith('-');
+const notZero = (value: string | undefined) => value !== undefined && value !== '' && !/^0(?:\D|$)/.test(value);
+
+/** Which of the settings write parameters, and the statement that ends it. */
+function leaksOf(settings: LogSettings): [setting: string, off: string, value: string][] {
+  const leaks: [string, string, string][] = [];
+  const sampled = atLeast0(settings.log_min_duration_sample) && Number(settings.log_statement_sample_rate ?? 1) > 0;
+  const cause =
+    settings.log_statement === 'all'
+      ? 'log_statement is all'
+      : atLeast0(settings.log_min_duration_statement)
+        ? `log_min_duration_statement is ${settings.log_min_duration_statement}`
+        : sampled
+          ? `log_min_duration_sample is ${settings.log_min_duration_sample}`
+          : Number(settings.log_transaction_sample_rate ?? 0) > 0
+            ? `log_transaction_sample_rate is ${settings.log_transaction_sample_rate}`
+            : undefined;
+  if (cause && notZero(settings.log_parameter_max_length ?? '-1')) leaks.push([cause, 'log_parameter_max_length', '0']);
+  if (notZero(settings.log_parameter_max_length_on_error)) {
+    const length = settings.log_parameter_max_length_on_error;
+    leaks.push([`log_parameter_max_length_on_error is ${length}`, 'log_parameter_max_length_on_error', '0']);
+  }
+  if (atLeast0(settings['auto_explain.log_min_duration']) && notZero(settings['auto_explain.log_parameter_max_length'])) {
+    const cause = `auto_explain.log_min_duration is ${settings['auto_explain.log_min_duration']}`;
+    leaks.push([cause, 'auto_explain.log_parameter_max_length', '0']);
+  }
+  if (settings['pgaudit.log_parameter'] === 'on' && (settings['pgaudit.log'] ?? 'none') !== 'none') {
+    leaks.push(['pgaudit.log_parameter is on', 'pgaudit.log_parameter', 'off']);
+  }
+  return leaks;
+}
+
+export function judgeLog(sessions: readonly { readonly of: string; readonly settings: LogSettings }[]): Finding[] {
+  const seen = new Set<string>();
+  const findings = sessions.flatMap(({ of, settings }) =>
+    leaksOf(settings).flatMap(([cause, setting, value]): Finding[] => {
+      // A role or database that only repeats the server's own setting is mended with it.
+      if (seen.has(`${cause}/${setting}`)) return [];
+      seen.add(`${cause}/${setting}`);
+      return [
+        {
+          check: 'log',
+          level: 'warning',
+          says: `The server logs parameters of statements: ${cause}${of === '' ? '' : ` for ${of}`}`,
+          means: 'A key of a principal travels as a parameter. Whoever reads the log can act in its name, though not approve.',
+          remedy: set(of, setting, value),
+        },
+      ];
+    }),
+  );
+  return findings.length > 0 ? findings : [{ check: 'log', level: 'ok', says: 'Parameters of statements are not logged' }];
+}
+
+export const loginChecks: Checks = { logins, log: async (db) => judgeLog(await readLogSettings(db)) };
