@@ -7,7 +7,7 @@ export const verdicts = /** @type {const} */ (['lost', 'repeated', 'unreceipted'
 /** @typedef {(typeof verdicts)[number]} Verdict */
 /** @typedef {{ query(sql: string, params?: unknown[]): Promise<{ rows: Record<string, unknown>[] }> }} Client */
 
-/** The sums that every suite ends with. @param {readonly { verdict: Verdict, times: number }[]} findings @param {Record<string, number>} happened */
+/** The sums that every suite ends with. @param {readonly { verdict: string, times: number }[]} findings @param {Record<string, number>} happened */
 export function tallied(findings, happened) {
   const sum = (/** @type {Verdict} */ verdict) =>
     findings.reduce((total, finding) => total + (finding.verdict === verdict ? finding.times : 0), 0);

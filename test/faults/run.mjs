@@ -69,9 +69,23 @@ try {
   await server.stop();
 }
 
-const { operations, faults, lost, repeated, unreceipted, stuck, wrong, details, ...rest } = outcome;
+const { operations, faults, lost, repeated, unreceipted, stuck, wrong, escaped, details, ...rest } = outcome;
 const seconds = Math.round((Date.now() - began) / 100) / 10;
-const result = { suite, seed, operations, faults, lost, repeated, unreceipted, stuck, wrong, seconds, ...rest, details };
+const result = {
+  suite,
+  seed,
+  operations,
+  faults,
+  lost,
+  repeated,
+  unreceipted,
+  stuck,
+  wrong,
+  ...(escaped !== undefined && { escaped }),
+  seconds,
+  ...rest,
+  details,
+};
 if (json) writeFileSync(json, `${JSON.stringify(result, null, 2)}\n`);
 if (lively) process.stderr.write('\r\x1b[K');
 console.log(`${operations} operations, ${faults} faults, ${seconds} s`);
@@ -81,6 +95,8 @@ for (const { verdict, what, times, rows } of details) {
   console.log(`${verdict}: ${what} (${times})`);
   for (const row of rows) console.log(`    ${typeof row === 'string' ? row : JSON.stringify(row).slice(0, 500)}`);
 }
-const bad = verdicts.some((verdict) => result[verdict] !== 0);
-console.log(verdicts.map((verdict) => `${verdict} ${result[verdict]}`).join(' · '), bad ? `— seed ${seed}` : '');
+// What escaped is counted where somebody tries to escape.
+const counted = [...verdicts, ...(escaped === undefined ? [] : ['escaped'])];
+const bad = counted.some((verdict) => result[verdict] !== 0);
+console.log(counted.map((verdict) => `${verdict} ${result[verdict]}`).join(' · '), bad ? `— seed ${seed}` : '');
 process.exit(bad ? 1 : 0);

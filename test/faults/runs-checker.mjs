@@ -228,6 +228,12 @@ async function logsOf(client) {
        (select json_object_agg(z.step_id, z.result) from (select distinct on (s.step_id) s.step_id, x2.result from s join x x2 on x2.job_id = s.job_id::uuid and x2.status in ('COMMITTED', 'DONE') where s.run_id = x.run_id order by s.step_id, s.logical_attempt desc) z) as outputs
      from r x join writ_data.plan p on p.plan_no = x.plan_no left join writ_data.run_snapshot n on n.run_id = x.run_id`,
   );
+  const logs = await eventsOf(client);
+  return runs.map((run) => ({ ...run, events: logs.get(run.run_id) ?? [] }));
+}
+
+/** Every log, by its run, in the words of the reducer. @param {Client} client */
+export async function eventsOf(client) {
   const { rows: events } = await client.query(
     `select run_id, run_seq, event_id, event_type, step_id, logical_attempt_id, engine_attempt_id, event_data, idempotency_key, caused_by_signal_id, round(date_part('epoch', emitted_at) * 1000)::bigint::text as ms
      from writ.run_events order by run_id, run_seq`,
@@ -252,7 +258,7 @@ async function logsOf(client) {
     };
     logs.set(row.run_id, [...(logs.get(row.run_id) ?? []), event]);
   }
-  return runs.map((run) => ({ ...run, events: logs.get(run.run_id) ?? [] }));
+  return logs;
 }
 
 /** Each log by itself. @param {Client} client @returns {Promise<Finding[]>} */

@@ -39,7 +39,8 @@ async function start(planId: string, hash: string, more: object = {}) {
   return { runId: run.run_id, answer };
 }
 
-const claim = () => worker.call('fn_job_claim_many', { kinds: ['act'], executor: 'external_worker', lease_holder: 'w', limit: 10, start: 10 });
+const claim = () =>
+  worker.call('fn_job_claim_many', { kinds: ['act'], executor: 'external_worker', lease_holder: 'w', limit: 10, start: 10 });
 const tick = () => engine.call('fn_job_tick', { actor: 'engine' });
 const statusOf = async (runId: string) => (await db.query('select status from writ.run where run_id = $1', [runId]))[0]?.status;
 const stuck = async () => db.query(`select tenant_id, subject from writ.alert where code = 'RUN_STUCK' and cleared_at is null`);

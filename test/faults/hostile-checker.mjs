@@ -1,0 +1,390 @@
+// @ts-check
+// Counts what hostile callers achieved, with SQL of its own over the tables and over witnesses that
+// are triggers of this run. Nothing that a gate or an attacker says is believed. Beside the five
+// verdicts of every suite it has a sixth: `escaped`.
+import { createPublicKey, verify as verifySignature } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import { emptySnapshot, reduce } from '../../dist/runs/snapshot.js';
+import { eventsOf } from './runs-checker.mjs';
+
+/** @typedef {import('./checker.mjs').Verdict | 'escaped'} Verdict */
+/** @typedef {{ query(sql: string, params?: unknown[]): Promise<{ rows: Record<string, any>[] }> }} Client */
+/** @typedef {{ verdict: Verdict, what: string, times: number, rows: unknown[] }} Finding */
+/** What a login is to the checker. @typedef {{ login: string, role: string }} Login */
+
+/** Witnesses: effects of handlers, writes of governed values, and rows that hostile logins touch. @param {Client} client */
+export async function prepareHostile(client) {
+  await client.query(`
+    create schema fault;
+    create table fault.effect (n integer not null, job_id uuid not null);
+    create table fault.owed (n integer not null, what text not null, tenant text not null, id text,
+      ends text not null, before jsonb, after jsonb);
+    create table fault.calm (place text not null, digest text);
+    create table fault.touched (login name not null, place text not null, op text not null,
+      tenant text, gate text, n bigint not null);
+    create table fault.scope_made (tenant text not null, scope text not null, xact xid8 not null);
+    create table fault.written (tenant text not null, slot text not null, op text not null,
+      value jsonb, version bigint, login name not null, made_here boolean not null);
+    grant usage on schema fault to public;
+
+    create function fault.witness() returns trigger language plpgsql security definer as $$
+    begin
+      if tg_table_name = 'configuration_scope' then
+        insert into fault.scope_made values (new.tenant_id, new.scope, pg_current_xact_id());
+      elsif tg_table_name = 'capability' then
+        insert into fault.written values (new.tenant_id, new.capability_name, tg_op,
+          to_jsonb(new.lifecycle), new.version, session_user, tg_op = 'INSERT');
+      elsif tg_op = 'DELETE' then
+        insert into fault.written values (old.tenant_id, old.scope || '#' || old.key, tg_op, 'null',
+          0, session_user, false);
+      else
+        insert into fault.written values (new.tenant_id, new.scope || '#' || new.key, tg_op, new.value,
+          new.version, session_user, exists (select from fault.scope_made m
+            where (m.tenant, m.scope, m.xact) = (new.tenant_id, new.scope, pg_current_xact_id())));
+      end if;
+      return null;
+    end $$;
+    create trigger witness after insert on writ_data.configuration_scope
+      for each row execute function fault.witness();
+    create trigger witness after insert or update of lifecycle, version on writ_data.capability
+      for each row execute function fault.witness();
+    create trigger witness after insert or update or delete on writ_data.configuration
+      for each row execute function fault.witness();
+
+    create function fault.touch() returns trigger language plpgsql security definer as $$
+    declare
+      v_tenant text := tg_argv[0];
+    begin
+      execute format('insert into fault.touched select %L, %L, %L, %s, %L, count(*) from rows_touched group by 4',
+        session_user, tg_table_name, tg_op, v_tenant,
+        substring(current_query() from 'writ\\.([a-z_0-9]+)'));
+      return null;
+    end $$;`);
+  const { rows } = await client.query(`
+    select c.relname as name, coalesce((select a.attname from pg_attribute a
+      where a.attrelid = c.oid and a.attname in ('tenant_id', 'log_id') order by a.attname desc limit 1), 'null::text') as tenant
+    from pg_class c where c.relnamespace = 'writ_data'::regnamespace and c.relkind in ('r', 'p')
+      and not c.relispartition`);
+  for (const { name, tenant } of rows)
+    for (const [op, which] of [
+      ['insert', 'new'],
+      ['update', 'new'],
+      ['delete', 'old'],
+    ])
+      await client.query(`create trigger touch_${op} after ${op} on writ_data.${name}
+        referencing ${which} table as rows_touched for each statement
+        when (session_user like 'hostile%') execute function fault.touch('${tenant}')`);
+}
+
+/** Tables that move by the clock, or have no row of a tenant's own. */
+const moving = `('lane', 'limit_hold', 'limit_meter', 'receipt', 'ledger_leaf', 'run_snapshot')`;
+
+/** A digest of every row of the calm tenant, by table, and of kinds and settings that belong to nobody who attacks. @param {Client} client @returns {Promise<Record<string, string>>} */
+async function digestsOf(client) {
+  const { rows } = await client.query(`
+    select c.relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'tenant_id'
+    where c.relnamespace = 'writ_data'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+      and c.relname not in ${moving} order by 1`);
+  const parts = rows.map(({ name }) => [name, `select x::text as row from writ_data.${name} x where x.tenant_id = 'calm'`]);
+  parts.push(
+    ['run_event', `select x::text as row from writ_data.run_event x join writ_data.run r using (run_id) where r.tenant_id = 'calm'`],
+    [
+      'contract_history',
+      `select x::text as row from writ_data.contract_history x join writ_data.contract c using (contract_id) where c.tenant_id = 'calm'`,
+    ],
+    [
+      'job_kind',
+      `select (to_jsonb(x) - '{registered_at,registered_by}'::text[])::text as row from writ_data.job_kind x where x.job_kind !~ '^(m\\.|m$)' and x.registered_by not like 'hostile%'`,
+    ],
+    ['principal', `select x::text as row from writ_data.principal x where x.principal_id ~ '^(alpha|beta|calm)-'`],
+  );
+  /** @type {Record<string, string>} */
+  const digests = {};
+  for (const [name, sql] of parts) {
+    const found = await client.query(`select md5(coalesce(string_agg(y.row, chr(10) order by y.row), '')) as digest from (${sql}) y`);
+    digests[String(name)] = found.rows[0]?.digest;
+  }
+  return digests;
+}
+
+/** Remembers what must not change from here on. @param {Client} client */
+export async function rememberCalm(client) {
+  await client.query('delete from fault.calm');
+  for (const [place, digest] of Object.entries(await digestsOf(client)))
+    await client.query('insert into fault.calm values ($1, $2)', [place, digest]);
+}
+
+/** What a clockwork does, it does for all tenants: by rows that it has locked, not by what it is told. */
+const clockwork = `('fn_job_tick', 'fn_job_lease_reaper', 'fn_job_cleanup_sweep', 'fn_ledger_tick', 'fn_ledger_heads',
+  'fn_governance_tick', 'fn_governor_tick', 'fn_governors_take', 'fn_governors_apply', 'fn_consumer_dispatch',
+  'fn_consumer_dispatch_many', 'fn_run_dequeue_many', 'fn_run_changes', 'fn_run_project', 'fn_schedule_fire',
+  'fn_outbox_take', 'fn_outbox_done', 'fn_probes_take', 'fn_ledger_accept_restore', 'fn_requests_rejected')`;
+
+/** h: receipts, taken apart. s: steps with the slot they write. */
+const views = `
+  create temp table h as select r.receipt_no, r.receipt_id, r.log_id, r.stream, r.stream_seq, x.e ->> 'reason' as reason,
+    x.e ->> 'sku_id' as sku, x.e ->> 'tenant_id' as tenant, x.e -> 'context' as context
+    from writ_data.receipt r cross join lateral (select r.entry::jsonb as e) x;
+  create temp table s as select x.*, y.tenant_id, y.kind as job_kind, y.contract_id,
+    (select k from jsonb_object_keys(x.applied) k limit 1) as slot
+    from writ_data.governance_step x join writ_data.governance_job y on y.job_id = x.job_id;
+  create temp table o as select * from fault.owed;
+  create index on h (stream); create index on h (receipt_no); create index on s (tenant_id, slot);
+  analyze h; analyze s;`;
+
+const subjects = `
+  select 'contract:' || c.contract_id as stream, c.tenant_id as tenant from writ_data.contract c
+  union all select 'governance_job:' || g.job_id, g.tenant_id from writ_data.governance_job g
+  union all select distinct 'governor:' || g.sku_id, g.tenant_id from writ_data.governor g`;
+
+/** One row per violation; $1 is the list of attackers. @type {[Verdict, what: string, sql: string][]} */
+export const hostileChecks = [
+  ['lost', 'a job has no effect', `select o.n, o.id from o where what = 'job' and not exists (select from fault.effect e where e.n = o.n)`],
+  [
+    'lost',
+    'a run has not both of its effects',
+    `select o.n, o.id from o where what = 'run' and (select count(distinct e.job_id) from fault.effect e where e.n = o.n + 1000000) < 2`,
+  ],
+  [
+    'lost',
+    'a signal was not settled',
+    `select o.n, o.tenant from o where what = 'signal' and not exists (select from writ_data.governor_mail m
+      join writ_data.governor_settled t on t.governor_id = m.governor_id and t.arrival_seq = m.arrival_seq where m.signal_id = o.id)`,
+  ],
+  [
+    'repeated',
+    'an effect is there more than once',
+    `select job_id, count(*) from fault.effect group by job_id having count(*) > 1
+     union all select null, count(*) from o join fault.effect e on e.n = o.n where o.what = 'job' group by o.n having count(*) > 1`,
+  ],
+  [
+    'repeated',
+    'a contract has more than one forward job',
+    `select contract_id, count(*) from writ_data.governance_job where kind = 'forward' group by 1 having count(*) > 1`,
+  ],
+  [
+    'repeated',
+    'a signal was taken twice',
+    `select m.signal_id, count(*) from writ_data.governor_mail m where m.signal_id like 'honest-%' group by 1 having count(*) > 1`,
+  ],
+  [
+    'unreceipted',
+    'a step that is done has no receipt that says so',
+    `select s.job_id, s.step_no from s left join h on h.receipt_no = s.receipt_no where s.done_at is not null and
+      (h.log_id, h.stream, h.reason, (h.context ->> 'step')::integer, h.context ->> 'target') is distinct from (s.tenant_id,
+      'governance_job:' || s.job_id, case when s.of_step_no is null then 'change_applied' else 'change_reverted' end, s.step_no, s.target)`,
+  ],
+  [
+    'unreceipted',
+    'a review is not in the ledger as it was given',
+    `select r.contract_id, r.by, r.action from writ_data.contract_review r where r.action in ('APPROVE', 'REJECT') and not exists
+      (select from h where h.stream = 'contract:' || r.contract_id and h.reason = 'contract_reviewed' and h.context ->> 'by' = r.by
+        and coalesce(h.context ->> 'signature', '') = coalesce(encode(r.signature, 'hex'), ''))`,
+  ],
+  [
+    'unreceipted',
+    'a move of a governance job has no receipt',
+    `select y.job_id, y.from_status, y.to_status from (select job_id, min(from_status) filter (where version = a) as from_status, min(to_status) filter (where version = z) as to_status
+       from (select *, min(version) over w as a, max(version) over w as z from writ_data.governance_job_history window w as (partition by job_id, event, at)) x group by job_id, event, at) y
+     where not exists (select from h where h.stream = 'governance_job:' || y.job_id and h.reason = 'governance_job_moved' and coalesce(h.context ->> 'from', '') = y.from_status and h.context ->> 'to' = y.to_status)`,
+  ],
+  [
+    'stuck',
+    'honest work has not come to rest',
+    `select o.what, o.n, o.id, coalesce(r.status, g.status) as status from o left join writ_data.run r on o.what = 'run' and r.run_id::text = o.id
+       left join writ_data.governance_job g on o.what = 'contract' and g.contract_id::text = o.id and g.kind = 'forward'
+     where o.what = 'run' and coalesce(r.status, '') not in ('COMPLETED', 'FAILED', 'CANCELLED')
+       or o.what = 'contract' and coalesce(g.status, '') not in ('COMPLETED', 'ROLLED_BACK', 'CANCELLED', 'ROLLBACK_FAILED')`,
+  ],
+  [
+    'stuck',
+    'a lease of an honest tenant is left',
+    `select l.lease_token, l.holder, j.job_kind from writ_data.job_lease l join writ_data.job j on j.job_id = any (l.job_ids)
+     where j.tenant_id in ('alpha', 'beta') and l.leased_until < writ.now() - interval '5 seconds'`,
+  ],
+  [
+    'wrong',
+    'honest work ended as it may not',
+    `select o.what, o.n, o.id, o.ends, coalesce(r.status, g.status) as status, coalesce(g.status_reason, '') as why
+     from o left join writ_data.run r on o.what = 'run' and r.run_id::text = o.id
+       left join writ_data.governance_job g on o.what = 'contract' and g.contract_id::text = o.id and g.kind = 'forward'
+     where o.what = 'run' and r.status in ('FAILED', 'CANCELLED') or o.what = 'contract' and g.status is distinct from o.ends`,
+  ],
+  [
+    'wrong',
+    'what stands at a target is not what its contract left',
+    `select o.n, o.tenant, k.key as slot, k.value as owed, t.value as stands from o cross join lateral jsonb_each(o.after) k
+     left join (select tenant_id, capability_name as slot, to_jsonb(lifecycle) as value from writ_data.capability
+       union all select tenant_id, scope || '#' || key, value from writ_data.configuration) t on t.tenant_id = o.tenant and t.slot = k.key
+     where o.what = 'contract' and t.value is distinct from k.value`,
+  ],
+  [
+    'wrong',
+    'an honest tenant has a job that nobody asked for',
+    `select j.job_id, j.tenant_id, j.job_kind, j.input from writ_data.job j where j.tenant_id in ('alpha', 'beta') and j.run_id is null
+       and j.job_kind !~ '^(governance|governor|writ)\\.' and j.job_kind not in ('honest.relieve') and not exists (select from o where o.what = 'job' and o.n::text = j.input ->> 'n' and o.tenant = j.tenant_id)`,
+  ],
+  [
+    'escaped',
+    'a governed value was changed without a step of an approved contract',
+    `select w.* from fault.written w where not w.made_here and not exists (select from s where s.tenant_id = w.tenant and s.slot = w.slot
+       and s.done_at is not null and (s.written_version = w.version or w.op = 'DELETE') and coalesce(s.applied -> s.slot, 'null') = w.value)`,
+  ],
+  [
+    'escaped',
+    'a receipt of a change has no step',
+    `select h.receipt_no, h.log_id, h.stream from h where h.reason in ('change_applied', 'change_reverted') and not exists (select from s where s.receipt_no = h.receipt_no and s.done_at is not null)`,
+  ],
+  [
+    'escaped',
+    'a receipt of a review has no review',
+    `select h.receipt_no, h.log_id, h.stream, h.context from h where h.reason = 'contract_reviewed' and not exists (select from writ_data.contract_review r
+       where h.stream = 'contract:' || r.contract_id and r.by = h.context ->> 'by' and coalesce(encode(r.signature, 'hex'), '') = coalesce(h.context ->> 'signature', ''))`,
+  ],
+  [
+    'escaped',
+    'a receipt of a move has no move',
+    `select h.receipt_no, h.log_id, h.stream, h.context from h where h.reason = 'governance_job_moved' and not exists (select from writ_data.governance_job_history y
+       where h.stream = 'governance_job:' || y.job_id and y.to_status = h.context ->> 'to')
+     union all select h.receipt_no, h.log_id, h.stream, h.context from h where h.reason = 'contract_moved' and not exists (select from writ_data.contract_history y
+       where h.stream = 'contract:' || y.contract_id and y.to_status = h.context ->> 'to')`,
+  ],
+  [
+    'escaped',
+    'a receipt of an audit has no audit',
+    `select h.receipt_no, h.log_id, h.stream, h.context from h where h.reason = 'audit_verdict' and not exists (select from writ_data.governance_audit a where h.stream = 'governance_job:' || a.job_id)`,
+  ],
+  [
+    'escaped',
+    'a receipt is in the log of another tenant than its subject',
+    `select h.receipt_no, h.log_id, h.stream, h.reason from h
+     where h.stream ~ '^(contract|governance_job|governor):' and (h.tenant is distinct from h.log_id
+       or not exists (select from (${subjects}) u where u.stream = h.stream and u.tenant = h.log_id))`,
+  ],
+  [
+    'escaped',
+    'a stream of receipts is not dense',
+    `select log_id, stream, count(*), max(stream_seq) from h group by 1, 2 having count(*) <> max(stream_seq) or count(distinct stream_seq) <> count(*)`,
+  ],
+  [
+    'escaped',
+    'a subject has more or fewer receipts than it counted',
+    `select u.stream, u.receipts, count(h.receipt_no) from (select 'contract:' || contract_id as stream, receipts from writ_data.contract
+       union all select 'governance_job:' || job_id, receipts from writ_data.governance_job) u left join h on h.stream = u.stream
+     group by 1, 2 having count(h.receipt_no) <> u.receipts`,
+  ],
+  [
+    'escaped',
+    'an ended run has a governance job that is not at rest',
+    `select g.job_id, g.tenant_id, g.status, r.status as run from writ_data.governance_job g join writ_data.run r on r.run_id = g.run_id
+     where r.status in ('COMPLETED', 'FAILED', 'CANCELLED') and g.status in ('PENDING', 'RUNNING', 'FAILED')`,
+  ],
+  [
+    'escaped',
+    'a hostile login changed rows of another tenant',
+    `select t.login, t.gate, t.place, t.op, t.tenant, sum(t.n) as n from fault.touched t join jsonb_to_recordset($1::jsonb) a(login text, role text) on a.login = t.login
+     where t.tenant is not null and t.tenant not in ('mallory') and (t.tenant in ('alpha', 'beta', 'calm') or t.place = 'receipt')
+       and not (t.place = 'receipt' and t.tenant not in ('alpha', 'beta', 'calm'))
+       and not (t.gate in ${clockwork} and a.role in ('writ_engine', 'dot_executor', 'workflow_admin', 'writ_signer', 'writ_admin'))
+     group by 1, 2, 3, 4, 5 order by 6 desc`,
+  ],
+  [
+    'escaped',
+    'a login that may only read has changed something',
+    `select t.login, t.gate, t.place, t.op, sum(t.n) as n from fault.touched t join jsonb_to_recordset($1::jsonb) a(login text, role text) on a.login = t.login
+     where a.role in ('writ_auditor', 'nobody') group by 1, 2, 3, 4`,
+  ],
+  [
+    'escaped',
+    'a login of a tenant has changed what belongs to all',
+    `select t.login, t.gate, t.place, t.op, sum(t.n) as n from fault.touched t
+     where t.login not like 'hostile%\\_all%' and t.place in ('dot_config', 'principal', 'tenant_weight', 'ledger_key', 'ledger_restore', 'ledger_checkpoint', 'event_type_registry', 'schema_migration', 'schema_object', 'receipt_archive', 'consumer_registry', 'login')
+       and not (t.place = 'principal' and coalesce(t.tenant, '') = 'mallory') and not (t.place = 'tenant_weight' and t.tenant = 'mallory') group by 1, 2, 3, 4`,
+  ],
+];
+
+/** @param {Client} client one session: it makes temporary tables @param {readonly Login[]} logins @returns {Promise<Finding[]>} */
+export async function checkHostile(client, logins) {
+  await client.query(views);
+  const list = JSON.stringify(logins.map(({ login, role }) => ({ login, role })));
+  /** @type {Finding[]} */
+  const findings = [];
+  for (const [verdict, what, sql] of hostileChecks) {
+    const { rows } = await client.query(sql, sql.includes('$1') ? [list] : []);
+    if (rows.length > 0) findings.push({ verdict, what, times: rows.length, rows: rows.slice(0, 8) });
+  }
+  for (const [what, rows] of /** @type {[string, unknown[]][]} */ ([
+    ['a calm row has changed', await calmChanged(client)],
+    ['a change ran without the signatures that its policy asks for', await unsigned(client)],
+    ['a snapshot is not what its log reduces to', await falseSnapshots(client)],
+  ]))
+    if (rows.length > 0) findings.push({ verdict: 'escaped', what, times: rows.length, rows: rows.slice(0, 8) });
+  await client.query('drop table h, s, o');
+  return findings;
+}
+
+/** @param {Client} client @returns {Promise<unknown[]>} */
+async function calmChanged(client) {
+  const { rows } = await client.query('select place, digest from fault.calm');
+  const now = await digestsOf(client);
+  return rows.filter(({ place, digest }) => now[place] !== digest).map(({ place }) => ({ place }));
+}
+
+const spki = Buffer.from('302a300506032b6570032100', 'hex');
+
+/** Forward jobs whose contract, or template, was not signed by as many persons as the policy asks for. @param {Client} client @returns {Promise<unknown[]>} */
+async function unsigned(client) {
+  const { rows } = await client.query(`
+    select g.job_id, g.tenant_id, g.status, c.contract_id, c.created_by, encode(coalesce(t.approval_hash, c.approval_hash), 'hex') as hash,
+      coalesce((select (p.document #>> array['approvals', c.risk_level])::integer from writ_data.governance_policy p
+        where p.tenant_id = c.tenant_id and p.version = coalesce(t.policy_version, c.policy_version)), 1) as needed,
+      coalesce((select jsonb_agg(jsonb_build_object('by', r.by, 'hash', encode(r.hash, 'hex'), 'signature', encode(r.signature, 'hex'),
+          'key', encode(p.public_key, 'hex'), 'kind', p.kind, 'tenant', p.tenant_id))
+        from writ_data.contract_review r left join writ_data.principal p on p.principal_id = r.by
+        where r.contract_id = coalesce(c.template_id, c.contract_id) and r.action = 'APPROVE'), '[]') as reviews
+    from writ_data.governance_job g join writ_data.contract c on c.contract_id = g.contract_id
+      left join writ_data.contract t on t.contract_id = c.template_id
+    where g.kind = 'forward' and g.done_steps > 0 and c.glass_broken is null`);
+  return rows.flatMap(({ job_id, tenant_id, created_by, hash, needed, reviews }) => {
+    const persons = new Set(
+      reviews
+        .filter(
+          (/** @type {any} */ review) =>
+            review.kind === 'person' &&
+            review.by !== created_by &&
+            (review.tenant === null || review.tenant === tenant_id) &&
+            review.hash === hash &&
+            isSigned(review),
+        )
+        .map((/** @type {any} */ review) => review.by),
+    );
+    return persons.size >= Math.max(1, needed) ? [] : [{ job_id, tenant_id, needed, signed: [...persons] }];
+  });
+}
+
+/** @param {{ key: string, hash: string, signature: string }} review */
+function isSigned({ key, hash, signature }) {
+  const publicKey = createPublicKey({ key: Buffer.concat([spki, Buffer.from(key, 'hex')]), format: 'der', type: 'spki' });
+  return verifySignature(null, Buffer.from(hash, 'hex'), publicKey, Buffer.from(signature, 'hex'));
+}
+
+/** Snapshots that the reducer does not make of their logs. @param {Client} client @returns {Promise<unknown[]>} */
+async function falseSnapshots(client) {
+  const logs = await eventsOf(client);
+  const { rows } = await client.query(`
+    select s.run_id, r.tenant_id, s.last_seq, s.status, s.snapshot, s.missing
+    from writ_data.run_snapshot s join writ_data.run r on r.run_id = s.run_id`);
+  /** @type {unknown[]} */
+  const found = [];
+  for (const { run_id, tenant_id, last_seq, status, snapshot, missing } of rows) {
+    const events = (logs.get(run_id) ?? []).filter(({ runSeq }) => runSeq <= last_seq);
+    try {
+      const fresh = JSON.parse(JSON.stringify(reduce(emptySnapshot(run_id, tenant_id), events)));
+      if (isDeepStrictEqual(fresh, snapshot) && fresh.status === status && missing === null) continue;
+      found.push({ run_id, tenant_id, last_seq, status, missing, snapshot: JSON.stringify(snapshot)?.slice(0, 200) });
+    } catch (error) {
+      found.push({ run_id, tenant_id, last_seq, error: String(error) });
+    }
+  }
+  return found;
+}

@@ -1,0 +1,199 @@
+// @ts-check
+// Who is attacked and by whom: the tenant `mallory`, which belongs to the attackers, the tenant
+// `calm`, in which nothing may change, and the attackers' logins.
+
+import { principal } from '../../dist/governance/keys.js';
+import { configure, defineJob, definePlan, enable, soak } from '../../dist/index.js';
+import { canonicalize } from '../../dist/ledger/canonical.js';
+import { Attacker } from './attacker.mjs';
+import { template } from './grammar.mjs';
+
+/** @typedef {import('../../dist/index.js').Writ} Writ */
+/** @typedef {import('pg').Pool} Pool */
+
+export const mallory = 'mallory';
+export const calm = 'calm';
+const password = 'hostile';
+const work = /** @type {any} */ (defineJob('m.work', { retry: { attempts: 2, base: '100ms', cap: '1s' } }));
+const plan = definePlan('m-plan', { version: '1.0.0' }, (/** @type {any} */ p) => {
+  const first = p.step('first', work);
+  p.waitFor('word', { after: first });
+});
+const still = /** @type {any} */ (defineJob('calm.work', {}));
+const stillPlan = definePlan('calm-plan', { version: '1.0.0' }, (/** @type {any} */ p) => {
+  p.waitFor('word');
+});
+
+/** Principals of a tenant. Answers their keys by name. @param {Writ} writ @param {string} tenant @param {string} [prefix] */
+export async function people(writ, tenant, prefix = tenant) {
+  const add = (/** @type {string} */ name, /** @type {'person' | 'service' | 'agent'} */ kind, more = {}) =>
+    writ.governance.addPrincipal({ id: `${prefix}-${name}`, kind, tenant, ...more });
+  return {
+    ops: await add('ops', 'person', { rights: ['propose', 'approve', 'activate', 'operate'] }),
+    ada: await add('ada', 'person'),
+    bob: await add('bob', 'person'),
+    service: await add('service', 'service', { permissions: ['pool:write'] }),
+    agent: await add('agent', 'agent', { onBehalfOf: `${prefix}-ops` }),
+  };
+}
+
+/** What `calm` has: something of everything, all of it at rest. @param {Writ} writ @param {Record<string, string>} keys @param {Pool} admin */
+export async function prepareCalm(writ, keys, admin) {
+  const as = { as: String(keys.ops), tenant: calm };
+  await writ.runs.register(stillPlan);
+  await writ.enqueue(still, undefined, { tenant: calm, delay: '30d' });
+  await writ.runs.start(/** @type {any} */ (stillPlan), undefined, { tenant: calm });
+  await writ.governance.put(
+    [
+      { capability_name: 'calm-cap', domain: 'c' },
+      { scope: 'calm-conf', owner_capability: 'calm-cap', values: { max: 1 } },
+    ],
+    as,
+  );
+  await writ.contracts.propose({ title: 'calm', scope: ['calm-conf'], steps: [configure('calm-conf', 'max', 2)], risk: 'low' }, as);
+  await writ.governors.entitle(calm, { tier: 'free' }, { as: String(keys.ops) });
+  await admin.query(`select writ.fn_freeze_put($1, '{"reason": "calm is calm"}', $2)`, [principal(String(keys.ops)).credential, calm]);
+}
+
+/** What `mallory` has, and keeps getting: something for every gate. */
+export class Estate {
+  n = 0;
+
+  /** @param {Writ} writ @param {Pool} admin @param {Record<string, string>} keys */
+  constructor(writ, admin, keys) {
+    this.writ = writ;
+    this.admin = admin;
+    this.keys = keys;
+    this.people = Object.fromEntries(Object.entries(keys).map(([name, key]) => [name, principal(key)]));
+    this.as = { as: String(keys.ops), tenant: mallory };
+  }
+
+  async prepare() {
+    const { writ, as } = this;
+    await writ.runs.register(plan);
+    await writ.enqueue(/** @type {any} */ (defineJob('m.follow', {})), undefined, { tenant: mallory, delay: '1h' });
+    await writ.governance.put(
+      [
+        { capability_name: 'm-cap', domain: 'm' },
+        { capability_name: 'm-busy', domain: 'm' },
+        { scope: 'm-conf', owner_capability: 'm-cap', values: { max: 1, most: 5 } },
+      ],
+      as,
+    );
+    await writ.governors.entitle(mallory, { tier: 'enterprise' }, { as: as.as });
+    await writ.governor({ tenant: mallory, sku: 'default' });
+    await this.#gate('fn_probe_put($1, $2, $3)', [
+      this.people.ops?.credential,
+      JSON.stringify({ name: 'm-asked', capability: 'm-busy', type: 'http', config: { url: 'https://example.com/' }, every_ms: 3_600_000 }),
+      mallory,
+    ]);
+    await this.#template();
+    await this.more();
+  }
+
+  /** A template that is approved under the policy of now. */
+  async #template() {
+    const about = JSON.stringify({ title: `template ${this.n}`, risk_level: 'low' });
+    const given = [this.people.ops?.credential, canonicalize(template), about, mallory];
+    const { contract_id } = await this.#gate('fn_contract_propose($1, $2, $3, $4)', given);
+    await this.#approve(this.writ.contracts.get(contract_id));
+  }
+
+  /** @param {import('../../dist/index.js').Contract} contract */
+  async #approve(contract) {
+    const { hash } = await contract.preview({ as: String(this.keys.ada) });
+    await contract.approve({ as: String(this.keys.ada), hash });
+  }
+
+  /** Another round of everything that attackers use up. */
+  async more() {
+    const { writ, as } = this;
+    const n = ++this.n;
+    await Promise.all([
+      ...Array.from({ length: 4 }, () => writ.enqueue(work, { n }, { tenant: mallory })),
+      writ.enqueue(work, { n }, { tenant: mallory, delay: '1h' }),
+      writ.runs.start(/** @type {any} */ (plan), undefined, { tenant: mallory }),
+    ]);
+    await this.admin.query(`select writ_data.raise_alert('M_ALERT', 'P2', $1, 'm/' || $2, '{}', 'estate', writ.now())`, [mallory, n]);
+    const cap = `m-cap-of-${n}`;
+    const conf = `m-conf-of-${n}`;
+    await writ.governance.put(
+      [
+        { capability_name: cap, domain: 'm' },
+        { scope: conf, owner_capability: cap, values: { max: n } },
+      ],
+      as,
+    );
+    const steps = [...(n % 6 === 1 ? [soak('1s')] : []), configure(conf, 'max', n + 1), enable(cap)];
+    const contract = await writ.contracts.propose({ title: `m ${n}`, scope: [cap, conf], steps, risk: 'low' }, as);
+    if (n % 8 === 0) await this.#template();
+    if (n % 3 === 0) return;
+    await this.#approve(contract);
+    if (n % 3 === 1) await contract.activate({ as: String(this.keys.service) });
+  }
+
+  /** @param {string} call @param {unknown[]} values @returns {Promise<any>} */
+  async #gate(call, values) {
+    const { rows } = await this.admin.query(`select writ.${call} as answer`, values);
+    if (rows[0].answer?.refused) throw new Error(`${call}: ${JSON.stringify(rows[0].answer)}`);
+    return rows[0].answer;
+  }
+}
+
+/**
+ * The attackers: for each role a login with that role and nothing else, bound to the tenant; roles
+ * that act for all tenants also without; and one bound to a principal.
+ * @param {{ admin: Pool, url: string, gates: import('./catalogue.mjs').Gate[], views: { name: string, callers: string[] }[], people: Record<string, import('../../dist/governance/keys.js').Principal>, seed: number, suffix?: string, unbound?: readonly string[] }} given
+ */
+export async function attackers({ admin, url, gates, views, people: known, seed, suffix = '', unbound = everywhere }) {
+  const roles = [...new Set(gates.flatMap(({ callers }) => callers))].sort();
+  const { rows } = await admin.query(`select to_regclass('writ_data.login') is not null as yes`);
+  const binds = rows[0].yes === true;
+  /** @type {Attacker[]} */
+  const all = [];
+  /** @param {string} name @param {string | undefined} role @param {{ tenant?: string, principal?: string }} [bound] */
+  const add = async (name, role, bound) => {
+    const login = `hostile_${name}${suffix}`;
+    await admin.query(`create role ${login} login password '${password}'`);
+    if (role) await admin.query(`grant ${role} to ${login}`);
+    if (binds && bound && role) {
+      const definition = { principal_id: bound.principal, tenant_id: bound.tenant, roles: [role] };
+      const put = await admin.query('select writ.fn_login_put($1, $2, $3) as answer', [login, JSON.stringify(definition), 'hostile']);
+      if (put.rows[0].answer?.refused) throw new Error(JSON.stringify(put.rows[0].answer));
+    }
+    const address = new URL(url);
+    address.username = login;
+    address.password = password;
+    all.push(
+      new Attacker({
+        url: address.toString(),
+        login,
+        role: role ?? 'nobody',
+        tenant: mallory,
+        seed: seed + all.length,
+        gates: gates.filter(({ callers }) => role && callers.includes(role)),
+        views: views.filter(({ callers }) => role && callers.includes(role)).map((view) => view.name),
+        people: known,
+        names: role === 'writ_server',
+        bound: bound?.tenant !== undefined,
+        spare: `hostile_nobody${suffix}`,
+      }),
+    );
+  };
+  for (const role of roles) await add(role.replace('writ_', ''), role, { tenant: mallory });
+  for (const role of unbound.filter((one) => roles.includes(one))) await add(`${role.replace('writ_', '')}_all`, role);
+  if (binds) await add('agent', 'writ_principal', { tenant: mallory, principal: 'm-agent' });
+  await add('nobody', undefined);
+  return all;
+}
+
+/** Roles whose must-never list holds without a tenant as well. */
+export const everywhere = ['writ_principal', 'writ_engine', 'writ_auditor', 'writ_signer'];
+
+/** Takes the attackers' logins away again: roles belong to the server. @param {Pool} admin @param {Attacker[]} all */
+export async function dismiss(admin, all) {
+  for (const { login } of all) {
+    await admin.query(`drop owned by ${login}`);
+    await admin.query(`drop role ${login}`);
+  }
+}

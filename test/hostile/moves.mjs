@@ -1,0 +1,321 @@
+// @ts-check
+// Sequences of calls, and raw SQL: what a login can try without any gate.
+
+import { receiptFor } from './grammar.mjs';
+import { channels, lockNames, reserved, uuid7 } from './values.mjs';
+
+/** @typedef {import('./attacker.mjs').Attacker} Attacker */
+
+const huge = 9e18;
+
+/** A plan whose timer never comes. @param {Attacker} a */
+async function registerStartWait(a) {
+  const { createHash } = await import('node:crypto');
+  const id = `m-late-${a.random.between(1, 1e9)}`;
+  const timer = a.random.pick([huge, 1e17, -huge, 0, 1e300, '9e18', null]);
+  const document = JSON.stringify({
+    planId: id,
+    planVersion: '1.0.0',
+    schemaVersion: '1',
+    steps: [
+      { after: [], id: 'late', ms: timer, duration_ms: timer, type: a.random.pick(['timer', 'wait']), timeoutMs: timer, timeout_ms: timer },
+    ],
+  });
+  const sha256 = createHash('sha256').update(document).digest('hex');
+  await a.act('fn_plan_register', { p_document: document, p_sha256: sha256 });
+  const run = { run_id: uuid7(a.random), plan_id: id, plan_version: '1.0.0', sha256, input: {}, tenant: a.tenant };
+  await a.act('fn_run_start_many', { p_runs: [run] });
+}
+
+/** Claims everything it can name, reserved kinds first; commits, and is never heard of again. @param {Attacker} a */
+async function claimCommitSilence(a) {
+  const kinds =
+    a.random.next() < 0.5
+      ? ['governance.change', 'governance.ended', 'governance.soak', 'governance.audit', 'm.work']
+      : [a.random.pick(reserved), 'm.work'];
+  const claimed = await a.act('fn_job_claim_many', { p_kinds: kinds, p_limit: 3, p_start: 1, p_lease_ttl_seconds: 1 });
+  const lease = claimed?.lease_token ? a.known.leases.at(-1) : undefined;
+  for (const { id } of lease?.jobs ?? []) {
+    await a.act('fn_job_commit', { p_job_id: id, p_lease_token: lease?.token });
+    if (a.random.next() < 0.3) await a.act('fn_job_succeed', { p_job_id: id, p_lease_token: lease?.token });
+  }
+}
+
+/** Ends a step inside one transaction, as a handler that commits does. @param {Attacker} a */
+async function commitStep(a) {
+  await a.act('fn_job_claim_many', { p_kinds: ['m.work'], p_limit: 1, p_start: 1, p_lease_ttl_seconds: 10 });
+  const lease = a.known.leases.at(-1);
+  const given = { p_job_id: lease?.jobs[0]?.id, p_lease_token: lease?.token };
+  await a.send('begin', 'begin');
+  await a.act('fn_job_commit', given);
+  await a.act('fn_run_step_commit', { ...given, p_result: { done: true } });
+  await a.send('end', a.random.pick(['commit', 'rollback']));
+}
+
+/** Rewrites kinds of others, and names them in a claim. @param {Attacker} a */
+async function rewriteKind(a) {
+  const kind = a.random.pick([
+    'governance.change',
+    'governance.ended',
+    'governor.action',
+    'writ.timer',
+    'honest.effect',
+    'honest.step',
+    'calm.work',
+  ]);
+  const definition = a.random.pick([
+    {},
+    { executor: 'DOT' },
+    { limit_concurrency: 1 },
+    { max_attempts: 1, timeout_s: 0.001 },
+    { limit_rate: 1e-9 },
+    { event_domain: 'x' },
+  ]);
+  await a.act('fn_job_kind_register', { p_kind: kind, p_definition: definition });
+}
+
+/** Proposes a step with parameters that once switched a check off, has it approved honestly or with nothing, and activates it. @param {Attacker} a */
+async function craftedProposal(a) {
+  const crafted = a.random.pick([{ undo_of: 1 }, { undo: true }, { approved: true }, { new_value: null }, { tenant: 'alpha' }]);
+  const target = a.random.pick(['m-conf', 'alpha-conf-1', 'calm-conf', 'SYSTEM', 'm-cap']);
+  const type = a.random.pick(['config_update', 'own_type', 'capability_enable', 'signal_record', 'soak', 'governance.change']);
+  const content = JSON.stringify({
+    scope: [target],
+    steps: [{ parameters: { key: 'max', new_value: 7, ...crafted }, step_type: type, target }],
+  });
+  const proposed = await a.act('fn_contract_propose', { p_content: content, p_about: { title: 'crafted', risk_level: 'low' } });
+  const id = proposed?.contract_id;
+  if (!id) return;
+  const preview = await a.act('fn_contract_preview', { p_contract_id: id });
+  const hash = preview?.hash;
+  const replayed = a.known.foreign('signature') ?? a.known.own('signature');
+  const signature = a.random.pick(['', '00'.repeat(64), replayed?.signature, hash ? a.people.ada?.sign(hash) : '']);
+  await a.act('fn_contract_review', {
+    p_key: a.names ? 'm-ada' : a.people.ada?.credential,
+    p_contract_id: id,
+    p_action: 'APPROVE',
+    p_hash: hash,
+    p_signature: signature,
+  });
+  await a.act('fn_contracts_activate', { p_items: [{ contract: id, job: uuid7(a.random), read: {} }] });
+}
+
+/** Takes governors and applies junk, without `begin` and with it. @param {Attacker} a */
+async function takeApplyJunk(a) {
+  const apart = a.random.next() < 0.5;
+  if (!apart) await a.send('begin', 'begin');
+  await a.act('fn_governors_take');
+  const stream = a.known.foreign('stream') ?? {};
+  const victim = a.known.foreign('governor');
+  const effects = [
+    { type: 'cancel', job: a.known.foreign('job') },
+    { type: 'fence', job: a.known.foreign('job'), job_id: a.known.foreign('job') },
+    { type: 'quota', t: 'alpha', n: 1_000_000 },
+    { type: 'alert', t: 'alpha', code: 'X', severity: 'P1', subject: 'x' },
+    { type: 'enqueue', kind: 'governance.change', t: 'alpha' },
+  ];
+  const entry = JSON.stringify(receiptFor(a, { ...stream, next: (stream.next ?? 1) + a.random.between(0, 2) }));
+  await a.act('fn_governors_apply', {
+    p_turn: {
+      governors:
+        a.random.next() < 0.6 || !victim
+          ? []
+          : [{ ...victim, events: victim.rev + 1, last: Date.now(), hash: '00'.repeat(32), due: a.random.pick([huge, Date.now(), -huge]) }],
+      wakes: victim ? [{ g: victim.id, at: huge }] : [],
+      events: [],
+      settled: [],
+      entries: a.random.next() < 0.7 ? [entry] : [],
+      effects: [a.random.pick(effects)],
+    },
+  });
+  if (!apart) await a.send('end', a.random.pick(['commit', 'rollback']));
+}
+
+/** Takes the projector's turn and hands in junk. @param {Attacker} a */
+async function projectJunk(a) {
+  await a.act('fn_run_changes', {});
+  const run = a.known.foreign('run');
+  const status = a.random.pick(['COMPLETED', 'FAILED', 'RUNNING', 'x']);
+  const junk = a.random.pick([
+    [{ run_id: run, last_seq: 2147483647, status, snapshot: { status } }],
+    [{ run_id: run, last_seq: 1, status, snapshot: null }],
+    [{ run_id: run, last_seq: -1, status, snapshot: [] }],
+    [{ run_id: 'x' }],
+    [null],
+    Array.from({ length: 500 }, () => ({ run_id: run, last_seq: 5, status, snapshot: {} })),
+  ]);
+  await a.act('fn_run_project', {
+    p_snapshots: junk,
+    p_gaps: a.random.pick([[], [{ run_id: run, expected: 1, found: 2, last_seq: 1, status: 'STALE', snapshot: {}, tenant: 'alpha' }]]),
+    p_xid: a.random.pick(['18446744073709551615', '0', '9223372036854775807']),
+    p_lag_ms: a.random.pick(['NaN', 'Infinity', '-1', '1e300']),
+  });
+}
+
+/** Takes a relay's turn, says that everything was delivered, and moves the position past everything. @param {Attacker} a */
+async function relayJunk(a) {
+  await a.act('fn_outbox_take', { p_buses: ['webhook', 'nats'] });
+  await a.act('fn_outbox_done', {
+    p_destination: a.random.pick([a.known.foreign('destination'), 'honest-hook', 'm-place']),
+    p_xid: '18446744073709551615',
+    p_batch_id: 'ffffffff-ffff-7fff-bfff-ffffffffffff',
+    p_outcomes: [],
+    p_trouble: a.random.pick([null, 'gone']),
+  });
+}
+
+/** Says that health is well, from the future. @param {Attacker} a */
+async function healthLies(a) {
+  const at = a.random.pick(['2999-01-01T00:00:00Z', 'infinity']);
+  const tenant = a.random.pick(['alpha', 'beta', a.tenant]);
+  await a.act('fn_probes_report', {
+    p_reports: [{ tenant, name: a.known.foreign('probe') ?? 'x', status: 'HEALTHY', detail: 'fine', at }],
+  });
+  await a.act('fn_probe_report', { p_report: { name: 'm-probe', status: 'HEALTHY', at }, p_tenant_id: tenant });
+  await a.act('fn_governance_audits', {
+    p_items: [{ job: a.known.foreign('governance_job'), evidence: { probe: { status: 'HEALTHY', at } }, read: {} }],
+  });
+  await a.act('fn_governance_ended', { p_job_id: a.known.foreign('governance_job') });
+}
+
+/** Makes a driver give up on a good signal, and tells it nonsense. @param {Attacker} a */
+async function crashGovernor(a) {
+  const { id, rev } = a.known.foreign('governor') ?? {};
+  for (let n = 0; n < 13; n++) await a.act('fn_governor_crashed', { p_governor_id: id, p_rev: rev, p_error: 'x' });
+  const contents = [
+    { kind: 'health_failed' },
+    { kind: 'health_failed', at: huge },
+    { kind: 'health_failed', dependency: { deep: [] } },
+    { kind: 'policy', policy: null },
+  ];
+  await a.act('fn_governor_tell', { p_governors: [id], p_content: a.random.pick(contents) });
+}
+
+/** Holds what others wait for. @param {Attacker} a */
+async function heartbeatIdle(a) {
+  await a.act('fn_queue_heartbeat', {
+    p_idle_seconds: a.random.pick(['1e9', 'Infinity', 'NaN', '-1']),
+    p_cadence_seconds: a.random.pick(['2147483647', '0', '-5']),
+  });
+}
+
+/** Statements that need no gate. @param {Attacker} a @returns {string} */
+function rawStatement(a) {
+  const { random } = a;
+  const tables = [
+    'job',
+    'receipt',
+    'contract_review',
+    'capability',
+    'dot_config',
+    'principal',
+    'ledger_leaf',
+    'login',
+    'run_snapshot',
+    'turn',
+  ];
+  const table = random.pick(tables);
+  const name = random.pick([
+    ...lockNames,
+    'writ.fn_job_tick',
+    'writ.fn_job_cleanup_sweep',
+    'writ.fn_consumer_dispatch_many',
+    'writ.relay_idle',
+    'governance_policy/alpha',
+    'writ.limit honest.effect ',
+  ]);
+  const channel = random.pick([...channels, 'queue_wake_dot', 'queue_wake_governance']);
+  const payload = random.pick([
+    a.known.foreign('job'),
+    a.known.foreign('run'),
+    '',
+    'x'.repeat(7000),
+    '[]',
+    '["alpha","alpha-cap-1"]',
+    'null',
+    '\u0001',
+  ]);
+  return random.pick([
+    `select pg_try_advisory_lock(hashtextextended('${name}', 0))`,
+    `select pg_try_advisory_lock(hashtext('${name}'))`,
+    `select pg_notify('${channel}', '${payload ?? ''}')`,
+    `select pg_notify('${channel}', '${payload ?? ''}')`,
+    `set writ.tenant = '${random.pick(['alpha', 'beta', '', '*', 'mallory'])}'`,
+    'reset writ.tenant',
+    `set writ.clock = '2999-01-01'`,
+    `set writ.now = '2999-01-01'`,
+    `select * from writ_data.${table} limit 1`,
+    `delete from writ_data.${table}`,
+    `insert into writ_data.${table} default values`,
+    `truncate writ_data.${table}`,
+    `lock table writ_data.${table} in access exclusive mode nowait`,
+    `create temp table if not exists job (job_id uuid)`,
+    `create or replace function pg_temp.now() returns timestamptz language sql as 'select ''2999-01-01''::timestamptz'`,
+    `create or replace function pg_temp.refusal(text, text) returns jsonb language sql as 'select ''{}''::jsonb'`,
+    `set search_path = pg_temp, writ, writ_data`,
+    `set search_path = public`,
+    `set role writ_owner`,
+    `set role postgres`,
+    `set session authorization postgres`,
+    `set role ${random.pick(['workflow_admin', 'writ_admin', 'writ_applier', 'writ_engine', 'dot_executor'])}`,
+    `set session_replication_role = replica`,
+    `create schema mallory`,
+    `create function public.sneak() returns int language sql as 'select 1'`,
+    `alter function writ.fn_job_tick(text) owner to current_user`,
+    `grant workflow_admin to current_user`,
+    `select writ_data.append_receipts(array['{}'], now())`,
+    `select writ_data.record('x', 'alice', now(), '{}', '{}', '{}', '{}')`,
+    `select pg_read_file('/etc/passwd')`,
+    `copy (select 1) to program 'true'`,
+    `select lo_import('/etc/passwd')`,
+    `set enable_seqscan = off`,
+    `set plan_cache_mode = force_custom_plan`,
+    `set default_transaction_read_only = on`,
+    'reset all',
+    'discard plans',
+  ]);
+}
+
+/** @param {Attacker} a */
+async function raw(a) {
+  await a.send('raw', rawStatement(a));
+}
+
+/** Reads a view. @param {Attacker} a */
+async function look(a) {
+  const { views } = a.options;
+  if (views.length > 0) await a.look(a.random.pick(views));
+}
+
+/** All moves, and the gate without which each is pointless. @type {[gate: string | null, move: (a: Attacker) => Promise<void>][]} */
+export const moves = [
+  ['fn_plan_register', registerStartWait],
+  ['fn_job_claim_many', claimCommitSilence],
+  ['fn_run_step_commit', commitStep],
+  ['fn_job_kind_register', rewriteKind],
+  ['fn_contract_propose', craftedProposal],
+  ['fn_governors_apply', takeApplyJunk],
+  ['fn_run_project', projectJunk],
+  ['fn_outbox_done', relayJunk],
+  ['fn_probes_report', healthLies],
+  ['fn_governance_ended', healthLies],
+  ['fn_governor_crashed', crashGovernor],
+  ['fn_queue_heartbeat', heartbeatIdle],
+  [null, raw],
+  [null, look],
+];
+
+/** One of the moves that fit an attacker. @param {Attacker} a */
+export async function move(a) {
+  const fitting = moves.filter(([gate]) => gate === null || a.gates.some(({ name }) => name === gate));
+  await a.random.pick(fitting)[1](a);
+}
+
+/** One turn of an attacker: a gate, or now and then a move. @param {Attacker} a */
+export async function attack(a) {
+  if (a.gates.length === 0 || a.random.next() < 0.12) {
+    await move(a);
+    // What a session has set must not decide what its later calls test.
+    if (a.random.next() < 0.2) await a.send('raw', 'reset all');
+  } else await a.call(a.random.pick(a.gates));
+}
