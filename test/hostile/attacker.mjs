@@ -93,7 +93,7 @@ export class Attacker {
         args[name] = value;
       } else if (type === 'text' && name.startsWith('p_tenant') && random.next() < 0.7) {
         args[name] = known.foreign('tenant') ?? 'alpha';
-      } else if (type === 'text' && name === 'p_content' && typeof before === 'string' && random.next() < 0.8) {
+      } else if (type === 'text' && name === 'p_content' && typeof before === 'string' && before.startsWith('{') && random.next() < 0.8) {
         args[name] = JSON.stringify(mutateJson(random, JSON.parse(before), known));
       } else args[name] = isJson ? new Raw(ofType(random, type, known)) : ofType(random, type, known);
     }
