@@ -13,7 +13,11 @@ declare
   v_beginning constant uuid := '00000000-0000-0000-0000-000000000000'; v_from uuid; v_last uuid; v_found integer; v_jobs uuid[];
   v_limit integer := least(coalesce(p_limit, 10000), 100000); v_look constant integer := 100000;
 begin
-  if v_limit <= 0 or not coalesce((writ_data.setting('queue.job_substrate.enabled'))::boolean, false) then
+  if coalesce(btrim(p_actor), '') = '' then
+    return writ_data.refusal('actor_required');
+  elsif length(p_actor) > 200 then
+    return writ_data.refusal('invalid_actor');
+  elsif v_limit <= 0 or not coalesce((writ_data.setting('queue.job_substrate.enabled'))::boolean, false) then
     return jsonb_build_object('cleaned', 0);
   elsif not writ_data.take_turn('sweep') then
     return jsonb_build_object('cleaned', 0, 'busy', true);

@@ -3,14 +3,14 @@
 -- A day that a consumer has not got past, because the queue refuses its jobs, stays too, and one that a destination has not been told of.
 -- Nobody waits for it longer than a tenth of a second: a day whose tables are in use, by a dump for instance, is for the next hour, and one call drops one day of
 -- each, because what it locks it holds to the end of its transaction. Answers how many were dropped: call it until that is none.
-create or replace function writ_data.retire_days(p_actor text, p_at timestamptz) returns integer language plpgsql as $$
+create or replace function writ_data.retire_days(p_actor text, p_at timestamptz) returns integer language plpgsql
+  set lock_timeout = '100ms' as $$
 declare
   v_record date := ((p_at - (writ_data.setting('queue.retention.record_sec'))::double precision * interval '1 second') at time zone 'UTC')::date;
   v_jobs date := ((p_at - (writ_data.setting('queue.retention.finished_sec'))::double precision * interval '1 second') at time zone 'UTC')::date;
   v_newest date := (clock_timestamp() at time zone 'UTC')::date - 1; -- ids of an hour ago may still come
   v_day date; v_days date[]; v_dropped text[] := '{}'; v_kept bigint; v_run text;
 begin
-  perform set_config('lock_timeout', '100ms', true);
   -- Looked for first: a table cannot be dropped while a question to it is open.
   v_days := array(
     select to_date(right(c.relname, 8), 'YYYYMMDD') from pg_inherits i join pg_class c on c.oid = i.inhrelid
@@ -60,7 +60,6 @@ begin
   if v_run is not null then
     v_dropped := v_dropped || v_run;
   end if;
-  perform set_config('lock_timeout', '0', true);
   if v_dropped <> '{}' then
     perform writ_data.record('fn_job_tick', p_actor, p_at, '{}', '{}', '{}', '{}', p_note => left('dropped ' || array_to_string(v_dropped, ', '), 4000));
   end if;

@@ -1,0 +1,81 @@
+-- Cancels jobs whose deadline passed before a worker was free, a thousand rows of each table at most.
+-- Answers: how many.
+-- Locks:   their ready or waiting rows, passing over what another session holds.
+create or replace function writ_data.cancel_late(p_actor text, p_at timestamptz) returns integer
+language plpgsql
+set enable_seqscan = off
+as $$
+declare
+  v_ready tid[] := array(
+    select ctid from writ_data.job_ready
+    where deadline_at <= p_at
+    limit 1000 for update skip locked
+  );
+  v_waiting uuid[] := array(
+    select job_id from writ_data.job_wait
+    where deadline_at <= p_at
+    limit 1000 for update skip locked
+  );
+  v_ended uuid[] := '{}';
+  v_later timestamptz;
+begin
+  if v_ready = '{}' and v_waiting = '{}' then
+    return 0;
+  end if;
+
+  begin
+    v_ended := writ_data.cancel_unleased(v_ready, v_waiting, p_at);
+  exception when others then
+    -- One of them cannot be cancelled: the others can. A ready row that cannot waits from now on,
+    -- so that nobody claims it.
+    for i in 1 .. cardinality(v_ready) loop
+      begin
+        v_ended := v_ended || writ_data.cancel_unleased(v_ready[i:i], '{}', p_at);
+      exception when others then
+        v_later := p_at + case
+          when writ_data.set_aside(
+            'job/' || (select r.job_ids[1] from writ_data.job_ready r where r.ctid = v_ready[i]),
+            null, sqlstate, sqlerrm, p_actor, p_at
+          ) then interval '1 hour' else interval '1 second'
+        end;
+        with gone as (
+          delete from writ_data.job_ready where ctid = v_ready[i]
+          returning job_ids, attempts, execution_no
+        )
+        insert into writ_data.job_wait (
+          due_at, job_kind, tenant_id, limit_key, priority, job_id, attempts, execution_no,
+          deadline_at, reason
+        )
+        select
+          v_later, j.job_kind, j.tenant_id, j.limit_key, j.priority, j.job_id, g.attempts,
+          g.execution_no, v_later, 'delay'
+        from gone g
+        join writ_data.job j on j.job_id = any (g.job_ids)
+        on conflict do nothing;
+      end;
+    end loop;
+    for i in 1 .. cardinality(v_waiting) loop
+      begin
+        v_ended := v_ended || writ_data.cancel_unleased('{}', v_waiting[i:i], p_at);
+      exception when others then
+        v_later := p_at + case
+          when writ_data.set_aside(
+            'job/' || v_waiting[i], null, sqlstate, sqlerrm, p_actor, p_at
+          ) then interval '1 hour' else interval '1 second'
+        end;
+        update writ_data.job_wait
+        set due_at = greatest(due_at, v_later), deadline_at = v_later
+        where job_id = v_waiting[i];
+      end;
+    end loop;
+  end;
+
+  if v_ended <> '{}' then
+    perform writ_data.record(
+      'fn_job_tick', p_actor, p_at, v_ended,
+      array['dot.job.cancelled'], array[1], array[cardinality(v_ended)],
+      jsonb_build_object('code', 'deadline_exceeded')
+    );
+  end if;
+  return cardinality(v_ended);
+end $$;
