@@ -278,7 +278,7 @@ export class Writ {
       ...(options.governor !== true && options.governor),
     };
     const all = [...handlers, ...governed, ...(governor && applier ? this.governors.handlers(this.contracts, governor) : [])];
-    await Promise.all(all.map((handled) => this.#producer.register(handled.job)));
+    await Promise.all(all.map((handled) => this.#producer.register(handled.job, 'worker')));
     const driving = governor && engine && (await this.governors.drive(this.#pools.transactions, governor));
     const connection = { connectionString: this.#options.connectionString, application_name: 'writ worker' };
     const worker = new Worker(

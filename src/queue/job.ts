@@ -60,6 +60,11 @@ export class JobKind<Sent, Received = Sent> {
     return (this.#schema ? await parseWith(this.#schema, input, this.kind) : input) as Received;
   }
 
+  /** The same with null for what it leaves out: a worker's definition takes away what an earlier one had. */
+  get wholeDefinition(): Record<string, unknown> {
+    return Object.fromEntries(Object.entries(this.definition).map(([field, value]) => [field, value ?? null]));
+  }
+
   /** What the database keeps about this kind. */
   get definition(): Record<string, unknown> {
     const { retry, timeout, limit } = this.options;

@@ -110,15 +110,19 @@ export class Producer {
     }
   }
 
-  /** Tells the database about a kind, once per connection. Outside the caller's transaction: its rollback must not undo it. */
-  register(job: AnyKind): Promise<void> {
-    const known = this.#kinds.get(job.kind);
+  /**
+   * Tells the database about a kind, once per connection. Outside the caller's transaction: its rollback must not undo it.
+   * What stands is changed only where the definition says something; a worker says everything, since it does the jobs.
+   */
+  register(job: AnyKind, as: 'producer' | 'worker' = 'producer'): Promise<void> {
+    const name = `${as} ${job.kind}`;
+    const known = this.#kinds.get(name) ?? this.#kinds.get(`worker ${job.kind}`);
     if (known) return known;
     const { db, actor } = this.#host;
-    const params = [job.kind, JSON.stringify(job.definition), actor];
+    const params = [job.kind, JSON.stringify(as === 'worker' ? job.wholeDefinition : job.definition), actor];
     const registering = gate(db, 'fn_job_kind_register($1, $2::text::jsonb, $3)', params).then(() => undefined);
-    registering.catch(() => this.#kinds.delete(job.kind));
-    this.#kinds.set(job.kind, registering);
+    registering.catch(() => this.#kinds.delete(name));
+    this.#kinds.set(name, registering);
     return registering;
   }
 }

@@ -161,6 +161,8 @@ test('limits that are changed while jobs are queued hold for the next claim', as
   await succeed(db, second);
   expect((await claim(10)).jobs).toHaveLength(1);
   await register(db, 'call', {});
+  expect((await claim(10)).jobs).toHaveLength(0);
+  await register(db, 'call', { limit_concurrency: null });
   expect((await claim(10)).jobs).toHaveLength(10);
   await register(db, 'call', { limit_concurrency: 30 });
   await succeed(db, first);

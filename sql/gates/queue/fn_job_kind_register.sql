@@ -1,42 +1,141 @@
--- Registers a kind, or updates what its definition says. Whoever defines a kind does this on first use, producer or worker.
--- Callers: writ_producer, writ_worker, writ_applier, writ_server
-create or replace function writ.fn_job_kind_register(p_kind text, p_definition jsonb, p_actor text) returns jsonb
-  language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+-- Registers a kind of job, or changes what a definition says about it.
+-- Callers: writ_producer, writ_worker, writ_applier, writ_server, writ_admin
+-- Answers: {registered: kind}, and kept: [field, …] for the fields that were given and stay as they
+--          are. Every change, and everything kept, is recorded with the values before and after.
+-- Refuses: actor_required, invalid_actor, invalid_job_kind, invalid_job_definition,
+--          unknown_executor, reserved_job_kind.
+-- Locks:   the row of the kind, and only to change it.
+--
+-- The first definition stands. A later one changes only the fields that it names; a field that is
+-- null is taken away, so {} changes nothing. Who may change what stands:
+--   writ_worker, writ_applier   attempts, delays, timeout and limits
+--   writ_admin                  also executor, domain and source system: jobs in the queue and the
+--                               workers that claim them depend on those
+-- A login that is bound to a tenant, or only enqueues, changes nothing: a kind is shared by all.
+-- A producer that starts before its worker is upgraded goes on, and the record says what it asked.
+-- Kinds in governance. and governor. are registered by writ_applier alone. Those that Writ brings
+-- itself (registered_by 'migration') are never changed.
+create or replace function writ.fn_job_kind_register(
+  p_kind text,
+  p_definition jsonb,
+  p_actor text
+) returns jsonb
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
 declare
-  v_at timestamptz := writ.now();
+  v_now timestamptz := writ.now();
+  v_standing writ_data.job_kind;
+  v_new writ_data.job_kind;
+  v_asked writ_data.job_kind;       -- as the definition has it
+  v_wrong text;
+  v_kept text[];
+  v_note text;
 begin
+  -- Validate.
+
   if coalesce(btrim(p_actor), '') = '' then
     return writ_data.refusal('actor_required');
+  elsif length(p_actor) > 200 or p_actor = 'migration' then
+    return writ_data.refusal('invalid_actor');
   elsif p_kind is null or p_kind !~ '^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,199}$' then
     return writ_data.refusal('invalid_job_kind');
   elsif jsonb_typeof(p_definition) is distinct from 'object' then
     return writ_data.refusal('invalid_job_definition', 'A definition is an object.');
-  elsif coalesce(p_definition ->> 'executor', 'external_worker') not in
-      ('DOT', 'Agent', 'Hermes', 'Codex', 'PG_worker', 'external_worker', 'future_Kestra_adapter') then
-    return writ_data.refusal('unknown_executor', p_definition ->> 'executor');
+  elsif p_definition - '{event_domain,executor,source_system,max_attempts,backoff_base_s}'::text[]
+    - '{backoff_cap_s,timeout_s,limit_concurrency,limit_rate,limit_burst}'::text[] <> '{}'
+  then
+    return writ_data.refusal(
+      'invalid_job_definition', 'It has a field that no definition has.'
+    );
+  elsif coalesce(p_definition ->> 'executor', 'external_worker') not in (
+    'DOT', 'Agent', 'Hermes', 'Codex', 'PG_worker', 'external_worker', 'future_Kestra_adapter'
+  ) then
+    return writ_data.refusal('unknown_executor', left(p_definition ->> 'executor', 200));
   end if;
-  insert into writ_data.job_kind as k
-    (job_kind, event_domain, executor, source_system, max_attempts, backoff_base_s, backoff_cap_s, timeout_s,
-     limit_concurrency, limit_rate, limit_burst, registered_by, registered_at)
-  select p_kind, coalesce(d.event_domain, 'dot'), coalesce(d.executor, 'external_worker'), coalesce(d.source_system, 'writ'),
-    d.max_attempts, d.backoff_base_s, d.backoff_cap_s, d.timeout_s,
-    d.limit_concurrency, d.limit_rate, case when d.limit_rate is not null then coalesce(d.limit_burst, 1) end, p_actor, v_at
-  from jsonb_to_record(p_definition) d(event_domain text, executor text, source_system text, max_attempts smallint,
-    backoff_base_s double precision, backoff_cap_s double precision, timeout_s double precision,
-    limit_concurrency integer, limit_rate double precision, limit_burst double precision)
-  on conflict (job_kind) do update set
-    event_domain = excluded.event_domain, executor = excluded.executor, source_system = excluded.source_system,
-    max_attempts = excluded.max_attempts, backoff_base_s = excluded.backoff_base_s, backoff_cap_s = excluded.backoff_cap_s,
-    timeout_s = excluded.timeout_s, limit_concurrency = excluded.limit_concurrency, limit_rate = excluded.limit_rate, limit_burst = excluded.limit_burst,
-    registered_by = excluded.registered_by, registered_at = excluded.registered_at
-  where (k.event_domain, k.executor, k.source_system, k.max_attempts, k.backoff_base_s, k.backoff_cap_s, k.timeout_s,
-    k.limit_concurrency, k.limit_rate, k.limit_burst)
-    is distinct from (excluded.event_domain, excluded.executor, excluded.source_system, excluded.max_attempts,
-      excluded.backoff_base_s, excluded.backoff_cap_s, excluded.timeout_s, excluded.limit_concurrency, excluded.limit_rate, excluded.limit_burst);
-  if found then
-    perform writ_data.record('fn_job_kind_register', p_actor, v_at, '{}', '{}', '{}', '{}', p_note => p_kind);
+
+  -- Read what stands, without a lock: nearly every registration repeats it.
+
+  select * into v_standing from writ_data.job_kind where job_kind = p_kind;
+  v_new := writ_data.defined_kind(v_standing, p_kind, p_definition);
+  v_wrong := writ_data.wrong_with_kind(v_new);
+  if v_wrong is not null then
+    return writ_data.refusal('invalid_job_definition', v_wrong);
+  elsif v_new is not distinct from v_standing then
+    return jsonb_build_object('registered', p_kind);
+  elsif starts_with(p_kind, 'writ.')
+    or writ_data.reserved_kind(p_kind) and not writ_data.caller_has('writ_applier')
+  then
+    return writ_data.refusal('reserved_job_kind', p_kind);
   end if;
-  return jsonb_build_object('registered', p_kind);
+
+  -- New.
+
+  if v_standing.job_kind is null then
+    v_new.registered_by := p_actor;
+    v_new.registered_at := v_now;
+    insert into writ_data.job_kind select v_new.* on conflict do nothing;
+    if found then
+      perform writ_data.record(
+        'fn_job_kind_register', p_actor, v_now, '{}', '{}', '{}', '{}', p_note => p_kind
+      );
+      return jsonb_build_object('registered', p_kind);
+    end if;
+  end if;
+
+  -- Different: lock the row, and see what of it this caller may change.
+
+  select * into v_standing from writ_data.job_kind where job_kind = p_kind for no key update;
+  v_asked := writ_data.defined_kind(v_standing, p_kind, p_definition);
+  v_new := v_standing;
+  if v_standing.registered_by <> 'migration' and writ_data.caller_tenant() is null and (
+    writ_data.caller_has('writ_worker') or writ_data.caller_has('writ_applier')
+    or writ_data.caller_has('writ_admin')
+  ) then
+    v_new := v_asked;
+    if not writ_data.caller_has('writ_admin') then
+      v_new.event_domain := v_standing.event_domain;
+      v_new.executor := v_standing.executor;
+      v_new.source_system := v_standing.source_system;
+    end if;
+  end if;
+  v_kept := array(
+    select a.key
+    from jsonb_each(to_jsonb(v_asked)) a
+    where a.value is distinct from to_jsonb(v_new) -> a.key
+    order by a.key
+  );
+
+  -- Write, record and answer.
+
+  select string_agg(format('%s %s → %s', a.key, to_jsonb(v_standing) -> a.key, a.value), ', ')
+  into v_note
+  from jsonb_each(to_jsonb(v_new)) a
+  where a.value is distinct from to_jsonb(v_standing) -> a.key;
+  if v_new is distinct from v_standing then
+    v_new.registered_by := p_actor;
+    v_new.registered_at := v_now;
+    update writ_data.job_kind
+    set event_domain = v_new.event_domain, executor = v_new.executor,
+      source_system = v_new.source_system, max_attempts = v_new.max_attempts,
+      backoff_base_s = v_new.backoff_base_s, backoff_cap_s = v_new.backoff_cap_s,
+      timeout_s = v_new.timeout_s, limit_concurrency = v_new.limit_concurrency,
+      limit_rate = v_new.limit_rate, limit_burst = v_new.limit_burst,
+      registered_by = v_new.registered_by, registered_at = v_new.registered_at
+    where job_kind = p_kind;
+  end if;
+  if v_new is distinct from v_standing or v_kept <> '{}' then
+    perform writ_data.record(
+      'fn_job_kind_register', p_actor, v_now, '{}', '{}', '{}', '{}',
+      p_note => concat_ws(
+        '; ', p_kind || ': ' || coalesce(v_note, 'unchanged'),
+        case when v_kept <> '{}' then 'kept ' || array_to_string(v_kept, ', ') end
+      )
+    );
+  end if;
+  return jsonb_strip_nulls(jsonb_build_object(
+    'registered', p_kind, 'kept', case when v_kept <> '{}' then to_jsonb(v_kept) end
+  ));
 exception when data_exception or check_violation then
-  return writ_data.refusal('invalid_job_definition', sqlerrm);
+  return writ_data.refusal('invalid_job_definition', left(sqlerrm, 500));
 end $$;
