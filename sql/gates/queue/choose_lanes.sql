@@ -1,7 +1,7 @@
 -- The lanes that a claim visits (of these kinds, from these priorities up), by tenant, priority and age, with each tenant's share of p_limit jobs: up to 64 tenants that have work, in the order of
 -- their names after p_after and then from the beginning; from anywhere when it is null. `after` is the last of them, when there may be more. Of a kind with limits per key a tenant may have thousands of lanes, most of them
 -- closed for the moment: of those some dozens are looked at, beginning anywhere. Called by the claim, whose settings forbid plans that flip.
-create or replace function writ_data.choose_lanes(p_kinds text[], p_floors smallint[], p_alone boolean, p_after text, p_limit integer, p_keyed boolean,
+create or replace function writ_data.choose_lanes(p_kinds text[], p_floors smallint[], p_alone boolean, p_after text, p_limit integer, p_keyed boolean, p_tenant text,
   out lanes bigint[], out heads bigint[], out firsts bigint[], out tenants text[], out kinds text[], out keys text[], out quotas integer[], out limited boolean[],
   out priorities smallint[], out after text
 ) language plpgsql stable as $$
@@ -11,6 +11,13 @@ declare
   v_lane bigint; v_head bigint; v_first bigint; v_tenant text; v_priority smallint; v_more boolean;
 begin
   after := '';
+  if p_tenant is not null then
+    -- The caller may claim for one tenant only.
+    look := writ_data.lanes_by_key(p_kinds, p_floors, p_alone, '', '', 1, p_tenant);
+    lanes := look.lanes; heads := look.heads; firsts := look.firsts; tenants := look.tenants; kinds := look.kinds; keys := look.keys; limited := look.limited;
+    priorities := look.priorities; quotas := array_fill(p_limit, array[coalesce(cardinality(lanes), 0)]);
+    return;
+  end if;
   if cardinality(p_kinds) = 1 and not p_keyed and p_floors is null and coalesce(p_after, '') = '' then
     -- The ordinary queue: one lane has work.
     select l.lane_id, l.head, f.seq, l.tenant_id, l.priority, exists (select from writ_data.lane o where o.job_kind = l.job_kind and o.lane_id <> l.lane_id and o.alone = l.alone

@@ -1,13 +1,16 @@
 -- Lanes of kinds with limits, of the next p_tenants tenants whose names come after p_after and, unless it is empty, not after p_upto: of each kind and tenant
 -- some dozens, beginning at any key, so that every key has its turn though most of them may be at their limit. Lanes without work are left out.
--- `last` is the name at which the next look goes on; null when there is none.
-create or replace function writ_data.lanes_by_key(p_kinds text[], p_floors smallint[], p_alone boolean, p_after text, p_upto text, p_tenants integer,
+-- With p_tenant, of that tenant alone. `last` is the name at which the next look goes on; null when there is none.
+create or replace function writ_data.lanes_by_key(p_kinds text[], p_floors smallint[], p_alone boolean, p_after text, p_upto text, p_tenants integer, p_tenant text default null,
   out lanes bigint[], out heads bigint[], out firsts bigint[], out tenants text[], out kinds text[], out keys text[], out limited boolean[], out priorities smallint[],
   out tenants_found integer, out last text
 ) language plpgsql stable as $$
 declare
   v_names text[]; v_pivot text := md5(random()::text);
 begin
+  if p_tenant is not null then
+    v_names := array[p_tenant];
+  else
   with recursive next as (
     select (select min(x.tenant_id) from unnest(p_kinds, p_floors) k(kind, floor) cross join lateral (
       select l.tenant_id from writ_data.lane l where l.job_kind = k.kind and l.priority >= coalesce(k.floor, -32768) and l.tenant_id > p_after and l.alone = p_alone order by l.tenant_id limit 1) x) as tenant, 1 as n
@@ -18,6 +21,7 @@ begin
   )
   select array_agg(tenant order by n) into v_names from next where tenant is not null and (p_upto = '' or tenant <= p_upto);
   last := v_names[p_tenants];
+  end if;
   select array_agg(c.lane_id), array_agg(c.head), array_agg(c.seq), array_agg(c.tenant_id), array_agg(c.job_kind), array_agg(c.limit_key),
     array_agg(c.limited), array_agg(c.priority), count(distinct c.tenant_id)
   into lanes, heads, firsts, tenants, kinds, keys, limited, priorities, tenants_found

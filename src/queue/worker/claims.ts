@@ -17,6 +17,8 @@ export interface ClaimAnswer {
   /** A limit kept something back; this long until it may be handed out, if that is known. */
   readonly limited?: boolean;
   readonly again_ms?: number;
+  /** Kinds that this login may not claim, and why. */
+  readonly skipped?: Readonly<Record<string, string>>;
 }
 
 export interface ClaimsOptions {
@@ -26,6 +28,8 @@ export interface ClaimsOptions {
   readonly leaseMs: number;
   /** What a limit kept back may be handed out now. */
   readonly onAgain: () => void;
+  /** A kind that the database did not look at, told once. */
+  readonly onSkipped: (kind: string, reason: string) => void;
 }
 
 /** Asks for jobs, and remembers from one answer to the next whose turn it is and what a limit keeps back. */
@@ -33,6 +37,7 @@ export class Claims {
   readonly #options: ClaimsOptions;
   #after = '';
   #timer: NodeJS.Timeout | undefined;
+  readonly #skipped = new Set<string>();
   /** The last claim left something back because of a limit: what ends may make room. */
   limited = false;
   /** Jobs wait that may only run alone: finish what is at hand, then ask for one. */
@@ -61,6 +66,10 @@ export class Claims {
     if (refusal) throw refusal;
     count('writ.claims', 1, answer.jobs.length > 0);
     this.#after = answer.after ?? '';
+    for (const [kind, reason] of Object.entries(answer.skipped ?? {})) {
+      if (!this.#skipped.has(kind)) this.#options.onSkipped(kind, reason);
+      this.#skipped.add(kind);
+    }
     this.limited = answer.limited === true;
     if (answer.again_ms !== undefined) {
       clearTimeout(this.#timer);
