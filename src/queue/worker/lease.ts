@@ -63,3 +63,6 @@ export class Lease {
     return this.startedUpto - this.begun;
   }
 }
+
+export const holds = (leases: Iterable<Lease>, jobId: string): boolean =>
+  [...leases].some((lease) => lease.items.some((item) => item.id === jobId));

@@ -5,7 +5,7 @@
  * is taken for dead and renewal stops, so that another worker can have its jobs.
  *
  * @typedef {{ connection: import('pg').ClientConfig, ttlMs: number, everyMs: number, stallMs: number, workerId: string, ticks: SharedArrayBuffer }} Settings
- * @typedef {{ type: 'hold' | 'drop', token: string } | { type: 'stop' }} Order
+ * @typedef {{ type: 'hold' | 'drop', token: string } | { type: 'renew' | 'stop' }} Order
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import pg from 'pg';
@@ -24,6 +24,7 @@ let stopping = false;
 function obey(order) {
   if (order.type === 'hold') tokens.add(order.token);
   else if (order.type === 'drop') tokens.delete(order.token);
+  else if (order.type === 'renew') void renew(true);
   else {
     stopping = true;
     void client?.end().catch(() => undefined);
@@ -44,13 +45,16 @@ async function connected() {
 }
 
 let renewing = false;
-async function renew() {
+let again = false;
+/** @param {boolean} [asked] a round under way may have asked too early: one more follows */
+async function renew(asked) {
   const tick = Atomics.load(ticks, 0);
   if (tick !== lastTick) {
     lastTick = tick;
     lastTickAt = Date.now();
   }
   const stalled = Date.now() - lastTickAt > settings.stallMs;
+  if (renewing && asked) again = true;
   if (renewing || stopping || stalled || tokens.size === 0) return;
   renewing = true;
   const held = [...tokens];
@@ -70,10 +74,14 @@ async function renew() {
     parentPort?.postMessage({ type: 'failed', message: String(error) });
   } finally {
     renewing = false;
+    if (again) {
+      again = false;
+      void renew();
+    }
   }
 }
 
-const timer = setInterval(renew, settings.everyMs);
+const timer = setInterval(() => void renew(), settings.everyMs);
 parentPort?.on('message', obey);
 connected().then(
   () => parentPort?.postMessage({ type: 'ready' }),

@@ -10,7 +10,7 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { uuidv7 } from '../../database/uuid.js';
-import { isConnectionLoss, WritError } from '../../errors/index.js';
+import { isConnectionLoss, isErrorCode, WritError } from '../../errors/index.js';
 import { count } from '../../telemetry/meter.js';
 import { milliseconds } from '../duration.js';
 import type { HandledJob } from '../job.js';
@@ -19,7 +19,7 @@ import { Clockwork } from './clockwork.js';
 import type { WorkItem } from './context.js';
 import { pass } from './fault-points.js';
 import { Handlers } from './handlers.js';
-import { Lease } from './lease.js';
+import { holds, Lease } from './lease.js';
 import { Listener } from './listener.js';
 import { guarded, printError } from './listeners.js';
 import type { WorkerHost, WorkerOptions } from './options.js';
@@ -111,6 +111,7 @@ export class Worker {
       kinds: this.#kinds,
       leaseMs: this.#ms.lease,
       onAgain: () => this.#wake(),
+      onSkipped: (kind, reason) => this.#trouble(new WritError(isErrorCode(reason) ? reason : 'executor_forbidden', kind)),
     });
     this.#clockwork = new Clockwork({
       gates: host.gates,
@@ -142,7 +143,8 @@ export class Worker {
       channels: [...eventDomains.map((domain) => `queue_wake_${domain}`), 'queue_cancel'],
       onError,
       onConnected: () => this.#wake(),
-      onWake: (channel, payload) => (channel === 'queue_cancel' ? this.#cancel(payload) : this.#wake()),
+      // Any login can notify: that only brings the renewal forward, whose answer says what to stop.
+      onWake: (channel, id) => (channel !== 'queue_cancel' ? this.#wake() : holds(this.#leases.values(), id) && this.#renewal.soon()),
     });
   }
 
@@ -322,7 +324,7 @@ export class Worker {
     if (!lease) return;
     lease.lost = true;
     count('writ.leases.lost', 1);
-    this.#handlers.stop(new WritError('lease_lost', `lease ${token}`), (_, of) => of === lease);
+    this.#handlers.stop(new WritError('lease_lost', `a lease of ${this.id}`), (_, of) => of === lease);
     lease.open = this.#handlers.runningOf(lease);
     this.#dropIfOver(lease);
   }
