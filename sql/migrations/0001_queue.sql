@@ -131,12 +131,16 @@ create table writ_data.job_kind (
     ('iu', 'birth_registry', 'governance', 'tac', 'kg', 'system', 'dot', 'health', 'piece')),
   constraint executor_is_whitelisted check (executor in
     ('DOT', 'Agent', 'Hermes', 'Codex', 'PG_worker', 'external_worker', 'future_Kestra_adapter')),
-  constraint source_system_is_not_blank check (btrim(source_system) <> ''),
+  constraint source_system_is_not_blank
+    check (btrim(source_system) <> '' and length(source_system) <= 200),
   constraint max_attempts_is_positive check (max_attempts > 0),
-  constraint backoff_is_not_negative check (backoff_base_s >= 0 and backoff_cap_s >= 0),
-  constraint timeout_is_positive check (timeout_s > 0),
-  constraint limit_is_positive
-    check (limit_concurrency > 0 and limit_rate > 0 and limit_burst >= 1),
+  -- NaN is larger than every number.
+  constraint backoff_is_bounded
+    check (backoff_base_s between 0 and 2592000 and backoff_cap_s between 0 and 2592000),
+  constraint timeout_is_bounded check (timeout_s between 0.001 and 2592000),
+  constraint limit_is_bounded check (
+    limit_concurrency between 1 and 1000000 and limit_rate between 1e-6 and 1e6
+    and limit_burst between 1 and 1e6),
   constraint rate_has_a_burst check ((limit_rate is null) = (limit_burst is null))
 );
 comment on column writ_data.job_kind.limit_concurrency is
@@ -359,6 +363,7 @@ create table writ_data.job_lease (
   limited       boolean not null default false,
   alone         boolean not null default false,
   stepped       boolean not null default false,
+  reserved      boolean not null default true,
   constraint lease_arrays_are_parallel check (
     cardinality(attempts) = cardinality(job_ids)
     and cardinality(execution_nos) = cardinality(job_ids)),
@@ -382,6 +387,9 @@ comment on column writ_data.job_lease.alone is
   'Holds one job that is suspected of killing its worker; nothing runs beside it.';
 comment on column writ_data.job_lease.limited is 'Counts in limit_hold.';
 comment on column writ_data.job_lease.stepped is 'Holds steps of runs.';
+comment on column writ_data.job_lease.reserved is
+  'May hold jobs of reserved kinds, which a worker cannot finish by itself: the queue''s gates look '
+  'them up. False where the claim knows better.';
 
 create table writ_data.job_execution (
   job_id        uuid not null,

@@ -240,6 +240,18 @@ export const registry = {
     status: 409,
     retryable: false,
   },
+  invalid_heartbeat: {
+    message: 'This heartbeat has a number out of range, or no kinds, domains or details.',
+    remedy: 'Use a cadence of 1 to 86,400 seconds and an idle time of 0 to 3,600 seconds; the rest may be empty, not null.',
+    status: 400,
+    retryable: false,
+  },
+  batch_too_large: {
+    message: 'The call names more things than one call may.',
+    remedy: 'Split it: the detail says how many are allowed.',
+    status: 400,
+    retryable: false,
+  },
   invalid_abort_kind: {
     message: 'A job fails as transient or permanent, or is released.',
     remedy: 'Use one of the three.',

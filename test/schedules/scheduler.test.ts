@@ -344,12 +344,12 @@ describe('a schedule that cannot fire', () => {
   });
 
   test('is named, keeps no other from firing, and fires when it is mended', async () => {
-    await db.query(`select writ.fn_setting_set('queue.payload.max_bytes', '50', 'test')`);
+    await db.query(`update writ_data.dot_config set value = '50' where key = 'queue.payload.max_bytes'`);
     const error = await a.look().catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(WritRefusal);
     expect(error).toMatchObject({ code: 'payload_too_large', message: expect.stringContaining('schedule large of tenant default') });
     expect([await ticks('small'), await ticks('large')]).toEqual([[`${year}-05-01T11:00:00.000Z`], []]);
-    await db.query(`select writ.fn_setting_set('queue.payload.max_bytes', '1000', 'test')`);
+    await db.query(`update writ_data.dot_config set value = '1000' where key = 'queue.payload.max_bytes'`);
     await a.look();
     expect(await ticks('large')).toEqual([`${year}-05-01T11:00:00.000Z`]);
   });
@@ -370,9 +370,9 @@ describe('a schedule that cannot fire', () => {
   });
 
   test('while the queue is off waits, and catches up when it is on', async () => {
-    await db.query(`select writ.fn_setting_set('queue.job_substrate.enabled', 'false', 'test')`);
+    await db.query(`update writ_data.dot_config set value = 'false' where key = 'queue.job_substrate.enabled'`);
     await expect(a.look()).rejects.toMatchObject({ code: 'job_substrate_disabled' });
-    await db.query(`select writ.fn_setting_set('queue.job_substrate.enabled', 'true', 'test')`);
+    await db.query(`update writ_data.dot_config set value = 'true' where key = 'queue.job_substrate.enabled'`);
     await a.look();
     expect(await jobs()).toBe(2);
   });

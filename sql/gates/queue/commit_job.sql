@@ -2,7 +2,8 @@
 -- and what the gates of governance and governors commit their own kinds with.
 -- Answers: {committed: true, xid}; fn_job_commit_status(…, xid) tells later how an unanswered
 --          COMMIT ended.
--- Raises:  WR001 lease_lost, job_not_started, already_committed. It raises instead of refusing,
+-- Raises:  WR001 lease_lost, job_not_started, already_committed; with p_by_gate also
+--          reserved_job_kind, tenant_forbidden and invalid_actor. It raises instead of refusing,
 --          because a refusal returned as a value would let the caller's own SQL commit without the
 --          mark.
 -- Locks:   the lease, in key-share mode: the reaper stays away until the transaction ends, renewals
@@ -10,7 +11,8 @@
 create or replace function writ_data.commit_job(
   p_job_id uuid,
   p_lease_token uuid,
-  p_actor text default null
+  p_actor text default null,
+  p_by_gate boolean default false   -- the caller is outside: not a gate of the job's own kind
 ) returns jsonb
 language plpgsql
 set enable_seqscan = off
@@ -19,7 +21,15 @@ declare
   v_lease writ_data.job_lease;
   v_position integer;               -- of the job in its lease
   v_now timestamptz;
+  v_tenant text;                    -- the only one the caller may commit for; null: any
 begin
+  if p_by_gate then
+    v_tenant := writ_data.caller_tenant();
+    if length(p_actor) > 200 then
+      raise exception using errcode = 'WR001', message = 'invalid_actor';
+    end if;
+  end if;
+
   select * into v_lease
   from writ_data.job_lease
   where lease_token = p_lease_token
@@ -31,6 +41,10 @@ begin
   elsif v_position > writ_data.started_upto(v_lease) then
     raise exception using errcode = 'WR001', message = 'job_not_started',
       detail = 'The job is leased, not in progress.', hint = 'Call fn_job_progress first.';
+  end if;
+
+  if v_tenant is not null and writ_data.foreign_jobs(array[p_job_id], v_tenant) then
+    raise exception using errcode = 'WR001', message = 'tenant_forbidden';
   end if;
 
   v_now := writ.now();

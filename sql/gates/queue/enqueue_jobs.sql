@@ -2,8 +2,8 @@
 -- Answers: {enqueued: n, duplicates: [{index, job_id, same_payload}],
 --          refused: [{index, reason, detail}]}. Each job is taken or refused by itself; with
 --          p_atomic one refusal refuses all, and nothing is enqueued.
--- Refuses: job_substrate_disabled, actor_required, invalid_actor, invalid_jobs; of a job what
---          `judged` lists. With p_by_gate also what only Writ itself may enqueue: reserved kinds,
+-- Refuses: job_substrate_disabled, actor_required, invalid_actor, invalid_jobs, batch_too_large; of
+--          a job what `judged` lists. With p_by_gate also what only Writ itself may enqueue: reserved kinds,
 --          keys of schedules and consumers, and jobs of another tenant than the caller's.
 -- Raises:  WR001 invalid_job_id for an id that a different job has.
 -- Locks:   keys, in order, so that two calls with the same keys cannot deadlock.
@@ -29,6 +29,7 @@ declare
     (writ_data.setting('queue.retry.max_attempts_default'))::smallint;
   v_max_bytes integer := (writ_data.setting('queue.payload.max_bytes'))::integer;
   v_max_safe_bytes integer := (writ_data.setting('queue.safe_payload.max_bytes'))::integer;
+  v_tenant text;                    -- the only one the caller may enqueue for; null: any
 
   v_total integer;
   v_enqueued uuid[];
@@ -49,7 +50,10 @@ begin
   elsif jsonb_typeof(p_jobs) is distinct from 'array' then
     return writ_data.refusal('invalid_jobs');
   elsif jsonb_array_length(p_jobs) > 100000 then
-    return writ_data.refusal('invalid_jobs', 'A call takes at most 100,000 jobs.');
+    return writ_data.refusal('batch_too_large', 'A call takes at most 100,000 jobs.');
+  end if;
+  if p_by_gate then
+    v_tenant := writ_data.caller_tenant();
   end if;
 
   -- Judge each job, and write the good ones.
@@ -124,7 +128,7 @@ begin
           when id is null or id < v_oldest or id > v_newest or substr(id::text, 15, 1) <> '7'
             or substr(id::text, 20, 1) not in ('8', '9', 'a', 'b') then 'invalid_job_id'
           when tenant is null or tenant = '' or length(tenant) > 200 then 'invalid_tenant'
-          when p_by_gate and not writ_data.visible(tenant) then 'tenant_forbidden'
+          when tenant <> v_tenant then 'tenant_forbidden'
           when key = '' or octet_length(key) > 1000 then 'invalid_idempotency_key'
           when p_by_gate and (starts_with(key, 'schedule:') or starts_with(key, 'consumer:'))
             then 'reserved_idempotency_key'

@@ -11,5 +11,5 @@ language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return writ_data.commit_job(p_job_id, p_lease_token, p_actor);
+  return writ_data.commit_job(p_job_id, p_lease_token, p_actor, true);
 end $$;

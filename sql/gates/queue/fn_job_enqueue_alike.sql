@@ -16,7 +16,7 @@ language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if writ_data.reserved_kind(p_kind) or not writ_data.visible(p_tenant_id) then
+  if writ_data.reserved_kind(p_kind) or p_tenant_id <> writ_data.caller_tenant() then
     -- The long way words the refusals.
     return writ_data.enqueue_unlike(
       p_kind, p_ids, p_inputs, p_actor, p_tenant_id, p_priority, p_atomic, p_traces, true

@@ -2,5 +2,5 @@
 -- Callers: writ_worker, writ_applier
 create or replace function writ.fn_job_fail_transient(p_job_id uuid, p_lease_token uuid, p_error_code text, p_error_message text, p_actor text)
   returns jsonb language sql security definer set search_path = pg_catalog, pg_temp as $$
-  select writ_data.abort_one(p_job_id, p_lease_token, 'transient', p_error_code, p_error_message, p_actor)
+  select writ_data.abort_one(p_job_id, p_lease_token, 'transient', p_error_code, p_error_message, p_actor, true)
 $$;

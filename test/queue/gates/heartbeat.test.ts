@@ -6,7 +6,7 @@ const gate = 'fn_queue_heartbeat';
 const beat = { executor_id: 'w1', executor_kind: 'external_worker', domain_scope: ['dot'], cadence_seconds: 10 };
 
 test('a beat is answered with the clock of the database and shown as fresh', async () => {
-  expect(await gates.call(gate, beat)).toEqual({ at: expect.any(String) });
+  expect(await gates.call(gate, beat)).toEqual({ at: expect.any(String), alone: [] });
   expect(await gates.db.query('select executor_id, executor_kind, domain_scope, freshness from writ.v_queue_heartbeat')).toEqual([
     { executor_id: 'w1', executor_kind: 'external_worker', domain_scope: ['dot'], freshness: 'fresh' },
   ]);
