@@ -218,7 +218,7 @@ create table writ_data.run_snapshot (
 ) partition by range (run_id);
 comment on column writ_data.run_snapshot.missing is
   'Set: the event of this number is not there, and the projector waits for it.';
-create index run_snapshot_stale on writ_data.run_snapshot (run_id) where missing is not null;
+create index run_snapshot_stale on writ_data.run_snapshot (updated_at) where missing is not null;
 
 create table writ_data.run_projector (
   one        boolean primary key default true check (one),
@@ -226,12 +226,18 @@ create table writ_data.run_projector (
   batch_id   uuid not null default '00000000-0000-0000-0000-000000000000',
   holder     text,
   held_until timestamptz not null default '-infinity',
+  turn       uuid,
+  to_xid     xid8,
+  to_batch   uuid,
+  oldest     timestamptz,
   moved_at   timestamptz not null default '-infinity'
 ) with (fillfactor = 10);
 insert into writ_data.run_projector default values;
 comment on table writ_data.run_projector is
   'How far the projector has followed the record. It moves once per turn, whatever the number of '
   'events.';
+comment on column writ_data.run_projector.turn is
+  'The turn that was given last. It ends at (to_xid, to_batch); oldest is the time of its first row.';
 
 create table writ_data.alert (
   alert_id   uuid primary key,

@@ -88,18 +88,22 @@ export async function readRun(db: Queryable, runId: string, tenant?: string): Pr
   };
 }
 
-/** A version of a plan, as it was registered. */
-export async function readPlan(db: Queryable, planId: string, planVersion: string): Promise<PlanDocument> {
-  const [row] = await readRows(db, 'select document from writ.plan where plan_id = $1 and plan_version = $2', [planId, planVersion]);
+/** A version of a plan, as it was registered. A tenant may have one of its own: the hash tells which. */
+export async function readPlan(db: Queryable, planId: string, planVersion: string, sha256: string): Promise<PlanDocument> {
+  const [row] = await readRows(db, 'select document from writ.plan where plan_id = $1 and plan_version = $2 and sha256 = $3', [
+    planId,
+    planVersion,
+    sha256,
+  ]);
   if (!row) throw new WritRefusal('PLAN_NOT_FOUND', `${planId} ${planVersion}`);
   return JSON.parse(String(row.document)) as PlanDocument;
 }
 
-/** The environment that a run belongs to. */
-export async function readEnvironment(db: Queryable, runId: string): Promise<string> {
-  const [row] = await readRows(db, 'select environment_id from writ.run where run_id = $1', [runId]);
+/** The environment that a run belongs to, and the hash of its plan. */
+export async function readSurroundings(db: Queryable, runId: string): Promise<{ environmentId: string; planSha256: string }> {
+  const [row] = await readRows(db, 'select environment_id, plan_sha256 from writ.run where run_id = $1', [runId]);
   if (!row) throw new WritRefusal('RUN_NOT_FOUND', runId);
-  return String(row.environment_id);
+  return { environmentId: String(row.environment_id), planSha256: String(row.plan_sha256) };
 }
 
 const page = 10_000;

@@ -23,10 +23,11 @@ export class NativeEngine implements WorkflowEngine {
 
   /** Starts a run of a plan that is registered here and whose content is what the reference says. */
   async startRun(plan: PlanRef, context: RunContext, input?: unknown): Promise<EngineRunRef> {
-    const [row] = await readRows(this.#db, 'select document from writ.plan where plan_id = $1 and plan_version = $2', [
-      plan.planId,
-      plan.planVersion,
-    ]);
+    const [row] = await readRows(
+      this.#db,
+      'select document from writ.plan where plan_id = $1 and plan_version = $2 order by sha256 = $3 desc limit 1',
+      [plan.planId, plan.planVersion, plan.sha256],
+    );
     if (!row) throw new WritRefusal('PLAN_NOT_FOUND', `${plan.planId} ${plan.planVersion}`);
     verifyPlanRef(plan, utf8(String(row.document)));
     if (context.targetAdapter !== this.name)

@@ -345,6 +345,15 @@ export class Runs {
     return runs.map((runId) => ({ runId, status: 'STARTED' }));
   }
 
+  /** Has the projector make the snapshots of these runs anew, from their whole logs. Answers how many it found. */
+  async rebuild(runIds: readonly string[]): Promise<number> {
+    const { db, actor } = this.#host;
+    const wrong = runIds.find((runId) => !isUuid(runId));
+    if (wrong !== undefined) throw new WritRefusal('INVALID_RUN_ID', wrong);
+    const { runs } = await gate<{ runs: number }>(db, 'fn_run_rebuild($1::text::uuid[], $2)', [`{${runIds.join(',')}}`, actor]);
+    return runs;
+  }
+
   /** Resolves when no start is on its way; whoever waits for the end of a run is told that we are closing. */
   async close(): Promise<void> {
     this.#waiters.close();

@@ -7,7 +7,7 @@ import type { StepOfRun } from '../queue/worker/context.js';
 import type { AskingJob, JobSecrets } from '../queue/worker/options.js';
 import type { SecretContext } from '../secrets/provider.js';
 import type { Secrets } from '../secrets/secrets.js';
-import { readEnvironment, readPlan } from './log.js';
+import { readPlan, readSurroundings } from './log.js';
 import type { PlanDocument, Template } from './plans/document.js';
 import { secretNameIn } from './plans/refs.js';
 
@@ -43,9 +43,10 @@ export class StepSecrets implements JobSecrets {
 
   async #filled(asking: AskingJob, step: StepOfRun): Promise<unknown> {
     const { input } = asking;
-    const places = (await this.#placesIn(step.planId, step.planVersion)).get(stepOf(step.stepId)) ?? [];
+    const { environmentId, planSha256 } = await readSurroundings(this.#db, step.runId);
+    const places = (await this.#placesIn(step, planSha256)).get(stepOf(step.stepId)) ?? [];
     if (places.length === 0) return input;
-    const context = await this.#contextOf(asking);
+    const context = { tenantId: asking.job.tenant, environmentId };
     const values = await this.#secrets.resolve(
       places.map(({ name }) => name),
       context,
@@ -54,17 +55,17 @@ export class StepSecrets implements JobSecrets {
   }
 
   async #contextOf({ job, step }: AskingJob): Promise<SecretContext> {
-    return { tenantId: job.tenant, environmentId: step ? await readEnvironment(this.#db, step.runId) : 'default' };
+    const { environmentId } = step ? await readSurroundings(this.#db, step.runId) : { environmentId: 'default' };
+    return { tenantId: job.tenant, environmentId };
   }
 
-  #placesIn(planId: string, planVersion: string): Promise<Places> {
-    const key = `${planId} ${planVersion}`;
-    const known = this.#plans.get(key);
+  #placesIn({ planId, planVersion }: StepOfRun, sha256: string): Promise<Places> {
+    const known = this.#plans.get(sha256);
     if (known) return known;
-    const reading = readPlan(this.#db, planId, planVersion).then(placesOf);
-    reading.catch(() => this.#plans.delete(key));
+    const reading = readPlan(this.#db, planId, planVersion, sha256).then(placesOf);
+    reading.catch(() => this.#plans.delete(sha256));
     for (const oldest of this.#plans.keys()) if (this.#plans.size >= mostPlans) this.#plans.delete(oldest);
-    this.#plans.set(key, reading);
+    this.#plans.set(sha256, reading);
     return reading;
   }
 }

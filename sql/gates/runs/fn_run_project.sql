@@ -1,32 +1,104 @@
--- What the projector made of it: snapshots, each taken only if it is newer than the one that is there; runs in whose logs an event is missing, which are marked STALE and raise
--- PROJECTOR_GAP_DETECTED until it is there again; and how far it is. Only who has the turn is heard.
+-- Takes what the projector made of its turn, and moves its position to the end of that turn.
 -- Callers: writ_engine
-create or replace function writ.fn_run_project(p_projector text, p_xid xid8, p_batch_id uuid, p_snapshots json, p_gaps jsonb, p_lag_ms double precision) returns jsonb
-  language plpgsql security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
+-- p_snapshots: snapshots of runs, as src/runs/snapshot.ts has them.
+-- Answers: {projected, skipped}. A snapshot is stored if it is of a run that is there, names its tenant,
+--          is newer than the stored one, has no event missing and is not ahead of the log, and has the
+--          status that the events say. Its other words are the projector's; `writ runs history` reduces
+--          the log again and compares. A run of this turn without such a snapshot is marked stale and
+--          comes again with every turn, with an alert: PROJECTOR_GAP_DETECTED if an event is missing
+--          in its log, otherwise PROJECTOR_RUN_SKIPPED. The others are stored.
+-- Refuses: not_the_projector (another has the turn), invalid_argument.
+-- Locks:   the projector's row.
+create or replace function writ.fn_run_project(
+  p_turn uuid,
+  p_snapshots json
+) returns jsonb
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set plan_cache_mode = force_generic_plan
+as $$
 declare
-  v_now timestamptz := writ.now(); p writ_data.run_projector; g record; v_n integer; v_limit double precision := (writ_data.setting('runs.projector.lag_alert_sec'))::double precision * 1000;
+  v_now timestamptz := writ.now();
+  v_most double precision := (writ_data.setting('runs.projector.lag_alert_sec'))::double precision;
+  v_at writ_data.run_projector;
+  v_stored uuid[];
+  v_skipped integer := 0;
+  g record;
 begin
-  select * into p from writ_data.run_projector for update;
-  if p.holder is distinct from p_projector then
+  if coalesce(json_typeof(p_snapshots), '') <> 'array' then
+    return writ_data.refusal('invalid_argument', 'p_snapshots is an array.');
+  end if;
+  select * into v_at from writ_data.run_projector for update;
+  if v_at.turn is distinct from p_turn or p_turn is null then
     return writ_data.refusal('not_the_projector');
   end if;
-  insert into writ_data.run_snapshot as s (run_id, last_seq, status, snapshot, updated_at)
-  select x.run_id, x.last_seq, x.status, x.snapshot, v_now from json_to_recordset(p_snapshots) x(run_id uuid, last_seq integer, status text, snapshot json) where exists (select from writ_data.run r where r.run_id = x.run_id) order by x.run_id
-  on conflict (run_id) do update set last_seq = excluded.last_seq, status = excluded.status, snapshot = excluded.snapshot, missing = null, updated_at = excluded.updated_at
-  where s.last_seq < excluded.last_seq or s.missing is not null;
-  get diagnostics v_n = row_count;
-  perform writ_data.clear_alert(a.code, a.subject, p_projector, v_now) from writ_data.alert a
-  where a.cleared_at is null and a.code = 'PROJECTOR_GAP_DETECTED' and a.subject in (select 'run/' || x.run_id from json_to_recordset(p_snapshots) x(run_id uuid));
-  for g in select * from jsonb_to_recordset(p_gaps) x(run_id uuid, expected integer, found integer, last_seq integer, status text, snapshot json, tenant text) loop
-    insert into writ_data.run_snapshot as s (run_id, last_seq, status, snapshot, missing, updated_at) values (g.run_id, g.last_seq, g.status, g.snapshot, g.expected, v_now)
-    on conflict (run_id) do update set missing = excluded.missing where s.missing is null;
-    perform writ_data.raise_alert('PROJECTOR_GAP_DETECTED', 'P1', g.tenant, 'run/' || g.run_id, jsonb_strip_nulls(jsonb_build_object('expected', g.expected, 'found', g.found)), p_projector, v_now);
+
+  with newest as materialized (
+    select distinct on (c.run_id) c.*
+    from writ_data.checked_snapshots(p_snapshots) c
+    order by c.run_id, c.last_seq desc
+  ), stored as (
+    insert into writ_data.run_snapshot as s (run_id, last_seq, status, snapshot, updated_at)
+    select n.run_id, n.last_seq, n.status, n.snapshot, v_now
+    from newest n
+    where n.last_seq > n.stored_seq or n.last_seq >= n.missing
+    on conflict (run_id) do update
+    set last_seq = excluded.last_seq, status = excluded.status, snapshot = excluded.snapshot,
+      missing = null, updated_at = excluded.updated_at
+    returning s.run_id
+  )
+  select array_agg(run_id) into v_stored from stored;
+  perform writ_data.clear_alert(a.code, a.subject, v_at.holder, v_now)
+  from writ_data.alert a
+  where a.cleared_at is null
+    and a.code in ('PROJECTOR_GAP_DETECTED', 'PROJECTOR_RUN_SKIPPED')
+    and a.subject in (select 'run/' || r from unnest(v_stored) r);
+
+  -- Runs of this turn that are not up to date now.
+  for g in
+    select r.run_id, r.tenant_id, coalesce(s.last_seq, 0) as last_seq, d.upto,
+      (select min(x.n) from generate_series(coalesce(s.last_seq, 0) + 1, d.upto) x(n)
+        where not exists (
+          select from writ_data.run_event e
+          where e.run_id = d.run and e.run_seq = x.n)) as gap
+    from (
+      select u.run, max(u.seq) as upto
+      from writ_data.event_batch b cross join lateral unnest(b.run_ids, b.run_seqs) u(run, seq)
+      where (b.xid, b.batch_id) > (v_at.xid, v_at.batch_id)
+        and (b.xid, b.batch_id) <= (v_at.to_xid, v_at.to_batch) and b.run_ids is not null
+      group by u.run) d
+    cross join lateral (
+      select x.run_id, x.tenant_id from writ_data.run x where x.run_id = d.run offset 0) r
+    left join lateral (
+      select x.last_seq, x.missing from writ_data.run_snapshot x
+      where x.run_id = d.run offset 0) s on true
+    where coalesce(s.last_seq, 0) < d.upto and s.missing is null
+  loop
+    v_skipped := v_skipped + 1;
+    insert into writ_data.run_snapshot as s (run_id, last_seq, status, snapshot, missing, updated_at)
+    values (g.run_id, 0, 'PENDING', 'null', coalesce(g.gap, g.upto), v_now)
+    on conflict (run_id) do update set missing = excluded.missing, updated_at = v_now;
+    if g.gap is null then
+      perform writ_data.raise_alert('PROJECTOR_RUN_SKIPPED', 'P2', g.tenant_id,
+        'run/' || g.run_id, jsonb_build_object('after', g.last_seq), v_at.holder, v_now);
+    else
+      perform writ_data.raise_alert('PROJECTOR_GAP_DETECTED', 'P1', g.tenant_id,
+        'run/' || g.run_id, jsonb_strip_nulls(jsonb_build_object('expected', g.gap, 'found', (
+          select min(e.run_seq) from writ_data.run_event e
+          where e.run_id = g.run_id and e.run_seq > g.gap))), v_at.holder, v_now);
+    end if;
   end loop;
-  if p_lag_ms > v_limit then
-    perform writ_data.raise_alert('PROJECTOR_LAG_HIGH', 'P2', null, 'projector', jsonb_build_object('lag_ms', round(p_lag_ms)), p_projector, v_now);
+
+  if v_at.oldest < v_now - v_most * interval '1 second' then
+    perform writ_data.raise_alert('PROJECTOR_LAG_HIGH', 'P2', null, 'projector',
+      jsonb_build_object('lag_ms', round(date_part('epoch', v_now - v_at.oldest) * 1000)),
+      v_at.holder, v_now);
   else
-    perform writ_data.clear_alert('PROJECTOR_LAG_HIGH', 'projector', p_projector, v_now);
+    perform writ_data.clear_alert('PROJECTOR_LAG_HIGH', 'projector', v_at.holder, v_now);
   end if;
-  update writ_data.run_projector set xid = p_xid, batch_id = p_batch_id, held_until = '-infinity', moved_at = v_now;
-  return jsonb_build_object('projected', v_n);
+  update writ_data.run_projector
+  set xid = v_at.to_xid, batch_id = v_at.to_batch, held_until = '-infinity', turn = null,
+    moved_at = v_now;
+  return jsonb_build_object('projected', coalesce(cardinality(v_stored), 0), 'skipped', v_skipped);
 end $$;

@@ -1,8 +1,8 @@
 -- The ordinary end of steps: each is the only one of its run here, what follows from it is nothing or one job that waits for nothing else and gets the run's input, and the worker goes on with all of
 -- them. One statement reads everything, and then executions, events, the next jobs, their lease, the record and the ends of runs are written from arrays. Anything else: nothing is written, and
--- `usual` is false. The caller has locked the leases, p_leases of them, and the runs, p_runs[i] of the job p_jobs[i], in ascending order, no two alike; p_lo and p_hi are the lowest and the highest job; it has set how to plan.
+-- `usual` is false. The caller has locked the leases, p_leases of them, and the runs, p_runs[i] of the job p_jobs[i], in ascending order, no two alike; p_lo and p_hi are the lowest and the highest job; it has set how to plan. p_only: the only tenant that it may touch, or null.
 create or replace function writ_data.steps_straight(p_tokens uuid[], p_positions integer[], p_jobs uuid[], p_runs uuid[], p_results text[], p_take boolean[], p_kinds text[], p_lo uuid, p_hi uuid, p_leases integer, p_max_bytes integer,
-  p_max_attempts smallint, p_token uuid, p_ttl double precision, p_timeout double precision, p_holder text, p_at timestamptz, out usual boolean, out ended uuid[], out answers text, out going integer) language plpgsql as $$
+  p_max_attempts smallint, p_token uuid, p_ttl double precision, p_timeout double precision, p_holder text, p_only text, p_at timestamptz, out usual boolean, out ended uuid[], out answers text, out going integer) language plpgsql as $$
 declare
   v_n integer := cardinality(p_jobs); r_lo uuid := p_runs[1]; r_hi uuid := p_runs[v_n]; v_batch uuid := (left(writ_data.uuidv7()::text, 30) || '000000')::uuid;
   v_count integer; v_over integer; v_all integer; c_jobs uuid[]; c_nos integer[]; c_attempts smallint[]; c_started timestamptz[];
@@ -30,13 +30,13 @@ begin
         case when x.step_no is not null then writ_data.uuidv7() end as id,
         case when u.result is null then '{"artifacts": []}' else concat('{"artifacts": [{"uri": "writ:result/', u.job, '", "kind": "output", "sha256": "', encode(sha256(convert_to(u.result, 'UTF8')), 'hex'),
           '", "sizeBytes": ', octet_length(u.result), '}]}') end as data,
-        l.job_ids[u.p] = u.job and l.holder = p_holder and l.stepped and not l.limited and u.p <= l.start_upto[cardinality(l.start_upto)] and j.run_id = u.run and j.undo is null and j.place is null
+        l.job_ids[u.p] = u.job and l.holder = p_holder and l.stepped and not l.limited and u.p <= l.start_upto[cardinality(l.start_upto)] and j.run_id = u.run and j.undo is null and j.place is null and not writ_data.reserved_kind(j.job_kind) and (p_only is null or p_only = r.tenant_id)
           and r.status = 'RUNNING' and r.ending is null and not r.steered and r.governed_by is null and p.plain and cardinality(p.next) <= 1 and coalesce(octet_length(u.result), 0) <= p_max_bytes
           and (p.next = '{}' or u.take and x.input is null and k.job_kind = any (p_kinds) and k.limit_concurrency is null and k.limit_rate is null) as usual,
         (select e.run_seq from writ_data.run_event e where e.run_id = u.run and e.run_id between r_lo and r_hi order by e.run_seq desc limit 1) as seq
       from unnest(p_tokens, p_positions, p_jobs, p_runs, p_results, p_take) u(token, p, job, run, result, take)
       join writ_data.job_lease l on l.lease_token = u.token
-      cross join lateral (select x.run_id, x.step_no, x.logical_attempt, x.undo, x.place from writ_data.job x where x.job_id = u.job and x.job_id between p_lo and p_hi offset 0) j
+      cross join lateral (select x.run_id, x.job_kind, x.step_no, x.logical_attempt, x.undo, x.place from writ_data.job x where x.job_id = u.job and x.job_id between p_lo and p_hi offset 0) j
       cross join lateral (select * from writ_data.run x where x.run_id = u.run and x.run_id between r_lo and r_hi offset 0) r
       join writ_data.plan q on q.plan_no = r.plan_no
       join writ_data.plan_step p on p.plan_no = r.plan_no and p.step_no = j.step_no

@@ -32,7 +32,7 @@ export async function readHistory(db: Session, runId: string, tenant?: string): 
 
 async function read(db: Session, runId: string, tenant: string | undefined): Promise<History> {
   const [run] = await db.rows<{ tenant: string; status: string; document: string }>(
-    `select r.tenant_id as tenant, r.status, p.document from writ.run r join writ.plan p using (plan_id, plan_version) where r.run_id = $1 and ($2::text is null or r.tenant_id = $2)`,
+    `select r.tenant_id as tenant, r.status, p.document from writ.run r join writ.plan p on p.plan_id = r.plan_id and p.plan_version = r.plan_version and p.sha256 = r.plan_sha256 where r.run_id = $1 and ($2::text is null or r.tenant_id = $2)`,
     [runId, tenant ?? null],
   );
   if (!run) throw new WritRefusal('RUN_NOT_FOUND', runId);

@@ -43,13 +43,14 @@ export async function readPlan(db: Session, planId: string, version?: string): P
 export const documentOf = ({ document }: PlanRow): PlanDocument => JSON.parse(document) as PlanDocument;
 
 /** The plan that a run follows. */
-export async function planOf(db: Session, { planId, planVersion, runId }: RunSnapshot): Promise<PlanDocument> {
-  if (planId !== undefined && planVersion !== undefined) return documentOf(await readPlan(db, planId, planVersion));
-  // Its log does not say yet: it has been started elsewhere, and waits.
-  const [row] = await db.rows<{ plan_id: string; plan_version: string }>('select plan_id, plan_version from writ.run where run_id = $1', [
-    runId,
-  ]);
-  return documentOf(await readPlan(db, String(row?.plan_id), row?.plan_version));
+export async function planOf(db: Session, { runId }: RunSnapshot): Promise<PlanDocument> {
+  const [row] = await db.rows<PlanRow>(
+    `select p.document, p.sha256 from writ.run r
+     join writ.plan p on p.plan_id = r.plan_id and p.plan_version = r.plan_version and p.sha256 = r.plan_sha256 where r.run_id = $1`,
+    [runId],
+  );
+  if (!row) throw new WritRefusal('PLAN_NOT_FOUND', `of run ${runId}`);
+  return documentOf(row);
 }
 
 export async function databaseNow(db: Session): Promise<number> {
