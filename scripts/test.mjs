@@ -85,7 +85,7 @@ const onFifteen = only
       'test/database/tenancy',
       'test/database/snapshot',
       'test/machines/guard',
-      'test/upgrade/doorkeepers',
+      'test/upgrade',
       'test/ledger/sequencing',
       'test/ledger/archive',
       'test/runs/engine/ways',

@@ -608,6 +608,11 @@ comment on column writ_data.destination.config is 'Where it is, and names of sec
 comment on column writ_data.destination.failures is 'Calls in a row in which nothing was accepted.';
 comment on column writ_data.destination.holder is 'The relay whose turn it is, until held_until.';
 
+create table writ_data.door ( -- owner writ_owner
+
+);
+comment on table writ_data.door is 'Holds no row. An upgrade locks it against the gates, each call of a doorkeeper shares it.';
+
 create table writ_data.dot_config ( -- owner writ_owner
   key text not null,
   value jsonb not null,

@@ -3,6 +3,7 @@ import type { ConnectOptions } from './connect-options.js';
 import { budget, defaultBudgetMs } from './database/budget.js';
 import { type Queryable, queryable } from './database/connection.js';
 import { gate, readRows } from './database/gate.js';
+import { assertSchemaFits } from './database/made-by.js';
 import { type MigrateOptions, type MigrationPlan, migrate, planMigration } from './database/migrate.js';
 import { openPools, type Pools } from './database/pools.js';
 import type { Role } from './database/roles.js';
@@ -125,7 +126,7 @@ export class Writ {
   static async connect(options: ConnectOptions): Promise<Writ> {
     const writ = new Writ(options);
     try {
-      await writ.#db.query('select 1');
+      await assertSchemaFits(writ.#db);
       if (options.ledger) await writ.ledger.assertNotOlder(options.ledger);
       if (options.observe) writ.#stopObserving = observe(writ.#db);
       return writ;

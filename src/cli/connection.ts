@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import type { Queryable } from '../database/connection.js';
 import type { EmbeddedServer } from '../database/embedded.js';
+import { assertSchemaFits } from '../database/made-by.js';
 import { fromDatabase, refusalIn, WritError } from '../errors/index.js';
 import { runningServer, serverFolder, urlOf } from './dev-servers.js';
 import { exitCodes, Failure, wrongUsage } from './failure.js';
@@ -139,7 +140,10 @@ export async function withSession<T>(url: string, use: (session: Session) => Pro
   }
   try {
     const session = new Session(client, url);
-    if (options.installed !== false && !(await isInstalled(session))) throw new WritError('schema_missing', target);
+    if (options.installed !== false) {
+      if (!(await isInstalled(session))) throw new WritError('schema_missing', target);
+      await assertSchemaFits(client);
+    }
     return await use(session);
   } finally {
     await client.end().catch(() => undefined);

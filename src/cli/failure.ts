@@ -38,7 +38,15 @@ export interface Explanation {
   readonly exitCode: ExitCode;
 }
 
-const unavailable = ['database_unreachable', 'schema_missing', 'schema_behind', 'schema_newer', 'schema_changed', 'embedded_unavailable'];
+const unavailable = [
+  'database_unreachable',
+  'schema_missing',
+  'schema_behind',
+  'schema_newer',
+  'schema_changed',
+  'schema_prerelease',
+  'embedded_unavailable',
+];
 const usage = ['invalid_argument', 'invalid_duration'];
 
 export function explain(thrown: unknown): Explanation {

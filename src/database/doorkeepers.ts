@@ -1,18 +1,25 @@
 /**
- * How an upgrade keeps gates and tables in step while both are in use. A call that has entered a gate runs that gate's old body to its end, and if it
- * waits for a table that the upgrade holds, it wakes up among tables it does not know. So nobody may be inside while tables change.
+ * How an upgrade keeps gates and tables in step while both are in use. A call that has entered a gate
+ * runs the gate's old body to its end. If it waits for a table that the upgrade holds, it continues
+ * among tables that it does not know. So no call may be inside a gate while tables change.
  *
- * First, in a transaction of its own, every gate is moved aside and a doorkeeper put in its place, of the same signature and rights: it waits until no
- * upgrade is going on, and only then looks up which gate to call. Then the upgrade takes the doorkeepers' lock, which waits for all who are inside
- * and lets nobody in, and every table and view; puts the gates back, and changes what it has to. Who waited at the door is served by the new gates.
+ * First, in a transaction of its own, the installer moves every gate aside and puts a doorkeeper in its
+ * place, with the same signature and rights. A doorkeeper waits until no upgrade is running, and only
+ * then looks up which gate to call. Then the upgrade locks the door, which waits for all calls that are
+ * inside and lets no other in, and every table and view. It puts the gates back and changes what it
+ * has to. Calls that waited at the door are served by the new gates.
  *
- * The upgrade never waits long for a lock: it gives back what it has and tries again, so that a transaction that stays open does not stop the queue, and
- * of two that wait for each other it is always the upgrade that yields. What a crash leaves behind: doorkeepers, which call the gates they keep.
+ * The door is the table writ_data.door, which only the owner can lock. Waiting for the lock of a table
+ * also makes a session notice what others have changed.
+ *
+ * The upgrade never waits long for a lock. It gives back what it has and tries again, so a transaction
+ * that stays open does not stop the queue, and of two that wait for each other the upgrade yields. A
+ * crash leaves doorkeepers behind, which call the gates that they keep.
  */
 import { WritError } from '../errors/index.js';
 import type { Queryable } from './connection.js';
 
-const door = `hashtextextended('writ.upgrade', 0)`;
+const door = 'writ_data.door';
 /** Shorter than PostgreSQL's deadlock_timeout of 1 s, which would choose a victim. */
 const waitMs = 400;
 const tries = 150;
@@ -20,7 +27,7 @@ const tries = 150;
 /** The gates in a schema: the functions that run with the rights of their owner. */
 const gatesOf = (schema: string) => `
   select p.proname as name, pg_get_function_identity_arguments(p.oid) as identity, pg_get_function_arguments(p.oid) as arguments,
-    pg_get_function_result(p.oid) as result, p.pronargs as count, p.prosrc like '%writ.upgrade%' as is_doorkeeper, oidvectortypes(p.proargtypes) as types,
+    pg_get_function_result(p.oid) as result, p.pronargs as count, p.prosrc like '%lock table ${door} %' as is_doorkeeper, oidvectortypes(p.proargtypes) as types,
     array(select quote_ident(r.rolname) from aclexplode(p.proacl) a join pg_roles r on r.oid = a.grantee where r.oid <> p.proowner) as grantees
   from pg_proc p where p.pronamespace = '${schema}'::regnamespace and p.prosecdef and not p.proretset order by 1`;
 
@@ -35,9 +42,7 @@ export async function placeDoorkeepers(client: Queryable): Promise<void> {
       declare
         v_answer ${result};
       begin
-        perform pg_advisory_xact_lock_shared(${door});
-        -- Opening a table makes this session take note of what others have changed; waiting for a lock of this kind does not.
-        perform from pg_catalog.pg_namespace limit 0;
+        lock table ${door} in access share mode;
         execute format('select %s.${name}(${places})', case when to_regprocedure('writ_data.${name}(${types})') is null then 'writ' else 'writ_data' end)
           into v_answer${places && ` using ${places}`};
         return v_answer;
@@ -58,7 +63,7 @@ export async function closeDoors(client: Queryable): Promise<void> {
     await client.query('savepoint doors');
     try {
       await client.query(`set local lock_timeout = ${waitMs}`);
-      await client.query(`select pg_advisory_xact_lock(${door})`);
+      await client.query(`lock table ${door} in access exclusive mode`);
       await client.query(`lock table ${rows[0]?.all} in access exclusive mode`);
       await client.query('set local lock_timeout = 0');
       break;

@@ -1,13 +1,19 @@
 /**
- * Installs and upgrades the schema. Everything happens in one transaction under one lock: a crash leaves the database as it was, and
- * two installers at once are one. Before an upgrade of the tables a transaction of its own prepares the gates for it (doorkeepers.ts). Objects belong to the role writ_owner, which nobody logs in as; where the installer may not create
- * roles, the objects are its own and `writ doctor` says what is missing.
+ * Installs and upgrades the schema. Everything happens in one transaction under one lock: a crash
+ * leaves the database as it was, and two installers at once are one. Before an upgrade of the tables a
+ * transaction of its own prepares the gates for it (doorkeepers.ts). Objects belong to the role
+ * writ_owner, which nobody logs in as; where the installer may not create roles, the objects are its
+ * own and `writ doctor` says what is missing.
+ *
+ * The lock is the table writ_data.schema_migration, which only the owner and superusers can lock. A
+ * first install has no table yet: there, the unique name of the schema makes a second installer wait.
  */
 import { WritError } from '../errors/index.js';
 import type { Queryable } from './connection.js';
 import { closeDoors, placeDoorkeepers } from './doorkeepers.js';
+import { assertMark, isPrerelease, markOf, readMark } from './made-by.js';
 import { owner, roles } from './roles.js';
-import { type Migration, readMigrations, readSchemaObjects, type SchemaObject } from './schema.js';
+import { type Migration, type Release, readRelease, type SchemaObject } from './schema.js';
 
 export interface MigrationPlan {
   /** The version in the database; 0 when Writ is not installed. */
@@ -27,19 +33,22 @@ export interface MigrateOptions {
   readonly onProgress?: (step: string) => void;
 }
 
-export async function planMigration(db: Queryable): Promise<MigrationPlan> {
-  const installed = await db.query(`select to_regclass('writ_data.schema_migration') is not null as yes`);
-  const applied = installed.rows[0]?.yes
-    ? (await db.query('select version, sha256, breaking from writ_data.schema_migration order by version')).rows
-    : [];
-  const objects = installed.rows[0]?.yes ? (await db.query('select name, sha256 from writ_data.schema_object')).rows : [];
-  const existing = await db.query('select rolname from pg_roles where rolname = any ($1)', [[owner, ...roles]]);
+export async function planMigration(db: Queryable, release: Release = readRelease()): Promise<MigrationPlan> {
+  const mark = await readMark(db);
+  if (mark) assertMark(mark, release);
+  const rows = async (sql: string) => (mark === undefined ? [] : (await db.query(sql)).rows);
+  const applied = await rows('select version, sha256, breaking from writ_data.schema_migration order by version');
+  const objects = await rows('select name, sha256 from writ_data.schema_object');
 
-  const known = readMigrations();
+  const known = release.migrations;
+  // An installation in this transaction has left no mark yet, and no migration.
+  if (mark === '' && applied.length > 0) assertMark(mark, release);
   for (const row of applied) {
     const migration = known.find((m) => m.version === row.version);
     if (!migration && row.breaking) throw new WritError('schema_newer', `version ${row.version}`);
-    if (migration && migration.sha256 !== row.sha256) throw new WritError('schema_changed', `migration ${row.version}`);
+    if (migration && migration.sha256 !== row.sha256) {
+      throw new WritError(isPrerelease(release.version) ? 'schema_prerelease' : 'schema_changed', `migration ${row.version} differs`);
+    }
   }
   const current = Math.max(0, ...applied.map((row) => Number(row.version)));
   const newest = known.at(-1)?.version ?? 0;
@@ -48,37 +57,38 @@ export async function planMigration(db: Queryable): Promise<MigrationPlan> {
     from: current,
     to: Math.max(current, newest),
     migrations: known.filter((m) => m.version > current),
-    // An older package leaves the gates of a newer one alone.
-    // A migration may have taken away what stood in its way: then all of them are made anew.
-    objects: current > newest ? [] : readSchemaObjects().filter((object) => current < newest || hashes.get(object.name) !== object.sha256),
-    roles: [owner, ...roles].filter((role) => !existing.rows.some((row) => row.rolname === role)),
+    // An older package leaves the gates of a newer one alone. A migration may have removed gates that
+    // stood in its way, so after one all of them are created again.
+    objects: current > newest ? [] : release.objects.filter((object) => current < newest || hashes.get(object.name) !== object.sha256),
+    roles: await missingRoles(db),
   };
 }
 
 /** The connection must be a single session (a client, not a pool). */
-export async function migrate(client: Queryable, options: MigrateOptions = {}): Promise<MigrationPlan> {
+export async function migrate(client: Queryable, options: MigrateOptions = {}, release: Release = readRelease()): Promise<MigrationPlan> {
   const say = options.onProgress ?? (() => {});
-  // A dry run changes nothing, and so needs no doorkeepers: who waits for it finds everything as it was.
-  if (!options.dryRun) await prepareUpgrade(client);
+  // A dry run changes nothing, so it needs no doorkeepers: calls that wait for it find everything as
+  // it was.
+  if (!options.dryRun) await prepareUpgrade(client, release);
   await client.query('begin');
   try {
-    await client.query(oneInstaller);
-    const plan = await planMigration(client);
-    await createRoles(client, plan.roles, say);
+    const created = await missingRoles(client);
+    await createRoles(client, created, say);
     const asOwner = await mayBecomeOwner(client);
-    if (plan.from === 0) await createSchemas(client, asOwner);
+    if (!(await isInstalled(client))) await createSchemas(client, asOwner);
     if (asOwner) await client.query(`set local role ${owner}`);
+    await client.query(oneInstaller);
+    const plan = { ...(await planMigration(client, release)), roles: created };
     await client.query(`set local check_function_bodies = off`);
     if (isUpgrade(plan)) await closeDoors(client);
     for (const migration of plan.migrations) {
       say(`migration ${String(migration.version).padStart(4, '0')} ${migration.name}`);
       await client.query(migration.sql);
-      await client.query('insert into writ_data.schema_migration (version, name, sha256, breaking) values ($1, $2, $3, $4)', [
-        migration.version,
-        migration.name,
-        migration.sha256,
-        migration.breaking,
-      ]);
+      await client.query(
+        `insert into writ_data.schema_migration (version, name, sha256, breaking)
+         values ($1, $2, $3, $4)`,
+        [migration.version, migration.name, migration.sha256, migration.breaking],
+      );
     }
     for (const object of plan.objects) {
       say(`${object.type} ${object.name}`);
@@ -89,7 +99,9 @@ export async function migrate(client: Queryable, options: MigrateOptions = {}): 
         [object.name, object.sha256],
       );
     }
-    await grant(client);
+    const isOlder = plan.to > (release.migrations.at(-1)?.version ?? 0);
+    if (!isOlder) await client.query(`comment on schema writ is '${markOf(release)}'`);
+    await grant(client, release);
     if (options.enable) {
       await client.query(`select writ.fn_setting_set('queue.job_substrate.enabled', 'true', 'migrate')`);
     }
@@ -101,22 +113,41 @@ export async function migrate(client: Queryable, options: MigrateOptions = {}): 
   }
 }
 
-const oneInstaller = `select pg_advisory_xact_lock(hashtextextended('writ.migrate', 0))`;
+/** Conflicts with itself and lets others read. */
+const oneInstaller = 'lock table writ_data.schema_migration in share row exclusive mode';
 const isUpgrade = (plan: MigrationPlan): boolean => plan.from > 0 && plan.migrations.length > 0;
 
-async function prepareUpgrade(client: Queryable): Promise<void> {
+/**
+ * Whether the table that installers lock is there. Taking its size locks it for a moment. That waits
+ * for an installer that is committing: its rows are visible shortly before this session hears that its
+ * caches are stale, and would not find by name what it sees.
+ */
+async function isInstalled(client: Queryable): Promise<boolean> {
+  const { rows } = await client.query(
+    `select pg_relation_size(c.oid) from pg_class c join pg_namespace n on n.oid = c.relnamespace
+     where n.nspname = 'writ_data' and c.relname = 'schema_migration'`,
+  );
+  return rows.length > 0;
+}
+
+async function prepareUpgrade(client: Queryable, release: Release): Promise<void> {
   await client.query('begin');
   try {
-    await client.query(oneInstaller);
-    if (isUpgrade(await planMigration(client))) {
+    if (await isInstalled(client)) {
       if (await mayBecomeOwner(client)) await client.query(`set local role ${owner}`);
-      await placeDoorkeepers(client);
+      await client.query(oneInstaller);
+      if (isUpgrade(await planMigration(client, release))) await placeDoorkeepers(client);
     }
     await client.query('commit');
   } catch (error) {
     await client.query('rollback').catch(() => undefined); // the first error is the one to report
     throw error;
   }
+}
+
+async function missingRoles(db: Queryable): Promise<string[]> {
+  const { rows } = await db.query('select rolname from pg_roles where rolname = any ($1)', [[owner, ...roles]]);
+  return [owner, ...roles].filter((role) => !rows.some((row) => row.rolname === role));
 }
 
 async function createRoles(client: Queryable, missing: readonly string[], say: (step: string) => void): Promise<void> {
@@ -150,20 +181,58 @@ async function mayBecomeOwner(client: Queryable): Promise<boolean> {
   return rows[0]?.yes === true;
 }
 
+/**
+ * Creates the schemas and the installer's own tables. A second installer waits at the name of the
+ * first schema until the first one has ended, and then finds them.
+ */
 async function createSchemas(client: Queryable, asOwner: boolean): Promise<void> {
-  const authorization = asOwner ? `authorization ${owner}` : '';
-  await client.query(`create schema if not exists writ ${authorization}`);
-  await client.query(`create schema if not exists writ_data ${authorization}`);
+  const user = asOwner ? owner : 'current_user';
+  for (const schema of ['writ', 'writ_data']) {
+    await client.query('savepoint create_schema');
+    try {
+      await client.query(`create schema ${schema} authorization ${user}`);
+    } catch (error) {
+      const { code } = error as { code?: string };
+      // 42P06: the schema exists. 23505: another installer has just created it. 42501: this one may
+      // not create schemas, and goes on if an administrator has made them for it.
+      if (code !== '42P06' && code !== '23505' && code !== '42501') throw error;
+      await client.query('rollback to savepoint create_schema');
+      await assertOwned(client, schema, error);
+    }
+  }
+  if (await isInstalled(client)) return;
   if (asOwner) await client.query(`set local role ${owner}`);
-  await client.query(`create table writ_data.schema_migration (
-    version integer primary key, name text not null, sha256 text not null, breaking boolean not null, applied_at timestamptz not null default clock_timestamp())`);
-  await client.query(`create table writ_data.schema_object (
-    name text primary key, sha256 text not null, applied_at timestamptz not null default clock_timestamp())`);
+  await client.query(`
+    create table writ_data.schema_migration (
+      version integer primary key,
+      name text not null,
+      sha256 text not null,
+      breaking boolean not null,
+      applied_at timestamptz not null default clock_timestamp());
+    create table writ_data.schema_object (
+      name text primary key,
+      sha256 text not null,
+      applied_at timestamptz not null default clock_timestamp());
+    create table writ_data.door ();
+    comment on table writ_data.door is
+      'Holds no row. An upgrade locks it against the gates, each call of a doorkeeper shares it.'`);
   if (asOwner) await client.query('reset role');
 }
 
+/** The owner of a schema can replace what is in it, so Writ installs only into schemas of its own. */
+async function assertOwned(client: Queryable, schema: string, cause: unknown): Promise<void> {
+  const { rows } = await client.query(
+    `select pg_get_userbyid(nspowner) as owner,
+       pg_get_userbyid(nspowner) in (current_user, '${owner}') as ours
+     from pg_namespace where nspname = $1`,
+    [schema],
+  );
+  if (rows.length === 0) throw cause;
+  if (!rows[0]?.ours) throw new WritError('schema_taken', `${schema} of ${rows[0]?.owner}`, { cause });
+}
+
 /** Everybody loses everything, then each role gets what the files say. */
-async function grant(client: Queryable): Promise<void> {
+async function grant(client: Queryable, release: Release): Promise<void> {
   const { rows } = await client.query('select rolname from pg_roles where rolname = any ($1)', [[...roles]]);
   const present = rows.map((row) => String(row.rolname));
   const statements = [
@@ -174,7 +243,7 @@ async function grant(client: Queryable): Promise<void> {
     ]),
     ...present.map((role) => `grant usage on schema writ to ${role}`),
   ];
-  for (const object of readSchemaObjects()) {
+  for (const object of release.objects) {
     const target = object.type === 'view' ? `select on ${object.name}` : `execute on function ${object.name}`;
     for (const role of object.roles.filter((r) => present.includes(r))) statements.push(`grant ${target} to ${role}`);
   }

@@ -1,9 +1,18 @@
-/** The SQL that this package carries: numbered migrations, applied once, and one file per gate or view, applied when it has changed. */
+/**
+ * The SQL that a release carries: numbered migrations, applied once, and one file per gate or view,
+ * applied when it has changed. A release is a folder with `package.json` and `sql/`; this package is one.
+ */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { callersOf } from './roles.js';
 
-const sqlFolder = new URL('../../sql/', import.meta.url);
+const packageRoot = new URL('../../', import.meta.url);
+
+export interface Release {
+  readonly version: string;
+  readonly migrations: readonly Migration[];
+  readonly objects: readonly SchemaObject[];
+}
 
 export interface Migration {
   readonly version: number;
@@ -31,12 +40,19 @@ const order: SchemaObjectType[] = ['internal', 'gate', 'view', 'guard', 'data'];
 
 const digest = (sql: string) => createHash('sha256').update(sql).digest('hex');
 
-export function readMigrations(): Migration[] {
-  return readdirSync(new URL('migrations/', sqlFolder))
+/** Reads the release in a folder, given with a slash at its end. */
+export function readRelease(root: URL = packageRoot): Release {
+  const { version } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8')) as { version: string };
+  return { version, migrations: readMigrations(root), objects: readSchemaObjects(root) };
+}
+
+export function readMigrations(root: URL = packageRoot): Migration[] {
+  const folder = new URL('sql/migrations/', root);
+  return readdirSync(folder)
     .filter((file) => file.endsWith('.sql'))
     .sort()
     .map((file) => {
-      const sql = readFileSync(new URL(`migrations/${file}`, sqlFolder), 'utf8');
+      const sql = readFileSync(new URL(file, folder), 'utf8');
       return {
         version: Number.parseInt(file, 10),
         name: file.replace(/^\d+_|\.sql$/g, ''),
@@ -47,11 +63,12 @@ export function readMigrations(): Migration[] {
     });
 }
 
-export function readSchemaObjects(): SchemaObject[] {
-  const objects = readdirSync(new URL('gates/', sqlFolder), { recursive: true, encoding: 'utf8' })
+export function readSchemaObjects(root: URL = packageRoot): SchemaObject[] {
+  const folder = new URL('sql/gates/', root);
+  const objects = readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.sql'))
     .sort()
-    .map((file) => parseSchemaObject(file, readFileSync(new URL(`gates/${file}`, sqlFolder), 'utf8')));
+    .map((file) => parseSchemaObject(file, readFileSync(new URL(file, folder), 'utf8')));
   return inOrder(objects.sort((a, b) => order.indexOf(a.type) - order.indexOf(b.type)));
 }
 

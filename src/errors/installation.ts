@@ -46,6 +46,18 @@ export const installation = {
     status: 503,
     retryable: false,
   },
+  schema_prerelease: {
+    message: 'This database was made by another pre-release of Writ. Until 1.0.0 there is no upgrade.',
+    remedy: 'Create a new database and run `writ migrate --enable` in it.',
+    status: 503,
+    retryable: false,
+  },
+  schema_taken: {
+    message: 'A schema that Writ needs belongs to another database user.',
+    remedy: 'Rename or drop the schema, or make the user that migrates its owner, and migrate again.',
+    status: 409,
+    retryable: false,
+  },
   schema_changed: {
     message: 'A migration that was applied differs from the one in this package.',
     remedy: 'Install the package that the database was migrated with, or restore the file.',

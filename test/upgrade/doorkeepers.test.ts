@@ -32,7 +32,7 @@ const place = () => asOwner(() => placeDoorkeepers(installer)).then(() => instal
 const gates = () =>
   db.query(`select oid::regprocedure::text as gate, proacl::text as acl, md5(prosrc) as body, proconfig::text as settings from pg_proc
     where pronamespace = 'writ'::regnamespace order by 1`);
-const waiting = `select from pg_locks where locktype = 'advisory' and not granted and mode = 'ShareLock'
+const waiting = `select from pg_locks where relation = 'writ_data.door'::regclass and not granted
   and database = (select oid from pg_database where datname = current_database())`;
 const waitingForTheDoor = () => vi.waitFor(async () => expect(await db.query(waiting)).toHaveLength(1), { timeout: 20_000, interval: 20 });
 
@@ -75,7 +75,7 @@ test('a call that comes during the upgrade waits at the door, and is answered by
   await installer.query('rollback');
   expect((await asking).rows[0].answer).toHaveProperty('backlog');
 
-  await installer.query(`begin; set local role writ_owner; select pg_advisory_xact_lock(hashtextextended('writ.upgrade', 0))`);
+  await installer.query('begin; set local role writ_owner; lock table writ_data.door in access exclusive mode');
   const asked = user.query('select writ.fn_job_queue_health() as answer');
   await waitingForTheDoor();
   await installer.query(`drop function writ.fn_job_queue_health(text[]); drop function writ_data.fn_job_queue_health(text[]);

@@ -104,7 +104,7 @@ async function install(connectionString: string): Promise<void> {
   try {
     await writ.migrate({ enable: true });
   } catch (error) {
-    if (!(error instanceof WritError) || error.code !== 'schema_changed') throw error;
+    if (!(error instanceof WritError) || !['schema_changed', 'schema_prerelease'].includes(error.code)) throw error;
     const remedy = 'Use the package that made .writ/, or remove .writ/ to begin with an empty database.';
     throw new Failure(exitCodes.unavailable, error.code, error.message, remedy, { cause: error });
   } finally {
