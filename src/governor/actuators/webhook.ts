@@ -5,7 +5,7 @@
 import { Agent } from 'node:http';
 import { Agent as SecureAgent } from 'node:https';
 import { WritError } from '../../errors/index.js';
-import { endpointUrl, publicLookup, type Reach } from '../../outbox/buses/addresses.js';
+import { endpointUrl, lookupWithin, type Reach } from '../../outbox/buses/addresses.js';
 import { type Answer, type Call, post, Unanswered } from '../../outbox/buses/post.js';
 import { signWebhook, webhookKey } from '../../outbox/webhooks.js';
 import { type ActionContext, type ActionJob, failed, type Outcome, succeeded } from './job.js';
@@ -20,7 +20,7 @@ export type Ask = (
 
 /** Asks over HTTP, where it may. Throws Unanswered, or WritError `invalid_bus` for an address that it may not go to. */
 export function asking(reach: Reach): Ask {
-  const settings = { keepAlive: true, maxSockets: connections, ...(!reach.allowPrivate && { lookup: publicLookup() }) };
+  const settings = { keepAlive: true, maxSockets: connections, lookup: lookupWithin(reach) };
   const agents = { 'https:': new SecureAgent(settings), 'http:': new Agent(settings) };
   return async (address, { headers, body, signal, leftMs }) => {
     const url = endpointUrl(address, reach);

@@ -59,11 +59,36 @@ function inner(address: string): string {
   return [24, 16, 8, 0].map((shift) => (number >>> shift) & 255).join('.');
 }
 
+/** Private, loopback and link-local addresses that may be reached: all, or these addresses and networks (`10.1.0.0/16`). */
+export type AllowPrivate = boolean | readonly string[];
+
 export interface Reach {
   /** Take http as well: what is sent can then be read on the way. For tests and private networks. */
   readonly allowHttp?: boolean;
-  /** Connect to private, loopback and link-local addresses as well. For tests and private networks. */
-  readonly allowPrivate?: boolean;
+  /** Connect to private, loopback and link-local addresses as well: to all, or to these. For tests and private networks. */
+  readonly allowPrivate?: AllowPrivate;
+}
+
+/** Whether an address may be connected to. */
+export function mayReach(address: string, allowPrivate: AllowPrivate = false): boolean {
+  if (typeof allowPrivate === 'boolean') return allowPrivate || isPublic(address);
+  return isPublic(address) || within(address, allowPrivate);
+}
+
+function within(address: string, networks: readonly string[]): boolean {
+  const family = isIP(address);
+  if (family === 0 || address.includes('%')) return false;
+  if (family === 6 && mapped.check(address, 'ipv6')) return within(inner(address), networks);
+  const list = new BlockList();
+  for (const network of networks) {
+    const [base = '', bits] = network.split('/');
+    const kind = isIP(base) === 6 ? 'ipv6' : 'ipv4';
+    if (!isIP(base) || (bits !== undefined && !/^\d{1,3}$/.test(bits)) || Number(bits ?? 0) > (kind === 'ipv6' ? 128 : 32))
+      throw new WritError('invalid_bus', `${network} is no address or network; allowPrivate takes 10.1.2.3 or 10.1.0.0/16`);
+    if (bits === undefined) list.addAddress(base, kind);
+    else list.addSubnet(base, Number(bits), kind);
+  }
+  return list.check(address, family === 6 ? 'ipv6' : 'ipv4');
 }
 
 /** The URL of an endpoint, if webhooks may go there. An address in it is checked here, because nobody looks it up; a name when it is connected to. */
@@ -76,18 +101,21 @@ export function endpointUrl(text: string, { allowHttp = false, allowPrivate = fa
     throw new WritError('invalid_bus', `${url.host} would be called without encryption; allowHttp lets it`);
   }
   const host = url.hostname.replace(/^\[|\]$/g, '');
-  if (isIP(host) && !allowPrivate && !isPublic(host))
+  if (isIP(host) && !mayReach(host, allowPrivate))
     throw new WritError('invalid_bus', `${host} is not a public address; allowPrivate lets it`);
   url.hash = '';
   return url;
 }
 
 /** Of the addresses that a name has, those that are public; an error if there is none. `resolve` is the system's, but in tests. */
-export function publicLookup(resolve: typeof systemLookup = systemLookup): LookupFunction {
+export const publicLookup = (resolve: typeof systemLookup = systemLookup): LookupFunction => lookupWithin({}, resolve);
+
+/** Of the addresses that a name has, those that may be connected to; an error if there is none. */
+export function lookupWithin({ allowPrivate = false }: Reach, resolve: typeof systemLookup = systemLookup): LookupFunction {
   return (hostname, options, callback) => {
     resolve(hostname, { ...options, all: true }, (error: NodeJS.ErrnoException | null, found: LookupAddress[]) => {
       if (error) return callback(error, '', 0);
-      const open = found.filter(({ address }) => isPublic(address));
+      const open = found.filter(({ address }) => mayReach(address, allowPrivate));
       const [first] = open;
       if (!first) {
         const refused: NodeJS.ErrnoException = new Error(`${hostname} has no public address`);

@@ -6,7 +6,7 @@ import { WritError } from '../../errors/index.js';
 import { posting } from '../../telemetry/delivery.js';
 import { type CloudEvent, cloudEventsJson, encodeEvent } from '../envelope.js';
 import { signWebhook, webhookKey } from '../webhooks.js';
-import { endpointUrl, publicLookup, type Reach } from './addresses.js';
+import { endpointUrl, lookupWithin, type Reach } from './addresses.js';
 import { type Bus, heldByBus, heldByStop, type NotSent, type Outcome, tooLarge } from './bus.js';
 import { concurrencyOf, publishInLanes, UnderWay } from './lanes.js';
 import { type Answer, post, Unanswered } from './post.js';
@@ -54,7 +54,7 @@ class WebhookBus implements Bus {
     const settings = {
       keepAlive: true,
       maxSockets: this.#concurrency,
-      ...(!options.allowPrivate && { lookup: publicLookup() }),
+      lookup: lookupWithin(options),
     };
     this.#agent =
       this.#url.protocol === 'https:'
