@@ -38,6 +38,19 @@ comment on column writ_data.principal.tenant_id is 'Null: in every tenant.';
 comment on column writ_data.principal.permissions is
   'What it may have done by a governor: names that the actions of policies require.';
 
+create table writ_data.denial (
+  tenant_id    text not null,
+  principal_id text not null references writ_data.principal,
+  minute       timestamptz not null,
+  denials      integer not null,
+  receipts     integer not null,
+  primary key (tenant_id, principal_id, minute)
+);
+create index denial_by_minute on writ_data.denial (minute);
+comment on table writ_data.denial is
+  'How often a principal was denied in a minute, and how many of these denials have a receipt of '
+  'their own. The clockwork counts the others in one receipt when the minute is over.';
+
 -- What is changed ---------------------------------------------------------------------------------
 
 create table writ_data.capability (
@@ -83,6 +96,7 @@ create table writ_data.configuration (
   updated_at timestamptz not null,
   primary key (tenant_id, scope, key),
   foreign key (tenant_id, scope) references writ_data.configuration_scope,
+  constraint key_has_a_size check (length(key) <= 200),
   constraint value_has_a_size check (octet_length(value::text) <= 65536)
 );
 comment on table writ_data.configuration is
@@ -195,6 +209,12 @@ create index contract_open
   where status not in ('COMPLETED', 'FAILED', 'REJECTED', 'EXPIRED');
 create index contract_by_template
   on writ_data.contract (template_id, contract_id) where template_id is not null;
+create index contract_by_agent
+  on writ_data.contract (created_by, created_at) where on_behalf_of is not null;
+create index contract_open_by_agent
+  on writ_data.contract (created_by)
+  where on_behalf_of is not null
+    and status not in ('COMPLETED', 'FAILED', 'REJECTED', 'EXPIRED');
 create index contract_by_content on writ_data.contract (tenant_id, scope_hash, created_at);
 
 create table writ_data.contract_history (
@@ -247,7 +267,7 @@ create table writ_data.freeze (
   put_by      text not null,
   lifted_at   timestamptz,
   lifted_by   text,
-  constraint freeze_has_a_reason check (btrim(reason) <> ''),
+  constraint freeze_has_a_reason check (btrim(reason) <> '' and length(reason) <= 1000),
   constraint freeze_ends_after_it_begins check (ends_at > begins_at)
 );
 create index freeze_by_tenant on writ_data.freeze (tenant_id) where lifted_at is null;
@@ -299,6 +319,16 @@ create index governance_job_of on writ_data.governance_job (of_job_id) where of_
 create index governance_job_due on writ_data.governance_job (due_at) where due_at is not null;
 create index governance_job_undone
   on writ_data.governance_job (tenant_id, created_at) where kind = 'rollback';
+
+create table writ_data.governance_ended (
+  job_id   uuid primary key references writ_data.governance_job,
+  ended_at timestamptz not null,
+  due_at   timestamptz not null
+);
+create index governance_ended_due on writ_data.governance_ended (due_at);
+comment on table writ_data.governance_ended is
+  'Governance jobs whose run has ended without completing, until they have failed and their '
+  'rollback exists. The transaction that ends the run writes the row.';
 
 create table writ_data.governance_job_history (
   job_id      uuid not null references writ_data.governance_job,
@@ -401,6 +431,17 @@ create table writ_data.probe (
 create index probe_by_capability on writ_data.probe (tenant_id, capability);
 create index probe_due on writ_data.probe (due_at) where type in ('http', 'sql', 'prometheus');
 
+create table writ_data.probe_asked (
+  tenant_id text not null,
+  name      text not null,
+  login     name not null,
+  asked_at  timestamptz not null,
+  primary key (tenant_id, name, login),
+  foreign key (tenant_id, name) references writ_data.probe on delete cascade
+);
+comment on table writ_data.probe_asked is
+  'Which logins were handed a probe to ask, and when: only they may report its answer.';
+
 create table writ_data.incident (
   incident_id uuid primary key,
   tenant_id   text not null,
@@ -414,6 +455,7 @@ create table writ_data.incident (
   resolved_at timestamptz,
   resolution  text,
   constraint severity_is_known check (severity in ('P1', 'P2', 'P3')),
+  constraint capability_has_a_size check (length(capability) <= 200),
   constraint resolved_by_somebody check ((resolved_at is null) = (resolved_by is null))
 );
 create index incident_open on writ_data.incident (tenant_id, capability) where resolved_at is null;
@@ -466,6 +508,12 @@ insert into writ_data.dot_config (key, value, minimum, maximum, whole, descripti
     'How old the answer of a probe may be when a step relies on it.'),
   ('governance.audit.timeout_sec', '300', 1, 86400, false,
     'How long an audit may take before it counts as inconclusive.'),
+  ('governance.agent.proposals_per_hour', '60', 1, 100000, true,
+    'How many contracts an agent may propose in an hour.'),
+  ('governance.agent.open_contracts', '50', 1, 100000, true,
+    'How many contracts of an agent may be open at once.'),
+  ('governance.denials_per_minute', '10', 1, 1000, true,
+    'How many denials of a principal have a receipt each in a minute; one receipt counts the rest.'),
   ('governance.rollback.health_gate', '"observe"', null, null, false,
     'Whether rollback steps are blocked by health as forward steps are: enforce; or write it down '
     'and restore: observe.');

@@ -23,5 +23,5 @@ begin
     insert into writ_data.configuration (tenant_id, scope, key, value, version, updated_by, updated_at) values (p_tenant, p_target, p_key, p_value, written_version, p_actor, p_at)
     on conflict (tenant_id, scope, key) do update set value = excluded.value, version = excluded.version, updated_by = excluded.updated_by, updated_at = excluded.updated_at;
   end if;
-  perform writ_data.tell_flags(p_tenant, p_target);
+  perform writ_data.tell_flags();
 end $$;

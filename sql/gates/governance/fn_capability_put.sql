@@ -1,42 +1,94 @@
--- Makes capabilities and configuration known, or says more about them: {capability_name, domain, lifecycle, monitored, frozen, disqualified} or {scope, owner_capability, values}. Lifecycle and values are for what is new: what exists is changed by contracts. Answers {put}.
+-- Makes capabilities and configuration known, or changes how governance treats them.
 -- Callers: writ_principal, writ_server
-create or replace function writ.fn_capability_put(p_key text, p_items jsonb, p_tenant_id text default 'default') returns jsonb
-  language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+-- p_items: 1 to 1000 of {capability_name, domain, lifecycle, monitored, frozen, disqualified} or
+--          {scope, owner_capability, values}. Lifecycle and values are for a capability or scope
+--          that is new: once it exists, applications read it, and only a contract changes it or adds
+--          a value.
+-- Answers: {put}. Each change has a receipt with its principal and login.
+-- Refuses: change_needs_a_contract, invalid_target, and what may() refuses (right: operate). Then
+--          nothing was put.
+create or replace function writ.fn_capability_put(
+  p_key text,
+  p_items jsonb,
+  p_tenant_id text default 'default'
+) returns jsonb
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
 declare
-  v_now timestamptz := writ.now(); m record; i jsonb; v_n integer := 0; v record; v_who text; v_detail text;
+  v_now timestamptz := writ.now();
+  m record;
+  v_who text;
+  v_item jsonb;
+  v_name text;
+  v_before jsonb;
+  v_after jsonb;
+  v_n integer := 0;
+  v_detail text;
 begin
   m := writ_data.may(p_key, 'operate', p_tenant_id);
   if m.refusal is not null then
     return m.refusal;
+  elsif jsonb_typeof(p_items) is distinct from 'array'
+    or jsonb_array_length(p_items) not between 1 and 1000
+  then
+    return writ_data.refusal('invalid_target', 'One to a thousand items are put at once.');
   end if;
   v_who := (m.who).principal_id;
-  for i in select jsonb_array_elements(p_items) loop
+
+  for v_item in select jsonb_array_elements(p_items) loop
     v_n := v_n + 1;
-    if i ? 'scope' then
-      insert into writ_data.configuration_scope (tenant_id, scope, owner_capability) values (p_tenant_id, i ->> 'scope', coalesce(i ->> 'owner_capability', (select o.owner_capability from writ_data.configuration_scope o where o.tenant_id = p_tenant_id and o.scope = i ->> 'scope')))
-      on conflict (tenant_id, scope) do update set owner_capability = excluded.owner_capability where configuration_scope.owner_capability <> excluded.owner_capability;
-      for v in select e.key, e.value from jsonb_each(coalesce(i -> 'values', '{}')) e where e.value <> 'null' loop
-        insert into writ_data.configuration (tenant_id, scope, key, value, version, updated_by, updated_at) values (p_tenant_id, i ->> 'scope', v.key, v.value, nextval('writ_data.target_version') + 1, v_who, v_now) on conflict do nothing;
-        if not found and (select c.value from writ_data.configuration c where c.tenant_id = p_tenant_id and c.scope = i ->> 'scope' and c.key = v.key) <> v.value then
-          raise exception using errcode = 'WR001', message = 'change_needs_a_contract', detail = format('%s#%s has a value.', i ->> 'scope', v.key);
-        end if;
-      end loop;
+    v_name := coalesce(v_item ->> 'scope', v_item ->> 'capability_name');
+    v_before := null;
+    if v_item ? 'scope' then
+      select jsonb_build_object('owner_capability', s.owner_capability)
+      into v_before
+      from writ_data.configuration_scope s
+      where s.tenant_id = p_tenant_id and s.scope = v_name
+      for no key update;
+      v_after := writ_data.put_scope(p_tenant_id, v_item, v_before is null, v_who, v_now);
     else
-      if exists (select from writ_data.capability c where c.tenant_id = p_tenant_id and c.capability_name = i ->> 'capability_name' and c.lifecycle <> coalesce(i ->> 'lifecycle', c.lifecycle)) then
-        raise exception using errcode = 'WR001', message = 'change_needs_a_contract', detail = i ->> 'capability_name';
+      select to_jsonb(c) - '{tenant_id,version,updated_by,updated_at}'::text[]
+      into v_before
+      from writ_data.capability c
+      where c.tenant_id = p_tenant_id and c.capability_name = v_name
+      for no key update;
+      if v_before ->> 'lifecycle' <> v_item ->> 'lifecycle' then
+        raise exception using errcode = 'WR001', message = 'change_needs_a_contract',
+          detail = v_name;
       end if;
-      insert into writ_data.capability (tenant_id, capability_name, domain, lifecycle, monitored, frozen, disqualified, updated_by, updated_at)
-      values (p_tenant_id, i ->> 'capability_name', coalesce(i ->> 'domain', 'default'), coalesce(i ->> 'lifecycle', 'DISABLED'), coalesce((i ->> 'monitored')::boolean, false), i ->> 'frozen', i ->> 'disqualified', v_who, v_now)
-      on conflict (tenant_id, capability_name) do update set domain = coalesce(i ->> 'domain', capability.domain), monitored = coalesce((i ->> 'monitored')::boolean, capability.monitored),
-        frozen = case when i ? 'frozen' then i ->> 'frozen' else capability.frozen end, disqualified = case when i ? 'disqualified' then i ->> 'disqualified' else capability.disqualified end;
+      insert into writ_data.capability as c (
+        tenant_id, capability_name, domain, lifecycle, monitored, frozen, disqualified,
+        updated_by, updated_at
+      ) values (
+        p_tenant_id, v_name, coalesce(v_item ->> 'domain', 'default'),
+        coalesce(v_item ->> 'lifecycle', 'DISABLED'),
+        coalesce((v_item ->> 'monitored')::boolean, false), v_item ->> 'frozen',
+        v_item ->> 'disqualified', v_who, v_now
+      )
+      on conflict (tenant_id, capability_name) do update
+      set domain = coalesce(v_item ->> 'domain', c.domain),
+        monitored = coalesce((v_item ->> 'monitored')::boolean, c.monitored),
+        frozen = case when v_item ? 'frozen' then v_item ->> 'frozen' else c.frozen end,
+        disqualified = case when v_item ? 'disqualified' then v_item ->> 'disqualified'
+          else c.disqualified end
+      returning to_jsonb(c) - '{tenant_id,version,updated_by,updated_at}'::text[] into v_after;
+    end if;
+    if v_after is distinct from v_before then
+      perform writ_data.control_receipt(
+        p_tenant_id, case when v_item ? 'scope' then 'configuration_scope' else 'capability' end,
+        v_name, v_before, v_after, v_who, v_now
+      );
     end if;
   end loop;
-  perform writ_data.tell_flags(p_tenant_id, t.target) from (select distinct coalesce(x ->> 'scope', x ->> 'capability_name') as target from jsonb_array_elements(p_items) x) t;
+
+  perform writ_data.tell_flags();
   perform writ_data.record('fn_capability_put', v_who, v_now, '{}', '{}', '{}', '{}', p_items);
   return jsonb_build_object('put', v_n);
-exception when check_violation or not_null_violation or foreign_key_violation or data_exception then
-  return writ_data.refusal('invalid_target', sqlerrm);
-when sqlstate 'WR001' then
-  get stacked diagnostics v_detail = pg_exception_detail;
-  return writ_data.refusal(sqlerrm, v_detail);
+exception
+  when integrity_constraint_violation or data_exception then
+    return writ_data.refusal('invalid_target', sqlerrm);
+  when sqlstate 'WR001' then
+    get stacked diagnostics v_detail = pg_exception_detail;
+    return writ_data.refusal(sqlerrm, v_detail);
 end $$;

@@ -1,24 +1,50 @@
--- Audits governance jobs whose steps are done. p_items: [{job, evidence: what probes say now, read: what stands outside the database now}]. PASS: it is COMPLETED; FAIL: it is rolled back; INCONCLUSIVE: once more, then a person decides. Of a job that is not waiting for it, it answers the last verdict.
--- Answers [{job_id, audit_id, verdict, status} or a refusal], in order.
+-- Audits governance jobs whose steps are done, and finishes the queue jobs that asked for it.
 -- Callers: writ_applier
+-- p_items: [{job: the queue job, token: of its lease, read: {slot: value} outside the database}].
+--          Which governance job it is about stands in the queue job.
+-- Answers: [{job_id, audit_id, verdict, status} or a refusal], in order. PASS: the job is COMPLETED;
+--          FAIL: it is rolled back; INCONCLUSIVE: it is audited once more, then a person decides. Of
+--          a job that awaits no audit it answers the last verdict.
+-- Refuses: invalid_argument, actor_required; each item: lease_lost, job_not_started, job_not_found.
+--          An item that fails in an unforeseen way does not concern the others.
+-- Locks:   the leases in key-share mode, then the contracts and the governance jobs.
 create or replace function writ.fn_governance_audits(p_items jsonb, p_actor text) returns jsonb
-  language plpgsql security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set plan_cache_mode = force_generic_plan
+as $$
 declare
-  v_now timestamptz := writ.now(); v_ids uuid[] := array(select distinct (x ->> 'job')::uuid from jsonb_array_elements(p_items) x); i record; v record; v_done jsonb[] := '{}';
+  v_item jsonb;
+  v_answers jsonb := '[]';
 begin
-  perform from writ_data.contract c where c.contract_id in (select g.contract_id from writ_data.governance_job g where g.job_id = any (v_ids)) order by c.contract_id for no key update;
-  perform from writ_data.governance_job g where g.job_id = any (v_ids) order by g.job_id for no key update;
-  for i in
-    select distinct on (g.job_id) g, c, coalesce(x.item -> 'evidence', '{}') as evidence, coalesce(x.item -> 'read', '{}') as read from jsonb_array_elements(p_items) x(item) join writ_data.governance_job g on g.job_id = (x.item ->> 'job')::uuid join writ_data.contract c on c.contract_id = g.contract_id
-    where g.status = 'AUDIT_PENDING' and g.audits < 2 order by g.job_id
-  loop
-    v_done := v_done || writ_data.audit_of(i.g, i.c, i.evidence, i.read, v_now);
+  if jsonb_typeof(p_items) is distinct from 'array'
+    or jsonb_array_length(p_items) not between 1 and 1000
+  then
+    return writ_data.refusal('invalid_argument', 'One to a thousand jobs are audited at once.');
+  elsif length(coalesce(btrim(p_actor), '')) not between 1 and 200 then
+    return writ_data.refusal('actor_required', 'An actor has 1 to 200 characters.');
+  end if;
+
+  begin
+    return writ_data.audit_items(p_items, p_actor);
+  exception when others then
+    -- Deadlocks, missing resources and a server that stops concern every item: the caller repeats.
+    if left(sqlstate, 2) in ('40', '53', '57', '58') or jsonb_array_length(p_items) = 1 then
+      raise;
+    end if;
+  end;
+
+  -- One of them is at fault. Each by itself shows which.
+  for v_item in select jsonb_array_elements(p_items) loop
+    begin
+      v_answers := v_answers || writ_data.audit_items(jsonb_build_array(v_item), p_actor);
+    exception when others then
+      if left(sqlstate, 2) in ('40', '53', '57', '58') then
+        raise;
+      end if;
+      v_answers := v_answers || writ_data.refusal('invalid_contract', left(sqlerrm, 1000));
+    end;
   end loop;
-  for v in
-    select x ->> 'verdict' as verdict, array_agg((x ->> 'job')::uuid) as jobs, array_agg(x ->> 'reason') as reasons, array_agg(x -> 'checks') as checks, array_agg(x -> 'evidence') as evidence, array_agg(x -> 'health') as health from unnest(v_done) x group by 1 order by 1
-  loop
-    perform writ_data.settle_audits(v.jobs, v.verdict, v.reasons, v.checks, v.evidence, v.health, null, p_actor, v_now, writ.now());
-  end loop;
-  return (select jsonb_agg(case when g.job_id is null then writ_data.refusal('job_not_found', x.item ->> 'job') else jsonb_build_object('job_id', g.job_id, 'audit_id', g.audit_id, 'verdict', g.audit_verdict, 'status', g.status) end order by x.n)
-    from jsonb_array_elements(p_items) with ordinality x(item, n) left join writ_data.governance_job g on g.job_id = (x.item ->> 'job')::uuid);
+  return v_answers;
 end $$;

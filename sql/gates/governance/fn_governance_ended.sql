@@ -1,31 +1,61 @@
--- The run of a governance job has ended without completing: the job fails, and what follows from that happens. Told again it changes nothing. Answers {job_id, status, rollback_job_id}.
+-- Ends the governance job whose run has ended without completing, and finishes the queue job that
+-- asked for it.
 -- Callers: writ_applier
-create or replace function writ.fn_governance_ended(p_job_id uuid, p_actor text) returns jsonb
-  language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+-- p_job_id, p_lease_token: the queue job and its lease. Which governance job it is about stands in
+--          the queue job.
+-- Answers: {job_id, status, rollback_job_id}. Told again it changes nothing.
+-- Refuses: actor_required, lease_lost, job_not_started, job_not_found.
+-- Locks:   the lease in key-share mode, then the contract and the governance job.
+create or replace function writ.fn_governance_ended(
+  p_job_id uuid,
+  p_lease_token uuid,
+  p_actor text
+) returns jsonb
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
 declare
-  v_now timestamptz := writ.now(); g writ_data.governance_job; r writ_data.run; v_code text; v_event text; v_reason text;
+  v_now timestamptz;
+  v_tenant text := writ_data.caller_tenant();
+  v_id uuid;           -- the governance job
+  v_fault text;
 begin
-  perform from writ_data.contract c where c.contract_id = (select x.contract_id from writ_data.governance_job x where x.job_id = p_job_id) for no key update;
-  select * into g from writ_data.governance_job where job_id = p_job_id for no key update;
-  if not found then
+  if length(coalesce(btrim(p_actor), '')) not between 1 and 200 then
+    return writ_data.refusal('actor_required', 'An actor has 1 to 200 characters.');
+  end if;
+
+  perform from writ_data.job_lease l where l.lease_token = p_lease_token for key share;
+  select writ_data.uuid_in(j.input::jsonb, 'job') into v_id
+  from writ_data.job j
+  where j.job_id = p_job_id and j.job_kind = 'governance.ended'
+    and coalesce(v_tenant, j.tenant_id) = j.tenant_id;
+  if v_id is null then
     return writ_data.refusal('job_not_found', p_job_id::text);
   end if;
-  select * into r from writ_data.run where run_id = g.run_id;
-  if g.status in ('PENDING', 'RUNNING') and r.status in ('FAILED', 'CANCELLED') then
-    v_code := r.ending_with #>> '{rootCause,errorCode}';
-    v_reason := case when r.status = 'CANCELLED' then coalesce(r.ending_with ->> 'reason', 'stopped') else concat_ws(': ', format(case when r.ending_with #>> '{rootCause,stepId}' like '%-%' then 'Steps %s failed' else 'Step %s failed' end, substr(r.ending_with #>> '{rootCause,stepId}', 2)), coalesce(nullif(r.ending_with #>> '{rootCause,errorMessage}', ''), v_code)) end;
-    v_event := coalesce(r.ending_with ->> 'because', v_code);
-    if r.status = 'CANCELLED' and r.ending_with ->> 'because' is null then
-      v_event := 'emergency_stop';
-    elsif v_event not in ('health_block', 'scope_violation', 'pre_value_conflict', 'duration_exceeded') then
-      v_event := 'step_failed';
-    end if;
-    if g.kind = 'forward' and g.status = 'PENDING' and v_code = 'window_elapsed' then
-      perform writ_data.move_governance_job(p_job_id, array['CANCELLED'], 'window_elapsed', v_reason, p_actor, v_now);
-      perform writ_data.close_contracts(array[g.contract_id], 'FAILED', array['window_elapsed'], p_actor, v_now);
-    else
-      perform writ_data.fail_governance_job(p_job_id, v_event, v_reason, p_actor, v_now);
-    end if;
+  v_fault := writ_data.lease_fault(p_job_id, p_lease_token);
+  if v_fault <> 'already_committed' then
+    return writ_data.refusal(v_fault, p_job_id::text);
   end if;
-  return (select jsonb_strip_nulls(jsonb_build_object('job_id', x.job_id, 'status', x.status, 'rollback_job_id', x.rollback_job_id)) from writ_data.governance_job x where x.job_id = p_job_id);
+
+  v_now := writ.now();
+  if v_fault is null then
+    perform writ_data.end_governance_job(v_id, p_actor, v_now);
+    v_fault := writ_data.lease_fault(p_job_id, p_lease_token); -- a repeated call waited above
+  end if;
+  if v_fault is null then
+    perform writ_data.commit_leased(
+      array[p_job_id], array[p_lease_token], array[null::text], v_now
+    );
+    perform writ_data.record(
+      'fn_governance_ended', p_actor, v_now, array[p_job_id], array['dot.job.committed'],
+      array[1], array[1]
+    );
+  end if;
+  return (
+    select jsonb_strip_nulls(jsonb_build_object(
+      'job_id', x.job_id, 'status', x.status, 'rollback_job_id', x.rollback_job_id
+    ))
+    from writ_data.governance_job x
+    where x.job_id = v_id
+  );
 end $$;

@@ -1,8 +1,46 @@
--- What a worker needs for the audits of governance jobs: whose they are, the contracts' steps, to read places outside the database, and the probes to ask. Answers [{tenant, steps, probes, status} or a refusal], in order.
+-- Reads what a process needs for the audits of governance jobs: the contracts' steps, to read places
+-- outside the database, and whether probes have to be asked.
 -- Callers: writ_applier
+-- Answers: [{tenant, steps, targets, monitored, status} or a refusal], in order.
+-- Refuses: each: job_not_found.
 create or replace function writ.fn_governed_read(p_jobs uuid[]) returns jsonb
-  language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set plan_cache_mode = force_generic_plan
+as $$
+declare
+  v_tenant text := writ_data.caller_tenant();
 begin
-  return (select jsonb_agg(case when c.contract_id is null then writ_data.refusal('job_not_found', u.id::text) else jsonb_build_object('tenant', c.tenant_id, 'steps', c.steps, 'probes', writ_data.probes_of(c.tenant_id, array(select distinct s.target from writ_data.slots(c.steps) s)), 'status', g.status) end order by u.n)
-    from unnest(p_jobs) with ordinality u(id, n) left join writ_data.governance_job g on g.job_id = u.id left join writ_data.contract c on c.contract_id = g.contract_id);
+  return (
+    select coalesce(
+      jsonb_agg(
+        case
+          when c.contract_id is null then writ_data.refusal('job_not_found', u.id::text)
+          else jsonb_build_object(
+            'tenant', c.tenant_id, 'steps', c.steps, 'status', g.status,
+            'targets', t.targets,
+            'monitored', exists (
+              select from unnest(t.targets) y(target)
+              left join writ_data.configuration_scope o
+                on o.tenant_id = c.tenant_id and o.scope = y.target
+              join writ_data.probe p
+                on p.tenant_id = c.tenant_id
+                and p.capability = coalesce(o.owner_capability, y.target)
+            )
+          )
+        end order by u.n
+      ),
+      '[]'
+    )
+    from unnest(p_jobs) with ordinality u(id, n)
+    left join writ_data.governance_job g
+      on g.job_id = u.id and coalesce(v_tenant, g.tenant_id) = g.tenant_id
+    left join writ_data.contract c on c.contract_id = g.contract_id
+    cross join lateral (
+      select array(
+        select distinct s.target from writ_data.slots(coalesce(c.steps, '[]')) s
+      ) as targets
+    ) t
+  );
 end $$;

@@ -1,25 +1,96 @@
--- Adds a probe of a capability, changes it, or removes it (p_probe with "removed": true): {name, capability, type: http | sql | prometheus | heartbeat | reported, config, every_ms, timeout_ms}. A capability with a probe is monitored. Answers {name}.
+-- Adds a probe of a capability, changes it, or removes it ({name, removed: true}).
 -- Callers: writ_principal, writ_server
-create or replace function writ.fn_probe_put(p_key text, p_probe jsonb, p_tenant_id text default 'default') returns jsonb
-  language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+-- p_probe: {name, capability, type: http | sql | prometheus | heartbeat | reported, config,
+--          every_ms, timeout_ms}. A capability with a probe is monitored. A SQL probe reads the
+--          database, so it belongs to principals and logins without a tenant.
+-- Answers: {name}. Each change has a receipt with its principal and login.
+-- Refuses: invalid_probe, not_authorized, and what may() refuses (right: operate). A tenant has a
+--          thousand probes at most.
+create or replace function writ.fn_probe_put(
+  p_key text,
+  p_probe jsonb,
+  p_tenant_id text default 'default'
+) returns jsonb
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
 declare
-  v_now timestamptz := writ.now(); m record; v_who text;
+  v_now timestamptz := writ.now();
+  m record;
+  v_who text;
+  v_name text := p_probe ->> 'name';
+  v_before jsonb;
+  v_after jsonb;
 begin
   m := writ_data.may(p_key, 'operate', p_tenant_id);
   if m.refusal is not null then
     return m.refusal;
+  elsif jsonb_typeof(p_probe) is distinct from 'object' then
+    return writ_data.refusal('invalid_probe', 'A probe is an object.');
+  elsif p_probe ->> 'type' = 'sql'
+    and ((m.who).tenant_id is not null or writ_data.caller_tenant() is not null)
+  then
+    return writ_data.deny(
+      m.who, 'operate', p_tenant_id, 'not_authorized',
+      'A SQL probe reads the whole database: it belongs to principals without a tenant.', v_now
+    );
+  elsif octet_length((p_probe -> 'config')::text) > 16384 then
+    return writ_data.refusal('invalid_probe', 'The config of a probe has 16 KB at most.');
   end if;
   v_who := (m.who).principal_id;
-  if (p_probe ->> 'removed')::boolean then
-    delete from writ_data.probe where tenant_id = p_tenant_id and name = p_probe ->> 'name';
+
+  select jsonb_build_object(
+    'capability', p.capability, 'type', p.type, 'config', p.config, 'every_ms', p.every_ms,
+    'timeout_ms', p.timeout_ms
+  )
+  into v_before
+  from writ_data.probe p
+  where p.tenant_id = p_tenant_id and p.name = v_name
+  for no key update;
+  if v_before is null and (
+    select count(*) from writ_data.probe p where p.tenant_id = p_tenant_id
+  ) >= 1000 then
+    return writ_data.refusal('invalid_probe', 'A tenant has a thousand probes at most.');
+  end if;
+
+  if coalesce((p_probe ->> 'removed')::boolean, false) then
+    delete from writ_data.probe where tenant_id = p_tenant_id and name = v_name;
   else
-    insert into writ_data.probe (tenant_id, name, capability, type, config, every_ms, timeout_ms, put_by, put_at)
-    values (p_tenant_id, p_probe ->> 'name', p_probe ->> 'capability', p_probe ->> 'type', coalesce(p_probe -> 'config', '{}'), coalesce((p_probe ->> 'every_ms')::integer, 10000), coalesce((p_probe ->> 'timeout_ms')::integer, 2000), v_who, v_now)
-    on conflict (tenant_id, name) do update set capability = excluded.capability, type = excluded.type, config = excluded.config, every_ms = excluded.every_ms, timeout_ms = excluded.timeout_ms, due_at = '-infinity', put_by = excluded.put_by, put_at = excluded.put_at;
-    update writ_data.capability set monitored = true where tenant_id = p_tenant_id and capability_name = p_probe ->> 'capability' and not monitored;
+    insert into writ_data.probe as p (
+      tenant_id, name, capability, type, config, every_ms, timeout_ms, put_by, put_at
+    ) values (
+      p_tenant_id, v_name, p_probe ->> 'capability', p_probe ->> 'type',
+      coalesce(p_probe -> 'config', '{}'), coalesce((p_probe ->> 'every_ms')::integer, 10000),
+      coalesce((p_probe ->> 'timeout_ms')::integer, 2000), v_who, v_now
+    )
+    -- Another question has no answer yet.
+    on conflict (tenant_id, name) do update
+    set capability = excluded.capability, type = excluded.type, config = excluded.config,
+      every_ms = excluded.every_ms, timeout_ms = excluded.timeout_ms, due_at = '-infinity',
+      put_by = excluded.put_by, put_at = excluded.put_at,
+      status = case when (p.capability, p.type, p.config)
+        = (excluded.capability, excluded.type, excluded.config) then p.status end,
+      detail = case when (p.capability, p.type, p.config)
+        = (excluded.capability, excluded.type, excluded.config) then p.detail end,
+      checked_at = case when (p.capability, p.type, p.config)
+        = (excluded.capability, excluded.type, excluded.config) then p.checked_at end
+    returning jsonb_build_object(
+      'capability', p.capability, 'type', p.type, 'config', p.config, 'every_ms', p.every_ms,
+      'timeout_ms', p.timeout_ms
+    ) into v_after;
+    update writ_data.capability
+    set monitored = true
+    where tenant_id = p_tenant_id and capability_name = p_probe ->> 'capability'
+      and not monitored;
+  end if;
+
+  if v_after is distinct from v_before then
+    perform writ_data.control_receipt(
+      p_tenant_id, 'probe', v_name, v_before, v_after, v_who, v_now
+    );
   end if;
   perform writ_data.record('fn_probe_put', v_who, v_now, '{}', '{}', '{}', '{}', p_probe);
-  return jsonb_build_object('name', p_probe ->> 'name');
-exception when check_violation or not_null_violation or foreign_key_violation or data_exception then
+  return jsonb_build_object('name', v_name);
+exception when integrity_constraint_violation or data_exception then
   return writ_data.refusal('invalid_probe', sqlerrm);
 end $$;

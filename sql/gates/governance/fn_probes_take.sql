@@ -1,18 +1,95 @@
--- Probes that are due to be asked, at most p_limit, for whoever asks them now; or, with p_capabilities, all of these capabilities of a tenant, because a step relies on them. Answers {probes: [{tenant, name, capability, type, config, timeout_ms, status, detail, at}], next_ms}.
+-- Hands probes to a process that asks them: those that are due, or all of some targets, because a
+-- step or an audit relies on them.
 -- Callers: writ_applier, writ_engine
-create or replace function writ.fn_probes_take(p_limit integer, p_tenant_id text default null, p_capabilities text[] default null) returns jsonb
-  language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+-- p_limit: how many that are due, at most 100. A tenant gets a fair part: no tenant's second probe
+--          is handed out before every tenant's first. p_without: tenants to pass over, because the
+--          process is busy with theirs.
+-- p_targets: capabilities and configuration scopes of p_tenant_id, instead of what is due.
+-- Answers: {probes: [{tenant, name, capability, type, config, timeout_ms, status, detail, at}],
+--          next_ms}.
+-- Refuses: TENANT_ACCESS_DENIED.
+-- Locks:   probes that are due, skipping those that another session holds.
+create or replace function writ.fn_probes_take(
+  p_limit integer,
+  p_tenant_id text default null,
+  p_targets text[] default null,
+  p_without text[] default '{}'
+) returns jsonb
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
 declare
-  v_now timestamptz := writ.now(); v_probes jsonb;
+  v_now timestamptz := writ.now();
+  v_tenant text := writ_data.caller_tenant();
+  v_limit integer := least(greatest(coalesce(p_limit, 0), 0), 100);
+  v_taken text[];        -- names, with the tenants beside them
+  v_tenants text[];
+  v_probes jsonb;
 begin
-  if p_capabilities is not null then
-    return jsonb_build_object('probes', writ_data.probes_of(p_tenant_id, p_capabilities));
+  if p_targets is not null then
+    if coalesce(v_tenant, p_tenant_id) is distinct from p_tenant_id then
+      return writ_data.refusal('TENANT_ACCESS_DENIED', p_tenant_id);
+    end if;
+    select array_agg(p.tenant_id), array_agg(p.name)
+    into v_tenants, v_taken
+    from writ_data.probe p
+    where p.tenant_id = p_tenant_id and p.capability = any (p_targets || array(
+      select o.owner_capability from writ_data.configuration_scope o
+      where o.tenant_id = p_tenant_id and o.scope = any (p_targets)
+    ));
+  else
+    with fair as (
+      select
+        p.tenant_id, p.name, p.due_at,
+        row_number() over (partition by p.tenant_id order by p.due_at, p.name) as place
+      from writ_data.probe p
+      where p.type in ('http', 'sql', 'prometheus') and p.due_at <= v_now
+        and coalesce(v_tenant, p.tenant_id) = p.tenant_id
+        and p.tenant_id <> all (coalesce(p_without, '{}'))
+    ), chosen as materialized (
+      select p.tenant_id, p.name
+      from writ_data.probe p
+      join (select * from fair f order by f.place, f.due_at limit v_limit) f
+        on f.tenant_id = p.tenant_id and f.name = p.name
+      where p.due_at <= v_now
+      for no key update of p skip locked
+    ), taken as (
+      update writ_data.probe p
+      set due_at = v_now + p.every_ms * interval '1 millisecond'
+      from chosen c
+      where p.tenant_id = c.tenant_id and p.name = c.name
+      returning p.tenant_id, p.name
+    )
+    select array_agg(t.tenant_id), array_agg(t.name) into v_tenants, v_taken from taken t;
   end if;
-  with due as materialized (
-    select p.tenant_id, p.name from writ_data.probe p where p.type in ('http', 'sql', 'prometheus') and p.due_at <= v_now order by p.due_at limit p_limit for no key update skip locked
-  ), taken as (
-    update writ_data.probe p set due_at = v_now + p.every_ms * interval '1 millisecond' from due d where p.tenant_id = d.tenant_id and p.name = d.name returning p.*
-  )
-  select jsonb_agg(jsonb_build_object('tenant', t.tenant_id, 'name', t.name, 'capability', t.capability, 'type', t.type, 'config', t.config, 'timeout_ms', t.timeout_ms)) into v_probes from taken t;
-  return jsonb_strip_nulls(jsonb_build_object('probes', coalesce(v_probes, '[]'), 'next_ms', (select ceil(extract(epoch from greatest(min(p.due_at), v_now) - v_now) * 1000) from writ_data.probe p where p.type in ('http', 'sql', 'prometheus'))));
+
+  -- Only a login that was handed a probe may report its answer (fn_probes_report).
+  insert into writ_data.probe_asked as a (tenant_id, name, login, asked_at)
+  select u.tenant_id, u.name, session_user, v_now
+  from unnest(v_tenants, v_taken) u(tenant_id, name)
+  join writ_data.probe p on p.tenant_id = u.tenant_id and p.name = u.name
+  where p.type in ('http', 'sql', 'prometheus')
+  order by 1, 2
+  on conflict (tenant_id, name, login) do update
+  set asked_at = greatest(a.asked_at, excluded.asked_at);
+
+  select jsonb_agg(jsonb_build_object(
+    'tenant', p.tenant_id, 'name', p.name, 'capability', p.capability, 'type', p.type,
+    'config', p.config, 'timeout_ms', p.timeout_ms, 'status', p.status, 'detail', p.detail,
+    'at', p.checked_at
+  ) order by p.tenant_id, p.name)
+  into v_probes
+  from unnest(v_tenants, v_taken) u(tenant_id, name)
+  join writ_data.probe p on p.tenant_id = u.tenant_id and p.name = u.name;
+
+  return jsonb_strip_nulls(jsonb_build_object(
+    'probes', coalesce(v_probes, '[]'),
+    'next_ms', case when p_targets is null then (
+      select ceil(extract(epoch from greatest(min(p.due_at), v_now) - v_now) * 1000)
+      from writ_data.probe p
+      where p.type in ('http', 'sql', 'prometheus')
+        and coalesce(v_tenant, p.tenant_id) = p.tenant_id
+        and p.tenant_id <> all (coalesce(p_without, '{}'))
+    ) end
+  ));
 end $$;

@@ -1,14 +1,34 @@
--- Why health does not allow a step on a target: null, or a sentence. The system as a whole is unhealthy, or the capability is, or that which owns the configuration. p_evidence is what the probes of the capability have said just now; older answers do not count.
-create or replace function writ_data.health_block(p_tenant text, p_target text, p_evidence jsonb, p_max_age interval) returns text language plpgsql stable as $$
+-- Why health does not allow a step on a target: null, or a sentence. The capability is unhealthy
+-- (of a configuration scope: its owner), or the system as a whole is. Answers of the capability's
+-- probes that are older than p_max_age do not count.
+create or replace function writ_data.health_block(
+  p_tenant text,
+  p_target text,
+  p_max_age interval
+) returns text
+language plpgsql stable
+as $$
 declare
-  v_capability text := coalesce((select o.owner_capability from writ_data.configuration_scope o where o.tenant_id = p_tenant and o.scope = p_target), p_target); h record;
+  v_capability text := coalesce(
+    (
+      select o.owner_capability from writ_data.configuration_scope o
+      where o.tenant_id = p_tenant and o.scope = p_target
+    ),
+    p_target
+  );
+  h record;
 begin
-  select * into h from writ_data.health_of(p_tenant, p_evidence, p_max_age, v_capability);
+  select * into h from writ_data.health_of(p_tenant, v_capability, p_max_age);
   if h.status = 'UNHEALTHY' then
     return format('%s is unhealthy: %s', v_capability, h.why);
-  elsif h.status is not null and not exists (select from writ_data.probe p where p.tenant_id = p_tenant and p.capability = v_capability) then
-    return null; -- what it is does not depend on when somebody was asked, so it is one that is not unhealthy
-  elsif exists (select from writ_data.capability c where c.tenant_id = p_tenant) and not exists (select from writ_data.health_of(p_tenant, p_evidence) x where x.status <> 'UNHEALTHY') then
+  elsif h.status is not null and not exists (
+    select from writ_data.probe p where p.tenant_id = p_tenant and p.capability = v_capability
+  ) then
+    -- Without probes its health has no age, so the system has one that is not unhealthy.
+    return null;
+  elsif exists (select from writ_data.capability c where c.tenant_id = p_tenant)
+    and not exists (select from writ_data.health_of(p_tenant) x where x.status <> 'UNHEALTHY')
+  then
     return 'The system is unhealthy.';
   end if;
   return null;

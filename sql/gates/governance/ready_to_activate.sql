@@ -29,6 +29,7 @@ begin
     v_state := writ_data.state_of(c.tenant_id, c.steps, p_read);
     -- Of what was approved the whole pre-state is compared.
     answer := coalesce((select writ_data.refusal('target_not_read', string_agg(s.slot, ', ')) from writ_data.slots(c.steps) s where not v_state ? s.slot having count(*) > 0),
+      case when octet_length(v_state::text) > 1048576 then writ_data.refusal('target_not_read', 'What was read has more than 1 MB.') end,
       (select writ_data.refusal('pre_value_conflict', x) from writ_data.old_value_conflict(c.tenant_id, c.steps) x where x is not null));
     if answer is not null then
       return;

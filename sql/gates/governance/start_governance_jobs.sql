@@ -7,7 +7,7 @@ begin
     select u.*, c.tenant_id, c.scope_hash, c.window_end, c.constraints, c.contract_id from unnest(p_jobs, v_runs, p_contracts, p_of, p_steps, p_states) u(job, run, contract, of, steps, state) join writ_data.contract c on c.contract_id = u.contract
   ), run as (
     insert into writ_data.run (run_id, tenant_id, project_id, environment_id, plan_no, engine, priority, status, input, started_by, created_at, moved_at, governed_by)
-    select m.run, m.tenant_id, 'governance', 'default', writ_data.governed_plan(m.steps, coalesce((m.constraints ->> 'step_timeout_ms')::bigint, 300000), p_actor), 'native', 0, 'RUNNING', jsonb_build_object('job', m.job, 'steps', m.steps), p_actor, p_at, p_at, m.job from made m
+    select m.run, m.tenant_id, 'governance', 'default', writ_data.governed_plan(m.steps, coalesce((m.constraints ->> 'step_timeout_ms')::bigint, 300000), p_actor), 'native', 0, 'RUNNING', jsonb_build_object('job', m.job, 'kind', p_kind, 'steps', m.steps), p_actor, p_at, p_at, m.job from made m
   ), job as (
     insert into writ_data.governance_job (job_id, tenant_id, contract_id, kind, of_job_id, status, run_id, total_steps, max_duration_ms, scope_hash, state_before, rollback_reason, due_at, created_at, updated_at, receipts, health_before)
     select m.job, m.tenant_id, m.contract, p_kind, m.of, 'PENDING', m.run, jsonb_array_length(m.steps), coalesce((m.constraints ->> 'max_duration_ms')::bigint, 3600000), m.scope_hash, m.state, case when p_kind = 'rollback' then p_reason end,

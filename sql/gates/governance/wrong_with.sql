@@ -9,7 +9,7 @@ begin
   if code is not null then
     return;
   end if;
-  select case when bool_or(upper(x) = 'SYSTEM') then 'scope_violation' when bool_or(length(x) not between 1 and 200) then 'invalid_contract' end, case when bool_or(upper(x) = 'SYSTEM') then 'SYSTEM is no target of changes: name the capabilities and configuration scopes.'
+  select case when bool_or(upper(x) = 'SYSTEM') then 'scope_violation' when bool_or(x is null or length(x) not between 1 and 200) or cardinality(p_scope) > 200 then 'invalid_contract' end, case when bool_or(upper(x) = 'SYSTEM') then 'SYSTEM is no target of changes: name the capabilities and configuration scopes.'
     else 'A name in the scope has 1 to 200 characters.' end into code, detail from unnest(p_scope) x;
   if code is not null then
     return;
@@ -17,7 +17,9 @@ begin
   select x.code, x.detail into code, detail from (
     select s.n, case
         when s.type is null or s.target is null or jsonb_typeof(s.step -> 'parameters') is distinct from 'object' or s.step - '{step_type,target,parameters}'::text[] <> '{}' then 'invalid_contract'
-        when s.type = 'signal_record' then case when s.target <> 'SYSTEM' or coalesce(s.p ->> 'signal_type', '') = '' or coalesce(s.p ->> 'decision', 'EXECUTING') not in ('CLEAN', 'BLOCKED', 'WARN', 'PENDING', 'EXECUTING') then 'invalid_contract' end
+        when s.type = 'signal_record' then case when s.target <> 'SYSTEM' or coalesce(s.p ->> 'signal_type', '') = '' or coalesce(s.p ->> 'decision', 'EXECUTING') not in ('BLOCKED', 'WARN', 'PENDING', 'EXECUTING')
+          or length(s.p ->> 'signal_type') > 200 or s.p - '{signal_type,scope,decision,reason}'::text[] <> '{}' then 'invalid_contract'
+          when coalesce(s.p ->> 'scope', 'SYSTEM') <> 'SYSTEM' and s.p ->> 'scope' <> all (p_scope) then 'scope_violation' end
         when s.type = 'soak' then case when s.target <> 'SYSTEM' or coalesce(s.p ->> 'duration_ms', '') !~ '^[1-9][0-9]{0,9}$' or (s.p ->> 'duration_ms')::bigint > 604800000 then 'invalid_contract' end
         when s.target = 'SYSTEM' then 'scope_violation'
         when s.target <> all (p_scope) then 'scope_violation'

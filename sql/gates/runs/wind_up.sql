@@ -41,7 +41,7 @@ begin
     array[jsonb_strip_nulls(r.ending_with - 'undo' || jsonb_build_object('undone', v_undone))], null, null, 'fn_run_move', p_actor, p_at);
   update writ_data.run set status = r.ending, moved_at = p_at where run_id = p_run;
   if r.governed_by is not null then
-    perform writ_data.enqueue_governance('governance.ended', array[r.governed_by], r.tenant_id, p_actor);
+    perform writ_data.governed_run_ended(r.governed_by, r.tenant_id, p_actor, p_at);
   end if;
   if v_failed is not null then
     perform writ_data.raise_alert('COMPENSATION_FAILED', 'P1', r.tenant_id, 'run/' || p_run, jsonb_build_object('steps', to_jsonb(v_failed)), p_actor, p_at);
