@@ -269,9 +269,10 @@ export class Writ {
     if ((options.governance || options.governor) && !applier && !engine) {
       throw new WritError('role_required', 'writ_applier to apply changes, or writ_engine to drive them');
     }
+    const probes = options.governance ? this.governance.probes(options.probes) : undefined;
     const governed =
-      options.governance && applier
-        ? this.governance.handlers(this.#pools.transactions, options.governance === true ? [] : options.governance)
+      probes && applier && options.governance
+        ? this.governance.handlers(probes, options.governance === true ? [] : options.governance)
         : [];
     // Whoever hears of the worker's troubles hears of these, too.
     const governor = options.governor && {
@@ -299,7 +300,7 @@ export class Writ {
               (workerId) => projectRuns(this.#db, workerId),
               (workerId) => turnLedger(this.#db, workerId),
               ...(governor ? [(workerId: string) => this.governors.look(workerId)] : []),
-              ...(options.governance ? [(workerId: string) => this.governance.look(this.#pools?.transactions, workerId)] : []),
+              ...(probes ? [(workerId: string) => this.governance.look(probes, workerId)] : []),
             ],
         secrets: new StepSecrets(this.#db, this.#secrets),
         onStopping: driving ? () => driving.stop() : undefined,

@@ -29,7 +29,7 @@ export const governance = {
     retryable: false,
   },
   not_authorized: {
-    message: 'This principal has not the right to do that.',
+    message: 'This principal is not allowed to do that.',
     remedy: 'Ask somebody who has, or have the right given with `writ principals put`.',
     status: 403,
     retryable: false,
@@ -171,6 +171,12 @@ export const governance = {
     message: 'The template was activated a short while ago.',
     remedy: 'Wait until its pause is over.',
     status: 409,
+    retryable: true,
+  },
+  proposals_limited: {
+    message: 'This agent has proposed as many contracts as it may.',
+    remedy: 'Wait as the detail says. An administrator can raise governance.agent.proposals_per_hour or governance.agent.open_contracts.',
+    status: 429,
     retryable: true,
   },
   not_eligible: {

@@ -239,9 +239,11 @@ export class Contract {
 
   async #review(action: string, options: As, reason?: string, hash?: string): Promise<Reviewed> {
     refuseSecrets(reason, 'the reason');
+    // The gate compares what stands outside with what the hash is of.
+    const read = hash !== undefined && this.#host.types.size > 0 ? await this.#read() : {};
     const answer = await gate<{ status: ContractState; status_reason?: string; approvals: string[]; approvals_needed: number }>(
       this.#host.db,
-      'fn_contract_review($1, $2::text::uuid, $3, $4, $5, $6)',
+      'fn_contract_review($1, $2::text::uuid, $3, $4, $5, $6, $7::text::jsonb)',
       [
         credentialOf(this.#host, options),
         this.id,
@@ -249,6 +251,7 @@ export class Contract {
         reason ?? null,
         hash ?? null,
         hash === undefined ? null : signerOf(this.#host, options).sign(hash),
+        JSON.stringify(read),
       ],
     );
     const { status, status_reason, approvals, approvals_needed } = answer;
@@ -307,7 +310,8 @@ export class Contracts {
     refuseSecrets(JSON.stringify([proposal.title, proposal.description]), 'a contract');
     for (const { step_type } of steps) {
       const type = this.#host.types.get(step_type);
-      if (type) await this.#host.register(type.job);
+      // Only appliers register step types. Where this login may not, the gate says whether one has.
+      if (type) await this.#host.register(type.job).catch(() => undefined);
     }
     const { maxDuration, stepTimeout } = proposal;
     const about = {

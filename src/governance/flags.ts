@@ -1,7 +1,7 @@
 /**
- * What applications read: capabilities and configuration, kept in memory and followed. A notification names what has changed, and one query gets
- * all of that; by the clock a fingerprint of all versions is compared, so that a notification which was lost costs seconds and nothing else. While
- * the database is away the last that is known stands.
+ * What applications read: capabilities and configuration, kept in memory and followed. A notification says that something has changed, and no more;
+ * then, and by the clock, a fingerprint of all versions is compared, so a lost notification costs seconds. While the database is away the last known
+ * flags stand.
  */
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
@@ -39,7 +39,7 @@ export interface FlagsHost {
 }
 
 type Snapshot = Map<string, Flag>;
-type Ask = Record<string, { targets: string[] } | { known?: string }>;
+type Ask = Record<string, { known?: string }>;
 type Answer = Record<string, Record<string, [version: number, value: unknown]>>;
 
 const channel = 'flags_changed';
@@ -58,8 +58,6 @@ export class Flags {
   /** In the order in which they were asked for. */
   readonly #tenants = new Map<string, Snapshot>();
   readonly #loading = new Map<string, Promise<Snapshot>>();
-  /** What notifications have named since the last query. */
-  #dirty = new Map<string, Set<string>>();
   #everything = true;
   #refreshing: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -75,7 +73,7 @@ export class Flags {
       new Listener({
         connection: host.listenConnection,
         channels: [channel],
-        onWake: (_, payload) => this.#hear(payload),
+        onWake: () => this.#hear(),
         onConnected: () => this.#lookAtEverything(false),
         onError: () => this.#lookAtEverything(true),
       });
@@ -131,7 +129,7 @@ export class Flags {
   async #read(tenant: string): Promise<Snapshot> {
     const answer = await this.#ask({ [tenant]: {} });
     const snapshot: Snapshot = new Map();
-    this.#take(snapshot, answer[tenant] ?? {}, undefined);
+    this.#take(snapshot, answer[tenant] ?? {});
     this.#tenants.set(tenant, snapshot);
     const [, oldest] = this.#tenants.keys();
     if (this.#tenants.size > mostTenants && oldest !== undefined) this.#tenants.delete(oldest);
@@ -141,11 +139,9 @@ export class Flags {
     return snapshot;
   }
 
-  #hear(payload: string): void {
-    const [tenant, target] = JSON.parse(payload) as [string, string];
-    if (!this.#tenants.has(tenant)) return;
-    const targets = this.#dirty.get(tenant) ?? new Set();
-    this.#dirty.set(tenant, targets.add(target));
+  /** Something has changed somewhere: a notification says no more, because every login hears it. */
+  #hear(): void {
+    this.#everything = true;
     this.#soon(0);
   }
 
@@ -167,7 +163,7 @@ export class Flags {
     await this.#refreshing;
     this.#refreshing = undefined;
     if (this.#state === 'away') return this.#soon(retryMs);
-    if (this.#everything || this.#dirty.size > 0) return this.#soon(0);
+    if (this.#everything) return this.#soon(0);
     clearTimeout(this.#timer);
     if (this.#state === 'stopped') return;
     this.#timer = setTimeout(
@@ -180,13 +176,8 @@ export class Flags {
   }
 
   async #refreshNow(): Promise<void> {
-    const dirty = this.#dirty;
-    this.#dirty = new Map();
-    const everything = this.#everything;
     this.#everything = false;
-    const ask: Ask = everything
-      ? Object.fromEntries([...this.#tenants].map(([tenant, snapshot]) => [tenant, { known: fingerprint(snapshot) }]))
-      : Object.fromEntries([...dirty].map(([tenant, targets]) => [tenant, { targets: [...targets] }]));
+    const ask: Ask = Object.fromEntries([...this.#tenants].map(([tenant, snapshot]) => [tenant, { known: fingerprint(snapshot) }]));
     const late = setTimeout(() => this.#leave(new Error(`no answer in ${patienceMs} ms`)), patienceMs);
     try {
       const answer = await this.#ask(ask);
@@ -194,7 +185,7 @@ export class Flags {
       for (const [tenant, flags] of Object.entries(answer)) {
         const snapshot = this.#tenants.get(tenant);
         if (!snapshot) continue;
-        const changed = this.#take(snapshot, flags, everything ? undefined : dirty.get(tenant));
+        const changed = this.#take(snapshot, flags);
         if (changed.length > 0 && this.#state !== 'new') this.#options.onChanged?.(tenant, changed);
       }
       const was = this.#state;
@@ -218,11 +209,11 @@ export class Flags {
     return gate<Answer>(this.#host.db, 'fn_flags($1::text::jsonb)', [JSON.stringify(ask)]);
   }
 
-  /** Takes what stands now, of some targets or of all, into a snapshot; answers the names of what is another, has come or has gone. */
-  #take(snapshot: Snapshot, flags: Answer[string], targets: ReadonlySet<string> | undefined): string[] {
+  /** Takes what stands now into a snapshot; answers the names of what is another, has come or has gone. */
+  #take(snapshot: Snapshot, flags: Answer[string]): string[] {
     const changed: string[] = [];
     for (const name of snapshot.keys()) {
-      if (Object.hasOwn(flags, name) || (targets && !targets.has(targetOf(name)))) continue;
+      if (Object.hasOwn(flags, name)) continue;
       snapshot.delete(name);
       changed.push(name);
     }
@@ -234,9 +225,6 @@ export class Flags {
     return changed;
   }
 }
-
-/** No name has a # in it. A key may have one. */
-const targetOf = (name: string): string => name.split('#', 1)[0] as string;
 
 /** As fn_flags makes it. */
 function fingerprint(snapshot: Snapshot): string {

@@ -16,7 +16,7 @@ import { Incidents } from './incidents.js';
 import { GovernanceJob, type JobWaiters, waitersForJobs } from './jobs.js';
 import { newKey, principal } from './keys.js';
 import { GovernancePolicy } from './policy.js';
-import { type Status, turnProbes } from './probes.js';
+import { type AskProbes, Probes, type Status } from './probes.js';
 import { GovernanceSignals } from './signals.js';
 import type { AnyStepType } from './steps.js';
 
@@ -83,6 +83,8 @@ export interface Health {
 export interface GovernedWork {
   /** It also executes approved changes, audits them and asks probes; with step types of your own, or with `true` for those that are built in. */
   readonly governance?: true | readonly AnyStepType[];
+  /** How it asks probes. */
+  readonly probes?: AskProbes;
 }
 
 export class Governance {
@@ -102,6 +104,7 @@ export class Governance {
   readonly #types = new Map<string, AnyStepType>();
   readonly #listenConnection: pg.ClientConfig | undefined;
   readonly #flags = new Set<Flags>();
+  readonly #probes = new Set<Probes>();
 
   constructor(host: {
     readonly db: Queryable;
@@ -132,18 +135,25 @@ export class Governance {
   }
 
   /** The handlers of governance for a worker: built-in step types, audits, what follows a failure, and these types of your own. */
-  handlers(transactions: pg.Pool | undefined, types: readonly AnyStepType[]): HandledJob[] {
+  handlers(probes: Probes, types: readonly AnyStepType[]): HandledJob[] {
     this.use(...types);
-    return governanceHandlers({ db: this.#db, transactions, actor: this.#actor, onMoved: (jobId) => this.#moved(jobId) }, [
+    return governanceHandlers({ db: this.#db, probes, actor: this.#actor, onMoved: (jobId) => this.#moved(jobId) }, [
       ...this.#types.values(),
     ]);
   }
 
+  /** What asks probes for one worker. */
+  probes(options: AskProbes = {}): Probes {
+    const probes = new Probes(this.#db, options);
+    this.#probes.add(probes);
+    return probes;
+  }
+
   /** What a worker does by the clock. */
-  async look(transactions: pg.Pool | undefined, workerId: string): Promise<number | undefined> {
+  async look(probes: Probes, workerId: string): Promise<number | undefined> {
     const { next_ms } = await gate<{ next_ms?: number }>(this.#db, 'fn_governance_tick($1)', [workerId]);
-    const probes = await turnProbes(this.#db, transactions, workerId);
-    const next = Math.min(next_ms ?? Number.POSITIVE_INFINITY, probes ?? Number.POSITIVE_INFINITY);
+    const asked = await probes.turn(workerId);
+    const next = Math.min(next_ms ?? Number.POSITIVE_INFINITY, asked ?? Number.POSITIVE_INFINITY);
     return Number.isFinite(next) ? next : undefined;
   }
 
@@ -222,7 +232,7 @@ export class Governance {
 
   async close(): Promise<void> {
     this.#waiters.close();
-    await Promise.all([...this.#flags].map((flags) => flags.stop()));
+    await Promise.all([...[...this.#flags].map((flags) => flags.stop()), ...[...this.#probes].map((probes) => probes.idle())]);
   }
 }
 

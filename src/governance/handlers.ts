@@ -1,6 +1,5 @@
 /** The work of governance: the steps of governance jobs, their audits, and what follows when a run has failed. Any worker with these handlers does it. */
 import { isDeepStrictEqual } from 'node:util';
-import type pg from 'pg';
 import { Coalescer } from '../database/coalescer.js';
 import type { Queryable } from '../database/connection.js';
 import { gate } from '../database/gate.js';
@@ -10,12 +9,12 @@ import { defineJob, type HandledJob, type JobKind } from '../queue/job.js';
 import type { JobContext, WorkItem } from '../queue/worker/context.js';
 import { pass } from '../queue/worker/fault-points.js';
 import { ApprovalChecks } from './approvals.js';
-import { evidenceFrom, evidenceOf, type Probe } from './probes.js';
+import type { Probes } from './probes.js';
 import { type AnyStepType, type ChangeContext, type ChangeStep, inDatabase, readBy, type StepType } from './steps.js';
 
 export interface GovernanceHost {
   readonly db: Queryable;
-  readonly transactions: pg.Pool | undefined;
+  readonly probes: Probes;
   readonly actor: string;
   /** A governance job has come to rest, or moved. */
   readonly onMoved: (jobId: string) => void;
@@ -24,7 +23,6 @@ export interface GovernanceHost {
 interface Item {
   readonly job: string;
   readonly token: string;
-  readonly evidence?: Record<string, unknown>;
   readonly read?: Record<string, unknown>;
 }
 
@@ -33,6 +31,8 @@ type Applied = { readonly done: unknown } | { readonly reason: string; readonly 
 /** The input of a step's queue job: that of its run. */
 interface GovernedInput {
   readonly job: string;
+  /** Of the governance job. An undo follows from it, and from nothing that a step says. */
+  readonly kind: 'forward' | 'rollback';
   readonly steps: readonly ChangeStep[];
 }
 
@@ -40,16 +40,21 @@ interface GovernedInput {
 interface Governed {
   readonly tenant: string;
   readonly steps: readonly ChangeStep[];
-  readonly probes: readonly Probe[];
+  readonly targets: readonly string[];
+  /** A target has probes, which the audit needs answers of. */
+  readonly monitored: boolean;
 }
 
 /** What the worker hands to a handler of governance: with the way to commit by a gate of its own. */
 type StepContext = JobContext<GovernedInput> & Pick<WorkItem, 'commitWith'>;
 
+/** A queue job about a governance job. */
+type AboutJob = JobContext<{ readonly job: string }> & Pick<WorkItem, 'commitWith'>;
+
 const slotOf = ({ step_type, target, parameters }: ChangeStep) =>
   step_type === 'config_update' ? `${target}#${String(parameters.key)}` : target;
 
-const isUndo = ({ parameters }: ChangeStep) => 'undo_of' in parameters;
+const isUndo = ({ input }: StepContext) => input.kind === 'rollback';
 
 /** How often the health of a soak is looked at. */
 const lookEveryMs = 1_000;
@@ -79,8 +84,8 @@ export function governanceHandlers(host: GovernanceHost, types: readonly AnyStep
   );
 
   /** The effect, its event, its receipt and what follows, in one transaction. */
-  async function apply(context: StepContext, extra: Pick<Item, 'evidence' | 'read'> = {}): Promise<void> {
-    const undoing = isUndo(stepOf(context));
+  async function apply(context: StepContext, extra: Pick<Item, 'read'> = {}): Promise<void> {
+    const undoing = isUndo(context);
     await context.commitWith(async ({ id, token }) => {
       const answer = await applying.add({ item: { job: id, token, ...extra }, undoing });
       if ('reason' in answer) throw failureOf(answer.reason, answer.detail);
@@ -95,7 +100,7 @@ export function governanceHandlers(host: GovernanceHost, types: readonly AnyStep
     (handle: (context: StepContext) => Promise<void>) =>
     async (context: StepContext): Promise<void> => {
       const steps = stepsOf(context);
-      if (!steps.every(isUndo)) await approvals.check(String(context.step?.runId), placeOf(context)[0], steps);
+      if (!isUndo(context)) await approvals.check(String(context.step?.runId), placeOf(context)[0], steps);
       await handle(context);
     };
 
@@ -106,13 +111,12 @@ export function governanceHandlers(host: GovernanceHost, types: readonly AnyStep
   }
   const stepsOf = (context: StepContext): ChangeStep[] => context.input.steps.slice(...placeOf(context));
   const stepOf = (context: StepContext) => stepsOf(context)[0] as ChangeStep;
-  const evidenceFor = (context: StepContext, targets: readonly string[]) =>
-    evidenceOf(host.db, host.transactions, context.job.tenant, targets);
+  const askProbes = (context: StepContext, targets: readonly string[]) => host.probes.refresh(context.job.tenant, targets, host.actor);
 
   /** Targets, as a contract lists them, of which a capability has probes, as far as this process has learnt: a hint that saves a call, for the gate decides. */
   const monitored = new Set<string>();
 
-  /** In the database: without evidence, if none is needed; a capability that has probes needs it. */
+  /** In the database: probes are asked only where the gate misses their answers. */
   async function change(context: StepContext): Promise<void> {
     const targets = [...new Set(stepsOf(context).map(({ target }) => target))].filter((target) => target !== 'SYSTEM');
     const known = `${context.job.tenant}/${targets.join()}`;
@@ -125,12 +129,12 @@ export function governanceHandlers(host: GovernanceHost, types: readonly AnyStep
         monitored.add(known);
       }
     }
-    const evidence = await evidenceFor(context, targets);
-    if (Object.keys(evidence).length === 0) monitored.delete(known);
-    await apply(context, { evidence });
+    const asked = await askProbes(context, targets);
+    if (Object.keys(asked).length === 0) monitored.delete(known);
+    await apply(context);
   }
 
-  async function begin(context: StepContext, evidence: object, found: object) {
+  async function begin(context: StepContext, found: object) {
     return context.commitWith(
       ({ id, token }) =>
         gate<{
@@ -140,10 +144,9 @@ export function governanceHandlers(host: GovernanceHost, types: readonly AnyStep
           found: Record<string, unknown>;
           applied?: Record<string, unknown>;
           step?: ChangeStep;
-        }>(host.db, 'fn_change_begin($1::text::uuid, $2::text::uuid, $3::text::jsonb, $4::text::jsonb, $5)', [
+        }>(host.db, 'fn_change_begin($1::text::uuid, $2::text::uuid, $3::text::jsonb, $4)', [
           id,
           token,
-          JSON.stringify(evidence),
           JSON.stringify(found),
           host.actor,
         ]).catch((error) => {
@@ -156,20 +159,21 @@ export function governanceHandlers(host: GovernanceHost, types: readonly AnyStep
   /** Health is looked at until the time is over; the time goes on from where it began, whoever watches. */
   async function soak(context: StepContext): Promise<void> {
     const targets = [...new Set(context.input.steps.map(({ target }) => target))].filter((target) => target !== 'SYSTEM');
-    const { began_at, now } = await begin(context, await evidenceFor(context, targets), {});
+    await askProbes(context, targets);
+    const { began_at, now } = await begin(context, {});
     const left = Date.parse(began_at) + Number(stepOf(context).parameters.duration_ms) - Date.parse(now);
     const until = Date.now() + left;
     for (;;) {
       const wait = Math.min(lookEveryMs, until - Date.now());
       if (wait > 0) await sleep(wait, context.signal);
-      const evidence = await evidenceFor(context, targets);
-      const sick = Object.entries(evidence).find(([, { status }]) => status === 'UNHEALTHY');
+      const asked = await askProbes(context, targets);
+      const sick = Object.entries(asked).find(([, { status }]) => status === 'UNHEALTHY');
       if (sick) throw failureOf('health_block', `probe ${sick[0]} in the soak: ${sick[1].detail}`);
       if (Date.now() < until) {
         await stillHealthy(context, targets);
         continue;
       }
-      await apply(context, { evidence });
+      await apply(context);
       return;
     }
   }
@@ -192,11 +196,11 @@ export function governanceHandlers(host: GovernanceHost, types: readonly AnyStep
   async function own(type: StepType<unknown>, context: StepContext): Promise<void> {
     const { tenant } = context.job;
     const said = stepOf(context);
-    const undoing = isUndo(said);
-    const evidence = await evidenceFor(context, [said.target]);
+    const undoing = isUndo(context);
+    await askProbes(context, [said.target]);
     const given: ChangeContext = { tenant, effectKey: context.effectKey, signal: context.signal, secret: context.secret };
     const readNow = (step: ChangeStep) => readBy(type, step, given);
-    const begun = await begin(context, evidence, undoing ? {} : { [slotOf(said)]: await readNow(said) });
+    const begun = await begin(context, undoing ? {} : { [slotOf(said)]: await readNow(said) });
     await pass(undoing ? 'undo_begun' : 'change_begun', context.job.id);
     const step = begun.step ?? said;
     const slot = slotOf(step);
@@ -213,11 +217,13 @@ export function governanceHandlers(host: GovernanceHost, types: readonly AnyStep
       }
     }
     await pass(undoing ? 'undo_made' : 'change_made', context.job.id);
-    await apply(context, { evidence: await evidenceFor(context, [said.target]), read: { [slot]: await readNow(step) } });
+    await askProbes(context, [said.target]);
+    await apply(context, { read: { [slot]: await readNow(step) } });
   }
 
-  async function audit({ input, job, signal, secret }: JobContext<{ job: string }>): Promise<void> {
-    const { tenant, steps, probes } = await reading.add(input.job).then(orRefusal);
+  async function audit(context: AboutJob): Promise<void> {
+    const { input, job, signal, secret } = context;
+    const { tenant, steps, targets, monitored: probed } = await reading.add(input.job).then(orRefusal);
     const read: Record<string, unknown> = {};
     for (const step of steps) {
       const type = byType.get(step.step_type);
@@ -225,15 +231,17 @@ export function governanceHandlers(host: GovernanceHost, types: readonly AnyStep
       else if (!inDatabase.includes(step.step_type) && step.step_type !== 'soak')
         throw new WritRefusal('unknown_step_type', step.step_type);
     }
-    const evidence = await evidenceFrom(probes, host.transactions);
-    await auditing.add(JSON.stringify({ job: input.job, evidence, read })).then(orRefusal);
+    if (probed) await host.probes.refresh(tenant, targets, host.actor);
+    await context.commitWith(({ id, token }) => auditing.add(JSON.stringify({ job: id, token, read })).then(orRefusal));
     await pass('audited', job.id);
     host.onMoved(input.job);
   }
 
-  async function ended({ input }: JobContext<{ job: string }>): Promise<void> {
-    await gate(host.db, 'fn_governance_ended($1::text::uuid, $2)', [input.job, host.actor]);
-    host.onMoved(input.job);
+  async function ended(context: AboutJob): Promise<void> {
+    await context.commitWith(({ id, token }) =>
+      gate(host.db, 'fn_governance_ended($1::text::uuid, $2::text::uuid, $3)', [id, token, host.actor]),
+    );
+    host.onMoved(context.input.job);
   }
 
   return [

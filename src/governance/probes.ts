@@ -1,7 +1,16 @@
-/** Asking how something is: over HTTP, with a query of this database or of Prometheus. What others report, heartbeats among them, is only looked up. */
-import type pg from 'pg';
+/**
+ * Asks how something is: over HTTP, with a query of a database, or of Prometheus. The gate stores an answer with its own time
+ * (fn_probes_report) and judges health by what it stored; nothing that a process says later overrides that. Heartbeats and
+ * reports come from principals and are only looked up.
+ */
+import { Agent } from 'node:http';
+import { Agent as SecureAgent } from 'node:https';
+import pg from 'pg';
 import type { Queryable } from '../database/connection.js';
 import { gate } from '../database/gate.js';
+import { isConnectionLoss } from '../errors/index.js';
+import { type AllowPrivate, endpointUrl, lookupWithin } from '../outbox/buses/addresses.js';
+import { post } from '../outbox/buses/post.js';
 
 export interface Probe {
   readonly tenant: string;
@@ -12,78 +21,161 @@ export interface Probe {
   readonly timeout_ms: number;
   readonly status?: Status | null;
   readonly detail?: string | null;
-  readonly at?: string | null;
 }
 
 export type Status = 'HEALTHY' | 'DEGRADED' | 'UNHEALTHY';
-
-export interface Evidence {
-  readonly status: Status;
-  readonly detail: string;
-  readonly at: string;
-}
 
 interface Said {
   readonly status: Status;
   readonly detail: string;
 }
 
-const mostBytes = 1_000_000;
+/** How a process asks probes. */
+export interface AskProbes {
+  /**
+   * Where SQL probes run: a login that reads what they need and has none of Writ's roles. `WRIT_PROBE_URL` unless given. Without
+   * either they are not run, and say so.
+   */
+  readonly connectionString?: string;
+  /** Private, loopback and link-local addresses that HTTP and Prometheus probes may reach: these addresses and networks, or all. */
+  readonly allowPrivate?: AllowPrivate;
+}
 
-/** What a probe says now. A probe that cannot be asked says that it is unhealthy, and why. */
-export async function ask(probe: Probe, transactions: pg.Pool | undefined): Promise<Evidence> {
-  let said: Said;
-  try {
-    if (probe.type === 'http') said = await askHttp(probe);
-    else if (probe.type === 'prometheus') said = await askPrometheus(probe);
-    else if (probe.type === 'sql') said = await askDatabase(probe, transactions);
-    else
-      return { status: probe.status ?? 'UNHEALTHY', detail: probe.detail ?? 'nothing reported', at: probe.at ?? new Date(0).toISOString() };
-  } catch (error) {
-    const { name, message, cause } = error as Error;
-    const why = name === 'TimeoutError' ? `no answer in ${probe.timeout_ms} ms` : ((cause as Error | undefined)?.message ?? message);
-    said = { status: 'UNHEALTHY', detail: why.slice(0, 300) };
+/** Probes that a process asks at once, in all and of one tenant: slow ones of one tenant do not keep others from their turn. */
+const atOnce = 40;
+const ofTenant = 8;
+const mostAnswer = 1_000;
+
+export class Probes {
+  readonly #db: Queryable;
+  readonly #options: AskProbes;
+  readonly #agents: { readonly http: Agent; readonly https: SecureAgent };
+  /** How many of each tenant are being asked. */
+  readonly #asking = new Map<string, number>();
+  readonly #running = new Set<Promise<void>>();
+  #total = 0;
+
+  constructor(db: Queryable, options: AskProbes = {}) {
+    this.#db = db;
+    this.#options = options;
+    const lookup = lookupWithin(options);
+    this.#agents = { http: new Agent({ keepAlive: false, lookup }), https: new SecureAgent({ keepAlive: false, lookup }) };
   }
-  return { ...said, at: new Date().toISOString() };
-}
 
-async function fetched(probe: Probe, url: URL): Promise<Response> {
-  return fetch(url, { signal: AbortSignal.timeout(probe.timeout_ms), redirect: 'manual', headers: { accept: 'application/json, */*' } });
-}
-
-async function textOf(response: Response): Promise<string> {
-  const parts: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const part of response.body ?? []) {
-    bytes += part.length;
-    if (bytes > mostBytes) throw new Error('its answer is too large');
-    parts.push(part);
+  /** Asks the probes of some targets, because a step or an audit relies on them, and has the answers stored. */
+  async refresh(tenant: string, targets: readonly string[], actor: string): Promise<Record<string, Said>> {
+    const { probes } = await gate<{ probes: Probe[] }>(this.#db, 'fn_probes_take(0, $1, $2::text::text[])', [
+      tenant,
+      `{${targets.map((target) => JSON.stringify(target)).join(',')}}`,
+    ]);
+    const said = await Promise.all(probes.map(async (probe) => ({ probe, said: await this.#ask(probe) })));
+    await this.#report(
+      said.filter(({ probe }) => asked(probe)),
+      actor,
+    );
+    return Object.fromEntries(said.map(({ probe, said: one }) => [probe.name, one]));
   }
-  return Buffer.concat(parts).toString('utf8');
+
+  /** Begins to ask probes that are due. Answers in how many milliseconds the next ones are. */
+  async turn(actor: string): Promise<number | undefined> {
+    if (this.#total >= atOnce) return 100;
+    const busy = [...this.#asking].filter(([, n]) => n >= ofTenant).map(([tenant]) => tenant);
+    const { probes, next_ms } = await gate<{ probes: Probe[]; next_ms?: number }>(
+      this.#db,
+      'fn_probes_take($1::text::integer, null, null, $2::text::text[])',
+      [Math.min(20, atOnce - this.#total), `{${busy.map((tenant) => JSON.stringify(tenant)).join(',')}}`],
+    );
+    for (const probe of probes) this.#begin(probe, actor);
+    // Quick answers are stored when this returns; slow ones keep nobody waiting.
+    await Promise.race([Promise.all([...this.#running]), new Promise((enough) => setTimeout(enough, 250).unref())]);
+    return next_ms;
+  }
+
+  /** Resolves when what was asked is answered, or given up. */
+  async idle(): Promise<void> {
+    await Promise.all([...this.#running]);
+  }
+
+  #begin(probe: Probe, actor: string): void {
+    this.#total++;
+    this.#asking.set(probe.tenant, (this.#asking.get(probe.tenant) ?? 0) + 1);
+    const running = this.#ask(probe)
+      .then((said) => this.#report([{ probe, said }], actor))
+      .catch((error) => {
+        // The probe is due again soon; until then its last answer grows old.
+        if (!isConnectionLoss(error)) process.emitWarning(error as Error);
+      })
+      .finally(() => {
+        this.#total--;
+        const left = (this.#asking.get(probe.tenant) ?? 1) - 1;
+        if (left > 0) this.#asking.set(probe.tenant, left);
+        else this.#asking.delete(probe.tenant);
+        this.#running.delete(running);
+      });
+    this.#running.add(running);
+  }
+
+  async #report(said: readonly { readonly probe: Probe; readonly said: Said }[], actor: string): Promise<void> {
+    if (said.length === 0) return;
+    const reports = said.map(({ probe: { tenant, name }, said: one }) => ({ tenant, name, ...one }));
+    await gate(this.#db, 'fn_probes_report($1::text::jsonb, $2)', [JSON.stringify(reports), actor]);
+  }
+
+  /** What a probe says now. A probe that cannot be asked is unhealthy, and says why. */
+  async #ask(probe: Probe): Promise<Said> {
+    try {
+      if (probe.type === 'http') return await this.#askHttp(probe);
+      if (probe.type === 'prometheus') return await this.#askPrometheus(probe);
+      if (probe.type === 'sql') return await askDatabase(probe, this.#options.connectionString ?? process.env.WRIT_PROBE_URL);
+      return { status: probe.status ?? 'UNHEALTHY', detail: probe.detail ?? 'nothing reported' };
+    } catch (error) {
+      return { status: 'UNHEALTHY', detail: storable((error as Error).message).slice(0, 300) };
+    }
+  }
+
+  async #get(probe: Probe, url: URL): Promise<{ status: number; text: string | undefined }> {
+    const { status, body } = await post({
+      method: 'GET',
+      url: endpointUrl(url.href, { ...this.#options, allowHttp: true }),
+      agent: url.protocol === 'https:' ? this.#agents.https : this.#agents.http,
+      headers: { accept: 'application/json, */*' },
+      body: Buffer.alloc(0),
+      connectTimeoutMs: probe.timeout_ms,
+      timeoutMs: probe.timeout_ms,
+      signal: new AbortController().signal,
+    });
+    return { status, text: body?.toString('utf8') };
+  }
+
+  /** Healthy: a status from 200 to 299, or the one that is expected; degraded: its JSON says so with "status". */
+  async #askHttp(probe: Probe): Promise<Said> {
+    const { status, text } = await this.#get(probe, new URL(String(probe.config.url)));
+    const expected = probe.config.expect as number | undefined;
+    if (expected === undefined ? status < 200 || status > 299 : status !== expected)
+      return { status: 'UNHEALTHY', detail: `it answered ${status}` };
+    if (text === undefined) return { status: 'UNHEALTHY', detail: 'its answer is too large' };
+    const word = /"status"\s*:\s*"(degraded|warn|warning)"/i.exec(text.slice(0, 10_000));
+    return word ? { status: 'DEGRADED', detail: `it answered ${word[1]}` } : { status: 'HEALTHY', detail: `it answered ${status}` };
+  }
+
+  /** The first value of the query, against `below` or `above`: beyond it, unhealthy; beyond `warnBelow` or `warnAbove`, degraded. */
+  async #askPrometheus(probe: Probe): Promise<Said> {
+    const url = new URL(`${String(probe.config.url).replace(/\/$/, '')}/api/v1/query`);
+    url.searchParams.set('query', String(probe.config.query));
+    const { status, text } = await this.#get(probe, url);
+    if (status !== 200) return { status: 'UNHEALTHY', detail: `Prometheus answered ${status}` };
+    if (text === undefined) return { status: 'UNHEALTHY', detail: 'its answer is too large' };
+    const answer = JSON.parse(text) as { data?: { result?: { value?: [number, string] }[] } };
+    const value = answer.data?.result?.[0]?.value?.[1];
+    if (value === undefined) return { status: 'UNHEALTHY', detail: 'the query has no result' };
+    return judged(Number(value), probe.config);
+  }
 }
 
-/** Healthy: a status from 200 to 299, or the one that is expected; degraded: its JSON says so with "status". */
-async function askHttp(probe: Probe): Promise<Said> {
-  const response = await fetched(probe, new URL(String(probe.config.url)));
-  const expected = probe.config.expect as number | undefined;
-  const text = await textOf(response);
-  if (expected === undefined ? !response.ok : response.status !== expected)
-    return { status: 'UNHEALTHY', detail: `it answered ${response.status}` };
-  const word = /"status"\s*:\s*"(degraded|warn|warning)"/i.exec(text.slice(0, 10_000));
-  return word ? { status: 'DEGRADED', detail: `it answered ${word[1]}` } : { status: 'HEALTHY', detail: `it answered ${response.status}` };
-}
+const asked = ({ type }: Probe) => type === 'http' || type === 'prometheus' || type === 'sql';
 
-/** The first value of the query, against `below` or `above`: beyond it, unhealthy; beyond `warnBelow` or `warnAbove`, degraded. */
-async function askPrometheus(probe: Probe): Promise<Said> {
-  const url = new URL(`${String(probe.config.url).replace(/\/$/, '')}/api/v1/query`);
-  url.searchParams.set('query', String(probe.config.query));
-  const response = await fetched(probe, url);
-  if (!response.ok) return { status: 'UNHEALTHY', detail: `Prometheus answered ${response.status}` };
-  const answer = JSON.parse(await textOf(response)) as { data?: { result?: { value?: [number, string] }[] } };
-  const value = answer.data?.result?.[0]?.value?.[1];
-  if (value === undefined) return { status: 'UNHEALTHY', detail: 'the query has no result' };
-  return judged(Number(value), probe.config);
-}
+/** Text that the database can hold. */
+const storable = (text: string) => text.toWellFormed().replaceAll('\0', '\ufffd');
 
 function judged(value: number, config: Probe['config']): Said {
   const { below, above, warnBelow, warnAbove } = config as Record<string, number | undefined>;
@@ -93,51 +185,40 @@ function judged(value: number, config: Probe['config']): Said {
   return { status, detail: `the value is ${value}` };
 }
 
-/** The first value of the first row: true, or a number against the bounds. In a transaction that cannot write, and one statement, so that it cannot end that. */
-async function askDatabase(probe: Probe, transactions: pg.Pool | undefined): Promise<Said> {
-  if (!transactions) throw new Error('there is no connection for it');
-  const client = await transactions.connect();
+/**
+ * The first value of the first row: true, or a number against the bounds. It runs on a connection of its own that is closed
+ * afterwards, so no lock or setting outlives it, and as a cursor of one SELECT in a transaction that cannot write. The server cuts the
+ * value, so no result fills the memory of this process.
+ */
+async function askDatabase(probe: Probe, connectionString: string | undefined): Promise<Said> {
+  if (!connectionString) return { status: 'UNHEALTHY', detail: 'SQL probes are not run here: WRIT_PROBE_URL is not set' };
+  const client = new pg.Client({
+    connectionString,
+    application_name: 'writ probe',
+    connectionTimeoutMillis: probe.timeout_ms,
+    query_timeout: probe.timeout_ms + 1_000,
+    statement_timeout: probe.timeout_ms,
+  });
+  client.on('error', () => undefined); // the query in flight fails with it
+  const query = String(probe.config.query);
+  const one = (text: string) => client.query({ text, queryMode: 'extended' } as pg.QueryConfig);
   try {
-    await client.query('begin read only');
-    await client.query(`set local statement_timeout = ${Math.round(probe.timeout_ms)}`);
-    const { rows } = await client.query({ text: String(probe.config.query), queryMode: 'extended' } as pg.QueryConfig);
-    const value: unknown = Object.values((rows[0] ?? {}) as object)[0];
-    if (typeof value === 'boolean' || value === undefined || value === null)
-      return { status: value === true ? 'HEALTHY' : 'UNHEALTHY', detail: `the query says ${String(value)}` };
+    await client.connect();
+    await one('begin read only');
+    const { rows: powers } = await one(
+      `select exists (select from pg_roles r where pg_has_role(session_user, r.oid, 'member')
+         and (r.rolname like 'writ\\_%' or r.rolname in ('dot_executor', 'workflow_admin'))) as held`,
+    );
+    if (powers[0].held) return { status: 'UNHEALTHY', detail: "the login of WRIT_PROBE_URL has Writ's roles, so SQL probes are not run" };
+    // Alone first: a query that is no complete SELECT fails here, and so cannot break out of the parentheses below.
+    await one(`declare alone no scroll cursor for ${query}`);
+    await one(`declare probe no scroll cursor for select left(x.v::text, ${mostAnswer}) as v from (${query}\n) x(v)`);
+    const { rows } = await one('fetch 1 from probe');
+    const value = (rows[0] as { v: string | null } | undefined)?.v ?? null;
+    if (value === null || value === 'true' || value === 'false')
+      return { status: value === 'true' ? 'HEALTHY' : 'UNHEALTHY', detail: `the query says ${value ?? 'nothing'}` };
     return judged(Number(value), probe.config);
   } finally {
-    await client.query('rollback').catch(() => undefined);
-    client.release();
+    await client.end().catch(() => undefined);
   }
-}
-
-/** Asks the probes of some capabilities, for a step that relies on them. */
-export async function evidenceOf(
-  db: Queryable,
-  transactions: pg.Pool | undefined,
-  tenant: string,
-  targets: readonly string[],
-): Promise<Record<string, Evidence>> {
-  const { probes } = await gate<{ probes: Probe[] }>(db, 'fn_probes_take(0, $1, $2::text::text[])', [
-    tenant,
-    `{${targets.map((target) => JSON.stringify(target)).join(',')}}`,
-  ]);
-  return evidenceFrom(probes, transactions);
-}
-
-export async function evidenceFrom(probes: readonly Probe[], transactions: pg.Pool | undefined): Promise<Record<string, Evidence>> {
-  const asked = await Promise.all(probes.map(async (probe) => [probe.name, await ask(probe, transactions)] as const));
-  return Object.fromEntries(asked);
-}
-
-/** Asks the probes that are due, whoever's turn it is, and says when the next ones are. */
-export async function turnProbes(db: Queryable, transactions: pg.Pool | undefined, workerId: string): Promise<number | undefined> {
-  const { probes, next_ms } = await gate<{ probes: Probe[]; next_ms?: number }>(db, 'fn_probes_take(20)', []);
-  if (probes.length > 0) {
-    const reports = await Promise.all(
-      probes.map(async (probe) => ({ tenant: probe.tenant, name: probe.name, ...(await ask(probe, transactions)) })),
-    );
-    await gate(db, 'fn_probes_report($1::text::jsonb, $2)', [JSON.stringify(reports), workerId]);
-  }
-  return next_ms;
 }

@@ -37,6 +37,8 @@ export interface StepRow {
   readonly step_type: string;
   readonly target: string;
   readonly parameters: Readonly<Record<string, unknown>>;
+  /** The step that a rollback's step undoes. */
+  readonly undo_of: number | null;
   readonly status: 'PENDING' | 'RUNNING' | 'COMPLETED' | 'FAILED' | 'SKIPPED';
   readonly started_at: string | null;
   readonly completed_at: string | null;
@@ -212,7 +214,7 @@ function stepLines({ steps }: Part, paint: Paint, spinner: string, now: number):
       : '';
     const detail =
       step.status === 'FAILED' ? plain(step.error ?? 'failed') : changeOf(step) || (step.status === 'RUNNING' ? left(step, now) : '');
-    const note = typeof step.parameters.undo_of === 'number' ? paint('dim', stepNote(step)) : '';
+    const note = typeof step.undo_of === 'number' ? paint('dim', stepNote(step)) : '';
     return `${marks[step.status]} ${String(step.step_no).padStart(numbers)} ${pad(fit(stepWords(step), width), width)}  ${pad(took, 8, 'right')}  ${[detail, note].filter(Boolean).join('  ')}`.trimEnd();
   });
 }

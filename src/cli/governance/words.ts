@@ -16,11 +16,13 @@ export interface Step {
   readonly step_type: string;
   readonly target: string;
   readonly parameters: Readonly<Record<string, unknown>>;
+  /** The step that a rollback's step undoes, as the database says. A contract's step has none, whatever its parameters say. */
+  readonly undo_of?: number | null;
 }
 
 /** What a step does. */
-export function stepWords({ step_type, target, parameters }: Step): string {
-  if (typeof parameters.undo_of === 'number') return plain(`restore ${target}`);
+export function stepWords({ step_type, target, parameters, undo_of }: Step): string {
+  if (typeof undo_of === 'number') return plain(`restore ${target}`);
   switch (step_type) {
     case 'capability_enable':
       return plain(`enable ${target}`);
@@ -38,8 +40,8 @@ export function stepWords({ step_type, target, parameters }: Step): string {
 }
 
 /** What else there is to know of a step that changes nothing by itself, or says why. */
-export function stepNote({ step_type, parameters }: Step): string {
-  if (typeof parameters.undo_of === 'number') return `undoes step ${parameters.undo_of}`;
+export function stepNote({ step_type, parameters, undo_of }: Step): string {
+  if (typeof undo_of === 'number') return `undoes step ${undo_of}`;
   if (step_type === 'soak') return 'health is watched; if it fails, everything is undone';
   return typeof parameters.reason === 'string' ? plain(parameters.reason) : '';
 }
