@@ -342,7 +342,7 @@ create table writ_data.run_snapshot ( -- owner writ_owner
   updated_at timestamp with time zone not null,
   constraint run_snapshot_pkey PRIMARY KEY (run_id)
 ) partition by RANGE (run_id);
-CREATE INDEX run_snapshot_stale ON ONLY writ_data.run_snapshot USING btree (run_id) WHERE (missing IS NOT NULL);
+CREATE INDEX run_snapshot_stale ON ONLY writ_data.run_snapshot USING btree (updated_at) WHERE (missing IS NOT NULL);
 comment on column writ_data.run_snapshot.missing is 'Set: the event of this number is not there, and the projector waits for it.';
 
 create table writ_data.admission ( -- owner writ_owner
@@ -976,16 +976,16 @@ create table writ_data.job_kind ( -- owner writ_owner
   limit_burst double precision,
   registered_by text not null,
   registered_at timestamp with time zone not null default clock_timestamp(),
-  constraint backoff_is_bounded CHECK ((((backoff_base_s >= (0)::double precision) AND (backoff_base_s <= (2592000)::double precision)) AND ((backoff_cap_s >= (0)::double precision) AND (backoff_cap_s <= (2592000)::double precision)))),
+  constraint backoff_is_not_negative CHECK (((backoff_base_s >= (0)::double precision) AND (backoff_cap_s >= (0)::double precision))),
   constraint event_domain_is_known CHECK ((event_domain = ANY (ARRAY['iu'::text, 'birth_registry'::text, 'governance'::text, 'tac'::text, 'kg'::text, 'system'::text, 'dot'::text, 'health'::text, 'piece'::text]))),
   constraint executor_is_whitelisted CHECK ((executor = ANY (ARRAY['DOT'::text, 'Agent'::text, 'Hermes'::text, 'Codex'::text, 'PG_worker'::text, 'external_worker'::text, 'future_Kestra_adapter'::text]))),
   constraint job_kind_is_a_name CHECK ((job_kind ~ '^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,199}$'::text)),
   constraint job_kind_pkey PRIMARY KEY (job_kind),
-  constraint limit_is_bounded CHECK ((((limit_concurrency >= 1) AND (limit_concurrency <= 1000000)) AND ((limit_rate >= (0.000001)::double precision) AND (limit_rate <= ('1000000'::numeric)::double precision)) AND ((limit_burst >= (1)::double precision) AND (limit_burst <= ('1000000'::numeric)::double precision)))),
+  constraint limit_is_positive CHECK (((limit_concurrency > 0) AND (limit_rate > (0)::double precision) AND (limit_burst >= (1)::double precision))),
   constraint max_attempts_is_positive CHECK ((max_attempts > 0)),
   constraint rate_has_a_burst CHECK (((limit_rate IS NULL) = (limit_burst IS NULL))),
-  constraint source_system_is_not_blank CHECK (((btrim(source_system) <> ''::text) AND (length(source_system) <= 200))),
-  constraint timeout_is_bounded CHECK (((timeout_s >= (0.001)::double precision) AND (timeout_s <= (2592000)::double precision)))
+  constraint source_system_is_not_blank CHECK ((btrim(source_system) <> ''::text)),
+  constraint timeout_is_positive CHECK ((timeout_s > (0)::double precision))
 );
 comment on column writ_data.job_kind.limit_concurrency is 'Jobs of one limit key that may be leased at a time.';
 comment on column writ_data.job_kind.limit_rate is 'Jobs of one limit key that may start per second, after a burst of limit_burst.';
@@ -1008,7 +1008,6 @@ create table writ_data.job_lease ( -- owner writ_owner
   limited boolean not null default false,
   alone boolean not null default false,
   stepped boolean not null default false,
-  reserved boolean not null default true,
   constraint a_generator_never_leases CHECK ((holder !~~ 'MOT:%'::text)),
   constraint holder_is_not_blank CHECK ((btrim(holder) <> ''::text)),
   constraint job_lease_pkey PRIMARY KEY (lease_token),
@@ -1022,7 +1021,6 @@ comment on column writ_data.job_lease.ended_early is 'Jobs that ended without ha
 comment on column writ_data.job_lease.limited is 'Counts in limit_hold.';
 comment on column writ_data.job_lease.alone is 'Holds one job that is suspected of killing its worker; nothing runs beside it.';
 comment on column writ_data.job_lease.stepped is 'Holds steps of runs.';
-comment on column writ_data.job_lease.reserved is 'May hold jobs of reserved kinds, which a worker cannot finish by itself: the queue''s gates look them up. False where the claim knows better.';
 
 create table writ_data.job_ready ( -- owner writ_owner
   lane_id bigint not null,
@@ -1423,11 +1421,16 @@ create table writ_data.run_projector ( -- owner writ_owner
   batch_id uuid not null default '00000000-0000-0000-0000-000000000000'::uuid,
   holder text,
   held_until timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  turn uuid,
+  to_xid xid8,
+  to_batch uuid,
+  oldest timestamp with time zone,
   moved_at timestamp with time zone not null default '-infinity'::timestamp with time zone,
   constraint run_projector_one_check CHECK (one),
   constraint run_projector_pkey PRIMARY KEY (one)
 ) with (fillfactor=10);
 comment on table writ_data.run_projector is 'How far the projector has followed the record. It moves once per turn, whatever the number of events.';
+comment on column writ_data.run_projector.turn is 'The turn that was given last. It ends at (to_xid, to_batch); oldest is the time of its first row.';
 
 create table writ_data.run_request ( -- owner writ_owner
   request_sha256 bytea not null,
@@ -2350,7 +2353,7 @@ grant select on writ.login to writ_admin;
 grant select on writ.login to writ_auditor;
 grant select on writ.login to writ_server;
 
--- view writ.plan; owner writ_owner; source 445e1de349b489f15db71158652396ed8fa51f4be0000b8d917b6f31b4ef40d3
+-- view writ.plan; owner writ_owner; source 20f79cdb8bda5377cc3f7f5b537ff35d457845e3ccd4ec9f58fd27cb99b90084
 --   plan_id text
 --   plan_version text
 --   sha256 text
@@ -2358,6 +2361,7 @@ grant select on writ.login to writ_server;
 --   document text
 --   registered_by text
 --   registered_at timestamp with time zone
+--   tenant_id text
 grant select on writ.plan to dot_executor;
 grant select on writ.plan to workflow_admin;
 grant select on writ.plan to writ_admin;
@@ -2793,7 +2797,7 @@ grant execute on function writ.fn_admission_put(text,text,integer,integer,intege
 grant execute on function writ.fn_admission_put(text,text,integer,integer,integer,text) to writ_admin;
 
 -- function writ.fn_alert_clear(p_alert_id uuid, p_reason text, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 47c784a9916a405befe90c7fc3c7440e
+--   plpgsql, volatile, security definer; owner writ_owner; body 8a0de1f954c19f40a004ee8f3d3dce03
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_alert_clear(uuid,text,text) to workflow_admin;
 grant execute on function writ.fn_alert_clear(uuid,text,text) to writ_admin;
@@ -3173,7 +3177,7 @@ grant execute on function writ.fn_incident_put(text,jsonb,text) to writ_principa
 grant execute on function writ.fn_incident_put(text,jsonb,text) to writ_server;
 
 -- function writ.fn_job_abort_many(p_lease_token uuid, p_positions integer[], p_abort_kinds text[], p_codes text[], p_messages text[], p_start_upto integer DEFAULT 0, p_actor text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body b50e9dc9edea96ccd5f32715e2a84981
+--   plpgsql, volatile, security definer; owner writ_owner; body d09a666dca4b1044593f192e0dd03a3a
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_abort_many(uuid,integer[],text[],text[],text[],integer,text) to dot_executor;
 grant execute on function writ.fn_job_abort_many(uuid,integer[],text[],text[],text[],integer,text) to workflow_admin;
@@ -3181,7 +3185,7 @@ grant execute on function writ.fn_job_abort_many(uuid,integer[],text[],text[],te
 grant execute on function writ.fn_job_abort_many(uuid,integer[],text[],text[],text[],integer,text) to writ_worker;
 
 -- function writ.fn_job_cancel(p_job_id uuid, p_reason text, p_actor text, p_tenant_id text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 373d447adc9acc6c34bd3d2809bd5c6d
+--   plpgsql, volatile, security definer; owner writ_owner; body faf1b307b2ccdf07a99b236b30ac1c6d
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_cancel(uuid,text,text,text) to workflow_admin;
 grant execute on function writ.fn_job_cancel(uuid,text,text,text) to writ_admin;
@@ -3196,7 +3200,7 @@ grant execute on function writ.fn_job_claim(text,text,text,text,integer,integer)
 grant execute on function writ.fn_job_claim(text,text,text,text,integer,integer) to writ_worker;
 
 -- function writ.fn_job_claim_many(p_kinds text[], p_executor text, p_lease_holder text, p_lease_ttl_seconds double precision DEFAULT NULL::double precision, p_limit integer DEFAULT 1, p_start integer DEFAULT 0, p_lease_name text DEFAULT NULL::text, p_durable boolean DEFAULT true, p_lease_token uuid DEFAULT NULL::uuid, p_alone boolean DEFAULT false, p_after text DEFAULT NULL::text) returns json
---   plpgsql, volatile, security definer; owner writ_owner; body a153190a04bfcc12ce6695046eb64bc3
+--   plpgsql, volatile, security definer; owner writ_owner; body 42d7ad42a2a385a01a73f9ff78a5bb26
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
@@ -3208,7 +3212,7 @@ grant execute on function writ.fn_job_claim_many(text[],text,text,double precisi
 grant execute on function writ.fn_job_claim_many(text[],text,text,double precision,integer,integer,text,boolean,uuid,boolean,text) to writ_worker;
 
 -- function writ.fn_job_cleanup_sweep(p_limit integer DEFAULT 10000, p_actor text DEFAULT 'sweep'::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 0d069ed3ce09e1b4bc74189fe1929d41
+--   plpgsql, volatile, security definer; owner writ_owner; body d6a3554e1c89a943c39a9e7dc1e11d7b
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
@@ -3219,7 +3223,7 @@ grant execute on function writ.fn_job_cleanup_sweep(integer,text) to writ_admin;
 grant execute on function writ.fn_job_cleanup_sweep(integer,text) to writ_engine;
 
 -- function writ.fn_job_commit(p_job_id uuid, p_lease_token uuid, p_actor text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 59a7abefbb121fe9eeb098d9a7ac011b
+--   plpgsql, volatile, security definer; owner writ_owner; body 1662fba224b63ddd22128c209ab9b494
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_commit(uuid,uuid,text) to dot_executor;
 grant execute on function writ.fn_job_commit(uuid,uuid,text) to workflow_admin;
@@ -3227,7 +3231,7 @@ grant execute on function writ.fn_job_commit(uuid,uuid,text) to writ_applier;
 grant execute on function writ.fn_job_commit(uuid,uuid,text) to writ_worker;
 
 -- function writ.fn_job_commit_status(p_job_id uuid, p_lease_token uuid, p_xid text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 65f0ee495be6d5d6eb8a7a81040461a7
+--   plpgsql, volatile, security definer; owner writ_owner; body 558f8aadd72dfaaca14abcbfd2628be6
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_commit_status(uuid,uuid,text) to dot_executor;
 grant execute on function writ.fn_job_commit_status(uuid,uuid,text) to workflow_admin;
@@ -3235,7 +3239,7 @@ grant execute on function writ.fn_job_commit_status(uuid,uuid,text) to writ_appl
 grant execute on function writ.fn_job_commit_status(uuid,uuid,text) to writ_worker;
 
 -- function writ.fn_job_dead_letter_replay(p_job_id uuid, p_triage text, p_actor text, p_tenant_id text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body c101b4de451711a4d4a7596ccfe3d7f4
+--   plpgsql, volatile, security definer; owner writ_owner; body f7f03b6a13a61521c79e1e6bdf343654
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_dead_letter_replay(uuid,text,text,text) to workflow_admin;
 grant execute on function writ.fn_job_dead_letter_replay(uuid,text,text,text) to writ_admin;
@@ -3250,7 +3254,7 @@ grant execute on function writ.fn_job_enqueue(text,text,text,text,text,text,json
 grant execute on function writ.fn_job_enqueue(text,text,text,text,text,text,jsonb,integer,timestamp with time zone,timestamp with time zone,text,uuid,text,text,jsonb,integer,uuid,uuid) to writ_server;
 
 -- function writ.fn_job_enqueue_alike(p_kind text, p_ids uuid[], p_inputs json, p_actor text, p_tenant_id text DEFAULT 'default'::text, p_priority smallint DEFAULT 0, p_atomic boolean DEFAULT false, p_traces text[] DEFAULT NULL::text[]) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 2f96778f31afefd3a255c439adfeb630
+--   plpgsql, volatile, security definer; owner writ_owner; body 2aa0b04e2eda11c3c44e8100d4a0da96
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_enqueue_alike(text,uuid[],json,text,text,smallint,boolean,text[]) to dot_executor;
 grant execute on function writ.fn_job_enqueue_alike(text,uuid[],json,text,text,smallint,boolean,text[]) to workflow_admin;
@@ -3279,7 +3283,7 @@ grant execute on function writ.fn_job_events(uuid,text) to writ_server;
 grant execute on function writ.fn_job_events(uuid,text) to writ_worker;
 
 -- function writ.fn_job_fail_permanent(p_job_id uuid, p_lease_token uuid, p_error_code text, p_error_message text, p_actor text) returns jsonb
---   sql, volatile, security definer; owner writ_owner; body 8897e1792e755bbaf0b30702f88f0886
+--   sql, volatile, security definer; owner writ_owner; body c07c6b9a5e0a703d7c59f538c35b5916
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_fail_permanent(uuid,uuid,text,text,text) to dot_executor;
 grant execute on function writ.fn_job_fail_permanent(uuid,uuid,text,text,text) to workflow_admin;
@@ -3287,7 +3291,7 @@ grant execute on function writ.fn_job_fail_permanent(uuid,uuid,text,text,text) t
 grant execute on function writ.fn_job_fail_permanent(uuid,uuid,text,text,text) to writ_worker;
 
 -- function writ.fn_job_fail_transient(p_job_id uuid, p_lease_token uuid, p_error_code text, p_error_message text, p_actor text) returns jsonb
---   sql, volatile, security definer; owner writ_owner; body c2492ac85e8ce49a6201b081ceda5c8e
+--   sql, volatile, security definer; owner writ_owner; body ff6c544ce1f47c76cd92913dba04a609
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_fail_transient(uuid,uuid,text,text,text) to dot_executor;
 grant execute on function writ.fn_job_fail_transient(uuid,uuid,text,text,text) to workflow_admin;
@@ -3295,18 +3299,17 @@ grant execute on function writ.fn_job_fail_transient(uuid,uuid,text,text,text) t
 grant execute on function writ.fn_job_fail_transient(uuid,uuid,text,text,text) to writ_worker;
 
 -- function writ.fn_job_kind_register(p_kind text, p_definition jsonb, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 959279669833591cc543916bbfe0627c
+--   plpgsql, volatile, security definer; owner writ_owner; body 792b62976dfc0c3f03fa95851f9a0358
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_kind_register(text,jsonb,text) to dot_executor;
 grant execute on function writ.fn_job_kind_register(text,jsonb,text) to workflow_admin;
-grant execute on function writ.fn_job_kind_register(text,jsonb,text) to writ_admin;
 grant execute on function writ.fn_job_kind_register(text,jsonb,text) to writ_applier;
 grant execute on function writ.fn_job_kind_register(text,jsonb,text) to writ_producer;
 grant execute on function writ.fn_job_kind_register(text,jsonb,text) to writ_server;
 grant execute on function writ.fn_job_kind_register(text,jsonb,text) to writ_worker;
 
 -- function writ.fn_job_lease_reaper(p_actor text DEFAULT 'reaper'::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 2f5abc98a177102a41409a4ed9dd9dd1
+--   plpgsql, volatile, security definer; owner writ_owner; body 7e5a4fdbaffdca7b4a3fd012947f10ce
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_lease_reaper(text) to dot_executor;
 grant execute on function writ.fn_job_lease_reaper(text) to workflow_admin;
@@ -3324,7 +3327,7 @@ grant execute on function writ.fn_job_payload(uuid,text) to writ_server;
 grant execute on function writ.fn_job_payload(uuid,text) to writ_worker;
 
 -- function writ.fn_job_progress(p_job_id uuid, p_status_signal_only text, p_lease_token uuid, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 1637753109e0032bb17b60d05c25114e
+--   plpgsql, volatile, security definer; owner writ_owner; body c1cb7b78778a43f9fcc50228b87ba67e
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_progress(uuid,text,uuid,text) to dot_executor;
 grant execute on function writ.fn_job_progress(uuid,text,uuid,text) to workflow_admin;
@@ -3345,7 +3348,7 @@ grant execute on function writ.fn_job_queue_health(text[]) to writ_server;
 grant execute on function writ.fn_job_queue_health(text[]) to writ_worker;
 
 -- function writ.fn_job_release(p_job_id uuid, p_lease_token uuid, p_actor text) returns jsonb
---   sql, volatile, security definer; owner writ_owner; body f3a07505232f0f13da893558e841e502
+--   sql, volatile, security definer; owner writ_owner; body 695023edbe25095fac62990f5f8b91a3
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_release(uuid,uuid,text) to dot_executor;
 grant execute on function writ.fn_job_release(uuid,uuid,text) to workflow_admin;
@@ -3353,7 +3356,7 @@ grant execute on function writ.fn_job_release(uuid,uuid,text) to writ_applier;
 grant execute on function writ.fn_job_release(uuid,uuid,text) to writ_worker;
 
 -- function writ.fn_job_renew_many(p_lease_tokens uuid[], p_lease_ttl_seconds double precision, p_actor text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 3f9defbd50c452c5b472f87b5630d805
+--   plpgsql, volatile, security definer; owner writ_owner; body 00794cd43f5258e8d1b208a62f13aaf4
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_renew_many(uuid[],double precision,text) to dot_executor;
 grant execute on function writ.fn_job_renew_many(uuid[],double precision,text) to workflow_admin;
@@ -3361,7 +3364,7 @@ grant execute on function writ.fn_job_renew_many(uuid[],double precision,text) t
 grant execute on function writ.fn_job_renew_many(uuid[],double precision,text) to writ_worker;
 
 -- function writ.fn_job_start_many(p_lease_token uuid, p_upto integer, p_actor text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body f99968c9abdcf0163b6bee8664e82ffb
+--   plpgsql, volatile, security definer; owner writ_owner; body 6bc9844397585a9ccc708e8b864b26a3
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_start_many(uuid,integer,text) to dot_executor;
 grant execute on function writ.fn_job_start_many(uuid,integer,text) to workflow_admin;
@@ -3389,7 +3392,7 @@ grant execute on function writ.fn_job_succeed(uuid,uuid,text,text) to writ_appli
 grant execute on function writ.fn_job_succeed(uuid,uuid,text,text) to writ_worker;
 
 -- function writ.fn_job_succeed_many(p_lease_token uuid, p_positions integer[], p_results text[] DEFAULT NULL::text[], p_start_upto integer DEFAULT 0, p_actor text DEFAULT NULL::text, p_result_refs text[] DEFAULT NULL::text[]) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body f825438f2f7e87274f1292db52502912
+--   plpgsql, volatile, security definer; owner writ_owner; body 72c651bb0d4b0fc809ba200579b062ff
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
@@ -3401,18 +3404,15 @@ grant execute on function writ.fn_job_succeed_many(uuid,integer[],text[],integer
 grant execute on function writ.fn_job_succeed_many(uuid,integer[],text[],integer,text,text[]) to writ_worker;
 
 -- function writ.fn_job_tick(p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 0c83e2735d1e9d5b0f1461cc9c771295
+--   plpgsql, volatile, security definer; owner writ_owner; body 55321b6929759853eb18cf87d06e6575
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 grant execute on function writ.fn_job_tick(text) to dot_executor;
 grant execute on function writ.fn_job_tick(text) to workflow_admin;
-grant execute on function writ.fn_job_tick(text) to writ_applier;
 grant execute on function writ.fn_job_tick(text) to writ_engine;
-grant execute on function writ.fn_job_tick(text) to writ_producer;
-grant execute on function writ.fn_job_tick(text) to writ_worker;
 
 -- function writ.fn_lease_release(p_lease_token uuid, p_actor text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 7d65a1d0b194edef4ff02322bc563907
+--   plpgsql, volatile, security definer; owner writ_owner; body 8daf043b0525fdd021587cd97543d960
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_lease_release(uuid,text) to dot_executor;
 grant execute on function writ.fn_lease_release(uuid,text) to workflow_admin;
@@ -3672,7 +3672,7 @@ grant execute on function writ.fn_probes_take(integer,text,text[]) to writ_appli
 grant execute on function writ.fn_probes_take(integer,text,text[]) to writ_engine;
 
 -- function writ.fn_queue_heartbeat(p_executor_id text, p_executor_kind text, p_domain_scope text[], p_cadence_seconds integer, p_kinds text[] DEFAULT '{}'::text[], p_idle_seconds double precision DEFAULT NULL::double precision, p_details jsonb DEFAULT '{}'::jsonb) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body bbc3b672fba2eaf526630e25e5e7d864
+--   plpgsql, volatile, security definer; owner writ_owner; body 2d2d8f4ffb7fba7b52fd80b194ff5965
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_queue_heartbeat(text,text,text[],integer,text[],double precision,jsonb) to dot_executor;
 grant execute on function writ.fn_queue_heartbeat(text,text,text[],integer,text[],double precision,jsonb) to workflow_admin;
@@ -3720,7 +3720,7 @@ grant execute on function writ.fn_run_append(uuid,jsonb,text,text) to writ_engin
 grant execute on function writ.fn_run_append(uuid,jsonb,text,text) to writ_producer;
 
 -- function writ.fn_run_changes(p_projector text, p_limit integer DEFAULT 500) returns json
---   plpgsql, volatile, security definer; owner writ_owner; body d49da2c97020b8d3ab5810f67372495c
+--   plpgsql, volatile, security definer; owner writ_owner; body 9968fb5db475c3e5df67b6cb2aa7c907
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set plan_cache_mode=force_generic_plan
@@ -3746,16 +3746,17 @@ grant execute on function writ.fn_run_dequeue_many(text,integer) to dot_executor
 grant execute on function writ.fn_run_dequeue_many(text,integer) to workflow_admin;
 grant execute on function writ.fn_run_dequeue_many(text,integer) to writ_engine;
 
--- function writ.fn_run_project(p_projector text, p_xid xid8, p_batch_id uuid, p_snapshots json, p_gaps jsonb, p_lag_ms double precision) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 994d3913902237e0d201a19026ab54dd
+-- function writ.fn_run_project(p_turn uuid, p_snapshots json) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 52d461353bcd08bc9a0290f7d9b16354
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
-grant execute on function writ.fn_run_project(text,xid8,uuid,json,jsonb,double precision) to dot_executor;
-grant execute on function writ.fn_run_project(text,xid8,uuid,json,jsonb,double precision) to workflow_admin;
-grant execute on function writ.fn_run_project(text,xid8,uuid,json,jsonb,double precision) to writ_engine;
+--   set plan_cache_mode=force_generic_plan
+grant execute on function writ.fn_run_project(uuid,json) to dot_executor;
+grant execute on function writ.fn_run_project(uuid,json) to workflow_admin;
+grant execute on function writ.fn_run_project(uuid,json) to writ_engine;
 
 -- function writ.fn_run_read_many(p_runs uuid[]) returns json
---   plpgsql, stable, security definer; owner writ_owner; body 6f42bb14679a56e03c67c005672b5446
+--   plpgsql, stable, security definer; owner writ_owner; body 89a832f3b27b49e9b1921f4911818d1f
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
@@ -3770,6 +3771,14 @@ grant execute on function writ.fn_run_read_many(uuid[]) to writ_engine;
 grant execute on function writ.fn_run_read_many(uuid[]) to writ_producer;
 grant execute on function writ.fn_run_read_many(uuid[]) to writ_server;
 grant execute on function writ.fn_run_read_many(uuid[]) to writ_worker;
+
+-- function writ.fn_run_rebuild(p_runs uuid[], p_actor text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body f080f0f8c8595af642ce0bb056cf8178
+--   set search_path=pg_catalog, pg_temp
+--   set enable_seqscan=off
+grant execute on function writ.fn_run_rebuild(uuid[],text) to workflow_admin;
+grant execute on function writ.fn_run_rebuild(uuid[],text) to writ_admin;
+grant execute on function writ.fn_run_rebuild(uuid[],text) to writ_server;
 
 -- function writ.fn_run_signal(p_run_id uuid, p_signal jsonb, p_actor text, p_tenant_id text DEFAULT NULL::text, p_denied text DEFAULT NULL::text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 6a6ba006151e4a1362c791999170cfcb
@@ -3792,7 +3801,7 @@ grant execute on function writ.fn_run_start_many(jsonb,text,text) to writ_produc
 grant execute on function writ.fn_run_start_many(jsonb,text,text) to writ_server;
 
 -- function writ.fn_run_step_commit(p_job_id uuid, p_lease_token uuid, p_result json, p_actor text DEFAULT NULL::text, p_artifacts jsonb DEFAULT NULL::jsonb) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body cfe878bf4e3d337ed7c17e25e1b01f14
+--   plpgsql, volatile, security definer; owner writ_owner; body 3798ffc1ba6a15fcb731f927d2968e5a
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 grant execute on function writ.fn_run_step_commit(uuid,uuid,json,text,jsonb) to dot_executor;
@@ -3801,7 +3810,7 @@ grant execute on function writ.fn_run_step_commit(uuid,uuid,json,text,jsonb) to 
 grant execute on function writ.fn_run_step_commit(uuid,uuid,json,text,jsonb) to writ_worker;
 
 -- function writ.fn_run_steps_succeed(p_tokens uuid[], p_positions integer[], p_jobs uuid[], p_runs uuid[], p_results text[], p_take boolean[], p_kinds text[], p_token uuid, p_lease_ttl_seconds double precision, p_holder text) returns json
---   plpgsql, volatile, security definer; owner writ_owner; body c331721f0b5430cfed923d44ba63d69f
+--   plpgsql, volatile, security definer; owner writ_owner; body 4f982c403cdb71a289588aac8e98d728
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
@@ -3814,7 +3823,7 @@ grant execute on function writ.fn_run_steps_succeed(uuid[],integer[],uuid[],uuid
 grant execute on function writ.fn_run_steps_succeed(uuid[],integer[],uuid[],uuid[],text[],boolean[],text[],uuid,double precision,text) to writ_worker;
 
 -- function writ.fn_run_values(p_run_id uuid, p_refs text[], p_tenant_id text DEFAULT NULL::text) returns jsonb
---   sql, volatile, security definer; owner writ_owner; body 8dcb69e3a4aef6df0dced0d344f90fd3
+--   plpgsql, stable, security definer; owner writ_owner; body cdd80f07cc79765e8f316f27fb3e17e8
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_run_values(uuid,text[],text) to dot_executor;
 grant execute on function writ.fn_run_values(uuid,text[],text) to workflow_admin;
@@ -3973,11 +3982,8 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   set enable_seqscan=off
 --   set plan_cache_mode=force_generic_plan
 
--- function writ_data.abort_jobs(p_lease_token uuid, p_positions integer[], p_abort_kinds text[], p_codes text[], p_messages text[], p_start_upto integer DEFAULT 0, p_actor text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile; owner writ_owner; body 47a1808a04ce9e0f9ff18c24e985b404
-
--- function writ_data.abort_one(p_job_id uuid, p_lease_token uuid, p_abort_kind text, p_error_code text, p_error_message text, p_actor text, p_by_gate boolean DEFAULT false) returns jsonb
---   plpgsql, volatile; owner writ_owner; body 0bb06e78c1e31de85663a76cd58e8478
+-- function writ_data.abort_one(p_job_id uuid, p_lease_token uuid, p_abort_kind text, p_error_code text, p_error_message text, p_actor text) returns jsonb
+--   plpgsql, volatile; owner writ_owner; body bc5d457d0a2460260f181e38337751f9
 
 -- function writ_data.activate_contracts(p_contracts uuid[], p_jobs uuid[], p_reads jsonb[], p_actor text, p_at timestamp with time zone) returns jsonb[]
 --   plpgsql, volatile; owner writ_owner; body 56a15ea771f4afd85dc0f0d41025a793
@@ -4059,14 +4065,6 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   plpgsql, volatile; owner writ_owner; body 5c1865b6ff2133a30ddf4d0ec06377de
 --   set enable_seqscan=off
 
--- function writ_data.cancel_late(p_actor text, p_at timestamp with time zone) returns integer
---   plpgsql, volatile; owner writ_owner; body 7bb3e430c7af9369275bce4275d4cc54
---   set enable_seqscan=off
-
--- function writ_data.cancel_unleased(p_ready tid[], p_waiting uuid[], p_at timestamp with time zone) returns uuid[]
---   plpgsql, volatile; owner writ_owner; body 7fc51f4dfd6561333d36b12efc60ec8c
---   set enable_seqscan=off
-
 -- function writ_data.canonical(p_value jsonb) returns text
 --   plpgsql, immutable; owner writ_owner; body 60e0d5ad8c5dcd3d518def267c30ef93
 
@@ -4076,8 +4074,13 @@ grant execute on function writ.visible_tenant() to writ_worker;
 -- function writ_data.changes_made(p_made jsonb[], p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body cff40f81f4a367ec80c0059f10d6fbec
 
--- function writ_data.choose_lanes(p_kinds text[], p_floors smallint[], p_alone boolean, p_after text, p_limit integer, p_keyed boolean, p_tenant text, OUT lanes bigint[], OUT heads bigint[], OUT firsts bigint[], OUT tenants text[], OUT kinds text[], OUT keys text[], OUT quotas integer[], OUT limited boolean[], OUT priorities smallint[], OUT after text) returns record
---   plpgsql, stable; owner writ_owner; body 068950170389d6daa84cf6f808506dfc
+-- function writ_data.checked_snapshots(p_snapshots json) returns TABLE(run_id uuid, tenant_id text, last_seq integer, status text, snapshot json, stored_seq integer, missing integer)
+--   plpgsql, stable; owner writ_owner; body 53ee44f53114fba215d7d78d91e20451
+--   set enable_seqscan=off
+--   set plan_cache_mode=force_generic_plan
+
+-- function writ_data.choose_lanes(p_kinds text[], p_floors smallint[], p_alone boolean, p_after text, p_limit integer, p_keyed boolean, OUT lanes bigint[], OUT heads bigint[], OUT firsts bigint[], OUT tenants text[], OUT kinds text[], OUT keys text[], OUT quotas integer[], OUT limited boolean[], OUT priorities smallint[], OUT after text) returns record
+--   plpgsql, stable; owner writ_owner; body 897fdcc629e9ae3fc01590b78c6b6a7d
 
 -- function writ_data.clear_alert(p_code text, p_subject text, p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body bbdb22b5dac785474ed046d52dfbaf7c
@@ -4089,11 +4092,8 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   plpgsql, volatile; owner writ_owner; body 58dd95442f4f1ccd191bb56fbca0e9e6
 --   set enable_seqscan=off
 
--- function writ_data.close_lanes() returns void
---   plpgsql, volatile; owner writ_owner; body 4d402c6d67efd2137ba0856d0236c43e
-
--- function writ_data.commit_job(p_job_id uuid, p_lease_token uuid, p_actor text DEFAULT NULL::text, p_by_gate boolean DEFAULT false) returns jsonb
---   plpgsql, volatile; owner writ_owner; body 01c84d3fed6253ea2bd0440e04e6085f
+-- function writ_data.commit_job(p_job_id uuid, p_lease_token uuid, p_actor text DEFAULT NULL::text) returns jsonb
+--   plpgsql, volatile; owner writ_owner; body 7f942020d09f74970aa6295980a54eeb
 --   set enable_seqscan=off
 
 -- function writ_data.consumer_jobs(p_consumers text[], p_since uuid[], p_event_ids uuid[], p_event_types text[], p_subjects text[]) returns TABLE(consumer text, jobs jsonb)
@@ -4111,9 +4111,6 @@ grant execute on function writ.visible_tenant() to writ_worker;
 
 -- function writ_data.day_floor(p_day date) returns uuid
 --   sql, immutable; owner writ_owner; body b5553ed13441a22432edb4f61e6d047d
-
--- function writ_data.defined_kind(p_standing writ_data.job_kind, p_kind text, p_definition jsonb) returns writ_data.job_kind
---   plpgsql, volatile; owner writ_owner; body 6d1c0fd3b8912fe10967006a74972333
 
 -- function writ_data.deny(p_who writ_data.principal, p_right text, p_tenant text, p_code text, p_detail text, p_at timestamp with time zone) returns jsonb
 --   plpgsql, volatile; owner writ_owner; body 77244e216087d070356489e6d2be2e85
@@ -4147,7 +4144,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   set enable_seqscan=off
 
 -- function writ_data.enqueue_jobs(p_jobs jsonb, p_actor text, p_tenant_id text DEFAULT 'default'::text, p_atomic boolean DEFAULT false, p_by_gate boolean DEFAULT false) returns jsonb
---   plpgsql, volatile; owner writ_owner; body 5a0ef2478a019c41ba6aa2188e7102ad
+--   plpgsql, volatile; owner writ_owner; body 70766b427d892cc9d34683b851a108ca
 --   set enable_nestloop=off
 --   set plan_cache_mode=force_generic_plan
 
@@ -4194,9 +4191,6 @@ grant execute on function writ.visible_tenant() to writ_worker;
 
 -- function writ_data.forbidden_key(p_document jsonb) returns text
 --   sql, immutable; owner writ_owner; body 4e8733d2462024bfbe36c38ccafdb97f
-
--- function writ_data.foreign_jobs(p_jobs uuid[], p_tenant text) returns boolean
---   sql, stable; owner writ_owner; body 0850cd3b303e0dc33569f390a9167162
 
 -- function writ_data.glass_hash(p_contract uuid, p_content text, p_reason text) returns bytea
 --   sql, immutable; owner writ_owner; body 0480fda9de5fcf1be6bf332a2e7bdcdb
@@ -4256,14 +4250,13 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   plpgsql, volatile; owner writ_owner; body 2972648042d063a870c71511b92137cd
 
 -- function writ_data.keep_partitions(p_actor text, p_at timestamp with time zone) returns integer
---   plpgsql, volatile; owner writ_owner; body 05065576e892683ca9fb2503e7ca78f0
---   set lock_timeout=200ms
+--   plpgsql, volatile; owner writ_owner; body 024bb098e49d4fcc73d67b9fc7901d8d
 
 -- function writ_data.keep_receipts(p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body 75a55a0905977c3c02398258b5d969db
 
--- function writ_data.lanes_by_key(p_kinds text[], p_floors smallint[], p_alone boolean, p_after text, p_upto text, p_tenants integer, p_tenant text DEFAULT NULL::text, OUT lanes bigint[], OUT heads bigint[], OUT firsts bigint[], OUT tenants text[], OUT kinds text[], OUT keys text[], OUT limited boolean[], OUT priorities smallint[], OUT tenants_found integer, OUT last text) returns record
---   plpgsql, stable; owner writ_owner; body 0e97fcc64d2465638af131721281a12a
+-- function writ_data.lanes_by_key(p_kinds text[], p_floors smallint[], p_alone boolean, p_after text, p_upto text, p_tenants integer, OUT lanes bigint[], OUT heads bigint[], OUT firsts bigint[], OUT tenants text[], OUT kinds text[], OUT keys text[], OUT limited boolean[], OUT priorities smallint[], OUT tenants_found integer, OUT last text) returns record
+--   plpgsql, stable; owner writ_owner; body cef92a92e83130585ff7691b7dd30406
 
 -- function writ_data.lease_position(p_lease_token uuid, p_job_id uuid) returns integer
 --   sql, stable; owner writ_owner; body 3fdbe83fab1709f9ad8c0a5a0316aa7c
@@ -4341,9 +4334,6 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   set enable_seqscan=off
 --   set plan_cache_mode=force_generic_plan
 
--- function writ_data.next_due_ms(p_at timestamp with time zone) returns numeric
---   sql, stable; owner writ_owner; body 3fc3e492b381b2b197a00c1096b06a78
-
 -- function writ_data.next_seq(p_log text, p_stream text, p_n integer) returns bigint
 --   sql, volatile; owner writ_owner; body fd9122957f99ed6efd84a4abf49f52fb
 
@@ -4392,9 +4382,6 @@ grant execute on function writ.visible_tenant() to writ_worker;
 -- function writ_data.pause_run(p_run uuid, p_reason text, p_signal uuid, p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body fb43a453a97ae52b02bb0702ddf9c203
 
--- function writ_data.permitted_kinds(p_kinds text[], p_executor text, OUT kinds text[], OUT skipped jsonb, OUT timeout_s double precision) returns record
---   plpgsql, stable; owner writ_owner; body c34ad8bc75658cb6d86571290a5de0c6
-
 -- function writ_data.plan_limit(p_name text) returns bigint
 --   sql, immutable; owner writ_owner; body f5f132459b5273bd0d45d53a8fdc25ae
 
@@ -4403,14 +4390,6 @@ grant execute on function writ.visible_tenant() to writ_worker;
 
 -- function writ_data.probes_of(p_tenant text, p_targets text[]) returns jsonb
 --   sql, stable; owner writ_owner; body b9b8a386fb5b6b04b315135f7119ad7e
-
--- function writ_data.promote(p_jobs uuid[], p_at timestamp with time zone) returns integer
---   plpgsql, volatile; owner writ_owner; body b1af4e754837b9889b23f9916b4a2751
---   set enable_seqscan=off
-
--- function writ_data.promote_due(p_actor text, p_at timestamp with time zone) returns integer
---   plpgsql, volatile; owner writ_owner; body 53eb26576c05d057f9f699ddc2f70a4e
---   set enable_seqscan=off
 
 -- function writ_data.put_mail(p_governors uuid[], p_contents jsonb[], p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body 95eaa81228f43cd1f51f7109cadeded1
@@ -4426,12 +4405,6 @@ grant execute on function writ.visible_tenant() to writ_worker;
 
 -- function writ_data.ready_to_activate(p_key text, p_contract uuid, p_job uuid, p_read jsonb, p_break_glass text, p_signature text, p_at timestamp with time zone, OUT actor text, OUT answer jsonb) returns record
 --   plpgsql, volatile; owner writ_owner; body 9af8b2dcb5d7fbbec105ec8d39cc1d0a
-
--- function writ_data.reap(p_lease writ_data.job_lease, p_positions integer[], p_actor text, p_at timestamp with time zone) returns integer[]
---   plpgsql, volatile; owner writ_owner; body e092ada932f4e07fdfca6434cb995ed8
-
--- function writ_data.reap_leases(p_actor text) returns jsonb
---   plpgsql, volatile; owner writ_owner; body fe1f6a5ce60a30f0939319f23dc43855
 
 -- function writ_data.record(p_command text, p_actor text, p_at timestamp with time zone, p_subjects uuid[], p_types text[], p_first integer[], p_last integer[], p_details jsonb DEFAULT NULL::jsonb, p_note text DEFAULT NULL::text) returns uuid
 --   plpgsql, volatile; owner writ_owner; body c6e4a8ae1a17087f79e518c8a3b519e4
@@ -4461,10 +4434,6 @@ grant execute on function writ.visible_tenant() to writ_worker;
 -- function writ_data.release_limits(p_lease_token uuid, p_jobs uuid[]) returns void
 --   sql, volatile; owner writ_owner; body 865195284b1a2498eab5e4d13b8425b2
 
--- function writ_data.report_silent(p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body eb8ae1f85a04855facb39316bfbd6fe7
---   set enable_seqscan=off
-
 -- function writ_data.reserved_kind(p_kind text) returns boolean
 --   sql, immutable; owner writ_owner; body b594ab016c204ba66da4eb27063aa5fe
 
@@ -4480,8 +4449,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   plpgsql, volatile; owner writ_owner; body 36fc625ecd95e0ad653453b39114ceea
 
 -- function writ_data.retire_days(p_actor text, p_at timestamp with time zone) returns integer
---   plpgsql, volatile; owner writ_owner; body b9728fccb2056cfe0d0f1d2b15dec713
---   set lock_timeout=100ms
+--   plpgsql, volatile; owner writ_owner; body 406e780da6048a753fa94e6dd9f51927
 
 -- function writ_data.retire_runs(p_at timestamp with time zone) returns text
 --   plpgsql, volatile; owner writ_owner; body 54bc71082cd8f78e4f45f335675a7297
@@ -4528,9 +4496,6 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   set enable_hashjoin=off
 --   set enable_mergejoin=off
 --   set plan_cache_mode=force_generic_plan
-
--- function writ_data.set_aside(p_subject text, p_tenant text, p_sqlstate text, p_error text, p_actor text, p_at timestamp with time zone) returns boolean
---   plpgsql, volatile; owner writ_owner; body 2a9f5935f2b5da72d5be6426a6ef0167
 
 -- function writ_data.set_run_aside(p_run uuid, p_code text, p_message text, p_actor text, p_at timestamp with time zone) returns boolean
 --   plpgsql, volatile; owner writ_owner; body 10b244386869b941f0357544eeb86d60
@@ -4619,8 +4584,8 @@ grant execute on function writ.visible_tenant() to writ_worker;
 -- function writ_data.steps_of(p_step_id text, OUT first integer, OUT last integer) returns record
 --   sql, immutable; owner writ_owner; body 0c703169295fcbe1fa8f6bfdc76a7dc4
 
--- function writ_data.steps_straight(p_tokens uuid[], p_positions integer[], p_jobs uuid[], p_runs uuid[], p_results text[], p_take boolean[], p_kinds text[], p_lo uuid, p_hi uuid, p_leases integer, p_max_bytes integer, p_max_attempts smallint, p_token uuid, p_ttl double precision, p_timeout double precision, p_holder text, p_at timestamp with time zone, OUT usual boolean, OUT ended uuid[], OUT answers text, OUT going integer) returns record
---   plpgsql, volatile; owner writ_owner; body acd61355bdf0b53092c40ec9dbf303c7
+-- function writ_data.steps_straight(p_tokens uuid[], p_positions integer[], p_jobs uuid[], p_runs uuid[], p_results text[], p_take boolean[], p_kinds text[], p_lo uuid, p_hi uuid, p_leases integer, p_max_bytes integer, p_max_attempts smallint, p_token uuid, p_ttl double precision, p_timeout double precision, p_holder text, p_only text, p_at timestamp with time zone, OUT usual boolean, OUT ended uuid[], OUT answers text, OUT going integer) returns record
+--   plpgsql, volatile; owner writ_owner; body ace9c297bce5b2bb5da2a547d875ab2d
 
 -- function writ_data.streams_go_on(p_destination text, p_streams uuid[], p_at timestamp with time zone) returns void
 --   sql, volatile; owner writ_owner; body f4ac00a18ed6af3d2a514db3763bd9ee
@@ -4663,7 +4628,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   plpgsql, volatile; owner writ_owner; body 44b8f6cf6fb9f3c7fa679d91ea0cd7ad
 
 -- function writ_data.upkeep(p_at timestamp with time zone, p_actor text) returns void
---   plpgsql, volatile; owner writ_owner; body c1e42f7e1c1d63cf8e232f0738c02ac3
+--   plpgsql, volatile; owner writ_owner; body 91dd74eb8ee58a44277f912603cfb555
 
 -- function writ_data.uuid_floor(p_at timestamp with time zone) returns uuid
 --   sql, stable; owner writ_owner; body afa7114d50b46e1a1477eefb9b508687
@@ -4708,9 +4673,6 @@ grant execute on function writ.visible_tenant() to writ_worker;
 
 -- function writ_data.wrong_with(p_tenant text, p_scope text[], p_steps jsonb, OUT code text, OUT detail text) returns record
 --   plpgsql, stable; owner writ_owner; body de1b5a43dd1af006be1f914da0f20d77
-
--- function writ_data.wrong_with_kind(p_kind writ_data.job_kind) returns text
---   sql, immutable; owner writ_owner; body 55d231671f383a945df7a6bc79a302f9
 
 -- function writ_data.wrong_with_plan(p_plan jsonb, p_own boolean) returns text
 --   plpgsql, stable; owner writ_owner; body fb2e754a5970b744202f731e4c65c981

@@ -93,8 +93,9 @@ begin
           and traceparent not like '%-%-%-%-%' and traceparent !~ '[^0-9a-f-]')
           then 'invalid_traceparent'
         when engine not in ('native', 'temporal', 'external') then 'CAPABILITIES_NOT_SUPPORTED'
-        when original_run_id is not null and not exists (
-          select from writ_data.run o where o.run_id = original_run_id and o.tenant_id = tenant)
+        when item.original_run_id is not null and not exists (
+          select from writ_data.run o
+          where o.run_id = item.original_run_id and o.tenant_id = item.tenant)
           then 'INVALID_RUN_ID'
         when v_limit.policies[array_position(v_limit.places, index)] = 'REJECT'
           then 'TENANT_OVERLOADED'
