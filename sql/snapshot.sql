@@ -2353,7 +2353,7 @@ grant select on writ.login to writ_admin;
 grant select on writ.login to writ_auditor;
 grant select on writ.login to writ_server;
 
--- view writ.plan; owner writ_owner; source 20f79cdb8bda5377cc3f7f5b537ff35d457845e3ccd4ec9f58fd27cb99b90084
+-- view writ.plan; owner writ_owner; source acfb2473a626b8e3537c4dee4eecf0679a5a22ed4d7b51533a7b6cab435026ba
 --   plan_id text
 --   plan_version text
 --   sha256 text
@@ -2361,7 +2361,7 @@ grant select on writ.login to writ_server;
 --   document text
 --   registered_by text
 --   registered_at timestamp with time zone
---   tenant_id text
+--   registered_for text
 grant select on writ.plan to dot_executor;
 grant select on writ.plan to workflow_admin;
 grant select on writ.plan to writ_admin;
@@ -3789,7 +3789,7 @@ grant execute on function writ.fn_run_signal(uuid,jsonb,text,text,text) to writ_
 grant execute on function writ.fn_run_signal(uuid,jsonb,text,text,text) to writ_server;
 
 -- function writ.fn_run_start_many(p_runs jsonb, p_actor text, p_tenant_id text DEFAULT 'default'::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 7318f74224b4a29b38e490debceb217a
+--   plpgsql, volatile, security definer; owner writ_owner; body 6a6123da5d720af57a7dfaf81ce6b8da
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
