@@ -976,16 +976,16 @@ create table writ_data.job_kind ( -- owner writ_owner
   limit_burst double precision,
   registered_by text not null,
   registered_at timestamp with time zone not null default clock_timestamp(),
-  constraint backoff_is_not_negative CHECK (((backoff_base_s >= (0)::double precision) AND (backoff_cap_s >= (0)::double precision))),
+  constraint backoff_is_bounded CHECK ((((backoff_base_s >= (0)::double precision) AND (backoff_base_s <= (2592000)::double precision)) AND ((backoff_cap_s >= (0)::double precision) AND (backoff_cap_s <= (2592000)::double precision)))),
   constraint event_domain_is_known CHECK ((event_domain = ANY (ARRAY['iu'::text, 'birth_registry'::text, 'governance'::text, 'tac'::text, 'kg'::text, 'system'::text, 'dot'::text, 'health'::text, 'piece'::text]))),
   constraint executor_is_whitelisted CHECK ((executor = ANY (ARRAY['DOT'::text, 'Agent'::text, 'Hermes'::text, 'Codex'::text, 'PG_worker'::text, 'external_worker'::text, 'future_Kestra_adapter'::text]))),
   constraint job_kind_is_a_name CHECK ((job_kind ~ '^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,199}$'::text)),
   constraint job_kind_pkey PRIMARY KEY (job_kind),
-  constraint limit_is_positive CHECK (((limit_concurrency > 0) AND (limit_rate > (0)::double precision) AND (limit_burst >= (1)::double precision))),
+  constraint limit_is_bounded CHECK ((((limit_concurrency >= 1) AND (limit_concurrency <= 1000000)) AND ((limit_rate >= (0.000001)::double precision) AND (limit_rate <= ('1000000'::numeric)::double precision)) AND ((limit_burst >= (1)::double precision) AND (limit_burst <= ('1000000'::numeric)::double precision)))),
   constraint max_attempts_is_positive CHECK ((max_attempts > 0)),
   constraint rate_has_a_burst CHECK (((limit_rate IS NULL) = (limit_burst IS NULL))),
-  constraint source_system_is_not_blank CHECK ((btrim(source_system) <> ''::text)),
-  constraint timeout_is_positive CHECK ((timeout_s > (0)::double precision))
+  constraint source_system_is_not_blank CHECK (((btrim(source_system) <> ''::text) AND (length(source_system) <= 200))),
+  constraint timeout_is_bounded CHECK (((timeout_s >= (0.001)::double precision) AND (timeout_s <= (2592000)::double precision)))
 );
 comment on column writ_data.job_kind.limit_concurrency is 'Jobs of one limit key that may be leased at a time.';
 comment on column writ_data.job_kind.limit_rate is 'Jobs of one limit key that may start per second, after a burst of limit_burst.';
@@ -1008,6 +1008,7 @@ create table writ_data.job_lease ( -- owner writ_owner
   limited boolean not null default false,
   alone boolean not null default false,
   stepped boolean not null default false,
+  reserved boolean not null default true,
   constraint a_generator_never_leases CHECK ((holder !~~ 'MOT:%'::text)),
   constraint holder_is_not_blank CHECK ((btrim(holder) <> ''::text)),
   constraint job_lease_pkey PRIMARY KEY (lease_token),
@@ -1021,6 +1022,7 @@ comment on column writ_data.job_lease.ended_early is 'Jobs that ended without ha
 comment on column writ_data.job_lease.limited is 'Counts in limit_hold.';
 comment on column writ_data.job_lease.alone is 'Holds one job that is suspected of killing its worker; nothing runs beside it.';
 comment on column writ_data.job_lease.stepped is 'Holds steps of runs.';
+comment on column writ_data.job_lease.reserved is 'May hold jobs of reserved kinds, which a worker cannot finish by itself: the queue''s gates look them up. False where the claim knows better.';
 
 create table writ_data.job_ready ( -- owner writ_owner
   lane_id bigint not null,
@@ -3177,7 +3179,7 @@ grant execute on function writ.fn_incident_put(text,jsonb,text) to writ_principa
 grant execute on function writ.fn_incident_put(text,jsonb,text) to writ_server;
 
 -- function writ.fn_job_abort_many(p_lease_token uuid, p_positions integer[], p_abort_kinds text[], p_codes text[], p_messages text[], p_start_upto integer DEFAULT 0, p_actor text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body d09a666dca4b1044593f192e0dd03a3a
+--   plpgsql, volatile, security definer; owner writ_owner; body b50e9dc9edea96ccd5f32715e2a84981
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_abort_many(uuid,integer[],text[],text[],text[],integer,text) to dot_executor;
 grant execute on function writ.fn_job_abort_many(uuid,integer[],text[],text[],text[],integer,text) to workflow_admin;
@@ -3200,7 +3202,7 @@ grant execute on function writ.fn_job_claim(text,text,text,text,integer,integer)
 grant execute on function writ.fn_job_claim(text,text,text,text,integer,integer) to writ_worker;
 
 -- function writ.fn_job_claim_many(p_kinds text[], p_executor text, p_lease_holder text, p_lease_ttl_seconds double precision DEFAULT NULL::double precision, p_limit integer DEFAULT 1, p_start integer DEFAULT 0, p_lease_name text DEFAULT NULL::text, p_durable boolean DEFAULT true, p_lease_token uuid DEFAULT NULL::uuid, p_alone boolean DEFAULT false, p_after text DEFAULT NULL::text) returns json
---   plpgsql, volatile, security definer; owner writ_owner; body 42d7ad42a2a385a01a73f9ff78a5bb26
+--   plpgsql, volatile, security definer; owner writ_owner; body a153190a04bfcc12ce6695046eb64bc3
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
@@ -3212,7 +3214,7 @@ grant execute on function writ.fn_job_claim_many(text[],text,text,double precisi
 grant execute on function writ.fn_job_claim_many(text[],text,text,double precision,integer,integer,text,boolean,uuid,boolean,text) to writ_worker;
 
 -- function writ.fn_job_cleanup_sweep(p_limit integer DEFAULT 10000, p_actor text DEFAULT 'sweep'::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body d6a3554e1c89a943c39a9e7dc1e11d7b
+--   plpgsql, volatile, security definer; owner writ_owner; body 0d069ed3ce09e1b4bc74189fe1929d41
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
@@ -3223,7 +3225,7 @@ grant execute on function writ.fn_job_cleanup_sweep(integer,text) to writ_admin;
 grant execute on function writ.fn_job_cleanup_sweep(integer,text) to writ_engine;
 
 -- function writ.fn_job_commit(p_job_id uuid, p_lease_token uuid, p_actor text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 1662fba224b63ddd22128c209ab9b494
+--   plpgsql, volatile, security definer; owner writ_owner; body 59a7abefbb121fe9eeb098d9a7ac011b
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_commit(uuid,uuid,text) to dot_executor;
 grant execute on function writ.fn_job_commit(uuid,uuid,text) to workflow_admin;
@@ -3231,7 +3233,7 @@ grant execute on function writ.fn_job_commit(uuid,uuid,text) to writ_applier;
 grant execute on function writ.fn_job_commit(uuid,uuid,text) to writ_worker;
 
 -- function writ.fn_job_commit_status(p_job_id uuid, p_lease_token uuid, p_xid text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 558f8aadd72dfaaca14abcbfd2628be6
+--   plpgsql, volatile, security definer; owner writ_owner; body 65f0ee495be6d5d6eb8a7a81040461a7
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_commit_status(uuid,uuid,text) to dot_executor;
 grant execute on function writ.fn_job_commit_status(uuid,uuid,text) to workflow_admin;
@@ -3239,7 +3241,7 @@ grant execute on function writ.fn_job_commit_status(uuid,uuid,text) to writ_appl
 grant execute on function writ.fn_job_commit_status(uuid,uuid,text) to writ_worker;
 
 -- function writ.fn_job_dead_letter_replay(p_job_id uuid, p_triage text, p_actor text, p_tenant_id text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body f7f03b6a13a61521c79e1e6bdf343654
+--   plpgsql, volatile, security definer; owner writ_owner; body c101b4de451711a4d4a7596ccfe3d7f4
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_dead_letter_replay(uuid,text,text,text) to workflow_admin;
 grant execute on function writ.fn_job_dead_letter_replay(uuid,text,text,text) to writ_admin;
@@ -3254,7 +3256,7 @@ grant execute on function writ.fn_job_enqueue(text,text,text,text,text,text,json
 grant execute on function writ.fn_job_enqueue(text,text,text,text,text,text,jsonb,integer,timestamp with time zone,timestamp with time zone,text,uuid,text,text,jsonb,integer,uuid,uuid) to writ_server;
 
 -- function writ.fn_job_enqueue_alike(p_kind text, p_ids uuid[], p_inputs json, p_actor text, p_tenant_id text DEFAULT 'default'::text, p_priority smallint DEFAULT 0, p_atomic boolean DEFAULT false, p_traces text[] DEFAULT NULL::text[]) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 2aa0b04e2eda11c3c44e8100d4a0da96
+--   plpgsql, volatile, security definer; owner writ_owner; body 2f96778f31afefd3a255c439adfeb630
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_enqueue_alike(text,uuid[],json,text,text,smallint,boolean,text[]) to dot_executor;
 grant execute on function writ.fn_job_enqueue_alike(text,uuid[],json,text,text,smallint,boolean,text[]) to workflow_admin;
@@ -3283,7 +3285,7 @@ grant execute on function writ.fn_job_events(uuid,text) to writ_server;
 grant execute on function writ.fn_job_events(uuid,text) to writ_worker;
 
 -- function writ.fn_job_fail_permanent(p_job_id uuid, p_lease_token uuid, p_error_code text, p_error_message text, p_actor text) returns jsonb
---   sql, volatile, security definer; owner writ_owner; body c07c6b9a5e0a703d7c59f538c35b5916
+--   sql, volatile, security definer; owner writ_owner; body 8897e1792e755bbaf0b30702f88f0886
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_fail_permanent(uuid,uuid,text,text,text) to dot_executor;
 grant execute on function writ.fn_job_fail_permanent(uuid,uuid,text,text,text) to workflow_admin;
@@ -3291,7 +3293,7 @@ grant execute on function writ.fn_job_fail_permanent(uuid,uuid,text,text,text) t
 grant execute on function writ.fn_job_fail_permanent(uuid,uuid,text,text,text) to writ_worker;
 
 -- function writ.fn_job_fail_transient(p_job_id uuid, p_lease_token uuid, p_error_code text, p_error_message text, p_actor text) returns jsonb
---   sql, volatile, security definer; owner writ_owner; body ff6c544ce1f47c76cd92913dba04a609
+--   sql, volatile, security definer; owner writ_owner; body c2492ac85e8ce49a6201b081ceda5c8e
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_fail_transient(uuid,uuid,text,text,text) to dot_executor;
 grant execute on function writ.fn_job_fail_transient(uuid,uuid,text,text,text) to workflow_admin;
@@ -3299,17 +3301,18 @@ grant execute on function writ.fn_job_fail_transient(uuid,uuid,text,text,text) t
 grant execute on function writ.fn_job_fail_transient(uuid,uuid,text,text,text) to writ_worker;
 
 -- function writ.fn_job_kind_register(p_kind text, p_definition jsonb, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 792b62976dfc0c3f03fa95851f9a0358
+--   plpgsql, volatile, security definer; owner writ_owner; body ffe0bbed68636a5984c79567682bade5
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_kind_register(text,jsonb,text) to dot_executor;
 grant execute on function writ.fn_job_kind_register(text,jsonb,text) to workflow_admin;
+grant execute on function writ.fn_job_kind_register(text,jsonb,text) to writ_admin;
 grant execute on function writ.fn_job_kind_register(text,jsonb,text) to writ_applier;
 grant execute on function writ.fn_job_kind_register(text,jsonb,text) to writ_producer;
 grant execute on function writ.fn_job_kind_register(text,jsonb,text) to writ_server;
 grant execute on function writ.fn_job_kind_register(text,jsonb,text) to writ_worker;
 
 -- function writ.fn_job_lease_reaper(p_actor text DEFAULT 'reaper'::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 7e5a4fdbaffdca7b4a3fd012947f10ce
+--   plpgsql, volatile, security definer; owner writ_owner; body 2f5abc98a177102a41409a4ed9dd9dd1
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_lease_reaper(text) to dot_executor;
 grant execute on function writ.fn_job_lease_reaper(text) to workflow_admin;
@@ -3327,7 +3330,7 @@ grant execute on function writ.fn_job_payload(uuid,text) to writ_server;
 grant execute on function writ.fn_job_payload(uuid,text) to writ_worker;
 
 -- function writ.fn_job_progress(p_job_id uuid, p_status_signal_only text, p_lease_token uuid, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body c1cb7b78778a43f9fcc50228b87ba67e
+--   plpgsql, volatile, security definer; owner writ_owner; body 1637753109e0032bb17b60d05c25114e
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_progress(uuid,text,uuid,text) to dot_executor;
 grant execute on function writ.fn_job_progress(uuid,text,uuid,text) to workflow_admin;
@@ -3348,7 +3351,7 @@ grant execute on function writ.fn_job_queue_health(text[]) to writ_server;
 grant execute on function writ.fn_job_queue_health(text[]) to writ_worker;
 
 -- function writ.fn_job_release(p_job_id uuid, p_lease_token uuid, p_actor text) returns jsonb
---   sql, volatile, security definer; owner writ_owner; body 695023edbe25095fac62990f5f8b91a3
+--   sql, volatile, security definer; owner writ_owner; body f3a07505232f0f13da893558e841e502
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_release(uuid,uuid,text) to dot_executor;
 grant execute on function writ.fn_job_release(uuid,uuid,text) to workflow_admin;
@@ -3356,7 +3359,7 @@ grant execute on function writ.fn_job_release(uuid,uuid,text) to writ_applier;
 grant execute on function writ.fn_job_release(uuid,uuid,text) to writ_worker;
 
 -- function writ.fn_job_renew_many(p_lease_tokens uuid[], p_lease_ttl_seconds double precision, p_actor text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 00794cd43f5258e8d1b208a62f13aaf4
+--   plpgsql, volatile, security definer; owner writ_owner; body 3f9defbd50c452c5b472f87b5630d805
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_renew_many(uuid[],double precision,text) to dot_executor;
 grant execute on function writ.fn_job_renew_many(uuid[],double precision,text) to workflow_admin;
@@ -3364,7 +3367,7 @@ grant execute on function writ.fn_job_renew_many(uuid[],double precision,text) t
 grant execute on function writ.fn_job_renew_many(uuid[],double precision,text) to writ_worker;
 
 -- function writ.fn_job_start_many(p_lease_token uuid, p_upto integer, p_actor text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 6bc9844397585a9ccc708e8b864b26a3
+--   plpgsql, volatile, security definer; owner writ_owner; body f99968c9abdcf0163b6bee8664e82ffb
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_start_many(uuid,integer,text) to dot_executor;
 grant execute on function writ.fn_job_start_many(uuid,integer,text) to workflow_admin;
@@ -3392,7 +3395,7 @@ grant execute on function writ.fn_job_succeed(uuid,uuid,text,text) to writ_appli
 grant execute on function writ.fn_job_succeed(uuid,uuid,text,text) to writ_worker;
 
 -- function writ.fn_job_succeed_many(p_lease_token uuid, p_positions integer[], p_results text[] DEFAULT NULL::text[], p_start_upto integer DEFAULT 0, p_actor text DEFAULT NULL::text, p_result_refs text[] DEFAULT NULL::text[]) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 72c651bb0d4b0fc809ba200579b062ff
+--   plpgsql, volatile, security definer; owner writ_owner; body f825438f2f7e87274f1292db52502912
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
@@ -3404,15 +3407,18 @@ grant execute on function writ.fn_job_succeed_many(uuid,integer[],text[],integer
 grant execute on function writ.fn_job_succeed_many(uuid,integer[],text[],integer,text,text[]) to writ_worker;
 
 -- function writ.fn_job_tick(p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 55321b6929759853eb18cf87d06e6575
+--   plpgsql, volatile, security definer; owner writ_owner; body 0c83e2735d1e9d5b0f1461cc9c771295
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 grant execute on function writ.fn_job_tick(text) to dot_executor;
 grant execute on function writ.fn_job_tick(text) to workflow_admin;
+grant execute on function writ.fn_job_tick(text) to writ_applier;
 grant execute on function writ.fn_job_tick(text) to writ_engine;
+grant execute on function writ.fn_job_tick(text) to writ_producer;
+grant execute on function writ.fn_job_tick(text) to writ_worker;
 
 -- function writ.fn_lease_release(p_lease_token uuid, p_actor text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 8daf043b0525fdd021587cd97543d960
+--   plpgsql, volatile, security definer; owner writ_owner; body 7d65a1d0b194edef4ff02322bc563907
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_lease_release(uuid,text) to dot_executor;
 grant execute on function writ.fn_lease_release(uuid,text) to workflow_admin;
@@ -3672,7 +3678,7 @@ grant execute on function writ.fn_probes_take(integer,text,text[]) to writ_appli
 grant execute on function writ.fn_probes_take(integer,text,text[]) to writ_engine;
 
 -- function writ.fn_queue_heartbeat(p_executor_id text, p_executor_kind text, p_domain_scope text[], p_cadence_seconds integer, p_kinds text[] DEFAULT '{}'::text[], p_idle_seconds double precision DEFAULT NULL::double precision, p_details jsonb DEFAULT '{}'::jsonb) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 2d2d8f4ffb7fba7b52fd80b194ff5965
+--   plpgsql, volatile, security definer; owner writ_owner; body bbc3b672fba2eaf526630e25e5e7d864
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_queue_heartbeat(text,text,text[],integer,text[],double precision,jsonb) to dot_executor;
 grant execute on function writ.fn_queue_heartbeat(text,text,text[],integer,text[],double precision,jsonb) to workflow_admin;
@@ -3982,8 +3988,11 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   set enable_seqscan=off
 --   set plan_cache_mode=force_generic_plan
 
--- function writ_data.abort_one(p_job_id uuid, p_lease_token uuid, p_abort_kind text, p_error_code text, p_error_message text, p_actor text) returns jsonb
---   plpgsql, volatile; owner writ_owner; body bc5d457d0a2460260f181e38337751f9
+-- function writ_data.abort_jobs(p_lease_token uuid, p_positions integer[], p_abort_kinds text[], p_codes text[], p_messages text[], p_start_upto integer DEFAULT 0, p_actor text DEFAULT NULL::text) returns jsonb
+--   plpgsql, volatile; owner writ_owner; body 47a1808a04ce9e0f9ff18c24e985b404
+
+-- function writ_data.abort_one(p_job_id uuid, p_lease_token uuid, p_abort_kind text, p_error_code text, p_error_message text, p_actor text, p_by_gate boolean DEFAULT false) returns jsonb
+--   plpgsql, volatile; owner writ_owner; body 0bb06e78c1e31de85663a76cd58e8478
 
 -- function writ_data.activate_contracts(p_contracts uuid[], p_jobs uuid[], p_reads jsonb[], p_actor text, p_at timestamp with time zone) returns jsonb[]
 --   plpgsql, volatile; owner writ_owner; body 56a15ea771f4afd85dc0f0d41025a793
@@ -4065,6 +4074,14 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   plpgsql, volatile; owner writ_owner; body 5c1865b6ff2133a30ddf4d0ec06377de
 --   set enable_seqscan=off
 
+-- function writ_data.cancel_late(p_actor text, p_at timestamp with time zone) returns integer
+--   plpgsql, volatile; owner writ_owner; body 7bb3e430c7af9369275bce4275d4cc54
+--   set enable_seqscan=off
+
+-- function writ_data.cancel_unleased(p_ready tid[], p_waiting uuid[], p_at timestamp with time zone) returns uuid[]
+--   plpgsql, volatile; owner writ_owner; body 7fc51f4dfd6561333d36b12efc60ec8c
+--   set enable_seqscan=off
+
 -- function writ_data.canonical(p_value jsonb) returns text
 --   plpgsql, immutable; owner writ_owner; body 60e0d5ad8c5dcd3d518def267c30ef93
 
@@ -4079,8 +4096,8 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   set enable_seqscan=off
 --   set plan_cache_mode=force_generic_plan
 
--- function writ_data.choose_lanes(p_kinds text[], p_floors smallint[], p_alone boolean, p_after text, p_limit integer, p_keyed boolean, OUT lanes bigint[], OUT heads bigint[], OUT firsts bigint[], OUT tenants text[], OUT kinds text[], OUT keys text[], OUT quotas integer[], OUT limited boolean[], OUT priorities smallint[], OUT after text) returns record
---   plpgsql, stable; owner writ_owner; body 897fdcc629e9ae3fc01590b78c6b6a7d
+-- function writ_data.choose_lanes(p_kinds text[], p_floors smallint[], p_alone boolean, p_after text, p_limit integer, p_keyed boolean, p_tenant text, OUT lanes bigint[], OUT heads bigint[], OUT firsts bigint[], OUT tenants text[], OUT kinds text[], OUT keys text[], OUT quotas integer[], OUT limited boolean[], OUT priorities smallint[], OUT after text) returns record
+--   plpgsql, stable; owner writ_owner; body 068950170389d6daa84cf6f808506dfc
 
 -- function writ_data.clear_alert(p_code text, p_subject text, p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body bbdb22b5dac785474ed046d52dfbaf7c
@@ -4092,8 +4109,11 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   plpgsql, volatile; owner writ_owner; body 58dd95442f4f1ccd191bb56fbca0e9e6
 --   set enable_seqscan=off
 
--- function writ_data.commit_job(p_job_id uuid, p_lease_token uuid, p_actor text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile; owner writ_owner; body 7f942020d09f74970aa6295980a54eeb
+-- function writ_data.close_lanes() returns void
+--   plpgsql, volatile; owner writ_owner; body 4d402c6d67efd2137ba0856d0236c43e
+
+-- function writ_data.commit_job(p_job_id uuid, p_lease_token uuid, p_actor text DEFAULT NULL::text, p_by_gate boolean DEFAULT false) returns jsonb
+--   plpgsql, volatile; owner writ_owner; body 01c84d3fed6253ea2bd0440e04e6085f
 --   set enable_seqscan=off
 
 -- function writ_data.consumer_jobs(p_consumers text[], p_since uuid[], p_event_ids uuid[], p_event_types text[], p_subjects text[]) returns TABLE(consumer text, jobs jsonb)
@@ -4111,6 +4131,9 @@ grant execute on function writ.visible_tenant() to writ_worker;
 
 -- function writ_data.day_floor(p_day date) returns uuid
 --   sql, immutable; owner writ_owner; body b5553ed13441a22432edb4f61e6d047d
+
+-- function writ_data.defined_kind(p_standing writ_data.job_kind, p_kind text, p_definition jsonb) returns writ_data.job_kind
+--   plpgsql, volatile; owner writ_owner; body 6d1c0fd3b8912fe10967006a74972333
 
 -- function writ_data.deny(p_who writ_data.principal, p_right text, p_tenant text, p_code text, p_detail text, p_at timestamp with time zone) returns jsonb
 --   plpgsql, volatile; owner writ_owner; body 77244e216087d070356489e6d2be2e85
@@ -4144,7 +4167,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   set enable_seqscan=off
 
 -- function writ_data.enqueue_jobs(p_jobs jsonb, p_actor text, p_tenant_id text DEFAULT 'default'::text, p_atomic boolean DEFAULT false, p_by_gate boolean DEFAULT false) returns jsonb
---   plpgsql, volatile; owner writ_owner; body 70766b427d892cc9d34683b851a108ca
+--   plpgsql, volatile; owner writ_owner; body 5a0ef2478a019c41ba6aa2188e7102ad
 --   set enable_nestloop=off
 --   set plan_cache_mode=force_generic_plan
 
@@ -4191,6 +4214,9 @@ grant execute on function writ.visible_tenant() to writ_worker;
 
 -- function writ_data.forbidden_key(p_document jsonb) returns text
 --   sql, immutable; owner writ_owner; body 4e8733d2462024bfbe36c38ccafdb97f
+
+-- function writ_data.foreign_jobs(p_jobs uuid[], p_tenant text) returns boolean
+--   sql, stable; owner writ_owner; body 0850cd3b303e0dc33569f390a9167162
 
 -- function writ_data.glass_hash(p_contract uuid, p_content text, p_reason text) returns bytea
 --   sql, immutable; owner writ_owner; body 0480fda9de5fcf1be6bf332a2e7bdcdb
@@ -4250,13 +4276,14 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   plpgsql, volatile; owner writ_owner; body 2972648042d063a870c71511b92137cd
 
 -- function writ_data.keep_partitions(p_actor text, p_at timestamp with time zone) returns integer
---   plpgsql, volatile; owner writ_owner; body 024bb098e49d4fcc73d67b9fc7901d8d
+--   plpgsql, volatile; owner writ_owner; body 05065576e892683ca9fb2503e7ca78f0
+--   set lock_timeout=200ms
 
 -- function writ_data.keep_receipts(p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body 75a55a0905977c3c02398258b5d969db
 
--- function writ_data.lanes_by_key(p_kinds text[], p_floors smallint[], p_alone boolean, p_after text, p_upto text, p_tenants integer, OUT lanes bigint[], OUT heads bigint[], OUT firsts bigint[], OUT tenants text[], OUT kinds text[], OUT keys text[], OUT limited boolean[], OUT priorities smallint[], OUT tenants_found integer, OUT last text) returns record
---   plpgsql, stable; owner writ_owner; body cef92a92e83130585ff7691b7dd30406
+-- function writ_data.lanes_by_key(p_kinds text[], p_floors smallint[], p_alone boolean, p_after text, p_upto text, p_tenants integer, p_tenant text DEFAULT NULL::text, OUT lanes bigint[], OUT heads bigint[], OUT firsts bigint[], OUT tenants text[], OUT kinds text[], OUT keys text[], OUT limited boolean[], OUT priorities smallint[], OUT tenants_found integer, OUT last text) returns record
+--   plpgsql, stable; owner writ_owner; body 0e97fcc64d2465638af131721281a12a
 
 -- function writ_data.lease_position(p_lease_token uuid, p_job_id uuid) returns integer
 --   sql, stable; owner writ_owner; body 3fdbe83fab1709f9ad8c0a5a0316aa7c
@@ -4334,6 +4361,9 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   set enable_seqscan=off
 --   set plan_cache_mode=force_generic_plan
 
+-- function writ_data.next_due_ms(p_at timestamp with time zone) returns numeric
+--   sql, stable; owner writ_owner; body 3fc3e492b381b2b197a00c1096b06a78
+
 -- function writ_data.next_seq(p_log text, p_stream text, p_n integer) returns bigint
 --   sql, volatile; owner writ_owner; body fd9122957f99ed6efd84a4abf49f52fb
 
@@ -4382,6 +4412,9 @@ grant execute on function writ.visible_tenant() to writ_worker;
 -- function writ_data.pause_run(p_run uuid, p_reason text, p_signal uuid, p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body fb43a453a97ae52b02bb0702ddf9c203
 
+-- function writ_data.permitted_kinds(p_kinds text[], p_executor text, OUT kinds text[], OUT skipped jsonb, OUT timeout_s double precision) returns record
+--   plpgsql, stable; owner writ_owner; body c34ad8bc75658cb6d86571290a5de0c6
+
 -- function writ_data.plan_limit(p_name text) returns bigint
 --   sql, immutable; owner writ_owner; body f5f132459b5273bd0d45d53a8fdc25ae
 
@@ -4390,6 +4423,14 @@ grant execute on function writ.visible_tenant() to writ_worker;
 
 -- function writ_data.probes_of(p_tenant text, p_targets text[]) returns jsonb
 --   sql, stable; owner writ_owner; body b9b8a386fb5b6b04b315135f7119ad7e
+
+-- function writ_data.promote(p_jobs uuid[], p_at timestamp with time zone) returns integer
+--   plpgsql, volatile; owner writ_owner; body b1af4e754837b9889b23f9916b4a2751
+--   set enable_seqscan=off
+
+-- function writ_data.promote_due(p_actor text, p_at timestamp with time zone) returns integer
+--   plpgsql, volatile; owner writ_owner; body 53eb26576c05d057f9f699ddc2f70a4e
+--   set enable_seqscan=off
 
 -- function writ_data.put_mail(p_governors uuid[], p_contents jsonb[], p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body 95eaa81228f43cd1f51f7109cadeded1
@@ -4405,6 +4446,12 @@ grant execute on function writ.visible_tenant() to writ_worker;
 
 -- function writ_data.ready_to_activate(p_key text, p_contract uuid, p_job uuid, p_read jsonb, p_break_glass text, p_signature text, p_at timestamp with time zone, OUT actor text, OUT answer jsonb) returns record
 --   plpgsql, volatile; owner writ_owner; body 9af8b2dcb5d7fbbec105ec8d39cc1d0a
+
+-- function writ_data.reap(p_lease writ_data.job_lease, p_positions integer[], p_actor text, p_at timestamp with time zone) returns integer[]
+--   plpgsql, volatile; owner writ_owner; body e092ada932f4e07fdfca6434cb995ed8
+
+-- function writ_data.reap_leases(p_actor text) returns jsonb
+--   plpgsql, volatile; owner writ_owner; body fe1f6a5ce60a30f0939319f23dc43855
 
 -- function writ_data.record(p_command text, p_actor text, p_at timestamp with time zone, p_subjects uuid[], p_types text[], p_first integer[], p_last integer[], p_details jsonb DEFAULT NULL::jsonb, p_note text DEFAULT NULL::text) returns uuid
 --   plpgsql, volatile; owner writ_owner; body c6e4a8ae1a17087f79e518c8a3b519e4
@@ -4434,6 +4481,10 @@ grant execute on function writ.visible_tenant() to writ_worker;
 -- function writ_data.release_limits(p_lease_token uuid, p_jobs uuid[]) returns void
 --   sql, volatile; owner writ_owner; body 865195284b1a2498eab5e4d13b8425b2
 
+-- function writ_data.report_silent(p_actor text, p_at timestamp with time zone) returns void
+--   plpgsql, volatile; owner writ_owner; body eb8ae1f85a04855facb39316bfbd6fe7
+--   set enable_seqscan=off
+
 -- function writ_data.reserved_kind(p_kind text) returns boolean
 --   sql, immutable; owner writ_owner; body b594ab016c204ba66da4eb27063aa5fe
 
@@ -4449,7 +4500,8 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   plpgsql, volatile; owner writ_owner; body 36fc625ecd95e0ad653453b39114ceea
 
 -- function writ_data.retire_days(p_actor text, p_at timestamp with time zone) returns integer
---   plpgsql, volatile; owner writ_owner; body 406e780da6048a753fa94e6dd9f51927
+--   plpgsql, volatile; owner writ_owner; body b9728fccb2056cfe0d0f1d2b15dec713
+--   set lock_timeout=100ms
 
 -- function writ_data.retire_runs(p_at timestamp with time zone) returns text
 --   plpgsql, volatile; owner writ_owner; body 54bc71082cd8f78e4f45f335675a7297
@@ -4496,6 +4548,9 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   set enable_hashjoin=off
 --   set enable_mergejoin=off
 --   set plan_cache_mode=force_generic_plan
+
+-- function writ_data.set_aside(p_subject text, p_tenant text, p_sqlstate text, p_error text, p_actor text, p_at timestamp with time zone) returns boolean
+--   plpgsql, volatile; owner writ_owner; body 2a9f5935f2b5da72d5be6426a6ef0167
 
 -- function writ_data.set_run_aside(p_run uuid, p_code text, p_message text, p_actor text, p_at timestamp with time zone) returns boolean
 --   plpgsql, volatile; owner writ_owner; body 10b244386869b941f0357544eeb86d60
@@ -4628,7 +4683,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   plpgsql, volatile; owner writ_owner; body 44b8f6cf6fb9f3c7fa679d91ea0cd7ad
 
 -- function writ_data.upkeep(p_at timestamp with time zone, p_actor text) returns void
---   plpgsql, volatile; owner writ_owner; body 91dd74eb8ee58a44277f912603cfb555
+--   plpgsql, volatile; owner writ_owner; body c1e42f7e1c1d63cf8e232f0738c02ac3
 
 -- function writ_data.uuid_floor(p_at timestamp with time zone) returns uuid
 --   sql, stable; owner writ_owner; body afa7114d50b46e1a1477eefb9b508687
@@ -4673,6 +4728,9 @@ grant execute on function writ.visible_tenant() to writ_worker;
 
 -- function writ_data.wrong_with(p_tenant text, p_scope text[], p_steps jsonb, OUT code text, OUT detail text) returns record
 --   plpgsql, stable; owner writ_owner; body de1b5a43dd1af006be1f914da0f20d77
+
+-- function writ_data.wrong_with_kind(p_kind writ_data.job_kind) returns text
+--   sql, immutable; owner writ_owner; body 55d231671f383a945df7a6bc79a302f9
 
 -- function writ_data.wrong_with_plan(p_plan jsonb, p_own boolean) returns text
 --   plpgsql, stable; owner writ_owner; body fb2e754a5970b744202f731e4c65c981
