@@ -27,8 +27,10 @@ test('an agent is refused what was not approved; what was is done once, undone w
   const told = JSON.parse(stdout || '{}') as Figures & { good: boolean; totalSeconds: number };
   expect(told, stderr).toMatchObject({
     good: true,
-    directWrites: { tried: 2, denied: 2 },
-    overreach: { tried: 3, refused: ['agents_only_propose', 'own_contract', 'agents_only_propose'] },
+    // Two writes, a forged receipt, and a claim.
+    directWrites: { tried: 4, denied: 4 },
+    // The last with somebody else's key: a bound login acts for nobody else.
+    overreach: { tried: 4, refused: ['agents_only_propose', 'own_contract', 'agents_only_propose', 'not_authenticated'] },
     edited: 'approval_void',
     untouched: true,
     // The kill was real, and over a step that stands.

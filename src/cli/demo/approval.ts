@@ -5,7 +5,7 @@ import { configure, enable, soak } from '../../governance/steps.js';
 import { withSession } from '../connection.js';
 import { stepWords, valueText } from '../governance/words.js';
 import { type Figures, stateHash } from './figures.js';
-import { outcomeOf, refusedWith, type Scene, short, untilHealthy } from './scene.js';
+import { asOthersSee, outcomeOf, refusedWith, type Scene, short, untilHealthy } from './scene.js';
 
 /** The step that is edited after its approval, and over which a worker is killed. */
 export const watched = { step: 2, slot: 'limits#perMinute' };
@@ -56,14 +56,17 @@ export function showSteps(stage: Scene['stage'], { steps }: Preview, only?: stri
   );
 }
 
+/** A write, another, a receipt that says maria agreed, and a claim of the job that would do it. */
 const directly = [
   `update writ_data.configuration set value = '200' where key = 'perMinute'`,
   `update writ_data.capability set lifecycle = 'LAUNCHED'`,
+  `insert into writ_data.receipt select 'approved by maria'`,
+  `select writ.fn_job_claim('governance.change', 'external_worker', null, 'agent', 30)`,
 ];
 
 async function writeDirectly({ stage, db, cast }: Scene, before: string): Promise<Figures['directWrites']> {
   stage.act(2, 'It tries without asking');
-  stage.say('The program of the agent has a login to the database, as programs do.');
+  stage.say('The agent has a database login of its own, bound to its principal. It may propose, and nothing else.');
   let denied = 0;
   await withSession(cast.agentUrl, async ({ client }) => {
     for (const sql of directly) {
@@ -86,9 +89,10 @@ async function approve(scene: Scene, contract: Contract, { hash }: Preview): Pro
   stage.act(3, 'It may not approve itself');
   stage.say('Agents propose. Somebody else approves: a person who did not ask for it.');
   const attempts = [
-    ['the agent approves it', await outcomeOf(contract.approve({ hash }))],
-    ['omar does, on whose behalf it was proposed', await outcomeOf(contract.approve({ as: cast.omar, hash }))],
+    ['the agent approves it', await outcomeOf(contract.approve({ as: cast.agentKey, hash }))],
+    ['omar does, on whose behalf it was proposed', await outcomeOf(asOthersSee(scene, contract).approve({ as: cast.omar, hash }))],
     ['the agent has it done without approval', await outcomeOf(contract.activate())],
+    ['the agent has found the key of maria, and approves with it', await outcomeOf(contract.approve({ as: cast.maria, hash }))],
   ] as const;
   for (const [what, outcome] of attempts) stage.harm(`${what}: ${refusedWith(outcome)}`);
   await mariaSigns(scene, contract);
@@ -96,7 +100,9 @@ async function approve(scene: Scene, contract: Contract, { hash }: Preview): Pro
 }
 
 /** Looks at the preview, approves exactly that, and checks the signature as an auditor would. */
-async function mariaSigns({ stage, cast, db }: Scene, contract: Contract): Promise<void> {
+async function mariaSigns(scene: Scene, proposed: Contract): Promise<void> {
+  const { stage, cast, db } = scene;
+  const contract = asOthersSee(scene, proposed);
   const { hash } = await contract.preview({ as: cast.maria });
   const { status } = await contract.approve({ as: cast.maria, hash });
   const [review] = await db.rows<{ hash: string; signature: string; public_key: string }>(
@@ -121,7 +127,7 @@ async function edit(scene: Scene, contract: Contract): Promise<{ edited: string;
     [contract.id, content],
   );
   await db.rows('commit');
-  const edited = await outcomeOf(contract.activate({ as: cast.deployer }));
+  const edited = await outcomeOf(asOthersSee(scene, contract).activate({ as: cast.deployer }));
   const { status } = await contract.get();
   stage.harm(`the deployer activates it: ${refusedWith(edited)}; the contract is ${status}`);
   const [row] = await db.rows<{ id: string }>('select contract_id as id from writ.system_contracts where parent_contract_id = $1', [
@@ -132,5 +138,5 @@ async function edit(scene: Scene, contract: Contract): Promise<{ edited: string;
   stage.seen('a draft takes its place, and shows what it says now');
   showSteps(stage, await draft.preview(), watched.slot);
   await mariaSigns(scene, draft);
-  return { edited, draft };
+  return { edited, draft: asOthersSee(scene, draft) };
 }

@@ -6,7 +6,7 @@ import { plural } from '../output.js';
 import { showSteps, watched } from './approval.js';
 import type { CrewMember, Death } from './crew.js';
 import { type Figures, stateHash, tracesOf } from './figures.js';
-import { type Scene, short, until, untilHealthy } from './scene.js';
+import { asOthersSee, type Scene, short, until, untilHealthy } from './scene.js';
 
 /** What a governance job has come to, drawn while it is awaited. */
 async function atRest({ stage }: Scene, job: GovernanceJob, doing: string): Promise<string> {
@@ -67,11 +67,12 @@ export async function tellOfRollback(scene: Scene): Promise<Figures['restored']>
   stage.act(6, 'A second change, and the shop falls ill');
   stage.say('What breaks something is undone, without anybody being asked.');
   await untilHealthy(writ);
-  const contract = await cast.agent.contracts.propose({
+  const proposed = await cast.agent.contracts.propose({
     title: 'More of the new checkout',
     scope: ['checkout', 'limits'],
     steps: [enable('checkout'), configure('limits', 'perMinute', 5_000), soak('20s')],
   });
+  const contract = asOthersSee(scene, proposed);
   const preview = await contract.preview({ as: cast.maria });
   showSteps(stage, preview);
   await contract.approve({ as: cast.maria, hash: preview.hash });

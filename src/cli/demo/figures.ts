@@ -3,7 +3,7 @@ import { signedBy } from '../../governance/keys.js';
 import type { Session } from '../connection.js';
 
 export interface Figures {
-  /** Writes past every gate, with the login of the agent's program. */
+  /** Writes, a forged receipt and a claim, with the agent's own login. */
   readonly directWrites: { readonly tried: number; readonly denied: number };
   /** Approvals and activations by those who may not, and the codes they were refused with. */
   readonly overreach: { readonly tried: number; readonly refused: readonly string[] };

@@ -4,7 +4,7 @@ import { configure, param } from '../../governance/steps.js';
 import { contract, definePolicy } from '../../governor/policy.js';
 import { count, plural } from '../output.js';
 import type { Figures } from './figures.js';
-import { type Scene, short, until } from './scene.js';
+import { asOthersSee, type Scene, short, until } from './scene.js';
 
 const slot = 'recommendations#percent';
 const stormed = 300;
@@ -57,12 +57,13 @@ export async function tellOfGovernor(scene: Scene): Promise<Figures['governed']>
 
   async function approveTemplate({ cast: { agent, maria } }: Scene) {
     await writ.governance.addPrincipal({ id: 'governor', kind: 'service', permissions: ['flags:write'] });
-    const proposed = await agent.contracts.propose({
+    const proposal = await agent.contracts.propose({
       title: 'Fewer recommendations',
       scope: ['recommendations'],
       steps: [configure('recommendations', 'percent', param('percent'))],
       template: { params: { percent: { min: 5, max: 50 } }, activations: 3, expiresIn: '1h' },
     });
+    const proposed = asOthersSee(scene, proposal);
     const { hash } = await proposed.preview({ as: maria });
     await proposed.approve({ as: maria, hash });
     stage.seen('the agent proposes it, maria signs it: percent from 5 to 50, three times at most');

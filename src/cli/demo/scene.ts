@@ -1,10 +1,10 @@
 /** What the story plays on: a shop with something to change, the people and programs around it, and a witness that Writ knows nothing about. */
-import { randomBytes } from 'node:crypto';
-import type { EmbeddedServer } from '../../database/embedded.js';
 import { WritRefusal } from '../../errors/index.js';
+import type { Contract } from '../../governance/contracts.js';
 import { Writ } from '../../writ.js';
 import type { Session } from '../connection.js';
 import { exitCodes, Failure } from '../failure.js';
+import { carryOut, newPassword, planLogin, urlFor } from '../logins.js';
 import { keepSecret } from '../secrets.js';
 import type { Crew } from './crew.js';
 import type { Shop } from './shop.js';
@@ -25,6 +25,8 @@ export interface Scene {
 export interface Cast {
   /** Proposes on behalf of omar. */
   readonly agent: Writ;
+  /** What the agent would sign with. */
+  readonly agentKey: string;
   /** The login of the agent's program. */
   readonly agentUrl: string;
   /** Runs the shop. */
@@ -51,12 +53,12 @@ const witness = `
   create trigger witness after update on writ_data.capability for each row execute function demo.witness();
   create trigger witness after insert or update on writ_data.configuration for each row execute function demo.witness()`;
 
-export async function engage(writ: Writ, db: Session, server: EmbeddedServer, healthUrl: string): Promise<Cast> {
+export async function engage(writ: Writ, db: Session, healthUrl: string): Promise<Cast> {
   const { governance } = writ;
   const omar = await governance.addPrincipal({ id: 'omar', kind: 'person', rights: ['propose', 'approve', 'activate', 'operate'] });
   const maria = await governance.addPrincipal({ id: 'maria', kind: 'person' });
   const deployer = await governance.addPrincipal({ id: 'deployer', kind: 'service' });
-  const key = await governance.addPrincipal({ id: 'agent', kind: 'agent', onBehalfOf: 'omar' });
+  const agentKey = await governance.addPrincipal({ id: 'agent', kind: 'agent', onBehalfOf: 'omar' });
   await governance.put(
     [
       { capability_name: 'checkout', domain: 'shop' },
@@ -71,20 +73,24 @@ export async function engage(writ: Writ, db: Session, server: EmbeddedServer, he
     { as: omar },
   );
   await db.rows(witness);
-  const agentUrl = await loginOf('agent', db, server);
-  return { agent: await Writ.connect({ connectionString: agentUrl, actor: 'agent', key, max: 2 }), agentUrl, omar, maria, deployer };
+  const agentUrl = await loginOf('agent', db);
+  // Without a key: the login says who acts.
+  const agent = await Writ.connect({ connectionString: agentUrl, actor: 'agent', max: 2 });
+  return { agent, agentKey, agentUrl, omar, maria, deployer };
 }
 
-/** A login as a program gets one: it may call gates, and is neither owner nor superuser. */
-async function loginOf(name: string, db: Session, server: EmbeddedServer): Promise<string> {
-  const password = randomBytes(18).toString('base64url');
-  await db.rows(`create role ${name} login password '${password}' in role dot_executor`);
-  const url = new URL(server.connectionString);
-  url.username = name;
-  url.password = password;
-  keepSecret(url.href);
-  return url.href;
+/** A login as `writ logins add NAME --principal NAME` makes it: bound to that principal, it can act for nobody else. */
+async function loginOf(name: string, db: Session): Promise<string> {
+  const password = newPassword();
+  const plan = await planLogin(db, { login: name, principal: name, roles: ['writ_principal'] });
+  await carryOut(db, plan, { actor: 'demo', password });
+  const url = urlFor(db, name, password);
+  keepSecret(url);
+  return url;
 }
+
+/** A contract of the agent's as everybody else gets at it: the agent's own login acts for the agent alone. */
+export const asOthersSee = ({ writ }: Scene, { id }: Contract): Contract => writ.contracts.get(id);
 
 /** What came of something that must not work: the code it was refused with, or that it was allowed. */
 export async function outcomeOf(call: Promise<unknown>): Promise<string> {

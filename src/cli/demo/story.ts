@@ -70,7 +70,7 @@ async function tell(stage: Stage, opened: Opened): Promise<Figures> {
   return withSession(server.connectionString, async (db) => {
     const [row] = await db.rows<{ version: string }>(`select current_setting('server_version') as version`);
     stage.seen(`PostgreSQL ${row?.version} runs in a temporary folder, Writ is installed`, performance.now() - since);
-    const cast = await engage(writ, db, server, shop.healthUrl);
+    const cast = await engage(writ, db, shop.healthUrl);
     opened.push(() => cast.agent.close());
     const crew = new Crew(server.connectionString, cast.deployer);
     opened.push(() => crew.stop(process.exitCode ? 'SIGKILL' : 'SIGTERM'));

@@ -7,7 +7,7 @@ import type { Stage } from './stage.js';
 const once = ({ effects, receipts, events }: Figures['killed']) => effects === 1 && receipts === 1 && events === 1;
 
 export const promises: readonly (readonly [promise: string, kept: (figures: Figures) => boolean])[] = [
-  ['a write past the gates is denied', ({ directWrites: { tried, denied } }) => tried > 0 && denied === tried],
+  ['a write, a forged receipt and a claim by the agent are denied', ({ directWrites: { tried, denied } }) => tried > 0 && denied === tried],
   ['whoever may not approve or activate is refused', ({ overreach: { tried, refused } }) => tried > 0 && refused.length === tried],
   ['an edited contract has lost its approval', ({ edited }) => edited === 'approval_void'],
   ['what was refused has changed nothing', ({ untouched }) => untouched],
@@ -40,7 +40,7 @@ export function conclude(output: Output, stage: Stage, figures: Figures, ms: num
   const { directWrites, overreach, governed, changes, ledger } = figures;
   const zero = (n: number) => output.style(n === 0 ? ['bold', 'green'] : ['bold', 'red'], count(n));
   stage.pairs([
-    ['direct writes', count(directWrites.tried), `${count(directWrites.denied)} denied by PostgreSQL`],
+    ['statements past the rules', count(directWrites.tried), `${count(directWrites.denied)} denied by PostgreSQL`],
     ['attempts without the right', count(overreach.tried), `${count(overreach.refused.length)} refused`],
     ['signals to the governor', count(governed.signals), `${count(governed.settled)} settled, ${count(governed.waiting)} in the buffer`],
     ['changes made or undone', count(changes.effects), "as a trigger of the demo's own saw them"],
