@@ -118,7 +118,10 @@ async function after(time: '31s' | '1h' | '2h' | '25h' | '31d', gate: string, pa
 
 /** A tick does everything that is due; to see one of its events alone, the others are switched off or out of reach. */
 async function isolate(event: JobEvent): Promise<void> {
-  if (event === 'due' || event === 'deadline') await gates.set('queue.lease.reaper_enabled', false);
+  if (event !== 'due' && event !== 'deadline') return;
+  // A setting has a receipt, and the test clock may stand in a month that has no partition yet.
+  await gates.db.query(`select writ_data.make_receipt_partition((writ.now() at time zone 'UTC')::date)`);
+  await gates.set('queue.lease.reaper_enabled', false);
 }
 
 describe.each(Object.entries(ways))('a job that is %s', (_, { state, reach }) => {
