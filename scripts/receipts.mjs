@@ -1,7 +1,7 @@
 // @ts-check
 /** What is derived from the reasons in src/ledger/reasons/: their rows in the database and their reference page. */
 
-import { governorFields, position, reasons } from '../dist/ledger/reasons/index.js';
+import { governanceFields, governorFields, position, reasons } from '../dist/ledger/reasons/index.js';
 import { receiptSchema } from '../dist/ledger/validate.js';
 
 /** @typedef {import('typebox').TSchema & Record<string, any>} Schema */
@@ -123,8 +123,9 @@ ${table(governorFields, [])}
 ${of('governor').join('\n')}
 ## Of governance
 
-What happens to a contract is in the stream of the contract, what its job does in the stream of the job, and what was denied to somebody in the stream \`access\` of the tenant.
+What happens to a contract is in the stream of the contract, what its job does in the stream of the job, and what was denied to somebody in the stream \`access\` of the tenant. In the context of all of them:
 
+${table(governanceFields, Object.keys(governanceFields))}
 ${of('governance').join('\n')}
 ## Of the ledger itself
 

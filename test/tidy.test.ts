@@ -91,7 +91,7 @@ describe('SQL', () => {
     /['"`]\s*(?:select\s+\S|insert into|update \w+[\w.]* set|delete from|create (?:or replace )?(?:table|function|view|schema|role)|truncate )/i;
   // The guard of a machine is generated where the machine is declared; nothing there is sent to a database.
   const homes =
-    /^src\/(?:database|queue|schedules|testing|cli)\/|^src\/ledger\/(?:reader|prover|checkpoints)\.ts$|^src\/runs\/(?:log|native|runs|waiters)\.ts$|^src\/outbox\/destinations\.ts$|^src\/governance\/(?:contracts|jobs|governance|freezes|incidents|signals)\.ts$|^src\/governor\/(?:governors|driver|asking)\.ts$|^src\/writ\.ts$|^src\/machines\/guard\.ts$/;
+    /^src\/(?:database|queue|schedules|testing|cli)\/|^src\/ledger\/(?:reader|prover|checkpoints)\.ts$|^src\/runs\/(?:log|native|runs|waiters)\.ts$|^src\/outbox\/destinations\.ts$|^src\/governance\/(?:contracts|jobs|governance|freezes|incidents|signals|probes)\.ts$|^src\/governor\/(?:governors|driver|asking)\.ts$|^src\/writ\.ts$|^src\/machines\/guard\.ts$/;
 
   test.each(sources.filter((path) => !homes.test(path)))('%s has no SQL in it', (path) => {
     expect(

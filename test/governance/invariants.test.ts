@@ -101,7 +101,7 @@ describe('governance jobs', () => {
   test('JOB-006: a rollback reverses the steps that were completed, and one whose end nobody knows, the last first', async () => {
     const { job, end } = await failing();
     const undone = await s.writ.governance.job(String(end.rollbackJobId)).steps();
-    expect(undone.map(({ parameters }) => (parameters as { undo_of: number }).undo_of)).toEqual([7, 6, 5, 4, 3, 2, 1]);
+    expect(undone.map(({ undo_of }) => undo_of)).toEqual([7, 6, 5, 4, 3, 2, 1]);
     expect(undone.every(({ status }) => status === 'COMPLETED')).toBe(true);
     expect((await job.steps()).map(({ status }) => status)).toEqual([...Array<string>(6).fill('COMPLETED'), 'FAILED']);
   });

@@ -85,7 +85,7 @@ export function scene(): Scene {
     get keys() {
       return keys;
     },
-    work: (types) => writ.work([], { governance: types ?? true, concurrency: 10 }),
+    work: (types) => writ.work([], { governance: types ?? true, probes: { allowPrivate: true }, concurrency: 10 }),
     propose,
     approve,
     approved,

@@ -145,6 +145,7 @@ describe('a report about a probe', () => {
   test('a worker writes down what it was answered, and speaks for no probe that waits to be told', async () => {
     await put('asked', 'sql');
     await put('beat', 'heartbeat');
+    await s.sql('select writ.fn_probes_take(10)');
     const reports = JSON.stringify(['asked', 'beat'].map((name) => ({ name, status: 'HEALTHY', detail: 'as asked' })));
     expect(await s.sql(`select writ.fn_probes_report($1, 'worker') as answer`, [reports])).toMatchObject([{ answer: { reported: 1 } }]);
     expect(await said()).toMatchObject([

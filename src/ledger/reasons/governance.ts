@@ -157,7 +157,8 @@ export const governanceFacts = {
       principal: prose('Who asked.'),
       kind: oneOf(['person', 'service', 'agent'], 'What it is.'),
       right: text('What it would have needed.'),
-      code: text('Why it was refused.'),
+      code: text('Why it was refused. denials_counted: see count.'),
+      count: Type.Optional(integer('How many denials of one minute this receipt counts, which have none of their own.', 1)),
     },
     example: { principal: 'deploy-agent', kind: 'agent', right: 'approve', code: 'agents_only_propose' },
   }),
@@ -170,7 +171,6 @@ export const governanceFacts = {
       was: Type.Optional(text('As it was before, as JSON text; absent when there was none.', 8192)),
       now: Type.Optional(text('As it is now, as JSON text; absent when there is none any more.', 8192)),
       by: prose('Who: a principal, or the actor that an administrator named.'),
-      login: text('The database login that the call came through.'),
     },
     example: {
       control: 'setting',
@@ -178,7 +178,6 @@ export const governanceFacts = {
       was: '100',
       now: '200',
       by: 'ops',
-      login: 'writ_ops',
     },
   }),
 };

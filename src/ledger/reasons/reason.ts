@@ -68,13 +68,16 @@ export function verdict<const Statuses extends readonly Status[], Own extends Ty
   return reason({ author: 'governor', when, statuses, terminal: true, own, context, example: { ...example, ...anyGovernor } as never });
 }
 
+/** In the context of every receipt of governance. */
+export const governanceFields = { login: text('The database login that called, beside whoever it acted for.') };
+
 /** A receipt of governance; `stream` is one as it may be. */
 export function governanceFact<const Statuses extends readonly Status[], Own extends Type.TProperties>(
   stream: string,
   declaration: Declaration<Statuses, Own>,
 ) {
   const { when, statuses, context: own, example } = declaration;
-  const context = closed({ ...own, ...position });
+  const context = closed({ ...own, ...governanceFields, ...position });
   return reason({
     author: 'governance',
     when,
@@ -82,7 +85,7 @@ export function governanceFact<const Statuses extends readonly Status[], Own ext
     terminal: false,
     own,
     context,
-    example: { ...example, stream, stream_seq: 1 } as never,
+    example: { ...example, login: 'writ_app', stream, stream_seq: 1 } as never,
   });
 }
 

@@ -30,7 +30,7 @@ test('without a key nobody acts, and it says how to give one; a key is not an ar
   const wrong = `writ_key_ada_${'0'.repeat(64)}`;
   for (const flags of [[], ['--debug'], ['--json']]) {
     const refused = await writ(['contracts', 'propose', join(s.folder, 'launch.yaml'), ...flags], { env: { ...s.env, WRIT_KEY: wrong } });
-    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('Nobody is known by this key.')]);
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('No principal is known by this key')]);
     expect(refused.stderr).not.toContain('0'.repeat(64));
   }
   const notOne = await writ(['contracts', 'preview', nobody], { env: { ...s.env, WRIT_KEY: 'hunter2' } });
@@ -158,13 +158,13 @@ test('a job that has not begun is cancelled with a reason; after that it is over
 
 test('probes: put, asked, listed, removed; and those who may not', async () => {
   const put = (...args: string[]) => ['probes', 'put', 'up', '--capability', 'checkout', ...args];
-  expect((await s.as('ada', ...put('--type', 'sql', '--query', 'select true'))).stderr).toContain('ada has not the right to operate.');
+  expect((await s.as('ada', ...put('--type', 'sql', '--query', 'select true'))).stderr).toContain('ada is not allowed to operate.');
   expect((await s.as('ops', ...put('--type', 'http'))).stderr).toContain('A probe of type http needs --url.');
   expect((await s.as('ops', ...put('--type', 'reported', '--url', 'x'))).stderr).toContain('does not read --url');
   expect((await s.as('ops', ...put('--type', 'reported', '--every', '1h'))).code).toBe(0);
   expect((await run('health')).stdout).toMatch(/checkout +UNHEALTHY +probe up: has not answered/);
   expect((await run('probes', 'report', 'up')).stderr).toContain('No key is given');
-  expect((await s.as('ada', 'probes', 'report', 'up')).stderr).toContain('ada has not the right to report.');
+  expect((await s.as('ada', 'probes', 'report', 'up')).stderr).toContain('ada is not allowed to report.');
   expect((await s.as('deployer', 'probes', 'report', 'up', 'degraded', '--detail', 'slow')).stdout).toBe('up says DEGRADED.\n');
   expect((await run('probes', 'list')).stdout).toMatch(/up +checkout +reported +60 min +DEGRADED +slow/);
   expect((await s.as('deployer', 'probes', 'report', 'down')).stderr).toContain('There is no such probe. (down)');
@@ -175,7 +175,7 @@ test('probes: put, asked, listed, removed; and those who may not', async () => {
 test('a principal is disabled, gets another key, and a key file is never overwritten', async () => {
   const { id } = await s.proposed();
   expect((await run('principals', 'disable', 'ada')).code).toBe(0);
-  expect((await s.as('ada', 'contracts', 'preview', id)).stderr).toContain('Nobody is known by this key.');
+  expect((await s.as('ada', 'contracts', 'preview', id)).stderr).toContain('No principal is known by this key');
   const kept = await run('principals', 'put', 'ada', '--enable', '--new-key', '--key-file', s.keyOf('ada'));
   expect([kept.code, kept.stderr]).toEqual([1, expect.stringContaining('a key is never overwritten')]);
   const path = join(s.folder, 'new.key');
