@@ -4,9 +4,9 @@ import { addAll, program } from '../dist/cli/program.js';
 import { callersOf, uses } from '../dist/database/roles.js';
 import { readSchemaObjects } from '../dist/database/schema.js';
 import { registry } from '../dist/errors/index.js';
-import { diagram, guardSql, jobFacts, machines } from '../dist/machines/index.js';
+import { diagram, governorMovesSql, guardSql, jobFacts, machines } from '../dist/machines/index.js';
 import { limits } from '../dist/runs/plans/document.js';
-import { receiptReasonsSql, receiptsPage } from './receipts.mjs';
+import { governorWritesSql, receiptReasonsSql, receiptsPage } from './receipts.mjs';
 import { telemetryPage } from './telemetry.mjs';
 
 await addAll();
@@ -19,6 +19,8 @@ export function generatedFiles() {
     'sql/gates/queue/event_types.sql': eventTypesSql(),
     'sql/gates/ledger/receipt_reasons.sql': receiptReasonsSql(),
     'sql/gates/runs/plan_limit.sql': planLimitSql(),
+    'sql/gates/governor/governor_moves.sql': governorMovesSql(),
+    'sql/gates/governor/governor_writes.sql': governorWritesSql(),
     'docs/reference/states.md': statesPage(),
     'docs/reference/receipts.md': receiptsPage(),
     'docs/reference/errors.md': errorsPage(),

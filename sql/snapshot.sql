@@ -420,6 +420,7 @@ create table writ_data.configuration ( -- owner writ_owner
   updated_at timestamp with time zone not null,
   constraint configuration_pkey PRIMARY KEY (tenant_id, scope, key),
   constraint configuration_tenant_id_scope_fkey FOREIGN KEY (tenant_id, scope) REFERENCES writ_data.configuration_scope(tenant_id, scope),
+  constraint key_has_a_size CHECK ((length(key) <= 200)),
   constraint value_has_a_size CHECK ((octet_length((value)::text) <= 65536))
 );
 comment on table writ_data.configuration is 'Values that applications read. A value that was taken away has no row.';
@@ -532,11 +533,13 @@ create table writ_data.contract ( -- owner writ_owner
   constraint verdict_is_known CHECK ((audit_verdict = ANY (ARRAY['PENDING'::text, 'PASS'::text, 'FAIL'::text, 'INCONCLUSIVE'::text]))),
   constraint window_is_legal CHECK (((window_end IS NULL) OR (template IS NOT NULL) OR (((window_end - window_start) >= '01:00:00'::interval) AND ((window_end - window_start) <= '168:00:00'::interval))))
 );
+CREATE INDEX contract_by_agent ON writ_data.contract USING btree (created_by, created_at) WHERE (on_behalf_of IS NOT NULL);
 CREATE INDEX contract_by_content ON writ_data.contract USING btree (tenant_id, scope_hash, created_at);
 CREATE INDEX contract_by_template ON writ_data.contract USING btree (template_id, contract_id) WHERE (template_id IS NOT NULL);
 CREATE INDEX contract_by_tenant ON writ_data.contract USING btree (tenant_id, contract_id);
 CREATE INDEX contract_due ON writ_data.contract USING btree (due_at) WHERE (due_at IS NOT NULL);
 CREATE INDEX contract_open ON writ_data.contract USING btree (tenant_id, status) WHERE (status <> ALL (ARRAY['COMPLETED'::text, 'FAILED'::text, 'REJECTED'::text, 'EXPIRED'::text]));
+CREATE INDEX contract_open_by_agent ON writ_data.contract USING btree (created_by) WHERE ((on_behalf_of IS NOT NULL) AND (status <> ALL (ARRAY['COMPLETED'::text, 'FAILED'::text, 'REJECTED'::text, 'EXPIRED'::text])));
 CREATE TRIGGER contract_moves_legally BEFORE UPDATE ON writ_data.contract FOR EACH ROW WHEN ((((old.status || '>'::text) || new.status) <> ALL (ARRAY['DRAFT>VALIDATED'::text, 'DRAFT>REJECTED'::text, 'DRAFT>EXPIRED'::text, 'VALIDATED>ELIGIBLE'::text, 'VALIDATED>REJECTED'::text, 'VALIDATED>EXPIRED'::text, 'ELIGIBLE>APPROVED'::text, 'ELIGIBLE>REJECTED'::text, 'ELIGIBLE>EXPIRED'::text, 'APPROVED>ACTIVE'::text, 'APPROVED>FAILED'::text, 'ACTIVE>COMPLETED'::text, 'ACTIVE>FAILED'::text, 'DRAFT>DRAFT'::text, 'VALIDATED>VALIDATED'::text, 'ELIGIBLE>ELIGIBLE'::text, 'APPROVED>APPROVED'::text, 'ACTIVE>ACTIVE'::text]))) EXECUTE FUNCTION writ_data.refuse_change();
 comment on table writ_data.contract is 'What somebody wants to have changed, and how far that has come. content is the canonical JSON of scope and steps: what is approved, byte by byte.';
 comment on column writ_data.contract.pre_state is 'The values of its targets when it was approved, as the JSON text that is hashed.';
@@ -574,6 +577,18 @@ create table writ_data.contract_review ( -- owner writ_owner
 );
 CREATE UNIQUE INDEX a_person_approves_a_hash_once ON writ_data.contract_review USING btree (contract_id, by, hash) WHERE (action = 'APPROVE'::text);
 CREATE TRIGGER contract_review_is_written_once BEFORE DELETE OR UPDATE ON writ_data.contract_review FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
+
+create table writ_data.denial ( -- owner writ_owner
+  tenant_id text not null,
+  principal_id text not null,
+  minute timestamp with time zone not null,
+  denials integer not null,
+  receipts integer not null,
+  constraint denial_pkey PRIMARY KEY (tenant_id, principal_id, minute),
+  constraint denial_principal_id_fkey FOREIGN KEY (principal_id) REFERENCES writ_data.principal(principal_id)
+);
+CREATE INDEX denial_by_minute ON writ_data.denial USING btree (minute);
+comment on table writ_data.denial is 'How often a principal was denied in a minute, and how many of these denials have a receipt of their own. The clockwork counts the others in one receipt when the minute is over.';
 
 create table writ_data.destination ( -- owner writ_owner
   name text not null,
@@ -687,7 +702,7 @@ create table writ_data."freeze" ( -- owner writ_owner
   lifted_at timestamp with time zone,
   lifted_by text,
   constraint freeze_ends_after_it_begins CHECK ((ends_at > begins_at)),
-  constraint freeze_has_a_reason CHECK ((btrim(reason) <> ''::text)),
+  constraint freeze_has_a_reason CHECK (((btrim(reason) <> ''::text) AND (length(reason) <= 1000))),
   constraint freeze_pkey PRIMARY KEY (freeze_id)
 );
 CREATE INDEX freeze_by_tenant ON writ_data."freeze" USING btree (tenant_id) WHERE (lifted_at IS NULL);
@@ -715,6 +730,16 @@ create table writ_data.governance_audit ( -- owner writ_owner
   constraint verdict_is_known CHECK ((verdict = ANY (ARRAY['PASS'::text, 'FAIL'::text, 'INCONCLUSIVE'::text])))
 );
 CREATE INDEX governance_audit_by_job ON writ_data.governance_audit USING btree (job_id, audit_id);
+
+create table writ_data.governance_ended ( -- owner writ_owner
+  job_id uuid not null,
+  ended_at timestamp with time zone not null,
+  due_at timestamp with time zone not null,
+  constraint governance_ended_job_id_fkey FOREIGN KEY (job_id) REFERENCES writ_data.governance_job(job_id),
+  constraint governance_ended_pkey PRIMARY KEY (job_id)
+);
+CREATE INDEX governance_ended_due ON writ_data.governance_ended USING btree (due_at);
+comment on table writ_data.governance_ended is 'Governance jobs whose run has ended without completing, until they have failed and their rollback exists. The transaction that ends the run writes the row.';
 
 create table writ_data.governance_job ( -- owner writ_owner
   job_id uuid not null,
@@ -938,6 +963,7 @@ create table writ_data.incident ( -- owner writ_owner
   resolved_by text,
   resolved_at timestamp with time zone,
   resolution text,
+  constraint capability_has_a_size CHECK ((length(capability) <= 200)),
   constraint incident_pkey PRIMARY KEY (incident_id),
   constraint resolved_by_somebody CHECK (((resolved_at IS NULL) = (resolved_by IS NULL))),
   constraint severity_is_known CHECK ((severity = ANY (ARRAY['P1'::text, 'P2'::text, 'P3'::text])))
@@ -1364,6 +1390,16 @@ create table writ_data.probe ( -- owner writ_owner
 );
 CREATE INDEX probe_by_capability ON writ_data.probe USING btree (tenant_id, capability);
 CREATE INDEX probe_due ON writ_data.probe USING btree (due_at) WHERE (type = ANY (ARRAY['http'::text, 'sql'::text, 'prometheus'::text]));
+
+create table writ_data.probe_asked ( -- owner writ_owner
+  tenant_id text not null,
+  name text not null,
+  login name not null,
+  asked_at timestamp with time zone not null,
+  constraint probe_asked_pkey PRIMARY KEY (tenant_id, name, login),
+  constraint probe_asked_tenant_id_name_fkey FOREIGN KEY (tenant_id, name) REFERENCES writ_data.probe(tenant_id, name) ON DELETE CASCADE
+);
+comment on table writ_data.probe_asked is 'Which logins were handed a probe to ask, and when: only they may report its answer.';
 
 create table writ_data.queue_worker ( -- owner writ_owner
   executor_id text not null,
@@ -1913,7 +1949,7 @@ grant select on writ.governance_audits to writ_producer;
 grant select on writ.governance_audits to writ_server;
 grant select on writ.governance_audits to writ_worker;
 
--- view writ.governance_job_steps; owner writ_owner; source 2ebdcf430e67a703cbacc62bc7793c4f6172e16cd24189e8c34931b028272357
+-- view writ.governance_job_steps; owner writ_owner; source 33aabc0e03817e97760f2e364922476c8c39af0a5a747f0f30dc6312f599a924
 --   job_id uuid
 --   tenant_id text
 --   step_no integer
@@ -1928,6 +1964,7 @@ grant select on writ.governance_audits to writ_worker;
 --   rollback_action jsonb
 --   evidence jsonb
 --   receipt_no bigint
+--   undo_of integer
 grant select on writ.governance_job_steps to dot_executor;
 grant select on writ.governance_job_steps to workflow_admin;
 grant select on writ.governance_job_steps to writ_admin;
@@ -2814,23 +2851,23 @@ grant execute on function writ.fn_audit_resolve(text,uuid,text,text) to writ_pri
 grant execute on function writ.fn_audit_resolve(text,uuid,text,text) to writ_server;
 
 -- function writ.fn_capability_put(p_key text, p_items jsonb, p_tenant_id text DEFAULT 'default'::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 08a17958182e34b59699f4889b887186
+--   plpgsql, volatile, security definer; owner writ_owner; body ddae25b8402725090c03bf2e46e259f4
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_capability_put(text,jsonb,text) to dot_executor;
 grant execute on function writ.fn_capability_put(text,jsonb,text) to workflow_admin;
 grant execute on function writ.fn_capability_put(text,jsonb,text) to writ_principal;
 grant execute on function writ.fn_capability_put(text,jsonb,text) to writ_server;
 
--- function writ.fn_change_begin(p_job_id uuid, p_lease_token uuid, p_evidence jsonb, p_found jsonb, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 139b6d1045a4ddc659a273461c3834c3
+-- function writ.fn_change_begin(p_job_id uuid, p_lease_token uuid, p_found jsonb, p_actor text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 89978437aa9f14f31ba3835590737c68
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
-grant execute on function writ.fn_change_begin(uuid,uuid,jsonb,jsonb,text) to dot_executor;
-grant execute on function writ.fn_change_begin(uuid,uuid,jsonb,jsonb,text) to workflow_admin;
-grant execute on function writ.fn_change_begin(uuid,uuid,jsonb,jsonb,text) to writ_applier;
+grant execute on function writ.fn_change_begin(uuid,uuid,jsonb,text) to dot_executor;
+grant execute on function writ.fn_change_begin(uuid,uuid,jsonb,text) to workflow_admin;
+grant execute on function writ.fn_change_begin(uuid,uuid,jsonb,text) to writ_applier;
 
 -- function writ.fn_changes_apply(p_items jsonb, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body a7815be8413491c94a268c9d0fed4e9f
+--   plpgsql, volatile, security definer; owner writ_owner; body ce1586edf959019eba324f126c222868
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
@@ -2868,7 +2905,7 @@ grant execute on function writ.fn_consumer_remove(text,text) to workflow_admin;
 grant execute on function writ.fn_consumer_remove(text,text) to writ_admin;
 
 -- function writ.fn_contract_preview(p_key text, p_contract_id uuid, p_read jsonb DEFAULT '{}'::jsonb) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body d914eb69a435334444b1e906cb560b4c
+--   plpgsql, stable, security definer; owner writ_owner; body 790140def1c19acece7fc8c1ee42a23c
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_contract_preview(text,uuid,jsonb) to dot_executor;
 grant execute on function writ.fn_contract_preview(text,uuid,jsonb) to workflow_admin;
@@ -2876,7 +2913,7 @@ grant execute on function writ.fn_contract_preview(text,uuid,jsonb) to writ_prin
 grant execute on function writ.fn_contract_preview(text,uuid,jsonb) to writ_server;
 
 -- function writ.fn_contract_propose(p_key text, p_content text, p_about jsonb, p_tenant_id text DEFAULT 'default'::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body fec4e69259c073382fa8bc3fe9f7c851
+--   plpgsql, volatile, security definer; owner writ_owner; body 2f35b174ec04b231d77722e3d0e6a714
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set plan_cache_mode=force_generic_plan
@@ -2885,16 +2922,16 @@ grant execute on function writ.fn_contract_propose(text,text,jsonb,text) to work
 grant execute on function writ.fn_contract_propose(text,text,jsonb,text) to writ_principal;
 grant execute on function writ.fn_contract_propose(text,text,jsonb,text) to writ_server;
 
--- function writ.fn_contract_review(p_key text, p_contract_id uuid, p_action text, p_reason text DEFAULT NULL::text, p_hash text DEFAULT NULL::text, p_signature text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 60bddfc2ea37e4cae48392cf9e7c7c2e
+-- function writ.fn_contract_review(p_key text, p_contract_id uuid, p_action text, p_reason text DEFAULT NULL::text, p_hash text DEFAULT NULL::text, p_signature text DEFAULT NULL::text, p_read jsonb DEFAULT '{}'::jsonb) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 0d9134d27bc7eaae607d8ccb5c6bce89
 --   set search_path=pg_catalog, pg_temp
-grant execute on function writ.fn_contract_review(text,uuid,text,text,text,text) to dot_executor;
-grant execute on function writ.fn_contract_review(text,uuid,text,text,text,text) to workflow_admin;
-grant execute on function writ.fn_contract_review(text,uuid,text,text,text,text) to writ_principal;
-grant execute on function writ.fn_contract_review(text,uuid,text,text,text,text) to writ_server;
+grant execute on function writ.fn_contract_review(text,uuid,text,text,text,text,jsonb) to dot_executor;
+grant execute on function writ.fn_contract_review(text,uuid,text,text,text,text,jsonb) to workflow_admin;
+grant execute on function writ.fn_contract_review(text,uuid,text,text,text,text,jsonb) to writ_principal;
+grant execute on function writ.fn_contract_review(text,uuid,text,text,text,text,jsonb) to writ_server;
 
 -- function writ.fn_contracts_activate(p_key text, p_items jsonb) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 15c1d01595e6ab19babbfaa52f416352
+--   plpgsql, volatile, security definer; owner writ_owner; body 39318e35fecd02bd622daefa8e73c5e0
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set plan_cache_mode=force_generic_plan
@@ -2919,7 +2956,7 @@ grant execute on function writ.fn_destination_set(text,text,text,text) to writ_a
 grant execute on function writ.fn_destination_set(text,text,text,text) to writ_server;
 
 -- function writ.fn_entitlement_put(p_key text, p_entitlement jsonb, p_tenant text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 1eeb00986f280474cfbb8fdbe273ef45
+--   plpgsql, volatile, security definer; owner writ_owner; body 512bc2cf13d3c285d68a57b26eb1d570
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_entitlement_put(text,jsonb,text) to dot_executor;
 grant execute on function writ.fn_entitlement_put(text,jsonb,text) to workflow_admin;
@@ -2927,7 +2964,7 @@ grant execute on function writ.fn_entitlement_put(text,jsonb,text) to writ_princ
 grant execute on function writ.fn_entitlement_put(text,jsonb,text) to writ_server;
 
 -- function writ.fn_flags(p_ask jsonb) returns jsonb
---   plpgsql, stable, security definer; owner writ_owner; body 33955a72274d0e659f5eb0613ebf2d5e
+--   plpgsql, stable, security definer; owner writ_owner; body 0f2abca8972b3862bafe31d71620363a
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_flags(jsonb) to dot_executor;
 grant execute on function writ.fn_flags(jsonb) to workflow_admin;
@@ -2941,7 +2978,7 @@ grant execute on function writ.fn_flags(jsonb) to writ_server;
 grant execute on function writ.fn_flags(jsonb) to writ_worker;
 
 -- function writ.fn_freeze_put(p_key text, p_freeze jsonb, p_tenant_id text DEFAULT 'default'::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 0c67cd62bf2a9af28af730ad6f50000a
+--   plpgsql, volatile, security definer; owner writ_owner; body d1b2715a7250d43b490fc069704684df
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_freeze_put(text,jsonb,text) to dot_executor;
 grant execute on function writ.fn_freeze_put(text,jsonb,text) to workflow_admin;
@@ -2949,7 +2986,7 @@ grant execute on function writ.fn_freeze_put(text,jsonb,text) to writ_principal;
 grant execute on function writ.fn_freeze_put(text,jsonb,text) to writ_server;
 
 -- function writ.fn_governance_audits(p_items jsonb, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body b2d9b3ea2dadc7df8a9b8ceeac01268b
+--   plpgsql, volatile, security definer; owner writ_owner; body 1e8dc591700a592a62e58251695fcdd6
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set plan_cache_mode=force_generic_plan
@@ -2965,12 +3002,12 @@ grant execute on function writ.fn_governance_cancel(text,uuid,text) to workflow_
 grant execute on function writ.fn_governance_cancel(text,uuid,text) to writ_principal;
 grant execute on function writ.fn_governance_cancel(text,uuid,text) to writ_server;
 
--- function writ.fn_governance_ended(p_job_id uuid, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 28257b85d6529723c11e861cd0f86236
+-- function writ.fn_governance_ended(p_job_id uuid, p_lease_token uuid, p_actor text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body a8cae760fa5303866f29839941888fd8
 --   set search_path=pg_catalog, pg_temp
-grant execute on function writ.fn_governance_ended(uuid,text) to dot_executor;
-grant execute on function writ.fn_governance_ended(uuid,text) to workflow_admin;
-grant execute on function writ.fn_governance_ended(uuid,text) to writ_applier;
+grant execute on function writ.fn_governance_ended(uuid,uuid,text) to dot_executor;
+grant execute on function writ.fn_governance_ended(uuid,uuid,text) to workflow_admin;
+grant execute on function writ.fn_governance_ended(uuid,uuid,text) to writ_applier;
 
 -- function writ.fn_governance_policy(p_tenant_id text DEFAULT 'default'::text, p_version integer DEFAULT NULL::integer) returns jsonb
 --   sql, stable, security definer; owner writ_owner; body 483d4d7396f96966c1455231041c3cf7
@@ -2987,7 +3024,7 @@ grant execute on function writ.fn_governance_policy(text,integer) to writ_server
 grant execute on function writ.fn_governance_policy(text,integer) to writ_worker;
 
 -- function writ.fn_governance_policy_publish(p_key text, p_document jsonb, p_tenant_id text DEFAULT 'default'::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 5acd48d49f01e279cca92cb5581f216d
+--   plpgsql, volatile, security definer; owner writ_owner; body 42a42a986534a2525df1ed58cb870306
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_governance_policy_publish(text,jsonb,text) to dot_executor;
 grant execute on function writ.fn_governance_policy_publish(text,jsonb,text) to workflow_admin;
@@ -2995,7 +3032,7 @@ grant execute on function writ.fn_governance_policy_publish(text,jsonb,text) to 
 grant execute on function writ.fn_governance_policy_publish(text,jsonb,text) to writ_server;
 
 -- function writ.fn_governance_stop(p_key text, p_contract_ids uuid[], p_reason text, p_signal_id uuid, p_tenant_id text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 143525376a1a64640641222440e21cce
+--   plpgsql, volatile, security definer; owner writ_owner; body 6e7ccff9fea0136b2bf4f78b88291be6
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_governance_stop(text,uuid[],text,uuid,text) to dot_executor;
 grant execute on function writ.fn_governance_stop(text,uuid[],text,uuid,text) to workflow_admin;
@@ -3004,7 +3041,7 @@ grant execute on function writ.fn_governance_stop(text,uuid[],text,uuid,text) to
 grant execute on function writ.fn_governance_stop(text,uuid[],text,uuid,text) to writ_server;
 
 -- function writ.fn_governance_tick(p_actor text, p_limit integer DEFAULT 100) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 2d5cfa63fb2e6838cb1e14686ca6ab3f
+--   plpgsql, volatile, security definer; owner writ_owner; body 7e89490c28feae08c2c983b30931b898
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 grant execute on function writ.fn_governance_tick(text,integer) to dot_executor;
@@ -3021,7 +3058,7 @@ grant execute on function writ.fn_governed_approvals(uuid[]) to workflow_admin;
 grant execute on function writ.fn_governed_approvals(uuid[]) to writ_applier;
 
 -- function writ.fn_governed_read(p_jobs uuid[]) returns jsonb
---   plpgsql, stable, security definer; owner writ_owner; body afbb92d95ab2a4b3adee76c4fe26f178
+--   plpgsql, stable, security definer; owner writ_owner; body 7d274408fbfe2f2f4583e86ace11f5ca
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set plan_cache_mode=force_generic_plan
@@ -3030,7 +3067,7 @@ grant execute on function writ.fn_governed_read(uuid[]) to workflow_admin;
 grant execute on function writ.fn_governed_read(uuid[]) to writ_applier;
 
 -- function writ.fn_governor_ack(p_key text, p_tenant text, p_sku text, p_cause text, p_reason text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 8b1e18c02703871f022e8be9db9b0a75
+--   plpgsql, volatile, security definer; owner writ_owner; body a26f2cf84a767444ce077897897b3012
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_governor_ack(text,text,text,text,text) to dot_executor;
 grant execute on function writ.fn_governor_ack(text,text,text,text,text) to workflow_admin;
@@ -3038,7 +3075,7 @@ grant execute on function writ.fn_governor_ack(text,text,text,text,text) to writ
 grant execute on function writ.fn_governor_ack(text,text,text,text,text) to writ_server;
 
 -- function writ.fn_governor_act(p_key text, p_tenant text, p_sku text, p_id uuid, p_action_type text, p_parameters jsonb) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 3ca1e335ed2efa533e78e91e2e032eaf
+--   plpgsql, volatile, security definer; owner writ_owner; body 0fd6a278fd5f509a52c605f8ba91e8c1
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_governor_act(text,text,text,uuid,text,jsonb) to dot_executor;
 grant execute on function writ.fn_governor_act(text,text,text,uuid,text,jsonb) to workflow_admin;
@@ -3046,15 +3083,22 @@ grant execute on function writ.fn_governor_act(text,text,text,uuid,text,jsonb) t
 grant execute on function writ.fn_governor_act(text,text,text,uuid,text,jsonb) to writ_server;
 
 -- function writ.fn_governor_check(p_tenants text[], p_recent boolean DEFAULT false) returns jsonb
---   plpgsql, stable, security definer; owner writ_owner; body f308f407b31cc480f02dc14b4a5fa900
+--   plpgsql, stable, security definer; owner writ_owner; body fe99f8ff9fe0d5ac473f200fca4f03d9
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 grant execute on function writ.fn_governor_check(text[],boolean) to dot_executor;
 grant execute on function writ.fn_governor_check(text[],boolean) to workflow_admin;
 grant execute on function writ.fn_governor_check(text[],boolean) to writ_engine;
 
+-- function writ.fn_governor_commit(p_job_id uuid, p_lease_token uuid, p_actor text DEFAULT NULL::text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 6ddb3e35fff77b0db8848cef64992e9f
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_governor_commit(uuid,uuid,text) to dot_executor;
+grant execute on function writ.fn_governor_commit(uuid,uuid,text) to workflow_admin;
+grant execute on function writ.fn_governor_commit(uuid,uuid,text) to writ_applier;
+
 -- function writ.fn_governor_crashed(p_governor_id uuid, p_rev bigint, p_error text, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 074529e2ef46ca018baac93d8f21ecc7
+--   plpgsql, volatile, security definer; owner writ_owner; body ecc5429aeacbc03d024b9ce7831bec65
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 grant execute on function writ.fn_governor_crashed(uuid,bigint,text,text) to dot_executor;
@@ -3062,7 +3106,7 @@ grant execute on function writ.fn_governor_crashed(uuid,bigint,text,text) to wor
 grant execute on function writ.fn_governor_crashed(uuid,bigint,text,text) to writ_engine;
 
 -- function writ.fn_governor_events(p_governor_id uuid, p_after bigint, p_limit integer) returns TABLE(event_seq bigint, document text)
---   plpgsql, stable, security definer; owner writ_owner; body c0491b8bae6c077119bb0b9927f16f81
+--   plpgsql, stable, security definer; owner writ_owner; body 638e6b55555129296dbdce997d84cc1f
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
@@ -3073,7 +3117,7 @@ grant execute on function writ.fn_governor_events(uuid,bigint,integer) to writ_a
 grant execute on function writ.fn_governor_events(uuid,bigint,integer) to writ_server;
 
 -- function writ.fn_governor_outage(p_host text, p_entries jsonb, p_from timestamp with time zone, p_to timestamp with time zone) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 3e01981a72cf25858b1caeca3c663b73
+--   plpgsql, volatile, security definer; owner writ_owner; body 11448b3c930d3443f6e3451c20dd82f2
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 grant execute on function writ.fn_governor_outage(text,jsonb,timestamp with time zone,timestamp with time zone) to dot_executor;
@@ -3095,7 +3139,7 @@ grant execute on function writ.fn_governor_policy(uuid,integer) to writ_server;
 grant execute on function writ.fn_governor_policy(uuid,integer) to writ_worker;
 
 -- function writ.fn_governor_policy_publish(p_key text, p_tenant text, p_sku text, p_policy_id text, p_document jsonb, p_hash text, p_shadow boolean) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body bcc21eb9578d610bd5411b1bcdb348db
+--   plpgsql, volatile, security definer; owner writ_owner; body 363299bf75ac8892b9fa2d891036fead
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_governor_policy_publish(text,text,text,text,jsonb,text,boolean) to dot_executor;
 grant execute on function writ.fn_governor_policy_publish(text,text,text,text,jsonb,text,boolean) to workflow_admin;
@@ -3103,7 +3147,7 @@ grant execute on function writ.fn_governor_policy_publish(text,text,text,text,js
 grant execute on function writ.fn_governor_policy_publish(text,text,text,text,jsonb,text,boolean) to writ_server;
 
 -- function writ.fn_governor_put(p_tenant text, p_sku text, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body af1a0f30e3a0c77d3bc10ab4a8c00bc9
+--   plpgsql, volatile, security definer; owner writ_owner; body 454b4177e995c65cb26ecdb996294cf9
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_governor_put(text,text,text) to dot_executor;
 grant execute on function writ.fn_governor_put(text,text,text) to workflow_admin;
@@ -3112,16 +3156,17 @@ grant execute on function writ.fn_governor_put(text,text,text) to writ_engine;
 grant execute on function writ.fn_governor_put(text,text,text) to writ_producer;
 grant execute on function writ.fn_governor_put(text,text,text) to writ_server;
 
--- function writ.fn_governor_report(p_governor_id uuid, p_job_id uuid, p_content jsonb, p_governance_job uuid DEFAULT NULL::uuid, p_stops boolean DEFAULT false) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 9e7cdf1d615128062dfc82f9af4ba782
+-- function writ.fn_governor_report(p_job_id uuid, p_lease_token uuid, p_report jsonb, p_governance_job uuid DEFAULT NULL::uuid) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 5066684220c22ba5460b615add1dc197
 --   set search_path=pg_catalog, pg_temp
-grant execute on function writ.fn_governor_report(uuid,uuid,jsonb,uuid,boolean) to dot_executor;
-grant execute on function writ.fn_governor_report(uuid,uuid,jsonb,uuid,boolean) to workflow_admin;
-grant execute on function writ.fn_governor_report(uuid,uuid,jsonb,uuid,boolean) to writ_applier;
+grant execute on function writ.fn_governor_report(uuid,uuid,jsonb,uuid) to dot_executor;
+grant execute on function writ.fn_governor_report(uuid,uuid,jsonb,uuid) to workflow_admin;
+grant execute on function writ.fn_governor_report(uuid,uuid,jsonb,uuid) to writ_applier;
 
--- function writ.fn_governor_tell(p_governors uuid[], p_content jsonb) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body dea7d9365abdfb967fb388d297e4d516
+-- function writ.fn_governor_tell(p_governors uuid[], p_failure jsonb) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 0c0ce93b89ec5558b9f24f4ed834e369
 --   set search_path=pg_catalog, pg_temp
+--   set enable_seqscan=off
 grant execute on function writ.fn_governor_tell(uuid[],jsonb) to dot_executor;
 grant execute on function writ.fn_governor_tell(uuid[],jsonb) to workflow_admin;
 grant execute on function writ.fn_governor_tell(uuid[],jsonb) to writ_engine;
@@ -3135,7 +3180,7 @@ grant execute on function writ.fn_governor_tick(text) to workflow_admin;
 grant execute on function writ.fn_governor_tick(text) to writ_engine;
 
 -- function writ.fn_governors_apply(p_turn jsonb, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body a25d8ad43a9ce688cf60c2cb80c4e1e8
+--   plpgsql, volatile, security definer; owner writ_owner; body 2c98a86e07b8b816ab293068ace5b4db
 --   set search_path=pg_catalog, pg_temp
 --   set plan_cache_mode=force_generic_plan
 --   set enable_seqscan=off
@@ -3146,7 +3191,7 @@ grant execute on function writ.fn_governors_apply(jsonb,text) to workflow_admin;
 grant execute on function writ.fn_governors_apply(jsonb,text) to writ_engine;
 
 -- function writ.fn_governors_take(p_limit integer, p_mails integer, p_after timestamp with time zone DEFAULT '-infinity'::timestamp with time zone, p_ids uuid[] DEFAULT NULL::uuid[]) returns TABLE(id uuid, t text, s text, events bigint, receipts bigint, done bigint, last bigint, state text, hash text, due bigint, data text, waiting text, crashes integer, crash text, mails text, held text, taken_upto timestamp with time zone)
---   plpgsql, volatile, security definer; owner writ_owner; body b5cb4633480f7e328f59b8abcbbab997
+--   plpgsql, volatile, security definer; owner writ_owner; body 594a1874724cf4932db6b619cb120f46
 --   set search_path=pg_catalog, pg_temp
 --   set plan_cache_mode=force_generic_plan
 --   set enable_seqscan=off
@@ -3171,7 +3216,7 @@ grant execute on function writ.fn_health(text) to writ_server;
 grant execute on function writ.fn_health(text) to writ_worker;
 
 -- function writ.fn_incident_put(p_key text, p_incident jsonb, p_tenant_id text DEFAULT 'default'::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 85979bd070966b64a09518126852848a
+--   plpgsql, volatile, security definer; owner writ_owner; body 7efaaa7e49a7ddd2bd048cbf908071e6
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_incident_put(text,jsonb,text) to dot_executor;
 grant execute on function writ.fn_incident_put(text,jsonb,text) to workflow_admin;
@@ -3624,7 +3669,7 @@ grant execute on function writ.fn_outbox_take(text,text[],integer) to workflow_a
 grant execute on function writ.fn_outbox_take(text,text[],integer) to writ_engine;
 
 -- function writ.fn_permissions(p_tenant text, p_principals text[]) returns jsonb
---   plpgsql, stable, security definer; owner writ_owner; body 78ed3df8bee2164c09c191b5707fb616
+--   plpgsql, stable, security definer; owner writ_owner; body 46612c0ad11496db3485497ae0478f2e
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_permissions(text,text[]) to dot_executor;
 grant execute on function writ.fn_permissions(text,text[]) to workflow_admin;
@@ -3640,13 +3685,13 @@ grant execute on function writ.fn_plan_register(text,text,text) to writ_producer
 grant execute on function writ.fn_plan_register(text,text,text) to writ_server;
 
 -- function writ.fn_principal_put(p_principal jsonb, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body c158cf64d3a6bc2a7ebfae3cf13f8397
+--   plpgsql, volatile, security definer; owner writ_owner; body 41fcb2fda0b999731093b3e99d97b661
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_principal_put(jsonb,text) to workflow_admin;
 grant execute on function writ.fn_principal_put(jsonb,text) to writ_admin;
 
 -- function writ.fn_probe_put(p_key text, p_probe jsonb, p_tenant_id text DEFAULT 'default'::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body cccc09fc88800a2b632c134fa316b6ba
+--   plpgsql, volatile, security definer; owner writ_owner; body 4a825185b3820b1ce3698aa341d89aae
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_probe_put(text,jsonb,text) to dot_executor;
 grant execute on function writ.fn_probe_put(text,jsonb,text) to workflow_admin;
@@ -3654,7 +3699,7 @@ grant execute on function writ.fn_probe_put(text,jsonb,text) to writ_principal;
 grant execute on function writ.fn_probe_put(text,jsonb,text) to writ_server;
 
 -- function writ.fn_probe_report(p_key text, p_report jsonb, p_tenant_id text DEFAULT 'default'::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 962d2e22d925e3479ffc1bee1bc225e4
+--   plpgsql, volatile, security definer; owner writ_owner; body 9be8641cc1af105f1e973a862947a5e5
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_probe_report(text,jsonb,text) to dot_executor;
 grant execute on function writ.fn_probe_report(text,jsonb,text) to workflow_admin;
@@ -3662,20 +3707,20 @@ grant execute on function writ.fn_probe_report(text,jsonb,text) to writ_principa
 grant execute on function writ.fn_probe_report(text,jsonb,text) to writ_server;
 
 -- function writ.fn_probes_report(p_reports jsonb, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 870bc73adfdb377d56d89f3f76b38941
+--   plpgsql, volatile, security definer; owner writ_owner; body ab24138a5a51d56963831b3faf48b161
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_probes_report(jsonb,text) to dot_executor;
 grant execute on function writ.fn_probes_report(jsonb,text) to workflow_admin;
 grant execute on function writ.fn_probes_report(jsonb,text) to writ_applier;
 grant execute on function writ.fn_probes_report(jsonb,text) to writ_engine;
 
--- function writ.fn_probes_take(p_limit integer, p_tenant_id text DEFAULT NULL::text, p_capabilities text[] DEFAULT NULL::text[]) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 381420e12da57009d91794ed06110c4b
+-- function writ.fn_probes_take(p_limit integer, p_tenant_id text DEFAULT NULL::text, p_targets text[] DEFAULT NULL::text[], p_without text[] DEFAULT '{}'::text[]) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body c525fbeacc664ad9324b5cb09e4b76fa
 --   set search_path=pg_catalog, pg_temp
-grant execute on function writ.fn_probes_take(integer,text,text[]) to dot_executor;
-grant execute on function writ.fn_probes_take(integer,text,text[]) to workflow_admin;
-grant execute on function writ.fn_probes_take(integer,text,text[]) to writ_applier;
-grant execute on function writ.fn_probes_take(integer,text,text[]) to writ_engine;
+grant execute on function writ.fn_probes_take(integer,text,text[],text[]) to dot_executor;
+grant execute on function writ.fn_probes_take(integer,text,text[],text[]) to workflow_admin;
+grant execute on function writ.fn_probes_take(integer,text,text[],text[]) to writ_applier;
+grant execute on function writ.fn_probes_take(integer,text,text[],text[]) to writ_engine;
 
 -- function writ.fn_queue_heartbeat(p_executor_id text, p_executor_kind text, p_domain_scope text[], p_cadence_seconds integer, p_kinds text[] DEFAULT '{}'::text[], p_idle_seconds double precision DEFAULT NULL::double precision, p_details jsonb DEFAULT '{}'::jsonb) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body bbc3b672fba2eaf526630e25e5e7d864
@@ -3702,14 +3747,14 @@ grant execute on function writ.fn_receipt_erase(uuid,text,text) to workflow_admi
 grant execute on function writ.fn_receipt_erase(uuid,text,text) to writ_admin;
 
 -- function writ.fn_requests_rejected(p_host text, p_codes jsonb, p_from timestamp with time zone, p_to timestamp with time zone) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body ee54c2846a54cfa1c1014a7d3384a44f
+--   plpgsql, volatile, security definer; owner writ_owner; body 87aee42de6489a30c795c76d423b8c09
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_requests_rejected(text,jsonb,timestamp with time zone,timestamp with time zone) to dot_executor;
 grant execute on function writ.fn_requests_rejected(text,jsonb,timestamp with time zone,timestamp with time zone) to workflow_admin;
 grant execute on function writ.fn_requests_rejected(text,jsonb,timestamp with time zone,timestamp with time zone) to writ_engine;
 
 -- function writ.fn_rollback_retry(p_key text, p_job_id uuid) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body b0084f8f636bea35bcc276706dcab67a
+--   plpgsql, volatile, security definer; owner writ_owner; body 4603941803f0a6e46e3de4eb63c31608
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_rollback_retry(text,uuid) to dot_executor;
 grant execute on function writ.fn_rollback_retry(text,uuid) to workflow_admin;
@@ -3895,7 +3940,7 @@ grant execute on function writ.fn_setting_set(text,jsonb,text) to workflow_admin
 grant execute on function writ.fn_setting_set(text,jsonb,text) to writ_admin;
 
 -- function writ.fn_signal_record(p_key text, p_signal jsonb, p_tenant_id text DEFAULT 'default'::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body d1d82dd8442f7ebab500f6055196dca9
+--   plpgsql, volatile, security definer; owner writ_owner; body f0f2b16f5988f15060e240b573fdbf20
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_signal_record(text,jsonb,text) to dot_executor;
 grant execute on function writ.fn_signal_record(text,jsonb,text) to workflow_admin;
@@ -3915,7 +3960,7 @@ grant execute on function writ.fn_signals_settled(jsonb) to writ_producer;
 grant execute on function writ.fn_signals_settled(jsonb) to writ_server;
 
 -- function writ.fn_signals_take(p_items json, p_actor text, p_wake boolean DEFAULT true) returns json
---   plpgsql, volatile, security definer; owner writ_owner; body 313ab8eb1f98b25ff43c616564071005
+--   plpgsql, volatile, security definer; owner writ_owner; body 7319a51e7a5ba14843d1f4398d5fd444
 --   set search_path=pg_catalog, pg_temp
 --   set plan_cache_mode=force_generic_plan
 --   set enable_seqscan=off
@@ -3997,6 +4042,9 @@ grant execute on function writ.visible_tenant() to writ_worker;
 -- function writ_data.activate_contracts(p_contracts uuid[], p_jobs uuid[], p_reads jsonb[], p_actor text, p_at timestamp with time zone) returns jsonb[]
 --   plpgsql, volatile; owner writ_owner; body 56a15ea771f4afd85dc0f0d41025a793
 
+-- function writ_data.activate_items(p_key text, p_items jsonb) returns jsonb[]
+--   plpgsql, volatile; owner writ_owner; body c855823a89880df36177ed8f324d4c77
+
 -- function writ_data.all_roles() returns text[]
 --   sql, immutable; owner writ_owner; body d14a1d19cf884c1540041771bda520d1
 
@@ -4022,8 +4070,11 @@ grant execute on function writ.visible_tenant() to writ_worker;
 -- function writ_data.applied_by(p_job uuid) returns jsonb
 --   sql, stable; owner writ_owner; body cbdf618e13925297cab6cbd9a9ea4cea
 
--- function writ_data.apply_changes(p_run uuid, p_first integer, p_last integer, p_evidence jsonb, p_read jsonb, p_actor text, p_at timestamp with time zone) returns jsonb[]
---   plpgsql, volatile; owner writ_owner; body 4f8912680b2b5a69a95c4594f454c5dd
+-- function writ_data.apply_changes(p_run uuid, p_first integer, p_last integer, p_read jsonb, p_actor text, p_at timestamp with time zone) returns jsonb[]
+--   plpgsql, volatile; owner writ_owner; body 48818decba06dec4033de6b92ebaac93
+
+-- function writ_data.apply_items(p_items jsonb, p_actor text) returns jsonb
+--   plpgsql, volatile; owner writ_owner; body 35f7b6de0c9c6f78adf3d09567d052f5
 
 -- function writ_data.approval_hash(p_contract uuid, p_content text, p_policy integer, p_pre_state text) returns bytea
 --   sql, immutable; owner writ_owner; body f27bb262d422741d8338894ed470d6dd
@@ -4037,8 +4088,11 @@ grant execute on function writ.visible_tenant() to writ_worker;
 -- function writ_data.audit_checks(g writ_data.governance_job, c writ_data.contract, p_health jsonb, p_read jsonb, p_at timestamp with time zone) returns jsonb
 --   plpgsql, stable; owner writ_owner; body 96e2feb884aef7b0402f44bc86773b7d
 
--- function writ_data.audit_of(g writ_data.governance_job, c writ_data.contract, p_evidence jsonb, p_read jsonb, p_at timestamp with time zone) returns jsonb
---   plpgsql, stable; owner writ_owner; body 676dbc8eb46db8d739ce9af9be5cb4b1
+-- function writ_data.audit_items(p_items jsonb, p_actor text) returns jsonb
+--   plpgsql, volatile; owner writ_owner; body e823843969181134f9a2efa346b94462
+
+-- function writ_data.audit_of(g writ_data.governance_job, c writ_data.contract, p_read jsonb, p_at timestamp with time zone) returns jsonb
+--   plpgsql, stable; owner writ_owner; body 83186b544f328fd40b7930caafb5ed59
 
 -- function writ_data.await_audits(p_jobs uuid[], p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body 31fbed7e160ff008119effe5258d9ead
@@ -4086,7 +4140,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   plpgsql, immutable; owner writ_owner; body 60e0d5ad8c5dcd3d518def267c30ef93
 
 -- function writ_data.change_target(p_tenant text, p_type text, p_target text, p_key text, p_expected jsonb, p_expected_version bigint, p_value jsonb, p_actor text, p_at timestamp with time zone, OUT as_expected boolean, OUT was jsonb, OUT found_version bigint, OUT written_version bigint) returns record
---   plpgsql, volatile; owner writ_owner; body af907b9c342cf83ac405d17cd29fe90d
+--   plpgsql, volatile; owner writ_owner; body 2737aaa2ee3b848199330e21a2506781
 
 -- function writ_data.changes_made(p_made jsonb[], p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body cff40f81f4a367ec80c0059f10d6fbec
@@ -4116,6 +4170,9 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   plpgsql, volatile; owner writ_owner; body 01c84d3fed6253ea2bd0440e04e6085f
 --   set enable_seqscan=off
 
+-- function writ_data.commit_leased(p_jobs uuid[], p_tokens uuid[], p_results text[], p_at timestamp with time zone) returns smallint[]
+--   plpgsql, volatile; owner writ_owner; body 6d09fc944c0b5e2d00479baac819f2f8
+
 -- function writ_data.consumer_jobs(p_consumers text[], p_since uuid[], p_event_ids uuid[], p_event_types text[], p_subjects text[]) returns TABLE(consumer text, jobs jsonb)
 --   plpgsql, volatile; owner writ_owner; body 6d869e56ac50be7bad1775ea13365983
 --   set enable_seqscan=off
@@ -4123,11 +4180,20 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   set enable_mergejoin=off
 --   set plan_cache_mode=force_generic_plan
 
+-- function writ_data.contract_due(p_contract uuid, p_actor text, p_at timestamp with time zone) returns void
+--   plpgsql, volatile; owner writ_owner; body 61b30f84ba7f8bd6941d4e4805e6cf42
+
 -- function writ_data.contract_receipt(p_contract uuid, p_status text, p_reason text, p_context jsonb, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body 5bdf182ef694c4ce369d3bca8ee762b4
 
 -- function writ_data.control_receipt(p_tenant text, p_control text, p_name text, p_was jsonb, p_now jsonb, p_by text, p_at timestamp with time zone) returns bigint
 --   plpgsql, volatile; owner writ_owner; body 7cc34efca0f18b3973f9d7766e46b4f5
+
+-- function writ_data.count_denials(p_tenant text, p_limit integer, p_at timestamp with time zone) returns integer
+--   plpgsql, volatile; owner writ_owner; body 875d0f52eb63b5344b72415349c483e1
+
+-- function writ_data.crash_count(p_crashes timestamp with time zone[], p_at timestamp with time zone) returns integer
+--   sql, immutable; owner writ_owner; body 750d3278a9b441cd19cb89aa67fe723d
 
 -- function writ_data.day_floor(p_day date) returns uuid
 --   sql, immutable; owner writ_owner; body b5553ed13441a22432edb4f61e6d047d
@@ -4136,10 +4202,13 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   plpgsql, volatile; owner writ_owner; body 6d1c0fd3b8912fe10967006a74972333
 
 -- function writ_data.deny(p_who writ_data.principal, p_right text, p_tenant text, p_code text, p_detail text, p_at timestamp with time zone) returns jsonb
---   plpgsql, volatile; owner writ_owner; body 77244e216087d070356489e6d2be2e85
+--   plpgsql, volatile; owner writ_owner; body d3205758ceeb7117f7061def3abeb04f
 
 -- function writ_data.eligibility(c writ_data.contract, p_policy jsonb, p_at timestamp with time zone) returns jsonb
 --   plpgsql, stable; owner writ_owner; body 860938d413ff7694dfa10647b462da3f
+
+-- function writ_data.end_governance_job(p_job uuid, p_actor text, p_at timestamp with time zone) returns void
+--   plpgsql, volatile; owner writ_owner; body 95dacb1619197396b786038047a71d88
 
 -- function writ_data.end_steps(p_jobs uuid[], p_results text[], p_attempts smallint[], p_command text, p_actor text, p_at timestamp with time zone, p_taker text DEFAULT NULL::text, p_take boolean[] DEFAULT NULL::boolean[], p_kinds text[] DEFAULT NULL::text[], OUT ended uuid[], OUT followed boolean, OUT due timestamp with time zone, OUT taken uuid[], OUT answers text[]) returns record
 --   plpgsql, volatile; owner writ_owner; body 56a8bdfced77f20465d82bffa75c386f
@@ -4187,6 +4256,9 @@ grant execute on function writ.visible_tenant() to writ_worker;
 -- function writ_data.event_document(b writ_data.event_batch) returns text
 --   sql, stable; owner writ_owner; body 8f10221bc8f6b7d667af853a2f4edfb8
 
+-- function writ_data.evidence_of(p_tenant text, p_targets text[]) returns jsonb
+--   plpgsql, stable; owner writ_owner; body e3734e3f6ddaacb4f36f6ba01b529602
+
 -- function writ_data.evidence_text(p_evidence jsonb) returns text
 --   sql, immutable; owner writ_owner; body 239b90184fcbaf81589ee4b3a197367a
 
@@ -4194,7 +4266,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   sql, immutable; owner writ_owner; body a468bfd41a56de8b0b3d2710aeb19bd2
 
 -- function writ_data.fail_governance_job(p_job uuid, p_event text, p_reason text, p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body 598c4f7ecd03469b95ada2de38bee3c9
+--   plpgsql, volatile; owner writ_owner; body 81be2eea477e873aadea88444adfd569
 
 -- function writ_data.failed_step(p_run uuid) returns text
 --   plpgsql, stable; owner writ_owner; body 180e1ef231f3bea4d4ea67e35f7e5aa8
@@ -4212,6 +4284,15 @@ grant execute on function writ.visible_tenant() to writ_worker;
 -- function writ_data.filled_input(p_template jsonb, p_run uuid, p_plan integer, p_input jsonb, p_item jsonb) returns jsonb
 --   plpgsql, stable; owner writ_owner; body a953b61659c494c05a88dae7a3933ee9
 
+-- function writ_data.first_due(p_waiting jsonb) returns timestamp with time zone
+--   sql, immutable; owner writ_owner; body 754a4278cd936ed5f15ea9d13aa91232
+
+-- function writ_data.fix_approval(c writ_data.contract, p_policy integer, p_hash text, p_signature text, p_read jsonb) returns jsonb
+--   plpgsql, volatile; owner writ_owner; body b9ed2ed41b5ca70138e7050b991e95e1
+
+-- function writ_data.follow_review(c writ_data.contract, p_action text, p_reason text, p_policy jsonb, p_who text, p_at timestamp with time zone) returns void
+--   plpgsql, volatile; owner writ_owner; body 0d106f23fc2b695f609c46cd1f5892a6
+
 -- function writ_data.forbidden_key(p_document jsonb) returns text
 --   sql, immutable; owner writ_owner; body 4e8733d2462024bfbe36c38ccafdb97f
 
@@ -4222,7 +4303,10 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   sql, immutable; owner writ_owner; body 0480fda9de5fcf1be6bf332a2e7bdcdb
 
 -- function writ_data.governance_entry(p_tenant text, p_stream text, p_seq bigint, p_status text, p_reason text, p_context jsonb, p_at timestamp with time zone) returns text
---   plpgsql, volatile; owner writ_owner; body 560ba04e77ea91bbe0413c421abed8e4
+--   plpgsql, volatile; owner writ_owner; body c057fc01424f9b442d92652f802a567a
+
+-- function writ_data.governance_job_due(p_job uuid, p_actor text, p_at timestamp with time zone) returns void
+--   plpgsql, volatile; owner writ_owner; body b40fca66a72f3973006a8c3dbd5fbd0f
 
 -- function writ_data.governance_policy_of(p_tenant text, OUT version integer, OUT document jsonb) returns record
 --   sql, stable; owner writ_owner; body 6767ab01a90b4ff057189e0ddd0fd5b3
@@ -4233,35 +4317,56 @@ grant execute on function writ.visible_tenant() to writ_worker;
 -- function writ_data.governed_plan(p_steps jsonb, p_timeout_ms bigint, p_actor text) returns integer
 --   plpgsql, volatile; owner writ_owner; body 72ab21e6a22b0f3c52c69553773a5823
 
+-- function writ_data.governed_run_ended(p_job uuid, p_tenant text, p_actor text, p_at timestamp with time zone) returns void
+--   plpgsql, volatile; owner writ_owner; body 8f42a133e381e393cc9b3761973446c2
+
 -- function writ_data.governed_tenant(p_type text, p_subject uuid) returns text
 --   sql, stable; owner writ_owner; body 34c23ec9f71a11c30a89bda748da55b2
+
+-- function writ_data.governor_attempt(p_about jsonb, p_was jsonb, p_undoing jsonb, p_actor text, p_at timestamp with time zone) returns text
+--   plpgsql, volatile; owner writ_owner; body bc6fb1cbc336cd0420d09ee449f62dbe
 
 -- function writ_data.governor_bounds() returns jsonb
 --   sql, stable; owner writ_owner; body 87ad9c7fb153b9716a301339ee1ccdc1
 
--- function writ_data.governor_effect(p_effect jsonb, p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body 779e854145e7e3bf98402532acfc4ec4
+-- function writ_data.governor_effects(p_effects jsonb[], p_actor text, p_at timestamp with time zone) returns text
+--   plpgsql, volatile; owner writ_owner; body b4efe98ba0f6760d358efb48d1c95e7c
+
+-- function writ_data.governor_moves(p_from text, p_event text, p_to text) returns boolean
+--   sql, immutable; owner writ_owner; body bcf3acb53e70f3b7753edb3881a3d68f
 
 -- function writ_data.governor_of(p_tenant text, p_sku text) returns writ_data.governor
 --   plpgsql, stable; owner writ_owner; body c2033d4d68512653a190dcf9ae481c5b
 
+-- function writ_data.governor_writes(p_reason text, p_status text, p_terminal boolean) returns boolean
+--   sql, immutable; owner writ_owner; body 65b1444e641d6e80cfb71f476daff335
+
 -- function writ_data.has_role(p_login oid, p_role text) returns boolean
 --   sql, stable; owner writ_owner; body 66b3378438657624a35226c990947512
 
--- function writ_data.health_block(p_tenant text, p_target text, p_evidence jsonb, p_max_age interval) returns text
---   plpgsql, stable; owner writ_owner; body c2714f6ea23e60887a134f1617b66461
+-- function writ_data.health_block(p_tenant text, p_target text, p_max_age interval) returns text
+--   plpgsql, stable; owner writ_owner; body 5025805be6fbb005e58aa3d63044875d
 
--- function writ_data.health_of(p_tenant text, p_fresh jsonb DEFAULT '{}'::jsonb, p_max_age interval DEFAULT NULL::interval, p_only text DEFAULT NULL::text) returns TABLE(capability text, domain text, status text, why text, monitored boolean)
---   sql, stable; owner writ_owner; body 7ab5da7eba4e79bf321e77ce2ec043a5
+-- function writ_data.health_of(p_tenant text, p_only text DEFAULT NULL::text, p_max_age interval DEFAULT NULL::interval, p_since timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(capability text, domain text, status text, why text, monitored boolean)
+--   sql, stable; owner writ_owner; body 688aaa680d35ab6935d992cea09a039a
+
+-- function writ_data.held_signals(p_data jsonb, p_waiting jsonb) returns TABLE(mail_seq bigint, arrival_seq bigint, n bigint)
+--   sql, immutable; owner writ_owner; body 705b65039e496ca4554ef06203596010
 
 -- function writ_data.holds(p_condition jsonb, p_run uuid, p_plan integer, p_input jsonb) returns boolean
 --   plpgsql, stable; owner writ_owner; body d6bad584c4a992aa7d685608a4f06ab7
+
+-- function writ_data.holds_signals(p_data jsonb, p_waiting jsonb) returns boolean
+--   sql, immutable; owner writ_owner; body 6b2f91501235a69a0423b92c5784ca97
 
 -- function writ_data.house(p_calls jsonb) returns void
 --   plpgsql, volatile; owner writ_owner; body dadbee4587adacb0162deafffce2507d
 
 -- function writ_data.is_condition(p_value jsonb, p_depth bigint) returns boolean
 --   plpgsql, immutable; owner writ_owner; body 9986150ce843e846e45424e02b344d4c
+
+-- function writ_data.is_instance(p_contract_id uuid, p_action_id text, p_first integer, p_last integer) returns boolean
+--   sql, immutable; owner writ_owner; body c62bd5d62bd736432dc2a32b5b8bfc0b
 
 -- function writ_data.is_reference(p_value jsonb) returns boolean
 --   plpgsql, immutable; owner writ_owner; body 702b82fa4565a9cbafc9274affdad4fb
@@ -4284,6 +4389,9 @@ grant execute on function writ.visible_tenant() to writ_worker;
 
 -- function writ_data.lanes_by_key(p_kinds text[], p_floors smallint[], p_alone boolean, p_after text, p_upto text, p_tenants integer, p_tenant text DEFAULT NULL::text, OUT lanes bigint[], OUT heads bigint[], OUT firsts bigint[], OUT tenants text[], OUT kinds text[], OUT keys text[], OUT limited boolean[], OUT priorities smallint[], OUT tenants_found integer, OUT last text) returns record
 --   plpgsql, stable; owner writ_owner; body 0e97fcc64d2465638af131721281a12a
+
+-- function writ_data.lease_fault(p_job uuid, p_token uuid) returns text
+--   plpgsql, stable; owner writ_owner; body 29c824af76739f89b2c7a353f8c5b298
 
 -- function writ_data.lease_position(p_lease_token uuid, p_job_id uuid) returns integer
 --   sql, stable; owner writ_owner; body 3fdbe83fab1709f9ad8c0a5a0316aa7c
@@ -4329,7 +4437,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   plpgsql, volatile; owner writ_owner; body 39023e35c22b651f48132b117893f9dd
 
 -- function writ_data.may(p_key text, p_right text, p_tenant text, OUT who writ_data.principal, OUT refusal jsonb) returns record
---   plpgsql, volatile; owner writ_owner; body 781d55e7febec5cb00e781b349b2ad87
+--   plpgsql, volatile; owner writ_owner; body 84dce7b340a8e34fe80b6bc6dad28e76
 
 -- function writ_data.may_go_on(g writ_data.governance_job, c writ_data.contract, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body 171d3ac8009ed88e1e5bca81ad89b10c
@@ -4432,8 +4540,14 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   plpgsql, volatile; owner writ_owner; body 53eb26576c05d057f9f699ddc2f70a4e
 --   set enable_seqscan=off
 
+-- function writ_data.proposals_limited(p_who writ_data.principal, p_at timestamp with time zone) returns jsonb
+--   plpgsql, volatile; owner writ_owner; body b3bef6212e96c5dada2a722eccdf9628
+
 -- function writ_data.put_mail(p_governors uuid[], p_contents jsonb[], p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body 95eaa81228f43cd1f51f7109cadeded1
+
+-- function writ_data.put_scope(p_tenant text, p_item jsonb, p_new boolean, p_who text, p_at timestamp with time zone) returns jsonb
+--   plpgsql, volatile; owner writ_owner; body b21065d3081df226a915a0a2101b6031
 
 -- function writ_data.put_signal(p_tenant text, p_type text, p_scope text, p_decision text, p_reason text, p_expires_at timestamp with time zone, p_actor text, p_at timestamp with time zone, p_constraints jsonb DEFAULT NULL::jsonb) returns uuid
 --   plpgsql, volatile; owner writ_owner; body 58208838095c93eb083ef8e779268c67
@@ -4445,7 +4559,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   plpgsql, volatile; owner writ_owner; body b03f6910bd5df8f96f05f0ca2dc67495
 
 -- function writ_data.ready_to_activate(p_key text, p_contract uuid, p_job uuid, p_read jsonb, p_break_glass text, p_signature text, p_at timestamp with time zone, OUT actor text, OUT answer jsonb) returns record
---   plpgsql, volatile; owner writ_owner; body 9af8b2dcb5d7fbbec105ec8d39cc1d0a
+--   plpgsql, volatile; owner writ_owner; body ec5a5a0aaaa89032853650976960020f
 
 -- function writ_data.reap(p_lease writ_data.job_lease, p_positions integer[], p_actor text, p_at timestamp with time zone) returns integer[]
 --   plpgsql, volatile; owner writ_owner; body e092ada932f4e07fdfca6434cb995ed8
@@ -4461,6 +4575,9 @@ grant execute on function writ.visible_tenant() to writ_worker;
 
 -- function writ_data.record_jobs(p_jobs uuid[], p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body 8e432976d72d966e5e8d025470be54ec
+
+-- function writ_data.record_step_signal(g writ_data.governance_job, c writ_data.contract, p_parameters jsonb, p_actor text, p_at timestamp with time zone) returns void
+--   plpgsql, volatile; owner writ_owner; body b1f1e230981ebfe7bc92a5afce880541
 
 -- function writ_data.references_only(p_data jsonb) returns boolean
 --   sql, immutable; owner writ_owner; body d9b0131546f027de843a0d8e2a731aff
@@ -4485,6 +4602,9 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   plpgsql, volatile; owner writ_owner; body eb8ae1f85a04855facb39316bfbd6fe7
 --   set enable_seqscan=off
 
+-- function writ_data.reported(p_report jsonb) returns jsonb
+--   plpgsql, immutable; owner writ_owner; body e2913f8e0815245ea38951939a8e7472
+
 -- function writ_data.reserved_kind(p_kind text) returns boolean
 --   sql, immutable; owner writ_owner; body b594ab016c204ba66da4eb27063aa5fe
 
@@ -4506,8 +4626,8 @@ grant execute on function writ.visible_tenant() to writ_worker;
 -- function writ_data.retire_runs(p_at timestamp with time zone) returns text
 --   plpgsql, volatile; owner writ_owner; body 54bc71082cd8f78e4f45f335675a7297
 
--- function writ_data.revert_changes(g writ_data.governance_job, c writ_data.contract, p_first integer, p_last integer, p_evidence jsonb, p_read jsonb, p_actor text, p_at timestamp with time zone) returns jsonb[]
---   plpgsql, volatile; owner writ_owner; body b09198905e4710265757fc586c041300
+-- function writ_data.revert_changes(g writ_data.governance_job, c writ_data.contract, p_first integer, p_last integer, p_read jsonb, p_actor text, p_at timestamp with time zone) returns jsonb[]
+--   plpgsql, volatile; owner writ_owner; body 807091ebb21092a8dde9f399ab70cb84
 
 -- function writ_data.role_holders(p_role text) returns text[]
 --   sql, immutable; owner writ_owner; body 6bbef57ab2dc175caf0538cca943bced
@@ -4552,6 +4672,9 @@ grant execute on function writ.visible_tenant() to writ_worker;
 -- function writ_data.set_aside(p_subject text, p_tenant text, p_sqlstate text, p_error text, p_actor text, p_at timestamp with time zone) returns boolean
 --   plpgsql, volatile; owner writ_owner; body 2a9f5935f2b5da72d5be6426a6ef0167
 
+-- function writ_data.set_aside(p_sort text, p_id uuid, p_tenant text, p_error text, p_actor text, p_at timestamp with time zone) returns void
+--   plpgsql, volatile; owner writ_owner; body f1cb3b83dae123f81ae9c31239b0fbb6
+
 -- function writ_data.set_run_aside(p_run uuid, p_code text, p_message text, p_actor text, p_at timestamp with time zone) returns boolean
 --   plpgsql, volatile; owner writ_owner; body 10b244386869b941f0357544eeb86d60
 --   set enable_seqscan=off
@@ -4566,6 +4689,12 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   plpgsql, volatile; owner writ_owner; body 2787b015f3a1340032780559f44ee635
 --   set enable_seqscan=off
 
+-- function writ_data.shaped_uuid(p_hash bytea, p_version integer) returns uuid
+--   sql, immutable; owner writ_owner; body 4dfab988533d3d697d8825287ff8244f
+
+-- function writ_data.signal_is_well_formed(p_id text, p_signal jsonb) returns boolean
+--   sql, immutable; owner writ_owner; body 8135baa3df9ce2febc4a4cba7113a3fd
+
 -- function writ_data.slots(p_steps jsonb) returns TABLE(step_no integer, step_type text, target text, slot text, key text, value jsonb)
 --   sql, immutable; owner writ_owner; body ef2ce8086d6fb45b3a9c72b893224f27
 
@@ -4573,7 +4702,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   sql, stable; owner writ_owner; body 801e723271f4f9fd2c3c844a8c98cc36
 
 -- function writ_data.start_governance_jobs(p_jobs uuid[], p_contracts uuid[], p_kind text, p_of uuid[], p_steps jsonb[], p_states bytea[], p_event text, p_reason text, p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body da660bf05b7ee27bb85f91d0fb5dc592
+--   plpgsql, volatile; owner writ_owner; body 011433a5e930b1956798560f6c719681
 
 -- function writ_data.start_queued(p_runs uuid[], p_actor text, p_at timestamp with time zone) returns uuid[]
 --   plpgsql, volatile; owner writ_owner; body 78315454f8be33639c2d4c284e474441
@@ -4614,8 +4743,8 @@ grant execute on function writ.visible_tenant() to writ_worker;
 -- function writ_data.step_stands(p_run uuid, p_step_id text) returns text
 --   sql, stable; owner writ_owner; body 998862ad775b43ef091986686d0c2298
 
--- function writ_data.steps_allowed(g writ_data.governance_job, c writ_data.contract, p_first integer, p_last integer, p_evidence jsonb) returns void
---   plpgsql, stable; owner writ_owner; body fc2841ce1538166096b5f1ba221811b1
+-- function writ_data.steps_allowed(g writ_data.governance_job, c writ_data.contract, p_first integer, p_last integer) returns void
+--   plpgsql, stable; owner writ_owner; body de7772a8b4f6b3840e2844d33f9b0752
 
 -- function writ_data.steps_committed(p_jobs uuid[], p_command text, p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body 0d6aa8841cddb73cc79b07ab4e362960
@@ -4642,6 +4771,9 @@ grant execute on function writ.visible_tenant() to writ_worker;
 -- function writ_data.steps_straight(p_tokens uuid[], p_positions integer[], p_jobs uuid[], p_runs uuid[], p_results text[], p_take boolean[], p_kinds text[], p_lo uuid, p_hi uuid, p_leases integer, p_max_bytes integer, p_max_attempts smallint, p_token uuid, p_ttl double precision, p_timeout double precision, p_holder text, p_only text, p_at timestamp with time zone, OUT usual boolean, OUT ended uuid[], OUT answers text, OUT going integer) returns record
 --   plpgsql, volatile; owner writ_owner; body ace9c297bce5b2bb5da2a547d875ab2d
 
+-- function writ_data.steps_to_undo(p_job uuid) returns jsonb
+--   sql, stable; owner writ_owner; body 2596d1a0a9119b44e2374ef43aa820c3
+
 -- function writ_data.streams_go_on(p_destination text, p_streams uuid[], p_at timestamp with time zone) returns void
 --   sql, volatile; owner writ_owner; body f4ac00a18ed6af3d2a514db3763bd9ee
 
@@ -4666,8 +4798,8 @@ grant execute on function writ.visible_tenant() to writ_worker;
 -- function writ_data.take_turn(p_name text) returns boolean
 --   plpgsql, volatile; owner writ_owner; body 4a9d69371172b55105d9a66ab5999fea
 
--- function writ_data.tell_flags(p_tenant text, p_target text) returns void
---   sql, volatile; owner writ_owner; body 60f595775fd455664cf06460879557d3
+-- function writ_data.tell_flags() returns void
+--   sql, volatile; owner writ_owner; body 2d2bfd7cd4bf87c3f06d05a826200cf9
 
 -- function writ_data.timers_due(p_actor text, p_at timestamp with time zone) returns integer
 --   plpgsql, volatile; owner writ_owner; body 65b0b9c806f51ce06ba206c8e0f09c2d
@@ -4687,6 +4819,9 @@ grant execute on function writ.visible_tenant() to writ_worker;
 
 -- function writ_data.uuid_floor(p_at timestamp with time zone) returns uuid
 --   sql, stable; owner writ_owner; body afa7114d50b46e1a1477eefb9b508687
+
+-- function writ_data.uuid_in(p_item jsonb, p_key text) returns uuid
+--   sql, immutable; owner writ_owner; body bc38f60016c908edb404bc8fb369a296
 
 -- function writ_data.uuidv7() returns uuid
 --   sql, volatile; owner writ_owner; body d56d9118ed39e6c31106baf180ace93f
@@ -4714,11 +4849,11 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   sql, immutable; owner writ_owner; body 3a6765cf83159a82323eb9b5f9468347
 
 -- function writ_data.wind_up(p_run uuid, p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body 47edfe652cbf09319b35ddbe071c87a5
+--   plpgsql, volatile; owner writ_owner; body 3ba08ec78ec3b926ab3824ac701307b5
 --   set enable_seqscan=off
 
 -- function writ_data.within(p_value jsonb, p_bounds jsonb) returns boolean
---   sql, immutable; owner writ_owner; body 3e6800d5dfa70c5ed0e374721431b2d8
+--   sql, immutable; owner writ_owner; body 07f28f2fca5f4f4222672c84ad0c12cb
 
 -- function writ_data.workflow_known(p_workflow_id uuid, p_tenant_id text) returns boolean
 --   plpgsql, stable; owner writ_owner; body 395f80d7be631d826271b611a5a89d83
@@ -4727,7 +4862,11 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   plpgsql, volatile; owner writ_owner; body 5aa6f43d05f930593b3331ab8e5ea053
 
 -- function writ_data.wrong_with(p_tenant text, p_scope text[], p_steps jsonb, OUT code text, OUT detail text) returns record
---   plpgsql, stable; owner writ_owner; body de1b5a43dd1af006be1f914da0f20d77
+--   plpgsql, stable; owner writ_owner; body 376be14f83620bc55b8a1d3ea1d00200
+
+-- function writ_data.wrong_with_governor(p_governor_id uuid, p_tenant text, p_sku text, p_policy jsonb, p_was jsonb, p_data jsonb, p_waiting jsonb, p_ms bigint) returns text
+--   plpgsql, stable; owner writ_owner; body 6f83f1a61707c5ec2fedc6e7db0d5436
+--   set enable_seqscan=off
 
 -- function writ_data.wrong_with_kind(p_kind writ_data.job_kind) returns text
 --   sql, immutable; owner writ_owner; body 55d231671f383a945df7a6bc79a302f9
@@ -4742,7 +4881,10 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   sql, immutable; owner writ_owner; body 84cb360ad900f12af1d55af8c1b26570
 
 -- settings
+--   governance.agent.open_contracts = 50
+--   governance.agent.proposals_per_hour = 60
 --   governance.audit.timeout_sec = 300
+--   governance.denials_per_minute = 10
 --   governance.evidence_max_age_ms = 5000
 --   governance.rollback.health_gate = "observe"
 --   governor.action_ms = 500

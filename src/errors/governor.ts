@@ -163,6 +163,25 @@ export const governor = {
     status: 409,
     retryable: false,
   },
+  invalid_turn: {
+    message: 'What a driver has decided does not fit the rows of its governors.',
+    remedy:
+      'Nothing of it was written. Only a driver of this version writes turns; if it was one, report this with the detail, which names the governor and what does not fit.',
+    status: 409,
+    retryable: false,
+  },
+  mailbox_full: {
+    message: 'Too much waits for this governor already.',
+    remedy: 'Wait until it has gone on: `writ governor show` says what waits.',
+    status: 429,
+    retryable: true,
+  },
+  not_an_action: {
+    message: 'This job carries no action of a governor out.',
+    remedy: 'Only jobs that a governor has enqueued are committed in this way. Use `commit` of the handler for others.',
+    status: 409,
+    retryable: false,
+  },
   action_not_in_flight: {
     message: 'The governor is not waiting for this action.',
     remedy: 'It was given up, or nobody asked for it. Nothing of it was done.',

@@ -11,13 +11,19 @@ export interface ActuatorsHost extends ContractsActuator {
   readonly reporter: Reporter;
   /** Where requests may go besides public addresses over https: for tests and private networks. */
   readonly reach?: Reach;
+  /** The secrets that a policy may name for signing: whoever publishes one must not sign with others. */
+  readonly signingSecrets?: readonly string[];
 }
 
 /** Of the time that is left after a success, what the probe may have: a success that is told too late is undone. */
 const probeShare = 0.5;
 
-export function actuators({ reporter, reach = {}, ...contracts }: ActuatorsHost, actions: readonly ActionKind[]): HandledJob[] {
+export function actuators(
+  { reporter, reach = {}, signingSecrets = [], ...contracts }: ActuatorsHost,
+  actions: readonly ActionKind[],
+): HandledJob[] {
   const ask = asking(reach);
+  const signing = new Set(signingSecrets);
 
   const attempt: Attempt = async (context, act) => {
     const { input } = context;
@@ -46,7 +52,7 @@ export function actuators({ reporter, reach = {}, ...contracts }: ActuatorsHost,
   };
 
   return [
-    actionJob('webhook', (context) => attempt(context, (signal, leftMs) => askWebhook(ask, context, signal, leftMs))),
+    actionJob('webhook', (context) => attempt(context, (signal, leftMs) => askWebhook(ask, signing, context, signal, leftMs))),
     actionJob('contract', (context) => carryOut(contracts, reporter, context)),
     ...handlerJobs(actions, attempt),
   ];

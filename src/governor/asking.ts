@@ -63,7 +63,7 @@ export class Asking {
     await Promise.all(
       asked.map(async ({ id, tenant, question }) => {
         const answer = await this.#one(tenant, question, looked, ledger, known);
-        if (answer) answers.set(id, answer);
+        if (answer) answers.set(id, storable(answer));
       }),
     );
     return answers;
@@ -168,6 +168,14 @@ export class Asking {
 
 const kindsOf = (rule: ActionRule) => [rule, rule.inverse].map(({ actuator, action_type }) => jobKind(actuator.kind, action_type));
 
+/** Without what a row cannot hold: an authorizer's words are its own. */
+function storable<Value>(value: Value): Value {
+  if (typeof value === 'string') return value.replaceAll('\0', '').toWellFormed() as Value;
+  if (Array.isArray(value)) return value.map(storable) as Value;
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, storable(one)])) as Value;
+}
+
 export const textArray = (texts: readonly string[]) => `{${texts.map((text) => JSON.stringify(text)).join(',')}}`;
 
 const isLate = (error: unknown) => (error as { code?: string }).code === 'WRITE_BUDGET_EXCEEDED';
@@ -179,4 +187,8 @@ const failureType = (error: unknown) => (isLate(error) ? 'timeout' : 'read_error
 
 /** What went wrong, for a receipt: short, and on one line. */
 export const wordsOf = (error: unknown) =>
-  (error instanceof Error ? error.message : String(error)).replace(/\s+/g, ' ').trim().slice(0, 500) || 'unknown';
+  (error instanceof Error ? error.message : String(error))
+    .replace(/[\s\0]+/g, ' ')
+    .trim()
+    .slice(0, 500)
+    .toWellFormed() || 'unknown';

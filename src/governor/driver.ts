@@ -20,7 +20,7 @@ import type { Decide } from './machine.js';
 import { Policies } from './policies.js';
 import type { PolicyDocument, PublishedPolicy } from './policy-document.js';
 import { policyOf, type StoredPolicy, type Taken, type TakenGovernor, takenFrom } from './stored.js';
-import { askingMs, effectRow, eventRow, type Put, putAside, stored, type Turned, turn, wakesOf } from './turn.js';
+import { askingMs, type Put, putAside, rowsOf, type Turned, type TurnRows, turn, wakesOf } from './turn.js';
 
 export interface DriverHost {
   readonly transactions: pg.Pool;
@@ -41,6 +41,8 @@ interface Given {
   readonly rev?: number;
   readonly answers?: Answers;
   readonly told?: Failure;
+  /** What was decided about its next event could not be written, by itself, here. */
+  readonly unwritable?: boolean;
 }
 type Named = ReadonlyMap<string, Given>;
 
@@ -198,8 +200,10 @@ export class Driver {
       return;
     }
     const [one] = governors;
-    if (one) await this.#crashed(one.id, one.events, error);
-    else throw fromDatabase(error);
+    if (!one) throw fromDatabase(error);
+    const { crashes, limit } = await this.#crashed(one.id, one.events, error);
+    const given = named?.get(one.id);
+    if (crashes >= limit && !given?.unwritable) await this.#turn(new Map([[one.id, { ...given, unwritable: true }]]));
   }
 
   /** Those whose policies are not known here yet: they are loaded, and then these governors are taken by name; until then somebody else may. */
@@ -226,36 +230,21 @@ export class Driver {
     return governors.flatMap((taken) => {
       if (unread.has(taken.id)) return [];
       const policy = policyOf(taken);
-      const { rev, answers, told } = named?.get(taken.id) ?? {};
+      const { rev, answers, told, unwritable = false } = named?.get(taken.id) ?? {};
       const twice = twicePercent >= 100 || Math.random() * 100 < twicePercent;
       const published = policy ? publishedOf(policy, this.#policies.known(policy.hash)) : null;
-      return [turn(taken, published, rev === taken.events ? answers : undefined, told, { ...options, twice })];
+      return [turn(taken, published, rev === taken.events ? answers : undefined, told, { ...options, twice, unwritable })];
     });
   }
 
   /** As fn_governors_apply takes it; undefined: there is nothing to write. */
-  #rows(turned: readonly Turned[], now: number, unread: ReadonlySet<string>): Record<string, unknown> | undefined {
-    const governors = turned.filter(({ steps }) => steps.length > 0).map((one) => stored(one));
+  #rows(turned: readonly Turned[], now: number, unread: ReadonlySet<string>): TurnRows | undefined {
     const wakes = [
-      ...turned.flatMap((one) => wakesOf(one, now).map((at) => ({ g: one.governor.id, at }))),
-      ...[...unread].map((g) => ({ g, at: now + askingMs })),
+      ...turned.flatMap((one) => wakesOf(one, now).map((at) => ({ id: one.governor.id, at }))),
+      ...[...unread].map((id) => ({ id, at: now + askingMs })),
     ];
-    if (governors.length === 0 && wakes.length === 0) return undefined;
-    const events: unknown[] = [];
-    const settled: unknown[] = [];
-    const entries: string[] = [];
-    const effects: unknown[] = [];
-    for (const { before, governor, steps } of turned) {
-      let was = before;
-      for (const [event, stepped] of steps) {
-        events.push(eventRow(governor.id, was.state, event, stepped));
-        for (const [n, r] of stepped.settled) settled.push({ g: governor.id, n, r });
-        entries.push(...stepped.entries);
-        for (const effect of stepped.effects) effects.push(effectRow(stepped.governor, was.data, effect, now));
-        was = stepped.governor;
-      }
-    }
-    return { governors, wakes, events, settled, entries, effects };
+    const rows = rowsOf(turned, wakes);
+    return rows.governors.length === 0 && wakes.length === 0 ? undefined : rows;
   }
 
   /** What comes after the transaction: questions are asked, crashes are written down. */
@@ -273,9 +262,9 @@ export class Driver {
     await this.#named(new Map([...answers].map(([id, given]) => [id, { rev: revs.get(id) as number, answers: given }])));
   }
 
-  async #crashed(id: string, rev: number, error: unknown): Promise<void> {
+  async #crashed(id: string, rev: number, error: unknown): Promise<{ readonly crashes: number; readonly limit: number }> {
     this.#host.onError(error);
-    await gate(this.#host.db, 'fn_governor_crashed($1::text::uuid, $2::text::bigint, $3, $4)', [
+    return gate(this.#host.db, 'fn_governor_crashed($1::text::uuid, $2::text::bigint, $3, $4)', [
       id,
       String(rev),
       wordsOf(error),
@@ -308,10 +297,7 @@ export class Driver {
   }
 
   async #tell(ids: readonly string[], failure: Failure): Promise<void> {
-    await gate(this.#host.db, 'fn_governor_tell($1::text::uuid[], $2::text::jsonb)', [
-      `{${ids.join(',')}}`,
-      JSON.stringify({ kind: 'health_failed', failure }),
-    ]);
+    await gate(this.#host.db, 'fn_governor_tell($1::text::uuid[], $2::text::jsonb)', [`{${ids.join(',')}}`, JSON.stringify(failure)]);
     this.poke();
   }
 

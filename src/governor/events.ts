@@ -15,6 +15,8 @@ export interface Entitlement {
 export interface QuotaRead {
   readonly month: string;
   readonly used: number;
+  /** The limit, where it was read with it; null: none. */
+  readonly limit?: number | null;
 }
 
 /** Numbers that a deployment may set; read when a governor boots. */

@@ -211,14 +211,15 @@ export class Governors {
 
   /** The handlers that carry actions out, for a worker. Contracts are activated with the connection's own key. */
   handlers(contracts: Contracts, work: Exclude<GovernorWork['governor'], undefined | true>): HandledJob[] {
-    const { actions = [], reach, onError = printError } = work;
+    const { actions = [], reach, signingSecrets, onError = printError } = work;
     const reporter: Reporter = {
       begin: (context) => this.#begin(context),
       result: (context, result) => this.#report(context, () => Promise.resolve({ result })),
-      late: (context, result) => this.#tell(this.#host.db, context, { result }).then(() => this.poke(), onError),
+      late: (context, result) =>
+        context.commitWith(({ token }) => this.#tell(this.#host.db, context, token, { result }), false).then(() => this.poke(), onError),
       effect: (context, effect) => this.#report(context, effect),
     };
-    return actuators({ contracts, reporter, ...(reach && { reach }) }, actions);
+    return actuators({ contracts, reporter, ...(reach && { reach }), ...(signingSecrets && { signingSecrets }) }, actions);
   }
 
   /** Whoever may enqueue can make up a job: only the one that the governor has enqueued is carried out, and that only while it waits for it. */
@@ -231,21 +232,18 @@ export class Governors {
   /** How an attempt stands, told in the transaction that commits its job. */
   async #report(context: ActionContext, effect: (tx: Transaction) => Promise<Report>): Promise<void> {
     await pass('action_made', context.job.id);
-    await context.commit(async (tx) => this.#tell(queryable(tx), context, await effect(tx)));
+    await context.commitBy('fn_governor_commit', async (tx, token) => this.#tell(queryable(tx), context, token, await effect(tx)));
     this.poke();
   }
 
-  async #tell(db: Queryable, { input, job }: ActionContext, report: Report): Promise<void> {
-    const { governor_id, action_id, attempt, doing } = input;
+  async #tell(db: Queryable, { job }: ActionContext, token: string, report: Report): Promise<void> {
     const reference = 'acknowledged' in report ? report.acknowledged : undefined;
-    const content = 'result' in report ? { kind: 'result', ...report.result } : { kind: 'acknowledged', action_id, attempt, reference };
-    const stops = doing.actuator.kind === 'contract' && doing.actuator.template_id === undefined;
-    await gate(db, 'fn_governor_report($1::text::uuid, $2::text::uuid, $3::text::jsonb, $4::text::uuid, $5::text::boolean)', [
-      governor_id,
+    const content = 'result' in report ? { kind: 'result', ...report.result } : { kind: 'acknowledged', reference };
+    await gate(db, 'fn_governor_report($1::text::uuid, $2::text::uuid, $3::text::jsonb, $4::text::uuid)', [
       job.id,
+      token,
       JSON.stringify(content),
       reference?.replace(/^governance_job:/, '') ?? null,
-      String(stops),
     ]);
   }
 
@@ -385,5 +383,12 @@ export class Governor {
 /** What a worker is told about governors. */
 export interface GovernorWork {
   /** It also drives governors and carries their actions out; with actions of your own, or with `true` for what is built in. */
-  readonly governor?: true | (DriveOptions & { readonly actions?: readonly ActionKind[]; readonly reach?: Reach });
+  readonly governor?:
+    | true
+    | (DriveOptions & {
+        readonly actions?: readonly ActionKind[];
+        readonly reach?: Reach;
+        /** The secrets that policies may have webhooks signed with, by name; none unless given. */
+        readonly signingSecrets?: readonly string[];
+      });
 }

@@ -26,6 +26,8 @@ export interface Governor {
 }
 
 export interface Stepped {
+  /** The event, as it is hashed. */
+  readonly text: string;
   readonly governor: Governor;
   readonly decision: Decision;
   /** Whole receipts, in order. */
@@ -67,14 +69,15 @@ export function firstDue({ waiting }: Governor): number | undefined {
   return first;
 }
 
-/** Handles an event. `waiting` is what waits without it, `hash` the one over its inputs, for whoever knows that already. */
+/** Handles an event. `waiting` is what waits without it, `text` its canonical JSON. */
 export function step(
   governor: Governor,
   event: GovernorEvent,
   waiting: Waiting<Waits>,
   decide: Decide,
-  hash = inputsHash(governor.hash, canonicalize(event)),
+  text: string = canonicalize(event),
 ): Stepped {
+  const hash = inputsHash(governor.hash, text);
   const id = eventId(governor.id, event.event_seq);
   const decision = decide({ state: governor.state, data: governor.data, event_id: id, postponed: heldIn(waiting.postponed) }, event);
   const settled: [number, string][] = [];
@@ -104,6 +107,7 @@ export function step(
     return made;
   });
   return {
+    text,
     governor: {
       ...governor,
       state: decision.state,

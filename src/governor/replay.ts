@@ -8,7 +8,7 @@ import { decides } from './decide/versions.js';
 import type { State } from './decision.js';
 import type { GovernorEvent } from './events.js';
 import { eventId } from './ids.js';
-import { type Decide, type Governor, inputsHash, type Stepped, step, unborn } from './machine.js';
+import { type Decide, type Governor, type Stepped, step, unborn } from './machine.js';
 import { policyHash } from './policy.js';
 import { type Difference, type DifferenceKind, firstDifference, shown } from './replay/difference.js';
 import { Order } from './replay/order.js';
@@ -159,7 +159,7 @@ export class Replay {
     if (this.#stopped) return;
     let stepped: Stepped;
     try {
-      stepped = step(was, event, waiting, decide, inputsHash(was.hash, line));
+      stepped = step(was, event, waiting, decide, line);
     } catch (error) {
       const message = `Event ${event_seq} (${event.content.kind}) cannot be decided again: ${error instanceof Error ? error.message : String(error)}`;
       this.#differ('undecidable', message, { event_seq });

@@ -2,7 +2,6 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { canonicalize } from '../ledger/canonical.js';
-import type { Data, Effect } from './decision.js';
 import type { Answers, Content, Failure, GovernorEvent } from './events.js';
 import { type Decide, firstDue, type Governor, nextOf, type Stepped, step } from './machine.js';
 import type { PublishedPolicy } from './policy-document.js';
@@ -23,6 +22,8 @@ export interface TurnOptions {
   /** So many of its mails were read at most: there may be more than were given. */
   readonly mails: number;
   readonly crashLimit: number;
+  /** Writing what was decided about its next event has failed here: it is set aside at the limit. */
+  readonly unwritable?: boolean;
 }
 
 /** What becomes of a signal that is not settled yet. */
@@ -104,27 +105,36 @@ export function turn(
       content = contentOf(mail as StoredMail);
       place = { from: 'mailbox', mail_seq: mailSeq, arrived_at: at };
     }
-    // One that has crashed its governor too often is set aside, and that is an event in its place.
-    if (steps.length === 0 && taken.crashes >= crashLimit && !told) content = setAside(content, taken);
-    question = questionOf(governor, content);
-    if (question && !answered) break;
-    const event: GovernorEvent = {
+    const eventOf = (content: Content, answers?: Answers): GovernorEvent => ({
       event_seq: governor.events + 1,
       at: Math.max(now, governor.last),
       decide: decideVersion,
       ...(place as Pick<GovernorEvent, 'from'>),
       content,
-      ...(question && answered && { answers: answered }),
+      ...(answers && { answers }),
       ...(beginsAnew(governor, content) && { answers: { process_id: options.processId } }),
-    };
+    });
+    const rest = waiting?.waiting ?? governor.waiting;
+    // An event that has crashed its governor too often is set aside, and that is an event in its place. What
+    // others have counted is not enough: it has to crash here and now, too.
+    const mayBeSetAside = steps.length === 0 && taken.crashes >= crashLimit && !told;
     try {
-      const stepped = decided(governor, event, waiting?.waiting ?? governor.waiting, options);
+      if (mayBeSetAside && options.unwritable) throw new Error('what was decided cannot be written');
+      question = questionOf(governor, content);
+      if (question && !answered) break;
+      const stepped = decided(governor, eventOf(content, question && answered), rest, options);
       steps.push([stepped.event, stepped.stepped]);
       governor = stepped.stepped.governor;
     } catch (error) {
-      crash = error;
       question = undefined;
-      break;
+      if (!mayBeSetAside) {
+        crash = error;
+        break;
+      }
+      const aside = eventOf(setAside(content, taken));
+      const stepped = step(governor, aside, rest, options.decide);
+      steps.push([aside, stepped]);
+      governor = stepped.governor;
     }
     if (question) answered = undefined;
     question = undefined;
@@ -175,8 +185,8 @@ const hashOf = ({ entries, governor }: Stepped) =>
 function setAside(content: Content, { crashes, crash }: TakenGovernor): Content {
   return {
     kind: 'crash',
-    event: content.kind,
-    ...(content.kind === 'signal' && { arrival_seq: content.arrival_seq }),
+    event: typeof content?.kind === 'string' ? content.kind.slice(0, 100) : 'unknown',
+    ...(content?.kind === 'signal' && { arrival_seq: content.arrival_seq }),
     crashes,
     window_ms: 60_000,
     error_message: crash ?? 'it was not written down',
@@ -203,76 +213,42 @@ export function putAside(steps: Turned['steps']): Put[] {
 /** If whoever asks does not come back with the answer, somebody asks again. */
 export const askingMs = 1_000;
 
-/** When somebody has to look at it again, as far as that is not known already. A crash is for whoever writes it down. */
-export function wakesOf({ taken, governor, more, question }: Turned, now: number): number[] {
-  const due = firstDue(governor);
-  return [
-    ...(due !== undefined && (due <= now || due !== taken.due) ? [due] : []),
-    ...(more ? [now] : []),
-    ...(question ? [now + askingMs] : []),
-  ];
+/**
+ * When a driver has to look at it again. The gate knows when the first timer of a governor is due
+ * that has handled something, and whoever writes a crash down when to try again.
+ */
+export function wakesOf({ governor, steps, more, question }: Turned, now: number): number[] {
+  const due = steps.length === 0 ? firstDue(governor) : undefined;
+  return [...(due !== undefined && due <= now ? [due] : []), ...(more ? [now] : []), ...(question ? [now + askingMs] : [])];
 }
 
-/** As fn_governors_apply takes it. */
-export function stored({ taken, before, governor, mailDone, mailAt }: Turned): Record<string, unknown> {
-  return {
-    id: taken.id,
-    rev: taken.events,
-    events: governor.events,
-    receipts: governor.receipts,
-    done: mailDone,
-    ...(mailAt !== undefined && { mail_at: mailAt }),
-    last: governor.last,
-    state: governor.state,
-    hash: governor.hash,
-    due: firstDue(governor) ?? null,
-    ...(governor.data && governor.data !== before.data && { data: storedData(governor.data) }),
-    ...(governor.waiting !== before.waiting && { waiting: storedWaiting(governor.waiting) }),
-  };
+/** What fn_governors_apply takes: governors, their events, and what came of each. Places count from 1. */
+export interface TurnRows {
+  readonly governors: Record<string, unknown>[];
+  readonly events: Record<string, unknown>[];
+  readonly receipts: { readonly e: number; readonly r: string }[];
+  readonly effects: Record<string, unknown>[];
+  readonly wakes: { readonly id: string; readonly at: number }[];
 }
 
-/** A row of governor_event. What stands in the mailbox, and what most events have, is left out. */
-export function eventRow(governorId: string, was: Governor['state'], event: GovernorEvent, { governor }: Stepped): Record<string, unknown> {
-  const { event_seq, at, mail_seq, arrived_at, content, ...added } = event;
-  const plain = mail_seq !== undefined && content.kind !== 'crash' && content.kind !== 'mismatch';
-  const rest = plain ? added : { ...added, content };
-  return {
-    g: governorId,
-    n: event_seq,
-    at,
-    kind: content.kind === 'timer' ? `timer_${content.timer}` : content.kind,
-    ...(mail_seq !== undefined && { mail: mail_seq }),
-    ...(was !== null && { was }),
-    state: governor.state,
-    ...(!(plain && rest.from === 'mailbox' && rest.decide === 1 && Object.keys(rest).length === 2) && { added: JSON.stringify(rest) }),
-  };
-}
-
-/** An effect as fn_governors_apply takes it. */
-export function effectRow(governor: Governor, before: Data | null, effect: Effect, now: number): Record<string, unknown> {
-  const about = { g: governor.id, t: governor.tenant };
-  if (effect.type === 'fence') return { ...about, ...effect, action_id: before?.in_flight?.action_id };
-  if (effect.type !== 'attempt') return { ...about, ...effect };
-  const { type, job_id, ...input } = effect;
-  const { actuator, action_type } = effect.doing;
-  const policy = governor.data?.policy;
-  const rule = policy?.document.actions[action_type];
-  return {
-    ...about,
-    type,
-    job_id,
-    job_kind: jobKind(actuator.kind, action_type),
-    input: {
-      ...input,
-      governor_id: governor.id,
-      tenant: governor.tenant,
-      sku_id: governor.sku,
-      now,
-      idempotency_key: effect.action_id,
-      ...(policy && { policy_id: policy.document.policy_id }),
-      ...(effect.kind === 'action' && rule?.probe && { probe: rule.probe }),
-    },
-  };
+export function rowsOf(turned: readonly Turned[], wakes: TurnRows['wakes']): TurnRows {
+  const rows: TurnRows = { governors: [], events: [], receipts: [], effects: [], wakes };
+  for (const { taken, before, governor, steps } of turned) {
+    if (steps.length === 0) continue;
+    const g = rows.governors.push({
+      id: taken.id,
+      rev: taken.events,
+      ...(governor.data && governor.data !== before.data && { data: storedData(governor.data) }),
+      ...(governor.waiting !== before.waiting && { waiting: storedWaiting(governor.waiting) }),
+    });
+    for (const [, { text, entries, effects, governor: after }] of steps) {
+      const e = rows.events.push({ g, doc: text, state: after.state });
+      for (const r of entries) rows.receipts.push({ e, r });
+      // The first attempt at an action uses up quota, and the gate counts it.
+      for (const effect of effects) if (effect.type !== 'quota') rows.effects.push({ e, ...effect });
+    }
+  }
+  return rows;
 }
 
 /** The kind of job that carries an action out. */

@@ -11,7 +11,7 @@ export { type ContractState, contract, contractStates } from './contract.js';
 export { diagram } from './diagram.js';
 export { type ExecutionState, execution } from './execution.js';
 export { type GovernanceJobState, governanceJob, governanceJobStates } from './governance-job.js';
-export { type GovernorMove, type GovernorState, governor, governorStates } from './governor.js';
+export { type GovernorMove, type GovernorState, governor, governorMovesSql, governorStates } from './governor.js';
 export { guardSql } from './guard.js';
 export { type JobFact, type JobState, job, jobFacts } from './job.js';
 export { type Machine, nextStates } from './machine.js';

@@ -133,11 +133,11 @@ describe('a webhook', () => {
     expect(asked).toEqual([]);
   });
 
-  test('is signed with the secret of a name, and without one it is not asked', async () => {
+  test('is signed with a secret that the worker signs with, and without one it is not asked', async () => {
     const secret = newWebhookSecret();
     const { url, asked } = await service((_, response) => response.end());
     const writ = await s.db.connect({ secrets: { resolve: async (): Promise<Record<string, string>> => ({ hooks: secret }) } });
-    await c.work({ writ });
+    await c.work({ writ, host: { signingSecrets: ['hooks', 'other'] } });
     const signed = (signed_with: string) => ({ actuator: { kind: 'webhook', url, signed_with } }) as const;
     expect((await c.done(signed('hooks'))).result).toMatchObject({ ok: true });
     const [{ headers, body }] = asked as [(typeof asked)[number]];
@@ -146,6 +146,11 @@ describe('a webhook', () => {
       ok: false,
       failure_reason: 'rejected',
       error_message: 'secret other: it could not be read',
+    });
+    expect((await c.done(signed('ledger-key'))).result).toMatchObject({
+      ok: false,
+      failure_reason: 'rejected',
+      error_message: 'secret ledger-key is not among the signingSecrets of this worker',
     });
     expect(asked).toHaveLength(1);
   });

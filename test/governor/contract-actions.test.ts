@@ -82,7 +82,7 @@ describe('an action that is a contract', () => {
         jobId = job;
         await s.db.clock.advance('2m');
         await s.sql('select writ.fn_job_lease_reaper()');
-        await s.writ.cancel(job);
+        await s.sql("select writ_data.cancel_job($1, 'given up', 'test')", [job]);
         await s.db.clock.reset();
         resolve();
       });

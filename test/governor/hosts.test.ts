@@ -258,20 +258,21 @@ describe('what is hostile or broken', () => {
     const posted = { ...input, doing: { ...input.doing, actuator: { kind: 'webhook', url } } };
     const forged = [uuidv7(), uuidv7()];
     const enqueue = 'select writ.fn_job_enqueue_alike($1, array[$2::uuid], $3, $4, $5) as answer';
-    await s.sql(enqueue, ['governor.handler.scale_up_cloud_run', forged[0], JSON.stringify([greater]), 'mallory', 'acme']);
-    await s.sql(enqueue, ['governor.webhook', forged[1], JSON.stringify([posted]), 'mallory', 'acme']);
+    const made = [
+      ['governor.handler.scale_up_cloud_run', forged[0], JSON.stringify([greater]), 'mallory', 'acme'],
+      ['governor.webhook', forged[1], JSON.stringify([posted]), 'mallory', 'acme'],
+    ];
+    for (const job of made)
+      expect(await s.sql(enqueue, job)).toMatchObject([{ answer: { enqueued: 0, refused: [{ reason: 'reserved_job_kind' }] } }]);
+    // Past that gate, by somebody who owns the database, a job that the governor does not wait for is not begun.
+    for (const job of made) await s.sql(enqueue.replace('writ.fn_job_enqueue_alike', 'writ_data.enqueue_alike'), job);
     const ends = "select error_code from writ_data.job_execution where job_id = any ($1) and status = 'ABORTED' and final";
     await until(async () => (await s.sql(ends, [forged])).length === 2);
     expect(await s.sql(ends, [forged])).toEqual([{ error_code: 'action_not_in_flight' }, { error_code: 'action_not_in_flight' }]);
-    // Nor can a job stand under the id of one that a governor is about to enqueue.
-    const attempt = { type: 'attempt', t: 'acme', job_kind: 'governor.handler.scale_up_cloud_run', job_id: id, input };
-    await expect(s.sql('select writ_data.governor_effect($1, $2, now())', [attempt, 'test'])).rejects.toMatchObject({
-      message: 'governor_moved',
-    });
-    const told = JSON.stringify({ kind: 'result', action_id: input.action_id, attempt: input.attempt, ok: true });
-    expect(await s.sql('select writ.fn_governor_report($1, $2, $3) as answer', [governor.id, forged[0], told])).toMatchObject([
-      { answer: { reason: 'action_not_in_flight' } },
-    ]);
+    for (const job of [id, forged[0]])
+      expect(
+        await s.sql('select writ.fn_governor_report($1, $2, $3) as answer', [job, uuidv7(), '{"kind":"result","ok":true}']),
+      ).toMatchObject([{ answer: { reason: 'action_not_in_flight' } }]);
     finish({ baseline: 'restored' });
     expect((await s.receipt(governor, 'action_succeeded')).context).toMatchObject({ attempt: 1 });
     expect(s.calls.map(({ given }) => given.parameters)).toEqual([{ replicas_delta: 3 }]);

@@ -1,10 +1,30 @@
 /** However many governors, mails and receipts there are, a signal and a turn cost what they themselves need: whatever is read is found by an index. */
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { decide } from '../../src/governor/decide.js';
+import { usualBounds } from '../../src/governor/simulation.js';
 import { type TestDatabase, testDatabase } from '../../src/testing/index.js';
+import { apply, decidedTurn } from './turns.js';
 
 const governors = 4_000;
 const mailsEach = 15;
+
+/** What each of them knows, besides its names. */
+const {
+  sku_id: _,
+  tenant_id: __,
+  ...knows
+} = decide(
+  { state: null, data: null, event_id: '01234567-89ab-4def-8123-456789abcdef', postponed: [] },
+  {
+    event_seq: 1,
+    at: Date.now(),
+    from: 'mailbox',
+    decide: 1,
+    content: { kind: 'create', sku_id: 'default', tenant_id: 'tenant', process_id: 'test', bounds: usualBounds },
+  },
+).data;
+Object.assign(knows, { entitlement: { status: 'ACTIVE', quota_limit: null } });
 
 let db: TestDatabase;
 let client: pg.Client;
@@ -13,9 +33,12 @@ beforeAll(async () => {
   db = await testDatabase();
   client = new pg.Client({ connectionString: db.connectionString });
   await client.connect();
+  await client.query(
+    `insert into writ_data.governor (governor_id, tenant_id, sku_id, events, mail_done, mail_at, last_at, state, data, created_by, created_at)
+      select gen_random_uuid(), 'tenant-' || n, 'default', 1, ${mailsEach}, now(), now(), 'stable', jsonb_build_object('sku_id', 'default', 'tenant_id', 'tenant-' || n) || $1, 'test', now() from generate_series(1, ${governors}) n`,
+    [knows],
+  );
   await client.query(`
-    insert into writ_data.governor (governor_id, tenant_id, sku_id, events, mail_done, mail_at, last_at, state, data, created_by, created_at)
-      select gen_random_uuid(), 'tenant-' || n, 'default', 1, ${mailsEach}, now(), now(), 'stable', '{"policy": null}', 'test', now() from generate_series(1, ${governors}) n;
     insert into writ_data.governor_inbox (governor_id, mails, arrivals, window_mail, last_at) select governor_id, ${mailsEach}, ${mailsEach}, 1, now() from writ_data.governor;
     insert into writ_data.governor_mail (governor_id, mail_seq, at, arrival_seq, signal_id, content) select governor_id, n, now() - interval '2 minutes', n, 'old-' || n, '{"kind": "signal"}' from writ_data.governor, generate_series(1, ${mailsEach}) n;
     insert into writ_data.governor_settled (governor_id, arrival_seq, receipt_id, at) select governor_id, n, gen_random_uuid(), now() from writ_data.governor, generate_series(1, ${mailsEach}) n;
@@ -52,7 +75,10 @@ async function read(call: () => Promise<unknown>): Promise<{ scanned: string[]; 
 }
 
 const signals = (...tenants: number[]) =>
-  JSON.stringify(tenants.map((n) => ({ t: `tenant-${n}`, s: 'default', id: `new-${n}`, c: { kind: 'signal', type: 'load', value: 1 } })));
+  JSON.stringify(tenants.map((n) => ({ t: `tenant-${n}`, s: 'default', id: `new-${n}`, c: content(`new-${n}`) })));
+const content = (signal_id: string) => ({
+  ...{ kind: 'signal', signal_id, type: 'load', source: 'custom', severity: 'LOW', value: 1, observed_at: Date.now() },
+});
 const idOf = async (n: number) =>
   (await client.query('select governor_id::text as id from writ_data.governor where tenant_id = $1', [`tenant-${n}`])).rows[0].id as string;
 const take = (sql = `select * from writ.fn_governors_take(200, 64)`) => client.query(sql);
@@ -80,16 +106,10 @@ test('taking governors that are due, and those that are named', async () => {
 });
 
 test('writing down what was decided', async () => {
-  const id = await idOf(42);
-  const turn = {
-    governors: [{ id, rev: 1, events: 2, receipts: 0, done: 15, last: Date.now(), state: 'stable', hash: '0'.repeat(64), due: null }],
-    wakes: [{ g: id, at: Date.now() + 60_000 }],
-    events: [{ g: id, n: 2, at: Date.now(), kind: 'signal', mail: 15, was: 'stable', state: 'stable' }],
-    settled: [{ g: id, n: 16, r: '01234567-89ab-4def-8123-456789abcdef' }],
-    entries: [],
-    effects: [{ g: id, t: 'tenant-42', type: 'quota', month: '2026-03', limit: null }],
-  };
-  const { scanned, rows } = await read(() => client.query(`select writ.fn_governors_apply($1::jsonb, 'test')`, [JSON.stringify(turn)]));
+  await client.query(`select writ.fn_signals_take($1::json, 'test')`, [signals(42, 77)]);
+  const turn = await decidedTurn(client);
+  expect(turn.receipts).toHaveLength(2);
+  const { scanned, rows } = await read(() => client.query(apply, [JSON.stringify(turn), 'test']));
   expect(scanned).toEqual([]);
   expect(rows).toBeLessThan(30);
 });
@@ -103,8 +123,8 @@ test('asking what has become of signals, what a governor looks at, and what one 
   for (const sql of [
     `select writ.fn_signals_settled('[{"g": "${id}", "n": 3}, {"g": "${id}", "n": 99}]')`,
     `select writ.fn_governor_check('{tenant-42,tenant-43}', true)`,
-    `select writ.fn_governor_tell('{${id}}', '{"kind": "health_failed"}')`,
-    `select writ.fn_governor_report('${id}', gen_random_uuid(), '{"kind": "result", "action_id": "x", "attempt": 1, "ok": true}')`,
+    `select writ.fn_governor_tell('{${id}}', '{"cause": "ledger", "failure_type": "timeout", "message": "late"}')`,
+    `select writ.fn_governor_report(gen_random_uuid(), gen_random_uuid(), '{"kind": "result", "ok": true}')`,
     `select writ.fn_governor_crashed('${id}', 1, 'tried', 'test')`,
     `select writ.fn_governor_put('tenant-9999', 'default', 'test')`,
     away('2026-03-01T00:00:01Z'),

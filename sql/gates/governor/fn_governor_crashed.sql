@@ -1,14 +1,63 @@
--- Deciding about a governor has failed: written down, and tried again a little later. Answers {crashes}: how often within the last minute; whoever asks sets the event aside when that is too often.
+-- Notes that deciding about a governor has failed, and when to try again.
 -- Callers: writ_engine
-create or replace function writ.fn_governor_crashed(p_governor_id uuid, p_rev bigint, p_error text, p_actor text) returns jsonb
-  language plpgsql security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
+-- Answers: {crashes, limit}: how often within the last minute, and how often is too often. A driver
+--          sets an event aside only if its own attempt fails, too: the count alone proves nothing.
+-- Refuses: nothing; a governor that is elsewhere by now counts no crash.
+-- Locks:   the governor.
+--
+-- Counted is at most one crash per pause, and only while something is there to be decided: nobody
+-- can count faster than drivers could crash.
+create or replace function writ.fn_governor_crashed(
+  p_governor_id uuid,
+  p_rev bigint,
+  p_error text,
+  p_actor text
+) returns jsonb
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+as $$
 declare
-  v_now timestamptz := date_trunc('milliseconds', writ.now()); v_crashes timestamptz[];
+  v_now timestamptz := date_trunc('milliseconds', writ.now());
+  v_tenant text := writ_data.caller_tenant();
+  v_governor writ_data.governor;
+  v_crashes timestamptz[];
+  v_pause interval;               -- until the next attempt
 begin
-  update writ_data.governor g set crashes = array(select c from unnest(g.crashes) c where c > v_now - interval '1 minute' and c <= v_now order by c desc limit 999) || v_now, crash = left(p_error, 1000) where g.governor_id = p_governor_id and g.events = p_rev returning g.crashes into v_crashes;
-  if v_crashes is not null then
-    delete from writ_data.governor_due d where d.due_at <= v_now and d.governor_id = p_governor_id;
-    insert into writ_data.governor_due (due_at, governor_id) values (v_now + least(10 * 2 ^ least(cardinality(v_crashes), 8), 500) * interval '1 millisecond', p_governor_id);
+  select * into v_governor
+  from writ_data.governor g
+  where g.governor_id = p_governor_id and g.events = p_rev
+    and coalesce(v_tenant, g.tenant_id) = g.tenant_id
+  for no key update;
+
+  if found then
+    v_crashes := array(
+      select c
+      from unnest(v_governor.crashes) c
+      where c > v_now - interval '1 minute' and c <= v_now
+      order by c desc
+      limit 999);
+    v_pause := least(10 * 2 ^ least(cardinality(v_crashes), 8), 500) * interval '1 millisecond';
+
+    if coalesce(v_crashes[1] <= v_now - v_pause, true) and (
+      v_governor.due_at <= v_now
+      or v_governor.waiting -> 'queue' <> '[]'
+      or exists (select from writ_data.governor_inbox b
+        where b.governor_id = p_governor_id and b.mails > v_governor.mail_done)
+    ) then
+      v_crashes := v_now || v_crashes;
+      update writ_data.governor g
+      set crashes = v_crashes, crash = left(p_error, 1000)
+      where g.governor_id = p_governor_id;
+    end if;
+
+    delete from writ_data.governor_due d
+    where d.due_at <= v_now and d.governor_id = p_governor_id;
+    insert into writ_data.governor_due (due_at, governor_id)
+    values (v_now + least(v_pause * 2, interval '500 milliseconds'), p_governor_id);
   end if;
-  return jsonb_build_object('crashes', coalesce(cardinality(v_crashes), 0), 'limit', (writ_data.setting('governor.crashes'))::integer);
+
+  return jsonb_build_object(
+    'crashes', coalesce(cardinality(v_crashes), 0),
+    'limit', (writ_data.setting('governor.crashes'))::integer);
 end $$;

@@ -7,7 +7,7 @@ begin
   return query
     select e.event_seq, '{"event_seq":' || e.event_seq || ',"at":' || (extract(epoch from e.at) * 1000)::bigint
       || case when e.mail_seq is null then '' else ',"mail_seq":' || e.mail_seq end
-      || case when e.mail_seq is null or e.added !~ '^\{"decide":[0-9]+,"from":"mailbox"' then '' else ',"arrived_at":' || (extract(epoch from m.at) * 1000)::bigint end
+      || case when e.mail_seq is null or e.added::jsonb ->> 'from' <> 'mailbox' then '' else ',"arrived_at":' || (extract(epoch from m.at) * 1000)::bigint end
       || case when e.mail_seq is null or e.kind in ('crash', 'mismatch') then '' else ',"content":' || (m.content || case when m.arrival_seq is null then '{}' else jsonb_build_object('kind', 'signal', 'arrival_seq', m.arrival_seq) end)::text end
       || ',' || substr(coalesce(e.added, '{"decide":1,"from":"mailbox"}'), 2)
     from (select x.event_seq, x.at, x.kind, x.mail_seq, x.added from writ_data.governor_event x join writ_data.governor g on g.governor_id = x.governor_id and writ_data.visible(g.tenant_id)

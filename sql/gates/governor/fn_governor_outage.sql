@@ -1,21 +1,95 @@
--- The database was away, and a host has written down which signals it could not take: p_entries is [{seq, tenant, sku, signal_id, at}], in order. Each governor that was addressed, or has something in flight, hears of it. Told again it changes nothing. Answers {merged}.
+-- Merges what a host has written down while the database was away: signals that it could not take.
 -- Callers: writ_engine
-create or replace function writ.fn_governor_outage(p_host text, p_entries jsonb, p_from timestamptz, p_to timestamptz) returns jsonb
-  language plpgsql security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
+-- Answers: {merged}. Told again, an entry changes nothing. One that is malformed, or of a time that
+--          has not come, is left out. Each governor that was addressed, or has something in flight,
+--          hears of the outage.
+-- Refuses: invalid_argument.
+-- Locks:   the mailboxes of those governors.
+--
+-- p_entries is [{seq, tenant, sku, signal_id, at}], in order.
+create or replace function writ.fn_governor_outage(
+  p_host text,
+  p_entries jsonb,
+  p_from timestamptz,
+  p_to timestamptz
+) returns jsonb
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+as $$
 declare
-  v_now timestamptz := writ.now(); v_n integer; v_first timestamptz := (select min(e.at) from jsonb_to_recordset(p_entries) e(at timestamptz)); v_begins boolean; v_governors uuid[];
+  v_now timestamptz := writ.now();
+  v_tenant text := writ_data.caller_tenant();
+  v_to timestamptz := least(p_to, v_now);
+  v_from timestamptz := least(p_from, v_to);
+  v_first timestamptz;             -- of the entries
+  v_begins boolean;                -- this is the first that the host tells of an outage
+  v_seqs bigint[];
+  v_tenants text[];
+  v_skus text[];
+  v_signals text[];
+  v_ats timestamptz[];
+  v_n integer;
+  v_governors uuid[];
 begin
-  -- Lines come one by one: those with something in flight are looked for at the first of an outage, and that is a look at all governors.
-  v_begins := not exists (select from writ_data.governor_outage o where o.host = left(p_host, 200) and o.at >= v_first - interval '1 minute' and o.at < v_first);
-  insert into writ_data.governor_outage (host, at, spool_seq, tenant_id, sku_id, signal_id, merged_at)
-  select left(p_host, 200), e.at, e.seq, left(e.tenant, 200), left(e.sku, 200), left(e.signal_id, 200), v_now from jsonb_to_recordset(p_entries) e(seq bigint, tenant text, sku text, signal_id text, at timestamptz) where writ_data.visible(e.tenant) on conflict do nothing;
+  if (length(p_host) between 1 and 200) is not true then
+    return writ_data.refusal('invalid_argument', 'host');
+  elsif (jsonb_typeof(p_entries) = 'array' and jsonb_array_length(p_entries) <= 10000) is not true then
+    return writ_data.refusal('invalid_argument', 'entries: a list of up to 10000');
+  elsif (v_from > v_now - interval '400 days' and isfinite(v_to)) is not true then
+    return writ_data.refusal('invalid_argument', 'from and to');
+  end if;
+
+  -- Each entry is checked before anything of it is cast.
+  select min(c.at), array_agg(c.seq), array_agg(c.tenant), array_agg(c.sku), array_agg(c.signal_id),
+    array_agg(c.at)
+  into v_first, v_seqs, v_tenants, v_skus, v_signals, v_ats
+  from (
+    select (e.entry ->> 'seq')::bigint as seq, e.entry ->> 'tenant' as tenant,
+      e.entry ->> 'sku' as sku, e.entry ->> 'signal_id' as signal_id,
+      (e.entry ->> 'at')::timestamptz as at
+    from (select x.entry from jsonb_array_elements(p_entries) x(entry) offset 0) e
+    where e.entry ->> 'seq' ~ '^[0-9]{1,15}$'
+      and length(e.entry ->> 'tenant') between 1 and 200
+      and length(e.entry ->> 'sku') between 1 and 200
+      and length(e.entry ->> 'signal_id') between 1 and 200
+      and pg_input_is_valid(e.entry ->> 'at', 'timestamptz')
+    offset 0
+  ) c
+  where c.at between v_now - interval '400 days' and v_now + interval '1 minute'
+    and coalesce(v_tenant, c.tenant) = c.tenant;
+
+  -- Lines come one by one: governors with something in flight are looked for at the first of an
+  -- outage, and that is a look at all of them.
+  v_begins := not exists (
+    select from writ_data.governor_outage o
+    where o.host = p_host and o.at >= v_first - interval '1 minute' and o.at < v_first);
+  insert into writ_data.governor_outage
+    (host, at, spool_seq, tenant_id, sku_id, signal_id, merged_at)
+  select p_host, u.at, u.seq, u.tenant, u.sku, u.signal_id, v_now
+  from unnest(v_seqs, v_tenants, v_skus, v_signals, v_ats) u(seq, tenant, sku, signal_id, at)
+  on conflict do nothing;
   get diagnostics v_n = row_count;
+
   if v_n > 0 or p_entries = '[]' then
-    select array_agg(distinct g.governor_id) into v_governors from jsonb_to_recordset(p_entries) e(tenant text, sku text) join writ_data.governor g on g.tenant_id = e.tenant and g.sku_id = e.sku where writ_data.visible(g.tenant_id) and not coalesce(g.data -> 'causes' ? 'outage', false);
+    select array_agg(distinct g.governor_id) into v_governors
+    from unnest(v_tenants, v_skus) u(tenant, sku)
+    join writ_data.governor g on g.tenant_id = u.tenant and g.sku_id = u.sku
+    where not coalesce(g.data -> 'causes' ? 'outage', false);
     if v_begins then
-      v_governors := array(select unnest(v_governors) union select g.governor_id from writ_data.governor g where jsonb_typeof(g.data -> 'in_flight') = 'object' and writ_data.visible(g.tenant_id) and not coalesce(g.data -> 'causes' ? 'outage', false));
+      v_governors := array(
+        select unnest(v_governors)
+        union
+        select g.governor_id
+        from writ_data.governor g
+        where jsonb_typeof(g.data -> 'in_flight') = 'object'
+          and coalesce(v_tenant, g.tenant_id) = g.tenant_id
+          and not coalesce(g.data -> 'causes' ? 'outage', false));
     end if;
-    perform writ_data.put_mail(v_governors, array_fill(jsonb_build_object('kind', 'outage', 'from', (extract(epoch from p_from) * 1000)::bigint, 'to', (extract(epoch from p_to) * 1000)::bigint), array[cardinality(v_governors)]), v_now) where cardinality(v_governors) > 0;
+    perform writ_data.put_mail(v_governors, array_fill(jsonb_build_object('kind', 'outage',
+        'from', (extract(epoch from v_from) * 1000)::bigint,
+        'to', (extract(epoch from v_to) * 1000)::bigint), array[cardinality(v_governors)]), v_now)
+    where cardinality(v_governors) > 0;
   end if;
   return jsonb_build_object('merged', v_n);
 end $$;

@@ -29,7 +29,7 @@ export interface ActionJob {
   readonly initiated_by?: string;
 }
 
-export type ActionContext = JobContext<ActionJob> & Pick<WorkItem, 'commitWith' | 'databaseTime'>;
+export type ActionContext = JobContext<ActionJob> & Pick<WorkItem, 'commitBy' | 'commitWith' | 'databaseTime'>;
 
 /** What is said about an attempt: that it has ended, or that it was taken on and where. */
 export type Report = { readonly result: Result } | { readonly acknowledged: string };

@@ -44,10 +44,19 @@ export function asking(reach: Reach): Ask {
   };
 }
 
-export async function askWebhook(ask: Ask, context: ActionContext, signal: AbortSignal, leftMs: number): Promise<Outcome> {
+export async function askWebhook(
+  ask: Ask,
+  signing: ReadonlySet<string>,
+  context: ActionContext,
+  signal: AbortSignal,
+  leftMs: number,
+): Promise<Outcome> {
   const { doing, idempotency_key } = context.input;
   if (doing.actuator.kind !== 'webhook') return failed('rejected', 'it is no webhook');
   const { url, signed_with } = doing.actuator;
+  // A policy names any secret. Only those that this process signs with are read at all.
+  if (signed_with !== undefined && !signing.has(signed_with))
+    return failed('rejected', `secret ${signed_with} is not among the signingSecrets of this worker`);
   const body = JSON.stringify(bodyOf(context.input));
   try {
     const signature = signed_with === undefined ? {} : await signatureOf(context, signed_with, body);

@@ -48,7 +48,7 @@ function denialOf(denied: 'action' | 'inverse', answer: Permission): Denial | un
 }
 
 function againstQuota(turn: Turn, { quota }: ActAnswers): Denial | undefined {
-  const limit = turn.data.entitlement?.quota_limit ?? null;
+  const limit = quota.limit === undefined ? (turn.data.entitlement?.quota_limit ?? null) : quota.limit;
   return limit !== null && usedOf(turn, quota) >= limit ? { cause: 'quota_exceeded' } : undefined;
 }
 

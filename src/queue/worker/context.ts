@@ -263,10 +263,15 @@ export class WorkItem implements JobContext<unknown>, Executed {
   }
 
   async commit<T>(effect: (tx: Transaction) => Promise<T> | T): Promise<T> {
-    return this.execution ? this.execution.commit(() => this.#commit(effect)) : this.#commit(effect);
+    return this.commitBy('fn_job_commit', effect);
   }
 
-  async #commit<T>(effect: (tx: Transaction) => Promise<T> | T): Promise<T> {
+  /** The same for a layer above, whose own gate marks its jobs; `effect` is also given the lease's token. */
+  async commitBy<T>(mark: 'fn_job_commit' | 'fn_governor_commit', effect: (tx: Transaction, token: string) => Promise<T> | T): Promise<T> {
+    return this.execution ? this.execution.commit(() => this.#commit(mark, effect)) : this.#commit(mark, effect);
+  }
+
+  async #commit<T>(gate: string, effect: (tx: Transaction, token: string) => Promise<T> | T): Promise<T> {
     const { workerId, writeBudgetMs } = this.#host;
     const client = await this.#connect().catch((error) => {
       throw fromDatabase(error);
@@ -288,9 +293,9 @@ export class WorkItem implements JobContext<unknown>, Executed {
     };
     try {
       await within(client.query('begin'), 'begin');
-      const marked = client.query('select writ.fn_job_commit($1, $2, $3) as answer', [this.id, this.#token, workerId]);
-      const mark = await within(marked, 'fn_job_commit');
-      const result = await effect(client);
+      const marked = client.query(`select writ.${gate}($1, $2, $3) as answer`, [this.id, this.#token, workerId]);
+      const mark = await within(marked, gate);
+      const result = await effect(client, this.#token);
       if (this.step) await within(this.#commitStep(client, result), 'fn_run_step_commit');
       await pass('before_commit', this.id);
       // With COMMIT, in one message, the question whether this is still the transaction of the mark: an effect that ended it by itself has
