@@ -73,7 +73,7 @@ test('more references than an event should hold are refused, in words', async ()
 test('the gate takes references only', async () => {
   const commit = (artifacts: string) => (context: JobContext<unknown>) =>
     context.commit(async (tx) => {
-      const { rows } = await tx.query('select lease_token from writ.job_execution where job_id = $1', [context.job.id]);
+      const { rows } = await tx.query('select lease_token from writ_data.job_execution where job_id = $1', [context.job.id]);
       await tx.query('select writ.fn_run_step_commit($1, $2, null, $3, $4::text::jsonb)', [
         context.job.id,
         rows[0].lease_token,

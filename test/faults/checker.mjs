@@ -45,7 +45,8 @@ const views = `
     from (select distinct on (job_id) * from writ.job_queue order by job_id) q
     join writ_data.job w on w.job_id = q.job_id
     left join writ.v_job_state s on s.job_id = q.job_id;
-  create temp table x as select * from writ.job_execution;
+  create temp table x as select e.*, d.job_id is null or d.lease_token is not null as leased
+    from writ.job_execution e left join writ_data.job_execution d using (job_id, execution_no);
   create temp table f as
     select event_subject_ref::uuid as job_id, replace(event_type, 'dot.job.', '') as fact, count(*)::integer as times
     from writ.event_outbox where event_subject_table = 'job_queue' group by 1, 2;
@@ -109,7 +110,7 @@ export const checks = [
     'there are not as many leased facts as executions',
     `
     select j.job_id, j.job_kind, ${times('leased')} as leased, c.executions from j
-    cross join lateral (select count(*)::integer as executions from x where x.job_id = j.job_id and lease_token is not null) c
+    cross join lateral (select count(*)::integer as executions from x where x.job_id = j.job_id and leased) c
     where ${times('leased')} <> c.executions and not (j.duplicated and ${times('leased')} > c.executions)`,
   ],
   [
@@ -212,7 +213,7 @@ export const checks = [
 /** What the database knows of a job, for whoever has to explain a violation. @param {Client} client @param {string} jobId */
 async function historyOf(client, jobId) {
   const { rows } = await client.query(
-    `select (select jsonb_agg(jsonb_build_array(execution_no, attempt, status, abort_kind, started_at, committed_at, finished_at, lease_token) order by execution_no) from x where job_id = $1) as executions,
+    `select (select jsonb_agg(jsonb_build_array(execution_no, attempt, status, abort_kind, started_at, committed_at, finished_at, leased) order by execution_no) from x where job_id = $1) as executions,
        (select jsonb_agg(jsonb_build_array(occurred_at, event_type, actor_ref) order by occurred_at) from writ.event_outbox where event_subject_ref = $1::text) as facts,
        (select count(*)::integer from fault.duplicated where job_id = $1) as delivered_again`,
     [jobId],

@@ -146,7 +146,8 @@ const promises: Record<string, string> = {
     having count(*) <> max(execution_no) or count(distinct execution_no) <> count(*)`,
   'a lease counts its open jobs': `
     select l.lease_token from writ_data.job_lease l where open_jobs <> (
-      select count(*) from writ.job_execution e where e.lease_token = l.lease_token and e.status in ('LEASED', 'IN_PROGRESS', 'COMMITTED'))`,
+      select count(*) from unnest(l.job_ids, l.execution_nos) h(job_id, execution_no)
+      join writ.job_execution e using (job_id, execution_no) where e.status in ('LEASED', 'IN_PROGRESS', 'COMMITTED'))`,
   'every fact is of a registered type': `
     select event_type from writ.event_outbox where event_type not in (select event_type from writ.event_type_registry)`,
   'fact ids are unique': `select id from writ.event_outbox group by 1 having count(*) > 1`,
@@ -162,7 +163,7 @@ const promises: Record<string, string> = {
         count(*) filter (where f = 'started') as started, count(*) filter (where f = 'committed') as committed,
         count(*) filter (where f = 'succeeded') as succeeded, count(*) filter (where f in ('dead_letter', 'cancelled')) as ended,
         count(*) filter (where f = 'cleaned') as cleaned from fact group by 1),
-    held as (select job_id, count(lease_token) as leased, count(*) filter (where started_at is not null) as started,
+    held as (select job_id, count(lease_owner) as leased, count(*) filter (where started_at is not null) as started,
         count(*) filter (where committed_at is not null) as committed, count(*) filter (where status = 'DONE') as succeeded,
         count(*) filter (where final) as ended from writ.job_execution group by 1)
     select t::text as told, h::text as held from writ_data.job j left join told t using (job_id) left join held h using (job_id)

@@ -1,7 +1,7 @@
 -- Executions as specification 003 describes them. Those that are open are places in a lease; those that have committed or ended are rows.
 -- Callers: processes, readers
 create or replace view writ.job_execution as
-select e.job_id::text || '/' || e.execution_no as exec_id, e.job_id, e.execution_no, e.attempt::integer, e.status, e.abort_kind, e.final, e.lease_token,
+select e.job_id::text || '/' || e.execution_no as exec_id, e.job_id, e.execution_no, e.attempt::integer, e.status, e.abort_kind, e.final,
   e.lease_owner, l.leased_until as lease_expires_at, e.started_at, e.committed_at, e.finished_at,
   coalesce(e.result_ref, 'sha256:' || encode(sha256(convert_to(e.result::text, 'UTF8')), 'hex')) as result_ref, e.error_code, e.error_message
 from writ_data.job_execution e
@@ -9,7 +9,7 @@ left join writ_data.job_lease l on l.lease_token = e.lease_token
 where (select writ.visible_tenant()) = '' or exists (select from writ_data.job j where j.job_id = e.job_id and (select writ.visible_tenant()) in ('', j.tenant_id))
 union all
 select h.job_id::text || '/' || h.execution_no, h.job_id, h.execution_no, h.attempts + 1,
-  case when h.n <= coalesce(l.start_upto[cardinality(l.start_upto)], 0) then 'IN_PROGRESS' else 'LEASED' end, null, false, l.lease_token,
+  case when h.n <= coalesce(l.start_upto[cardinality(l.start_upto)], 0) then 'IN_PROGRESS' else 'LEASED' end, null, false,
   l.holder, l.leased_until, case when h.n <= coalesce(l.start_upto[cardinality(l.start_upto)], 0) then l.start_at[width_bucket(h.n::integer - 1, l.start_upto) + 1] end,
   null, null, null, null, null
 from writ_data.job_lease l

@@ -16,7 +16,7 @@ select j.job_id, j.tenant_id, j.job_kind, j.event_domain, coalesce(j.idempotency
   end as status,
   coalesce(r.attempts, w.attempts, o.attempts + (o.position <= o.started_upto)::integer, e.attempt, 0)::integer as attempts,
   j.max_attempts::integer, err.error_message as last_error, err.error_code as last_error_code, err.finished_at as last_error_at,
-  o.lease_name, o.holder as lease_holder, o.lease_token, o.leased_until,
+  o.lease_name, o.holder as lease_holder, o.leased_until,
   coalesce(w.due_at, j.process_after) as process_after, j.deadline_at, j.priority, j.correlation_id, j.causation_event_id, j.parent_job_id, j.workflow_id,
   j.enqueued_by, j.enqueued_at, coalesce(o.started_at, e.started_at) as started_at,
   case when e.final or e.status = 'DONE' then e.finished_at end as finished_at, j.source_system,
@@ -39,7 +39,7 @@ left join lateral (
   select x.error_message, x.error_code, x.finished_at from writ_data.job_execution x where x.job_id = j.job_id and x.error_code is not null
   order by x.execution_no desc limit 1) err on true
 left join lateral (
-  select l.lease_name, l.holder, l.lease_token, l.leased_until, p.position, coalesce(l.start_upto[cardinality(l.start_upto)], 0) as started_upto, l.attempts[p.position] as attempts,
+  select l.lease_name, l.holder, l.leased_until, p.position, coalesce(l.start_upto[cardinality(l.start_upto)], 0) as started_upto, l.attempts[p.position] as attempts,
     case when p.position <= coalesce(l.start_upto[cardinality(l.start_upto)], 0) then l.start_at[width_bucket(p.position - 1, l.start_upto) + 1] end as started_at
   from writ_data.job_lease l cross join lateral (select array_position(l.job_ids, j.job_id) as position) p
   where p.position is not null and r.execution_no is null and w.job_id is null and (e.job_id is null or e.status <> 'DONE' and not e.final)

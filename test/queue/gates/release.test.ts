@@ -8,7 +8,7 @@ const release = (id: string, token: string) => gates.call(gate, { job_id: id, le
 test('a released job is queued again, with no attempt charged', async () => {
   const { id, token } = await gates.held();
   expect(await release(id, token)).toEqual({ job_id: id, status: 'queued' });
-  expect(await gates.job(id)).toMatchObject({ status: 'queued', attempts: 0, lease_token: null });
+  expect(await gates.job(id)).toMatchObject({ status: 'queued', attempts: 0, lease_holder: null });
   expect(await gates.executions(id)).toMatchObject([{ status: 'ABORTED', abort_kind: 'released', final: false }]);
   expect(await gates.history(id)).toEqual(['enqueued', 'leased', 'started', 'released']);
 });

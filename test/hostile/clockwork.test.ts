@@ -1,0 +1,139 @@
+/** One bad row stops nothing else: the clockwork sets it aside with an alert and goes on. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { uuidv7 } from '../../src/database/uuid.js';
+import { type TestDatabase, testDatabase } from '../../src/testing/index.js';
+import { type Login, login } from './logins.js';
+
+let db: TestDatabase;
+let producer: Login;
+let worker: Login;
+let engine: Login;
+
+beforeEach(async () => {
+  db = await testDatabase();
+  await db.query(`select writ.fn_job_kind_register('chore', '{}', 'test')`);
+  producer = await login(db, ['writ_producer']);
+  worker = await login(db, ['writ_worker']);
+  engine = await login(db, ['writ_engine']);
+});
+afterEach(async () => {
+  for (const one of [producer, worker, engine]) await one.end();
+  await db.drop();
+});
+
+const tick = (as = engine) => as.call('fn_job_tick', { actor: 'engine' });
+const enqueue = async (more: object = {}) => {
+  const id = uuidv7();
+  const jobs = JSON.stringify([{ id, kind: 'chore', ...more }]);
+  expect(await producer.call('fn_job_enqueue_many', { jobs, actor: 'p' })).toMatchObject({ enqueued: 1 });
+  return id;
+};
+const statusOf = async (id: string) => (await db.query('select status from writ.job_queue where job_id = $1', [id]))[0]?.status;
+const setAside = async () =>
+  (await db.query(`select subject from writ.alert where code = 'CLOCKWORK_SET_ASIDE'`)).map((row) => row.subject);
+
+/** Makes every write that concerns this job raise, as a row does that a fault or a superuser damaged. */
+const poison = (table: string, when: string) =>
+  db.query(`create function writ_data.poisoned() returns trigger language plpgsql as $$
+      begin raise exception 'This row is damaged.'; end $$;
+    create trigger poisoned before insert on writ_data.${table}
+      for each row when (${when}) execute function writ_data.poisoned()`);
+
+describe('the clockwork', () => {
+  test('takes back every other job of a lease in which one cannot be taken back', async () => {
+    const ids = [await enqueue(), await enqueue(), await enqueue()];
+    await worker.call('fn_job_claim_many', {
+      kinds: ['chore'],
+      executor: 'external_worker',
+      lease_holder: 'w',
+      lease_ttl_seconds: 1,
+      limit: 3,
+    });
+    await poison('job_execution', `new.job_id = '${ids[1]}'`);
+    await db.clock.advance('5s');
+    expect(await tick()).toMatchObject({ reaped: { leases: 1, queued: 2 } });
+    expect(await Promise.all(ids.map(statusOf))).toEqual(['queued', 'leased', 'queued']);
+    expect(await setAside()).toEqual([`job/${ids[1]}`]);
+  });
+
+  test('makes every other due job claimable, and tries the bad one again in an hour', async () => {
+    const [bad, good] = [await enqueue({ delay_ms: 1000 }), await enqueue({ delay_ms: 1000 })];
+    await poison('job_ready', `'${bad}' = any (new.job_ids)`);
+    await db.clock.advance('5s');
+    expect(await tick()).toMatchObject({ promoted: 1 });
+    expect(await tick()).toMatchObject({ promoted: 0 });
+    expect(await setAside()).toEqual([`job/${bad}`]);
+    await db.query('drop trigger poisoned on writ_data.job_ready');
+    await db.clock.advance('61m');
+    expect(await tick()).toMatchObject({ promoted: 1 });
+    expect([await statusOf(bad), await statusOf(good)]).toEqual(['queued', 'queued']);
+  });
+
+  test('cancels every other job past its deadline, and hands the bad one to nobody', async () => {
+    const [bad, good] = [await enqueue({ deadline_ms: 1000 }), await enqueue({ deadline_ms: 1000 })];
+    await poison('job_execution', `new.job_id = '${bad}'`);
+    await db.clock.advance('5s');
+    expect(await tick()).toMatchObject({ late: 1 });
+    expect(await statusOf(good)).toBe('cancelled');
+    const claim = { kinds: ['chore'], executor: 'external_worker', lease_holder: 'w', limit: 9 };
+    expect(await worker.call('fn_job_claim_many', claim)).toMatchObject({ jobs: [] });
+    expect(await setAside()).toEqual([`job/${bad}`]);
+  });
+
+  test('goes on when its caller has set a tenant of nobody', async () => {
+    const id = await enqueue({ delay_ms: 1000, tenant: 'acme' });
+    await db.clock.advance('5s');
+    await engine.query(`set writ.tenant = 'nobody'`);
+    expect(await tick()).toMatchObject({ promoted: 1 });
+    expect(await setAside()).toEqual([]);
+    expect(await statusOf(id)).toBe('queued');
+  });
+});
+
+describe('a login without a role of ours', () => {
+  test('stops neither the clockwork, nor consumers, nor a limited kind with advisory locks', async () => {
+    await db.query(`select writ.fn_job_kind_register('limited', '{"limit_concurrency": 1}', 'test')`);
+    const stranger = await login(db, []);
+    const names = ['writ.fn_job_tick', 'writ.fn_consumer_dispatch_many', 'writ.fn_job_cleanup_sweep', 'writ.limit limited '];
+    for (const name of names) {
+      await stranger.query('select pg_advisory_lock(hashtextextended($1, 0))', [name]);
+    }
+    expect(await tick()).not.toHaveProperty('busy');
+    expect(await db.query('select writ.fn_job_cleanup_sweep() as answer')).toEqual([{ answer: { cleaned: 0 } }]);
+    const id = await enqueue({ kind: 'limited' });
+    const claim = { kinds: ['limited'], executor: 'external_worker', lease_holder: 'w' };
+    expect(await worker.call('fn_job_claim_many', claim)).toMatchObject({ jobs: [expect.arrayContaining([id, 'limited'])] });
+    await stranger.end();
+  });
+
+  test('cannot lock the rows that turns are taken with', async () => {
+    const stranger = await login(db, []);
+    expect(await stranger.attempt('select from writ_data.turn for update')).toBe('42501');
+    expect(await worker.attempt('select from writ_data.turn for update')).toBe('42501');
+    expect(await worker.attempt('select from writ_data.limit_turn for update')).toBe('42501');
+    await stranger.end();
+  });
+});
+
+describe('a heartbeat', () => {
+  const beat = { executor_id: 'w', executor_kind: 'external_worker', domain_scope: ['dot'], cadence_seconds: 10 };
+  const idle = async () =>
+    (await db.query('select extract(epoch from idle_until - writ.now())::float as s from writ_data.queue_worker'))[0]?.s;
+
+  test('with a huge idle time is refused, and one within bounds makes enqueues notify for a minute', async () => {
+    for (const idle_seconds of [1e9, 'Infinity', 'NaN', -1]) {
+      const answer = await worker.call('fn_queue_heartbeat', { ...beat, kinds: ['chore'], idle_seconds });
+      expect(answer).toMatchObject({ refused: true, reason: 'invalid_heartbeat' });
+    }
+    await worker.call('fn_queue_heartbeat', { ...beat, kinds: ['chore'], idle_seconds: 3600 });
+    expect(await idle()).toBeLessThanOrEqual(60);
+  });
+
+  test('is bounded in its cadence, kinds and details', async () => {
+    const reason = async (more: object) => (await worker.call('fn_queue_heartbeat', { ...beat, ...more })).reason;
+    expect(await reason({ cadence_seconds: 2_000_000_000 })).toBe('invalid_heartbeat');
+    expect(await reason({ kinds: Array.from({ length: 1001 }, (_, n) => `k${n}`) })).toBe('batch_too_large');
+    expect(await reason({ details: JSON.stringify({ x: 'x'.repeat(9000) }) })).toBe('payload_too_large');
+    expect(await reason({ executor_id: 'w'.repeat(201) })).toBe('invalid_actor');
+  });
+});
