@@ -1665,7 +1665,7 @@ grant select on writ.change_freeze to writ_producer;
 grant select on writ.change_freeze to writ_server;
 grant select on writ.change_freeze to writ_worker;
 
--- view writ.command_run; owner writ_owner; source 16ebfdc0927cf143947be6b72bc5263229f875ff8b796f5c36c26c41f5998754
+-- view writ.command_run; owner writ_owner; source df8cf07e430f4a8e9d331fc455381006ece8bd203bbc732c23a840dbf5babd79
 --   run_id uuid
 --   at timestamp with time zone
 --   command text
@@ -2166,7 +2166,7 @@ grant select on writ.incident to writ_producer;
 grant select on writ.incident to writ_server;
 grant select on writ.incident to writ_worker;
 
--- view writ.job_execution; owner writ_owner; source 6f91d34a29a3b13418282232e752e62b93e3681418557daa2c4efcb480563f98
+-- view writ.job_execution; owner writ_owner; source 1e7ce09575c4dc80bd731645eb6d064a1db6fa1e8797643b389c7f2db5da4f96
 --   exec_id text
 --   job_id uuid
 --   execution_no integer
@@ -2174,7 +2174,6 @@ grant select on writ.incident to writ_worker;
 --   status text
 --   abort_kind text
 --   final boolean
---   lease_token uuid
 --   lease_owner text
 --   lease_expires_at timestamp with time zone
 --   started_at timestamp with time zone
@@ -2217,7 +2216,7 @@ grant select on writ.job_kind to writ_producer;
 grant select on writ.job_kind to writ_server;
 grant select on writ.job_kind to writ_worker;
 
--- view writ.job_queue; owner writ_owner; source 6b0fe6147479f577cce8af0cbbe00fdfc13c17ff24d5f984863a82818324de26
+-- view writ.job_queue; owner writ_owner; source cf4df80c81bdec3c3d7bdc8bc4038d8afb08877785b87cc252979da8f5e46e54
 --   job_id uuid
 --   tenant_id text
 --   job_kind text
@@ -2237,7 +2236,6 @@ grant select on writ.job_kind to writ_worker;
 --   last_error_at timestamp with time zone
 --   lease_name text
 --   lease_holder text
---   lease_token uuid
 --   leased_until timestamp with time zone
 --   process_after timestamp with time zone
 --   deadline_at timestamp with time zone
@@ -2716,7 +2714,6 @@ grant select on writ.v_job_queue_backlog to writ_worker;
 --   last_error_at timestamp with time zone
 --   lease_name text
 --   lease_holder text
---   lease_token uuid
 --   leased_until timestamp with time zone
 --   process_after timestamp with time zone
 --   deadline_at timestamp with time zone
