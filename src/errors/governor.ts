@@ -6,14 +6,14 @@ export const governor = {
   header_validation_failed: {
     message: 'A header of the request is missing or wrong.',
     remedy:
-      'Send Content-Type: application/json, Authorization: Bearer with the token of this tenant, X-Webhook-Signature: sha256=HEX, X-Webhook-ID with at most 200 printable characters, and X-Webhook-Timestamp in Unix seconds or RFC 3339.',
+      'Send Content-Type: application/json, Authorization: Bearer with the token of this tenant, and the headers of Standard Webhooks: webhook-id with at most 200 printable characters, webhook-timestamp in Unix seconds, and webhook-signature.',
     status: 403,
     retryable: false,
   },
   signature_invalid: {
-    message: 'The signature is not that of this body, this timestamp and a secret of this tenant.',
+    message: 'The signature is not that of this id, this timestamp, this body and a secret of this tenant.',
     remedy:
-      'Sign the bytes of the body followed by the text of X-Webhook-Timestamp with HMAC-SHA256. If that is what you do, compare the secrets; both the old and the new one are taken during a rotation.',
+      'Sign webhook-id, webhook-timestamp and the bytes of the body, with a dot between them, with HMAC-SHA256. If that is what you do, compare the secrets; both the old and the new one are taken during a rotation.',
     status: 403,
     retryable: false,
   },
@@ -140,7 +140,7 @@ export const governor = {
   },
   internal_error: {
     message: 'The listener has failed, and nobody knows whether the request was taken.',
-    remedy: 'Send it again with the same X-Webhook-ID. The log of the listener says more, under the id of the request.',
+    remedy: 'Send it again with the same webhook-id. The log of the listener says more, under the id of the request.',
     status: 500,
     retryable: true,
   },

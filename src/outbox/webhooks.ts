@@ -32,20 +32,32 @@ export function verifyWebhook(
 ): CloudEvent {
   const id = header(headers, 'webhook-id');
   const timestamp = header(headers, 'webhook-timestamp');
-  const given = header(headers, 'webhook-signature').split(' ', mostSignatures);
+  const signature = header(headers, 'webhook-signature');
   if (!/^\d{1,12}$/.test(timestamp)) throw new WritError('webhook_unverified', 'webhook-timestamp is not a time in seconds');
   const age = Date.now() / 1_000 - Number(timestamp);
   // Written so that a tolerance that is no number lets nothing through.
   if (!(Math.abs(age) <= toleranceSec)) {
     throw new WritError('webhook_unverified', `it was signed ${Math.abs(Math.round(age))} s ${age > 0 ? 'ago' : 'ahead of this clock'}`);
   }
-  const expected = (typeof secrets === 'string' ? [secrets] : secrets).map((secret) => digest(webhookKey(secret), id, timestamp, body));
-  const signatures = given.filter((one) => one.startsWith('v1,')).map((one) => Buffer.from(one.slice(3), 'base64'));
-  // Every pair is compared, whatever the pairs before it gave.
-  const good = expected.flatMap((ours) => signatures.map((theirs) => theirs.length === ours.length && timingSafeEqual(theirs, ours)));
-  if (!good.includes(true)) throw new WritError('webhook_unverified', 'no signature of it is by one of these secrets');
+  const keys = (typeof secrets === 'string' ? [secrets] : secrets).map(webhookKey);
+  if (!isSignedWebhook({ id, timestamp, signature }, body, keys))
+    throw new WritError('webhook_unverified', 'no signature of it is by one of these secrets');
   const text = typeof body === 'string' ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString();
   return JSON.parse(text) as CloudEvent;
+}
+
+/** Whether one of the signatures in `webhook-signature` is by one of the keys, over the id, the timestamp and the body. */
+export function isSignedWebhook(
+  { id, timestamp, signature }: { readonly id: string; readonly timestamp: string; readonly signature: string },
+  body: string | Uint8Array,
+  keys: readonly Buffer[],
+): boolean {
+  const expected = keys.map((key) => digest(key, id, timestamp, body));
+  const given = signature.split(' ', mostSignatures).filter((one) => one.startsWith('v1,'));
+  const signatures = given.map((one) => Buffer.from(one.slice(3), 'base64'));
+  // Every pair is compared, whatever the pairs before it gave.
+  const good = expected.flatMap((ours) => signatures.map((theirs) => theirs.length === ours.length && timingSafeEqual(theirs, ours)));
+  return good.includes(true);
 }
 
 /** A secret for a new endpoint, or for the next one of an endpoint. */

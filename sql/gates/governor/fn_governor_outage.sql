@@ -86,10 +86,11 @@ begin
           and coalesce(v_tenant, g.tenant_id) = g.tenant_id
           and not coalesce(g.data -> 'causes' ? 'outage', false));
     end if;
-    perform writ_data.put_mail(v_governors, array_fill(jsonb_build_object('kind', 'outage',
+    if cardinality(v_governors) > 0 then
+      perform writ_data.put_mail(v_governors, array_fill(jsonb_build_object('kind', 'outage',
         'from', (extract(epoch from v_from) * 1000)::bigint,
-        'to', (extract(epoch from v_to) * 1000)::bigint), array[cardinality(v_governors)]), v_now)
-    where cardinality(v_governors) > 0;
+        'to', (extract(epoch from v_to) * 1000)::bigint), array[cardinality(v_governors)]), v_now);
+    end if;
   end if;
   return jsonb_build_object('merged', v_n);
 end $$;

@@ -41,7 +41,8 @@ begin
       where m.governor_id = g.governor_id and m.mail_seq > g.mail_done and m.at >= g.mail_at
         and m.content ->> 'kind' = 'health_failed');
 
-  perform writ_data.put_mail(v_ids, array_fill(v_content, array[cardinality(v_ids)]), v_now)
-  where v_ids is not null;
+  if v_ids is not null then
+    perform writ_data.put_mail(v_ids, array_fill(v_content, array[cardinality(v_ids)]), v_now);
+  end if;
   return jsonb_build_object('told', coalesce(cardinality(v_ids), 0));
 end $$;

@@ -11,7 +11,7 @@ import { exitCodes, explain, Failure } from '../failure.js';
 import { count, type Output, oneLine, plural, span } from '../output.js';
 import { interruption } from '../signals.js';
 
-export interface Listening extends Pick<ListenerOptions, 'secretsOf' | 'tokensOf'> {
+export interface Listening extends Pick<ListenerOptions, 'secretsOf' | 'tokensOf' | 'legacySignatures'> {
   readonly taker: SignalTaker;
   readonly host: string;
   readonly port: number;

@@ -43,7 +43,7 @@ export const busy = (requestId: string): Answer => registered(requestId, 'listen
 export const away = (requestId: string): Answer =>
   registered(requestId, 'database_unreachable', {
     retryAfter: awaySeconds,
-    details: { remedy: 'Nothing was taken in. Send it again after the time of Retry-After, with the same X-Webhook-ID.' },
+    details: { remedy: 'Nothing was taken in. Send it again after the time of Retry-After, with the same webhook-id.' },
   });
 
 /** Nobody can be told from anybody else while the secrets cannot be read. */

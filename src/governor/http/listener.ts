@@ -22,6 +22,8 @@ import { readSignal } from './signal.js';
 
 export interface ListenerOptions {
   readonly taker: SignalTaker;
+  /** Takes the older X-Webhook-* signatures in place of Standard Webhooks. */
+  readonly legacySignatures?: boolean;
   /** What the requests of a tenant are signed with, and their tokens. None: nothing of it is taken. */
   readonly secretsOf: (tenant: string) => Promise<readonly string[]>;
   readonly tokensOf: (tenant: string) => Promise<readonly string[]>;
@@ -205,7 +207,7 @@ export class Listener {
     const now = this.#now();
     try {
       const [secrets, tokens] = await Promise.all([this.#options.secretsOf(tenant), this.#options.tokensOf(tenant)]);
-      return { secrets, tokens, now };
+      return { secrets, tokens, now, ...(this.#options.legacySignatures && { legacy: true }) };
     } catch (error) {
       this.#options.onFault?.(error, requestId);
       return undefined;

@@ -4,6 +4,7 @@
  */
 import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import { type ErrorCode, registry } from '../../errors/index.js';
+import { isSignedWebhook, webhookKey } from '../../outbox/webhooks.js';
 import { isSenderId } from '../incoming.js';
 import { momentOf } from '../moment.js';
 
@@ -21,6 +22,8 @@ export interface Credentials {
   readonly tokens: readonly string[];
   /** Milliseconds since 1970. */
   readonly now: number;
+  /** Takes the older X-Webhook-* signatures in place of Standard Webhooks: they do not cover the id. */
+  readonly legacy?: boolean;
 }
 
 export interface Refused {
@@ -34,6 +37,8 @@ export type Read<T> = { readonly ok: T; readonly refused?: undefined } | { reado
 export const bodyBytes = 65_536;
 const oldestMs = 60 * 60_000;
 const furthestMs = 60_000;
+/** Of Standard Webhooks, both ways. */
+const toleranceMs = 5 * 60_000;
 
 /** A refusal in the words of the registry; `status` where it differs from the usual one. */
 export function refused(code: ErrorCode, detail?: string, status: number = registry[code].status): { readonly refused: Refused } {
@@ -72,17 +77,36 @@ export function checkSender(headers: Headers, tokens: readonly string[]): { read
 
 /** The headers of a signed request. */
 export interface Sent {
-  /** X-Webhook-ID. */
   readonly id: string;
-  /** X-Webhook-Timestamp: when it was sent, by the sender's clock, and the text that is signed. */
+  /** When it was sent, by the sender's clock, and the text that is signed. */
   readonly at: number;
   readonly timestamp: string;
-  readonly signature: Buffer;
+  readonly signature: string;
 }
 
-export function checkHeaders(headers: Headers, { tokens, now }: Omit<Credentials, 'secrets'>): Read<Sent> {
-  const sender = checkSender(headers, tokens);
+export function checkHeaders(headers: Headers, credentials: Omit<Credentials, 'secrets'>): Read<Sent> {
+  const sender = checkSender(headers, credentials.tokens);
   if (sender.refused) return { refused: sender.refused };
+  return credentials.legacy ? legacyHeaders(headers, credentials.now) : standardHeaders(headers, credentials.now);
+}
+
+/** Standard Webhooks: the signature covers id, timestamp and body, so a captured request is only ever the same one. */
+function standardHeaders(headers: Headers, now: number): Read<Sent> {
+  const signature = header(headers, 'webhook-signature');
+  if (signature === undefined || !/^(?:v[0-9a-z]+,\S+)(?: v[0-9a-z]+,\S+)*$/.test(signature))
+    return wrongHeader('webhook-signature is v1, and an HMAC-SHA256 in base64');
+  const id = header(headers, 'webhook-id');
+  if (id === undefined || !isSenderId(id)) return wrongHeader('webhook-id has 1 to 200 printable characters');
+  const timestamp = header(headers, 'webhook-timestamp') ?? '';
+  if (!/^\d{1,12}$/.test(timestamp)) return wrongHeader('webhook-timestamp is in Unix seconds');
+  const at = Number(timestamp) * 1_000;
+  if (now - at > toleranceMs) return refused('timestamp_too_old', 'webhook-timestamp');
+  if (at - now > toleranceMs) return refused('timestamp_in_future', 'webhook-timestamp');
+  return { ok: { id, at, timestamp, signature } };
+}
+
+/** The older form, for senders that cannot change yet. Whoever captures a request can send it again under another id. */
+function legacyHeaders(headers: Headers, now: number): Read<Sent> {
   const signature = /^sha256=([0-9a-f]{64})$/i.exec(header(headers, 'x-webhook-signature') ?? '')?.[1];
   if (signature === undefined) return wrongHeader('X-Webhook-Signature is sha256= and 64 hexadecimal digits');
   const id = header(headers, 'x-webhook-id');
@@ -92,18 +116,23 @@ export function checkHeaders(headers: Headers, { tokens, now }: Omit<Credentials
   if (at === undefined) return wrongHeader('X-Webhook-Timestamp is in Unix seconds or RFC 3339');
   if (now - at > oldestMs) return refused('timestamp_too_old', 'X-Webhook-Timestamp');
   if (isFuture(at, now)) return refused('timestamp_in_future', 'X-Webhook-Timestamp');
-  return { ok: { id, at, timestamp, signature: Buffer.from(signature, 'hex') } };
+  return { ok: { id, at, timestamp, signature } };
 }
 
-/** Whether the body came from somebody who has one of the secrets, as it was sent. */
-export function isSigned(body: Buffer, { timestamp, signature }: Sent, secrets: readonly string[]): boolean {
+/** Whether the request came from somebody who has one of the secrets, as it was sent. */
+export function isSigned(body: Buffer, sent: Sent, { secrets, legacy }: Pick<Credentials, 'secrets' | 'legacy'>): boolean {
+  if (!legacy) return isSignedWebhook(sent, body, secrets.map(keyOf));
+  const given = Buffer.from(sent.signature, 'hex');
   let found = false;
   for (const secret of secrets) {
-    const expected = createHmac('sha256', secret).update(body).update(timestamp).digest();
-    found = timingSafeEqual(expected, signature) || found;
+    const expected = createHmac('sha256', secret).update(body).update(sent.timestamp).digest();
+    found = timingSafeEqual(expected, given) || found;
   }
   return found;
 }
+
+/** A secret with the prefix of Standard Webhooks has its key in base64. Any other is the key itself. */
+const keyOf = (secret: string): Buffer => (secret.startsWith('whsec_') ? webhookKey(secret) : Buffer.from(secret));
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -127,7 +156,7 @@ export function readSigned({ headers, body }: Request, credentials: Credentials)
   const sent = checkHeaders(headers, credentials);
   if (sent.refused) return sent;
   if (body.length > bodyBytes) return refused('body_too_large');
-  if (!isSigned(body, sent.ok, credentials.secrets)) return refused('signature_invalid');
+  if (!isSigned(body, sent.ok, credentials)) return refused('signature_invalid');
   const fields = parseBody(body);
   if (fields.refused) return fields;
   return { ok: { sent: sent.ok, fields: fields.ok } };

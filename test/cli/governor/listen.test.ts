@@ -60,7 +60,7 @@ async function running(flags: readonly string[] = [], { spool = spoolFolder(), p
     saying,
     ended,
     send: async (type, id = 'signal-1', headers = {}) => {
-      const request = signedNow({ ...signal, type, timestamp: new Date().toISOString() }, { 'x-webhook-id': id, ...headers });
+      const request = signedNow({ ...signal, type, timestamp: new Date().toISOString() }, { 'webhook-id': id, ...headers });
       const { status } = await fetch(`http://127.0.0.1:${at}/v1/governors/acme/web/signals`, { method: 'POST', ...request });
       return status;
     },

@@ -37,9 +37,9 @@ test('a quota of null is one without a limit, and one that is left out says noth
 
 describe('is refused', () => {
   test.each([
-    ['unsigned', 403, 'header_validation_failed', signed(notice, { headers: { 'x-webhook-signature': undefined } })],
+    ['unsigned', 403, 'header_validation_failed', signed(notice, { headers: { 'webhook-signature': undefined } })],
     ['signed by somebody else', 403, 'signature_invalid', signed(notice, { secret: 'another' })],
-    ['replayed after more than an hour', 403, 'timestamp_too_old', signed(notice, { at: String(now / 1_000 - 3_601) })],
+    ['replayed after more than five minutes', 403, 'timestamp_too_old', signed(notice, { at: String(now / 1_000 - 3_601) })],
     ['not JSON', 400, 'body_parse_error', signed('state=ACTIVE')],
     ['without an id', 400, 'missing_required_field', signed({ state: 'CANCELLED' })],
     ['without a state', 400, 'missing_required_field', signed({ entitlement_id: 'ent-1' })],

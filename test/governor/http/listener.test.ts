@@ -115,7 +115,7 @@ describe('what is refused before it is taken', () => {
     const { post, took, rejected } = await listening();
     const wrong = [
       signedNow(undefined, { authorization: 'Bearer other' }),
-      signedNow(undefined, { 'x-webhook-signature': `sha256=${'0'.repeat(64)}` }),
+      signedNow(undefined, { 'webhook-signature': `v1,${'A'.repeat(43)}=` }),
       signedNow('{'),
       signedNow({ ...signal, source: undefined }),
       signedNow({ ...signal, timestamp: new Date().toISOString(), value: 'much' }),
@@ -295,7 +295,7 @@ describe('with the database away', () => {
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '10']);
     expect(await answer.json()).toMatchObject({
       code: 'database_unreachable',
-      details: { retry_after: 10, remedy: expect.stringContaining('same X-Webhook-ID') },
+      details: { retry_after: 10, remedy: expect.stringContaining('same webhook-id') },
     });
     expect(faults).toEqual([]);
   });

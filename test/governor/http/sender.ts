@@ -19,27 +19,51 @@ export type Body = string | Buffer | object;
 export const bytesOf = (body: Body): Buffer =>
   Buffer.isBuffer(body) ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
 
+interface Changed {
+  readonly at?: string;
+  readonly secret?: string;
+  readonly id?: string;
+  readonly headers?: Record<string, string | undefined>;
+}
+
+type Sent = { headers: Record<string, string>; body: Buffer };
+
 /** A request that is right in every way, but for what is given. A header that is undefined is left out. */
-export function signed(
-  body: Body = signal,
-  changed: { at?: string; secret?: string; headers?: Record<string, string | undefined> } = {},
-): { headers: Record<string, string>; body: Buffer } {
+export function signed(body: Body = signal, changed: Changed = {}): Sent {
+  const bytes = bytesOf(body);
+  const at = changed.at ?? String(now / 1_000);
+  const id = changed.headers?.['webhook-id'] ?? changed.id ?? 'signal-1';
+  const signature = createHmac('sha256', changed.secret ?? secret)
+    .update(Buffer.concat([Buffer.from(`${id}.${at}.`), bytes]))
+    .digest('base64');
+  return sent(bytes, {
+    'webhook-signature': `v1,${signature}`,
+    'webhook-id': id,
+    'webhook-timestamp': at,
+    ...changed.headers,
+  });
+}
+
+/** The same in the older form, which does not cover the id. */
+export function legacySigned(body: Body = signal, changed: Changed = {}): Sent {
   const bytes = bytesOf(body);
   const at = changed.at ?? String(now / 1_000);
   const signature = createHmac('sha256', changed.secret ?? secret)
     .update(Buffer.concat([bytes, Buffer.from(at)]))
     .digest('hex');
-  const headers = {
-    'content-type': 'application/json',
-    authorization: `Bearer ${token}`,
+  return sent(bytes, {
     'x-webhook-signature': `sha256=${signature}`,
     'x-webhook-id': 'signal-1',
     'x-webhook-timestamp': at,
     ...changed.headers,
-  };
+  });
+}
+
+function sent(body: Buffer, signature: Record<string, string | undefined>): Sent {
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}`, ...signature };
   return {
     headers: Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== undefined)) as Record<string, string>,
-    body: bytes,
+    body,
   };
 }
 

@@ -13,6 +13,7 @@ interface Options extends KeyOptions {
   readonly secret?: readonly string[];
   readonly token?: readonly string[];
   readonly spool: string;
+  readonly legacySignatures?: boolean;
 }
 
 const places = 'env:NAME, file:PATH or vault:MOUNT/PATH#KEY; TENANT=… for one tenant, which then has no other; several are good at once';
@@ -31,8 +32,12 @@ export function addListen(group: Command): void {
     )
     .option('--token <place>', `where the token is that senders send: ${places}`, repeated)
     .option('--secret <place>', `where the secret is that signals and entitlements are signed with: ${places}`, repeated)
+    .option(
+      '--legacy-signatures',
+      'take the older X-Webhook-* signatures in place of Standard Webhooks; a captured request can then be sent again under another id',
+    )
     .requiredOption('--spool <folder>', 'a folder of its own, for what comes while the database is away', notBlank)
-    .action(async ({ host, port, spool, ...options }: Options, command: Command) => {
+    .action(async ({ host, port, spool, legacySignatures, ...options }: Options, command: Command) => {
       const { output, session, connectionString } = contextOf(command);
       const tokens = new Credentials('--token', options.token ?? []);
       const secrets = new Credentials('--secret', options.secret ?? []);
@@ -54,6 +59,7 @@ export function addListen(group: Command): void {
             host,
             port,
             spool,
+            ...(legacySignatures && { legacySignatures }),
             tokensOf: (tenant) => tokens.of(tenant),
             secretsOf: (tenant) => secrets.of(tenant),
           },

@@ -68,14 +68,14 @@ export class Sender {
   /** @param {number} port @param {string} path @param {string} id @param {Buffer} body @returns {Promise<{ status: number, answer?: any }>} */
   #post(port, path, id, body) {
     const at = String(Math.floor(Date.now() / 1_000));
-    const signature = createHmac('sha256', this.secret).update(body).update(at).digest('hex');
+    const signature = createHmac('sha256', this.secret).update(`${id}.${at}.`).update(body).digest('base64');
     const headers = {
       'content-type': 'application/json',
       'content-length': body.length,
       authorization: `Bearer ${this.token}`,
-      'x-webhook-signature': `sha256=${signature}`,
-      'x-webhook-id': id,
-      'x-webhook-timestamp': at,
+      'webhook-signature': `v1,${signature}`,
+      'webhook-id': id,
+      'webhook-timestamp': at,
     };
     return new Promise((resolve) => {
       const sent = request(
