@@ -1,6 +1,9 @@
 /** `writ logins`: makes a login for one purpose, all of it or nothing, without telling the server its password. */
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { scramVerifier } from '../../src/cli/logins.js';
@@ -197,6 +200,22 @@ test('keeps a login whole that cannot be dropped', async () => {
   expect(ended.code).toBe(1);
   expect(await rolesOf(named('agent'))).toEqual(['writ_principal']);
   expect(await db.query('select login from writ.login')).toEqual([{ login: named('agent') }]);
+});
+
+test('proposes from the command line with the bound login alone', async () => {
+  const url = connectionOf(await writ([...agent(), '--yes'], { env }));
+  const owner = await app.governance.addPrincipal({ id: 'owner', kind: 'person', rights: ['operate'] });
+  await app.governance.put([{ capability_name: 'checkout', domain: 'shop' }], { as: owner });
+  const file = join(mkdtempSync(join(tmpdir(), 'writ-logins-')), 'change.json');
+  const steps = [{ type: 'capability_enable', capability_name: 'checkout' }];
+  writeFileSync(file, JSON.stringify({ title: 'Open the checkout', scope: ['checkout'], steps }));
+  const bound = { DATABASE_URL: url };
+  const { contractId } = await json(['contracts', 'propose', file], { env: bound });
+  expect((await writ(['contracts', 'preview', String(contractId)], { env: bound })).code).toBe(0);
+  // It cannot approve, with a key or without.
+  expect((await writ(['contracts', 'approve', String(contractId)], { env: bound })).stderr).toContain('No key is given');
+  expect((await writ(['contracts', 'reject', String(contractId), '--reason', 'I do not want it'], { env: bound })).code).toBe(1);
+  rmSync(dirname(file), { recursive: true });
 });
 
 test('connects a program with the bound login alone', async () => {

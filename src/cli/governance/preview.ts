@@ -1,6 +1,7 @@
 /** What a contract would change, as a person sees it before anybody approves it. Nothing of it is left out, however long it is. */
+
+import type { As } from '../../governance/actor.js';
 import type { Contract, Preview, PreviewedStep } from '../../governance/contracts.js';
-import type { Principal } from '../../governance/keys.js';
 import { type Output, pad, plural, visible } from '../output.js';
 import { moment } from '../runs/words.js';
 import { contractStyle, obstacles, plain, stepNote, stepWords, type Verdict, valueText } from './words.js';
@@ -49,8 +50,8 @@ export interface Previewed {
   readonly row: ContractRow;
 }
 
-export async function previewOf(contract: Contract, as: Principal): Promise<Previewed> {
-  const preview = await contract.preview({ as });
+export async function previewOf(contract: Contract, as: As): Promise<Previewed> {
+  const preview = await contract.preview(as);
   return { preview, row: await rowOf(contract) };
 }
 

@@ -1,6 +1,7 @@
 /** What the commands of governance share: who acts, in which tenant, and the governance of their database. */
 import { statSync } from 'node:fs';
 import type { Command } from 'commander';
+import type { As } from '../../governance/actor.js';
 import { Governance } from '../../governance/governance.js';
 import { type Principal, principal } from '../../governance/keys.js';
 import type { AnyStepType } from '../../governance/steps.js';
@@ -68,7 +69,17 @@ const noKey = (words: string) =>
     'Give --key-file PATH, or set WRIT_KEY; a key is never an argument, for others can read those. `writ principals add` makes one.',
   );
 
-/** Who acts. */
+/** Who acts, where nothing is signed: the key that is given, or the principal that the database login is bound to. */
+export async function actingAs(db: Session, options: KeyOptions): Promise<As> {
+  const key = keyOf(options);
+  if (key !== undefined) return { as: principal(key) };
+  const bound = await db.gate<{ principal_id: string | null }>('fn_login()');
+  if (bound.principal_id === null)
+    throw noKey('No key is given, and this database login is bound to no principal, so nobody knows who acts.');
+  return {};
+}
+
+/** Who acts with a key. */
 export function whoActs(options: KeyOptions): Principal {
   const key = keyOf(options);
   if (key === undefined) throw noKey('No key is given, so nobody knows who acts.');

@@ -3,11 +3,11 @@ import type { Command } from 'commander';
 import { contextOf } from '../../command.js';
 import { previewOf, showPreview } from '../../governance/preview.js';
 import {
+  actingAs,
   contractId,
   type KeyOptions,
   type ReadingOptions,
   readingGovernance,
-  whoActs,
   withKey,
   withReading,
 } from '../../governance/session.js';
@@ -18,10 +18,9 @@ export function addPreview(contracts: Command): void {
     .argument('<contract>', 'id of the contract', contractId)
     .action(async (id: string, options: KeyOptions & ReadingOptions, command: Command) => {
       const governance = await readingGovernance(options);
-      const who = whoActs(options);
       const { output, session } = contextOf(command);
       await session(async (db) => {
-        const previewed = await previewOf(governance(db).contracts.get(id), who);
+        const previewed = await previewOf(governance(db).contracts.get(id), await actingAs(db, options));
         if (output.json) output.data(previewed.preview);
         else showPreview(output, previewed);
       });

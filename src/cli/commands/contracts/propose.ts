@@ -5,13 +5,13 @@ import { exitCodes } from '../../failure.js';
 import { rowOf, showObstacles } from '../../governance/preview.js';
 import { readProposal } from '../../governance/proposal.js';
 import {
+  actingAs,
   contractId,
   governanceOf,
   type KeyOptions,
   type StepOptions,
   type TenantOptions,
   tenantOf,
-  whoActs,
   withKey,
   withSteps,
   withTenant,
@@ -31,11 +31,10 @@ export function addPropose(contracts: Command): void {
     .option('--id <id>', 'the id it is to have, so that a call that was not answered can be made again', contractId)
     .action(async (file: string, options: Options, command: Command) => {
       const { proposal, types } = await readProposal(file, options.steps);
-      const who = whoActs(options);
       const { output, session } = contextOf(command);
       await session(async (db) => {
         const contract = await governanceOf(db, types).contracts.propose(proposal, {
-          as: who,
+          ...(await actingAs(db, options)),
           tenant: tenantOf(options),
           ...(options.draft && { draft: true }),
           ...(options.id !== undefined && { id: options.id }),

@@ -36,7 +36,7 @@ export async function afterPreview(id: string, options: SeenOptions, command: Co
   const { output, session } = contextOf(command);
   await session(async (db) => {
     const contract = governance(db).contracts.get(id);
-    const previewed = await previewOf(contract, who);
+    const previewed = await previewOf(contract, { as: who });
     const { preview } = previewed;
     if (!output.json) showPreview(output, previewed);
     if (options.hash !== undefined && options.hash !== preview.hash)
