@@ -147,11 +147,14 @@ create table writ_data.job ( -- owner writ_owner
   undo boolean,
   traceparent text,
   constraint enqueued_by_is_not_blank CHECK ((btrim(enqueued_by) <> ''::text)),
+  constraint event_domain_is_known CHECK ((event_domain = ANY (ARRAY['iu'::text, 'birth_registry'::text, 'governance'::text, 'tac'::text, 'kg'::text, 'system'::text, 'dot'::text, 'health'::text, 'piece'::text]))),
   constraint executor_is_whitelisted CHECK ((executor = ANY (ARRAY['DOT'::text, 'Agent'::text, 'Hermes'::text, 'Codex'::text, 'PG_worker'::text, 'external_worker'::text, 'future_Kestra_adapter'::text]))),
   constraint input_is_stored_or_referenced CHECK (((payload_ref IS NULL) OR (input IS NULL))),
   constraint job_pkey PRIMARY KEY (job_id),
   constraint max_attempts_is_positive CHECK ((max_attempts > 0)),
   constraint payload_classification_is_known CHECK ((payload_classification = ANY (ARRAY['safe_metadata'::text, 'restricted'::text]))),
+  constraint safe_payload_has_no_forbidden_key CHECK (((safe_payload IS NULL) OR (NOT jsonb_path_exists(safe_payload, 'strict $.**?(((((((((exists (@."body") || exists (@."content")) || exists (@."raw")) || exists (@."vector")) || exists (@."embedding")) || exists (@."secret")) || exists (@."token")) || exists (@."password")) || exists (@."ssn")) || exists (@."personal_data"))'::jsonpath)))),
+  constraint safe_payload_is_a_short_object CHECK (((safe_payload IS NULL) OR ((jsonb_typeof(safe_payload) = 'object'::text) AND (octet_length((safe_payload)::text) <= 1048576)))),
   constraint source_system_is_not_blank CHECK ((btrim(source_system) <> ''::text)),
   constraint tenant_is_not_blank CHECK ((tenant_id <> ''::text)),
   constraint traceparent_is_a_place_in_a_trace CHECK (((traceparent ~~ '00-________________________________-________________-__'::text) AND (traceparent !~~ '%-%-%-%-%'::text) AND (traceparent !~ '[^0-9a-f-]'::text)))
@@ -353,13 +356,13 @@ create table writ_data.admission ( -- owner writ_owner
   delay_ms integer not null default 1000,
   put_by text not null,
   put_at timestamp with time zone not null,
-  constraint admission_delay_ms_check CHECK (((delay_ms >= 1) AND (delay_ms <= 86400000))),
-  constraint admission_max_pending_check CHECK ((max_pending >= 0)),
-  constraint admission_max_running_check CHECK ((max_running > 0)),
   constraint admission_pkey PRIMARY KEY (tenant_id),
-  constraint admission_policy_check CHECK ((policy = ANY (ARRAY['REJECT'::text, 'QUEUE'::text, 'DELAY'::text]))),
-  constraint admission_put_by_check CHECK ((btrim(put_by) <> ''::text)),
-  constraint admission_tenant_id_check CHECK ((tenant_id <> ''::text))
+  constraint at_least_one_run_goes_on CHECK ((max_running > 0)),
+  constraint delay_is_at_most_a_day CHECK (((delay_ms >= 1) AND (delay_ms <= 86400000))),
+  constraint pending_runs_are_counted CHECK ((max_pending >= 0)),
+  constraint policy_is_known CHECK ((policy = ANY (ARRAY['REJECT'::text, 'QUEUE'::text, 'DELAY'::text]))),
+  constraint put_by_is_not_blank CHECK ((btrim(put_by) <> ''::text)),
+  constraint tenant_is_not_blank CHECK ((tenant_id <> ''::text))
 );
 comment on table writ_data.admission is 'How many runs of a tenant go on at once, and what becomes of more: refused, started when there is room, or started later. The tenant * is every one that has no row of its own.';
 
@@ -465,7 +468,7 @@ create table writ_data.consumer_registry ( -- owner writ_owner
   constraint consumer_registry_job_kind_fkey FOREIGN KEY (job_kind) REFERENCES writ_data.job_kind(job_kind),
   constraint consumer_registry_pkey PRIMARY KEY (consumer),
   constraint consumer_registry_subject_kind_fkey FOREIGN KEY (subject_kind) REFERENCES writ_data.job_kind(job_kind),
-  constraint delay_is_not_negative CHECK ((delay_ms >= 0)),
+  constraint delay_is_at_most_ten_years CHECK (((delay_ms >= 0) AND (delay_ms <= '316224000000'::bigint))),
   constraint max_attempts_is_positive CHECK ((max_attempts > 0)),
   constraint subject_domain_is_known CHECK ((subject_domain = ANY (ARRAY['iu'::text, 'birth_registry'::text, 'governance'::text, 'tac'::text, 'kg'::text, 'system'::text, 'dot'::text, 'health'::text, 'piece'::text]))),
   constraint subject_is_a_job CHECK (((event_type ~~ 'dot.job.%'::text) OR ((subject_kind IS NULL) AND (subject_domain IS NULL))))
@@ -608,14 +611,14 @@ create table writ_data.destination ( -- owner writ_owner
   put_by text not null,
   put_at timestamp with time zone not null,
   moved_at timestamp with time zone not null,
-  constraint destination_bus_check CHECK ((bus = ANY (ARRAY['webhook'::text, 'nats'::text]))),
-  constraint destination_config_check CHECK ((octet_length((config)::text) <= 16384)),
-  constraint destination_name_check CHECK ((name ~ '^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$'::text)),
+  constraint bus_is_known CHECK ((bus = ANY (ARRAY['webhook'::text, 'nats'::text]))),
+  constraint config_has_a_size CHECK ((octet_length((config)::text) <= 16384)),
+  constraint destination_is_a_name CHECK ((name ~ '^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$'::text)),
   constraint destination_pkey PRIMARY KEY (name),
-  constraint destination_put_by_check CHECK ((btrim(put_by) <> ''::text)),
-  constraint destination_state_check CHECK ((state = ANY (ARRAY['active'::text, 'paused'::text]))),
-  constraint destination_tenant_id_check CHECK ((tenant_id <> ''::text)),
-  constraint destination_types_check CHECK (((cardinality(types) >= 1) AND (cardinality(types) <= 100)))
+  constraint put_by_is_not_blank CHECK ((btrim(put_by) <> ''::text)),
+  constraint state_is_known CHECK ((state = ANY (ARRAY['active'::text, 'paused'::text]))),
+  constraint tenant_is_not_blank CHECK ((tenant_id <> ''::text)),
+  constraint types_are_1_to_100 CHECK (((cardinality(types) >= 1) AND (cardinality(types) <= 100)))
 ) with (fillfactor=50);
 comment on table writ_data.destination is 'A place outside that is told of events: everything up to (xid, batch_id) has been given to it, or is in undelivered.';
 comment on column writ_data.destination.types is 'Types of events; one that ends with * is the beginning of types.';
@@ -772,6 +775,7 @@ create table writ_data.governance_job ( -- owner writ_owner
   receipts bigint not null default 0,
   constraint a_rollback_is_of_a_job CHECK (((kind = 'rollback'::text) = (of_job_id IS NOT NULL))),
   constraint completed_means_audited CHECK (((status <> 'COMPLETED'::text) OR (audit_verdict = 'PASS'::text))),
+  constraint duration_is_at_most_thirty_days CHECK (((max_duration_ms >= 1) AND (max_duration_ms <= '2592000000'::bigint))),
   constraint governance_job_contract_id_fkey FOREIGN KEY (contract_id) REFERENCES writ_data.contract(contract_id),
   constraint governance_job_of_job_id_fkey FOREIGN KEY (of_job_id) REFERENCES writ_data.governance_job(job_id),
   constraint governance_job_pkey PRIMARY KEY (job_id),

@@ -227,6 +227,18 @@ create table writ_data.job (
   constraint enqueued_by_is_not_blank check (btrim(enqueued_by) <> ''),
   constraint source_system_is_not_blank check (btrim(source_system) <> ''),
   constraint max_attempts_is_positive check (max_attempts > 0),
+  constraint event_domain_is_known check (event_domain in
+    ('iu', 'birth_registry', 'governance', 'tac', 'kg', 'system', 'dot', 'health', 'piece')),
+  constraint safe_payload_is_a_short_object check (
+    safe_payload is null
+    or jsonb_typeof(safe_payload) = 'object' and octet_length(safe_payload::text) <= 1048576),
+  -- The keys of writ_data.forbidden_key, at any depth.
+  constraint safe_payload_has_no_forbidden_key check (
+    safe_payload is null
+    or not jsonb_path_exists(safe_payload, 'strict $.** ? (
+      exists (@.body) || exists (@.content) || exists (@.raw) || exists (@.vector)
+      || exists (@.embedding) || exists (@.secret) || exists (@.token) || exists (@.password)
+      || exists (@.ssn) || exists (@.personal_data))')),
   constraint input_is_stored_or_referenced check (payload_ref is null or input is null),
   -- One regular expression would say the same and take ten times as long, for each traced job.
   constraint traceparent_is_a_place_in_a_trace check (
@@ -506,7 +518,7 @@ create table writ_data.consumer_registry (
   constraint subject_is_a_job
     check (event_type like 'dot.job.%' or subject_kind is null and subject_domain is null),
   constraint consumer_does_not_feed_itself check (subject_kind is null or subject_kind <> job_kind),
-  constraint delay_is_not_negative check (delay_ms >= 0),
+  constraint delay_is_at_most_ten_years check (delay_ms between 0 and 316224000000),
   constraint max_attempts_is_positive check (max_attempts > 0)
 );
 comment on table writ_data.consumer_registry is

@@ -258,13 +258,19 @@ create unique index an_alert_stands_once
 -- How many runs go on at once ---------------------------------------------------------------------
 
 create table writ_data.admission (
-  tenant_id   text primary key check (tenant_id <> ''),
-  policy      text not null check (policy in ('REJECT', 'QUEUE', 'DELAY')),
-  max_running integer not null check (max_running > 0),
-  max_pending integer not null default 10000 check (max_pending >= 0),
-  delay_ms    integer not null default 1000 check (delay_ms between 1 and 86400000),
-  put_by      text not null check (btrim(put_by) <> ''),
-  put_at      timestamptz not null
+  tenant_id   text primary key,
+  policy      text not null,
+  max_running integer not null,
+  max_pending integer not null default 10000,
+  delay_ms    integer not null default 1000,
+  put_by      text not null,
+  put_at      timestamptz not null,
+  constraint tenant_is_not_blank check (tenant_id <> ''),
+  constraint policy_is_known check (policy in ('REJECT', 'QUEUE', 'DELAY')),
+  constraint at_least_one_run_goes_on check (max_running > 0),
+  constraint pending_runs_are_counted check (max_pending >= 0),
+  constraint delay_is_at_most_a_day check (delay_ms between 1 and 86400000),
+  constraint put_by_is_not_blank check (btrim(put_by) <> '')
 );
 comment on table writ_data.admission is
   'How many runs of a tenant go on at once, and what becomes of more: refused, started when there '

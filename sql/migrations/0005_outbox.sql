@@ -2,12 +2,12 @@
 -- delivered yet.
 
 create table writ_data.destination (
-  name          text primary key check (name ~ '^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$'),
-  bus           text not null check (bus in ('webhook', 'nats')),
-  tenant_id     text check (tenant_id <> ''),
-  types         text[] not null check (cardinality(types) between 1 and 100),
-  config        jsonb not null default '{}' check (octet_length(config::text) <= 16384),
-  state         text not null default 'active' check (state in ('active', 'paused')),
+  name          text primary key,
+  bus           text not null,
+  tenant_id     text,
+  types         text[] not null,
+  config        jsonb not null default '{}',
+  state         text not null default 'active',
   note          text,
   xid           xid8 not null,
   batch_id      uuid not null,
@@ -16,9 +16,16 @@ create table writ_data.destination (
   retry_at      timestamptz not null default '-infinity',
   holder        text,
   held_until    timestamptz not null default '-infinity',
-  put_by        text not null check (btrim(put_by) <> ''),
+  put_by        text not null,
   put_at        timestamptz not null,
-  moved_at      timestamptz not null
+  moved_at      timestamptz not null,
+  constraint destination_is_a_name check (name ~ '^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$'),
+  constraint bus_is_known check (bus in ('webhook', 'nats')),
+  constraint tenant_is_not_blank check (tenant_id <> ''),
+  constraint types_are_1_to_100 check (cardinality(types) between 1 and 100),
+  constraint config_has_a_size check (octet_length(config::text) <= 16384),
+  constraint state_is_known check (state in ('active', 'paused')),
+  constraint put_by_is_not_blank check (btrim(put_by) <> '')
 ) with (fillfactor = 50);
 comment on table writ_data.destination is
   'A place outside that is told of events: everything up to (xid, batch_id) has been given to it, '

@@ -309,7 +309,8 @@ create table writ_data.governance_job (
     check (status in ('PENDING', 'RUNNING', 'COMPLETED', 'FAILED', 'CANCELLED', 'AUDIT_PENDING',
       'ROLLBACK_PENDING', 'ROLLED_BACK', 'ROLLBACK_FAILED')),
   constraint completed_means_audited check (status <> 'COMPLETED' or audit_verdict = 'PASS'),
-  constraint steps_are_counted check (done_steps between 0 and total_steps)
+  constraint steps_are_counted check (done_steps between 0 and total_steps),
+  constraint duration_is_at_most_thirty_days check (max_duration_ms between 1 and 2592000000)
 );
 create unique index one_forward_job_per_contract
   on writ_data.governance_job (contract_id) where kind = 'forward';
