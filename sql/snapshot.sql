@@ -2894,13 +2894,13 @@ grant execute on function writ.fn_consumer_dispatch_many(integer) to workflow_ad
 grant execute on function writ.fn_consumer_dispatch_many(integer) to writ_engine;
 
 -- function writ.fn_consumer_register(p_consumer text, p_event_type text, p_job_kind text, p_options jsonb, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 81943259df669e106f72833f69b47112
+--   plpgsql, volatile, security definer; owner writ_owner; body 9427bea735bffc9b548215a248a2f820
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_consumer_register(text,text,text,jsonb,text) to workflow_admin;
 grant execute on function writ.fn_consumer_register(text,text,text,jsonb,text) to writ_admin;
 
 -- function writ.fn_consumer_remove(p_consumer text, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 95cfc0f9fee2718153bd052d35c72b8c
+--   plpgsql, volatile, security definer; owner writ_owner; body 1ad3d752f028c533fc66e59cea6f5005
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_consumer_remove(text,text) to workflow_admin;
 grant execute on function writ.fn_consumer_remove(text,text) to writ_admin;
@@ -3421,13 +3421,13 @@ grant execute on function writ.fn_job_start_many(uuid,integer,text) to writ_appl
 grant execute on function writ.fn_job_start_many(uuid,integer,text) to writ_worker;
 
 -- function writ.fn_job_subscription_put(p_executor_id text, p_job_kind text, p_event_domain text, p_priority_floor integer, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 1defc4062b286f9ba2183fa1e4b2bb2c
+--   plpgsql, volatile, security definer; owner writ_owner; body 43d7ba0f59c1df8778aacfa43dd26a93
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_subscription_put(text,text,text,integer,text) to workflow_admin;
 grant execute on function writ.fn_job_subscription_put(text,text,text,integer,text) to writ_admin;
 
 -- function writ.fn_job_subscription_remove(p_executor_id text, p_job_kind text, p_event_domain text, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body d87c46ae415818678dda22a4c0bc11b8
+--   plpgsql, volatile, security definer; owner writ_owner; body 16e4d30cfd098a324a3d0faf2dd59442
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_subscription_remove(text,text,text,text) to workflow_admin;
 grant execute on function writ.fn_job_subscription_remove(text,text,text,text) to writ_admin;
@@ -3600,13 +3600,13 @@ grant execute on function writ.fn_login() to writ_signer;
 grant execute on function writ.fn_login() to writ_worker;
 
 -- function writ.fn_login_put(p_login text, p_definition jsonb, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body cef8254b803fd3642d0d43bc960947d6
+--   plpgsql, volatile, security definer; owner writ_owner; body dd82b0016447329e8e7618a04085fb79
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_login_put(text,jsonb,text) to workflow_admin;
 grant execute on function writ.fn_login_put(text,jsonb,text) to writ_admin;
 
 -- function writ.fn_login_remove(p_login text, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 2ae4f753e6f230d09a1de191e7f6894b
+--   plpgsql, volatile, security definer; owner writ_owner; body 138c9d3b3699b1c7bbc5079d21dc5dc5
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_login_remove(text,text) to workflow_admin;
 grant execute on function writ.fn_login_remove(text,text) to writ_admin;
@@ -3686,7 +3686,7 @@ grant execute on function writ.fn_plan_register(text,text,text) to writ_producer
 grant execute on function writ.fn_plan_register(text,text,text) to writ_server;
 
 -- function writ.fn_principal_put(p_principal jsonb, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 41fcb2fda0b999731093b3e99d97b661
+--   plpgsql, volatile, security definer; owner writ_owner; body a7e53ded679c55b62de13fc708ccdf90
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_principal_put(jsonb,text) to workflow_admin;
 grant execute on function writ.fn_principal_put(jsonb,text) to writ_admin;
@@ -3935,7 +3935,7 @@ grant execute on function writ.fn_schedule_run_now(text,text,text) to writ_admin
 grant execute on function writ.fn_schedule_run_now(text,text,text) to writ_server;
 
 -- function writ.fn_setting_set(p_key text, p_value jsonb, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body a1521d90d3eff05b0190c0adf59439bc
+--   plpgsql, volatile, security definer; owner writ_owner; body 8a177dec1c7f2b49c587a1f189f8d66c
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_setting_set(text,jsonb,text) to workflow_admin;
 grant execute on function writ.fn_setting_set(text,jsonb,text) to writ_admin;

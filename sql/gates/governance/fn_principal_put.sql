@@ -4,8 +4,9 @@
 --          by a governor), auth_sha256 and public_key (hexadecimal), disabled, new: true if it must
 --          not exist yet, false if it must}. Its key stays with it.
 -- Answers: {principal_id}. Each change has a receipt in the log _system, with the login.
--- Refuses: actor_required, principal_exists, principal_not_found, invalid_principal. Kind, tenant
---          and on_behalf_of never change. Names of the system are reserved.
+-- Refuses: actor_required, tenant_forbidden, principal_exists, principal_not_found,
+--          invalid_principal. Kind, tenant and on_behalf_of never change. Names of the system are
+--          reserved.
 -- Locks:   the principal. Of two calls that add one name, the second waits for the first.
 create or replace function writ.fn_principal_put(p_principal jsonb, p_actor text) returns jsonb
 language plpgsql security definer
@@ -14,6 +15,7 @@ as $$
 declare
   v_now timestamptz := writ.now();
   v_id text := p_principal ->> 'principal_id';
+  v_bound text := writ_data.caller_tenant();
   v_new boolean;
   v_kind text;
   v_known writ_data.principal;
@@ -30,6 +32,12 @@ begin
   v_new := (p_principal ->> 'new')::boolean;
 
   select * into v_known from writ_data.principal where principal_id = v_id for no key update;
+  -- A login of a tenant puts principals of that tenant and no others.
+  if v_bound <> coalesce(v_known.tenant_id, '') and v_known.principal_id is not null
+      or v_bound <> coalesce(p_principal ->> 'tenant', '') and v_known.principal_id is null then
+    return writ_data.refusal('tenant_forbidden', v_id);
+  end if;
+
   if v_new and v_known.principal_id is not null then
     return writ_data.refusal('principal_exists', v_id);
   elsif not v_new and v_known.principal_id is null then

@@ -3,7 +3,7 @@
 -- Callers: writ_admin
 -- Answers: {login, principal_id, tenant_id, roles}. p_definition has the last three; a principal
 --          that belongs to a tenant gives its tenant to the login.
--- Refuses: actor_required, login_not_found, principal_not_found, invalid_login.
+-- Refuses: actor_required, tenant_forbidden, login_not_found, principal_not_found, invalid_login.
 -- Locks:   the row of the login.
 create or replace function writ.fn_login_put(
   p_login text,
@@ -21,6 +21,8 @@ declare
 begin
   if coalesce(btrim(p_actor), '') = '' then
     return writ_data.refusal('actor_required');
+  elsif writ_data.caller_tenant() is not null then
+    return writ_data.refusal('tenant_forbidden', 'Logins are registered for all tenants.');
   elsif not exists (select from pg_roles r where r.rolname = p_login and r.rolcanlogin) then
     return writ_data.refusal('login_not_found', p_login);
   elsif jsonb_typeof(p_definition) is distinct from 'object'

@@ -2,7 +2,7 @@
 -- afterwards, so revoke them first.
 -- Callers: writ_admin
 -- Answers: {login}.
--- Refuses: actor_required, login_not_found, login_in_use (it still has a role of Writ).
+-- Refuses: actor_required, tenant_forbidden, login_not_found, login_in_use (it still has a role of Writ).
 -- Locks:   the row of the login.
 create or replace function writ.fn_login_remove(p_login text, p_actor text) returns jsonb
 language plpgsql security definer
@@ -14,6 +14,8 @@ declare
 begin
   if coalesce(btrim(p_actor), '') = '' then
     return writ_data.refusal('actor_required');
+  elsif writ_data.caller_tenant() is not null then
+    return writ_data.refusal('tenant_forbidden', 'Logins are registered for all tenants.');
   end if;
 
   select * into v_was from writ_data.login l where l.login = p_login for update;

@@ -1,7 +1,7 @@
 -- Changes a setting. Only settings that something reads exist, and a value keeps its type.
 -- Callers: writ_admin
 -- Answers: {key, value, was}.
--- Refuses: actor_required, unknown_setting, invalid_setting.
+-- Refuses: actor_required, tenant_forbidden, unknown_setting, invalid_setting.
 -- Locks:   the row of the setting.
 create or replace function writ.fn_setting_set(p_key text, p_value jsonb, p_actor text)
 returns jsonb
@@ -14,6 +14,8 @@ declare
 begin
   if coalesce(btrim(p_actor), '') = '' then
     return writ_data.refusal('actor_required');
+  elsif writ_data.caller_tenant() is not null then
+    return writ_data.refusal('tenant_forbidden', 'Settings hold for all tenants.');
   end if;
 
   select * into v_setting from writ_data.dot_config where key = p_key for update;

@@ -12,6 +12,8 @@ declare
 begin
   if coalesce(btrim(p_actor), '') = '' then
     return writ_data.refusal('actor_required');
+  elsif writ_data.caller_tenant() is not null then
+    return writ_data.refusal('tenant_forbidden', 'Consumers follow the facts of all tenants.');
   elsif coalesce(p_consumer, '') !~ '^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,199}$' then
     return writ_data.refusal('invalid_consumer', 'Its name has 1 to 200 letters, digits and _ . : / - beginning with a letter or digit.');
   elsif jsonb_typeof(v_options) <> 'object' then

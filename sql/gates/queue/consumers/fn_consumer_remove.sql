@@ -7,6 +7,8 @@ declare
 begin
   if coalesce(btrim(p_actor), '') = '' then
     return writ_data.refusal('actor_required');
+  elsif writ_data.caller_tenant() is not null then
+    return writ_data.refusal('tenant_forbidden', 'Consumers follow the facts of all tenants.');
   end if;
   delete from writ_data.consumer_registry where consumer = p_consumer;
   if not found then

@@ -10,6 +10,8 @@ declare
 begin
   if coalesce(btrim(p_actor), '') = '' then
     return writ_data.refusal('actor_required');
+  elsif writ_data.caller_tenant() is not null then
+    return writ_data.refusal('tenant_forbidden', 'Workers serve all tenants.');
   elsif coalesce(btrim(p_executor_id), '') = '' or length(p_executor_id) > 200 then
     return writ_data.refusal('invalid_subscription', 'It does not name a worker.');
   elsif p_executor_id like 'MOT:%' then

@@ -7,6 +7,8 @@ declare
 begin
   if coalesce(btrim(p_actor), '') = '' then
     return writ_data.refusal('actor_required');
+  elsif writ_data.caller_tenant() is not null then
+    return writ_data.refusal('tenant_forbidden', 'Workers serve all tenants.');
   end if;
   delete from writ_data.job_subscription
   where executor_id = p_executor_id and job_kind is not distinct from p_job_kind and event_domain is not distinct from p_event_domain;
