@@ -13,7 +13,8 @@ create table writ_data.receipt (
   receipt_id uuid not null,
   entry      text not null,
   leaf_hash  bytea not null,
-  constraint log_is_not_blank check (log_id <> ''),
+  constraint log_is_a_short_name check (log_id <> '' and length(log_id) <= 200),
+  constraint stream_is_a_short_name check (length(stream) <= 500),
   constraint stream_counts_from_one check (stream_seq > 0),
   constraint entry_fits_a_bundle check (octet_length(entry) <= 65535)
 ) partition by range (at);

@@ -56,6 +56,7 @@ export interface RelayHost {
 
 interface Work {
   readonly idle?: boolean;
+  readonly turn: string;
   readonly next_ms?: number | null;
   readonly destination: string;
   readonly bus: string;
@@ -64,8 +65,6 @@ interface Work {
   readonly retries: [attempts: number, fact: CompactFact][];
   readonly events: CompactFact[];
   readonly blocked: string[];
-  readonly xid: string;
-  readonly batch_id: string;
   readonly more: boolean;
   readonly lag_ms: number;
   readonly turn_ms: number;
@@ -155,7 +154,7 @@ export class Relay {
           String(this.#options.batch ?? 200),
         ]);
         if (!work.idle) {
-          await this.#tell(name, work);
+          await this.#tell(work);
           impatience = 0;
           lookedTwice = false;
           continue;
@@ -202,7 +201,7 @@ export class Relay {
     }
   }
 
-  async #tell(name: string, work: Work): Promise<void> {
+  async #tell(work: Work): Promise<void> {
     await pass('relay_taken');
     const blocked = new Set(work.blocked);
     const retried = work.retries.map(([, fact]) => fact);
@@ -245,7 +244,7 @@ export class Relay {
     // Where nothing got through, or nothing was tried, nothing has moved: the new ones stay in the record, and are not written down one by one.
     const moves = sent > 0 || sendable.length === 0 || (failed > 0 && !(down || gone));
     const first = outcomes.find((outcome) => !outcome.ok && !outcome.held) as NotSent | undefined;
-    await this.#done(name, work, moves, moves ? report : tried, gone ? 'gone' : down ? 'down' : null, first?.reason);
+    await this.#done(work, moves, moves ? report : tried, gone ? 'gone' : down ? 'down' : null, first?.reason);
   }
 
   async #send(work: Work, facts: readonly CompactFact[]): Promise<Outcome[]> {
@@ -292,27 +291,11 @@ export class Relay {
     return outcomes;
   }
 
-  async #done(
-    name: string,
-    work: Work,
-    moves: boolean,
-    report: readonly unknown[],
-    trouble: string | null,
-    reason: string | undefined,
-  ): Promise<void> {
+  async #done(work: Work, moves: boolean, report: readonly unknown[], trouble: string | null, reason: string | undefined): Promise<void> {
     const telling = gate<Omit<Told, 'destination' | 'reason'>>(
       this.#host.db,
-      'fn_outbox_done($1, $2, $3::text::xid8, $4::text::uuid, $5::text::json, $6::text::float8, $7, $8)',
-      [
-        name,
-        work.destination,
-        moves ? work.xid : null,
-        moves ? work.batch_id : null,
-        JSON.stringify(report),
-        String(work.lag_ms),
-        trouble,
-        reason?.slice(0, 500) ?? null,
-      ],
+      'fn_outbox_done($1, $2::text::uuid, $3::text::boolean, $4::text::json, $5, $6)',
+      [work.destination, work.turn, String(moves), JSON.stringify(report), trouble, reason?.slice(0, 500) ?? null],
     );
     telling.catch(() => undefined); // looked at below; a fault point may wait in between
     await pass('relay_told');

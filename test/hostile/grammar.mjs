@@ -302,12 +302,11 @@ export const byGate = {
     const taken = a.known.answers.get('fn_outbox_take') ?? {};
     return {
       p_destination: taken.destination ?? taken.name ?? `${prefix}-place`,
+      p_turn: taken.turn ?? uuid7(a.random),
+      p_moves: true,
       p_outcomes: [],
-      p_lag_ms: 1,
       p_trouble: null,
       p_reason: null,
-      p_xid: null,
-      p_batch_id: null,
     };
   },
   fn_outbox_read: () => ({ p_xid: null, p_batch_id: null, p_types: ['*'] }),
@@ -340,7 +339,7 @@ export const byGate = {
   }),
   fn_run_changes: () => ({ p_limit: 10 }),
   fn_run_deliver: (a) => ({ p_event: 'word', p_payload: { said: 1 }, p_delivery_id: randomUuid(a.random) }),
-  fn_run_project: () => ({ p_snapshots: [], p_gaps: [], p_lag_ms: 1 }),
+  fn_run_project: (a) => ({ p_turn: a.known.answers.get('fn_run_changes')?.turn ?? uuid7(a.random), p_snapshots: [] }),
   fn_run_read_many: (a) => ({ p_runs: [a.known.own('run')].filter(Boolean) }),
   fn_run_signal: (a) => ({
     p_signal: { signalId: randomUuid(a.random), type: a.random.pick(['PAUSE', 'RESUME', 'CANCEL', 'EMERGENCY_STOP']), reason: 'because' },

@@ -136,19 +136,24 @@ async function projectJunk(a) {
   await a.act('fn_run_changes', {});
   const run = a.known.foreign('run');
   const status = a.random.pick(['COMPLETED', 'FAILED', 'RUNNING', 'x']);
+  const of = (/** @type {unknown} */ lastEventSeq) => ({
+    runId: run,
+    tenantId: a.random.pick(['alpha', 'beta']),
+    status,
+    lastEventSeq,
+    steps: [],
+  });
   const junk = a.random.pick([
-    [{ run_id: run, last_seq: 2147483647, status, snapshot: { status } }],
-    [{ run_id: run, last_seq: 1, status, snapshot: null }],
-    [{ run_id: run, last_seq: -1, status, snapshot: [] }],
-    [{ run_id: 'x' }],
-    [null],
-    Array.from({ length: 500 }, () => ({ run_id: run, last_seq: 5, status, snapshot: {} })),
+    [of(2147483647)],
+    [of(1)],
+    [of(-1), of('NaN'), of(null), of(1e300)],
+    [{ runId: 'x' }],
+    [null, 7, []],
+    Array.from({ length: 500 }, () => of(5)),
   ]);
   await a.act('fn_run_project', {
+    p_turn: a.random.pick([a.known.answers.get('fn_run_changes')?.turn, 'ffffffff-ffff-7fff-bfff-ffffffffffff']),
     p_snapshots: junk,
-    p_gaps: a.random.pick([[], [{ run_id: run, expected: 1, found: 2, last_seq: 1, status: 'STALE', snapshot: {}, tenant: 'alpha' }]]),
-    p_xid: a.random.pick(['18446744073709551615', '0', '9223372036854775807']),
-    p_lag_ms: a.random.pick(['NaN', 'Infinity', '-1', '1e300']),
   });
 }
 
@@ -157,8 +162,8 @@ async function relayJunk(a) {
   await a.act('fn_outbox_take', { p_buses: ['webhook', 'nats'] });
   await a.act('fn_outbox_done', {
     p_destination: a.random.pick([a.known.foreign('destination'), 'honest-hook', 'm-place']),
-    p_xid: '18446744073709551615',
-    p_batch_id: 'ffffffff-ffff-7fff-bfff-ffffffffffff',
+    p_turn: a.random.pick([a.known.answers.get('fn_outbox_take')?.turn, 'ffffffff-ffff-7fff-bfff-ffffffffffff', null]),
+    p_moves: true,
     p_outcomes: [],
     p_trouble: a.random.pick([null, 'gone']),
   });

@@ -51,7 +51,8 @@ async function as(tenant: string, sql: string, params: unknown[] = [], end: 'com
 /** The tree of acme as it is, which is not kept yet. */
 const unkept = async () => {
   const [head] = await gates.db.query(`select log_id as log, epoch, size::int as size, root from writ.ledger_log where log_id = 'acme'`);
-  return JSON.stringify([{ ...head, note: 'signed' }]);
+  const root = Buffer.from(String(head?.root), 'hex').toString('base64');
+  return JSON.stringify([{ ...head, note: `acme\n${head?.size}\n${root}\n\nsigned\n` }]);
 };
 
 describe('with writ.tenant set, even to the tenant that it concerns', () => {

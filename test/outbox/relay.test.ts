@@ -392,6 +392,6 @@ test('one whose turn is over is not heard', async () => {
   const work = await s.take('first');
   await s.db.clock.advance('61s');
   expect((await s.take('second')).destination).toBe('d');
-  const [row] = await s.db.query(`select writ.fn_outbox_done('first', 'd', $1::xid8, $2, '[]') as answer`, [work.xid, work.batch_id]);
+  const [row] = await s.db.query(`select writ.fn_outbox_done('d', $1, true, '[]') as answer`, [work.turn]);
   expect(row?.answer).toMatchObject({ refused: true, reason: 'not_the_relay' });
 });

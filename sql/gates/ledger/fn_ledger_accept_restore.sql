@@ -1,12 +1,12 @@
 -- Goes on with a database that is older than what is known outside, and says so: every log gets a new epoch, and _system a receipt of each that names how large it
 -- was found and the checkpoint that it falls short of. An epoch that was lost with it is not used again. What is lost stays lost; nobody can say later that it never was.
--- Callers: writ_signer
+-- Callers: writ_admin
 create or replace function writ.fn_ledger_accept_restore(p_known_checkpoint text, p_known_epoch integer, p_known_size bigint, p_reason text, p_actor text) returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   v_now timestamptz := writ.now(); l record; v_logs jsonb := '[]';
 begin
-  if coalesce(btrim(p_actor), '') = '' or length(p_actor) > 1000 then
+  if coalesce(btrim(p_actor), '') = '' or length(p_actor) > 200 then
     return writ_data.refusal('actor_required');
   elsif writ_data.caller_tenant() is not null then
     return writ_data.refusal('tenant_forbidden', 'The ledger is signed for all tenants.');
@@ -14,6 +14,10 @@ begin
     return writ_data.refusal('reason_required', 'More than ten characters, for those who read it in a year.');
   elsif octet_length(p_known_checkpoint) > 10000 then
     return writ_data.refusal('checkpoint_mismatch', 'longer than a checkpoint');
+  end if;
+  -- An epoch far ahead would leave no numbers for the next ones.
+  if p_known_epoch not between 1 and 1000 + (select coalesce(max(epoch), 1) from writ_data.ledger_log) or p_known_size < 0 then
+    return writ_data.refusal('checkpoint_mismatch', 'The epoch or the size that is known cannot be.');
   end if;
   perform from writ_data.ledger_clockwork for update;
   while writ_data.sequence_receipts(20000, v_now, false) > 0 loop

@@ -1,27 +1,54 @@
--- Keeps signed checkpoints that are about to be published: [{log, epoch, size, root, note}]. Each tree must be one that its log has had, or none is kept: signatures are
--- not looked at here, only by who verifies. What is kept already is not kept again. Answers how many are new.
+-- Keeps signed checkpoints that are about to be published.
 -- Callers: writ_signer
-create or replace function writ.fn_ledger_checkpoint_record(p_checkpoints jsonb, p_actor text) returns jsonb
-  language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+-- p_checkpoints: [{log, epoch, size, root, note}]. Each tree is one that its log has had, and its note
+--          names that size and that root, or none is kept. The signatures are for those who verify.
+-- Answers: {recorded}: how many are new.
+-- Refuses: actor_required, tenant_forbidden, checkpoint_mismatch (with the log).
+create or replace function writ.fn_ledger_checkpoint_record(
+  p_checkpoints jsonb,
+  p_actor text
+) returns jsonb
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
 declare
-  v_wrong text; v_n integer;
+  v_wrong text;
+  v_n integer;
 begin
-  if coalesce(btrim(p_actor), '') = '' then
+  if coalesce(btrim(p_actor), '') = '' or length(p_actor) > 200 then
     return writ_data.refusal('actor_required');
   elsif writ_data.caller_tenant() is not null then
     return writ_data.refusal('tenant_forbidden', 'The ledger is signed for all tenants.');
+  elsif jsonb_typeof(p_checkpoints) is distinct from 'array' then
+    return writ_data.refusal('checkpoint_mismatch', 'not an array');
   end if;
-  select c.log into v_wrong
-  from jsonb_to_recordset(p_checkpoints) c(log text, epoch integer, size bigint, root text, note text) left join writ_data.ledger_log l on l.log_id = c.log
-  where l.epoch is distinct from c.epoch or encode(writ_data.root_at(c.log, c.size), 'hex') is distinct from c.root or coalesce(octet_length(c.note), 10001) > 10000 limit 1;
+
+  -- A note is origin, size and root in lines of their own, and then the signatures.
+  select coalesce(left(c.log, 200), 'none') into v_wrong
+  from jsonb_to_recordset(p_checkpoints) c(log text, epoch integer, size bigint, root text, note text)
+  left join writ_data.ledger_log l on l.log_id = c.log
+  where l.log_id is null or l.epoch is distinct from c.epoch
+    or coalesce(octet_length(c.note), 10001) > 10000
+    or encode(writ_data.root_at(c.log, c.size), 'hex') is distinct from c.root
+    or split_part(c.note, E'\n', 2) is distinct from c.size::text
+    or split_part(c.note, E'\n', 3)
+      is distinct from encode(writ_data.root_at(c.log, c.size), 'base64')
+  limit 1;
   if found then
     return writ_data.refusal('checkpoint_mismatch', v_wrong);
   end if;
+
   insert into writ_data.ledger_checkpoint (log_id, epoch, size, root, note, at)
   select c.log, c.epoch, c.size, decode(c.root, 'hex'), c.note, writ.now()
-  from rows from (jsonb_to_recordset(p_checkpoints) as (log text, epoch integer, size bigint, root text, note text)) with ordinality c(log, epoch, size, root, note, n)
-  where not exists (select from writ_data.ledger_checkpoint k where k.log_id = c.log and k.size = c.size and k.note = c.note)
+  from rows from (
+    jsonb_to_recordset(p_checkpoints) as (log text, epoch integer, size bigint, root text, note text)
+  ) with ordinality c(log, epoch, size, root, note, n)
+  where not exists (
+    select from writ_data.ledger_checkpoint k
+    where k.log_id = c.log and k.size = c.size and k.note = c.note)
   order by c.n;
   get diagnostics v_n = row_count;
   return jsonb_build_object('recorded', v_n);
+exception when data_exception then
+  return writ_data.refusal('checkpoint_mismatch', left(sqlerrm, 200));
 end $$;

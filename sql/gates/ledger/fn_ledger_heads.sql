@@ -6,7 +6,7 @@ create or replace function writ.fn_ledger_heads(p_actor text) returns jsonb
 declare
   v_now timestamptz := writ.now(); v_heads jsonb; h record;
 begin
-  if coalesce(btrim(p_actor), '') = '' then
+  if coalesce(btrim(p_actor), '') = '' or length(p_actor) > 200 then
     return writ_data.refusal('actor_required');
   elsif writ_data.caller_tenant() is not null then
     return writ_data.refusal('tenant_forbidden', 'The ledger is signed for all tenants.');

@@ -1,26 +1,60 @@
--- The ledger's clockwork, in one call that every worker makes and that one of them does at a time: once a second, or when a segment is full, the record is sealed;
--- receipts that have been committed since are put into their logs; months of receipts are made ahead. Answers {sealed, sequenced, more}; `more`: a bound was reached, call again.
+-- Turns the ledger's clockwork: once a second, or when a segment is full, the record is sealed;
+-- receipts that have been committed since are put into their logs; months of receipts are made ahead.
 -- Callers: writ_engine
+-- Answers: {sealed, sequenced, more}; more: a bound was reached, call again. {busy: true} while another
+--          transaction does it. Sealing that fails raises LEDGER_SEALING_STOPPED, and receipts are put
+--          into their logs all the same.
+-- Locks:   the ledger's clockwork, unless another transaction has it.
 create or replace function writ.fn_ledger_tick(p_actor text) returns jsonb
-  language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
 declare
-  v_now timestamptz := writ.now(); c writ_data.ledger_clockwork; v_rows integer; v_sealed integer := 0; v_full boolean := false; v_fresh boolean := pg_current_xact_id_if_assigned() is null; v_sequenced integer; v_limit constant integer := 20000;
+  v_now timestamptz := writ.now();
+  v_actor text := coalesce(nullif(left(p_actor, 200), ''), 'ledger');
+  v_limit constant integer := 20000;
+  v_fresh boolean := pg_current_xact_id_if_assigned() is null;
+  v_at writ_data.ledger_clockwork;
+  v_rows integer;
+  v_sealed integer := 0;
+  v_full boolean := false;
+  v_sequenced integer;
 begin
-  select * into c from writ_data.ledger_clockwork for update skip locked;
+  select * into v_at from writ_data.ledger_clockwork for update skip locked;
   if not found then
     return jsonb_build_object('busy', true, 'sealed', 0, 'sequenced', 0, 'more', false);
   end if;
-  if v_now < c.kept_at or v_now >= c.kept_at + interval '1 hour' then
-    perform writ_data.keep_receipts(p_actor, v_now);
+
+  if v_now < v_at.kept_at or v_now >= v_at.kept_at + interval '1 hour' then
+    perform writ_data.keep_receipts(v_actor, v_now);
     update writ_data.ledger_clockwork set kept_at = v_now;
   end if;
-  if (writ_data.setting('ledger.sealing.enabled'))::boolean and (v_now < c.sealed_at or v_now >= c.sealed_at + interval '900 milliseconds') then
+
+  if (writ_data.setting('ledger.sealing.enabled'))::boolean
+    and (v_now < v_at.sealed_at or v_now >= v_at.sealed_at + interval '900 milliseconds') then
     v_rows := (writ_data.setting('ledger.seal.rows'))::integer;
-    v_sealed := writ_data.seal_events(v_rows, v_now);
-    v_full := v_sealed = v_rows;
-    -- A full segment is not the last of its second.
-    update writ_data.ledger_clockwork set sealed_at = case when v_full then '-infinity' else v_now end where v_sealed > 0;
+    begin
+      v_sealed := writ_data.seal_events(v_rows, v_now);
+      v_full := v_sealed = v_rows;
+      -- A full segment is not the last of its second.
+      update writ_data.ledger_clockwork
+      set sealed_at = case when v_full then '-infinity' else v_now end
+      where v_sealed > 0;
+      if v_sealed > 0 then
+        perform writ_data.clear_alert('LEDGER_SEALING_STOPPED', 'ledger', v_actor, v_now);
+      end if;
+    exception when others then
+      if writ_data.is_transient(sqlstate) then
+        raise;
+      end if;
+      v_sealed := 0;
+      perform writ_data.raise_alert('LEDGER_SEALING_STOPPED', 'P1', null, 'ledger',
+        jsonb_build_object('sqlstate', sqlstate), v_actor, v_now);
+      update writ_data.ledger_clockwork set sealed_at = v_now;
+    end;
   end if;
+
   v_sequenced := writ_data.sequence_receipts(v_limit, v_now, v_fresh);
-  return jsonb_build_object('sealed', v_sealed, 'sequenced', v_sequenced, 'more', v_full or v_sequenced >= v_limit);
+  return jsonb_build_object('sealed', v_sealed, 'sequenced', v_sequenced,
+    'more', v_full or v_sequenced >= v_limit);
 end $$;

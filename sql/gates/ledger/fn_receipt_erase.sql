@@ -5,7 +5,7 @@ create or replace function writ.fn_receipt_erase(p_receipt_id uuid, p_reason tex
 declare
   v_no bigint; v_log text; v_n integer;
 begin
-  if coalesce(btrim(p_actor), '') = '' or length(p_actor) > 1000 then
+  if coalesce(btrim(p_actor), '') = '' or length(p_actor) > 200 then
     return writ_data.refusal('actor_required');
   elsif length(coalesce(btrim(p_reason), '')) < 10 then
     return writ_data.refusal('reason_required', 'More than ten characters, for those who read it in a year.');

@@ -5,7 +5,7 @@ create or replace function writ.fn_destination_put(p_name text, p_bus text, p_ty
 declare
   v_now timestamptz := writ.now(); v_new boolean; v_xid xid8 := pg_snapshot_xmin(pg_current_snapshot()); v_first uuid := '00000000-0000-0000-0000-000000000000'; d writ_data.destination;
 begin
-  if coalesce(btrim(p_actor), '') = '' then
+  if coalesce(btrim(p_actor), '') = '' or length(p_actor) > 200 then
     return writ_data.refusal('actor_required');
   elsif coalesce(p_name, '') !~ '^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$' then
     return writ_data.refusal('invalid_argument', 'A name has one to a hundred letters, digits and _ . -');
@@ -34,7 +34,8 @@ begin
     return writ_data.refusal('invalid_argument', format('Destination %s was just made for another tenant.', p_name));
   elsif not v_new and p_since is not null then
     -- Never forward: what it has not been told yet, it will be. Whoever is telling it something is not heard any more.
-    update writ_data.destination x set xid = v_xid, batch_id = v_first, holder = null, held_until = '-infinity' where x.name = p_name and x.xid >= v_xid;
+    update writ_data.destination x set xid = v_xid, batch_id = v_first, holder = null, turn = null, held_until = '-infinity' where x.name = p_name and x.xid >= v_xid;
   end if;
+  perform writ_data.record('fn_destination_put', p_actor, v_now, '{}', '{}', '{}', '{}', p_note => p_name);
   return jsonb_build_object('name', p_name, 'new', v_new);
 end $$;

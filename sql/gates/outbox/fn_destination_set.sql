@@ -5,7 +5,7 @@ create or replace function writ.fn_destination_set(p_name text, p_state text, p_
 declare
   v_now timestamptz := writ.now(); d writ_data.destination;
 begin
-  if coalesce(btrim(p_actor), '') = '' then
+  if coalesce(btrim(p_actor), '') = '' or length(p_actor) > 200 then
     return writ_data.refusal('actor_required');
   elsif coalesce(p_state, '') not in ('active', 'paused', 'removed') then
     return writ_data.refusal('invalid_argument', 'The state is active, paused or removed.');
@@ -24,5 +24,6 @@ begin
     perform writ_data.clear_alert('DESTINATION_PAUSED', 'destination/' || p_name, p_actor, v_now);
     perform writ_data.wake_relays(v_now);
   end if;
+  perform writ_data.record('fn_destination_set', p_actor, v_now, '{}', '{}', '{}', '{}', p_note => format('%s: %s', p_name, p_state));
   return jsonb_build_object('name', p_name, 'state', p_state);
 end $$;

@@ -8,13 +8,14 @@ declare
 begin
   if v_tenant is not null and not writ_data.visible(v_tenant) then
     return writ_data.refusal('TENANT_ACCESS_DENIED', v_tenant);
-  elsif coalesce(cardinality(p_types), 0) not between 1 and 100 then
+  elsif coalesce(cardinality(p_types), 0) not between 1 and 100 or exists (select from unnest(p_types) t where t is null or length(t) > 200) then
     return writ_data.refusal('invalid_argument', 'p_types has one to a hundred types.');
   elsif p_xid is null then
     return json_build_object('events', '[]'::json, 'xid', pg_snapshot_xmin(pg_current_snapshot()), 'batch_id', '00000000-0000-0000-0000-000000000000', 'more', false);
   end if;
-  w := writ_data.outbox_window(p_xid, p_batch_id, p_types, v_tenant, least(greatest(p_limit, 1), 10000), 2000);
-  if p_idle and w.xid is null then
+  w := writ_data.outbox_window(p_xid, p_batch_id, p_types, v_tenant, least(greatest(coalesce(p_limit, 500), 1), 10000), 2000);
+  -- An auditor changes nothing, not even who wants to be woken.
+  if p_idle and w.xid is null and (writ_data.caller_has('writ_producer') or writ_data.caller_has('writ_worker') or writ_data.caller_has('writ_engine') or writ_data.caller_has('writ_server')) then
     perform writ_data.relay_idle(writ.now());
   end if;
   return concat('{"events":[', w.events, '],"xid":"', coalesce(w.xid, p_xid), '","batch_id":"', coalesce(w.batch_id, p_batch_id), '","more":', coalesce(w.more, false)::text, '}')::json;

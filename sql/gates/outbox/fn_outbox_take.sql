@@ -1,18 +1,18 @@
 -- The next work of a relay: a destination of one of its buses that has something to be told, and what. It has the turn for outbox.turn_sec, or until fn_outbox_done; others pass it over. First what is due again, then what
--- is new, unless there is more to be told again than is told in one turn: a destination that is slow has no more written down for it than it can take. Answers {"destination", "bus", "failures", "config", "retries": [[attempts, event], ...], "events": [event, ...], "blocked": streams of which an earlier event is undelivered, "xid", "batch_id", "more", "lag_ms", "turn_ms"}; without work {"idle": true},
+-- is new, unless there is more to be told again than is told in one turn: a destination that is slow has no more written down for it than it can take. Answers {"turn", "destination", "bus", "failures", "config", "retries": [[attempts, event], ...], "events": [event, ...], "blocked": streams of which an earlier event is undelivered, "more", "lag_ms", "turn_ms"}; without work {"idle": true},
 -- and then whoever records something wakes the relays. Events as fn_outbox_read has them.
 -- Callers: writ_engine
 create or replace function writ.fn_outbox_take(p_relay text, p_buses text[], p_limit integer default 200) returns json
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
-  v_now timestamptz := writ.now(); d writ_data.destination; w record; v_retries text; v_blocked json; v_next timestamptz; v_name text; v_turn double precision := (writ_data.setting('outbox.turn_sec'))::double precision;
+  v_now timestamptz := writ.now(); d writ_data.destination; w record; v_retries text; v_blocked json; v_next timestamptz; v_name text; v_token uuid := gen_random_uuid(); v_turn double precision := (writ_data.setting('outbox.turn_sec'))::double precision;
 begin
-  if coalesce(btrim(p_relay), '') = '' then
+  if coalesce(btrim(p_relay), '') = '' or length(p_relay) > 200 then
     return writ_data.refusal('actor_required');
   elsif writ_data.caller_tenant() is not null then
     return writ_data.refusal('tenant_forbidden', 'Relays follow the events of all tenants.');
   end if;
-  p_limit := least(greatest(p_limit, 1), 10000);
+  p_limit := least(greatest(coalesce(p_limit, 200), 1), 10000);
   for v_name in
     select x.name from writ_data.destination x where x.state = 'active' and x.bus = any (p_buses) and x.retry_at <= v_now and (x.held_until <= v_now or x.holder = p_relay) order by x.moved_at
   loop
@@ -29,9 +29,10 @@ begin
       end if;
     end if;
     if w.events is not null or v_retries is not null or w.more then
-      update writ_data.destination set holder = p_relay, held_until = v_now + v_turn * interval '1 second' where name = d.name;
+      update writ_data.destination set holder = p_relay, held_until = v_now + v_turn * interval '1 second', turn = v_token, to_xid = coalesce(w.xid, d.xid), to_batch = coalesce(w.batch_id, d.batch_id), oldest = w.oldest
+      where name = d.name;
       select coalesce(json_agg(distinct u.stream), '[]') into v_blocked from writ_data.undelivered u where u.destination = d.name and u.stream = any (w.subjects) and u.dead_at is null;
-      return concat('{"destination":', to_json(d.name), ',"bus":"', d.bus, '","failures":', d.failures, ',"config":', d.config, ',"retries":[', v_retries, '],"events":[', w.events, '],"blocked":', v_blocked, ',"xid":"', coalesce(w.xid, d.xid), '","batch_id":"',
+      return concat('{"turn":"', v_token, '","destination":', to_json(d.name), ',"bus":"', d.bus, '","failures":', d.failures, ',"config":', d.config, ',"retries":[', v_retries, '],"events":[', w.events, '],"blocked":', v_blocked, ',"xid":"', coalesce(w.xid, d.xid), '","batch_id":"',
         coalesce(w.batch_id, d.batch_id), '","more":', coalesce(w.more, false)::text, ',"lag_ms":', coalesce(round(date_part('epoch', v_now - w.oldest) * 1000), 0), ',"turn_ms":', round(v_turn * 1000), '}')::json;
     end if;
   end loop;

@@ -7,7 +7,7 @@ declare
   v_now timestamptz := writ.now(); r writ_data.run; s writ_data.plan_step; v_known writ_data.run_signal; v_id uuid; v_type text := p_signal ->> 'type'; v_step text := p_signal ->> 'stepId'; v_reason text := p_signal ->> 'reason';
   v_last record; v_answer jsonb; v_wait record;
 begin
-  if coalesce(btrim(p_actor), '') = '' then
+  if coalesce(btrim(p_actor), '') = '' or length(p_actor) > 200 then
     return writ_data.refusal('actor_required');
   elsif octet_length(p_signal::text) > (writ_data.setting('runs.signal.max_bytes'))::integer then
     return writ_data.refusal('SIGNAL_INVALID_PAYLOAD', format('A signal has %s bytes at most, and this one %s.', writ_data.setting('runs.signal.max_bytes'), octet_length(p_signal::text)));
