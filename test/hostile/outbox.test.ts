@@ -56,10 +56,11 @@ test('an event of another tenant cannot be planted among those that are told aga
   const other = await writ.start(plan, {}, { tenant: 'globex' });
   await writ.start(plan, {}, { tenant: 'acme' });
   const { turn, events } = await taken();
-  const [foreign] = await db
-    .query(`select event_id from writ.event_outbox where event_type = 'dot.run.RunStarted' and subject_ref = $1`, [other.runId])
-    .catch(() => [undefined]);
-  const planted = [foreign?.event_id ?? uuidv7(), uuidv7()];
+  const [foreign] = await db.query(`select id from writ.event_outbox where event_type = 'dot.run.RunStarted' and event_subject_ref = $1`, [
+    other.runId,
+  ]);
+  expect(foreign).toBeDefined();
+  const planted = [foreign?.id, uuidv7()];
   await done(turn, [
     ...planted.map((id) => [id, uuidv7(), 1, 'failed', 1, 500, 'no', true, 1e300]),
     [events[0]?.[0], uuidv7(), 9, 'failed', -5, 99999, 'no', true, 1e300],
