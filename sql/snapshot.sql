@@ -3118,7 +3118,7 @@ grant execute on function writ.fn_governor_events(uuid,bigint,integer) to writ_a
 grant execute on function writ.fn_governor_events(uuid,bigint,integer) to writ_server;
 
 -- function writ.fn_governor_outage(p_host text, p_entries jsonb, p_from timestamp with time zone, p_to timestamp with time zone) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 11448b3c930d3443f6e3451c20dd82f2
+--   plpgsql, volatile, security definer; owner writ_owner; body e9b9de212996055d79bba304514b1d8e
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 grant execute on function writ.fn_governor_outage(text,jsonb,timestamp with time zone,timestamp with time zone) to dot_executor;
@@ -3165,7 +3165,7 @@ grant execute on function writ.fn_governor_report(uuid,uuid,jsonb,uuid) to workf
 grant execute on function writ.fn_governor_report(uuid,uuid,jsonb,uuid) to writ_applier;
 
 -- function writ.fn_governor_tell(p_governors uuid[], p_failure jsonb) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 0c0ce93b89ec5558b9f24f4ed834e369
+--   plpgsql, volatile, security definer; owner writ_owner; body cb3d13c9bc75558d2707154ee9302458
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 grant execute on function writ.fn_governor_tell(uuid[],jsonb) to dot_executor;
