@@ -276,6 +276,35 @@ await writ.close();
   expect((await node('runs.js')).stdout).toBe('COMPLETED\n');
 });
 
+test('the logins of docs/operate.md are made as the page says, and the agent’s proposes without a key', async () => {
+  const env = installed();
+  const names = ['agent-1', 'shop', 'team'];
+  // Logins belong to the whole server.
+  const drop = async () => {
+    for (const name of names) await db.query(`drop role if exists "${name}"`);
+  };
+  await drop();
+  try {
+    const { stdout } = await run('bash', ['-ec', block('docs/operate.md', 'sh', '## Logins')], { cwd: folder, env });
+    expect(stdout.match(/^postgres:\/\/(?:agent-1|shop|team):/gm)).toHaveLength(3);
+    expect(await db.query('select login, principal_id, tenant_id, roles from writ.login order by login')).toEqual([
+      { login: 'agent-1', principal_id: 'agent-1', tenant_id: null, roles: ['writ_principal'] },
+      { login: 'shop', principal_id: null, tenant_id: 'acme', roles: ['writ_producer'] },
+      { login: 'team', principal_id: null, tenant_id: null, roles: ['dot_executor'] },
+    ]);
+    const agent = { ...env, DATABASE_URL: /^postgres:\/\/agent-1:\S+/m.exec(stdout)?.[0] };
+    writeFileSync(
+      join(folder, 'change.yaml'),
+      'title: Open it\nscope: [checkout]\nsteps: [{ type: capability_enable, capability_name: checkout }]\n',
+    );
+    const answer = await run('npx', ['writ', 'contracts', 'propose', 'change.yaml', '--draft', '--json'], { cwd: folder, env: agent });
+    expect(await db.query('select created_by from writ.system_contracts')).toEqual([{ created_by: 'agent-1' }]);
+    expect(JSON.parse(answer.stdout)).toMatchObject({ status: 'DRAFT' });
+  } finally {
+    await drop();
+  }
+});
+
 test('the five minutes of docs/governor.md end as the page says', async () => {
   await patient(db);
   writeFileSync(join(folder, 'night.js'), block('docs/governor.md', 'js', '`night.js`'));
