@@ -221,8 +221,9 @@ create table writ_data.receipt ( -- owner writ_owner
   entry text not null,
   leaf_hash bytea not null,
   constraint entry_fits_a_bundle CHECK ((octet_length(entry) <= 65535)),
-  constraint log_is_not_blank CHECK ((log_id <> ''::text)),
-  constraint stream_counts_from_one CHECK ((stream_seq > 0))
+  constraint log_is_a_short_name CHECK (((log_id <> ''::text) AND (length(log_id) <= 200))),
+  constraint stream_counts_from_one CHECK ((stream_seq > 0)),
+  constraint stream_is_a_short_name CHECK ((length(stream) <= 500))
 ) partition by RANGE (at);
 CREATE INDEX receipt_by_id ON ONLY writ_data.receipt USING btree (receipt_id);
 CREATE INDEX receipt_by_no ON ONLY writ_data.receipt USING btree (receipt_no);
@@ -608,6 +609,10 @@ create table writ_data.destination ( -- owner writ_owner
   retry_at timestamp with time zone not null default '-infinity'::timestamp with time zone,
   holder text,
   held_until timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  turn uuid,
+  to_xid xid8,
+  to_batch uuid,
+  oldest timestamp with time zone,
   put_by text not null,
   put_at timestamp with time zone not null,
   moved_at timestamp with time zone not null,
@@ -625,6 +630,7 @@ comment on column writ_data.destination.types is 'Types of events; one that ends
 comment on column writ_data.destination.config is 'Where it is, and names of secrets; never a secret.';
 comment on column writ_data.destination.failures is 'Calls in a row in which nothing was accepted.';
 comment on column writ_data.destination.holder is 'The relay whose turn it is, until held_until.';
+comment on column writ_data.destination.turn is 'The turn that was given last. It ends at (to_xid, to_batch); oldest is the time of its first row.';
 
 create table writ_data.door ( -- owner writ_owner
 
@@ -2831,7 +2837,7 @@ grant select on writ.v_queue_lease to writ_server;
 grant select on writ.v_queue_lease to writ_worker;
 
 -- function writ.fn_admission_put(p_tenant_id text, p_policy text, p_max_running integer, p_max_pending integer, p_delay_ms integer, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body b797ff4bbc950a4c628fa9e247c8e848
+--   plpgsql, volatile, security definer; owner writ_owner; body d72738f8ce511b2e1d3c08f8dcf3fb81
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_admission_put(text,text,integer,integer,integer,text) to workflow_admin;
 grant execute on function writ.fn_admission_put(text,text,integer,integer,integer,text) to writ_admin;
@@ -2943,14 +2949,14 @@ grant execute on function writ.fn_contracts_activate(text,jsonb) to writ_princip
 grant execute on function writ.fn_contracts_activate(text,jsonb) to writ_server;
 
 -- function writ.fn_destination_put(p_name text, p_bus text, p_types text[], p_tenant_id text, p_config jsonb, p_since timestamp with time zone, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 94990f396833932c9309dc746381ea66
+--   plpgsql, volatile, security definer; owner writ_owner; body aeecf2811d53c5ee7cbe2fd72c53f8a9
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_destination_put(text,text,text[],text,jsonb,timestamp with time zone,text) to workflow_admin;
 grant execute on function writ.fn_destination_put(text,text,text[],text,jsonb,timestamp with time zone,text) to writ_admin;
 grant execute on function writ.fn_destination_put(text,text,text[],text,jsonb,timestamp with time zone,text) to writ_server;
 
 -- function writ.fn_destination_set(p_name text, p_state text, p_note text, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 8cb2bffd7e671509e9eeea9e38776641
+--   plpgsql, volatile, security definer; owner writ_owner; body 3e9a66394f6e2d636eb57a7f15321836
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_destination_set(text,text,text,text) to workflow_admin;
 grant execute on function writ.fn_destination_set(text,text,text,text) to writ_admin;
@@ -3472,19 +3478,19 @@ grant execute on function writ.fn_lease_release(uuid,text) to writ_applier;
 grant execute on function writ.fn_lease_release(uuid,text) to writ_worker;
 
 -- function writ.fn_ledger_accept_restore(p_known_checkpoint text, p_known_epoch integer, p_known_size bigint, p_reason text, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 3811684ca19bd193ddeb2ffb6dd008e0
+--   plpgsql, volatile, security definer; owner writ_owner; body b66956d691550876381935f521653660
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_ledger_accept_restore(text,integer,bigint,text,text) to workflow_admin;
-grant execute on function writ.fn_ledger_accept_restore(text,integer,bigint,text,text) to writ_signer;
+grant execute on function writ.fn_ledger_accept_restore(text,integer,bigint,text,text) to writ_admin;
 
 -- function writ.fn_ledger_archived(p_month date, p_place text, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 17b8ba099d965c29d4ae062a6d9370ec
+--   plpgsql, volatile, security definer; owner writ_owner; body 13f6324ea315e28039c29e4f50f2319d
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_ledger_archived(date,text,text) to workflow_admin;
 grant execute on function writ.fn_ledger_archived(date,text,text) to writ_signer;
 
 -- function writ.fn_ledger_checkpoint_record(p_checkpoints jsonb, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 1fc791ceb9216f77bd605046c7c555fe
+--   plpgsql, volatile, security definer; owner writ_owner; body 7e14d5ec59108f1a46bbbbaa59931281
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_ledger_checkpoint_record(jsonb,text) to workflow_admin;
 grant execute on function writ.fn_ledger_checkpoint_record(jsonb,text) to writ_signer;
@@ -3499,7 +3505,7 @@ grant execute on function writ.fn_ledger_first_segment() to writ_server;
 grant execute on function writ.fn_ledger_first_segment() to writ_signer;
 
 -- function writ.fn_ledger_heads(p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body b57c705e55b1741ad53d6b2f58a8902b
+--   plpgsql, volatile, security definer; owner writ_owner; body faee0618c084ea41251e3de836788ac6
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_ledger_heads(text) to workflow_admin;
 grant execute on function writ.fn_ledger_heads(text) to writ_signer;
@@ -3520,7 +3526,7 @@ grant execute on function writ.fn_ledger_health() to writ_signer;
 grant execute on function writ.fn_ledger_health() to writ_worker;
 
 -- function writ.fn_ledger_key_add(p_key text, p_replaces text, p_signature_new text, p_signature_old text, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body c48f7c99a03c642f73e197daca02abe7
+--   plpgsql, volatile, security definer; owner writ_owner; body 66554c33a7b97fac520f4fe592d08797
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_ledger_key_add(text,text,text,text,text) to workflow_admin;
 grant execute on function writ.fn_ledger_key_add(text,text,text,text,text) to writ_signer;
@@ -3578,7 +3584,7 @@ grant execute on function writ.fn_ledger_segment_runs(bigint) to writ_server;
 grant execute on function writ.fn_ledger_segment_runs(bigint) to writ_signer;
 
 -- function writ.fn_ledger_tick(p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 2623515256975a0651ea2e6c27fc6c6a
+--   plpgsql, volatile, security definer; owner writ_owner; body 1fbd6f8e20cb65fdbf41b9bbcfd0870d
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_ledger_tick(text) to dot_executor;
 grant execute on function writ.fn_ledger_tick(text) to workflow_admin;
@@ -3633,17 +3639,17 @@ grant execute on function writ.fn_mot_graph_emit(jsonb,jsonb,text,text) to workf
 grant execute on function writ.fn_mot_graph_emit(jsonb,jsonb,text,text) to writ_producer;
 grant execute on function writ.fn_mot_graph_emit(jsonb,jsonb,text,text) to writ_server;
 
--- function writ.fn_outbox_done(p_relay text, p_destination text, p_xid xid8, p_batch_id uuid, p_outcomes json, p_lag_ms double precision DEFAULT 0, p_trouble text DEFAULT NULL::text, p_reason text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 19c553d6ec762a34f426867a8dd7a75f
+-- function writ.fn_outbox_done(p_destination text, p_turn uuid, p_moves boolean, p_outcomes json, p_trouble text DEFAULT NULL::text, p_reason text DEFAULT NULL::text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 5f8eae7c2e2bad258b0ff920950e3616
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set plan_cache_mode=force_generic_plan
-grant execute on function writ.fn_outbox_done(text,text,xid8,uuid,json,double precision,text,text) to dot_executor;
-grant execute on function writ.fn_outbox_done(text,text,xid8,uuid,json,double precision,text,text) to workflow_admin;
-grant execute on function writ.fn_outbox_done(text,text,xid8,uuid,json,double precision,text,text) to writ_engine;
+grant execute on function writ.fn_outbox_done(text,uuid,boolean,json,text,text) to dot_executor;
+grant execute on function writ.fn_outbox_done(text,uuid,boolean,json,text,text) to workflow_admin;
+grant execute on function writ.fn_outbox_done(text,uuid,boolean,json,text,text) to writ_engine;
 
 -- function writ.fn_outbox_read(p_xid xid8, p_batch_id uuid, p_types text[], p_tenant_id text DEFAULT NULL::text, p_limit integer DEFAULT 500, p_idle boolean DEFAULT false) returns json
---   plpgsql, volatile, security definer; owner writ_owner; body 88726ebdce2345ca68c7685a1f65c013
+--   plpgsql, volatile, security definer; owner writ_owner; body 66602f9db894211edbf147ea509301e6
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_outbox_read(xid8,uuid,text[],text,integer,boolean) to dot_executor;
 grant execute on function writ.fn_outbox_read(xid8,uuid,text[],text,integer,boolean) to workflow_admin;
@@ -3656,14 +3662,14 @@ grant execute on function writ.fn_outbox_read(xid8,uuid,text[],text,integer,bool
 grant execute on function writ.fn_outbox_read(xid8,uuid,text[],text,integer,boolean) to writ_worker;
 
 -- function writ.fn_outbox_replay(p_name text, p_events uuid[], p_since timestamp with time zone, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 669c32bac1c12797a537ca442a1ad5fb
+--   plpgsql, volatile, security definer; owner writ_owner; body 0a9db7643c477fa6a4b907a26572a1d7
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_outbox_replay(text,uuid[],timestamp with time zone,text) to workflow_admin;
 grant execute on function writ.fn_outbox_replay(text,uuid[],timestamp with time zone,text) to writ_admin;
 grant execute on function writ.fn_outbox_replay(text,uuid[],timestamp with time zone,text) to writ_server;
 
 -- function writ.fn_outbox_take(p_relay text, p_buses text[], p_limit integer DEFAULT 200) returns json
---   plpgsql, volatile, security definer; owner writ_owner; body 2baac6d2a8d67391f2ce99ff92c2e10d
+--   plpgsql, volatile, security definer; owner writ_owner; body 2bf51af60740027b98c0d24f3fc0acb7
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_outbox_take(text,text[],integer) to dot_executor;
 grant execute on function writ.fn_outbox_take(text,text[],integer) to workflow_admin;
@@ -3742,7 +3748,7 @@ grant execute on function writ.fn_queue_worker_leave(text) to writ_engine;
 grant execute on function writ.fn_queue_worker_leave(text) to writ_worker;
 
 -- function writ.fn_receipt_erase(p_receipt_id uuid, p_reason text, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body e62bc05a366fe1f0c8a8c6e344f72c7b
+--   plpgsql, volatile, security definer; owner writ_owner; body 1efd85624854f170bea024ad19e05e1d
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_receipt_erase(uuid,text,text) to workflow_admin;
 grant execute on function writ.fn_receipt_erase(uuid,text,text) to writ_admin;
@@ -3833,7 +3839,7 @@ grant execute on function writ.fn_run_rebuild(uuid[],text) to writ_admin;
 grant execute on function writ.fn_run_rebuild(uuid[],text) to writ_server;
 
 -- function writ.fn_run_signal(p_run_id uuid, p_signal jsonb, p_actor text, p_tenant_id text DEFAULT NULL::text, p_denied text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 6a6ba006151e4a1362c791999170cfcb
+--   plpgsql, volatile, security definer; owner writ_owner; body d500721b3e037f88512f8de9d1aeb18d
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 grant execute on function writ.fn_run_signal(uuid,jsonb,text,text,text) to workflow_admin;
@@ -4153,6 +4159,9 @@ grant execute on function writ.visible_tenant() to writ_worker;
 
 -- function writ_data.choose_lanes(p_kinds text[], p_floors smallint[], p_alone boolean, p_after text, p_limit integer, p_keyed boolean, p_tenant text, OUT lanes bigint[], OUT heads bigint[], OUT firsts bigint[], OUT tenants text[], OUT kinds text[], OUT keys text[], OUT quotas integer[], OUT limited boolean[], OUT priorities smallint[], OUT after text) returns record
 --   plpgsql, stable; owner writ_owner; body 068950170389d6daa84cf6f808506dfc
+
+-- function writ_data.clamped(p_number text, p_most bigint) returns numeric
+--   sql, immutable; owner writ_owner; body 10cefa06b12e77bc4875efb3586b636a
 
 -- function writ_data.clear_alert(p_code text, p_subject text, p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body bbdb22b5dac785474ed046d52dfbaf7c
@@ -4494,6 +4503,10 @@ grant execute on function writ.visible_tenant() to writ_worker;
 -- function writ_data.outbox_event(p_id uuid, p_type text, p_subject uuid, p_tenant text, p_at timestamp with time zone, p_actor text, p_seq integer, p_step text, p_attempt text, p_engine_attempt integer, p_data jsonb, p_details jsonb, p_trace text) returns text
 --   sql, stable; owner writ_owner; body 8ecb23e14bbf3d097299b4355846eff6
 
+-- function writ_data.outbox_fact(p_event uuid) returns TABLE(type text, subject uuid, run_seq integer, tenant text)
+--   plpgsql, stable; owner writ_owner; body 83dad6fe0a0f72d07f1e623f3c143f2b
+--   set enable_seqscan=off
+
 -- function writ_data.outbox_patterns(p_types text[]) returns text[]
 --   sql, immutable; owner writ_owner; body 674fd0f27275392eea64074d626b7c9a
 
@@ -4594,7 +4607,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   plpgsql, volatile; owner writ_owner; body 0cc8604184be63bb4cc90c712ef72d5e
 
 -- function writ_data.relay_idle(p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body a00130ed784666f44fc16ea0510ad1de
+--   plpgsql, volatile; owner writ_owner; body e7af019fa1ccfc8b2ba298136d7d1a6e
 
 -- function writ_data.release_limits(p_lease_token uuid, p_jobs uuid[]) returns void
 --   sql, volatile; owner writ_owner; body 865195284b1a2498eab5e4d13b8425b2
@@ -4788,7 +4801,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   sql, stable; owner writ_owner; body d92fb475ba44230a816ac43b7088d00d
 
 -- function writ_data.system_receipt(p_reason text, p_stream text, p_context jsonb, p_at timestamp with time zone) returns bigint
---   plpgsql, volatile; owner writ_owner; body 448b60a3aeb290e0424691cc0b528177
+--   plpgsql, volatile; owner writ_owner; body 0eaa0d81394f0a808485e5105978a4c3
 
 -- function writ_data.take(p_lane bigint, p_head bigint, p_jobs integer, p_at timestamp with time zone, p_kind text, p_tenant text, p_priority smallint, OUT ids uuid[], OUT attempts smallint[], OUT nos integer[], OUT answers text[], OUT rows_taken integer, OUT stepped boolean, OUT late_ids uuid[], OUT late_attempts smallint[], OUT late_nos integer[]) returns record
 --   plpgsql, volatile; owner writ_owner; body 6f9c53860a4950d759e7e94e288b2fa9
