@@ -6,11 +6,12 @@ create or replace function writ_data.signal_is_well_formed(
 ) returns boolean
 language sql immutable parallel safe
 return case jsonb_typeof(p_signal) when 'object' then
-  p_id ~ '^[!-~]([ -~]{0,198}[!-~])?$'
+  -- Lengths by themselves: a bounded repetition in a pattern costs twenty times as much.
+  length(p_id) between 1 and 200 and p_id !~ '[^ -~]' and p_id = btrim(p_id)
   and p_signal @> jsonb_build_object('kind', 'signal', 'signal_id', p_id)
   and p_signal ->> 'source' in ('monitoring', 'logging', 'billing', 'custom')
   and p_signal ->> 'severity' in ('CRITICAL', 'HIGH', 'MEDIUM', 'LOW')
-  and p_signal ->> 'type' ~ '^[a-z][a-z0-9_.:-]{0,99}$'
+  and length(p_signal ->> 'type') <= 100 and p_signal ->> 'type' ~ '^[a-z][a-z0-9_.:-]*$'
   and case jsonb_typeof(p_signal -> 'observed_at') when 'number'
     then (p_signal ->> 'observed_at')::numeric between 0 and 8640000000000000 end
   and case jsonb_typeof(coalesce(p_signal -> 'value', '0')) when 'number'
