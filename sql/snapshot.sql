@@ -3048,7 +3048,7 @@ grant execute on function writ.fn_governance_stop(text,uuid[],text,uuid,text) to
 grant execute on function writ.fn_governance_stop(text,uuid[],text,uuid,text) to writ_server;
 
 -- function writ.fn_governance_tick(p_actor text, p_limit integer DEFAULT 100) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 7e89490c28feae08c2c983b30931b898
+--   plpgsql, volatile, security definer; owner writ_owner; body ed15bd991b4e59c515af2c104d1a3a95
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 grant execute on function writ.fn_governance_tick(text,integer) to dot_executor;

@@ -65,6 +65,11 @@ begin
       else
         perform writ_data.governance_job_due(v_row.id, p_actor, v_now);
       end if;
+      perform writ_data.clear_alert(
+        'GOVERNANCE_SET_ASIDE',
+        concat(case v_row.sort when 'contract' then 'contract/' else 'governance_job/' end, v_row.id),
+        p_actor, v_now
+      );
       v_moved := v_moved + 1;
     exception when others then
       if left(sqlstate, 2) not in ('40', '53', '57', '58') then

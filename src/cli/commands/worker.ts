@@ -30,7 +30,7 @@ interface Options extends KeyOptions {
   readonly governance: boolean;
   readonly governor: boolean;
   readonly allowHttp?: boolean;
-  readonly allowPrivate?: boolean;
+  readonly allowPrivate?: true | string;
 }
 
 export function addWorker(program: Command): void {
@@ -63,8 +63,8 @@ export function addWorker(program: Command): void {
     )
     .option('--allow-http', 'actions of governors may go to addresses without encryption as well: for tests and private networks')
     .option(
-      '--allow-private',
-      'actions of governors may go to private, loopback and link-local addresses as well: for tests and private networks',
+      '--allow-private [networks]',
+      'actions of governors and probes may go to private, loopback and link-local addresses as well: to these (10.1.0.0/16,10.2.0.7), or all',
     )
     .action(async (files: string[], options: Options, command: Command) => {
       if (files.length === 0 && !options.governance && !options.governor)
@@ -151,9 +151,10 @@ async function work(
   handlers: readonly HandledJob[],
   { types, actions }: { readonly types: readonly AnyStepType[] | undefined; readonly actions: readonly ActionKind[] | undefined },
   ledger: Outside,
-  { listenUrl: listenConnectionString, concurrency, lease, grace, observe = false, allowHttp = false, allowPrivate = false }: Options,
+  { listenUrl: listenConnectionString, concurrency, lease, grace, observe = false, allowHttp = false, allowPrivate: allowed }: Options,
   output: Output,
 ): Promise<void> {
+  const allowPrivate = typeof allowed === 'string' ? allowed.split(',') : allowed === true;
   const tally = { begun: 0, completed: 0, failed: 0 };
   const startedAt = Date.now();
   const log = new WorkerLog(output);
@@ -173,7 +174,7 @@ async function work(
         concurrency,
         lease,
         grace,
-        ...(types && { governance: types }),
+        ...(types && { governance: types, probes: { allowPrivate } }),
         ...(actions && { governor: { actions, reach: { allowHttp, allowPrivate }, onError: (error: unknown) => log.trouble(error) } }),
         onError: (error, job) => {
           if (job && !/^(governance|governor)\./.test(job.kind)) tally.failed++;

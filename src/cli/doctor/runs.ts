@@ -68,6 +68,10 @@ const advice: Record<string, { readonly means: string; readonly remedy: (subject
     remedy: (job) =>
       `\`writ jobs show ${job}\` says why. Put it right, then \`writ jobs retry-rollback ${job}\`; resolving its incident ends the alert.`,
   },
+  GOVERNANCE_SET_ASIDE: {
+    means: 'Something of governance that was due has failed, and was set aside for five minutes so that the rest goes on.',
+    remedy: () => 'The detail of the alert has the error. It is tried again every five minutes; when it succeeds, the alert goes.',
+  },
   AUDIT_INCONCLUSIVE: {
     means: 'A change is done, and its audit could not tell whether it is well.',
     remedy: (job) => `\`writ jobs resolve ${job} PASS --reason TEXT\`, or FAIL: the alert goes.`,
