@@ -90,7 +90,7 @@ test('its health fails while it is watched: the flag is off again, as it was', a
     { name: 'orders', capability: 'flag:checkout-v2', type: 'http', config: { url: `${url}/health` }, every_ms: 200 },
     { as: people.operator },
   );
-  await writ.work([], { governance: [rollout] });
+  await writ.work([], { governance: [rollout], probes: { allowPrivate: true } });
   while ((await writ.governance.health()).system !== 'HEALTHY') await new Promise((resume) => setTimeout(resume, 20));
   const ending = carryOut(writ, people, launch(rollout, 'checkout-v2', '30s'));
   const watching = async () => (await db.query('select from writ.governance_jobs where completed_steps = 1')).length > 0;

@@ -36,7 +36,15 @@ if (dies) {
 }
 
 const writ = await Writ.connect({ connectionString, max: 12, actor: name, key });
-const worker = await writ.work([], { governance: true, governor: true, name, lease: '2s', poll: '200ms', onError: () => undefined });
+const worker = await writ.work([], {
+  governance: true,
+  governor: true,
+  probes: { allowPrivate: true },
+  name,
+  lease: '2s',
+  poll: '200ms',
+  onError: () => undefined,
+});
 writeSync(1, 'ready\n');
 
 const stop = async () => {

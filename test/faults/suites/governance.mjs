@@ -75,6 +75,8 @@ export async function run({ seed, quick, server, progress, onEnd }) {
   await admin.query(withholding);
   // Here the harness kills, not the jobs: a job that was hit by chance must not be taken for poison, however often.
   await admin.query(`select writ.fn_setting_set('queue.poison.crashes', '10000', 'faults')`);
+  for (const limit of ['proposals_per_hour', 'open_contracts'])
+    await admin.query(`select writ.fn_setting_set('governance.agent.${limit}', '100000', 'faults')`);
 
   const world = await OutsideWorld.open(seed + 2);
   onEnd(() => world.close());

@@ -108,6 +108,7 @@ export class Proposer {
     await this.#sure(() => this.writ.governance.putProbe(probe, this.#as('ops')));
     // As a worker writes down what it was answered.
     const said = JSON.stringify([{ name: probe.name, status: 'HEALTHY' }]);
+    await this.#sure(() => this.admin.query(`select writ.fn_probes_take(0, 'default', $1)`, [[capability]]));
     await this.#sure(() => this.admin.query(`select writ.fn_probes_report($1, 'faults')`, [said]));
   }
 
