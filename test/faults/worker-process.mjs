@@ -69,7 +69,11 @@ async function begin() {
       writ = await Writ.connect({ connectionString: url, max: 8, actor: 'faults' });
       return {
         writ,
-        worker: await writ.work(handlers(writ, note), { ...options, ...(governance && { governance }), ...(governor && { governor }) }),
+        worker: await writ.work(handlers(writ, note), {
+          ...options,
+          ...(governance && { governance, probes: { allowPrivate: true } }),
+          ...(governor && { governor }),
+        }),
       };
     } catch (error) {
       await writ?.close().catch(() => undefined);
