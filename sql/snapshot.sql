@@ -4707,7 +4707,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   sql, immutable; owner writ_owner; body 4dfab988533d3d697d8825287ff8244f
 
 -- function writ_data.signal_is_well_formed(p_id text, p_signal jsonb) returns boolean
---   sql, immutable; owner writ_owner; body 8135baa3df9ce2febc4a4cba7113a3fd
+--   sql, immutable; owner writ_owner; body 2aa89ee65de7ee742cd17a937457aa33
 
 -- function writ_data.slots(p_steps jsonb) returns TABLE(step_no integer, step_type text, target text, slot text, key text, value jsonb)
 --   sql, immutable; owner writ_owner; body ef2ce8086d6fb45b3a9c72b893224f27
