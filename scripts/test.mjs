@@ -137,6 +137,9 @@ step('governance', 'governance beside kills of workers, sick health and outages,
 step('governor', 'signals beside kills of workers and listeners, outages and a clock that is set back, short form', () =>
   run(process.execPath, ['test/faults/run.mjs', '--suite', 'governor', '--quick']),
 );
+step('hostile', 'every gate attacked by every role beside honest work, short form', () =>
+  run(process.execPath, ['test/faults/run.mjs', '--suite', 'hostile', '--quick']),
+);
 
 if (ci || only) {
   step('pgbouncer', 'the suite through pgbouncer in transaction mode', () => {

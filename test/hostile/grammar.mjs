@@ -174,9 +174,10 @@ export const byGate = {
     const id = a.known.own('freeze');
     return { p_freeze: id ? { freeze_id: id } : { reason: 'a quiet week for everybody', begins_at: minute(6000), ends_at: minute(6005) } };
   },
-  fn_governance_audits: (a) => ({ p_items: [{ job: a.known.own('governance_job'), evidence: {}, read: {} }] }),
+  fn_governance_audits: (a) => ({
+    p_items: [{ job: a.known.held?.jobs[0]?.id ?? a.known.own('governance_job'), token: a.known.held?.token, evidence: {}, read: {} }],
+  }),
   fn_governance_cancel: (a) => ({ p_job_id: a.known.own('pending_governance_job') }),
-  fn_governance_ended: (a) => ({ p_job_id: a.known.own('governance_job') }),
   fn_governance_policy_publish: () => ({ p_document: { approvals: { low: 1, medium: 1, high: 2, critical: 2 } } }),
   fn_governor_ack: (a) => ({ p_cause: governor(a)?.cause ?? 'outage' }),
   fn_governor_act: (a) => ({ p_id: uuid7(a.random), p_action_type: `${prefix}.relieve`, p_parameters: {} }),
@@ -199,7 +200,7 @@ export const byGate = {
       p_content: { kind: 'result', action_id: action?.action_id, attempt: action?.attempt, ok: true },
     };
   },
-  fn_governor_tell: (a) => ({ p_content: { kind: 'health_failed', dependency: 'ledger', error: 'timeout', actor: a.login } }),
+  fn_governor_tell: (a) => ({ p_failure: { cause: 'ledger', failure_type: 'timeout', message: `${a.login} waited` } }),
   fn_governors_apply: (a) => {
     const { id, rev, receipts, done, state } = governor(a) ?? {};
     const stream = a.known.foreign('stream') ?? {};
@@ -240,6 +241,8 @@ export const byGate = {
       [kind],
       ['governance.change'],
       ['governance.soak'],
+      ['governance.audit'],
+      ['governance.ended'],
       [kind, 'governance.change', 'governance.soak', 'governance.ended', `${prefix}.relieve`],
     ]),
     p_lease_token: null,
@@ -330,9 +333,9 @@ export const byGate = {
   fn_requests_rejected: () => ({ p_codes: { invalid_signature: 3 } }),
   fn_rollback_retry: (a) => ({ p_job_id: a.known.own('governance_job') }),
   fn_run_append: (a) => ({
-    p_run_id: a.known.own('foreign_run'),
+    p_run_id: a.known.started.at(-1) ?? a.known.own('foreign_run'),
     p_event: a.random.pick([
-      { eventType: 'StepStarted', stepId: `s${a.random.between(1, 1e6)}`, logicalAttemptId: '1', eventData: {} },
+      { eventType: 'StepStarted', stepId: 'first', logicalAttemptId: '1', eventData: {} },
       { eventType: 'RunStarted', stepId: 'RUN', eventData: {} },
       { eventType: 'RunCompleted', stepId: 'RUN', eventData: {} },
     ]),
@@ -345,19 +348,13 @@ export const byGate = {
     p_signal: { signalId: randomUuid(a.random), type: a.random.pick(['PAUSE', 'RESUME', 'CANCEL', 'EMERGENCY_STOP']), reason: 'because' },
     p_denied: null,
   }),
-  fn_run_start_many: (a) => ({
-    p_runs: [
-      {
-        run_id: uuid7(a.random),
-        plan_id: plan.id ?? `${prefix}-plan`,
-        plan_version: '1.0.0',
-        sha256: plan.sha256,
-        input: { n: 1 },
-        tenant: a.tenant,
-        ...(a.random.next() < 0.3 && { engine: 'external' }),
-      },
-    ],
-  }),
+  fn_run_start_many: (a) => {
+    const external = a.random.next() < 0.3;
+    const run_id = uuid7(a.random);
+    if (external) a.known.started.push(run_id);
+    const sent = { run_id, plan_id: `${prefix}-plan`, plan_version: '1.0.0', sha256: plan.sha256, input: { n: 1 }, tenant: a.tenant };
+    return { p_runs: [{ ...sent, ...(external && { engine: 'external' }) }] };
+  },
   fn_run_step_commit: () => ({ p_result: { done: true }, p_artifacts: null }),
   fn_run_steps_succeed: (a) => {
     const lease = a.known.held;
@@ -385,16 +382,19 @@ export const byGate = {
   fn_setting_set: () => ({ p_key: 'queue.partition.days_ahead', p_value: 14 }),
   fn_signal_record: () => ({ p_signal: { signal_type: 'M', scope: cap, decision: 'CLEAN', reason: 'it is fine' } }),
   fn_signals_settled: (a) => ({ p_items: [{ g: governor(a)?.id, n: 1 }] }),
-  fn_signals_take: (a) => ({
-    p_items: [
-      {
-        t: a.tenant,
-        s: sku,
-        id: randomUuid(a.random),
-        c: { kind: 'signal', metric: 'load', value: a.random.between(1, 100), at: Date.now(), actor: a.login },
-      },
-    ],
-  }),
+  fn_signals_take: (a) => {
+    const id = randomUuid(a.random);
+    const signal = {
+      kind: 'signal',
+      signal_id: id,
+      source: 'custom',
+      type: 'load',
+      severity: 'MEDIUM',
+      value: a.random.between(1, 100),
+      observed_at: Date.now(),
+    };
+    return { p_items: [{ t: a.tenant, s: sku, id, c: signal }] };
+  },
   fn_template_activate: (a) => {
     const most = a.random.between(1, 400);
     return {

@@ -91,6 +91,8 @@ export class Known {
   leases = [];
   /** Every UUID that it was answered or could read in a view. @type {string[]} */
   read = [];
+  /** Runs of another engine that it has started. @type {string[]} */
+  started = [];
   /** Hashes to sign, by contract. @type {Map<string, string>} */
   hashes = new Map();
   /** What gates answered last, by gate. @type {Map<string, any>} */
@@ -141,7 +143,7 @@ export class Known {
   /** Keeps what an answer tells. @param {string} gate @param {any} answer */
   told(gate, answer) {
     if (answer === null || typeof answer !== 'object') return;
-    if (answer.idle !== true) this.answers.set(gate, answer);
+    if (answer.idle !== true && answer.busy !== true) this.answers.set(gate, answer);
     if (answer.lease_token && Array.isArray(answer.jobs)) {
       const jobs = answer.jobs.map((/** @type {any} */ job) =>
         Array.isArray(job)

@@ -16,6 +16,8 @@ const elsewhere: Record<string, string> = {
   fn_rollback_retry: 'needs a rollback that has failed: test/governance/jobs.test.ts',
   fn_governor_ack: 'needs a cause that only a person can clear: test/governor/driver.test.ts',
   fn_governors_apply: 'needs what a driver has decided in the same transaction: test/governor/driver.test.ts',
+  fn_governance_audits: 'needs a job whose steps are done: test/governance/jobs.test.ts',
+  fn_governor_commit: 'needs the job of an action: test/governor/actuators.test.ts',
   fn_governor_report: 'needs an action in flight: test/governor/actuators.test.ts',
   fn_run_steps_succeed: 'needs the places of several leases: test/runs/engine',
 };
