@@ -376,6 +376,7 @@ create table writ_data.job_lease (
   alone         boolean not null default false,
   stepped       boolean not null default false,
   reserved      boolean not null default true,
+  login         name not null default session_user,
   constraint lease_arrays_are_parallel check (
     cardinality(attempts) = cardinality(job_ids)
     and cardinality(execution_nos) = cardinality(job_ids)),
@@ -402,6 +403,9 @@ comment on column writ_data.job_lease.stepped is 'Holds steps of runs.';
 comment on column writ_data.job_lease.reserved is
   'May hold jobs of reserved kinds, which a worker cannot finish by itself: the queue''s gates look '
   'them up. False where the claim knows better.';
+comment on column writ_data.job_lease.login is
+  'The database login that claimed it. A claim takes only jobs that its login may touch, so a later '
+  'call through the same login need not look up whose they are.';
 
 create table writ_data.job_execution (
   job_id        uuid not null,

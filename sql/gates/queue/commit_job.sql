@@ -24,7 +24,6 @@ declare
   v_tenant text;                    -- the only one the caller may commit for; null: any
 begin
   if p_by_gate then
-    v_tenant := writ_data.caller_tenant();
     if length(p_actor) > 200 then
       raise exception using errcode = 'WR001', message = 'invalid_actor';
     end if;
@@ -41,6 +40,12 @@ begin
   elsif v_position > writ_data.started_upto(v_lease) then
     raise exception using errcode = 'WR001', message = 'job_not_started',
       detail = 'The job is leased, not in progress.', hint = 'Call fn_job_progress first.';
+  end if;
+  -- See job_lease.login.
+  if p_by_gate
+    and (v_lease.login <> session_user or current_setting('writ.tenant', true) <> '')
+  then
+    v_tenant := writ_data.caller_tenant();
   end if;
 
   if v_tenant is not null and writ_data.foreign_jobs(array[p_job_id], v_tenant) then

@@ -38,6 +38,7 @@ declare
   v_forbidden boolean;              -- a kind belongs to another executor
   v_reserved boolean;               -- a kind belongs to Writ
   v_skipped jsonb;                  -- those that the caller may not claim, and why
+  v_bound boolean;                  -- the login is bound to a tenant
   v_tenant text;                    -- the only one whose jobs the caller may claim; null: any
   v_limited boolean;                -- a kind has limits
   v_timeout double precision;
@@ -126,8 +127,9 @@ begin
         select from writ_data.job_subscription s
         where s.executor_id = any (array[p_lease_holder, p_lease_name])
       ),
-      (select last_value from writ_data.job_ready_safe)
-    into v_settings, v_forbidden, v_reserved, v_limited, v_timeout, v_subscribed, v_safe
+      (select last_value from writ_data.job_ready_safe),
+      (select l.tenant_id is not null from writ_data.login l where l.login = session_user)
+    into v_settings, v_forbidden, v_reserved, v_limited, v_timeout, v_subscribed, v_safe, v_bound
     from (select p_kinds[1] as kind) p
     left join writ_data.job_kind k on k.job_kind = p.kind;
 
@@ -150,8 +152,9 @@ begin
         select from writ_data.job_subscription s
         where s.executor_id = any (array[p_lease_holder, p_lease_name])
       ),
-      (select last_value from writ_data.job_ready_safe)
-    into v_forbidden, v_reserved, v_limited, v_timeout, v_subscribed, v_safe
+      (select last_value from writ_data.job_ready_safe),
+      (select l.tenant_id is not null from writ_data.login l where l.login = session_user)
+    into v_forbidden, v_reserved, v_limited, v_timeout, v_subscribed, v_safe, v_bound
     from writ_data.job_kind k
     where k.job_kind = any (p_kinds);
   end if;
@@ -174,7 +177,9 @@ begin
       );
     end if;
   end if;
-  v_tenant := writ_data.caller_tenant();
+  if v_bound or current_setting('writ.tenant', true) <> '' then
+    v_tenant := writ_data.caller_tenant();
+  end if;
 
   v_ttl := coalesce(p_lease_ttl_seconds, v_settings[2]::double precision);
   v_ttl := least(greatest(v_ttl, 0), 86400);

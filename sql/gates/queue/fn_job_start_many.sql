@@ -13,7 +13,7 @@ language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_tenant text := writ_data.caller_tenant();
+  v_tenant text;                    -- the only one the caller may touch; null: any
   v_lease writ_data.job_lease;
   v_now timestamptz;
   v_before integer;
@@ -31,6 +31,10 @@ begin
     );
   end if;
   v_before := writ_data.started_upto(v_lease);
+  -- See job_lease.login.
+  if v_lease.login <> session_user or current_setting('writ.tenant', true) <> '' then
+    v_tenant := writ_data.caller_tenant();
+  end if;
   if v_tenant is not null
     and writ_data.foreign_jobs(v_lease.job_ids[v_before + 1:p_upto], v_tenant)
   then

@@ -24,7 +24,7 @@ set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_now timestamptz;
-  v_tenant text := writ_data.caller_tenant();
+  v_tenant text;                    -- the only one the caller may touch; null: any
   v_actor text;
   v_may_remove boolean;
   l writ_data.job_lease;
@@ -77,6 +77,10 @@ begin
   v_nos := l.execution_nos;
   v_attempts := l.attempts;
   v_upto := writ_data.started_upto(l);
+  -- See job_lease.login.
+  if l.login <> session_user or current_setting('writ.tenant', true) <> '' then
+    v_tenant := writ_data.caller_tenant();
+  end if;
   if v_tenant is not null and writ_data.foreign_jobs(
     array(select v_ids[p] from unnest(p_positions) p) || v_ids[v_upto + 1:p_start_upto], v_tenant
   ) then
