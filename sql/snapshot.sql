@@ -1045,6 +1045,7 @@ create table writ_data.job_lease ( -- owner writ_owner
   alone boolean not null default false,
   stepped boolean not null default false,
   reserved boolean not null default true,
+  login name not null default SESSION_USER,
   constraint a_generator_never_leases CHECK ((holder !~~ 'MOT:%'::text)),
   constraint holder_is_not_blank CHECK ((btrim(holder) <> ''::text)),
   constraint job_lease_pkey PRIMARY KEY (lease_token),
@@ -1059,6 +1060,7 @@ comment on column writ_data.job_lease.limited is 'Counts in limit_hold.';
 comment on column writ_data.job_lease.alone is 'Holds one job that is suspected of killing its worker; nothing runs beside it.';
 comment on column writ_data.job_lease.stepped is 'Holds steps of runs.';
 comment on column writ_data.job_lease.reserved is 'May hold jobs of reserved kinds, which a worker cannot finish by itself: the queue''s gates look them up. False where the claim knows better.';
+comment on column writ_data.job_lease.login is 'The database login that claimed it. A claim takes only jobs that its login may touch, so a later call through the same login need not look up whose they are.';
 
 create table writ_data.job_ready ( -- owner writ_owner
   lane_id bigint not null,
@@ -3254,7 +3256,7 @@ grant execute on function writ.fn_job_claim(text,text,text,text,integer,integer)
 grant execute on function writ.fn_job_claim(text,text,text,text,integer,integer) to writ_worker;
 
 -- function writ.fn_job_claim_many(p_kinds text[], p_executor text, p_lease_holder text, p_lease_ttl_seconds double precision DEFAULT NULL::double precision, p_limit integer DEFAULT 1, p_start integer DEFAULT 0, p_lease_name text DEFAULT NULL::text, p_durable boolean DEFAULT true, p_lease_token uuid DEFAULT NULL::uuid, p_alone boolean DEFAULT false, p_after text DEFAULT NULL::text) returns json
---   plpgsql, volatile, security definer; owner writ_owner; body a153190a04bfcc12ce6695046eb64bc3
+--   plpgsql, volatile, security definer; owner writ_owner; body 8183c13eb8d451a334ac47b275af1d14
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
@@ -3419,7 +3421,7 @@ grant execute on function writ.fn_job_renew_many(uuid[],double precision,text) t
 grant execute on function writ.fn_job_renew_many(uuid[],double precision,text) to writ_worker;
 
 -- function writ.fn_job_start_many(p_lease_token uuid, p_upto integer, p_actor text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body f99968c9abdcf0163b6bee8664e82ffb
+--   plpgsql, volatile, security definer; owner writ_owner; body d6eab73f2fcc63e3ae5e79ab1a48928b
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_start_many(uuid,integer,text) to dot_executor;
 grant execute on function writ.fn_job_start_many(uuid,integer,text) to workflow_admin;
@@ -3447,7 +3449,7 @@ grant execute on function writ.fn_job_succeed(uuid,uuid,text,text) to writ_appli
 grant execute on function writ.fn_job_succeed(uuid,uuid,text,text) to writ_worker;
 
 -- function writ.fn_job_succeed_many(p_lease_token uuid, p_positions integer[], p_results text[] DEFAULT NULL::text[], p_start_upto integer DEFAULT 0, p_actor text DEFAULT NULL::text, p_result_refs text[] DEFAULT NULL::text[]) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body f825438f2f7e87274f1292db52502912
+--   plpgsql, volatile, security definer; owner writ_owner; body 1f06565070516ec24e1d10c89959bff4
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
@@ -4177,7 +4179,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   plpgsql, volatile; owner writ_owner; body 4d402c6d67efd2137ba0856d0236c43e
 
 -- function writ_data.commit_job(p_job_id uuid, p_lease_token uuid, p_actor text DEFAULT NULL::text, p_by_gate boolean DEFAULT false) returns jsonb
---   plpgsql, volatile; owner writ_owner; body 01c84d3fed6253ea2bd0440e04e6085f
+--   plpgsql, volatile; owner writ_owner; body b946cfa96854889b3ff8a1b9ac0e9e7b
 --   set enable_seqscan=off
 
 -- function writ_data.commit_leased(p_jobs uuid[], p_tokens uuid[], p_results text[], p_at timestamp with time zone) returns smallint[]
