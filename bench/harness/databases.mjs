@@ -10,7 +10,7 @@ import { sleep } from './figures.mjs';
 /** @typedef {{ wal: number, commits: number, cpuUs: number }} Counters */
 
 export class Databases {
-  /** @param {{ url: (database: string) => string, listen: (hear: (text: string) => void) => () => void }} server */
+  /** @param {Awaited<ReturnType<typeof import('./server.mjs').startServer>>} server */
   constructor(server) {
     this.server = server;
     /** @type {Map<string, Promise<string>>} */
