@@ -7,6 +7,9 @@ import { onScreen } from './output.js';
 import { addNamed, program } from './program.js';
 import { redact } from './secrets.js';
 
+/** No line of a message that others wrote begins as one of ours does. */
+const indented = (line: string): string => (line.startsWith('    at ') ? line : `  ${line}`);
+
 function report(error: unknown): number {
   // Commander has printed its own message already.
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.fine : exitCodes.usage;
@@ -16,7 +19,7 @@ function report(error: unknown): number {
   const said = json ? [] : [`writ: ${message}`, `      ${remedy}`];
   const traced = debug ? [error, error instanceof Error ? error.cause : undefined] : [];
   const traces = traced.filter((each) => each instanceof Error).map(({ stack = '' }, i) => (i === 0 ? stack : `cause: ${stack}`));
-  for (const line of [...said, ...traces.flatMap((trace) => trace.split('\n').map((each) => `  ${each}`))])
+  for (const line of [...said, ...traces.flatMap((trace) => trace.split('\n').map(indented))])
     process.stderr.write(`${onScreen(redact(line))}\n`);
   return exitCode;
 }

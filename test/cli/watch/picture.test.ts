@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { pause } from '../../../src/cli/commands/queue/watch.js';
-import { fit, visible } from '../../../src/cli/output.js';
+import { fit, Output, visible } from '../../../src/cli/output.js';
 import { sparkline } from '../../../src/cli/watch/picture.js';
 
 test('rates are drawn from zero, so that a steady one is level', () => {
@@ -23,5 +23,7 @@ test('watching takes a third of the time at most, and a reading a second where t
 
 test('a line is cut to the width of the terminal, without its colours being counted', () => {
   expect(fit('short', 5)).toBe('short');
-  expect(visible(fit('\u001b[31mtoo long\u001b[39m', 5))).toBe('too …');
+  const output = new Output({});
+  Object.assign(output, { colours: true });
+  expect(visible(fit(output.style('red', 'too long'), 5))).toBe('too …');
 });
