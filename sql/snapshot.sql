@@ -3148,7 +3148,7 @@ grant execute on function writ.fn_governor_policy(uuid,integer) to writ_server;
 grant execute on function writ.fn_governor_policy(uuid,integer) to writ_worker;
 
 -- function writ.fn_governor_policy_publish(p_key text, p_tenant text, p_sku text, p_policy_id text, p_document jsonb, p_hash text, p_shadow boolean) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 363299bf75ac8892b9fa2d891036fead
+--   plpgsql, volatile, security definer; owner writ_owner; body 404756a0df3e41b395a810dcd94ebe95
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_governor_policy_publish(text,text,text,text,jsonb,text,boolean) to dot_executor;
 grant execute on function writ.fn_governor_policy_publish(text,text,text,text,jsonb,text,boolean) to workflow_admin;
@@ -3161,7 +3161,6 @@ grant execute on function writ.fn_governor_policy_publish(text,text,text,text,js
 grant execute on function writ.fn_governor_put(text,text,text) to dot_executor;
 grant execute on function writ.fn_governor_put(text,text,text) to workflow_admin;
 grant execute on function writ.fn_governor_put(text,text,text) to writ_admin;
-grant execute on function writ.fn_governor_put(text,text,text) to writ_engine;
 grant execute on function writ.fn_governor_put(text,text,text) to writ_producer;
 grant execute on function writ.fn_governor_put(text,text,text) to writ_server;
 
@@ -4248,7 +4247,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   set enable_seqscan=off
 
 -- function writ_data.enqueue_jobs(p_jobs jsonb, p_actor text, p_tenant_id text DEFAULT 'default'::text, p_atomic boolean DEFAULT false, p_by_gate boolean DEFAULT false) returns jsonb
---   plpgsql, volatile; owner writ_owner; body 5a0ef2478a019c41ba6aa2188e7102ad
+--   plpgsql, volatile; owner writ_owner; body 41da064bc1063986308554679cc139a8
 --   set enable_nestloop=off
 --   set plan_cache_mode=force_generic_plan
 

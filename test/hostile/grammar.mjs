@@ -283,15 +283,11 @@ export const byGate = {
   fn_ledger_accept_restore: () => ({ p_known_checkpoint: null, p_known_epoch: null, p_known_size: null }),
   fn_ledger_archived: () => ({ p_month: '2025-01-01', p_place: '/archive' }),
   fn_ledger_checkpoint_record: (a) => {
-    const { log = a.tenant, epoch = 0, size = 0, root = null } = a.known.answers.get('fn_ledger_root_at') ?? {};
-    return { p_checkpoints: [{ log, epoch, size, root, note: 'a note' }] };
+    const { log = a.tenant, epoch = 0, size = 0, root = '' } = a.known.answers.get('fn_ledger_root_at') ?? {};
+    const note = `m.example\n${size}\n${Buffer.from(root ?? '', 'hex').toString('base64')}\n\nx`;
+    return { p_checkpoints: [{ log, epoch, size, root, note }] };
   },
-  fn_ledger_key_add: (a) => ({
-    p_key: a.known.answers.get('key') ?? 'm.example+1+AAAA',
-    p_replaces: null,
-    p_signature_new: 'x',
-    p_signature_old: null,
-  }),
+  fn_ledger_key_add: () => ({ p_key: 'm.example+0123abcd+AAAA', p_replaces: null, p_signature_new: 'AAAA', p_signature_old: null }),
   fn_login_put: (a) => ({
     p_login: a.random.pick([a.login, a.spare]),
     p_definition: { tenant_id: a.random.pick([a.tenant, a.tenant, 'alpha', null]), roles: ['writ_producer'] },

@@ -17,6 +17,7 @@ const elsewhere: Record<string, string> = {
   fn_governor_ack: 'needs a cause that only a person can clear: test/governor/driver.test.ts',
   fn_governors_apply: 'needs what a driver has decided in the same transaction: test/governor/driver.test.ts',
   fn_governance_audits: 'needs a job whose steps are done: test/governance/jobs.test.ts',
+  fn_governance_ended: 'needs a run of a governance job that has failed: test/governance/jobs.test.ts',
   fn_governor_commit: 'needs the job of an action: test/governor/actuators.test.ts',
   fn_governor_report: 'needs an action in flight: test/governor/actuators.test.ts',
   fn_run_steps_succeed: 'needs the places of several leases: test/runs/engine',

@@ -41,6 +41,11 @@ begin
       and jsonb_typeof(p_document -> 'when') = 'object'
       and jsonb_typeof(p_document -> 'principal') = 'string') is not true then
     return writ_data.refusal('invalid_policy', 'policy_id, principal, when and actions');
+  elsif exists (
+      select from jsonb_each(p_document -> 'when') w
+      where (jsonb_typeof(w.value -> 'limit') = 'number'
+        and jsonb_typeof(w.value -> 'clear') = 'number') is not true) then
+    return writ_data.refusal('invalid_policy', 'when: limit and clear are numbers');
   end if;
 
   perform from writ_data.governor_inbox b

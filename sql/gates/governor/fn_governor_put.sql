@@ -1,5 +1,5 @@
 -- Opens the governor of a tenant and product, if there is none yet.
--- Callers: writ_producer, writ_engine, writ_server, writ_admin
+-- Callers: writ_producer, writ_server, writ_admin
 -- Answers: {governor_id, created}.
 -- Refuses: TENANT_ACCESS_DENIED, invalid_governor.
 create or replace function writ.fn_governor_put(

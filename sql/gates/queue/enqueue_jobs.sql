@@ -276,8 +276,11 @@ begin
       perform writ_data.house(v_homeless);
     end if;
   exception when data_exception or datatype_mismatch then
-    -- A value does not fit its column: find out whose, one by one.
-    if jsonb_array_length(p_jobs) > 1 then
+    -- A value does not fit its column: find out whose, one by one. Each takes a subtransaction, so
+    -- that a large call with one such job is refused as a whole.
+    if jsonb_array_length(p_jobs) > 1000 then
+      return writ_data.refusal('invalid_jobs', left(sqlerrm, 200));
+    elsif jsonb_array_length(p_jobs) > 1 then
       return writ_data.enqueue_each(p_jobs, p_actor, p_tenant_id, p_atomic, p_by_gate);
     end if;
     return jsonb_build_object(
