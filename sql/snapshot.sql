@@ -3050,7 +3050,7 @@ grant execute on function writ.fn_governance_stop(text,uuid[],text,uuid,text) to
 grant execute on function writ.fn_governance_stop(text,uuid[],text,uuid,text) to writ_server;
 
 -- function writ.fn_governance_tick(p_actor text, p_limit integer DEFAULT 100) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body ed15bd991b4e59c515af2c104d1a3a95
+--   plpgsql, volatile, security definer; owner writ_owner; body 34ec5cab722c986d54321f7fad9b7bce
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 grant execute on function writ.fn_governance_tick(text,integer) to dot_executor;
@@ -4687,7 +4687,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 -- function writ_data.set_aside(p_subject text, p_tenant text, p_sqlstate text, p_error text, p_actor text, p_at timestamp with time zone) returns boolean
 --   plpgsql, volatile; owner writ_owner; body 2a9f5935f2b5da72d5be6426a6ef0167
 
--- function writ_data.set_aside(p_sort text, p_id uuid, p_tenant text, p_error text, p_actor text, p_at timestamp with time zone) returns void
+-- function writ_data.set_governance_aside(p_sort text, p_id uuid, p_tenant text, p_error text, p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body f1cb3b83dae123f81ae9c31239b0fbb6
 
 -- function writ_data.set_run_aside(p_run uuid, p_code text, p_message text, p_actor text, p_at timestamp with time zone) returns boolean

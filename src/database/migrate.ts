@@ -102,15 +102,22 @@ export async function migrate(client: Queryable, options: MigrateOptions = {}, r
     const isOlder = plan.to > (release.migrations.at(-1)?.version ?? 0);
     if (!isOlder) await client.query(`comment on schema writ is '${markOf(release)}'`);
     await grant(client, release);
-    if (options.enable) {
-      await client.query(`select writ.fn_setting_set('queue.job_substrate.enabled', 'true', 'migrate')`);
-    }
+    if (options.enable) await enable(client, plan.from === 0);
     await client.query(options.dryRun ? 'rollback' : 'commit');
     return plan;
   } catch (error) {
     await client.query('rollback').catch(() => undefined); // the first error is the one to report
     throw error;
   }
+}
+
+/** A new database begins with the queue on; later that is a change of a setting, with its receipt. */
+async function enable(client: Queryable, isNew: boolean): Promise<void> {
+  await client.query(
+    isNew
+      ? `update writ_data.dot_config set value = 'true' where key = 'queue.job_substrate.enabled'`
+      : `select writ.fn_setting_set('queue.job_substrate.enabled', 'true', 'migrate')`,
+  );
 }
 
 /** Conflicts with itself and lets others read. */

@@ -26,7 +26,11 @@ async function ready(sku = 'default'): Promise<Governor> {
 let sent = 0;
 /** Takes signals in, in one call, and answers how many of the window each was where that was too many. */
 async function take(...to: readonly (readonly [tenant: string, sku: string])[]): Promise<(number | undefined)[]> {
-  const items = to.map(([t, sku]) => ({ t, s: sku, id: `signal-${++sent}`, c: { kind: 'signal', type: 'load', value: 1 } }));
+  const about = { kind: 'signal', type: 'load', source: 'monitoring', severity: 'LOW', observed_at: 0, value: 1 };
+  const items = to.map(([t, sku]) => {
+    const id = `signal-${++sent}`;
+    return { t, s: sku, id, c: { ...about, signal_id: id } };
+  });
   const [row] = await s.sql<{ answer: { storm?: number }[] }>("select writ.fn_signals_take($1::json, 'test') as answer", [
     JSON.stringify(items),
   ]);

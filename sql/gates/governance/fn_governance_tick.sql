@@ -73,7 +73,7 @@ begin
       v_moved := v_moved + 1;
     exception when others then
       if left(sqlstate, 2) not in ('40', '53', '57', '58') then
-        perform writ_data.set_aside(
+        perform writ_data.set_governance_aside(
           v_row.sort, v_row.id, v_row.tenant_id, sqlerrm, p_actor, v_now
         );
       end if;
@@ -83,7 +83,7 @@ begin
   begin
     v_moved := v_moved + writ_data.count_denials(v_tenant, v_limit, v_now);
   exception when others then
-    perform writ_data.set_aside('denials', null, '_system', sqlerrm, p_actor, v_now);
+    perform writ_data.set_governance_aside('denials', null, '_system', sqlerrm, p_actor, v_now);
   end;
 
   select least(

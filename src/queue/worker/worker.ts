@@ -207,8 +207,8 @@ export class Worker {
   }
 
   async #claim(): Promise<void> {
-    if (this.#kinds.length === 0) return; // a process that only turns the clockwork
-    if (this.#claiming || !this.#moreWork || this.#state !== 'running') return;
+    const nothing = this.#kinds.length === 0; // a process that only turns the clockwork
+    if (nothing || this.#claiming || !this.#moreWork || this.#state !== 'running') return;
     const idle = this.#leases.size === 0 && this.#handlers.running === 0;
     if (!idle && (this.#claims.soloWanted || this.#runsAlone)) return;
     const onHand = this.#onHand;

@@ -1,6 +1,6 @@
 -- Sets a row of governance's clockwork aside that failed, for five minutes, and raises an alert: it
 -- must not keep others from their turn.
-create or replace function writ_data.set_aside(
+create or replace function writ_data.set_governance_aside(
   p_sort text,       -- ended, contract, job or denials
   p_id uuid,
   p_tenant text,
