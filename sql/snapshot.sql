@@ -3126,7 +3126,7 @@ grant execute on function writ.fn_governor_events(uuid,bigint,integer) to writ_a
 grant execute on function writ.fn_governor_events(uuid,bigint,integer) to writ_server;
 
 -- function writ.fn_governor_outage(p_host text, p_entries jsonb, p_from timestamp with time zone, p_to timestamp with time zone) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body e9b9de212996055d79bba304514b1d8e
+--   plpgsql, volatile, security definer; owner writ_owner; body 9c8ad955f2da05447d536fd851468981
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 grant execute on function writ.fn_governor_outage(text,jsonb,timestamp with time zone,timestamp with time zone) to dot_executor;
@@ -3491,7 +3491,7 @@ grant execute on function writ.fn_ledger_archived(date,text,text) to workflow_ad
 grant execute on function writ.fn_ledger_archived(date,text,text) to writ_signer;
 
 -- function writ.fn_ledger_checkpoint_record(p_checkpoints jsonb, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 7e14d5ec59108f1a46bbbbaa59931281
+--   plpgsql, volatile, security definer; owner writ_owner; body b96a5f8316faeaf5358a39fd387fabda
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_ledger_checkpoint_record(jsonb,text) to workflow_admin;
 grant execute on function writ.fn_ledger_checkpoint_record(jsonb,text) to writ_signer;
@@ -4092,6 +4092,9 @@ grant execute on function writ.visible_tenant() to writ_worker;
 
 -- function writ_data.as_jsonb(p_json json) returns jsonb
 --   plpgsql, immutable; owner writ_owner; body 215d580b068ca2b5eac7dc7484b582a7
+
+-- function writ_data.as_moment(p_text text) returns timestamp with time zone
+--   plpgsql, stable; owner writ_owner; body 8c87b94646aabbe9d5f72cf9bf06f187
 
 -- function writ_data.audit_checks(g writ_data.governance_job, c writ_data.contract, p_health jsonb, p_read jsonb, p_at timestamp with time zone) returns jsonb
 --   plpgsql, stable; owner writ_owner; body 96e2feb884aef7b0402f44bc86773b7d

@@ -53,7 +53,7 @@ begin
       and length(e.entry ->> 'tenant') between 1 and 200
       and length(e.entry ->> 'sku') between 1 and 200
       and length(e.entry ->> 'signal_id') between 1 and 200
-      and pg_input_is_valid(e.entry ->> 'at', 'timestamptz')
+      and writ_data.as_moment(e.entry ->> 'at') is not null
     offset 0
   ) c
   where c.at between v_now - interval '400 days' and v_now + interval '1 minute'

@@ -21,6 +21,10 @@ begin
     return writ_data.refusal('tenant_forbidden', 'The ledger is signed for all tenants.');
   elsif jsonb_typeof(p_checkpoints) is distinct from 'array' then
     return writ_data.refusal('checkpoint_mismatch', 'not an array');
+  elsif exists (
+    select from jsonb_to_recordset(p_checkpoints) c(log text) group by c.log having count(*) > 1
+  ) then
+    return writ_data.refusal('checkpoint_mismatch', 'one checkpoint of each log');
   end if;
 
   -- A note is origin, size and root in lines of their own, and then the signatures.
