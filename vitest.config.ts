@@ -5,7 +5,8 @@ const pooler = process.env.WRIT_TEST_POOLER;
 if (pooler) {
   console.log(`Through the pooler ${pooler}. Not among it:`);
   for (const { file, why } of files) console.log(`  ${file}: ${why}`);
-  for (const one of tests.filter((test) => !test.pooler || test.pooler === pooler)) console.log(`  ${one.file}, “${one.test}”: ${one.why}`);
+  for (const one of tests.filter((test) => !test.pooler || test.pooler === pooler))
+    console.log(`  ${one.file}, “${one.test}”: ${one.why}`);
 }
 
 /** What registers itself with OpenTelemetry, or has to know every secret that its process was given, does so for a whole process, so these files get one each. */
@@ -24,7 +25,10 @@ export default defineConfig({
   test: {
     globalSetup: ['test/server.ts'],
     maxWorkers: 3,
-    reporters: ['default', ['json', { outputFile: process.env.WRIT_TEST_REPORT ?? '.cache/vitest.json' }]],
+    reporters: [
+      'default',
+      ['json', { outputFile: process.env.WRIT_TEST_REPORT ?? '.cache/vitest.json' }],
+    ],
     projects: [
       // One after the other in the same processes: to load the sources again for every file takes longer than many files do.
       {

@@ -20,7 +20,9 @@ const harness = fileURLToPath(new URL('harness/main.mjs', import.meta.url));
  */
 export function compare(node, args, other) {
   if (!existsSync(join(other, 'index.js'))) {
-    console.error(`bench: --against takes the folder of a build; ${other || 'nothing'} has no index.js`);
+    console.error(
+      `bench: --against takes the folder of a build; ${other || 'nothing'} has no index.js`,
+    );
     return 2;
   }
   const at = args.indexOf('--rounds');
@@ -30,10 +32,15 @@ export function compare(node, args, other) {
   const cases = new Map();
   try {
     for (let round = 0; round < rounds; round += 1) {
-      const order = /** @type {const} */ (round % 2 === 0 ? ['ours', 'theirs'] : ['theirs', 'ours']);
+      const order = /** @type {const} */ (
+        round % 2 === 0 ? ['ours', 'theirs'] : ['theirs', 'ours']
+      );
       for (const side of order) {
         const json = join(folder, `${side}-${round}.json`);
-        const env = { ...process.env, ...(side === 'theirs' && { WRIT_BENCH_BUILD: resolve(other) }) };
+        const env = {
+          ...process.env,
+          ...(side === 'theirs' && { WRIT_BENCH_BUILD: resolve(other) }),
+        };
         const call = [harness, ...args, '--subjects', 'writ', '--rounds', '1', '--json', json];
         const { status } = spawnSync(node, call, { stdio: ['ignore', 'ignore', 'inherit'], env });
         // Without its peers a case may be void, and the harness ends with 1; its costs count all the same.
@@ -52,7 +59,9 @@ export function compare(node, args, other) {
   for (const [name, { ours, theirs }] of cases) {
     const ratio = (median(ours) / median(theirs)).toFixed(3);
     const all = (/** @type {number[]} */ list) => list.map(show).join(', ');
-    console.log(`  ${name}: ours ${show(median(ours))}, theirs ${show(median(theirs))}, ${ratio} ×`);
+    console.log(
+      `  ${name}: ours ${show(median(ours))}, theirs ${show(median(theirs))}, ${ratio} ×`,
+    );
     console.log(`    ours ${all(ours)}; theirs ${all(theirs)}`);
   }
   return 0;

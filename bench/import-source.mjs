@@ -23,9 +23,11 @@ async function boss() {
 const add = {
   async 'pg-boss'() {
     const instance = await boss();
-    for (const { name, ...options } of asked.queues ?? []) await instance.createQueue(name, options);
+    for (const { name, ...options } of asked.queues ?? [])
+      await instance.createQueue(name, options);
     for (const { name, data, ...options } of asked.jobs ?? []) {
-      if (!(await instance.send(name, data, options))) throw new Error(`pg-boss took no job ${name} ${JSON.stringify(data)}`);
+      if (!(await instance.send(name, data, options)))
+        throw new Error(`pg-boss took no job ${name} ${JSON.stringify(data)}`);
     }
     for (const { name, jobs } of asked.bulk ?? []) await instance.insert(name, jobs);
     if (asked.flow) await instance.flow(asked.flow);
@@ -39,7 +41,12 @@ const add = {
       await tools.addJob(name, data, { ...options, ...(runAt && { runAt: new Date(runAt) }) });
     }
     for (const { name, jobs } of asked.bulk ?? []) {
-      await tools.addJobs(jobs.map((/** @type {{ data: unknown }} */ { data }) => ({ identifier: name, payload: data })));
+      await tools.addJobs(
+        jobs.map((/** @type {{ data: unknown }} */ { data }) => ({
+          identifier: name,
+          payload: data,
+        })),
+      );
     }
     await tools.release();
   },
@@ -61,9 +68,13 @@ const work = {
   async 'pg-boss'() {
     const instance = await boss();
     for (const name of asked.names) {
-      await instance.work(name, { batchSize: asked.batch ?? 1, pollingIntervalSeconds: 0.5 }, async (/** @type {any[]} */ jobs) => {
-        for (const job of jobs) await handle(job.data);
-      });
+      await instance.work(
+        name,
+        { batchSize: asked.batch ?? 1, pollingIntervalSeconds: 0.5 },
+        async (/** @type {any[]} */ jobs) => {
+          for (const job of jobs) await handle(job.data);
+        },
+      );
     }
     return () => instance.stop({ graceful: false });
   },

@@ -64,9 +64,13 @@ if (againstAt >= 0) {
   process.exit(compare(chooseNode(), args, other));
 }
 
-const harness = spawn(chooseNode(), ['--disable-warning=ExperimentalWarning', join(here, 'harness', 'main.mjs'), ...args], {
-  stdio: 'inherit',
-});
+const harness = spawn(
+  chooseNode(),
+  ['--disable-warning=ExperimentalWarning', join(here, 'harness', 'main.mjs'), ...args],
+  {
+    stdio: 'inherit',
+  },
+);
 // The terminal sends Ctrl-C to the whole group; the harness stops its server and children and this
 // process waits for it. A signal sent to this process alone is passed on.
 process.on('SIGINT', () => {});

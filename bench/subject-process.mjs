@@ -6,10 +6,12 @@
 import { pathToFileURL } from 'node:url';
 
 const [subjectFile, roleFile, roleName, options] = process.argv.slice(2);
-if (!subjectFile || !roleFile || !roleName || !options) throw new Error('started without its arguments');
+if (!subjectFile || !roleFile || !roleName || !options)
+  throw new Error('started without its arguments');
 
 /** @param {object} message */
-const send = (message) => new Promise((resolve) => process.send?.(message, undefined, undefined, resolve));
+const send = (message) =>
+  new Promise((resolve) => process.send?.(message, undefined, undefined, resolve));
 
 try {
   const { subject } = await import(pathToFileURL(subjectFile).href);

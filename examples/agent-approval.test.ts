@@ -18,7 +18,15 @@ test('nothing is paid before a person says so, and what is refused or forgotten 
   const answer = (runId: string, approved: boolean) =>
     promisify(execFile)(
       process.execPath,
-      [main, 'runs', 'deliver', runId, 'approval', '--payload', JSON.stringify({ approved, by: 'ada' })],
+      [
+        main,
+        'runs',
+        'deliver',
+        runId,
+        'approval',
+        '--payload',
+        JSON.stringify({ approved, by: 'ada' }),
+      ],
       {
         env: { ...process.env, DATABASE_URL: db.connectionString },
       },
@@ -27,16 +35,34 @@ test('nothing is paid before a person says so, and what is refused or forgotten 
   const yes = await ask(writ, { id: 't-1', text: 'It arrived broken.' });
   expect(paid).toEqual([]);
   await answer(yes, true);
-  expect(await stepsOf(yes)).toEqual(['COMPLETED', 'approval SUCCESS', 'explain SKIPPED', 'pay SUCCESS', 'propose SUCCESS']);
+  expect(await stepsOf(yes)).toEqual([
+    'COMPLETED',
+    'approval SUCCESS',
+    'explain SKIPPED',
+    'pay SUCCESS',
+    'propose SUCCESS',
+  ]);
   expect(paid).toEqual([{ action: 'refund t-1', amount: 18, by: 'ada' }]);
 
   const no = await ask(writ, { id: 't-2', text: 'I want more.' });
   await answer(no, false);
-  expect(await stepsOf(no)).toEqual(['COMPLETED', 'approval SUCCESS', 'explain SUCCESS', 'pay SKIPPED', 'propose SUCCESS']);
+  expect(await stepsOf(no)).toEqual([
+    'COMPLETED',
+    'approval SUCCESS',
+    'explain SUCCESS',
+    'pay SKIPPED',
+    'propose SUCCESS',
+  ]);
 
   const forgotten = await ask(writ, { id: 't-3', text: 'Hello?' });
   await db.clock.advance('49h');
-  expect(await stepsOf(forgotten)).toEqual(['COMPLETED', 'approval SKIPPED', 'explain SUCCESS', 'pay SKIPPED', 'propose SUCCESS']);
+  expect(await stepsOf(forgotten)).toEqual([
+    'COMPLETED',
+    'approval SKIPPED',
+    'explain SUCCESS',
+    'pay SKIPPED',
+    'propose SUCCESS',
+  ]);
   expect(paid).toHaveLength(1);
   await db.drop();
 });

@@ -26,17 +26,31 @@ const Approval = z.object({ approved: z.boolean(), by: z.string() });
 
 export const support = definePlan<Ticket>('support', { version: '1.0.0' }, (p) => {
   const proposed: Step<Proposal> = p.step('propose', propose, { timeout: '5m' });
-  const answer = p.waitFor('approval', Approval, { after: proposed, timeout: '48h', onTimeout: 'skip' });
-  p.step('pay', pay, { when: is(answer.output.approved, true), input: { proposal: proposed.output, by: answer.output.by } });
+  const answer = p.waitFor('approval', Approval, {
+    after: proposed,
+    timeout: '48h',
+    onTimeout: 'skip',
+  });
+  p.step('pay', pay, {
+    when: is(answer.output.approved, true),
+    input: { proposal: proposed.output, by: answer.output.by },
+  });
   // Refused, or nobody answered in two days: then there is no output, and nothing is `true`.
-  p.step('explain', explain, { after: answer, when: { not: is(answer.output.approved, true) }, input: { ticket: p.input.id } });
+  p.step('explain', explain, {
+    after: answer,
+    when: { not: is(answer.output.approved, true) },
+    input: { ticket: p.input.id },
+  });
 });
 
 export const paid: { action: string; amount: number; by: string }[] = [];
 
 export const handlers = [
   // Whatever thinks: its answer is kept as the output of the step, so that a crash afterwards does not ask it again.
-  propose.handle(async ({ input }) => ({ action: `refund ${input.id}`, amount: input.text.length })),
+  propose.handle(async ({ input }) => ({
+    action: `refund ${input.id}`,
+    amount: input.text.length,
+  })),
   pay.handle(async ({ input }) => {
     paid.push({ ...input.proposal, by: input.by });
   }),
@@ -46,7 +60,8 @@ export const handlers = [
 /** Starts a run and resolves when a person is asked. */
 export async function ask(writ: Writ, ticket: Ticket): Promise<string> {
   const { runId } = await writ.start(support, ticket, { requestId: ticket.id });
-  while ((await writ.runs.get(runId)).substatus !== 'WAITING_APPROVAL') await new Promise((resume) => setTimeout(resume, 20));
+  while ((await writ.runs.get(runId)).substatus !== 'WAITING_APPROVAL')
+    await new Promise((resume) => setTimeout(resume, 20));
   return runId;
 }
 
@@ -55,7 +70,9 @@ if (process.argv[1] === import.meta.filename) {
   await writ.migrate({ enable: true });
   await writ.work(handlers);
   const runId = await ask(writ, { id: 'ticket-1', text: 'It arrived broken.' });
-  console.log(`npx writ runs deliver ${runId} approval --payload '{"approved": true, "by": "ada"}'`);
+  console.log(
+    `npx writ runs deliver ${runId} approval --payload '{"approved": true, "by": "ada"}'`,
+  );
   console.log((await writ.runs.finished(runId)).status, paid);
   await writ.close();
 }

@@ -14,7 +14,10 @@ const charge = defineJob<{ orderId: string }>('charge');
 const chargeHandler = charge.handle(async ({ input, commit }) => {
   const fee = await lookUpFee(); // safe to repeat: nothing has happened yet
   await commit(async (tx) => {
-    await tx.query('update orders set charged = charged + price + $2 where id = $1', [input.orderId, fee]);
+    await tx.query('update orders set charged = charged + price + $2 where id = $1', [
+      input.orderId,
+      fee,
+    ]);
   });
 });
 
@@ -24,14 +27,19 @@ async function lookUpFee(): Promise<number> {
 
 export async function chargeOnce(connectionString: string): Promise<number> {
   const shop = new pg.Pool({ connectionString });
-  await shop.query('create table if not exists orders (id text primary key, price int not null, charged int not null default 0)');
-  await shop.query(`insert into orders (id, price) values ('o-1', 40) on conflict (id) do update set charged = 0`);
+  await shop.query(
+    'create table if not exists orders (id text primary key, price int not null, charged int not null default 0)',
+  );
+  await shop.query(
+    `insert into orders (id, price) values ('o-1', 40) on conflict (id) do update set charged = 0`,
+  );
 
   const writ = await Writ.connect({ connectionString });
   await writ.migrate({ enable: true });
 
   // The customer presses the button three times; the order's id is the key, so there is one job.
-  for (let press = 1; press <= 3; press++) await writ.enqueue(charge, { orderId: 'o-1' }, { key: 'o-1' });
+  for (let press = 1; press <= 3; press++)
+    await writ.enqueue(charge, { orderId: 'o-1' }, { key: 'o-1' });
 
   const worker = await writ.work([chargeHandler]);
   let charged = 0;

@@ -16,7 +16,9 @@ interface Found {
 }
 
 const list = defineJob<Night>('list-files');
-const parse = defineJob<{ file: string; day: string }>('parse-file', { retry: { attempts: 5, base: '100ms' } });
+const parse = defineJob<{ file: string; day: string }>('parse-file', {
+  retry: { attempts: 5, base: '100ms' },
+});
 const report = defineJob<Night>('report');
 const celebrate = defineJob<{ files: number }>('celebrate');
 
@@ -38,15 +40,23 @@ export const nightly = definePlan<Night>('nightly', { version: '1.0.0' }, (p) =>
   });
 });
 
-export async function nightlyPipeline(connectionString: string, files: number): Promise<{ total: number; steps: Record<string, string> }> {
+export async function nightlyPipeline(
+  connectionString: string,
+  files: number,
+): Promise<{ total: number; steps: Record<string, string> }> {
   const store = new pg.Pool({ connectionString });
-  await store.query('create table if not exists parsed (day text, file text, rows int, primary key (day, file))');
+  await store.query(
+    'create table if not exists parsed (day text, file text, rows int, primary key (day, file))',
+  );
   const writ = await Writ.connect({ connectionString });
   await writ.migrate({ enable: true });
   let total = 0;
   let unlucky = true;
   await writ.work([
-    list.handle(({ input }) => ({ files: Array.from({ length: files }, (_, n) => `${input.day}/${n}.csv`), count: files })),
+    list.handle(({ input }) => ({
+      files: Array.from({ length: files }, (_, n) => `${input.day}/${n}.csv`),
+      count: files,
+    })),
     parse.handle(({ input, commit }) => {
       // One of them fails the first time: its own retry, not the run's affair.
       if (unlucky && input.file.endsWith('/3.csv')) {
@@ -55,11 +65,18 @@ export async function nightlyPipeline(connectionString: string, files: number): 
       }
       // What is large goes into a table of yours, in the transaction that ends the job; outputs are for what later steps decide by.
       return commit(async (tx) => {
-        await tx.query('insert into parsed (day, file, rows) values ($1, $2, $3)', [input.day, input.file, 100]);
+        await tx.query('insert into parsed (day, file, rows) values ($1, $2, $3)', [
+          input.day,
+          input.file,
+          100,
+        ]);
       });
     }),
     report.handle(async ({ input }) => {
-      const { rows } = await store.query('select sum(rows)::int as total from parsed where day = $1', [input.day]);
+      const { rows } = await store.query(
+        'select sum(rows)::int as total from parsed where day = $1',
+        [input.day],
+      );
       total = rows[0].total;
     }),
     celebrate.handle(() => {
@@ -74,4 +91,5 @@ export async function nightlyPipeline(connectionString: string, files: number): 
   return { total, steps: Object.fromEntries(steps.map(({ stepId, status }) => [stepId, status])) };
 }
 
-if (process.argv[1] === import.meta.filename) console.log(await nightlyPipeline(process.env.DATABASE_URL ?? '', 100));
+if (process.argv[1] === import.meta.filename)
+  console.log(await nightlyPipeline(process.env.DATABASE_URL ?? '', 100));

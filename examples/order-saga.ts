@@ -19,10 +19,14 @@ const refund = defineJob<Order>('refund');
 const ship = defineJob<Order>('ship');
 
 export const fulfil = definePlan<Order>('fulfil', { version: '1.0.0' }, (p) => {
-  const reserved = p.step<Order, { reservation: number }, { reservation: number }>('reserve', reserve, {
-    input: p.input,
-    compensate: { job: release, input: (output) => ({ reservation: output.reservation }) }, // what the step gave says what to undo
-  });
+  const reserved = p.step<Order, { reservation: number }, { reservation: number }>(
+    'reserve',
+    reserve,
+    {
+      input: p.input,
+      compensate: { job: release, input: (output) => ({ reservation: output.reservation }) }, // what the step gave says what to undo
+    },
+  );
   const charged = p.step('charge', charge, { after: reserved, compensate: refund }); // with the step's own input
   p.step('ship', ship, { after: charged });
 });
@@ -31,16 +35,23 @@ export const handlers = [
   // What `commit` returns is the output of the step: it is there if and only if the effect is.
   reserve.handle(({ input, commit }) =>
     commit(async (tx) => {
-      const { rows } = await tx.query('insert into reservations (order_id) values ($1) returning id', [input.id]);
+      const { rows } = await tx.query(
+        'insert into reservations (order_id) values ($1) returning id',
+        [input.id],
+      );
       return { reservation: rows[0]?.id };
     }),
   ),
-  release.handle(({ input, commit }) => commit((tx) => tx.query('delete from reservations where id = $1', [input.reservation]))),
+  release.handle(({ input, commit }) =>
+    commit((tx) => tx.query('delete from reservations where id = $1', [input.reservation])),
+  ),
   charge.handle(({ input, commit }) => {
     if (input.card === 'stolen') throw new PermanentFailure('The card was declined.');
     return commit((tx) => tx.query(`insert into payments (order_id) values ($1)`, [input.id]));
   }),
-  refund.handle(({ input, commit }) => commit((tx) => tx.query('delete from payments where order_id = $1', [input.id]))),
+  refund.handle(({ input, commit }) =>
+    commit((tx) => tx.query('delete from payments where order_id = $1', [input.id])),
+  ),
   ship.handle(({ input, commit }) => {
     if (input.card === 'expired') throw new PermanentFailure('Nobody lives there.');
     return commit((tx) => tx.query(`insert into shipments (order_id) values ($1)`, [input.id]));
@@ -58,7 +69,11 @@ export async function orderSaga(connectionString: string): Promise<Record<string
   const ends: Record<string, string> = {};
   for (const card of ['good', 'stolen', 'expired']) {
     // The same request is the same run, however often the customer presses the button.
-    const run = await writ.start(fulfil, { id: `order-${card}`, card }, { requestId: `order-${card}` });
+    const run = await writ.start(
+      fulfil,
+      { id: `order-${card}`, card },
+      { requestId: `order-${card}` },
+    );
     const { status, undone, rootCause } = await run.finished();
     ends[card] = rootCause ? `${status} at ${rootCause.stepId}, undone: ${undone}` : status;
   }
@@ -67,4 +82,5 @@ export async function orderSaga(connectionString: string): Promise<Record<string
   return ends;
 }
 
-if (process.argv[1] === import.meta.filename) console.log(await orderSaga(process.env.DATABASE_URL ?? ''));
+if (process.argv[1] === import.meta.filename)
+  console.log(await orderSaga(process.env.DATABASE_URL ?? ''));

@@ -23,18 +23,25 @@ const welcomeHandler = (mailUrl: string) =>
       body: JSON.stringify({ to: input.to, text: `Welcome, ${input.name}!` }),
       signal, // aborts the request when the job is cancelled, times out, or the worker stops
     });
-    if (answer.status === 422) throw new PermanentFailure(`the address ${input.to} is not accepted`);
+    if (answer.status === 422)
+      throw new PermanentFailure(`the address ${input.to} is not accepted`);
     if (!answer.ok) throw new Error(`the mail service answered ${answer.status}`);
     return { messageId: answer.headers.get('x-message-id') };
   });
 
 /** Welcomes one person, and resolves when the mail has been accepted. */
-export async function welcomeByEmail(connectionString: string, mailUrl: string, to: string): Promise<void> {
+export async function welcomeByEmail(
+  connectionString: string,
+  mailUrl: string,
+  to: string,
+): Promise<void> {
   const writ = await Writ.connect({ connectionString });
   await writ.migrate({ enable: true });
   await writ.enqueue(welcome, { to }, { key: to });
 
-  const worker = await writ.work([welcomeHandler(mailUrl)], { onError: (error) => console.warn(`will be tried again: ${error}`) });
+  const worker = await writ.work([welcomeHandler(mailUrl)], {
+    onError: (error) => console.warn(`will be tried again: ${error}`),
+  });
   const busy = async () => {
     const { backlog, waiting, in_progress } = await writ.health();
     return [backlog, waiting, in_progress].some((jobs) => jobs !== 0);
@@ -45,5 +52,9 @@ export async function welcomeByEmail(connectionString: string, mailUrl: string, 
 }
 
 if (process.argv[1] === import.meta.filename) {
-  await welcomeByEmail(process.env.DATABASE_URL ?? '', process.env.MAIL_URL ?? '', 'ada@example.com');
+  await welcomeByEmail(
+    process.env.DATABASE_URL ?? '',
+    process.env.MAIL_URL ?? '',
+    'ada@example.com',
+  );
 }

@@ -6,9 +6,16 @@ import { build } from 'rolldown';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 rmSync('dist', { recursive: true, force: true });
-execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.json'], { stdio: 'inherit' });
+execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.json'], {
+  stdio: 'inherit',
+});
 const typebox = 'dist/ledger/typebox.js';
 const licence = readFileSync('node_modules/typebox/license', 'utf8').trim();
-await build({ input: typebox, platform: 'neutral', logLevel: 'warn', output: { file: typebox, banner: `/*\n${licence}\n*/` } });
+await build({
+  input: typebox,
+  platform: 'neutral',
+  logLevel: 'warn',
+  output: { file: typebox, banner: `/*\n${licence}\n*/` },
+});
 rmSync(`${typebox}.map`, { force: true });
 chmodSync('dist/cli/main.js', 0o755);

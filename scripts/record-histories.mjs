@@ -2,7 +2,16 @@
 // Records runs of every kind, as the engine of this build executes them, for one release: `node scripts/record-histories.mjs 0.8.0`. What is there already is never
 // written again: later builds are held against it. See test/runs/histories/README.md.
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
-import { all, defineJob, definePlan, is, isNot, PermanentFailure, Plan, Writ } from '../dist/index.js';
+import {
+  all,
+  defineJob,
+  definePlan,
+  is,
+  isNot,
+  PermanentFailure,
+  Plan,
+  Writ,
+} from '../dist/index.js';
 import { checkLog } from '../dist/runs/check-log.js';
 import { stopTestServer, testDatabase } from '../dist/testing/index.js';
 
@@ -16,7 +25,11 @@ if (!/^\d+\.\d+\.\d+$/.test(release)) {
 }
 const folder = new URL(`../test/runs/histories/${release}/`, import.meta.url);
 
-const retry = { attempts: 3, base: /** @type {const} */ ('5ms'), cap: /** @type {const} */ ('10ms') };
+const retry = {
+  attempts: 3,
+  base: /** @type {const} */ ('5ms'),
+  cap: /** @type {const} */ ('10ms'),
+};
 /** @param {string} kind @returns {import('../dist/index.js').JobKind<any>} */
 const job = (kind) => defineJob(kind, { retry });
 const work = job('work');
@@ -50,7 +63,8 @@ const handlers = [
     return { item: input };
   }),
   slow.handle(async ({ signal }) => {
-    for (let n = 0; n < 40 && !signal.aborted; n++) await new Promise((resume) => setTimeout(resume, 10));
+    for (let n = 0; n < 40 && !signal.aborted; n++)
+      await new Promise((resume) => setTimeout(resume, 10));
     return { slow: true };
   }),
 ];
@@ -71,7 +85,12 @@ class Acting {
   /** @param {string} eventType @param {string} [stepId] */
   async until(eventType, stepId = 'RUN') {
     for (let tries = 0; tries < 2000; tries++) {
-      if ((await this.writ.runs.events(this.runId)).some((event) => event.eventType === eventType && event.stepId === stepId)) return;
+      if (
+        (await this.writ.runs.events(this.runId)).some(
+          (event) => event.eventType === eventType && event.stepId === stepId,
+        )
+      )
+        return;
       await new Promise((resume) => setTimeout(resume, 5));
     }
     throw new Error(`run ${this.runId}: ${eventType} of ${stepId} did not come`);
@@ -115,8 +134,14 @@ const stories = {
     plan: plan('diamond', (p) => {
       const first = p.step('first', work, { input: { kind: p.input.kind } });
       const left = p.step('left', work, { input: {}, when: is(first.output.did.kind, 'express') });
-      const right = p.step('right', work, { input: {}, when: isNot(first.output.did.kind, 'express') });
-      p.step('join', work, { after: [left, right], when: all(is(p.input.kind, 'express'), isNot(p.input.none, 1)) });
+      const right = p.step('right', work, {
+        input: {},
+        when: isNot(first.output.did.kind, 'express'),
+      });
+      p.step('join', work, {
+        after: [left, right],
+        when: all(is(p.input.kind, 'express'), isNot(p.input.none, 1)),
+      });
     }),
     input: { kind: 'express' },
   },
@@ -128,8 +153,14 @@ const stories = {
     }),
     input: { items: [1, 2, 3, 4, 5, 6, 7, 8] },
   },
-  'empty-list': { plan: plan('list', (p) => p.each('item', work, { over: p.input.items })), input: { items: [] } },
-  'what-is-no-list': { plan: plan('list', (p) => p.each('item', work, { over: p.input.items })), input: { items: 'many' } },
+  'empty-list': {
+    plan: plan('list', (p) => p.each('item', work, { over: p.input.items })),
+    input: { items: [] },
+  },
+  'what-is-no-list': {
+    plan: plan('list', (p) => p.each('item', work, { over: p.input.items })),
+    input: { items: 'many' },
+  },
   'list-undone': {
     plan: plan('list', (p) => {
       const first = p.step('first', work, { input: {}, compensate: undo });
@@ -148,7 +179,10 @@ const stories = {
   'saga-undone': {
     plan: plan('saga', (p) => {
       const reserve = p.step('reserve', work, { input: { n: 1 }, compensate: undo });
-      const charge = p.step('charge', flaky, { after: reserve, compensate: { job: undo, input: { what: 'the charge' } } });
+      const charge = p.step('charge', flaky, {
+        after: reserve,
+        compensate: { job: undo, input: { what: 'the charge' } },
+      });
       p.step('ship', doomed, { after: charge });
     }),
   },
@@ -243,10 +277,15 @@ const db = await testDatabase();
 const writ = await Writ.connect({
   connectionString: db.connectionString,
   actor: 'recorder',
-  authorizeSignal: ({ principal }) => (principal === 'stranger' ? { denied: 'AUTHZ_DENIED' } : true),
+  authorizeSignal: ({ principal }) =>
+    principal === 'stranger' ? { denied: 'AUTHZ_DENIED' } : true,
 });
 try {
-  const worker = await writ.work(handlers, { poll: '20ms', name: 'worker-1', onError: () => undefined });
+  const worker = await writ.work(handlers, {
+    poll: '20ms',
+    name: 'worker-1',
+    onError: () => undefined,
+  });
   mkdirSync(folder, { recursive: true });
   for (const [name, { plan: one, input, meanwhile }] of Object.entries(stories)) {
     const file = new URL(`${name}.json`, folder);
@@ -255,15 +294,24 @@ try {
       continue;
     }
     // Plans of one name differ from story to story: each has a version of its own.
-    const own = new Plan({ ...one.document, planVersion: `1.0.0+${name}` }, { jobs: /** @type {any} */ (one.kinds) });
+    const own = new Plan(
+      { ...one.document, planVersion: `1.0.0+${name}` },
+      { jobs: /** @type {any} */ (one.kinds) },
+    );
     const { runId, finished } = await writ.start(own, input);
     await meanwhile?.(new Acting(writ, runId));
     const snapshot = await finished({ timeoutMs: 20_000 });
     const events = await writ.runs.events(runId);
     const outputs = await outputsOf(runId);
     const faults = checkLog(own.document, events, { input, outputs: (stepId) => outputs[stepId] });
-    if (faults.length > 0) throw new Error(`${name}: ${JSON.stringify(faults, null, 2)}\n${JSON.stringify(events, null, 1)}`);
-    writeFileSync(file, `${JSON.stringify({ release, name, plan: own.document, input, outputs, events, snapshot }, null, 2)}\n`);
+    if (faults.length > 0)
+      throw new Error(
+        `${name}: ${JSON.stringify(faults, null, 2)}\n${JSON.stringify(events, null, 1)}`,
+      );
+    writeFileSync(
+      file,
+      `${JSON.stringify({ release, name, plan: own.document, input, outputs, events, snapshot }, null, 2)}\n`,
+    );
     console.log(`${name}: ${events.length} events, ${snapshot.status}`);
   }
   await worker.stop();

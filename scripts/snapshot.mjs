@@ -64,12 +64,17 @@ export async function schemaSnapshot(client) {
   for (const [name, sql] of Object.entries(queries)) found[name] = (await client.query(sql)).rows;
   const of = (list, relation) => found[list].filter((row) => row.relation === relation.oid);
   const grants = (object, on) =>
-    found.grants.filter((g) => g.oid === object.oid).map((g) => `grant ${g.privilege} on ${on} to ${g.grantee};`);
+    found.grants
+      .filter((g) => g.oid === object.oid)
+      .map((g) => `grant ${g.privilege} on ${on} to ${g.grantee};`);
 
   const parts = [
     '-- Written by `npm run snapshot`: the schema after all migrations, on any supported server. Do not edit, and do not run.',
     ...found.schemas.map((schema) =>
-      [`create schema ${schema.name}; -- owner ${schema.owner}`, ...grants(schema, `schema ${schema.name}`)].join('\n'),
+      [
+        `create schema ${schema.name}; -- owner ${schema.owner}`,
+        ...grants(schema, `schema ${schema.name}`),
+      ].join('\n'),
     ),
     ...found.relations.map((relation) => relationText(relation, of, grants, found.sources)),
     ...found.functions.map((fn) => functionText(fn, grants)),
@@ -86,36 +91,55 @@ function relationText(relation, of, grants, sources) {
   } else if (kind === 'v' || kind === 'm') {
     const source = sources.find((row) => row.name === name)?.sha256 ?? 'unknown';
     const columns = of('columns', relation).map((column) => `--   ${column.name} ${column.type}`);
-    lines.push(`-- ${kinds[kind]} ${name}${options && ` with (${options})`}; owner ${owner}; source ${source}`, ...columns);
+    lines.push(
+      `-- ${kinds[kind]} ${name}${options && ` with (${options})`}; owner ${owner}; source ${source}`,
+      ...columns,
+    );
   } else {
     const columns = of('columns', relation).map(
       (c) =>
         `  ${c.name} ${c.type}${c.required ? ' not null' : ''}${c.fallback ? ` default ${c.fallback}` : ''}${c.storage ? ` storage ${storage[c.storage]}` : ''}`,
     );
-    const constraints = of('constraints', relation).map((c) => `  constraint ${c.name} ${c.definition}`);
+    const constraints = of('constraints', relation).map(
+      (c) => `  constraint ${c.name} ${c.definition}`,
+    );
     lines.push(
       `create ${kinds[kind]} ${name} ( -- owner ${owner}`,
       [...columns, ...constraints].join(',\n'),
       `)${relation.partition ? ` partition by ${relation.partition}` : ''}${options && ` with (${options})`};`,
     );
     lines.push(...of('indexes', relation).map((index) => `${index.definition};`));
-    lines.push(...of('triggers', relation).map((t) => `${t.definition};${t.enabled === 'O' ? '' : ` -- enabled: ${t.enabled}`}`));
+    lines.push(
+      ...of('triggers', relation).map(
+        (t) => `${t.definition};${t.enabled === 'O' ? '' : ` -- enabled: ${t.enabled}`}`,
+      ),
+    );
     if (relation.secured) lines.push(`alter table ${name} enable row level security;`);
     if (relation.forced) lines.push(`alter table ${name} force row level security;`);
     lines.push(
       ...of('policies', relation).map(
-        (p) => `create policy ${p.name} on ${name} using (${p.using})${p.check ? ` with check (${p.check})` : ''}; -- ${p.command}`,
+        (p) =>
+          `create policy ${p.name} on ${name} using (${p.using})${p.check ? ` with check (${p.check})` : ''}; -- ${p.command}`,
       ),
     );
     if (relation.comment) lines.push(`comment on table ${name} is ${quoted(relation.comment)};`);
     const described = of('columns', relation).filter((column) => column.comment);
-    lines.push(...described.map((column) => `comment on column ${name}.${column.name} is ${quoted(column.comment)};`));
+    lines.push(
+      ...described.map(
+        (column) => `comment on column ${name}.${column.name} is ${quoted(column.comment)};`,
+      ),
+    );
   }
   return [...lines, ...grants(relation, name)].join('\n');
 }
 
 function functionText(fn, grants) {
-  const traits = [fn.language, volatility[fn.volatility], fn.strict && 'strict', fn.definer && 'security definer']
+  const traits = [
+    fn.language,
+    volatility[fn.volatility],
+    fn.strict && 'strict',
+    fn.definer && 'security definer',
+  ]
     .filter(Boolean)
     .join(', ');
   const settings = (fn.settings ?? []).map((setting) => `--   set ${setting}`);

@@ -2,7 +2,8 @@
 /** The reference page of metrics and spans, from the tables that the instruments are made of. */
 import { metrics, spans } from '../dist/telemetry/metrics.js';
 
-const code = (/** @type {readonly string[]} */ names) => names.map((name) => `\`${name}\``).join(', ') || '–';
+const code = (/** @type {readonly string[]} */ names) =>
+  names.map((name) => `\`${name}\``).join(', ') || '–';
 
 export function telemetryPage() {
   const all = Object.entries(metrics);

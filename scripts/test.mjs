@@ -20,7 +20,9 @@ const totals = { passed: 0, failed: 0, skipped: 0 };
 const failures = [];
 
 function run(command, args, env = {}) {
-  return spawnSync(command, args, { stdio: 'inherit', env: { ...process.env, ...env } }).status === 0;
+  return (
+    spawnSync(command, args, { stdio: 'inherit', env: { ...process.env, ...env } }).status === 0
+  );
 }
 
 function step(name, what, action) {
@@ -35,7 +37,9 @@ function step(name, what, action) {
     totals.failed++;
     failures.push(`  the step ${name}`);
   }
-  console.log(`── ${name}: ${outcome === 'skipped' ? 'SKIPPED' : outcome ? 'passed' : 'FAILED'} in ${seconds} s`);
+  console.log(
+    `── ${name}: ${outcome === 'skipped' ? 'SKIPPED' : outcome ? 'passed' : 'FAILED'} in ${seconds} s`,
+  );
 }
 
 /** Enough of a message to know what went wrong without looking for it further up. */
@@ -49,7 +53,10 @@ const excerpt = (message = '') =>
 /** Runs vitest and adds its own counts to the totals. */
 function vitest(report, { node = process.execPath, files = [], env = {} } = {}) {
   rmSync(report, { force: true });
-  const ok = run(node, ['node_modules/vitest/vitest.mjs', 'run', ...files], { ...env, WRIT_TEST_REPORT: report });
+  const ok = run(node, ['node_modules/vitest/vitest.mjs', 'run', ...files], {
+    ...env,
+    WRIT_TEST_REPORT: report,
+  });
   if (!existsSync(report)) return false;
   const result = JSON.parse(readFileSync(report, 'utf8'));
   totals.passed += result.numPassedTests;
@@ -58,7 +65,8 @@ function vitest(report, { node = process.execPath, files = [], env = {} } = {}) 
   for (const { name, message, assertionResults } of result.testResults) {
     const file = relative('.', name);
     const failed = assertionResults.filter(({ status }) => status === 'failed');
-    for (const { fullName, failureMessages } of failed) failures.push(`  ${file}: ${fullName}\n${excerpt(failureMessages[0])}`);
+    for (const { fullName, failureMessages } of failed)
+      failures.push(`  ${file}: ${fullName}\n${excerpt(failureMessages[0])}`);
     if (failed.length === 0 && message) failures.push(`  ${file}\n${excerpt(message)}`);
   }
   return ok && result.numPassedTests > 0;
@@ -68,7 +76,16 @@ function vitest(report, { node = process.execPath, files = [], env = {} } = {}) 
 function installNode(line) {
   const folder = `.cache/node-${line}`;
   const binary = `${folder}/node_modules/node/bin/node`;
-  if (!existsSync(binary)) run('npm', ['install', '--no-save', '--no-audit', '--no-fund', '--prefix', folder, `node@${line}`]);
+  if (!existsSync(binary))
+    run('npm', [
+      'install',
+      '--no-save',
+      '--no-audit',
+      '--no-fund',
+      '--prefix',
+      folder,
+      `node@${line}`,
+    ]);
   return existsSync(binary) ? binary : undefined;
 }
 
@@ -77,7 +94,9 @@ const newest = '24';
 const onFifteen = only
   ? []
   : [
-      ...['gates', 'alike', 'lanes', 'limits', 'commit', 'workflows', 'subscriptions'].map((name) => `test/queue/${name}`),
+      ...['gates', 'alike', 'lanes', 'limits', 'commit', 'workflows', 'subscriptions'].map(
+        (name) => `test/queue/${name}`,
+      ),
       'test/schedules/gates',
       'test/races/claim',
       'test/races/commit',
@@ -102,23 +121,42 @@ const throughPooler = only
       'test/runs/engine/ways',
       'test/governor/driver',
     ];
-const throughPgbouncer = ['test/queue/worker.test', 'test/queue/worker-lifecycle', 'test/queue/commit'];
+const throughPgbouncer = [
+  'test/queue/worker.test',
+  'test/queue/worker-lifecycle',
+  'test/queue/commit',
+];
 
 step('build', 'TypeScript to dist/', () => run(process.execPath, ['scripts/build.mjs']));
 step('lint', 'linter and formatter', () =>
-  run(process.execPath, ['node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings', '.']),
+  run(process.execPath, [
+    'node_modules/@biomejs/biome/bin/biome',
+    'check',
+    '--error-on-warnings',
+    '.',
+  ]),
 );
 step('types', 'types of sources, tests and examples', () =>
   run(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.test.json']),
 );
-step('postgres-18', 'the suite on PostgreSQL 18', () => vitest('.cache/vitest-18.json', { env: { WRIT_TEST_POSTGRES: '18' } }));
+step('postgres-18', 'the suite on PostgreSQL 18', () =>
+  vitest('.cache/vitest-18.json', { env: { WRIT_TEST_POSTGRES: '18' } }),
+);
 step('postgres-15', 'everything in the database on PostgreSQL 15', () =>
   vitest('.cache/vitest-15.json', { files: onFifteen, env: { WRIT_TEST_POSTGRES: '15' } }),
 );
-step('pooler', 'the suite through a pool that changes the backend and discards the session after every transaction', () =>
-  vitest('.cache/vitest-pooler.json', { files: throughPooler, env: { WRIT_TEST_POOLER: 'mean' } }),
+step(
+  'pooler',
+  'the suite through a pool that changes the backend and discards the session after every transaction',
+  () =>
+    vitest('.cache/vitest-pooler.json', {
+      files: throughPooler,
+      env: { WRIT_TEST_POOLER: 'mean' },
+    }),
 );
-step('faults', 'kills, stops and outages, short form', () => run(process.execPath, ['test/faults/run.mjs', '--suite', 'queue', '--quick']));
+step('faults', 'kills, stops and outages, short form', () =>
+  run(process.execPath, ['test/faults/run.mjs', '--suite', 'queue', '--quick']),
+);
 step('limits', 'limits, fairness and poison beside kills, short form', () =>
   run(process.execPath, ['test/faults/run.mjs', '--suite', 'limits', '--quick']),
 );
@@ -134,8 +172,10 @@ step('outbox', 'destinations beside kills of relays, receivers and the database,
 step('governance', 'governance beside kills of workers, sick health and outages, short form', () =>
   run(process.execPath, ['test/faults/run.mjs', '--suite', 'governance', '--quick']),
 );
-step('governor', 'signals beside kills of workers and listeners, outages and a clock that is set back, short form', () =>
-  run(process.execPath, ['test/faults/run.mjs', '--suite', 'governor', '--quick']),
+step(
+  'governor',
+  'signals beside kills of workers and listeners, outages and a clock that is set back, short form',
+  () => run(process.execPath, ['test/faults/run.mjs', '--suite', 'governor', '--quick']),
 );
 step('hostile', 'every gate attacked by every role beside honest work, short form', () =>
   run(process.execPath, ['test/faults/run.mjs', '--suite', 'hostile', '--quick']),
@@ -144,15 +184,22 @@ step('hostile', 'every gate attacked by every role beside honest work, short for
 if (ci || only) {
   step('pgbouncer', 'the suite through pgbouncer in transaction mode', () => {
     if (!pgbouncerBinary()) {
-      console.log('SKIPPED: pgbouncer is not installed, so nothing was tested through it. On Debian: apt-get install pgbouncer');
+      console.log(
+        'SKIPPED: pgbouncer is not installed, so nothing was tested through it. On Debian: apt-get install pgbouncer',
+      );
       return 'skipped';
     }
-    return vitest('.cache/vitest-pgbouncer.json', { files: only ? [] : throughPgbouncer, env: { WRIT_TEST_POOLER: 'pgbouncer' } });
+    return vitest('.cache/vitest-pgbouncer.json', {
+      files: only ? [] : throughPgbouncer,
+      env: { WRIT_TEST_POOLER: 'pgbouncer' },
+    });
   });
   step('node-newest', `jobs, verification and contracts in TypeScript on Node ${newest}`, () => {
     const node = installNode(newest);
     if (!node) {
-      console.log(`SKIPPED: the npm package node@${newest} could not be installed, so nothing was tested on Node ${newest}.`);
+      console.log(
+        `SKIPPED: the npm package node@${newest} could not be installed, so nothing was tested on Node ${newest}.`,
+      );
       return 'skipped';
     }
     return vitest('.cache/vitest-newest.json', {
@@ -167,19 +214,50 @@ if (ci || only) {
     });
   });
   step('bench-ledger', 'the ledger, short form: figures, no judgement', () =>
-    run(process.execPath, ['bench/run.mjs', '--suite', 'ledger', '--quick', '--rounds', '1', '--case', 'receipts', '--case', 'verify']),
+    run(process.execPath, [
+      'bench/run.mjs',
+      '--suite',
+      'ledger',
+      '--quick',
+      '--rounds',
+      '1',
+      '--case',
+      'receipts',
+      '--case',
+      'verify',
+    ]),
   );
   step('bench-governor', 'signals to governors, short form: figures, no judgement', () =>
-    run(process.execPath, ['bench/run.mjs', '--suite', 'governor', '--quick', '--rounds', '1', '--case', 'signals']),
+    run(process.execPath, [
+      'bench/run.mjs',
+      '--suite',
+      'governor',
+      '--quick',
+      '--rounds',
+      '1',
+      '--case',
+      'signals',
+    ]),
   );
   step('bench', 'ours beside its peers, short form: figures, no judgement', () =>
     run(process.execPath, [
-      ...['bench/run.mjs', '--suite', 'queue', '--quick', '--rounds', '1', '--subjects', 'writ,graphile-worker,raw'],
+      ...[
+        'bench/run.mjs',
+        '--suite',
+        'queue',
+        '--quick',
+        '--rounds',
+        '1',
+        '--subjects',
+        'writ,graphile-worker,raw',
+      ],
       ...['drain', 'enqueue-16', 'enqueue-bulk'].flatMap((name) => ['--case', name]),
     ]),
   );
 }
 
 if (failures.length > 0) console.log(`\nfailed:\n${failures.join('\n')}`);
-console.log(`\n${totals.passed} passed, ${totals.failed} failed${totals.skipped ? `, ${totals.skipped} skipped` : ''}`);
+console.log(
+  `\n${totals.passed} passed, ${totals.failed} failed${totals.skipped ? `, ${totals.skipped} skipped` : ''}`,
+);
 process.exitCode = totals.failed > 0 ? 1 : 0;

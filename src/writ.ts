@@ -4,14 +4,24 @@ import { budget, defaultBudgetMs } from './database/budget.js';
 import { type Queryable, queryable } from './database/connection.js';
 import { gate, readRows } from './database/gate.js';
 import { assertSchemaFits } from './database/made-by.js';
-import { type MigrateOptions, type MigrationPlan, migrate, planMigration } from './database/migrate.js';
+import {
+  type MigrateOptions,
+  type MigrationPlan,
+  migrate,
+  planMigration,
+} from './database/migrate.js';
 import { openPools, type Pools } from './database/pools.js';
 import type { Role } from './database/roles.js';
 import { isUuid } from './database/uuid.js';
 import { fromDatabase, WritError, WritRefusal } from './errors/index.js';
 import type { Contracts } from './governance/contracts.js';
 import { Governance, type GovernedWork } from './governance/governance.js';
-import { type DriveOptions, type Governor, Governors, type GovernorWork } from './governor/governors.js';
+import {
+  type DriveOptions,
+  type Governor,
+  Governors,
+  type GovernorWork,
+} from './governor/governors.js';
 import type { GovernorName } from './governor/taker.js';
 import { turnLedger } from './ledger/clockwork.js';
 import { Ledger } from './ledger/ledger.js';
@@ -103,9 +113,24 @@ export class Writ {
     const listening = options.listenConnectionString ?? options.connectionString;
     this.#producer = new Producer({ ...host, closed: () => this.#closed });
     this.schedules = new Schedules(host);
-    this.runs = new Runs({ ...host, authorize: options.authorizeSignal, writeBudgetMs: this.#writeBudgetMs, spool: options.spool });
-    this.governance = new Governance({ ...host, key: options.key, listening, secrets: this.#secrets });
-    this.governors = new Governors({ db: this.#db, actor: this.#actor, key: options.key, listening });
+    this.runs = new Runs({
+      ...host,
+      authorize: options.authorizeSignal,
+      writeBudgetMs: this.#writeBudgetMs,
+      spool: options.spool,
+    });
+    this.governance = new Governance({
+      ...host,
+      key: options.key,
+      listening,
+      secrets: this.#secrets,
+    });
+    this.governors = new Governors({
+      db: this.#db,
+      actor: this.#actor,
+      key: options.key,
+      listening,
+    });
     this.ledger = new Ledger(this.#db, this.#actor);
     this.#outbox = new Outbox(this.#db, this.#actor, listening);
     this.consumers = new Consumers(host, this.#actor);
@@ -155,16 +180,30 @@ export class Writ {
   }
 
   /** Enqueues a job. Resolves when it is durable, or, with `db`, when it is part of your transaction. Throws WritRefusal. */
-  async enqueue<Sent, Received>(job: JobKind<Sent, Received>, ...[input, options = {}]: InputOf<Sent>): Promise<Enqueued> {
-    const outcome = await this.#producer.enqueue(job as unknown as JobKind<never, unknown>, input, options);
+  async enqueue<Sent, Received>(
+    job: JobKind<Sent, Received>,
+    ...[input, options = {}]: InputOf<Sent>
+  ): Promise<Enqueued> {
+    const outcome = await this.#producer.enqueue(
+      job as unknown as JobKind<never, unknown>,
+      input,
+      options,
+    );
     if (outcome instanceof WritRefusal) throw outcome;
     return outcome;
   }
 
   /** As `enqueue`, but answers a refusal instead of throwing it. */
-  async tryEnqueue<Sent, Received>(job: JobKind<Sent, Received>, ...[input, options = {}]: InputOf<Sent>): Promise<Enqueued | WritRefusal> {
+  async tryEnqueue<Sent, Received>(
+    job: JobKind<Sent, Received>,
+    ...[input, options = {}]: InputOf<Sent>
+  ): Promise<Enqueued | WritRefusal> {
     try {
-      return await this.#producer.enqueue(job as unknown as JobKind<never, unknown>, input, options);
+      return await this.#producer.enqueue(
+        job as unknown as JobKind<never, unknown>,
+        input,
+        options,
+      );
     } catch (error) {
       if (error instanceof WritRefusal) return error;
       throw error;
@@ -189,7 +228,12 @@ export class Writ {
     items: readonly ManyItem<Sent>[],
     options: CallOptions = {},
   ): Promise<Enqueued[]> {
-    const outcomes = await this.#producer.enqueueMany(job as unknown as JobKind<never, unknown>, items as never, options, true);
+    const outcomes = await this.#producer.enqueueMany(
+      job as unknown as JobKind<never, unknown>,
+      items as never,
+      options,
+      true,
+    );
     const refused = outcomes.find((outcome) => outcome instanceof WritRefusal);
     if (refused) throw refused;
     return outcomes as Enqueued[];
@@ -201,7 +245,12 @@ export class Writ {
     items: readonly ManyItem<Sent>[],
     options: CallOptions = {},
   ): Promise<(Enqueued | WritRefusal)[]> {
-    return this.#producer.enqueueMany(job as unknown as JobKind<never, unknown>, items as never, options, false);
+    return this.#producer.enqueueMany(
+      job as unknown as JobKind<never, unknown>,
+      items as never,
+      options,
+      false,
+    );
   }
 
   /** Emits jobs of one or several kinds that belong together, all or none. With the same `key` or `id` again it answers what is there. */
@@ -220,16 +269,28 @@ export class Writ {
   ): Promise<'cancelled' | 'cancel_requested'> {
     if (!isUuid(jobId)) throw new WritRefusal('job_not_found', jobId);
     refuseSecrets(options.reason, 'the reason');
-    const answer = await this.#gate('fn_job_cancel', [jobId, options.reason ?? null, options.actor ?? this.#actor, options.tenant ?? null]);
+    const answer = await this.#gate('fn_job_cancel', [
+      jobId,
+      options.reason ?? null,
+      options.actor ?? this.#actor,
+      options.tenant ?? null,
+    ]);
     return answer.status as 'cancelled' | 'cancel_requested';
   }
 
   /** Enqueues a dead letter again, as a new job with the same key. `triage` says why it will work now. */
-  async replay(jobId: string, options: { triage: string; tenant?: string; actor?: string }): Promise<{ jobId: string }> {
+  async replay(
+    jobId: string,
+    options: { triage: string; tenant?: string; actor?: string },
+  ): Promise<{ jobId: string }> {
     if (!isUuid(jobId)) throw new WritRefusal('dead_letter_not_found', jobId);
     refuseSecrets(options.triage, 'the triage');
     const { triage, actor = this.#actor, tenant = null } = options;
-    return { jobId: String((await this.#gate('fn_job_dead_letter_replay', [jobId, triage, actor, tenant])).job_id) };
+    return {
+      jobId: String(
+        (await this.#gate('fn_job_dead_letter_replay', [jobId, triage, actor, tenant])).job_id,
+      ),
+    };
   }
 
   /** A tenant's share beside others that have work: 1 unless set, 0.01 to 100. Twice the weight, twice the jobs. */
@@ -239,13 +300,18 @@ export class Writ {
 
   /** The backlog, what runs and what is dead, of some kinds or of all, and who works. */
   async health(options: { kinds?: readonly string[] } = {}): Promise<Record<string, unknown>> {
-    return this.#gate('fn_job_queue_health', options.kinds ? [`{${options.kinds.map((kind) => JSON.stringify(kind)).join(',')}}`] : []);
+    return this.#gate(
+      'fn_job_queue_health',
+      options.kinds ? [`{${options.kinds.map((kind) => JSON.stringify(kind)).join(',')}}`] : [],
+    );
   }
 
   /** Starts a run of a plan. The same `requestId` again answers the run that is there. */
   start<Input>(
     plan: Plan<Input>,
-    ...[input, options]: undefined extends Input ? [input?: Input, options?: StartOptions] : [input: Input, options?: StartOptions]
+    ...[input, options]: undefined extends Input
+      ? [input?: Input, options?: StartOptions]
+      : [input: Input, options?: StartOptions]
   ): Promise<RunHandle> {
     return this.runs.start(plan, input as Input, options);
   }
@@ -261,13 +327,20 @@ export class Writ {
   }
 
   /** Starts a worker. It is stopped by its own `stop`, or by `close`. */
-  async work(handlers: readonly HandledJob[], options: WorkerOptions & GovernedWork & GovernorWork = {}): Promise<Worker> {
-    if (!this.#pools || !this.#options.connectionString) throw new WritError('connection_string_required');
+  async work(
+    handlers: readonly HandledJob[],
+    options: WorkerOptions & GovernedWork & GovernorWork = {},
+  ): Promise<Worker> {
+    if (!this.#pools || !this.#options.connectionString)
+      throw new WritError('connection_string_required');
     const { roles } = await this.login();
     const engine = roles.includes('writ_engine');
     const applier = roles.includes('writ_applier');
     if ((options.governance || options.governor) && !applier && !engine) {
-      throw new WritError('role_required', 'writ_applier to apply changes, or writ_engine to drive them');
+      throw new WritError(
+        'role_required',
+        'writ_applier to apply changes, or writ_engine to drive them',
+      );
     }
     const probes = options.governance ? this.governance.probes(options.probes) : undefined;
     const governed =
@@ -279,10 +352,18 @@ export class Writ {
       ...(options.onError && { onError: options.onError }),
       ...(options.governor !== true && options.governor),
     };
-    const all = [...handlers, ...governed, ...(governor && applier ? this.governors.handlers(this.contracts, governor) : [])];
+    const all = [
+      ...handlers,
+      ...governed,
+      ...(governor && applier ? this.governors.handlers(this.contracts, governor) : []),
+    ];
     await Promise.all(all.map((handled) => this.#producer.register(handled.job, 'worker')));
-    const driving = governor && engine && (await this.governors.drive(this.#pools.transactions, governor));
-    const connection = { connectionString: this.#options.connectionString, application_name: 'writ worker' };
+    const driving =
+      governor && engine && (await this.governors.drive(this.#pools.transactions, governor));
+    const connection = {
+      connectionString: this.#options.connectionString,
+      application_name: 'writ worker',
+    };
     const worker = new Worker(
       {
         transactions: this.#pools.transactions,
@@ -290,7 +371,10 @@ export class Writ {
         artifacts: this.#options.artifacts,
         writeBudgetMs: this.#writeBudgetMs,
         connection,
-        listenConnection: { ...connection, connectionString: this.#options.listenConnectionString ?? connection.connectionString },
+        listenConnection: {
+          ...connection,
+          connectionString: this.#options.listenConnectionString ?? connection.connectionString,
+        },
         engine,
         looks: !engine
           ? []
@@ -343,7 +427,10 @@ export class Writ {
 
   /** Everything that a small view shows, as JSON for the same reason. */
   async #rows(view: string): Promise<Record<string, unknown>[]> {
-    const [row] = await readRows(this.#db, `select coalesce(json_agg(v order by v::text), '[]')::text as answer from writ.${view} v`);
+    const [row] = await readRows(
+      this.#db,
+      `select coalesce(json_agg(v order by v::text), '[]')::text as answer from writ.${view} v`,
+    );
     return JSON.parse(String(row?.answer)) as Record<string, unknown>[];
   }
 

@@ -21,7 +21,8 @@ beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'writ-docs-'));
   mkdirSync(join(folder, 'node_modules'));
   symlinkSync(root, join(folder, 'node_modules', 'writ'));
-  for (const name of ['zod', 'pg', '@openfeature']) symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name));
+  for (const name of ['zod', 'pg', '@openfeature'])
+    symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name));
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
 });
 afterEach(async () => {
@@ -32,7 +33,9 @@ afterEach(async () => {
 /** The first block of a language after a text. */
 function block(page: string, language: string, after = ''): string {
   const text = readFileSync(join(root, page), 'utf8');
-  const found = new RegExp(`\`\`\`${language}\n([\\s\\S]*?)\`\`\``).exec(text.slice(text.indexOf(after)));
+  const found = new RegExp(`\`\`\`${language}\n([\\s\\S]*?)\`\`\``).exec(
+    text.slice(text.indexOf(after)),
+  );
   if (!found?.[1]) throw new Error(`${page} has no ${language} after ${after}`);
   return found[1];
 }
@@ -40,13 +43,25 @@ function block(page: string, language: string, after = ''): string {
 /** `npx writ` is the command that was built, as in a project that has installed it. */
 function installed(): Record<string, string | undefined> {
   mkdirSync(join(folder, 'bin'));
-  writeFileSync(join(folder, 'bin', 'npx'), `#!/bin/sh\nshift\nexec "${process.execPath}" "${join(root, 'dist/cli/main.js')}" "$@"\n`, {
-    mode: 0o755,
-  });
-  return { ...process.env, DATABASE_URL: db.connectionString, PATH: `${join(folder, 'bin')}:${process.env.PATH}` };
+  writeFileSync(
+    join(folder, 'bin', 'npx'),
+    `#!/bin/sh\nshift\nexec "${process.execPath}" "${join(root, 'dist/cli/main.js')}" "$@"\n`,
+    {
+      mode: 0o755,
+    },
+  );
+  return {
+    ...process.env,
+    DATABASE_URL: db.connectionString,
+    PATH: `${join(folder, 'bin')}:${process.env.PATH}`,
+  };
 }
 
-const node = (file: string) => run(process.execPath, [file], { cwd: folder, env: { ...process.env, DATABASE_URL: db.connectionString } });
+const node = (file: string) =>
+  run(process.execPath, [file], {
+    cwd: folder,
+    env: { ...process.env, DATABASE_URL: db.connectionString },
+  });
 
 test('the code of the README charges an order once, in its own transaction', async () => {
   await db.query('create table orders (id text primary key, paid text)');
@@ -70,7 +85,9 @@ await pool.end();
 `;
   writeFileSync(join(folder, 'readme.js'), before + block('README.md', 'ts') + after);
   await node('readme.js');
-  expect(await db.query('select id, paid from orders')).toEqual([{ id: 'order-1', paid: 'paid-order-1-64' }]);
+  expect(await db.query('select id, paid from orders')).toEqual([
+    { id: 'order-1', paid: 'paid-order-1-64' },
+  ]);
   expect(await db.query('select job_kind, status, idempotency_key from writ.job_queue')).toEqual([
     { job_kind: 'charge', status: 'succeeded', idempotency_key: 'order-1' },
   ]);
@@ -103,7 +120,10 @@ test('the five minutes of docs/start.md end as the page says', async () => {
 
 test('the schedule of docs/schedules.md fires at half past seven, and its job runs', async () => {
   writeFileSync(join(folder, 'schedule.js'), block('docs/schedules.md', 'js', '`schedule.js`'));
-  const program = spawn(process.execPath, ['schedule.js'], { cwd: folder, env: { ...process.env, DATABASE_URL: db.connectionString } });
+  const program = spawn(process.execPath, ['schedule.js'], {
+    cwd: folder,
+    env: { ...process.env, DATABASE_URL: db.connectionString },
+  });
   const ended = new Promise((done) => program.once('exit', done));
   let printed = '';
   const says = (pattern: RegExp) =>
@@ -122,10 +142,16 @@ test('the schedule of docs/schedules.md fires at half past seven, and its job ru
   try {
     const [, next] = await says(/next at (\S+)/);
     const tick = new Date(String(next));
-    expect(new Intl.DateTimeFormat('en-GB', { timeZone: 'Europe/Berlin', timeStyle: 'short' }).format(tick)).toBe('07:30');
+    expect(
+      new Intl.DateTimeFormat('en-GB', { timeZone: 'Europe/Berlin', timeStyle: 'short' }).format(
+        tick,
+      ),
+    ).toBe('07:30');
     await db.clock.advance(tick.getTime() - Date.now() + 1_000);
     await says(/report for billing/);
-    expect(await db.query('select schedule, tick from writ.schedule_tick')).toEqual([{ schedule: 'morning-report', tick }]);
+    expect(await db.query('select schedule, tick from writ.schedule_tick')).toEqual([
+      { schedule: 'morning-report', tick },
+    ]);
   } finally {
     program.kill('SIGKILL');
     await ended;
@@ -134,18 +160,25 @@ test('the schedule of docs/schedules.md fires at half past seven, and its job ru
 
 test('the five minutes of docs/ledger.md: what the page signs is verified and proven, by commands and by the program', async () => {
   const env = installed();
-  const shell = async (after: string) => (await run('sh', ['-ec', block('docs/ledger.md', 'sh', after)], { cwd: folder, env })).stdout;
+  const shell = async (after: string) =>
+    (await run('sh', ['-ec', block('docs/ledger.md', 'sh', after)], { cwd: folder, env })).stdout;
 
   const { jobId } = await (await db.connect()).enqueue(defineJob('greet'));
-  const [event] = await db.query('select id from writ.event_outbox where event_subject_ref = $1', [jobId]);
+  const [event] = await db.query('select id from writ.event_outbox where event_subject_ref = $1', [
+    jobId,
+  ]);
   env.EVENT = String(event?.id);
   await sealEverything(db);
   env.WRIT_LEDGER_PUBLIC_KEYS = /^ {2}(acme\S+)$/m.exec(await shell('The key is made once'))?.[1];
   expect(await shell('Then **sign**')).toMatch(/One signature over _system covers every log/);
   const verified = await shell('**Verify** the database');
-  expect(verified.match(/✓ The ledger of acme\.example\/prod is as it was signed/g)).toHaveLength(2);
+  expect(verified.match(/✓ The ledger of acme\.example\/prod is as it was signed/g)).toHaveLength(
+    2,
+  );
   expect(verified).not.toContain('note:');
-  expect(await shell('**Prove** one event')).toMatch(new RegExp(`✓ The proof holds[\\s\\S]*of ${jobId}`));
+  expect(await shell('**Prove** one event')).toMatch(
+    new RegExp(`✓ The proof holds[\\s\\S]*of ${jobId}`),
+  );
 
   writeFileSync(join(folder, 'ledger.js'), block('docs/ledger.md', 'js', '`ledger.js`'));
   const { stdout } = await run(process.execPath, ['ledger.js'], { cwd: folder, env });
@@ -181,7 +214,8 @@ test('the alert of docs/events-to-jobs.md is heard, about the job that the page 
 
 test('the five minutes of docs/runs.md: a run completes, one is undone, and its log is replayed without a database', async () => {
   const env = installed();
-  for (const file of ['shop.js', 'start.js']) writeFileSync(join(folder, file), block('docs/runs.md', 'js', `\`${file}\``));
+  for (const file of ['shop.js', 'start.js'])
+    writeFileSync(join(folder, file), block('docs/runs.md', 'js', `\`${file}\``));
   writeFileSync(join(folder, 'refund.js'), block('docs/runs.md', 'js', '## Conditions'));
   await node('refund.js');
 
@@ -193,30 +227,45 @@ test('the five minutes of docs/runs.md: a run completes, one is undone, and its 
   expect(stdout).toMatch(/shipped order-1 from B7/);
   expect(stdout).toMatch(/COMPLETED after/);
   expect(stdout).toMatch(/released order-2/);
-  expect(stdout).toMatch(/FAILED after .*The card was declined; what was done has been undone\n[\s\S]*it did not complete/);
-  expect(stdout).toMatch(/✓ Run \S+ is what its log says: 8 events by the rules of fulfil 1\.0\.0, to its end as COMPLETED/);
+  expect(stdout).toMatch(
+    /FAILED after .*The card was declined; what was done has been undone\n[\s\S]*it did not complete/,
+  );
+  expect(stdout).toMatch(
+    /✓ Run \S+ is what its log says: 8 events by the rules of fulfil 1\.0\.0, to its end as COMPLETED/,
+  );
   const [, id] = /^RUN=(\S+)$/m.exec(stdout) ?? [];
-  expect(await db.query('select status, request_id from writ.run where run_id = $1', [id])).toEqual([
-    { status: 'COMPLETED', request_id: 'order-1' },
-  ]);
+  expect(await db.query('select status, request_id from writ.run where run_id = $1', [id])).toEqual(
+    [{ status: 'COMPLETED', request_id: 'order-1' }],
+  );
 });
 
 test('the five minutes of docs/secrets.md: the handler gets the key, and only its name is shown and kept', async () => {
-  for (const file of ['charge.js', 'bill.js']) writeFileSync(join(folder, file), block('docs/secrets.md', 'js', `\`${file}\``));
+  for (const file of ['charge.js', 'bill.js'])
+    writeFileSync(join(folder, file), block('docs/secrets.md', 'js', `\`${file}\``));
   writeFileSync(join(folder, 'mail.js'), block('docs/secrets.md', 'js', '## Who gets one'));
   await node('mail.js');
   const [, second] = (await node('bill.js')).stdout.trim().split('\n');
-  const [, key, args] = /^WRIT_SECRET_STRIPE_KEY=(\S+) npx writ (.+)$/m.exec(block('docs/secrets.md', 'sh', 'Then a worker')) ?? [];
-  const worker = spawn(process.execPath, [join(root, 'dist/cli/main.js'), ...String(args).split(' ')], {
-    cwd: folder,
-    env: { ...process.env, DATABASE_URL: db.connectionString, WRIT_SECRET_STRIPE_KEY: key },
-  });
+  const [, key, args] =
+    /^WRIT_SECRET_STRIPE_KEY=(\S+) npx writ (.+)$/m.exec(
+      block('docs/secrets.md', 'sh', 'Then a worker'),
+    ) ?? [];
+  const worker = spawn(
+    process.execPath,
+    [join(root, 'dist/cli/main.js'), ...String(args).split(' ')],
+    {
+      cwd: folder,
+      env: { ...process.env, DATABASE_URL: db.connectionString, WRIT_SECRET_STRIPE_KEY: key },
+    },
+  );
   let printed = '';
   await new Promise<void>((done, failed) => {
     worker.once('exit', () => failed(new Error(`the worker ended: ${printed}`)));
     worker.stdout.on('data', (data) => {
       printed += data;
-      if (printed.includes('charging order-1 with a key of 25 characters') && printed.includes('401: «secret stripe-key» was not accepted'))
+      if (
+        printed.includes('charging order-1 with a key of 25 characters') &&
+        printed.includes('401: «secret stripe-key» was not accepted')
+      )
         done();
     });
   });
@@ -224,9 +273,13 @@ test('the five minutes of docs/secrets.md: the handler gets the key, and only it
   const ended = new Promise((done) => worker.once('exit', done));
   worker.kill('SIGTERM');
   expect(await ended).toBe(0);
-  const { stdout } = await run(process.execPath, [join(root, 'dist/cli/main.js'), 'runs', 'show', String(second)], {
-    env: { ...process.env, DATABASE_URL: db.connectionString },
-  });
+  const { stdout } = await run(
+    process.execPath,
+    [join(root, 'dist/cli/main.js'), 'runs', 'show', String(second)],
+    {
+      env: { ...process.env, DATABASE_URL: db.connectionString },
+    },
+  );
   expect(stdout).toContain('401: «secret stripe-key» was not accepted');
   expect(printed + stdout).not.toContain(key);
 });
@@ -234,13 +287,17 @@ test('the five minutes of docs/secrets.md: the handler gets the key, and only it
 test('the Vault of docs/secrets.md is asked as the page says', async () => {
   // As it stands, but for the connection: the address of the page is nobody's.
   const code = block('docs/secrets.md', 'js', '| elsewhere');
-  writeFileSync(join(folder, 'vault.js'), `${code}\nawait writ.close();\nconsole.log('connected');\n`);
+  writeFileSync(
+    join(folder, 'vault.js'),
+    `${code}\nawait writ.close();\nconsole.log('connected');\n`,
+  );
   expect((await node('vault.js')).stdout).toBe('connected\n');
 });
 
 test('the five minutes of docs/artifacts.md: a report is put, got, and swept', async () => {
   const env = installed();
-  for (const file of ['reports.js', 'month.js']) writeFileSync(join(folder, file), block('docs/artifacts.md', 'js', `\`${file}\``));
+  for (const file of ['reports.js', 'month.js'])
+    writeFileSync(join(folder, file), block('docs/artifacts.md', 'js', `\`${file}\``));
   writeFileSync(join(folder, 's3.js'), block('docs/artifacts.md', 'js', '## In S3'));
   const script = `${block('docs/artifacts.md', 'sh', 'A worker takes')}kill $!\nwait $! || true\nnode s3.js\n`;
   const { stdout } = await run('bash', ['-ec', script], { cwd: folder, env });
@@ -256,7 +313,9 @@ await writ.close();
 `;
   writeFileSync(join(folder, 'sweep.js'), block('docs/artifacts.md', 'js', '## Retention') + after);
   await node('sweep.js');
-  expect(await db.query(`select status from writ.job_queue where job_kind = 'sweep-artifacts'`)).toEqual([{ status: 'succeeded' }]);
+  expect(
+    await db.query(`select status from writ.job_queue where job_kind = 'sweep-artifacts'`),
+  ).toEqual([{ status: 'succeeded' }]);
 });
 
 test('the plan of the README is one, and its code starts a run that completes', async () => {
@@ -285,9 +344,14 @@ test('the logins of docs/operate.md are made as the page says, and the agent’s
   };
   await drop();
   try {
-    const { stdout } = await run('bash', ['-ec', block('docs/operate.md', 'sh', '## Logins')], { cwd: folder, env });
+    const { stdout } = await run('bash', ['-ec', block('docs/operate.md', 'sh', '## Logins')], {
+      cwd: folder,
+      env,
+    });
     expect(stdout.match(/^postgres:\/\/(?:agent-1|shop|team):/gm)).toHaveLength(3);
-    expect(await db.query('select login, principal_id, tenant_id, roles from writ.login order by login')).toEqual([
+    expect(
+      await db.query('select login, principal_id, tenant_id, roles from writ.login order by login'),
+    ).toEqual([
       { login: 'agent-1', principal_id: 'agent-1', tenant_id: null, roles: ['writ_principal'] },
       { login: 'shop', principal_id: null, tenant_id: 'acme', roles: ['writ_producer'] },
       { login: 'team', principal_id: null, tenant_id: null, roles: ['dot_executor'] },
@@ -297,8 +361,14 @@ test('the logins of docs/operate.md are made as the page says, and the agent’s
       join(folder, 'change.yaml'),
       'title: Open it\nscope: [checkout]\nsteps: [{ type: capability_enable, capability_name: checkout }]\n',
     );
-    const answer = await run('npx', ['writ', 'contracts', 'propose', 'change.yaml', '--draft', '--json'], { cwd: folder, env: agent });
-    expect(await db.query('select created_by from writ.system_contracts')).toEqual([{ created_by: 'agent-1' }]);
+    const answer = await run(
+      'npx',
+      ['writ', 'contracts', 'propose', 'change.yaml', '--draft', '--json'],
+      { cwd: folder, env: agent },
+    );
+    expect(await db.query('select created_by from writ.system_contracts')).toEqual([
+      { created_by: 'agent-1' },
+    ]);
     expect(JSON.parse(answer.stdout)).toMatchObject({ status: 'DRAFT' });
   } finally {
     await drop();
@@ -314,9 +384,16 @@ test('the five minutes of docs/governor.md end as the page says', async () => {
   expect([page, page.slice(page.indexOf('\n') + 1)]).toContain(stdout);
   writeFileSync(join(folder, 'night.yaml'), block('docs/governor.md', 'yaml', '`night.yaml`'));
   const env = installed();
-  const check = await run('npx', ['writ', 'governor', 'policy', 'check', 'night.yaml'], { cwd: folder, env });
+  const check = await run('npx', ['writ', 'governor', 'policy', 'check', 'night.yaml'], {
+    cwd: folder,
+    env,
+  });
   expect(check.stdout).toContain('error-budget can be published. It needs flags:write.');
-  const replayed = await run('bash', ['-ec', block('docs/governor.md', 'sh', '## Deciding again')], { cwd: folder, env });
+  const replayed = await run(
+    'bash',
+    ['-ec', block('docs/governor.md', 'sh', '## Deciding again')],
+    { cwd: folder, env },
+  );
   expect(replayed.stdout).toMatch(/decided again/);
 });
 
@@ -327,13 +404,21 @@ test('the five minutes of docs/governance.md end as the page says, its flag is p
   const id = /^contract (\S+)$/m.exec(stdout)?.[1] ?? '';
   expect(stdout.replace(id, '01a1…')).toBe(block('docs/governance.md', '', 'It prints:'));
   expect((await node('flag.js')).stdout).toBe('ROLLED_BACK 0 true\n');
-  const check = () => run(process.execPath, ['check.js', id], { cwd: folder, env: { ...process.env, DATABASE_URL: db.connectionString } });
+  const check = () =>
+    run(process.execPath, ['check.js', id], {
+      cwd: folder,
+      env: { ...process.env, DATABASE_URL: db.connectionString },
+    });
   expect((await check()).stdout).toBe('alice signed this\n');
   expect((await node('app.js')).stdout).toBe('true\n200\nfalse\n');
-  expect((await node('operate.js')).stdout).toBe('end of the year true\ncheckout: DEGRADED, warned: slow since noon\n1 2 24\n');
+  expect((await node('operate.js')).stdout).toBe(
+    'end of the year true\ncheckout: DEGRADED, warned: slow since noon\n1 2 24\n',
+  );
   // By a superuser, past every guard.
   await db.query(`alter table writ_data.contract_review disable trigger all`);
-  await db.query(`update writ_data.contract_review set signature = set_byte(signature, 0, get_byte(signature, 0) # 1)`);
+  await db.query(
+    `update writ_data.contract_review set signature = set_byte(signature, 0, get_byte(signature, 0) # 1)`,
+  );
   expect((await check()).stdout).toBe('alice did not sign this\n');
 });
 
@@ -353,6 +438,9 @@ await writ.work([], { governance: true });
 console.log((await job.finished()).status);
 await writ.close();
 `;
-  writeFileSync(join(folder, 'governed.js'), before + block('README.md', 'ts', '## Changes that are governed') + after);
+  writeFileSync(
+    join(folder, 'governed.js'),
+    before + block('README.md', 'ts', '## Changes that are governed') + after,
+  );
   expect((await node('governed.js')).stdout).toBe('COMPLETED\n');
 });

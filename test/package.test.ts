@@ -20,14 +20,20 @@ let packed: string[];
 /** npm without what the surrounding `npm test` has put into the environment. */
 const npm = (args: string[], cwd: string) => {
   const env = Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !/^npm_(?:config_(?:prefix|local|global)|lifecycle|package)/i.test(name)),
+    Object.entries(process.env).filter(
+      ([name]) => !/^npm_(?:config_(?:prefix|local|global)|lifecycle|package)/i.test(name),
+    ),
   );
   return run('npm', args, { cwd, env, maxBuffer: 64_000_000 });
 };
 
 beforeAll(async () => {
-  if (!existsSync(join(root, 'dist/index.js'))) throw new Error('dist/ is missing: run `npm run build` first');
-  const { stdout } = await npm(['pack', '--json', '--ignore-scripts', '--pack-destination', folder], root);
+  if (!existsSync(join(root, 'dist/index.js')))
+    throw new Error('dist/ is missing: run `npm run build` first');
+  const { stdout } = await npm(
+    ['pack', '--json', '--ignore-scripts', '--pack-destination', folder],
+    root,
+  );
   const [report] = JSON.parse(stdout) as { filename: string; files: { path: string }[] }[];
   tarball = join(folder, report?.filename ?? '');
   packed = (report?.files ?? []).map((file) => file.path);
@@ -35,12 +41,17 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('what is packed', () => {
-  test.each(['LICENSE', 'README.md', 'package.json', 'dist/index.js', 'dist/index.d.ts', 'dist/testing/index.js', 'dist/cli/main.js'])(
-    'has %s',
-    (path) => {
-      expect(packed).toContain(path);
-    },
-  );
+  test.each([
+    'LICENSE',
+    'README.md',
+    'package.json',
+    'dist/index.js',
+    'dist/index.d.ts',
+    'dist/testing/index.js',
+    'dist/cli/main.js',
+  ])('has %s', (path) => {
+    expect(packed).toContain(path);
+  });
   test('has the SQL that a migration needs', () => {
     expect(packed).toContain('sql/migrations/0001_queue.sql');
     expect(packed).toContain('sql/gates/queue/fn_job_enqueue_many.sql');
@@ -49,7 +60,12 @@ describe('what is packed', () => {
     expect(packed).toContain('dist/queue/worker/renewer.mjs');
   });
   test('has no tests, sources, benchmarks, scripts or private files', () => {
-    expect(packed.filter((path) => !/^(?:dist|sql)\/|^(?:LICENSE|README\.md|CHANGELOG\.md|package\.json)$/.test(path))).toEqual([]);
+    expect(
+      packed.filter(
+        (path) =>
+          !/^(?:dist|sql)\/|^(?:LICENSE|README\.md|CHANGELOG\.md|package\.json)$/.test(path),
+      ),
+    ).toEqual([]);
     expect(packed.filter((path) => /\.test\.|\.env|\.log$/.test(path))).toEqual([]);
   });
   test('has the licence that the manifest names', () => {
@@ -67,7 +83,13 @@ test('publint finds nothing', async () => {
 
 test('types resolve for every entry, for users of ES modules', { timeout: 120_000 }, async () => {
   const attw = join(root, 'node_modules/@arethetypeswrong/cli/dist/index.js');
-  const outcome = await run(process.execPath, [attw, tarball, '--profile', 'esm-only', '--no-color']).then(
+  const outcome = await run(process.execPath, [
+    attw,
+    tarball,
+    '--profile',
+    'esm-only',
+    '--no-color',
+  ]).then(
     () => 'right',
     (error: { stdout: string }) => error.stdout,
   );
@@ -76,12 +98,23 @@ test('types resolve for every entry, for users of ES modules', { timeout: 120_00
 
 describe('installed into an empty folder', () => {
   const home = join(folder, 'app');
-  const node = (code: string) => run(process.execPath, ['--input-type=module', '-e', code], { cwd: home });
+  const node = (code: string) =>
+    run(process.execPath, ['--input-type=module', '-e', code], { cwd: home });
 
   beforeAll(async () => {
     mkdirSync(home);
-    writeFileSync(join(home, 'package.json'), JSON.stringify({ name: 'app', private: true, type: 'module' }));
-    const options = ['--ignore-scripts', '--omit=optional', '--prefer-offline', '--no-audit', '--no-fund', '--no-package-lock'];
+    writeFileSync(
+      join(home, 'package.json'),
+      JSON.stringify({ name: 'app', private: true, type: 'module' }),
+    );
+    const options = [
+      '--ignore-scripts',
+      '--omit=optional',
+      '--prefer-offline',
+      '--no-audit',
+      '--no-fund',
+      '--no-package-lock',
+    ];
     await npm(['install', ...options, tarball], home);
   }, 180_000);
 
@@ -93,7 +126,9 @@ describe('installed into an empty folder', () => {
   });
 
   test("`import { testDatabase } from 'writ/testing'` works", async () => {
-    const { stdout } = await node(`import { testDatabase } from 'writ/testing'; console.log(typeof testDatabase)`);
+    const { stdout } = await node(
+      `import { testDatabase } from 'writ/testing'; console.log(typeof testDatabase)`,
+    );
     expect(stdout.trim()).toBe('function');
   });
 
@@ -105,7 +140,9 @@ describe('installed into an empty folder', () => {
   });
 
   test('what is not exported cannot be imported', async () => {
-    await expect(node(`import 'writ/dist/writ.js'`)).rejects.toThrow(/ERR_PACKAGE_PATH_NOT_EXPORTED/);
+    await expect(node(`import 'writ/dist/writ.js'`)).rejects.toThrow(
+      /ERR_PACKAGE_PATH_NOT_EXPORTED/,
+    );
   });
 
   test('`npx writ --help` works', async () => {

@@ -21,7 +21,10 @@ function walk(folder: string): string[] {
 const files = walk('.').sort();
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
 const sources = files.filter((file) => /^src\/.*\.(ts|mjs)$/.test(file));
-const texts = files.filter((file) => /\.(ts|mjs|js|sql|md|json|svg|yml)$|^\.ci\//.test(file) && !file.endsWith('package-lock.json'));
+const texts = files.filter(
+  (file) =>
+    /\.(ts|mjs|js|sql|md|json|svg|yml)$|^\.ci\//.test(file) && !file.endsWith('package-lock.json'),
+);
 
 /** Layers, lowest first: each may import those before it. A file directly in src/ is a layer of its own. */
 const layers = [
@@ -56,17 +59,23 @@ function imports(path: string): string[] {
     ...read(path).matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g),
     ...read(path).matchAll(/new URL\('(\.\.?\/[^']+\.m?js)', import\.meta\.url\)/g),
   ].map((match) => normalize(join(dirname(path), match[1] as string)));
-  return specifiers.map((target) => (existsSync(join(root, target)) ? target : target.replace(/\.js$/, '.ts')));
+  return specifiers.map((target) =>
+    existsSync(join(root, target)) ? target : target.replace(/\.js$/, '.ts'),
+  );
 }
 
 describe('layers', () => {
   test('every folder of src/ is a layer', () => {
-    expect([...new Set(sources.map(layerOf))].filter((layer) => !layers.includes(layer))).toEqual([]);
+    expect([...new Set(sources.map(layerOf))].filter((layer) => !layers.includes(layer))).toEqual(
+      [],
+    );
   });
 
   test.each(sources)('%s imports only its own layer and those below', (path) => {
     const allowed = [layerOf(path), ...below(layerOf(path))];
-    const wrong = imports(path).filter((target) => target.startsWith('src/') && !allowed.includes(layerOf(target)));
+    const wrong = imports(path).filter(
+      (target) => target.startsWith('src/') && !allowed.includes(layerOf(target)),
+    );
     expect(wrong).toEqual([]);
   });
 
@@ -103,12 +112,18 @@ describe('SQL', () => {
   const gates = files.filter((file) => /^sql\/gates\/.*\.sql$/.test(file));
   test.each(gates)('%s holds one object, says what it is, and is named after it', (path) => {
     const object = parseSchemaObject(relative('sql/gates', path), read(path));
-    const created = read(path).match(/^create (?:or replace )?(?:function|view|trigger|table)|^insert into/gm) ?? [];
+    const created =
+      read(path).match(/^create (?:or replace )?(?:function|view|trigger|table)|^insert into/gm) ??
+      [];
     expect(created).toHaveLength(1);
-    if (object.type !== 'guard' && object.type !== 'data') expect(basename(path, '.sql')).toBe(object.name.split('.')[1]);
+    if (object.type !== 'guard' && object.type !== 'data')
+      expect(basename(path, '.sql')).toBe(object.name.split('.')[1]);
   });
 
-  const objects = gates.map((path) => ({ path, ...parseSchemaObject(relative('sql/gates', path), read(path)) }));
+  const objects = gates.map((path) => ({
+    path,
+    ...parseSchemaObject(relative('sql/gates', path), read(path)),
+  }));
   test.each(objects)('$path names its callers if and only if it is a gate or a view', (object) => {
     const isOpen = object.type === 'gate' || object.type === 'view';
     expect(object.roles.length > 0).toBe(isOpen);
@@ -117,30 +132,43 @@ describe('SQL', () => {
 
   test('no two files create an object of the same name', () => {
     const names = objects.map(({ name, type }) => `${type} ${name}`).sort();
-    expect(names.filter((name, index) => name === names[index - 1] && !name.startsWith('data '))).toEqual([]);
+    expect(
+      names.filter((name, index) => name === names[index - 1] && !name.startsWith('data ')),
+    ).toEqual([]);
   });
 
   test('migrations are numbered without gaps', () => {
-    const numbers = files.filter((file) => file.startsWith('sql/migrations/')).map((file) => Number.parseInt(basename(file), 10));
+    const numbers = files
+      .filter((file) => file.startsWith('sql/migrations/'))
+      .map((file) => Number.parseInt(basename(file), 10));
     expect(numbers).toEqual(numbers.map((_, index) => index + 1));
   });
 });
 
 describe('files', () => {
   test('every source is imported by another, or is an entry of the package', () => {
-    const entries = ['index', 'ledger/browser', 'testing/index', 'cli/main', 'outbox/webhooks', 'openfeature/index'].map(
-      (entry) => `src/${entry}.ts`,
-    );
+    const entries = [
+      'index',
+      'ledger/browser',
+      'testing/index',
+      'cli/main',
+      'outbox/webhooks',
+      'openfeature/index',
+    ].map((entry) => `src/${entry}.ts`);
     const reached = new Set(entries);
-    for (const path of reached) for (const target of imports(path)) if (target.startsWith('src/')) reached.add(target);
+    for (const path of reached)
+      for (const target of imports(path)) if (target.startsWith('src/')) reached.add(target);
     expect(sources.filter((path) => !reached.has(path))).toEqual([]);
   });
 
-  test.each(sources)('%s, if it holds a loop or a thread, says near its top what goes on there', (path) => {
-    const text = read(path);
-    if (!/^\s*for \(;;\)|^\s*while \(|setInterval\(|new Thread\(/m.test(text)) return;
-    expect(text.split('\n').slice(0, 25).join('\n')).toMatch(/\/\*\*[\s\S]{60,}?\*\//);
-  });
+  test.each(sources)(
+    '%s, if it holds a loop or a thread, says near its top what goes on there',
+    (path) => {
+      const text = read(path);
+      if (!/^\s*for \(;;\)|^\s*while \(|setInterval\(|new Thread\(/m.test(text)) return;
+      expect(text.split('\n').slice(0, 25).join('\n')).toMatch(/\/\*\*[\s\S]{60,}?\*\//);
+    },
+  );
 
   test('names say what a thing is', () => {
     const vague = /(?:^|[-_./])(?:utils?|helpers?|common|misc|managers?|stuff)(?:[-_./]|$)/i;
@@ -168,7 +196,9 @@ describe('text', () => {
       .flatMap((path) =>
         read(path)
           .split('\n')
-          .flatMap((line, index) => (pattern.test(line) ? [`${path}:${index + 1}: ${line.trim().slice(0, 120)}`] : [])),
+          .flatMap((line, index) =>
+            pattern.test(line) ? [`${path}:${index + 1}: ${line.trim().slice(0, 120)}`] : [],
+          ),
       );
 
   test('nothing is left for later without being said elsewhere', () => {
@@ -181,13 +211,19 @@ describe('text', () => {
 
   test('names of the specification stay out of what users meet first', () => {
     const met = files.filter(
-      (file) => file === 'README.md' || file.startsWith('src/cli/') || file === 'src/errors/registry.ts' || file === 'docs/start.md',
+      (file) =>
+        file === 'README.md' ||
+        file.startsWith('src/cli/') ||
+        file === 'src/errors/registry.ts' ||
+        file === 'docs/start.md',
     );
     expect(found(/\b(?:DOT|MOT|Hermes|Codex|Kestra|Điều)\b|future_Kestra/, met)).toEqual([]);
   });
 
   test('a job is a job: not a task, not a message', () => {
-    const docs = files.filter((file) => /^(?:README|ARCHITECTURE)\.md$|^docs\/(?:start|concepts|operate)\.md$/.test(file));
+    const docs = files.filter((file) =>
+      /^(?:README|ARCHITECTURE)\.md$|^docs\/(?:start|concepts|operate)\.md$/.test(file),
+    );
     expect(found(/\b(?:tasks?|stored procedures?)\b/i, docs)).toEqual([]);
   });
 
@@ -214,7 +250,10 @@ describe('documents', () => {
 
   test.each(pages)('%s has no dead link', (page) => {
     const prose = read(page).replace(/```[\s\S]*?```/g, '');
-    const links = [...prose.matchAll(/\]\(([^)\s]+)\)/g), ...prose.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1] as string);
+    const links = [
+      ...prose.matchAll(/\]\(([^)\s]+)\)/g),
+      ...prose.matchAll(/(?:src|href)="([^"]+)"/g),
+    ].map((match) => match[1] as string);
     const dead = links
       .filter((link) => !/^[a-z]+:/.test(link))
       .filter((link) => {
@@ -222,22 +261,30 @@ describe('documents', () => {
         const target = path ? normalize(join(dirname(page), path)) : page;
         if (!existsSync(join(root, target))) return true;
         if (!anchor || !target.endsWith('.md')) return false;
-        return ![...read(target).matchAll(/^#+ (.+)$/gm)].some((match) => slug(match[1] as string) === anchor);
+        return ![...read(target).matchAll(/^#+ (.+)$/gm)].some(
+          (match) => slug(match[1] as string) === anchor,
+        );
       });
     expect(dead).toEqual([]);
   });
 
   test.each(pages)('%s names only files of ours that exist', (page) => {
-    const named = [...read(page).matchAll(/`((?:src|sql|test|docs|scripts|bench|examples)\/[\w./-]+\.(?:ts|mjs|sql|md))`/g)].map(
-      (match) => match[1] as string,
-    );
+    const named = [
+      ...read(page).matchAll(
+        /`((?:src|sql|test|docs|scripts|bench|examples)\/[\w./-]+\.(?:ts|mjs|sql|md))`/g,
+      ),
+    ].map((match) => match[1] as string);
     expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([]);
   });
 
   test.each(pages)('%s names only npm scripts that exist', (page) => {
     const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
-    const named = [...read(page).matchAll(/\bnpm run ([\w:-]+)/g)].map((match) => match[1] as string);
-    const here = page.startsWith('bench/') ? { ...scripts, ...(JSON.parse(read('bench/package.json')).scripts ?? {}) } : scripts;
+    const named = [...read(page).matchAll(/\bnpm run ([\w:-]+)/g)].map(
+      (match) => match[1] as string,
+    );
+    const here = page.startsWith('bench/')
+      ? { ...scripts, ...(JSON.parse(read('bench/package.json')).scripts ?? {}) }
+      : scripts;
     expect(named.filter((name) => !Object.hasOwn(here, name))).toEqual([]);
   });
 
@@ -248,11 +295,13 @@ describe('documents', () => {
   });
 
   test('every dependency is named in docs/dependencies.md with its reason, and nothing else is', () => {
-    const { dependencies, optionalDependencies, devDependencies } = JSON.parse(read('package.json'));
-    const installed = Object.keys({ ...dependencies, ...optionalDependencies, ...devDependencies });
-    const rows = [...read('docs/dependencies.md').matchAll(/^\| *([^|]+?) *\| *([^|]+?) *\|$/gm)].filter(
-      ([, name]) => name !== 'package' && !/^-+$/.test(name as string),
+    const { dependencies, optionalDependencies, devDependencies } = JSON.parse(
+      read('package.json'),
     );
+    const installed = Object.keys({ ...dependencies, ...optionalDependencies, ...devDependencies });
+    const rows = [
+      ...read('docs/dependencies.md').matchAll(/^\| *([^|]+?) *\| *([^|]+?) *\|$/gm),
+    ].filter(([, name]) => name !== 'package' && !/^-+$/.test(name as string));
     const named = rows.flatMap(([, name]) => (name as string).replaceAll('`', '').split(/, */));
     expect(named.sort()).toEqual(installed.sort());
     expect(rows.filter(([, , why]) => (why as string).length < 10)).toEqual([]);

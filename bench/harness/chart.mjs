@@ -31,7 +31,11 @@ ${panels.join('\n')}
 /** @param {import('./rows.mjs').Row} row @param {number} top */
 function panelOf(row, top) {
   /** @type {Record<string, number>} */
-  const medians = { ...(row.ours === null ? {} : { [row.label]: row.ours }), ...row.beside, ...row.peers };
+  const medians = {
+    ...(row.ours === null ? {} : { [row.label]: row.ours }),
+    ...row.beside,
+    ...row.peers,
+  };
   const bars = Object.entries(medians);
   const longest = Math.max(...Object.values(row.spread).map(([, high]) => high), 1e-9);
   /** @param {number} value */
@@ -46,7 +50,10 @@ function panelOf(row, top) {
     const y = top + HEAD + k * (BAR + GAP);
     const middle = y + BAR / 2;
     const [low, high] = row.spread[label] ?? [value, value];
-    const fill = label === row.label || (row.beside[label] !== undefined && label.startsWith('writ')) ? '#1f6feb' : '#b6bec8';
+    const fill =
+      label === row.label || (row.beside[label] !== undefined && label.startsWith('writ'))
+        ? '#1f6feb'
+        : '#b6bec8';
     parts.push(
       `<text x="${LEFT - 8}" y="${y + 13}" text-anchor="end" fill="#1b1f24">${escaped(label)}</text>`,
       `<rect x="${LEFT}" y="${y}" width="${fixed(x(value) - LEFT)}" height="${BAR}" rx="2" fill="${fill}"/>`,
@@ -58,7 +65,9 @@ function panelOf(row, top) {
     const mark = against === null ? target : (medians[against] ?? Number.NaN) * target;
     if (!(mark <= longest)) continue;
     const at = fixed(x(mark));
-    parts.push(`<path d="M${at} ${top + HEAD - 4}V${top + height - GAP + 4}" stroke="#cf222e" stroke-dasharray="4 3"/>`);
+    parts.push(
+      `<path d="M${at} ${top + HEAD - 4}V${top + height - GAP + 4}" stroke="#cf222e" stroke-dasharray="4 3"/>`,
+    );
   }
   return { svg: parts.join('\n'), height };
 }
@@ -67,4 +76,5 @@ function panelOf(row, top) {
 const fixed = (value) => value.toFixed(1);
 
 /** @param {string} text */
-const escaped = (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+const escaped = (text) =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');

@@ -20,7 +20,11 @@ export function startRole({ subject, roleFile, role, options, seconds = 120, fla
   const child = fork(
     join(bench, 'subject-process.mjs'),
     [join(bench, 'subjects', `${subject}.mjs`), roleFile, role, JSON.stringify(options)],
-    { execArgv: flags, stdio: ['ignore', 'ignore', 'pipe', 'ipc'], env: { ...process.env, NODE_NO_WARNINGS: '1' } },
+    {
+      execArgv: flags,
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+      env: { ...process.env, NODE_NO_WARNINGS: '1' },
+    },
   );
   alive.add(child);
   const what = `${subject} as ${role}`;

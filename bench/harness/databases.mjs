@@ -62,7 +62,9 @@ export class Databases {
   async copy(template, large) {
     this.copies += 1;
     const name = `m_${this.copies}`;
-    await this.admin.query(`create database ${name} template ${template}${large ? ' strategy file_copy' : ''}`);
+    await this.admin.query(
+      `create database ${name} template ${template}${large ? ' strategy file_copy' : ''}`,
+    );
     await this.admin.query('checkpoint');
     return name;
   }
@@ -100,7 +102,10 @@ export class Databases {
       if (rows[0].n === 0) return;
       await sleep(10);
     }
-    await this.admin.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [name]);
+    await this.admin.query(
+      'select pg_terminate_backend(pid) from pg_stat_activity where datname = $1',
+      [name],
+    );
     await sleep(50);
   }
 

@@ -17,7 +17,10 @@ const settings = (database) =>
  * @param {string} log
  * @returns {number[]}
  */
-export const lockWaitsIn = (log) => [...log.matchAll(/process \d+ acquired \w+ on .* after ([\d.]+) ms$/gm)].map(([, ms]) => Number(ms));
+export const lockWaitsIn = (log) =>
+  [...log.matchAll(/process \d+ acquired \w+ on .* after ([\d.]+) ms$/gm)].map(([, ms]) =>
+    Number(ms),
+  );
 
 /**
  * What so many transactions waited for locks. A transaction of which no wait was told waited for nothing that lasted SHORTEST_MS; those
@@ -29,7 +32,12 @@ export function lockFigures(waits, transactions) {
   const longestFirst = [...waits].sort((a, b) => b - a);
   /** @param {number} of */
   const p99 = (of) => longestFirst[Math.floor(of / 100)] ?? 0;
-  return { lockP99: p99(Math.max(transactions, waits.length)), lockWaits: waits.length, waitP99: p99(waits.length), waitMax: p99(0) };
+  return {
+    lockP99: p99(Math.max(transactions, waits.length)),
+    lockWaits: waits.length,
+    waitP99: p99(waits.length),
+    waitMax: p99(0),
+  };
 }
 
 /**

@@ -67,14 +67,18 @@ const suite = await loadSuite(given.suite);
 const cases = suite.cases.filter(({ name }) => !given.case || given.case.includes(name));
 for (const name of given.case ?? []) {
   if (!cases.some((one) => one.name === name)) {
-    wrongCall(`suite ${suite.name} has no case ${name}; it has ${suite.cases.map((one) => one.name).join(', ')}`);
+    wrongCall(
+      `suite ${suite.name} has no case ${name}; it has ${suite.cases.map((one) => one.name).join(', ')}`,
+    );
   }
 }
 const rounds = Number(given.rounds ?? (given.quick ? 3 : 5));
 if (!Number.isInteger(rounds) || rounds < 1) wrongCall('--rounds takes a whole number from 1');
 /** Why a subject cannot take part; without our build the peers are measured alone. @param {string} subject */
 const absent = (subject) =>
-  subject === suite.ours && !existsSync(new URL('index.js', build)) ? 'index.js of the build is missing; run npm run build first' : null;
+  subject === suite.ours && !existsSync(new URL('index.js', build))
+    ? 'index.js of the build is missing; run npm run build first'
+    : null;
 if (absent(suite.ours)) console.error(`bench: ${absent(suite.ours)}; the peers are measured alone`);
 
 /** @param {string} line */
@@ -110,7 +114,9 @@ try {
     signal: interruption.signal,
     progress,
   });
-  const rows = cases.map((one) => rowOf(suite, among(one, only), outcomes.get(one.measurement) ?? []));
+  const rows = cases.map((one) =>
+    rowOf(suite, among(one, only), outcomes.get(one.measurement) ?? []),
+  );
   const results = join(bench, 'results');
   await mkdir(results, { recursive: true });
   const picture = join(results, `${suite.name}.svg`);

@@ -17,17 +17,30 @@ import { rounded, show } from './figures.mjs';
 export async function runRounds(bench, cases, { rounds, only, absent, signal, progress }) {
   /** @type {Outcomes} */
   const outcomes = new Map();
-  const plan = new Map(cases.map((one) => [one.measurement, cases.filter((other) => other.measurement === one.measurement)]));
+  const plan = new Map(
+    cases.map((one) => [
+      one.measurement,
+      cases.filter((other) => other.measurement === one.measurement),
+    ]),
+  );
   const takingPart = (/** @type {import('./bench.mjs').Measurement} */ measurement) =>
     measurement.participants.filter(({ subject }) => !only || only.includes(subject));
-  const roundsOf = (/** @type {import('./bench.mjs').Measurement} */ measurement) => Math.min(rounds, measurement.rounds ?? rounds);
-  const total = [...plan.keys()].reduce((sum, one) => sum + roundsOf(one) * takingPart(one).length, 0);
+  const roundsOf = (/** @type {import('./bench.mjs').Measurement} */ measurement) =>
+    Math.min(rounds, measurement.rounds ?? rounds);
+  const total = [...plan.keys()].reduce(
+    (sum, one) => sum + roundsOf(one) * takingPart(one).length,
+    0,
+  );
   const started = Date.now();
   let count = 0;
   for (const [measurement, shown] of plan) {
     const names = shown.map(({ name }) => name).join(', ');
     const participants = takingPart(measurement);
-    const results = participants.map((who) => ({ ...who, rounds: [], failure: absent(who.subject) }));
+    const results = participants.map((who) => ({
+      ...who,
+      rounds: [],
+      failure: absent(who.subject),
+    }));
     outcomes.set(measurement, results);
     for (let round = 0; round < roundsOf(measurement); round += 1) {
       for (let k = 0; k < participants.length; k += 1) {
@@ -39,7 +52,9 @@ export async function runRounds(bench, cases, { rounds, only, absent, signal, pr
         signal.throwIfAborted();
         const seconds = Math.round((Date.now() - started) / 1000);
         const place = `[${String(count).padStart(String(total).length)}/${total} ${seconds} s]`;
-        progress(`${place} ${names}, round ${round + 1}/${roundsOf(measurement)}: ${outcome.label} ${what}`);
+        progress(
+          `${place} ${names}, round ${round + 1}/${roundsOf(measurement)}: ${outcome.label} ${what}`,
+        );
       }
     }
   }
@@ -69,4 +84,5 @@ async function measureOnce(bench, measurement, outcome, cases) {
  * @param {Outcome} outcome
  * @param {string} figure
  */
-export const values = (outcome, figure) => outcome.rounds.map((figures) => rounded(figures[figure] ?? Number.NaN));
+export const values = (outcome, figure) =>
+  outcome.rounds.map((figures) => rounded(figures[figure] ?? Number.NaN));

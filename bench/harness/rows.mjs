@@ -18,11 +18,16 @@ export function rowOf(suite, one, outcomes) {
   const label = one.label ?? suite.ours;
   const measured = outcomes.filter(({ rounds }) => rounds.length > 0);
   /** @type {<T>(figure: string, digest: (numbers: number[]) => T) => Record<string, T>} */
-  const byLabel = (figure, digest) => Object.fromEntries(measured.map((outcome) => [outcome.label, digest(values(outcome, figure))]));
+  const byLabel = (figure, digest) =>
+    Object.fromEntries(measured.map((outcome) => [outcome.label, digest(values(outcome, figure))]));
   const medians = byLabel(one.figure, (list) => rounded(median(list)));
   const ours = medians[label] ?? null;
   const pick = (/** @type {(outcome: Outcome) => boolean} */ wanted) =>
-    Object.fromEntries(measured.filter(wanted).map((outcome) => [outcome.label, medians[outcome.label] ?? Number.NaN]));
+    Object.fromEntries(
+      measured
+        .filter(wanted)
+        .map((outcome) => [outcome.label, medians[outcome.label] ?? Number.NaN]),
+    );
   const peers = pick(({ subject, variant }) => subject !== suite.ours && !variant);
   const beside = pick((outcome) => outcome.variant !== undefined && outcome.label !== label);
   const others = { ...peers, ...beside };
@@ -44,21 +49,35 @@ export function rowOf(suite, one, outcomes) {
     targets: standings,
     beside,
     details: detailsOf(one, measured),
-    spread: byLabel(one.figure, (list) => /** @type {[number, number]} */ ([Math.min(...list), Math.max(...list)])),
+    spread: byLabel(
+      one.figure,
+      (list) => /** @type {[number, number]} */ ([Math.min(...list), Math.max(...list)]),
+    ),
     rounds: byLabel(one.figure, (list) => list),
     walPerJob: byLabel('walPerJob', (list) => Math.round(median(list))),
     commitsPerJob: byLabel('commitsPerJob', (list) => Number(median(list).toFixed(3))),
     cpuPerJob: byLabel('cpuPerJob', (list) => rounded(median(list))),
     rssMb: byLabel('rssMb', (list) => Math.max(...list)),
-    versions: Object.fromEntries(measured.map((outcome) => [outcome.label, outcome.rounds[0]?.version])),
-    failures: Object.fromEntries(outcomes.flatMap((outcome) => (outcome.failure === null ? [] : [[outcome.label, outcome.failure]]))),
+    versions: Object.fromEntries(
+      measured.map((outcome) => [outcome.label, outcome.rounds[0]?.version]),
+    ),
+    failures: Object.fromEntries(
+      outcomes.flatMap((outcome) =>
+        outcome.failure === null ? [] : [[outcome.label, outcome.failure]],
+      ),
+    ),
   };
 }
 
 /** The case without the targets against those who were left out on purpose. @param {Case} one @param {string[] | null} only @returns {Case} */
 export function among(one, only) {
-  const leftOut = one.measurement.participants.flatMap(({ label, subject }) => (only?.includes(subject) === false ? [label] : []));
-  return { ...one, targets: one.targets.filter((target) => 'bound' in target || !leftOut.includes(target.peer)) };
+  const leftOut = one.measurement.participants.flatMap(({ label, subject }) =>
+    only?.includes(subject) === false ? [label] : [],
+  );
+  return {
+    ...one,
+    targets: one.targets.filter((target) => 'bound' in target || !leftOut.includes(target.peer)),
+  };
 }
 
 /** @typedef {ReturnType<typeof rowOf>} Row */
@@ -83,21 +102,34 @@ const ratioOf = (ours, other) => (ours !== null && other ? rounded(ours / other)
  * @returns {Standing}
  */
 function standing(one, target, ours, peers, others, voided) {
-  if ('bound' in target) return judged(one, { against: null, reached: ours, target: target.bound }, voided);
+  if ('bound' in target)
+    return judged(one, { against: null, reached: ours, target: target.bound }, voided);
   const against = target.peer === 'best' ? (bestPeer(one, peers) ?? 'best') : target.peer;
-  return judged(one, { against, reached: ratioOf(ours, others[against]), target: target.ratio }, voided);
+  return judged(
+    one,
+    { against, reached: ratioOf(ours, others[against]), target: target.ratio },
+    voided,
+  );
 }
 
 /** @param {Case} one @param {Omit<Standing, 'met'>} open @param {string | null} voided @returns {Standing} */
 function judged({ better }, open, voided) {
   const { reached, target } = open;
-  return { ...open, met: voided === null && reached !== null && (better === 'higher' ? reached >= target : reached <= target) };
+  return {
+    ...open,
+    met:
+      voided === null &&
+      reached !== null &&
+      (better === 'higher' ? reached >= target : reached <= target),
+  };
 }
 
 /** The medians of the further figures of a case, by participant. @param {Case} one @param {Outcome[]} measured */
 function detailsOf({ details = {} }, measured) {
   const medianOf = (/** @type {Outcome} */ outcome, /** @type {string} */ figure) => {
-    const given = outcome.rounds.flatMap((figures) => (Number.isFinite(figures[figure]) ? [figures[figure]] : []));
+    const given = outcome.rounds.flatMap((figures) =>
+      Number.isFinite(figures[figure]) ? [figures[figure]] : [],
+    );
     return given.length > 0 ? rounded(median(given)) : null;
   };
   return Object.fromEntries(

@@ -17,16 +17,30 @@ export const growth = {
     await bench.template(
       schema,
       null,
-      (url) => bench.start({ subject, roleFile: setupFile, role: 'setup', options: { url, mode: 'throughput' } }).finished,
+      (url) =>
+        bench.start({
+          subject,
+          roleFile: setupFile,
+          role: 'setup',
+          options: { url, mode: 'throughput' },
+        }).finished,
     );
     const template = await bench.template(
       `${schema} grown ${rows}`,
       schema,
-      (url) => bench.start({ subject, roleFile, role: 'fill', options: { url, rows }, seconds: 1800 }).finished,
+      (url) =>
+        bench.start({ subject, roleFile, role: 'fill', options: { url, rows }, seconds: 1800 })
+          .finished,
     );
     const samples = bench.size({ full: 200, quick: 60 });
     const claims = (/** @type {{ url: string }} */ { url }) =>
-      bench.start({ subject, roleFile, role: 'claimAgain', options: { url, samples }, seconds: 300 }).finished;
+      bench.start({
+        subject,
+        roleFile,
+        role: 'claimAgain',
+        options: { url, samples },
+        seconds: 300,
+      }).finished;
     return bench.onCopy(template, claims, undefined, { large: true });
   },
 };

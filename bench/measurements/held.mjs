@@ -22,10 +22,13 @@ const holders = {
     await client.query('select 1 from pg_class limit 1');
   },
   async dump(client) {
-    const { rows } = await client.query(`select format('%I.%I', n.nspname, c.relname) as name from pg_class c
+    const { rows } =
+      await client.query(`select format('%I.%I', n.nspname, c.relname) as name from pg_class c
       join pg_namespace n on n.oid = c.relnamespace where n.nspname = 'writ_data' and c.relkind in ('r', 'p') order by 1`);
     await client.query('begin isolation level repeatable read, read only');
-    await client.query(`lock table ${rows.map(({ name }) => name).join(', ')} in access share mode`);
+    await client.query(
+      `lock table ${rows.map(({ name }) => name).join(', ')} in access share mode`,
+    );
     await client.query('select 1 from pg_class limit 1');
   },
   async writer(client) {
@@ -39,7 +42,11 @@ const holders = {
 export const noHolder = { label: 'no holder', subject, variant: 'none' };
 /** @param {string} variant */
 const participant = (variant) => ({ label: `beside a ${variant}`, subject, variant });
-export const beside = { reader: participant('reader'), dump: participant('dump'), writer: participant('writer') };
+export const beside = {
+  reader: participant('reader'),
+  dump: participant('dump'),
+  writer: participant('writer'),
+};
 
 /** @param {{ full: number, quick: number, enqueue: 'batches' | 'singly' }} way @returns {import('../harness/bench.mjs').Measurement} */
 export const held = ({ enqueue, ...sizes }) => ({
@@ -49,7 +56,9 @@ export const held = ({ enqueue, ...sizes }) => ({
     const drained = bench.size({ full: 50_000, quick: 10_000 });
     const drains = bench.size({ full: 3, quick: 2 });
     const schema = `${subject} throughput`;
-    const template = await bench.template(schema, null, (url) => play(bench, roleFile, 'setup', { url }));
+    const template = await bench.template(schema, null, (url) =>
+      play(bench, roleFile, 'setup', { url }),
+    );
     return bench.onCopy(template, async ({ url }) => {
       const holder = await connected(url);
       const looker = await connected(url);
@@ -64,7 +73,13 @@ export const held = ({ enqueue, ...sizes }) => ({
           rates.push(await rateSince(looker, since, drained));
         }
         const outbox = await outboxDelay(looker);
-        return { rate: median(rates), jobs: jobs + drains * drained, rssMb: churned.rssMb, version: churned.version, ...outbox };
+        return {
+          rate: median(rates),
+          jobs: jobs + drains * drained,
+          rssMb: churned.rssMb,
+          version: churned.version,
+          ...outbox,
+        };
       } finally {
         await holder.end();
         await looker.end();
@@ -75,7 +90,13 @@ export const held = ({ enqueue, ...sizes }) => ({
 
 /** @param {Bench} bench @param {string} file @param {string} role @param {object} options */
 const play = (bench, file, role, options) =>
-  bench.start({ subject, roleFile: file, role, options: { mode: 'throughput', ...options }, seconds: LIMIT_S }).finished;
+  bench.start({
+    subject,
+    roleFile: file,
+    role,
+    options: { mode: 'throughput', ...options },
+    seconds: LIMIT_S,
+  }).finished;
 
 /** @param {string} url */
 async function connected(url) {
@@ -87,7 +108,8 @@ async function connected(url) {
 }
 
 /** @param {pg.Client} client @returns {Promise<string>} */
-const now = async (client) => (await client.query('select clock_timestamp()::text as at')).rows[0].at;
+const now = async (client) =>
+  (await client.query('select clock_timestamp()::text as at')).rows[0].at;
 
 /** Jobs per second from the first start to the last finish since then. @param {pg.Client} client @param {string} since @param {number} jobs */
 async function rateSince(client, since, jobs) {
@@ -96,7 +118,8 @@ async function rateSince(client, since, jobs) {
      from writ.job_execution where status = 'DONE' and started_at >= $1::timestamptz`,
     [since],
   );
-  if (rows[0].jobs !== jobs) throw new Error(`${rows[0].jobs} executions are DONE instead of ${jobs}`);
+  if (rows[0].jobs !== jobs)
+    throw new Error(`${rows[0].jobs} executions are DONE instead of ${jobs}`);
   return jobs / rows[0].seconds;
 }
 

@@ -26,7 +26,8 @@ export const memory = {
     const play = (/** @type {string} */ role, /** @type {object} */ options) =>
       bench.start({ subject, roleFile: queueFile, role, options: { mode, ...options } }).finished;
     await bench.template(schema, null, (url) => play('setup', { url }));
-    const seeded = (/** @type {string} */ url) => play('seed', { url, jobs: drained, bytes: BYTES });
+    const seeded = (/** @type {string} */ url) =>
+      play('seed', { url, jobs: drained, bytes: BYTES });
     const template = await bench.template(`${schema} ${drained} ${BYTES}`, schema, seeded);
     return bench.onCopy(template, async ({ url }) => {
       const options = { url, drained, steady, perSecond: PER_SECOND, bytes: BYTES };
@@ -40,7 +41,8 @@ export const memory = {
       });
       try {
         await worker.reported;
-        await bench.start({ subject, roleFile, role: 'steadyProducer', options, seconds: 300 }).finished;
+        await bench.start({ subject, roleFile, role: 'steadyProducer', options, seconds: 300 })
+          .finished;
         return await worker.finished;
       } finally {
         worker.kill();

@@ -7,7 +7,10 @@ import { Simulation } from '../../dist/governor/simulation.js';
 import { definePolicy, generateSignals, handler } from '../../dist/index.js';
 
 const policy = definePolicy('scale-up', {
-  when: { cpu_utilization: { above: 75, clearBelow: 60, cooldown: '20s' }, billing_spend: { above: 100, then: false } },
+  when: {
+    cpu_utilization: { above: 75, clearBelow: 60, cooldown: '20s' },
+    billing_spend: { above: 100, then: false },
+  },
   then: handler('scale_up_cloud_run', { target: 'catalog', parameters: { replicas_delta: 3 } }),
 });
 const types = { cpu_utilization: { calm: 40, high: 95 }, billing_spend: { calm: 20, high: 200 } };
@@ -21,7 +24,10 @@ const types = { cpu_utilization: { calm: 40, high: 95 }, billing_spend: { calm: 
 export function replayRate(n, profile = 'spikes', rounds = 5) {
   let attempts = 0;
   const simulation = new Simulation({
-    carry: () => (attempts++ % 5 === 4 ? { after: 100, ok: false, failure_reason: 'service_error' } : { after: 80 }),
+    carry: () =>
+      attempts++ % 5 === 4
+        ? { after: 100, ok: false, failure_reason: 'service_error' }
+        : { after: 80 },
   });
   simulation.publish(policy);
   for (const signal of generateSignals(1, { types, n, profile })) simulation.signal(signal);
@@ -39,9 +45,16 @@ export function replayRate(n, profile = 'spikes', rounds = 5) {
     };
   });
   /** @param {'perS' | 'perCpuS'} by */
-  const median = (by) => Math.round(rates.map((rate) => rate[by]).sort((a, b) => a - b)[rounds >> 1] ?? 0);
+  const median = (by) =>
+    Math.round(rates.map((rate) => rate[by]).sort((a, b) => a - b)[rounds >> 1] ?? 0);
   const { events = 0, receipts = 0 } = rates[0] ?? {};
-  return { profile, events, receipts, eventsPerS: median('perS'), eventsPerCpuS: median('perCpuS') };
+  return {
+    profile,
+    events,
+    receipts,
+    eventsPerS: median('perS'),
+    eventsPerCpuS: median('perCpuS'),
+  };
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url))

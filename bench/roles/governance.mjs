@@ -22,8 +22,11 @@ async function inLoops(jobs, each, atOnce) {
 export async function approve(_, { url, contracts }) {
   const { Writ, configure, enable } = await built();
   const writ = await Writ.connect({ connectionString: url, max: 16 });
-  const add = (/** @type {string} */ id, /** @type {string} */ kind, /** @type {object} */ more = {}) =>
-    writ.governance.addPrincipal({ id, kind, ...more });
+  const add = (
+    /** @type {string} */ id,
+    /** @type {string} */ kind,
+    /** @type {object} */ more = {},
+  ) => writ.governance.addPrincipal({ id, kind, ...more });
   const ops = await add('ops', 'person', { rights: ['propose', 'operate'] });
   const ada = await add('ada', 'person');
   await inLoops(
@@ -45,7 +48,10 @@ export async function approve(_, { url, contracts }) {
         configure(scope, 'max', 300),
         enable(capability),
       ];
-      const contract = await writ.contracts.propose({ title: `Change ${n}`, risk: 'low', scope: [capability, scope], steps }, { as: ops });
+      const contract = await writ.contracts.propose(
+        { title: `Change ${n}`, risk: 'low', scope: [capability, scope], steps },
+        { as: ops },
+      );
       const { hash } = await contract.preview({ as: ada });
       await contract.approve({ as: ada, hash });
     },
@@ -60,7 +66,9 @@ export async function approve(_, { url, contracts }) {
 async function approved(url) {
   const client = new pg.Client(url);
   await client.connect();
-  const { rows } = await client.query(`select contract_id from writ.system_contracts where status = 'APPROVED' order by contract_id`);
+  const { rows } = await client.query(
+    `select contract_id from writ.system_contracts where status = 'APPROVED' order by contract_id`,
+  );
   await client.end();
   return rows.map(({ contract_id }) => contract_id);
 }
@@ -72,7 +80,8 @@ const WARM_UP = 50;
 async function activations({ url, key, jobs, atOnce }) {
   const { Writ } = await built();
   const ids = await approved(url);
-  if (ids.length < jobs + WARM_UP) throw new Error(`${ids.length} contracts are approved, and ${jobs + WARM_UP} are wanted`);
+  if (ids.length < jobs + WARM_UP)
+    throw new Error(`${ids.length} contracts are approved, and ${jobs + WARM_UP} are wanted`);
   const writ = await Writ.connect({ connectionString: url, max: 16, key });
   const worker = await writ.work([], { governance: true, concurrency: 100 });
   /** @type {number[]} */
@@ -91,7 +100,12 @@ async function activations({ url, key, jobs, atOnce }) {
   const ms = monotonicMs() - start;
   await worker.stop();
   await writ.close();
-  return { p50: percentile(took, 50), p99: percentile(took, 99), rate: (jobs / ms) * 1000, jobs: WARM_UP + jobs };
+  return {
+    p50: percentile(took, 50),
+    p99: percentile(took, 99),
+    rate: (jobs / ms) * 1000,
+    jobs: WARM_UP + jobs,
+  };
 }
 
 /** One after the other on an idle system. @param {Subject} _ @param {Options} options */
@@ -110,7 +124,8 @@ export async function verifyJobs(_, { url, jobs }) {
       (select count(*)::int from writ.governance_audits where verdict = 'PASS') as audits, (select count(*)::int from writ.capability where lifecycle = 'LAUNCHED') as launched`);
   await client.end();
   const { completed, receipts, audits, launched } = rows[0];
-  const complete = completed === jobs && receipts === 5 * jobs && audits === jobs && launched === jobs;
+  const complete =
+    completed === jobs && receipts === 5 * jobs && audits === jobs && launched === jobs;
   return {
     missing: complete
       ? null

@@ -24,7 +24,9 @@ async function asked(url, body) {
 async function relieving(url, done) {
   const { defineAction } = await built();
   const pool = new pg.Pool({ connectionString: url, max: 4 });
-  const act = async (/** @type {{ tenant: string, idempotencyKey: string }} */ { tenant, idempotencyKey }) => {
+  const act = async (
+    /** @type {{ tenant: string, idempotencyKey: string }} */ { tenant, idempotencyKey },
+  ) => {
     await pool.query('insert into bench_effect values ($1, $2)', [idempotencyKey, tenant]);
     done?.(tenant);
     return { baseline: 'restored' };
@@ -49,15 +51,26 @@ export async function govern(_, { url, tenants, acting }) {
   await asked(url, async (query) => {
     await query('create table bench_effect (key text, tenant text)');
     for (const [key, value] of Object.entries(settings))
-      await query(`select writ.fn_setting_set($1, $2, 'bench')`, [`governor.${key}`, String(value)]);
+      await query(`select writ.fn_setting_set($1, $2, 'bench')`, [
+        `governor.${key}`,
+        String(value),
+      ]);
     await query(
       `insert into writ_data.entitlement (tenant_id, entitlement_id, status, tier, put_by, put_at) select 'tenant-' || n, 'bench', 'ACTIVE', 'enterprise', 'bench', now() from generate_series(0, $1::integer - 1) n`,
       [tenants],
     );
   });
-  const key = await writ.governance.addPrincipal({ id: 'ops', kind: 'person', rights: ['operate'] });
+  const key = await writ.governance.addPrincipal({
+    id: 'ops',
+    kind: 'person',
+    rights: ['operate'],
+  });
   await writ.governance.addPrincipal({ id: 'acting', kind: 'service' });
-  await asked(url, (query) => query(`update writ_data.principal set permissions = '{pool:write}' where principal_id = 'acting'`));
+  await asked(url, (query) =>
+    query(
+      `update writ_data.principal set permissions = '{pool:write}' where principal_id = 'acting'`,
+    ),
+  );
   const { action, close } = await relieving(url);
   const worker = await writ.work([], { governor: { actions: [action] } });
   const policy = definePolicy('load', {
@@ -74,7 +87,11 @@ export async function govern(_, { url, tenants, acting }) {
       }),
     );
   await asked(url, async (query) => {
-    while ((await query(`select from writ.governor where state <> 'stable' or in_mailbox > 0 limit 1`)).length > 0) await sleep(100);
+    while (
+      (await query(`select from writ.governor where state <> 'stable' or in_mailbox > 0 limit 1`))
+        .length > 0
+    )
+      await sleep(100);
   });
   await worker.stop();
   await close();
@@ -96,7 +113,9 @@ async function driving(url) {
   const writ = await Writ.connect({ connectionString: url, max: 16 });
   /** @type {unknown[]} */
   const failed = [];
-  const driver = await writ.drive({ onError: (/** @type {unknown} */ error) => failed.push(error) });
+  const driver = await writ.drive({
+    onError: (/** @type {unknown} */ error) => failed.push(error),
+  });
   const end = async () => {
     await driver.stop();
     await writ.close();
@@ -108,7 +127,10 @@ async function driving(url) {
 /** Until each of them is settled. @param {string} url @param {number} signals */
 const untilSettled = (url, signals) =>
   asked(url, async (query) => {
-    while ((await query('select count(*)::int as n from writ_data.governor_settled'))[0].n < signals) await sleep(20);
+    while (
+      (await query('select count(*)::int as n from writ_data.governor_settled'))[0].n < signals
+    )
+      await sleep(20);
   });
 
 const WARM_UP = 1_000;
@@ -140,7 +162,13 @@ export async function signals(_, { url, tenants, signals: amount, atOnce }) {
   await send(WARM_UP, WARM_UP + amount);
   const ms = monotonicMs() - began;
   await end();
-  return { rate: (amount / ms) * 1_000, p50: percentile(took, 50), p99: percentile(took, 99), late, jobs: WARM_UP + amount };
+  return {
+    rate: (amount / ms) * 1_000,
+    p50: percentile(took, 50),
+    p99: percentile(took, 99),
+    late,
+    jobs: WARM_UP + amount,
+  };
 }
 
 const TICK_MS = 5;
@@ -176,7 +204,10 @@ export async function decisions(_, { url, tenants, signals: amount, perSecond })
 /** One event as its hash has it: what stands in the mailbox is put back. @param {Record<string, any>} row */
 function eventOf({ event_seq, at, mail_seq, mail_at, arrival_seq, content, added }) {
   const rest = added ?? { from: 'mailbox', decide: 1 };
-  const whole = arrival_seq === null ? content : { ...content, kind: 'signal', arrival_seq: Number(arrival_seq) };
+  const whole =
+    arrival_seq === null
+      ? content
+      : { ...content, kind: 'signal', arrival_seq: Number(arrival_seq) };
   return {
     event_seq: Number(event_seq),
     at: Number(at),
@@ -231,7 +262,11 @@ export async function rest(_, { url, seconds }) {
   const commits = () =>
     asked(url, async (query) => {
       await query('select pg_stat_force_next_flush()').catch(() => undefined); // PostgreSQL 15 has it, older ones do not
-      return Number((await query('select xact_commit from pg_stat_database where datname = current_database()'))[0].xact_commit);
+      return Number(
+        (
+          await query('select xact_commit from pg_stat_database where datname = current_database()')
+        )[0].xact_commit,
+      );
     });
   const before = await commits();
   await sleep(seconds * 1_000);
@@ -254,7 +289,10 @@ export async function actions(_, { url, actions: amount }) {
   for (let n = 0; n < amount; n++) {
     const governor = nameOf(n);
     const done = new Promise((resolve, reject) => {
-      const late = setTimeout(() => reject(new Error(`nothing was done for ${governor.tenant} within 10 s`)), 10_000);
+      const late = setTimeout(
+        () => reject(new Error(`nothing was done for ${governor.tenant} within 10 s`)),
+        10_000,
+      );
       heard = (tenant) => {
         if (tenant !== governor.tenant) return;
         clearTimeout(late);
@@ -262,7 +300,10 @@ export async function actions(_, { url, actions: amount }) {
       };
     });
     const began = monotonicMs();
-    await Promise.all([done.then(() => took.push(monotonicMs() - began)), writ.governors.take(governor, { ...signalOf(n), value: 95 })]);
+    await Promise.all([
+      done.then(() => took.push(monotonicMs() - began)),
+      writ.governors.take(governor, { ...signalOf(n), value: 95 }),
+    ]);
   }
   await worker.stop();
   await close();

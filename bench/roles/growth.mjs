@@ -71,9 +71,14 @@ export async function claimAgain(_, { url, samples }) {
   const places = Array.from({ length: CLAIM }, (_none, k) => k + 1);
   /** What was claimed ends, and as many jobs of the same tenants take its place. @param {string} token @param {string[]} tenants */
   const replace = async (token, tenants) => {
-    const { rows } = await client.query('select writ.fn_job_succeed_many($1, $2) as answer', [token, places]);
-    if (rows[0].answer.done !== CLAIM) throw new Error(`only ${rows[0].answer.done} of ${CLAIM} jobs were claimed`);
-    for (const tenant of new Set(tenants)) await enqueue(tenant, tenants.filter((one) => one === tenant).length);
+    const { rows } = await client.query('select writ.fn_job_succeed_many($1, $2) as answer', [
+      token,
+      places,
+    ]);
+    if (rows[0].answer.done !== CLAIM)
+      throw new Error(`only ${rows[0].answer.done} of ${CLAIM} jobs were claimed`);
+    for (const tenant of new Set(tenants))
+      await enqueue(tenant, tenants.filter((one) => one === tenant).length);
   };
   let next = 500_000_000;
   /** @param {string} tenant @param {number} jobs */
@@ -105,7 +110,9 @@ export async function claimAgain(_, { url, samples }) {
   for (let i = 0; i < EXPLAINED; i += 1) {
     // An explained claim does not tell what it claimed; it is undone.
     await client.query('begin');
-    const { rows } = await client.query(`explain (analyze, buffers, format json) ${claim.replace('$1', `'${randomUUID()}'`)}`);
+    const { rows } = await client.query(
+      `explain (analyze, buffers, format json) ${claim.replace('$1', `'${randomUUID()}'`)}`,
+    );
     await client.query('rollback');
     const plan = rows[0]['QUERY PLAN'][0].Plan;
     buffers.push(plan['Shared Hit Blocks'] + plan['Shared Read Blocks']);
@@ -113,5 +120,10 @@ export async function claimAgain(_, { url, samples }) {
   }
   await client.end();
   const claims = WARM_UP + samples;
-  return { claimMs: median(times), buffers: median(buffers), read: median(read), jobs: claims * CLAIM };
+  return {
+    claimMs: median(times),
+    buffers: median(buffers),
+    read: median(read),
+    jobs: claims * CLAIM,
+  };
 }

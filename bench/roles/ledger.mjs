@@ -56,7 +56,10 @@ async function inLoops({ url, receipts, from }, append) {
   await Promise.all(
     clients.map(async (client, connection) => {
       for (let done = 0; done < each; done += BATCH)
-        await append(client, receiptsOf(connection, from / CONNECTIONS + done, Math.min(BATCH, each - done)));
+        await append(
+          client,
+          receiptsOf(connection, from / CONNECTIONS + done, Math.min(BATCH, each - done)),
+        );
     }),
   );
   await Promise.all(clients.map((client) => client.end()));
@@ -83,7 +86,10 @@ export async function plainTable(_, { url }) {
 export async function insertReceipts(_, { url, receipts }) {
   const text = `insert into receipt (id, tenant, stream, seq, at, entry)
     select u.id, u.tenant, u.stream, u.seq, now(), u.entry from unnest($1::uuid[], $2::text[], $3::text[], $4::bigint[], $5::text[]) u(id, tenant, stream, seq, entry)`;
-  const append = (/** @type {pg.Client} */ client, /** @type {ReturnType<typeof receiptsOf>} */ batch) =>
+  const append = (
+    /** @type {pg.Client} */ client,
+    /** @type {ReturnType<typeof receiptsOf>} */ batch,
+  ) =>
     client.query({
       name: 'insert',
       text,
@@ -103,7 +109,10 @@ export async function insertReceipts(_, { url, receipts }) {
 /** @param {Subject} _ @param {Options} options */
 export async function appendReceipts(_, { url, receipts }) {
   const { canonicalize } = await built('ledger/canonical.js');
-  const append = (/** @type {pg.Client} */ client, /** @type {ReturnType<typeof receiptsOf>} */ batch) =>
+  const append = (
+    /** @type {pg.Client} */ client,
+    /** @type {ReturnType<typeof receiptsOf>} */ batch,
+  ) =>
     client.query({ name: 'append', text: appending, values: [batch.map(canonicalize).join('\n')] });
   const clockwork = await turning(url);
   await inLoops({ url, receipts: WARM_UP, from: 0 }, append);
@@ -112,7 +121,11 @@ export async function appendReceipts(_, { url, receipts }) {
   const appended = monotonicMs();
   const end = await clockwork.until(WARM_UP + receipts);
   await clockwork.stop();
-  return { rate: (receipts / (end - start)) * 1000, appended: (receipts / (appended - start)) * 1000, jobs: receipts + WARM_UP };
+  return {
+    rate: (receipts / (end - start)) * 1000,
+    appended: (receipts / (appended - start)) * 1000,
+    jobs: receipts + WARM_UP,
+  };
 }
 
 /** Turns the clockwork on a connection of its own, as a worker does. @param {string} url */
@@ -124,11 +137,17 @@ async function turning(url) {
   let hurry = () => {};
   const turn = async () => {
     while (!stopped) {
-      const { rows } = await client.query({ name: 'tick', text: `select writ.fn_ledger_tick('bench') as answer` });
+      const { rows } = await client.query({
+        name: 'tick',
+        text: `select writ.fn_ledger_tick('bench') as answer`,
+      });
       sequenced += rows[0].answer.sequenced;
       if (wanted > 0 && sequenced >= wanted) return;
       if (rows[0].answer.more || wanted > 0) continue;
-      await Promise.race([sleep(TURN_MS), new Promise((resume) => (hurry = () => resume(undefined)))]);
+      await Promise.race([
+        sleep(TURN_MS),
+        new Promise((resume) => (hurry = () => resume(undefined))),
+      ]);
     }
   };
   let loop = turn();
@@ -162,7 +181,8 @@ export async function unseal(_, { url }) {
 /** How much of the record is sealed by now. @param {Subject} _ @param {Options} options */
 export async function sealed(_, { url }) {
   const client = await connected(url);
-  const { rows } = await client.query(`select count(*)::integer as segments, coalesce(sum(n_rows), 0)::integer as rows,
+  const { rows } =
+    await client.query(`select count(*)::integer as segments, coalesce(sum(n_rows), 0)::integer as rows,
     (select count(*)::integer from writ_data.event_batch) as batches from writ_data.event_seal`);
   await client.end();
   return rows[0];
@@ -177,7 +197,10 @@ export async function fillLedger(_, { url, receipts }) {
     client.query({ name: 'append', text: appending, values: [batch.map(canonicalize).join('\n')] }),
   );
   const writ = await Writ.connect({ connectionString: url, actor: 'bench' });
-  await writ.ledger.checkpoint({ key: privateKeyText(keyOfSeed(key, new Uint8Array(32).fill(1))), places: [] });
+  await writ.ledger.checkpoint({
+    key: privateKeyText(keyOfSeed(key, new Uint8Array(32).fill(1))),
+    places: [],
+  });
   await writ.close();
 }
 
@@ -202,9 +225,15 @@ export async function verifyLedger(_, { folder, receipts }) {
       throw error;
     });
   const start = monotonicMs();
-  const verdict = await verifyExport(read, { keys: [publicKeyText(keyOfSeed(key, new Uint8Array(32).fill(1)))], sha256: nodeSha256 });
+  const verdict = await verifyExport(read, {
+    keys: [publicKeyText(keyOfSeed(key, new Uint8Array(32).fill(1)))],
+    sha256: nodeSha256,
+  });
   const ms = monotonicMs() - start;
-  const entries = verdict.logs.reduce((/** @type {number} */ sum, /** @type {{ size: number }} */ { size }) => sum + size, 0);
+  const entries = verdict.logs.reduce(
+    (/** @type {number} */ sum, /** @type {{ size: number }} */ { size }) => sum + size,
+    0,
+  );
   const missing = !verdict.ok
     ? `it does not verify: ${verdict.problems[0]?.message}`
     : entries < receipts

@@ -16,7 +16,8 @@ export async function steadyWorker(subject, { url, drained, steady }, report) {
   let handled = 0;
   /** @type {Map<number, () => void>} */
   const marks = new Map();
-  const reached = (/** @type {number} */ jobs) => new Promise((resolve) => marks.set(jobs, () => resolve(undefined)));
+  const reached = (/** @type {number} */ jobs) =>
+    new Promise((resolve) => marks.set(jobs, () => resolve(undefined)));
   const all = reached(drained + steady);
   const first = reached(drained);
   await subject.worker?.(url, { mode }, async () => {

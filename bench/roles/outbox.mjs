@@ -44,7 +44,12 @@ export async function streamed(_, { url, runs }) {
   const wanted = runs * perRun;
   const ids = new Set();
   const start = monotonicMs();
-  for await (const { event } of writ.events({ types: ['dot.run.*'], after: 'beginning', untilNow: true })) ids.add(event.id);
+  for await (const { event } of writ.events({
+    types: ['dot.run.*'],
+    after: 'beginning',
+    untilNow: true,
+  }))
+    ids.add(event.id);
   const ms = monotonicMs() - start;
   await writ.close();
   return {
@@ -83,7 +88,9 @@ export async function posted(_, { url, runs }) {
   });
   const wanted = runs * perRun;
   const start = monotonicMs();
-  const relay = await writ.relay({ buses: { webhook: webhooks({ secretOf: () => secret, allowHttp: true, allowPrivate: true }) } });
+  const relay = await writ.relay({
+    buses: { webhook: webhooks({ secretOf: () => secret, allowHttp: true, allowPrivate: true }) },
+  });
   let ids = 0;
   while (ids < wanted && monotonicMs() - start < 120_000) {
     await sleep(20);
@@ -94,7 +101,11 @@ export async function posted(_, { url, runs }) {
   await relay.stop();
   await writ.close();
   await thread.terminate();
-  return { rate: (wanted / ms) * 1000, jobs: wanted, ...(ids === wanted ? {} : { void: `${ids} events came instead of ${wanted}` }) };
+  return {
+    rate: (wanted / ms) * 1000,
+    jobs: wanted,
+    ...(ids === wanted ? {} : { void: `${ids} events came instead of ${wanted}` }),
+  };
 }
 
 /** From COMMIT to the loop that reads the stream, one at a time, with pauses in between. @param {Subject} _ @param {{ url: string, samples: number }} options */
@@ -107,7 +118,10 @@ export async function toldWithin(_, { url, samples }) {
   const came = new Map();
   const stop = new AbortController();
   const reading = (async () => {
-    for await (const { event } of reader.events({ types: ['dot.run.RunStarted'], signal: stop.signal }))
+    for await (const { event } of reader.events({
+      types: ['dot.run.RunStarted'],
+      signal: stop.signal,
+    }))
       came.set(event.partitionkey, monotonicMs());
   })();
   await sleep(2_000);
@@ -129,7 +143,11 @@ export async function toldWithin(_, { url, samples }) {
 export async function untold(_, { url }) {
   const { Writ } = await built('index.js');
   const writ = await Writ.connect({ connectionString: url });
-  await writ.destinations.put('nowhere', { bus: 'webhook', types: ['*'], config: { url: 'https://nowhere.example/' } });
+  await writ.destinations.put('nowhere', {
+    bus: 'webhook',
+    types: ['*'],
+    config: { url: 'https://nowhere.example/' },
+  });
   await writ.close();
   return {};
 }

@@ -120,7 +120,12 @@ export async function latencyWorker(subject, { url, mode, jobs, variant }, repor
   await sleep(500);
   await report('ready');
   await all;
-  return { p50: percentile(latencies, 50), p99: percentile(latencies, 99), max: Math.max(...latencies), jobs };
+  return {
+    p50: percentile(latencies, 50),
+    p99: percentile(latencies, 99),
+    max: Math.max(...latencies),
+    jobs,
+  };
 }
 
 /**

@@ -16,7 +16,8 @@ const NEW_EVENTS = 10;
 const CHAIN = 50;
 
 const reducer = () => built('runs/snapshot.js');
-const runIdOf = (/** @type {number} */ n) => `019a0000-0000-7000-8000-${String(n).padStart(12, '0')}`;
+const runIdOf = (/** @type {number} */ n) =>
+  `019a0000-0000-7000-8000-${String(n).padStart(12, '0')}`;
 
 /**
  * So many events in logs of that length each, of runs with so many steps in a row, or without them of runs that fan out.
@@ -63,7 +64,9 @@ export async function projectFurther(_, { before, steps, samples }) {
     const facts = steps ? inARow(steps) : fanningOut();
     let snapshot = reduce(emptySnapshot(runId), eventsOf(runId, facts, 1, before));
     confirm(snapshot, before);
-    const portions = Array.from({ length: CHAIN }, (_none, k) => eventsOf(runId, facts, before + k * NEW_EVENTS + 1, NEW_EVENTS));
+    const portions = Array.from({ length: CHAIN }, (_none, k) =>
+      eventsOf(runId, facts, before + k * NEW_EVENTS + 1, NEW_EVENTS),
+    );
     for (const portion of portions) {
       const start = performance.now(); // finer than a microsecond
       snapshot = reduce(snapshot, portion);
@@ -78,7 +81,8 @@ export async function projectFurther(_, { before, steps, samples }) {
 
 /** A reducer that skips events is fast. @param {any} snapshot @param {number} events */
 function confirm(snapshot, events) {
-  if (snapshot.lastEventSeq !== events) throw new Error(`the snapshot is at event ${snapshot.lastEventSeq} of ${events}`);
+  if (snapshot.lastEventSeq !== events)
+    throw new Error(`the snapshot is at event ${snapshot.lastEventSeq} of ${events}`);
   if (snapshot.inconsistent) throw new Error(`the reducer ignored ${snapshot.inconsistent} events`);
   if (!Object.isFrozen(snapshot)) throw new Error('the snapshot is not frozen');
 }

@@ -10,14 +10,22 @@ const HASH = 'a'.repeat(64);
 const FIRST = Date.UTC(2026, 0, 1);
 
 /** @param {string} stepId @param {object} [eventData] @returns {Fact} */
-const started = (stepId, eventData = { jobId: '019a0000-0000-7000-8000-000000000001', kind: 'step', worker: 'worker-1' }) => ({
+const started = (
+  stepId,
+  eventData = { jobId: '019a0000-0000-7000-8000-000000000001', kind: 'step', worker: 'worker-1' },
+) => ({
   eventType: 'StepStarted',
   stepId,
   eventData,
 });
 
 /** @param {string} stepId @param {object} [eventData] @returns {Fact} */
-const completed = (stepId, eventData = { artifacts: [{ uri: `writ:result/${stepId}`, kind: 'output', sha256: HASH, sizeBytes: 21 }] }) => ({
+const completed = (
+  stepId,
+  eventData = {
+    artifacts: [{ uri: `writ:result/${stepId}`, kind: 'output', sha256: HASH, sizeBytes: 21 }],
+  },
+) => ({
   eventType: 'StepCompleted',
   stepId,
   eventData,

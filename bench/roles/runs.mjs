@@ -39,7 +39,10 @@ export async function tenSteps(subject, { url, runs, inFlight }) {
   const ms = await inLoops(WARM_UP, runs);
   await runner.close();
   const jobs = WARM_UP + runs;
-  const missing = handled === jobs * stepNames.length ? null : `${handled} steps were handled instead of ${jobs * stepNames.length}`;
+  const missing =
+    handled === jobs * stepNames.length
+      ? null
+      : `${handled} steps were handled instead of ${jobs * stepNames.length}`;
   return { rate: (runs / ms) * 1000, jobs, ...(missing ? { void: missing } : {}) };
 }
 
@@ -48,7 +51,10 @@ export async function verifyRuns(subject, { url, runs }) {
   const client = new pg.Client(url);
   await client.connect();
   try {
-    return { missing: (await subject.verifyRuns?.(async (text) => (await client.query(text)).rows, runs)) ?? null };
+    return {
+      missing:
+        (await subject.verifyRuns?.(async (text) => (await client.query(text)).rows, runs)) ?? null,
+    };
   } finally {
     await client.end();
   }
@@ -80,14 +86,20 @@ export async function fanOutWorker(_, { url, runId }, report) {
   const { item } = fanOutPlan(product);
   const writ = await product.Writ.connect({ connectionString: url, max: 16 });
   let handled = 0;
-  const worker = await writ.work([item.handle(async (/** @type {any} */ { input }) => ({ item: input, handled: ++handled }))], {
-    concurrency: 24,
-  });
+  const worker = await writ.work(
+    [item.handle(async (/** @type {any} */ { input }) => ({ item: input, handled: ++handled }))],
+    {
+      concurrency: 24,
+    },
+  );
   await report({ ready: true });
   const client = new pg.Client(url);
   await client.connect();
   for (;;) {
-    const { rows } = await client.query(`select from writ.run where run_id = $1 and ended_at is not null`, [runId]);
+    const { rows } = await client.query(
+      `select from writ.run where run_id = $1 and ended_at is not null`,
+      [runId],
+    );
     if (rows.length > 0) break;
     await sleep(50);
   }
@@ -102,7 +114,11 @@ export async function fanOut(_, { url, runId, items }) {
   const product = await built('index.js');
   const { plan } = fanOutPlan(product);
   const writ = await product.Writ.connect({ connectionString: url, max: 4 });
-  const run = await writ.start(plan, { items: Array.from({ length: items }, (_, n) => n) }, { runId });
+  const run = await writ.start(
+    plan,
+    { items: Array.from({ length: items }, (_, n) => n) },
+    { runId },
+  );
   const { status, totalDurationMs } = await run.finished();
   await writ.close();
   return {
@@ -124,7 +140,10 @@ export async function verifyFanOut(_, { url, items }) {
   const { done, events, last } = rows[0];
   // The start and the end of the run, of the step and of each element.
   return {
-    missing: done === items && events === 4 + 2 * items && last === events ? null : `${done} elements are done, in a log of ${events}`,
+    missing:
+      done === items && events === 4 + 2 * items && last === events
+        ? null
+        : `${done} elements are done, in a log of ${events}`,
   };
 }
 
@@ -161,18 +180,39 @@ export async function appendEvents(_, { url, runs }) {
       return rows[0].answer;
     };
     while (left-- > 0) {
-      const run = { run_id: uuidv7(), plan_id: plan.id, plan_version: plan.version, sha256: plan.sha256, input: { i: left } };
-      await timed(starts, 'start', 'select writ.fn_run_start_many($1::text::jsonb, $2) as answer', [JSON.stringify([run]), holder]);
+      const run = {
+        run_id: uuidv7(),
+        plan_id: plan.id,
+        plan_version: plan.version,
+        sha256: plan.sha256,
+        input: { i: left },
+      };
+      await timed(starts, 'start', 'select writ.fn_run_start_many($1::text::jsonb, $2) as answer', [
+        JSON.stringify([run]),
+        holder,
+      ]);
       let lease = { jobs: /** @type {any[][]} */ ([]), lease_token: '' };
       // The run of another loop may be claimed instead: it is as good.
       for (let tries = 0; lease.jobs.length === 0 && tries < 1000; tries += 1)
-        lease = await timed([], 'claim', `select writ.fn_job_claim_many('{step}', 'external_worker', $1, 30, 1, 1) as answer`, [holder]);
+        lease = await timed(
+          [],
+          'claim',
+          `select writ.fn_job_claim_many('{step}', 'external_worker', $1, 30, 1, 1) as answer`,
+          [holder],
+        );
       while (lease?.jobs.length > 0) {
         const answer = await timed(
           steps,
           'report',
           `select writ.fn_run_steps_succeed($1::uuid[], '{1}', array[$2::uuid], array[$3::uuid], array[$4], '{t}', '{step}', $5, 30, $6) as answer`,
-          [[lease.lease_token], lease.jobs[0]?.[0], lease.jobs[0]?.[15][0], JSON.stringify({ i: left }), uuidv7(), holder],
+          [
+            [lease.lease_token],
+            lease.jobs[0]?.[0],
+            lease.jobs[0]?.[15][0],
+            JSON.stringify({ i: left }),
+            uuidv7(),
+            holder,
+          ],
         );
         if (answer.unusual) throw new Error('a report was unusual');
         lease = answer.next;

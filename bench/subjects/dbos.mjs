@@ -32,7 +32,8 @@ DBOS.registerWorkflow(
 const tenSteps = DBOS.registerWorkflow(
   async (/** @type {any} */ input) => {
     let last;
-    for (const name of stepNames) last = await DBOS.runStep(() => handleStep(name, input), { name });
+    for (const name of stepNames)
+      last = await DBOS.runStep(() => handleStep(name, input), { name });
     return last;
   },
   { name: 'ten-steps' },
@@ -96,5 +97,6 @@ export const subject = {
       ? null
       : `${found.workflows} workflows of ${runs} succeeded, ${found.steps} steps are recorded instead of ${runs * stepNames.length}`;
   },
-  unfinished: "select count(*)::int as n from dbos.workflow_status where status in ('ENQUEUED', 'PENDING')",
+  unfinished:
+    "select count(*)::int as n from dbos.workflow_status where status in ('ENQUEUED', 'PENDING')",
 };

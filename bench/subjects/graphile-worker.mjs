@@ -22,16 +22,23 @@ export const subject = {
     await runMigrations({ connectionString: url, logger });
   },
   async producer(url, { connections }) {
-    const tools = await makeWorkerUtils({ connectionString: url, maxPoolSize: connections, logger });
+    const tools = await makeWorkerUtils({
+      connectionString: url,
+      maxPoolSize: connections,
+      logger,
+    });
     return {
       enqueue: (input) => tools.addJob('noop', input),
-      enqueueMany: (inputs) => tools.addJobs(inputs.map((payload) => ({ identifier: 'noop', payload }))),
+      enqueueMany: (inputs) =>
+        tools.addJobs(inputs.map((payload) => ({ identifier: 'noop', payload }))),
       close: async () => tools.release(),
     };
   },
   async worker(url, { variant }, onJob) {
     const runner = await run({
-      preset: { worker: { connectionString: url, logger, ...(variant === 'plain' ? plain : batched) } },
+      preset: {
+        worker: { connectionString: url, logger, ...(variant === 'plain' ? plain : batched) },
+      },
       logger,
       noHandleSignals: true,
       taskList: { noop: (payload) => onJob(payload) },

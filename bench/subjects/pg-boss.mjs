@@ -6,7 +6,12 @@ import { PgBoss } from 'pg-boss';
 import { packageVersion } from './package-version.mjs';
 
 const workOptions = {
-  throughput: { batchSize: 1000, localConcurrency: 2, pollingIntervalSeconds: 0.5, burstWhenBatchFull: true },
+  throughput: {
+    batchSize: 1000,
+    localConcurrency: 2,
+    pollingIntervalSeconds: 0.5,
+    burstWhenBatchFull: true,
+  },
   latency: { batchSize: 10, localConcurrency: 4 },
 };
 
@@ -32,7 +37,11 @@ export const subject = {
     await boss.stop({ graceful: false });
   },
   async producer(url, { connections }) {
-    const boss = await start(url, connections, { supervise: false, schedule: false, migrate: false });
+    const boss = await start(url, connections, {
+      supervise: false,
+      schedule: false,
+      migrate: false,
+    });
     return {
       enqueue: (input) => boss.send('noop', input),
       enqueueMany: (inputs) =>
@@ -50,5 +59,6 @@ export const subject = {
     });
     return { close: () => boss.stop({ graceful: false }) };
   },
-  unfinished: "select count(*)::int as n from pgboss.job where name = 'noop' and state < 'completed'",
+  unfinished:
+    "select count(*)::int as n from pgboss.job where name = 'noop' and state < 'completed'",
 };

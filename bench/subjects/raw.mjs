@@ -4,7 +4,8 @@
 import pg from 'pg';
 
 const insertOne = 'insert into job (payload) values ($1) returning id';
-const insertMany = 'insert into job (payload) select input from jsonb_array_elements($1::jsonb) input';
+const insertMany =
+  'insert into job (payload) select input from jsonb_array_elements($1::jsonb) input';
 
 /** @type {import('./subject.mjs').Subject} */
 export const subject = {
@@ -31,7 +32,8 @@ export const subject = {
   async producer(url, { connections }) {
     const pool = new pg.Pool({ connectionString: url, max: connections });
     /** @param {string} name @param {string} text @param {unknown} value */
-    const insert = (name, text, value) => pool.query({ name, text, values: [JSON.stringify(value)] });
+    const insert = (name, text, value) =>
+      pool.query({ name, text, values: [JSON.stringify(value)] });
     return {
       enqueue: (input) => insert('one', insertOne, input),
       enqueueMany: (inputs) => insert('many', insertMany, inputs),

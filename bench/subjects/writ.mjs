@@ -14,15 +14,24 @@ const limited = defineJob('limited', { limit: { concurrency: 1000 } });
 const SPREAD = 50;
 /** Ways of using a queue, by the variant of a participant: the kind of its jobs, and what an enqueue says besides the input. */
 const usages = {
-  fair: { job: noop, options: (/** @type {any} */ input) => ({ tenant: `tenant-${input.i % SPREAD}` }) },
-  limited: { job: limited, options: (/** @type {any} */ input) => ({ limitKey: `key-${input.i % SPREAD}` }) },
+  fair: {
+    job: noop,
+    options: (/** @type {any} */ input) => ({ tenant: `tenant-${input.i % SPREAD}` }),
+  },
+  limited: {
+    job: limited,
+    options: (/** @type {any} */ input) => ({ limitKey: `key-${input.i % SPREAD}` }),
+  },
   plain: { job: noop, options: () => ({}) },
 };
 /** @param {string | undefined} variant */
-const usageOf = (variant) => (variant === 'fair' || variant === 'limited' ? usages[variant] : usages.plain);
+const usageOf = (variant) =>
+  variant === 'fair' || variant === 'limited' ? usages[variant] : usages.plain;
 
 /** Each of them exactly once per job that ran without failing. */
-const facts = ['enqueued', 'leased', 'started', 'committed', 'succeeded'].map((fact) => `dot.job.${fact}`);
+const facts = ['enqueued', 'leased', 'started', 'committed', 'succeeded'].map(
+  (fact) => `dot.job.${fact}`,
+);
 
 /** @param {string} url */
 const connect = (url) => Writ.connect({ connectionString: url, max: 16 });
@@ -39,11 +48,13 @@ export const subject = {
   async producer(url, { connections, variant }) {
     const writ = await connect(url);
     // With a connection of the caller's own, a job is a statement and a commit of its own.
-    const pool = variant === 'uncoalesced' ? new pg.Pool({ connectionString: url, max: connections }) : null;
+    const pool =
+      variant === 'uncoalesced' ? new pg.Pool({ connectionString: url, max: connections }) : null;
     const { job, options } = usageOf(variant);
     const alone = variant === 'singly' ? { coalesce: false } : {};
     return {
-      enqueue: (input) => writ.enqueue(job, input, { ...options(input), ...(pool ? { db: pool } : alone) }),
+      enqueue: (input) =>
+        writ.enqueue(job, input, { ...options(input), ...(pool ? { db: pool } : alone) }),
       enqueueMany: (inputs) =>
         writ.enqueueMany(
           job,
@@ -58,7 +69,10 @@ export const subject = {
   async worker(url, { variant }, onJob) {
     const writ = await connect(url);
     const { job } = usageOf(variant);
-    const worker = await writ.work([job.handle(async (/** @type {any} */ { input }) => onJob(input))], { concurrency: 24 });
+    const worker = await writ.work(
+      [job.handle(async (/** @type {any} */ { input }) => onJob(input))],
+      { concurrency: 24 },
+    );
     return {
       async close() {
         await worker.stop();
@@ -98,7 +112,9 @@ export const subject = {
                  and count(*) filter (where event_type = 'RunStarted') = 1 and count(*) filter (where event_type = 'RunCompleted') = 1
                  and min(run_seq) = 1 and max(run_seq) = count(*) as ok
                 from writ.run_events group by run_id) each_run`);
-    return found.runs === runs && found.complete === runs ? null : `${found.complete} complete logs of ${found.runs} instead of ${runs}`;
+    return found.runs === runs && found.complete === runs
+      ? null
+      : `${found.complete} complete logs of ${found.runs} instead of ${runs}`;
   },
   // The cheapest truth about the backlog; `verify` reads the views in full, outside the clock.
   unfinished: `select (h ->> 'backlog')::int + (h ->> 'waiting')::int + (h ->> 'in_progress')::int as n

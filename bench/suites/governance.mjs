@@ -12,14 +12,17 @@ const participants = [{ label: subject, subject }];
 const spare = 50;
 
 /** @param {Bench} bench @param {string} role @param {object} options @param {string} file */
-const play = (bench, role, options, file = roleFile) => bench.start({ subject, roleFile: file, role, options, seconds: 300 }).finished;
+const play = (bench, role, options, file = roleFile) =>
+  bench.start({ subject, roleFile: file, role, options, seconds: 300 }).finished;
 
 /** Who may activate what the template holds; the key is shown once, when it is made. */
 let key = '';
 
 /** @param {Bench} bench @param {number} contracts */
 async function approved(bench, contracts) {
-  await bench.template('writ throughput', null, (url) => play(bench, 'setup', { url, mode: 'throughput' }, queueFile));
+  await bench.template('writ throughput', null, (url) =>
+    play(bench, 'setup', { url, mode: 'throughput' }, queueFile),
+  );
   return bench.template('writ governance', 'writ throughput', async (url) => {
     key = (await play(bench, 'approve', { url, contracts })).key;
   });

@@ -10,13 +10,18 @@ const subject = 'writ';
 const participants = [{ label: subject, subject }];
 
 /** @param {Bench} bench @param {string} role @param {object} options @param {string} file */
-const play = (bench, role, options, file = roleFile) => bench.start({ subject, roleFile: file, role, options, seconds: 600 }).finished;
+const play = (bench, role, options, file = roleFile) =>
+  bench.start({ subject, roleFile: file, role, options, seconds: 600 }).finished;
 
 /** Governors that have begun and are stable; `acting`: with a policy. @param {Bench} bench @param {number} tenants @param {boolean} [acting] */
 async function governed(bench, tenants, acting = false) {
-  await bench.template('writ throughput', null, (url) => play(bench, 'setup', { url, mode: 'throughput' }, queueFile));
-  return bench.template(`writ ${tenants} ${acting ? 'acting ' : ''}governors`, 'writ throughput', (url) =>
-    play(bench, 'govern', { url, tenants, acting }),
+  await bench.template('writ throughput', null, (url) =>
+    play(bench, 'setup', { url, mode: 'throughput' }, queueFile),
+  );
+  return bench.template(
+    `writ ${tenants} ${acting ? 'acting ' : ''}governors`,
+    'writ throughput',
+    (url) => play(bench, 'govern', { url, tenants, acting }),
   );
 }
 
@@ -45,7 +50,9 @@ const idle = {
     const many = bench.size({ full: 10_000, quick: 2_000 });
     const seconds = bench.size({ full: 10, quick: 5 });
     const look = async (/** @type {number} */ tenants) =>
-      bench.onCopy(await governed(bench, tenants), ({ url }) => play(bench, 'rest', { url, seconds }));
+      bench.onCopy(await governed(bench, tenants), ({ url }) =>
+        play(bench, 'rest', { url, seconds }),
+      );
     const few = await look(10);
     const all = await look(many);
     return {
@@ -68,16 +75,25 @@ export const suite = {
       unit: 'signals/s',
       better: 'higher',
       figure: 'rate',
-      measurement: signalling('signals', (bench) => ({ signals: bench.size({ full: 30_000, quick: 8_000 }), atOnce: 256 })),
+      measurement: signalling('signals', (bench) => ({
+        signals: bench.size({ full: 30_000, quick: 8_000 }),
+        atOnce: 256,
+      })),
       targets: [{ bound: 3_000 }],
-      details: { p50: 'from the call to its answer, ms', late: 'answered before they were settled' },
+      details: {
+        p50: 'from the call to its answer, ms',
+        late: 'answered before they were settled',
+      },
     },
     {
       name: 'decision',
       unit: 'ms',
       better: 'lower',
       figure: 'p99',
-      measurement: signalling('decisions', (bench) => ({ signals: bench.size({ full: 20_000, quick: 6_000 }), perSecond: 1_500 })),
+      measurement: signalling('decisions', (bench) => ({
+        signals: bench.size({ full: 20_000, quick: 6_000 }),
+        perSecond: 1_500,
+      })),
       targets: [{ bound: 100 }],
       details: { p50: 'of half of them at most, ms', late: 'not settled after 100 ms' },
     },
@@ -86,7 +102,10 @@ export const suite = {
       unit: 'events/s',
       better: 'higher',
       figure: 'rate',
-      measurement: signalling('decideAgain', (bench) => ({ signals: bench.size({ full: 30_000, quick: 8_000 }), atOnce: 256 })),
+      measurement: signalling('decideAgain', (bench) => ({
+        signals: bench.size({ full: 30_000, quick: 8_000 }),
+        atOnce: 256,
+      })),
       targets: [{ bound: 20_000 }],
     },
     {
@@ -104,7 +123,10 @@ export const suite = {
       figure: 'commits',
       measurement: idle,
       targets: [{ bound: 2 }],
-      details: { commitsOfFew: 'transactions a second, of 10 governors', commitsOfMany: 'of all of them' },
+      details: {
+        commitsOfFew: 'transactions a second, of 10 governors',
+        commitsOfMany: 'of all of them',
+      },
     },
     {
       name: 'action',
@@ -115,7 +137,9 @@ export const suite = {
         participants,
         async measure(bench) {
           const actions = bench.size({ full: 300, quick: 100 });
-          return bench.onCopy(await governed(bench, actions, true), ({ url }) => play(bench, 'actions', { url, actions }));
+          return bench.onCopy(await governed(bench, actions, true), ({ url }) =>
+            play(bench, 'actions', { url, actions }),
+          );
         },
       },
       targets: [],

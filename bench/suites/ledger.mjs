@@ -23,9 +23,16 @@ const receipts = {
     const amount = bench.size({ full: 200_000, quick: 40_000 });
     const template = ours
       ? await installed(bench)
-      : await bench.template('raw receipts', null, (url) => play(bench, 'plainTable', { url }, who.subject));
+      : await bench.template('raw receipts', null, (url) =>
+          play(bench, 'plainTable', { url }, who.subject),
+        );
     return bench.onCopy(template, ({ url }) =>
-      play(bench, ours ? 'appendReceipts' : 'insertReceipts', { url, receipts: amount }, who.subject),
+      play(
+        bench,
+        ours ? 'appendReceipts' : 'insertReceipts',
+        { url, receipts: amount },
+        who.subject,
+      ),
     );
   },
 };
@@ -40,7 +47,9 @@ const drain = {
       play(bench, 'seed', { url, jobs }, subject, queueFile),
     );
     const template = variant
-      ? await bench.template(`writ ${variant} ${jobs}`, `writ throughput ${jobs}`, (url) => play(bench, 'unseal', { url }))
+      ? await bench.template(`writ ${variant} ${jobs}`, `writ throughput ${jobs}`, (url) =>
+          play(bench, 'unseal', { url }),
+        )
       : full;
     return bench.onCopy(
       template,
@@ -62,7 +71,9 @@ const verify = {
     const template = await bench.template(`writ ledger ${amount}`, 'writ throughput', (url) =>
       play(bench, 'fillLedger', { url, receipts: amount }),
     );
-    const folder = await mkdtemp(join(process.env.WRIT_BENCH_DIR ?? tmpdir(), 'writ-bench-export-'));
+    const folder = await mkdtemp(
+      join(process.env.WRIT_BENCH_DIR ?? tmpdir(), 'writ-bench-export-'),
+    );
     try {
       return await bench.onCopy(template, async ({ url }) => {
         const { exportRate } = await play(bench, 'exportLedger', { url, folder });
@@ -75,11 +86,20 @@ const verify = {
 };
 
 /** @param {Bench} bench */
-const installed = (bench) => bench.template('writ throughput', null, (url) => play(bench, 'setup', { url }, subject, queueFile));
+const installed = (bench) =>
+  bench.template('writ throughput', null, (url) =>
+    play(bench, 'setup', { url }, subject, queueFile),
+  );
 
 /** @param {Bench} bench @param {string} role @param {object} options @param {string} who @param {string} file */
 const play = (bench, role, options, who = subject, file = roleFile) =>
-  bench.start({ subject: who, roleFile: file, role, options: { mode: 'throughput', ...options }, seconds: 300 }).finished;
+  bench.start({
+    subject: who,
+    roleFile: file,
+    role,
+    options: { mode: 'throughput', ...options },
+    seconds: 300,
+  }).finished;
 
 /** @type {import('../harness/bench.mjs').Suite} */
 export const suite = {
@@ -102,7 +122,11 @@ export const suite = {
       figure: 'rate',
       measurement: drain,
       targets: [{ peer: unsealed.label, ratio: 0.9 }],
-      details: { segments: 'segments sealed by the end', rows: 'rows in them', batches: 'rows of the record' },
+      details: {
+        segments: 'segments sealed by the end',
+        rows: 'rows in them',
+        batches: 'rows of the record',
+      },
     },
     {
       name: 'verify',

@@ -13,15 +13,24 @@ const without = { label: 'no destination', subject, variant: 'without' };
 
 /** @param {Bench} bench @param {string} role @param {object} options @param {string} file */
 const play = (bench, role, options, file = roleFile) =>
-  bench.start({ subject, roleFile: file, role, options: { mode: 'throughput', ...options }, seconds: 300 }).finished;
+  bench.start({
+    subject,
+    roleFile: file,
+    role,
+    options: { mode: 'throughput', ...options },
+    seconds: 300,
+  }).finished;
 
 /** @param {Bench} bench */
-const installed = (bench) => bench.template('writ throughput', null, (url) => play(bench, 'setup', { url }, queueFile));
+const installed = (bench) =>
+  bench.template('writ throughput', null, (url) => play(bench, 'setup', { url }, queueFile));
 
 /** A record with the events of so many runs of ten steps. @param {Bench} bench @param {number} runs */
 async function withRuns(bench, runs) {
   await installed(bench);
-  return bench.template(`writ ${runs} runs told of`, 'writ throughput', (url) => play(bench, 'fillRecord', { url, runs }));
+  return bench.template(`writ ${runs} runs told of`, 'writ throughput', (url) =>
+    play(bench, 'fillRecord', { url, runs }),
+  );
 }
 
 /** @param {string} role @param {{ full: number, quick: number }} runs @returns {import('../harness/bench.mjs').Measurement} */
@@ -29,7 +38,9 @@ const relayed = (role, runs) => ({
   participants: [writ],
   async measure(bench) {
     const amount = bench.size(runs);
-    return bench.onCopy(await withRuns(bench, amount), ({ url }) => play(bench, role, { url, runs: amount }));
+    return bench.onCopy(await withRuns(bench, amount), ({ url }) =>
+      play(bench, role, { url, runs: amount }),
+    );
   },
 });
 
@@ -49,10 +60,14 @@ const drain = {
   async measure(bench, { variant }) {
     const jobs = bench.size({ full: 200_000, quick: 60_000 });
     await installed(bench);
-    const full = await bench.template(`writ throughput ${jobs}`, 'writ throughput', (url) => play(bench, 'seed', { url, jobs }, queueFile));
+    const full = await bench.template(`writ throughput ${jobs}`, 'writ throughput', (url) =>
+      play(bench, 'seed', { url, jobs }, queueFile),
+    );
     const template = variant
       ? full
-      : await bench.template(`writ waiting destination ${jobs}`, `writ throughput ${jobs}`, (url) => play(bench, 'untold', { url }));
+      : await bench.template(`writ waiting destination ${jobs}`, `writ throughput ${jobs}`, (url) =>
+          play(bench, 'untold', { url }),
+        );
     return bench.onCopy(
       template,
       ({ url }) => play(bench, 'drain', { url, jobs }, queueFile),

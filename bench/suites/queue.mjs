@@ -42,7 +42,9 @@ const enqueue = (role, participants, amount) => ({
   participants,
   async measure(bench, { subject, variant }) {
     const template = await prepared(bench, subject, { mode: 'throughput', jobs: 5000 });
-    return bench.onCopy(template, ({ url }) => play(bench, subject, role, { url, mode: 'throughput', variant, ...amount(bench) }));
+    return bench.onCopy(template, ({ url }) =>
+      play(bench, subject, role, { url, mode: 'throughput', variant, ...amount(bench) }),
+    );
   },
 });
 
@@ -66,9 +68,13 @@ const latency = {
   },
 };
 
-const loops = enqueue('enqueueInLoops', [writ, uncoalesced, raw, graphile, pgBoss, dbos], (bench) => ({
-  seconds: bench.size({ full: 4, quick: 1 }),
-}));
+const loops = enqueue(
+  'enqueueInLoops',
+  [writ, uncoalesced, raw, graphile, pgBoss, dbos],
+  (bench) => ({
+    seconds: bench.size({ full: 4, quick: 1 }),
+  }),
+);
 const bulk = enqueue('enqueueInBulk', [writ, graphile, pgBoss, raw], () => ({ jobs: 10_000 }));
 const rate = { unit: 'jobs/s', better: 'higher', figure: 'rate' };
 const wait = { unit: 'ms', better: 'lower', measurement: latency };
@@ -105,12 +111,34 @@ export const suite = {
       ],
     },
     { name: 'drain-500b', ...rate, measurement: drain(everyone, { bytes: 500 }), targets: [] },
-    { name: 'drain-fair', ...rate, measurement: spread('fair'), targets: [], against: oneTenant.label },
-    { name: 'drain-limited', ...rate, measurement: spread('limited'), targets: [], against: oneTenant.label },
+    {
+      name: 'drain-fair',
+      ...rate,
+      measurement: spread('fair'),
+      targets: [],
+      against: oneTenant.label,
+    },
+    {
+      name: 'drain-limited',
+      ...rate,
+      measurement: spread('limited'),
+      targets: [],
+      against: oneTenant.label,
+    },
     { name: 'enqueue-16', ...rate, measurement: loops, targets: [{ peer: 'raw', ratio: 2.0 }] },
     { name: 'enqueue-bulk', ...rate, measurement: bulk, targets: [{ peer: 'best', ratio: 1.2 }] },
-    { name: 'latency-p50', ...wait, figure: 'p50', targets: [{ peer: 'graphile-worker', ratio: 1.0 }] },
-    { name: 'latency-p99', ...wait, figure: 'p99', targets: [{ peer: 'graphile-worker', ratio: 1.5 }] },
+    {
+      name: 'latency-p50',
+      ...wait,
+      figure: 'p50',
+      targets: [{ peer: 'graphile-worker', ratio: 1.0 }],
+    },
+    {
+      name: 'latency-p99',
+      ...wait,
+      figure: 'p99',
+      targets: [{ peer: 'graphile-worker', ratio: 1.5 }],
+    },
     {
       name: 'growth-1m',
       unit: 'ms',
@@ -146,12 +174,17 @@ export const suite = {
  */
 async function prepared(bench, subject, { mode, jobs, bytes = 0, variant }) {
   const schema = `${subject} ${mode}`;
-  const empty = await bench.template(schema, null, (url) => play(bench, subject, 'setup', { url, mode }));
+  const empty = await bench.template(schema, null, (url) =>
+    play(bench, subject, 'setup', { url, mode }),
+  );
   if (jobs === 0) return empty;
-  return bench.template(`${schema} ${jobs} ${bytes}${variant ? ` ${variant}` : ''}`, schema, (url) =>
-    play(bench, subject, 'seed', { url, mode, jobs, bytes, variant }),
+  return bench.template(
+    `${schema} ${jobs} ${bytes}${variant ? ` ${variant}` : ''}`,
+    schema,
+    (url) => play(bench, subject, 'seed', { url, mode, jobs, bytes, variant }),
   );
 }
 
 /** @param {Bench} bench @param {string} subject @param {string} role @param {object} options */
-const play = (bench, subject, role, options) => bench.start({ subject, roleFile, role, options }).finished;
+const play = (bench, subject, role, options) =>
+  bench.start({ subject, roleFile, role, options }).finished;

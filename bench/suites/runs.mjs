@@ -24,7 +24,9 @@ const play = (bench, subject, role, options, file = roleFile) =>
 
 /** @param {Bench} bench @param {string} subject */
 const installed = (bench, subject) =>
-  bench.template(`${subject} throughput`, null, (url) => play(bench, subject, 'setup', { url, mode: 'throughput' }, queueFile));
+  bench.template(`${subject} throughput`, null, (url) =>
+    play(bench, subject, 'setup', { url, mode: 'throughput' }, queueFile),
+  );
 
 /** @param {number} inFlight @returns {Measurement} */
 const tenSteps = (inFlight) => ({
@@ -55,7 +57,15 @@ const fanOut = {
       ({ url }) =>
         withLockWaits(bench.databases, url, async () => {
           const runId = uuidv7();
-          const workers = [1, 2].map(() => bench.start({ subject, roleFile, role: 'fanOutWorker', options: { url, runId }, seconds: 120 }));
+          const workers = [1, 2].map(() =>
+            bench.start({
+              subject,
+              roleFile,
+              role: 'fanOutWorker',
+              options: { url, runId },
+              seconds: 120,
+            }),
+          );
           await Promise.all(workers.map(({ reported }) => reported));
           const figures = await play(bench, subject, 'fanOut', { url, runId, items });
           const each = await Promise.all(workers.map(({ finished }) => finished));
@@ -83,21 +93,47 @@ const append = {
 const reduce = (log) => ({
   participants: [writ],
   measure: (bench, { subject }) =>
-    play(bench, subject, 'reduceLogs', { events: bench.size({ full: 1_000_000, quick: 200_000 }), ...log }, reduceFile),
+    play(
+      bench,
+      subject,
+      'reduceLogs',
+      { events: bench.size({ full: 1_000_000, quick: 200_000 }), ...log },
+      reduceFile,
+    ),
 });
 
 /** The logs onto whose snapshots new events are projected, by variant. @type {Record<string, { before: number, steps?: number }>} */
-const logs = { long: { before: 100_000 }, short: { before: 100 }, steps: { before: 1_000, steps: 1_000 } };
+const logs = {
+  long: { before: 100_000 },
+  short: { before: 100 },
+  steps: { before: 1_000, steps: 1_000 },
+};
 
 /** @type {Measurement} */
 const project = {
   participants: [writ, shortLog, manySteps],
   measure: (bench, { subject, variant = 'long' }) =>
-    play(bench, subject, 'projectFurther', { ...logs[variant], samples: bench.size({ full: 1_000, quick: 200 }) }, reduceFile),
+    play(
+      bench,
+      subject,
+      'projectFurther',
+      { ...logs[variant], samples: bench.size({ full: 1_000, quick: 200 }) },
+      reduceFile,
+    ),
 };
 
-const perSecond = { unit: 'runs/s', better: 'higher', figure: 'rate', targets: [{ peer: dbos.label, ratio: 6 }] };
-const events = { unit: 'events/s', better: 'higher', figure: 'rate', targets: [{ bound: 1_000_000 }] };
+const perSecond = {
+  unit: 'runs/s',
+  better: 'higher',
+  figure: 'rate',
+  targets: [{ peer: dbos.label, ratio: 6 }],
+};
+const events = {
+  unit: 'events/s',
+  better: 'higher',
+  figure: 'rate',
+  targets: [{ bound: 1_000_000 }],
+};
 
 /** @type {import('../harness/bench.mjs').Suite} */
 export const suite = {
@@ -128,9 +164,20 @@ export const suite = {
       figure: 'appendP99',
       measurement: append,
       targets: [{ bound: 10 }],
-      details: { appendP50: 'the median, ms', startP99: 'starts of runs alone, ms', stepP99: 'reports of steps alone, ms' },
+      details: {
+        appendP50: 'the median, ms',
+        startP99: 'starts of runs alone, ms',
+        stepP99: 'reports of steps alone, ms',
+      },
     },
-    { name: 'projection-lag', unit: 'ms', better: 'lower', figure: 'lagMs', measurement: append, targets: [{ bound: 1_000 }] },
+    {
+      name: 'projection-lag',
+      unit: 'ms',
+      better: 'lower',
+      figure: 'lagMs',
+      measurement: append,
+      targets: [{ bound: 1_000 }],
+    },
     { name: 'reduce-short', ...events, measurement: reduce({ length: 22, steps: 10 }) },
     { name: 'reduce-long', ...events, measurement: reduce({ length: 100_000 }) },
     {

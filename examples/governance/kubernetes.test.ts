@@ -11,27 +11,41 @@ let db: TestDatabase;
 let writ: Writ;
 let people: People;
 let url: string;
-let deployments: Record<string, { image: string; replicas: number; generation: number; looks: number }>;
+let deployments: Record<
+  string,
+  { image: string; replicas: number; generation: number; looks: number }
+>;
 let patches: string[];
 let resourceVersion = 1000;
 
 /** As Kubernetes speaks: what is wanted is answered at once, and the pods come a moment later; of an image that is broken, never. */
 const server = createServer(async (request, response) => {
   const answer = (status: number, body: object) =>
-    void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
-  const status = (code: number, reason: string) => answer(code, { kind: 'Status', apiVersion: 'v1', status: 'Failure', reason, code });
+    void response
+      .writeHead(status, { 'content-type': 'application/json' })
+      .end(JSON.stringify(body));
+  const status = (code: number, reason: string) =>
+    answer(code, { kind: 'Status', apiVersion: 'v1', status: 'Failure', reason, code });
   if (request.headers.authorization !== `Bearer ${token}`) return status(401, 'Unauthorized');
   const [, name = ''] =
-    /^\/apis\/apps\/v1\/namespaces\/shop\/deployments\/([a-z-]+)(?:\?fieldManager=writ)?$/.exec(request.url ?? '') ?? [];
+    /^\/apis\/apps\/v1\/namespaces\/shop\/deployments\/([a-z-]+)(?:\?fieldManager=writ)?$/.exec(
+      request.url ?? '',
+    ) ?? [];
   const deployment = deployments[name];
   if (!deployment) return status(404, 'NotFound');
   if (request.method === 'PATCH') {
-    if (request.headers['content-type'] !== 'application/strategic-merge-patch+json') return status(415, 'UnsupportedMediaType');
+    if (request.headers['content-type'] !== 'application/strategic-merge-patch+json')
+      return status(415, 'UnsupportedMediaType');
     let text = '';
     for await (const chunk of request) text += chunk;
     const { replicas, template } = JSON.parse(text).spec;
     const [container] = template.spec.containers;
-    Object.assign(deployment, { replicas, image: container.image, generation: deployment.generation + 1, looks: 0 });
+    Object.assign(deployment, {
+      replicas,
+      image: container.image,
+      generation: deployment.generation + 1,
+      looks: 0,
+    });
     patches.push(`${name} ${container.image} ${replicas}`);
   }
   const there = deployment.looks++ > 1 && !deployment.image.endsWith('broken');
@@ -39,7 +53,12 @@ const server = createServer(async (request, response) => {
   answer(200, {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
-    metadata: { name, namespace: 'shop', resourceVersion: String(resourceVersion++), generation: deployment.generation },
+    metadata: {
+      name,
+      namespace: 'shop',
+      resourceVersion: String(resourceVersion++),
+      generation: deployment.generation,
+    },
     spec: {
       replicas,
       template: {
@@ -87,17 +106,30 @@ afterEach(async () => {
   await new Promise((down) => server.close(down).closeAllConnections());
 });
 
-const of = (deployment: string, image: string, replicas: number) => ({ namespace: 'shop', deployment, container: 'web', image, replicas });
+const of = (deployment: string, image: string, replicas: number) => ({
+  namespace: 'shop',
+  deployment,
+  container: 'web',
+  image,
+  replicas,
+});
 const scope = ['deployment:shop/api', 'deployment:shop/web'];
 
 test('an agent proposes another image and more replicas, a person approves, and the step ends when the pods are there', async () => {
   const deploy = kubernetes(url, 10);
   await writ.work([], { governance: [deploy] });
   const steps = [deploy(of('api', 'api:2', 1)), deploy(of('web', 'web:2', 5))];
-  expect(await carryOut(writ, people, { title: 'Release 2', scope, steps })).toMatchObject({ status: 'COMPLETED' });
-  expect(deployments).toMatchObject({ api: { image: 'api:2', replicas: 1 }, web: { image: 'web:2', replicas: 5 } });
+  expect(await carryOut(writ, people, { title: 'Release 2', scope, steps })).toMatchObject({
+    status: 'COMPLETED',
+  });
+  expect(deployments).toMatchObject({
+    api: { image: 'api:2', replicas: 1 },
+    web: { image: 'web:2', replicas: 5 },
+  });
   expect(patches).toEqual(['api api:2 1', 'web web:2 5']);
-  expect(JSON.stringify(await db.query('select * from writ_data.governance_step'))).not.toContain(token);
+  expect(JSON.stringify(await db.query('select * from writ_data.governance_step'))).not.toContain(
+    token,
+  );
 });
 
 test('the pods of one do not come: both have what they had before', async () => {
@@ -106,7 +138,12 @@ test('the pods of one do not come: both have what they had before', async () => 
   const steps = [deploy(of('api', 'api:2', 3)), deploy(of('web', 'web:broken', 2))];
   const end = await carryOut(writ, people, { title: 'Release 2', scope, steps });
   expect(end).toMatchObject({ status: 'ROLLED_BACK', stateAfter: end.stateBefore });
-  expect(end.reason ?? (await writ.governance.job(end.jobId).get()).rollback_reason).toContain('timed out progressing');
-  expect(deployments).toMatchObject({ api: { image: 'api:1', replicas: 1 }, web: { image: 'web:1', replicas: 2 } });
+  expect(end.reason ?? (await writ.governance.job(end.jobId).get()).rollback_reason).toContain(
+    'timed out progressing',
+  );
+  expect(deployments).toMatchObject({
+    api: { image: 'api:1', replicas: 1 },
+    web: { image: 'web:1', replicas: 2 },
+  });
   expect(patches).toEqual(['api api:2 3', 'web web:broken 2', 'web web:1 2', 'api api:1 1']);
 });

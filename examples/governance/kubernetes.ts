@@ -8,7 +8,13 @@ import { z } from 'zod';
 import { carryOut, meet } from './people.ts';
 
 const name = z.string().regex(/^[a-z0-9-]+$/);
-const Deploy = z.object({ namespace: name, deployment: name, container: name, image: z.string(), replicas: z.number().int().min(0) });
+const Deploy = z.object({
+  namespace: name,
+  deployment: name,
+  container: name,
+  image: z.string(),
+  replicas: z.number().int().min(0),
+});
 export type Deploy = z.infer<typeof Deploy>;
 
 /** What matters of a deployment. Its resourceVersion, generation and status change by themselves. */
@@ -21,7 +27,11 @@ interface Deployment {
   readonly metadata: { readonly generation: number };
   readonly spec: {
     readonly replicas: number;
-    readonly template: { readonly spec: { readonly containers: readonly { readonly name: string; readonly image: string }[] } };
+    readonly template: {
+      readonly spec: {
+        readonly containers: readonly { readonly name: string; readonly image: string }[];
+      };
+    };
   };
   readonly status: {
     readonly observedGeneration?: number;
@@ -70,7 +80,9 @@ export function kubernetes(url: string, lookEveryMs = 1_000): StepType<Deploy> {
 
   /** Patched, and then looked at until the pods are there, or Kubernetes gives up. */
   async function put(of: Deploy, { image, replicas }: Wanted, asking: Asking): Promise<void> {
-    const patch = { spec: { replicas, template: { spec: { containers: [{ name: of.container, image }] } } } };
+    const patch = {
+      spec: { replicas, template: { spec: { containers: [{ name: of.container, image }] } } },
+    };
     let now = await call(of, asking, patch);
     while (!arrived(now)) {
       await new Promise((resume) => setTimeout(resume, lookEveryMs));
@@ -92,17 +104,33 @@ export function kubernetes(url: string, lookEveryMs = 1_000): StepType<Deploy> {
 function arrived({ metadata, spec, status }: Deployment): boolean {
   if ((status.observedGeneration ?? 0) < metadata.generation) return false;
   const progressing = status.conditions?.find(({ type }) => type === 'Progressing');
-  if (progressing?.reason === 'ProgressDeadlineExceeded') throw new PermanentFailure(progressing.message ?? 'the pods did not come');
-  return [status.replicas, status.updatedReplicas, status.availableReplicas].every((count) => (count ?? 0) === spec.replicas);
+  if (progressing?.reason === 'ProgressDeadlineExceeded')
+    throw new PermanentFailure(progressing.message ?? 'the pods did not come');
+  return [status.replicas, status.updatedReplicas, status.availableReplicas].every(
+    (count) => (count ?? 0) === spec.replicas,
+  );
 }
 
 if (process.argv[1] === import.meta.filename) {
-  const writ = await Writ.connect({ connectionString: process.env.DATABASE_URL ?? '', secrets: environmentSecrets() });
+  const writ = await Writ.connect({
+    connectionString: process.env.DATABASE_URL ?? '',
+    secrets: environmentSecrets(),
+  });
   await writ.migrate({ enable: true });
   const deploy = kubernetes(process.env.KUBERNETES_URL ?? '');
   await writ.work([], { governance: [deploy] });
-  const web = { namespace: 'shop', deployment: 'web', container: 'web', image: 'registry.example/web:1.4.0', replicas: 3 };
-  const end = await carryOut(writ, await meet(writ), { title: 'web 1.4.0', scope: ['deployment:shop/web'], steps: [deploy(web)] });
+  const web = {
+    namespace: 'shop',
+    deployment: 'web',
+    container: 'web',
+    image: 'registry.example/web:1.4.0',
+    replicas: 3,
+  };
+  const end = await carryOut(writ, await meet(writ), {
+    title: 'web 1.4.0',
+    scope: ['deployment:shop/web'],
+    steps: [deploy(web)],
+  });
   console.log(end.status, end.reason ?? '');
   await writ.close();
 }

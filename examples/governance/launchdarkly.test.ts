@@ -16,7 +16,10 @@ let health: number;
 /** Weights that were put, and what was on, one after the other. */
 let puts: unknown[];
 let refusals: number;
-let fallthrough: { variation?: number; rollout?: { variations: { variation: number; weight: number }[] } };
+let fallthrough: {
+  variation?: number;
+  rollout?: { variations: { variation: number; weight: number }[] };
+};
 let on: boolean;
 let version: number;
 
@@ -24,8 +27,11 @@ let version: number;
 const server = createServer(async (request, response) => {
   if (request.url === '/health') return void response.writeHead(health).end('{}');
   const answer = (status: number, body: object) =>
-    void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
-  if (request.headers.authorization !== token) return answer(401, { code: 'unauthorized', message: 'Invalid access token' });
+    void response
+      .writeHead(status, { 'content-type': 'application/json' })
+      .end(JSON.stringify(body));
+  if (request.headers.authorization !== token)
+    return answer(401, { code: 'unauthorized', message: 'Invalid access token' });
   const variations = [
     { _id: yes, value: true },
     { _id: no, value: false },
@@ -33,7 +39,10 @@ const server = createServer(async (request, response) => {
   if (request.url !== '/api/v2/flags/default/checkout-v2?env=production')
     return answer(404, { code: 'not_found', message: 'Unknown resource' });
   if (request.method === 'PATCH') {
-    if (request.headers['content-type'] !== 'application/json; domain-model=launchdarkly.semanticpatch')
+    if (
+      request.headers['content-type'] !==
+      'application/json; domain-model=launchdarkly.semanticpatch'
+    )
       return answer(400, { code: 'invalid_request' });
     if (refusals-- > 0) return answer(429, { code: 'rate_limited' });
     let text = '';
@@ -42,10 +51,16 @@ const server = createServer(async (request, response) => {
     if (environmentKey !== 'production') return answer(400, { code: 'invalid_request' });
     for (const { kind, variationId, rolloutWeights } of instructions) {
       if (kind === 'turnFlagOn' || kind === 'turnFlagOff') on = kind === 'turnFlagOn';
-      else if (variationId !== undefined) fallthrough = { variation: variations.findIndex(({ _id }) => _id === variationId) };
+      else if (variationId !== undefined)
+        fallthrough = { variation: variations.findIndex(({ _id }) => _id === variationId) };
       else
         fallthrough = {
-          rollout: { variations: variations.map(({ _id }, variation) => ({ variation, weight: rolloutWeights[_id] ?? 0 })) },
+          rollout: {
+            variations: variations.map(({ _id }, variation) => ({
+              variation,
+              weight: rolloutWeights[_id] ?? 0,
+            })),
+          },
         };
     }
     puts.push(fallthrough.rollout?.variations[0]?.weight ?? fallthrough.variation, on);
@@ -55,7 +70,9 @@ const server = createServer(async (request, response) => {
     kind: 'boolean',
     _version: version++,
     variations,
-    environments: { production: { on, fallthrough, offVariation: 1, version, lastModified: Date.now() } },
+    environments: {
+      production: { on, fallthrough, offVariation: 1, version, lastModified: Date.now() },
+    },
   });
 });
 
@@ -76,24 +93,38 @@ test('an agent proposes it, a person approves it, and everybody gets the flag: f
   const rollout = launchDarkly({ url, project: 'default', environment: 'production' });
   await writ.work([], { governance: [rollout] });
   refusals = 1; // what is refused for the moment is tried again
-  expect(await carryOut(writ, people, launch(rollout, 'checkout-v2', '50ms'))).toMatchObject({ status: 'COMPLETED' });
+  expect(await carryOut(writ, people, launch(rollout, 'checkout-v2', '50ms'))).toMatchObject({
+    status: 'COMPLETED',
+  });
   expect(puts).toEqual([5000, true, 0, true]);
   expect({ on, fallthrough }).toEqual({ on: true, fallthrough: { variation: 0 } });
-  expect(JSON.stringify(await db.query('select * from writ_data.governance_step'))).not.toContain(token);
+  expect(JSON.stringify(await db.query('select * from writ_data.governance_step'))).not.toContain(
+    token,
+  );
 });
 
 test('its health fails while it is watched: the flag is off again, as it was', async () => {
   const rollout = launchDarkly({ url, project: 'default', environment: 'production' });
   // Known as a capability by the name of the target, so that it has probes.
-  await writ.governance.put([{ capability_name: 'flag:checkout-v2', domain: 'shop' }], { as: people.operator });
+  await writ.governance.put([{ capability_name: 'flag:checkout-v2', domain: 'shop' }], {
+    as: people.operator,
+  });
   await writ.governance.putProbe(
-    { name: 'orders', capability: 'flag:checkout-v2', type: 'http', config: { url: `${url}/health` }, every_ms: 200 },
+    {
+      name: 'orders',
+      capability: 'flag:checkout-v2',
+      type: 'http',
+      config: { url: `${url}/health` },
+      every_ms: 200,
+    },
     { as: people.operator },
   );
   await writ.work([], { governance: [rollout], probes: { allowPrivate: true } });
-  while ((await writ.governance.health()).system !== 'HEALTHY') await new Promise((resume) => setTimeout(resume, 20));
+  while ((await writ.governance.health()).system !== 'HEALTHY')
+    await new Promise((resume) => setTimeout(resume, 20));
   const ending = carryOut(writ, people, launch(rollout, 'checkout-v2', '30s'));
-  const watching = async () => (await db.query('select from writ.governance_jobs where completed_steps = 1')).length > 0;
+  const watching = async () =>
+    (await db.query('select from writ.governance_jobs where completed_steps = 1')).length > 0;
   while (!(await watching())) await new Promise((resume) => setTimeout(resume, 10));
   expect(puts).toEqual([5000, true]);
   health = 500;
@@ -105,10 +136,14 @@ test('its health fails while it is watched: the flag is off again, as it was', a
 test('a person has changed the flag by hand since it was approved: nothing is done', async () => {
   const rollout = launchDarkly({ url, project: 'default', environment: 'production' });
   writ.governance.use(rollout);
-  const contract = await writ.contracts.propose(launch(rollout, 'checkout-v2'), { as: people.agent });
+  const contract = await writ.contracts.propose(launch(rollout, 'checkout-v2'), {
+    as: people.agent,
+  });
   const { hash } = await contract.preview({ as: people.ada });
   await contract.approve({ as: people.ada, hash });
   on = true;
-  await expect(contract.activate({ as: people.deployer })).rejects.toMatchObject({ code: 'stale_pre_value' });
+  await expect(contract.activate({ as: people.deployer })).rejects.toMatchObject({
+    code: 'stale_pre_value',
+  });
   expect(puts).toEqual([]);
 });

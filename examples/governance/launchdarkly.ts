@@ -3,7 +3,15 @@
  *
  *   DATABASE_URL=postgres://… WRIT_SECRET_LAUNCHDARKLY_TOKEN=api-… node examples/governance/launchdarkly.ts
  */
-import { defineStep, environmentSecrets, PermanentFailure, type Proposal, type StepType, soak, Writ } from 'writ';
+import {
+  defineStep,
+  environmentSecrets,
+  PermanentFailure,
+  type Proposal,
+  type StepType,
+  soak,
+  Writ,
+} from 'writ';
 import { z } from 'zod';
 import { carryOut, meet } from './people.ts';
 
@@ -13,7 +21,10 @@ export interface Place {
   readonly environment: string;
 }
 
-const Rollout = z.object({ flag: z.string().regex(/^[\w.-]+$/), percent: z.number().min(0).max(100) });
+const Rollout = z.object({
+  flag: z.string().regex(/^[\w.-]+$/),
+  percent: z.number().min(0).max(100),
+});
 export type Rollout = z.infer<typeof Rollout>;
 
 /** What matters of a flag: whether it is on, and how many of a hundred thousand get which variation. Versions and times change by themselves. */
@@ -31,7 +42,9 @@ interface Flag {
         readonly on: boolean;
         readonly fallthrough: {
           readonly variation?: number;
-          readonly rollout?: { readonly variations: readonly { readonly variation: number; readonly weight: number }[] };
+          readonly rollout?: {
+            readonly variations: readonly { readonly variation: number; readonly weight: number }[];
+          };
         };
       }
     >
@@ -41,12 +54,19 @@ interface Flag {
 type Secret = (name: string) => Promise<string>;
 
 export function launchDarkly({ url, project, environment }: Place): StepType<Rollout> {
-  async function call(flag: string, secret: Secret, signal: AbortSignal, patch?: object): Promise<Flag> {
+  async function call(
+    flag: string,
+    secret: Secret,
+    signal: AbortSignal,
+    patch?: object,
+  ): Promise<Flag> {
     const response = await fetch(`${url}/api/v2/flags/${project}/${flag}?env=${environment}`, {
       method: patch ? 'PATCH' : 'GET',
       headers: {
         authorization: await secret('launchdarkly-token'),
-        ...(patch && { 'content-type': 'application/json; domain-model=launchdarkly.semanticpatch' }),
+        ...(patch && {
+          'content-type': 'application/json; domain-model=launchdarkly.semanticpatch',
+        }),
       },
       ...(patch && { body: JSON.stringify(patch) }),
       signal,
@@ -60,11 +80,17 @@ export function launchDarkly({ url, project, environment }: Place): StepType<Rol
 
   function served(flag: Flag): Served {
     const { on, fallthrough } = flag.environments[environment] as Flag['environments'][string];
-    const shares = fallthrough.rollout?.variations ?? [{ variation: fallthrough.variation ?? 0, weight: 100_000 }];
+    const shares = fallthrough.rollout?.variations ?? [
+      { variation: fallthrough.variation ?? 0, weight: 100_000 },
+    ];
     const idOf = (n: number) => (flag.variations[n] as { _id: string })._id;
     return {
       on,
-      weights: Object.fromEntries(shares.filter(({ weight }) => weight > 0).map((share) => [idOf(share.variation), share.weight])),
+      weights: Object.fromEntries(
+        shares
+          .filter(({ weight }) => weight > 0)
+          .map((share) => [idOf(share.variation), share.weight]),
+      ),
     };
   }
 
@@ -76,7 +102,10 @@ export function launchDarkly({ url, project, environment }: Place): StepType<Rol
       comment,
       instructions: [
         { kind: on ? 'turnFlagOn' : 'turnFlagOff' },
-        { kind: 'updateFallthroughVariationOrRollout', ...(others.length === 0 ? { variationId: only } : { rolloutWeights: weights }) },
+        {
+          kind: 'updateFallthroughVariationOrRollout',
+          ...(others.length === 0 ? { variationId: only } : { rolloutWeights: weights }),
+        },
       ],
     };
   };
@@ -87,11 +116,14 @@ export function launchDarkly({ url, project, environment }: Place): StepType<Rol
     read: async ({ flag }, { secret, signal }) => served(await call(flag, secret, signal)),
     apply: async ({ flag, percent }, { secret, signal, effectKey }) => {
       const { variations } = await call(flag, secret, signal);
-      const idOf = (value: boolean) => variations.find((variation) => variation.value === value)?._id;
+      const idOf = (value: boolean) =>
+        variations.find((variation) => variation.value === value)?._id;
       const [yes, no] = [idOf(true), idOf(false)];
       if (!yes || !no) throw new PermanentFailure(`${flag} is not a flag that is true or false`);
       const share = Math.round(percent * 1000);
-      const weights = Object.fromEntries([[yes, share] as const, [no, 100_000 - share] as const].filter(([, weight]) => weight > 0));
+      const weights = Object.fromEntries(
+        [[yes, share] as const, [no, 100_000 - share] as const].filter(([, weight]) => weight > 0),
+      );
       await call(flag, secret, signal, patchTo({ on: true, weights }, `writ ${effectKey}`));
     },
     revert: async (found, { flag }, { secret, signal, effectKey }) => {
@@ -109,9 +141,16 @@ export const launch = (rollout: StepType<Rollout>, flag: string, watched = '10m'
 });
 
 if (process.argv[1] === import.meta.filename) {
-  const writ = await Writ.connect({ connectionString: process.env.DATABASE_URL ?? '', secrets: environmentSecrets() });
+  const writ = await Writ.connect({
+    connectionString: process.env.DATABASE_URL ?? '',
+    secrets: environmentSecrets(),
+  });
   await writ.migrate({ enable: true });
-  const rollout = launchDarkly({ url: 'https://app.launchdarkly.com', project: 'default', environment: 'production' });
+  const rollout = launchDarkly({
+    url: 'https://app.launchdarkly.com',
+    project: 'default',
+    environment: 'production',
+  });
   await writ.work([], { governance: [rollout] });
   console.log((await carryOut(writ, await meet(writ), launch(rollout, 'checkout-v2'))).status);
   await writ.close();

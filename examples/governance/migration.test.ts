@@ -15,7 +15,9 @@ beforeEach(async () => {
   pool = new pg.Pool({ connectionString: db.directConnectionString });
   writ = await db.connect();
   people = await meet(writ);
-  await pool.query('create table orders (id integer primary key, total numeric); insert into orders values (1, 10), (2, -3)');
+  await pool.query(
+    'create table orders (id integer primary key, total numeric); insert into orders values (1, 10), (2, -3)',
+  );
 });
 afterEach(async () => {
   await pool.end();
@@ -23,17 +25,25 @@ afterEach(async () => {
 });
 
 const columns = async () =>
-  (await db.query(`select column_name as name from information_schema.columns where table_name = 'orders' order by 1`)).map(
-    ({ name }) => name,
-  );
+  (
+    await db.query(
+      `select column_name as name from information_schema.columns where table_name = 'orders' order by 1`,
+    )
+  ).map(({ name }) => name);
 
 test('an agent proposes a migration, a person approves its words, and it stands', async () => {
   const migration = migrations(pool);
   await writ.work([], { governance: [migration] });
-  const proposal = { title: 'A currency', scope: ['migration:orders-currency'], steps: [migration(currency)] };
+  const proposal = {
+    title: 'A currency',
+    scope: ['migration:orders-currency'],
+    steps: [migration(currency)],
+  };
   expect(await carryOut(writ, people, proposal)).toMatchObject({ status: 'COMPLETED' });
   expect(await columns()).toEqual(['currency', 'id', 'total']);
-  expect(await db.query('select name from applied_migration')).toEqual([{ name: 'orders-currency' }]);
+  expect(await db.query('select name from applied_migration')).toEqual([
+    { name: 'orders-currency' },
+  ]);
 });
 
 test('the second of two cannot be done, because of the data: the first is undone, too', async () => {
@@ -50,7 +60,9 @@ test('the second of two cannot be done, because of the data: the first is undone
     steps: [migration(currency), migration(positive)],
   });
   expect(end).toMatchObject({ status: 'ROLLED_BACK', stateAfter: end.stateBefore });
-  expect((await writ.governance.job(end.jobId).get()).rollback_reason).toContain('total_is_positive');
+  expect((await writ.governance.job(end.jobId).get()).rollback_reason).toContain(
+    'total_is_positive',
+  );
   expect(await columns()).toEqual(['id', 'total']);
   expect(await db.query('select name from applied_migration')).toEqual([]);
 });
@@ -67,7 +79,11 @@ test('a migration whose answer was lost is not done twice', async () => {
     },
   });
   await writ.work([], { governance: [migration], onError: () => undefined });
-  const proposal = { title: 'A currency', scope: ['migration:orders-currency'], steps: [migration(currency)] };
+  const proposal = {
+    title: 'A currency',
+    scope: ['migration:orders-currency'],
+    steps: [migration(currency)],
+  };
   expect(await carryOut(writ, people, proposal)).toMatchObject({ status: 'COMPLETED' });
   expect(lost).toBe(2);
   expect(await columns()).toEqual(['currency', 'id', 'total']);

@@ -10,7 +10,11 @@ export interface People {
 
 /** Their keys, which are shown once: each belongs to its own process, or person. Here they are in one place, to show what each can do. */
 export async function meet(writ: Writ): Promise<People> {
-  const operator = await writ.governance.addPrincipal({ id: 'olga', kind: 'person', rights: ['propose', 'operate'] });
+  const operator = await writ.governance.addPrincipal({
+    id: 'olga',
+    kind: 'person',
+    rights: ['propose', 'operate'],
+  });
   return {
     operator,
     ada: await writ.governance.addPrincipal({ id: 'ada', kind: 'person' }),
@@ -20,10 +24,15 @@ export async function meet(writ: Writ): Promise<People> {
 }
 
 /** From the proposal to its end. */
-export async function carryOut(writ: Writ, people: People, proposal: Proposal): Promise<FinishedJob> {
+export async function carryOut(
+  writ: Writ,
+  people: People,
+  proposal: Proposal,
+): Promise<FinishedJob> {
   const contract = await writ.contracts.propose(proposal, { as: people.agent });
   const { steps, hash } = await contract.preview({ as: people.ada });
-  for (const { slot, before, after } of steps) if (slot) console.log(`${slot}: ${JSON.stringify(before)} → ${JSON.stringify(after)}`);
+  for (const { slot, before, after } of steps)
+    if (slot) console.log(`${slot}: ${JSON.stringify(before)} → ${JSON.stringify(after)}`);
   await contract.approve({ as: people.ada, hash }); // of exactly what was shown: she signs its hash
   const job = await contract.activate({ as: people.deployer });
   return job.finished();

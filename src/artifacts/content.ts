@@ -15,8 +15,14 @@ export class Counted implements AsyncIterable<Buffer> {
 
   constructor(content: ArtifactContent, maxBytes: number, signal: AbortSignal | undefined) {
     const whole = typeof content === 'string' || content instanceof Uint8Array;
-    if (!whole && typeof (content as AsyncIterable<unknown> | undefined)?.[Symbol.asyncIterator] !== 'function') {
-      throw new WritError('invalid_artifact', 'its content is neither bytes nor a text nor a stream of them');
+    if (
+      !whole &&
+      typeof (content as AsyncIterable<unknown> | undefined)?.[Symbol.asyncIterator] !== 'function'
+    ) {
+      throw new WritError(
+        'invalid_artifact',
+        'its content is neither bytes nor a text nor a stream of them',
+      );
     }
     this.#content = content;
     this.#maxBytes = maxBytes;
@@ -25,11 +31,14 @@ export class Counted implements AsyncIterable<Buffer> {
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Buffer> {
     const content = this.#content;
-    for await (const chunk of typeof content === 'string' || content instanceof Uint8Array ? [content] : content) {
+    for await (const chunk of typeof content === 'string' || content instanceof Uint8Array
+      ? [content]
+      : content) {
       this.#signal?.throwIfAborted();
       const bytes = asBuffer(chunk);
       this.sizeBytes += bytes.length;
-      if (this.sizeBytes > this.#maxBytes) throw new WritError('artifact_too_large', `more than ${this.#maxBytes} bytes`);
+      if (this.sizeBytes > this.#maxBytes)
+        throw new WritError('artifact_too_large', `more than ${this.#maxBytes} bytes`);
       this.#hash.update(bytes);
       if (bytes.length > 0) yield bytes;
     }
@@ -43,8 +52,12 @@ export class Counted implements AsyncIterable<Buffer> {
 
 function asBuffer(chunk: Uint8Array | string): Buffer {
   if (typeof chunk === 'string') return Buffer.from(chunk);
-  if (chunk instanceof Uint8Array) return Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
-  throw new WritError('invalid_artifact', 'its stream gives something that is neither bytes nor a text');
+  if (chunk instanceof Uint8Array)
+    return Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+  throw new WritError(
+    'invalid_artifact',
+    'its stream gives something that is neither bytes nor a text',
+  );
 }
 
 /** Ends only when everything that the reference promises has passed, and nothing else. */
@@ -71,12 +84,14 @@ class Checked extends Transform {
 
   override _flush(done: TransformCallback): void {
     if (this.#sizeBytes < this.#expected.sizeBytes) done(damaged(this.#uri, 'it is shorter'));
-    else if (this.#hash.digest('hex') !== this.#expected.sha256) done(damaged(this.#uri, 'its SHA-256 differs'));
+    else if (this.#hash.digest('hex') !== this.#expected.sha256)
+      done(damaged(this.#uri, 'its SHA-256 differs'));
     else done();
   }
 }
 
-export const damaged = (uri: string, how: string): WritError => new WritError('artifact_damaged', `${uri}: ${how}`);
+export const damaged = (uri: string, how: string): WritError =>
+  new WritError('artifact_damaged', `${uri}: ${how}`);
 
 /** `faultOf` turns what breaks the body on its way into an error of ours. */
 export function checked(

@@ -4,7 +4,17 @@
  * names: it opens only the folders of days that have come, and no file.
  */
 import { constants, type Dirent } from 'node:fs';
-import { lstat, mkdir, open, opendir, readdir, rename, rmdir, stat, unlink } from 'node:fs/promises';
+import {
+  lstat,
+  mkdir,
+  open,
+  opendir,
+  readdir,
+  rename,
+  rmdir,
+  stat,
+  unlink,
+} from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { uuidv7 } from '../database/uuid.js';
@@ -23,8 +33,10 @@ export interface FileArtifactsOptions extends StoreOptions {
 
 export function fileArtifacts(options: FileArtifactsOptions): ArtifactStore {
   const { folder, name = 'files' } = options;
-  if (typeof folder !== 'string' || folder === '') throw new WritError('invalid_argument', 'fileArtifacts needs a folder');
-  if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name)) throw new WritError('invalid_argument', `${name} is not a name of a store`);
+  if (typeof folder !== 'string' || folder === '')
+    throw new WritError('invalid_argument', 'fileArtifacts needs a folder');
+  if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name))
+    throw new WritError('invalid_argument', `${name} is not a name of a store`);
   return new Artifacts(new Folder(resolve(folder), name), options);
 }
 
@@ -77,11 +89,15 @@ class Folder implements Medium {
   }
 
   async read(key: string, sizeBytes: number): Promise<Readable> {
-    const file = await this.#try(() => open(join(this.#root, key), constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0)), key);
+    const file = await this.#try(
+      () => open(join(this.#root, key), constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0)),
+      key,
+    );
     try {
       const found = await this.#try(() => file.stat());
       if (!found.isFile()) throw damaged(this.base + key, 'it is not a file');
-      if (found.size !== sizeBytes) throw damaged(this.base + key, `it has ${found.size} bytes, and had ${sizeBytes}`);
+      if (found.size !== sizeBytes)
+        throw damaged(this.base + key, `it has ${found.size} bytes, and had ${sizeBytes}`);
     } catch (error) {
       await file.close();
       throw error;
@@ -92,7 +108,9 @@ class Folder implements Medium {
   }
 
   async has(key: string): Promise<boolean> {
-    const found = await this.#try(() => lstat(join(this.#root, key)).catch(unless('ENOENT', 'ENOTDIR')));
+    const found = await this.#try(() =>
+      lstat(join(this.#root, key)).catch(unless('ENOENT', 'ENOTDIR')),
+    );
     return found?.isFile() ?? false;
   }
 
@@ -104,10 +122,15 @@ class Folder implements Medium {
     return this.#try(async () => {
       let deleted = 0;
       for (const tenant of await foldersIn(this.#root, isTenantFolder)) {
-        for (const day of await foldersIn(join(this.#root, tenant), (name) => mayBeDue(name, now))) {
+        for (const day of await foldersIn(join(this.#root, tenant), (name) =>
+          mayBeDue(name, now),
+        )) {
           deleted += await this.#sweepDay(`${tenant}/${day}`, now);
           // Filled again at this moment, it is not empty, and stays.
-          if (isOver(day, now)) await rmdir(join(this.#root, tenant, day)).catch(unless('ENOTEMPTY', 'EEXIST', 'ENOENT'));
+          if (isOver(day, now))
+            await rmdir(join(this.#root, tenant, day)).catch(
+              unless('ENOTEMPTY', 'EEXIST', 'ENOENT'),
+            );
         }
       }
       await this.#removeAbandoned();
@@ -121,7 +144,10 @@ class Folder implements Medium {
     if (!folder) return 0; // another sweep was faster
     for await (const entry of folder) {
       if (!hasExpired(`${day}/${entry.name}`, now)) continue;
-      const gone = await unlink(join(this.#root, day, entry.name)).then(() => true, unless('ENOENT'));
+      const gone = await unlink(join(this.#root, day, entry.name)).then(
+        () => true,
+        unless('ENOENT'),
+      );
       if (gone) deleted++;
     }
     return deleted;
@@ -132,7 +158,8 @@ class Folder implements Medium {
     const folder = join(this.#root, incoming);
     for (const name of (await readdir(folder).catch(unless('ENOENT'))) ?? []) {
       const found = await stat(join(folder, name)).catch(unless('ENOENT'));
-      if (found && Date.now() - found.mtimeMs > abandonedMs) await unlink(join(folder, name)).catch(unless('ENOENT'));
+      if (found && Date.now() - found.mtimeMs > abandonedMs)
+        await unlink(join(folder, name)).catch(unless('ENOENT'));
     }
   }
 
@@ -144,8 +171,12 @@ class Folder implements Medium {
       return new WritError('artifact_not_found', this.base + key, { cause: error });
     // ELOOP: the name is a link, and no store makes links.
     if (key !== undefined && code === 'ELOOP') return damaged(this.base + key, 'it is a link');
-    const refused = ['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST', 'ENAMETOOLONG'].includes(code);
-    return new WritError(refused ? 'artifact_store_refused' : 'artifact_store_unavailable', words, { cause: error });
+    const refused = ['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST', 'ENAMETOOLONG'].includes(
+      code,
+    );
+    return new WritError(refused ? 'artifact_store_refused' : 'artifact_store_unavailable', words, {
+      cause: error,
+    });
   }
 
   async #try<T>(call: () => Promise<T>, key?: string): Promise<T> {
@@ -157,7 +188,8 @@ class Folder implements Medium {
   }
 }
 
-const codeOf = (error: unknown): string | undefined => (error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined);
+const codeOf = (error: unknown): string | undefined =>
+  error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
 
 /** For errors that mean that there is nothing to do. */
 const unless =
@@ -167,8 +199,11 @@ const unless =
   };
 
 async function foldersIn(folder: string, which: (name: string) => boolean): Promise<string[]> {
-  const entries: Dirent[] = (await readdir(folder, { withFileTypes: true }).catch(unless('ENOENT'))) ?? [];
-  return entries.filter((entry) => entry.isDirectory() && which(entry.name)).map((entry) => entry.name);
+  const entries: Dirent[] =
+    (await readdir(folder, { withFileTypes: true }).catch(unless('ENOENT'))) ?? [];
+  return entries
+    .filter((entry) => entry.isDirectory() && which(entry.name))
+    .map((entry) => entry.name);
 }
 
 /** Makes the names in these folders durable, from one up to another above it. */

@@ -10,7 +10,11 @@ export interface S3ClientOptions {
   /** The bucket in the path instead of the host name; most other storage needs it. */
   readonly forcePathStyle?: boolean;
   /** Found in the environment, as Amazon's tools do, unless given. */
-  readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string; readonly sessionToken?: string };
+  readonly credentials?: {
+    readonly accessKeyId: string;
+    readonly secretAccessKey: string;
+    readonly sessionToken?: string;
+  };
   readonly [option: string]: unknown;
 }
 
@@ -21,19 +25,43 @@ interface Listed {
 
 /** What is asked, and what is answered. */
 export interface S3Calls {
-  PutObject: [Place & { Body: Buffer; ContentLength: number; ContentType?: string | undefined }, unknown];
-  CreateMultipartUpload: [Place & { ContentType?: string | undefined }, { readonly UploadId?: string }];
-  UploadPart: [Place & { UploadId: string; PartNumber: number; Body: Buffer; ContentLength: number }, { readonly ETag?: string }];
-  CompleteMultipartUpload: [Place & { UploadId: string; MultipartUpload: { Parts: { ETag: string; PartNumber: number }[] } }, unknown];
+  PutObject: [
+    Place & { Body: Buffer; ContentLength: number; ContentType?: string | undefined },
+    unknown,
+  ];
+  CreateMultipartUpload: [
+    Place & { ContentType?: string | undefined },
+    { readonly UploadId?: string },
+  ];
+  UploadPart: [
+    Place & { UploadId: string; PartNumber: number; Body: Buffer; ContentLength: number },
+    { readonly ETag?: string },
+  ];
+  CompleteMultipartUpload: [
+    Place & {
+      UploadId: string;
+      MultipartUpload: { Parts: { ETag: string; PartNumber: number }[] };
+    },
+    unknown,
+  ];
   AbortMultipartUpload: [Place & { UploadId: string }, unknown];
   GetObject: [Place, { readonly Body?: Readable; readonly ContentLength?: number }];
   HeadObject: [Place, unknown];
   DeleteObject: [Place, unknown];
   DeleteObjects: [
     { Bucket: string; Delete: { Objects: { Key: string }[]; Quiet: boolean } },
-    { readonly Errors?: readonly { readonly Key?: string; readonly Code?: string; readonly Message?: string }[] },
+    {
+      readonly Errors?: readonly {
+        readonly Key?: string;
+        readonly Code?: string;
+        readonly Message?: string;
+      }[];
+    },
   ];
-  ListObjectsV2: [{ Bucket: string; Prefix?: string; StartAfter?: string; MaxKeys: number }, Listed];
+  ListObjectsV2: [
+    { Bucket: string; Prefix?: string; StartAfter?: string; MaxKeys: number },
+    Listed,
+  ];
 }
 
 interface Place {
@@ -65,9 +93,16 @@ export async function connectS3(options: S3ClientOptions): Promise<Send> {
     responseChecksumValidation: 'WHEN_REQUIRED',
     ...options,
   });
-  return async <Call extends keyof S3Calls>(call: Call, input: S3Calls[Call][0], signal?: AbortSignal) => {
+  return async <Call extends keyof S3Calls>(
+    call: Call,
+    input: S3Calls[Call][0],
+    signal?: AbortSignal,
+  ) => {
     const Command = sdk[`${call}Command`] as new (input: S3Calls[Call][0]) => object;
-    return (await client.send(new Command(input), signal && { abortSignal: signal })) as S3Calls[Call][1];
+    return (await client.send(
+      new Command(input),
+      signal && { abortSignal: signal },
+    )) as S3Calls[Call][1];
   };
 }
 

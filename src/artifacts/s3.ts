@@ -20,10 +20,15 @@ export interface S3ArtifactsOptions extends StoreOptions {
 
 export function s3Artifacts(options: S3ArtifactsOptions): ArtifactStore {
   const { bucket, prefix = '', client = {}, maxBytes = 2 ** 30 } = options;
-  if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket)) throw new WritError('invalid_argument', `${bucket} is not a name of a bucket`);
-  if (!/^(?:[\w!*'()-][\w.!*'()-]*(?:\/(?!$)|\/?$))*$/.test(prefix)) throw new WritError('invalid_argument', `${prefix} is not a prefix`);
+  if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket))
+    throw new WritError('invalid_argument', `${bucket} is not a name of a bucket`);
+  if (!/^(?:[\w!*'()-][\w.!*'()-]*(?:\/(?!$)|\/?$))*$/.test(prefix))
+    throw new WritError('invalid_argument', `${prefix} is not a prefix`);
   const before = prefix === '' || prefix.endsWith('/') ? prefix : `${prefix}/`;
-  return new Artifacts(new Bucket(bucket, before, client, Math.max(partBytes, Math.ceil(maxBytes / mostParts))), options);
+  return new Artifacts(
+    new Bucket(bucket, before, client, Math.max(partBytes, Math.ceil(maxBytes / mostParts))),
+    options,
+  );
 }
 
 /** The smallest that S3 takes, so that a worker with many uploads stays small. */
@@ -60,27 +65,50 @@ class Bucket implements Medium {
       const first = (await parts.next()).value ?? Buffer.alloc(0);
       const second = (await parts.next()).value;
       if (second) await this.#upload(place, [first, second], parts, signal);
-      else await this.#send('PutObject', { ...place, Body: first, ContentLength: first.length }, signal);
+      else
+        await this.#send(
+          'PutObject',
+          { ...place, Body: first, ContentLength: first.length },
+          signal,
+        );
     } finally {
       await parts.return(undefined); // tells a stream that was not read to its end
     }
   }
 
-  async #upload(place: Located, begun: Buffer[], rest: AsyncIterable<Buffer>, signal: AbortSignal | undefined): Promise<void> {
+  async #upload(
+    place: Located,
+    begun: Buffer[],
+    rest: AsyncIterable<Buffer>,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
     const { UploadId } = await this.#send('CreateMultipartUpload', place, signal);
-    if (!UploadId) throw new WritError('artifact_store_unavailable', 'it began an upload without an id');
+    if (!UploadId)
+      throw new WritError('artifact_store_unavailable', 'it began an upload without an id');
     const { Bucket, Key } = place;
     const Parts: { ETag: string; PartNumber: number }[] = [];
     const send = async (Body: Buffer) => {
       const PartNumber = Parts.length + 1;
-      const { ETag } = await this.#send('UploadPart', { Bucket, Key, UploadId, PartNumber, Body, ContentLength: Body.length }, signal);
-      if (!ETag) throw new WritError('artifact_store_unavailable', `it took part ${PartNumber} without a tag`);
+      const { ETag } = await this.#send(
+        'UploadPart',
+        { Bucket, Key, UploadId, PartNumber, Body, ContentLength: Body.length },
+        signal,
+      );
+      if (!ETag)
+        throw new WritError(
+          'artifact_store_unavailable',
+          `it took part ${PartNumber} without a tag`,
+        );
       Parts.push({ ETag, PartNumber });
     };
     try {
       for (let part = begun.shift(); part; part = begun.shift()) await send(part);
       for await (const part of rest) await send(part);
-      await this.#send('CompleteMultipartUpload', { Bucket, Key, UploadId, MultipartUpload: { Parts } }, signal);
+      await this.#send(
+        'CompleteMultipartUpload',
+        { Bucket, Key, UploadId, MultipartUpload: { Parts } },
+        signal,
+      );
     } catch (error) {
       // The first error is the one to report; parts that stay are the lifecycle rule's.
       await this.#send('AbortMultipartUpload', { Bucket, Key, UploadId }).catch(() => undefined);
@@ -89,13 +117,24 @@ class Bucket implements Medium {
   }
 
   async read(key: string, sizeBytes: number, signal: AbortSignal | undefined) {
-    const { Body, ContentLength } = await this.#send('GetObject', this.#place(key), signal).catch((error) => {
-      throw isMissing(error) ? new WritError('artifact_not_found', this.base + key, { cause: error }) : error;
-    });
-    if (!Body) throw new WritError('artifact_store_unavailable', `it answered without the content of ${key}`);
+    const { Body, ContentLength } = await this.#send('GetObject', this.#place(key), signal).catch(
+      (error) => {
+        throw isMissing(error)
+          ? new WritError('artifact_not_found', this.base + key, { cause: error })
+          : error;
+      },
+    );
+    if (!Body)
+      throw new WritError(
+        'artifact_store_unavailable',
+        `it answered without the content of ${key}`,
+      );
     if (ContentLength === sizeBytes) return Body;
     Body.once('error', () => undefined).destroy();
-    throw damaged(this.base + key, `it has ${ContentLength ?? 'an unknown number of'} bytes, and had ${sizeBytes}`);
+    throw damaged(
+      this.base + key,
+      `it has ${ContentLength ?? 'an unknown number of'} bytes, and had ${sizeBytes}`,
+    );
   }
 
   async has(key: string): Promise<boolean> {
@@ -130,7 +169,9 @@ class Bucket implements Medium {
       const due = (later ? keys.slice(0, keys.indexOf(later)) : keys).filter(isDue);
       deleted += await this.#removeAll(due);
       if (!later && (!IsTruncated || keys.length === 0)) return deleted;
-      StartAfter = later ? `${this.#prefix}${parseKey(later.slice(this.#prefix.length))?.tenant}/~` : (keys.at(-1) as string);
+      StartAfter = later
+        ? `${this.#prefix}${parseKey(later.slice(this.#prefix.length))?.tenant}/~`
+        : (keys.at(-1) as string);
       MaxKeys = later ? glance : page;
     }
   }
@@ -141,7 +182,10 @@ class Bucket implements Medium {
     const { Errors = [] } = await this.#send('DeleteObjects', { Bucket: this.#bucket, Delete });
     const [failed] = Errors;
     if (failed)
-      throw new WritError('artifact_store_refused', `${Errors.length} not deleted; ${failed.Key}: ${failed.Code} ${failed.Message}`);
+      throw new WritError(
+        'artifact_store_refused',
+        `${Errors.length} not deleted; ${failed.Key}: ${failed.Code} ${failed.Message}`,
+      );
     return keys.length;
   }
 
@@ -164,14 +208,25 @@ class Bucket implements Medium {
    */
   faultOf(error: unknown): unknown {
     if (!(error instanceof Error) || error instanceof WritError) return error;
-    const { name, message, stack, $metadata, code } = error as Error & { $metadata?: { httpStatusCode?: number }; code?: string };
+    const { name, message, stack, $metadata, code } = error as Error & {
+      $metadata?: { httpStatusCode?: number };
+      code?: string;
+    };
     const status = $metadata?.httpStatusCode;
-    const answered = status !== undefined && status >= 400 && status < 500 && status !== 408 && status !== 429;
+    const answered =
+      status !== undefined && status >= 400 && status < 500 && status !== 408 && status !== 429;
     const refused = answered || name === 'CredentialsProviderError';
-    const unanswered = status !== undefined || name === 'TimeoutError' || /^(?:E[A-Z]{3,}|ERR_STREAM_PREMATURE_CLOSE)$/.test(code ?? '');
+    const unanswered =
+      status !== undefined ||
+      name === 'TimeoutError' ||
+      /^(?:E[A-Z]{3,}|ERR_STREAM_PREMATURE_CLOSE)$/.test(code ?? '');
     if (!refused && !unanswered) return error;
     const cause = Object.assign(new Error(message), { name, stack });
-    return new WritError(refused ? 'artifact_store_refused' : 'artifact_store_unavailable', `${name}: ${message}`, { cause });
+    return new WritError(
+      refused ? 'artifact_store_refused' : 'artifact_store_unavailable',
+      `${name}: ${message}`,
+      { cause },
+    );
   }
 }
 
@@ -182,10 +237,15 @@ interface Located {
 }
 
 const isMissing = (error: unknown): boolean =>
-  error instanceof WritError && error.cause instanceof Error && ['NoSuchKey', 'NotFound'].includes(error.cause.name);
+  error instanceof WritError &&
+  error.cause instanceof Error &&
+  ['NoSuchKey', 'NotFound'].includes(error.cause.name);
 
 /** The same bytes in pieces of one size, and the rest: some storage takes no others. */
-async function* cut(chunks: AsyncIterable<Buffer>, size: number): AsyncGenerator<Buffer, undefined> {
+async function* cut(
+  chunks: AsyncIterable<Buffer>,
+  size: number,
+): AsyncGenerator<Buffer, undefined> {
   let held: Buffer[] = [];
   let bytes = 0;
   for await (let chunk of chunks) {

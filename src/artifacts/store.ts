@@ -1,7 +1,13 @@
 /** What every store of artifacts does alike: names, retention, bounds, and checks of references. Where the bytes lie is its medium's concern. */
 import type { Readable } from 'node:stream';
 import { WritError } from '../errors/index.js';
-import type { ArtifactContent, ArtifactRef, ArtifactStore, PutOptions, ReadOptions } from '../queue/artifacts.js';
+import type {
+  ArtifactContent,
+  ArtifactRef,
+  ArtifactStore,
+  PutOptions,
+  ReadOptions,
+} from '../queue/artifacts.js';
 import { type Duration, milliseconds } from '../queue/duration.js';
 import { Counted, checked } from './content.js';
 import { assertKind, newKey, parseKey, tenantFolder } from './key.js';
@@ -39,10 +45,13 @@ export class Artifacts implements ArtifactStore {
   readonly #maxBytes: number;
 
   constructor(medium: Medium, { retention = {}, maxBytes = 2 ** 30 }: StoreOptions) {
-    if (!Number.isSafeInteger(maxBytes) || maxBytes < 1) throw new WritError('invalid_argument', 'maxBytes is a whole number above 0');
+    if (!Number.isSafeInteger(maxBytes) || maxBytes < 1)
+      throw new WritError('invalid_argument', 'maxBytes is a whole number above 0');
     for (const kind of Object.keys(retention)) if (kind !== '*') assertKind(kind);
     this.#medium = medium;
-    this.#retention = new Map(Object.entries(retention).map(([kind, duration]) => [kind, milliseconds(duration)]));
+    this.#retention = new Map(
+      Object.entries(retention).map(([kind, duration]) => [kind, milliseconds(duration)]),
+    );
     this.#maxBytes = maxBytes;
   }
 
@@ -65,11 +74,15 @@ export class Artifacts implements ArtifactStore {
   async get(ref: ArtifactRef, options: ReadOptions = {}): Promise<Readable> {
     const { key, expiresAt } = this.#find(ref, options);
     const { uri, sha256, sizeBytes } = ref;
-    if (sha256 === undefined || !/^[0-9a-f]{64}$/.test(sha256)) throw invalid('it has no SHA-256 to hold the content against');
-    if (!Number.isSafeInteger(sizeBytes) || (sizeBytes as number) < 0) throw invalid('it has no size to hold the content against');
+    if (sha256 === undefined || !/^[0-9a-f]{64}$/.test(sha256))
+      throw invalid('it has no SHA-256 to hold the content against');
+    if (!Number.isSafeInteger(sizeBytes) || (sizeBytes as number) < 0)
+      throw invalid('it has no size to hold the content against');
     const expected = { sha256, sizeBytes: sizeBytes as number };
-    if (expected.sizeBytes > this.#maxBytes) throw new WritError('artifact_too_large', `${expected.sizeBytes} bytes`);
-    if (expiresAt && expiresAt.getTime() <= Date.now()) throw new WritError('artifact_expired', `${uri}, at ${expiresAt.toISOString()}`);
+    if (expected.sizeBytes > this.#maxBytes)
+      throw new WritError('artifact_too_large', `${expected.sizeBytes} bytes`);
+    if (expiresAt && expiresAt.getTime() <= Date.now())
+      throw new WritError('artifact_expired', `${uri}, at ${expiresAt.toISOString()}`);
     const body = await this.#medium.read(key, expected.sizeBytes, options.signal);
     return checked(body, uri, expected, (error) => this.#medium.faultOf(error));
   }
@@ -82,7 +95,11 @@ export class Artifacts implements ArtifactStore {
     await this.#medium.remove(this.#find(ref, options).key);
   }
 
-  async sweep({ now = new Date() }: { readonly now?: Date | undefined } = {}): Promise<{ readonly deleted: number }> {
+  async sweep({
+    now = new Date(),
+  }: {
+    readonly now?: Date | undefined;
+  } = {}): Promise<{ readonly deleted: number }> {
     return { deleted: await this.#medium.sweep(now) };
   }
 
@@ -90,7 +107,8 @@ export class Artifacts implements ArtifactStore {
     const now = Date.now();
     if (expiresAt !== undefined) {
       const at = expiresAt.getTime();
-      if (!(at > now && at < lastDay)) throw new WritError('invalid_artifact', 'expiresAt is not a moment to come');
+      if (!(at > now && at < lastDay))
+        throw new WritError('invalid_artifact', 'expiresAt is not a moment to come');
       return expiresAt;
     }
     const kept = this.#retention.get(kind) ?? this.#retention.get('*');
@@ -99,12 +117,14 @@ export class Artifacts implements ArtifactStore {
 
   #find(ref: ArtifactRef, { tenant }: ReadOptions): { key: string; expiresAt: Date | undefined } {
     const { base } = this.#medium;
-    if (typeof ref?.uri !== 'string' || !ref.uri.startsWith(base)) throw invalid(`its uri does not begin with ${base}`);
+    if (typeof ref?.uri !== 'string' || !ref.uri.startsWith(base))
+      throw invalid(`its uri does not begin with ${base}`);
     const key = ref.uri.slice(base.length);
     const place = parseKey(key);
     if (!place) throw invalid('its uri is none that a store makes');
     if (place.kind !== ref.kind) throw invalid('its kind is not that of its uri');
-    if (tenant !== undefined && place.tenant !== tenantFolder(tenant)) throw new WritError('artifact_of_another_tenant', ref.uri);
+    if (tenant !== undefined && place.tenant !== tenantFolder(tenant))
+      throw new WritError('artifact_of_another_tenant', ref.uri);
     return { key, expiresAt: place.expiresAt };
   }
 }

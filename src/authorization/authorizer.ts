@@ -32,7 +32,10 @@ interface Granted {
 /** A principal may do what its permissions name, exactly. Questions that are asked at the same time about one tenant travel together. */
 export function grantedPermissions(db: Queryable): Authorizer {
   /** Of those who wait for an answer: the gate is asked about one tenant at a time. */
-  const byTenant = new Map<string, { readonly coalescer: Coalescer<string, Granted>; open: number }>();
+  const byTenant = new Map<
+    string,
+    { readonly coalescer: Coalescer<string, Granted>; open: number }
+  >();
   const begun = (tenant: string) => ({
     coalescer: new Coalescer<string, Granted>(
       (principals) => askFor(db, tenant, principals),
@@ -57,7 +60,11 @@ export function grantedPermissions(db: Queryable): Authorizer {
 }
 
 /** In the order of the principals, each asked for once. Whoever the gate does not name is not known to it, and that is a fault: it answers for everybody. */
-async function askFor(db: Queryable, tenant: string, principals: readonly string[]): Promise<Granted[]> {
+async function askFor(
+  db: Queryable,
+  tenant: string,
+  principals: readonly string[],
+): Promise<Granted[]> {
   const asked = [...new Set(principals)];
   const granted = await gate<Granted[]>(db, 'fn_permissions($1, $2::text::text[])', [
     tenant,

@@ -15,7 +15,10 @@ interface GlobalOptions {
 export interface Context {
   readonly output: Output;
   readonly connectionString: () => string;
-  readonly session: <T>(use: (session: Session) => Promise<T>, options?: SessionOptions) => Promise<T>;
+  readonly session: <T>(
+    use: (session: Session) => Promise<T>,
+    options?: SessionOptions,
+  ) => Promise<T>;
 }
 
 export function contextOf(command: Command): Context {
@@ -51,7 +54,9 @@ export function jsonOf(text: string, option: string): unknown {
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     const remedy =
-      file === undefined ? `Quote it for the shell: ${option} '{"id": 1}', or give a file: ${option} @input.json.` : 'Mend the file.';
+      file === undefined
+        ? `Quote it for the shell: ${option} '{"id": 1}', or give a file: ${option} @input.json.`
+        : 'Mend the file.';
     throw wrongUsage(`${file ?? option} is not JSON: ${error.message}`, remedy, { cause: error });
   }
 }
@@ -88,7 +93,9 @@ export function moment(text: string): Moment {
     const ms = milliseconds(text as Duration);
     return (nowMs) => new Date(nowMs - ms);
   } catch {
-    throw new InvalidArgumentError('Write a time, such as 2026-03-01T10:00Z, or how long ago it was: 30m, 2h.');
+    throw new InvalidArgumentError(
+      'Write a time, such as 2026-03-01T10:00Z, or how long ago it was: 30m, 2h.',
+    );
   }
 }
 
@@ -99,12 +106,17 @@ export function later(text: string): Moment {
     const ms = milliseconds(text as Duration);
     return (nowMs) => new Date(nowMs + ms);
   } catch {
-    throw new InvalidArgumentError('Write a time, such as 2026-12-24T10:00Z, or in how long: 30m, 2h, 7d.');
+    throw new InvalidArgumentError(
+      'Write a time, such as 2026-12-24T10:00Z, or in how long: 30m, 2h, 7d.',
+    );
   }
 }
 
 /** For options that may be given several times. */
-export const repeated = (text: string, before: readonly string[] = []): readonly string[] => [...before, text];
+export const repeated = (text: string, before: readonly string[] = []): readonly string[] => [
+  ...before,
+  text,
+];
 
 export function notBlank(text: string): string {
   if (text.trim() !== '') return text;

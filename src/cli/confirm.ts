@@ -2,7 +2,11 @@
 import { createInterface } from 'node:readline';
 import { onScreen } from './output.js';
 
-export function answersYes(question: string, input: NodeJS.ReadableStream, output: NodeJS.WritableStream): Promise<boolean> {
+export function answersYes(
+  question: string,
+  input: NodeJS.ReadableStream,
+  output: NodeJS.WritableStream,
+): Promise<boolean> {
   const prompt = createInterface({ input, output });
   return new Promise((resolve) => {
     prompt.on('close', () => resolve(false));

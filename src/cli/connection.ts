@@ -23,11 +23,14 @@ export function isAlive(pid: number): boolean {
 /** The connection string to use: the option, the environment, or the embedded server of this folder. */
 export function connectionString(option: string | undefined): string {
   const given = option ?? (process.env.DATABASE_URL || undefined);
-  if (given !== undefined) return checked(given, option === undefined ? 'DATABASE_URL' : '--database-url');
+  if (given !== undefined)
+    return checked(given, option === undefined ? 'DATABASE_URL' : '--database-url');
   const server = runningServer();
   if (server) return checked(urlOf(server), 'the record of `writ dev`');
   // A file of the folder is no answer: whoever made the folder chose what it says.
-  const ignored = existsSync(join(serverFolder(), 'server.json')) ? ' .writ/server.json is not used: anybody could have written it.' : '';
+  const ignored = existsSync(join(serverFolder(), 'server.json'))
+    ? ' .writ/server.json is not used: anybody could have written it.'
+    : '';
   throw new Failure(
     exitCodes.unavailable,
     'database_unreachable',
@@ -124,7 +127,11 @@ export interface SessionOptions {
   readonly withinMs?: number;
 }
 
-export async function withSession<T>(url: string, use: (session: Session) => Promise<T>, options: SessionOptions = {}): Promise<T> {
+export async function withSession<T>(
+  url: string,
+  use: (session: Session) => Promise<T>,
+  options: SessionOptions = {},
+): Promise<T> {
   const target = describeTarget(url);
   const client = new pg.Client({
     connectionString: url,
@@ -151,7 +158,9 @@ export async function withSession<T>(url: string, use: (session: Session) => Pro
 }
 
 export async function isInstalled(session: Session): Promise<boolean> {
-  const [row] = await session.rows<{ yes: boolean }>(`select to_regclass('writ.job_queue') is not null as yes`);
+  const [row] = await session.rows<{ yes: boolean }>(
+    `select to_regclass('writ.job_queue') is not null as yes`,
+  );
   return row?.yes === true;
 }
 

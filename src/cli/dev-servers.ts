@@ -42,7 +42,8 @@ export const serverFolder = (): string => resolve('.writ');
 export const urlOf = ({ port, password }: DevServer): string =>
   `postgres://postgres:${encodeURIComponent(password)}@127.0.0.1:${port}/postgres`;
 
-const recordsFolder = (): string => join(process.env.XDG_STATE_HOME || join(homedir(), '.local', 'state'), 'writ', 'dev');
+const recordsFolder = (): string =>
+  join(process.env.XDG_STATE_HOME || join(homedir(), '.local', 'state'), 'writ', 'dev');
 
 const recordOf = (folder: string): string =>
   join(recordsFolder(), `${createHash('sha256').update(folder).digest('hex').slice(0, 32)}.json`);
@@ -84,9 +85,15 @@ export function keepRecord(folder: string, server?: DevServer): void {
   } catch (error) {
     if (error instanceof Failure) throw error;
     const remedy = 'Set XDG_STATE_HOME to a folder that only you can write.';
-    throw new Failure(exitCodes.failed, 'unwritable_file', `${path} cannot be written: ${(error as NodeJS.ErrnoException).code}.`, remedy, {
-      cause: error,
-    });
+    throw new Failure(
+      exitCodes.failed,
+      'unwritable_file',
+      `${path} cannot be written: ${(error as NodeJS.ErrnoException).code}.`,
+      remedy,
+      {
+        cause: error,
+      },
+    );
   }
 }
 
@@ -133,7 +140,9 @@ function stored(folder: string): Stored | undefined {
 /** Refuses what another user owns or can write: it could say anything. */
 function assertOwn(path: string, what: 'file' | 'folder'): void {
   const stat = lstatSync(path);
-  const wrong = notOwn(stat) ?? ((what === 'file' ? stat.isFile() : stat.isDirectory()) ? undefined : `is not a ${what}`);
+  const wrong =
+    notOwn(stat) ??
+    ((what === 'file' ? stat.isFile() : stat.isDirectory()) ? undefined : `is not a ${what}`);
   if (wrong === undefined) return;
   throw new Failure(
     exitCodes.unavailable,

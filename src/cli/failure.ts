@@ -1,7 +1,13 @@
 /** What goes wrong in a command, as a person should read it: what happened, to what, what to do; and the exit code that says it to a program. */
 import { fromDatabase, WritError } from '../errors/index.js';
 
-export const exitCodes = { fine: 0, failed: 1, usage: 2, unavailable: 3, interrupted: 130 } as const;
+export const exitCodes = {
+  fine: 0,
+  failed: 1,
+  usage: 2,
+  unavailable: 3,
+  interrupted: 130,
+} as const;
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
@@ -20,7 +26,13 @@ export class Failure extends Error {
   readonly code: string;
   readonly remedy: string;
 
-  constructor(exitCode: ExitCode, code: string, message: string, remedy: string, options?: ErrorOptions) {
+  constructor(
+    exitCode: ExitCode,
+    code: string,
+    message: string,
+    remedy: string,
+    options?: ErrorOptions,
+  ) {
     super(message, options);
     this.exitCode = exitCode;
     this.code = code;
@@ -74,5 +86,7 @@ function asWritError(error: unknown): unknown {
   if (error instanceof WritError || !(error instanceof Error)) return error;
   const { code } = error as Error & { code?: string };
   const missing = code === '42P01' || code === '42883' || code === '42703';
-  return missing && /\bwrit/.test(error.message) ? new WritError('schema_behind', error.message, { cause: error }) : error;
+  return missing && /\bwrit/.test(error.message)
+    ? new WritError('schema_behind', error.message, { cause: error })
+    : error;
 }

@@ -7,10 +7,20 @@ export function textOf(path: string, what: string): string {
     return readFileSync(path, 'utf8');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT') throw wrongUsage(`There is no ${what} at ${path}.`, 'Check the path; it is taken from the current folder.');
-    throw new Failure(exitCodes.failed, 'unreadable_file', `${path} cannot be read: ${code}.`, 'Check what it is, and who may read it.', {
-      cause: error,
-    });
+    if (code === 'ENOENT')
+      throw wrongUsage(
+        `There is no ${what} at ${path}.`,
+        'Check the path; it is taken from the current folder.',
+      );
+    throw new Failure(
+      exitCodes.failed,
+      'unreadable_file',
+      `${path} cannot be read: ${code}.`,
+      'Check what it is, and who may read it.',
+      {
+        cause: error,
+      },
+    );
   }
 }
 

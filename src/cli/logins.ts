@@ -42,8 +42,20 @@ export interface LoginPlan {
   readonly namesGrantors: boolean;
 }
 
-export const isNothing = ({ creates, setsPassword, grants, revokes, connectsTo, registers }: LoginPlan): boolean =>
-  !creates && !setsPassword && grants.length === 0 && revokes.length === 0 && connectsTo === undefined && !registers;
+export const isNothing = ({
+  creates,
+  setsPassword,
+  grants,
+  revokes,
+  connectsTo,
+  registers,
+}: LoginPlan): boolean =>
+  !creates &&
+  !setsPassword &&
+  grants.length === 0 &&
+  revokes.length === 0 &&
+  connectsTo === undefined &&
+  !registers;
 
 export const isRole = (name: string): boolean => known.includes(name);
 
@@ -83,13 +95,19 @@ interface Registered {
 }
 
 const registrationOf = async (db: Session, login: string): Promise<Registered | undefined> =>
-  (await db.rows<Registered>('select principal_id, tenant_id, roles from writ.login where login = $1', [login]))[0];
+  (
+    await db.rows<Registered>(
+      'select principal_id, tenant_id, roles from writ.login where login = $1',
+      [login],
+    )
+  )[0];
 
 /** Looks at what is there, and changes nothing. */
 export async function planLogin(db: Session, definition: LoginDefinition): Promise<LoginPlan> {
   const { login, principal, roles } = definition;
   const owner = principal === undefined ? undefined : await principalOf(db, principal);
-  const needless = owner?.kind === 'agent' ? singleRoles(roles).filter((role) => role !== 'writ_principal') : [];
+  const needless =
+    owner?.kind === 'agent' ? singleRoles(roles).filter((role) => role !== 'writ_principal') : [];
   if (needless.length > 0) {
     throw wrongUsage(
       `${principal} is an agent, and a login of an agent has the role writ_principal only, not ${needless.join(', ')}.`,
@@ -99,14 +117,19 @@ export async function planLogin(db: Session, definition: LoginDefinition): Promi
   const now = await read(db, login);
   if (now.superuser || (now.there && !now.canLogin)) {
     throw wrongUsage(
-      now.superuser ? `${login} is a superuser, whom no role and no registration limits.` : `${login} is a role that nobody logs in as.`,
+      now.superuser
+        ? `${login} is a superuser, whom no role and no registration limits.`
+        : `${login} is a role that nobody logs in as.`,
       'Choose another name.',
     );
   }
   const was = await registrationOf(db, login);
   const tenant = definition.tenant ?? owner?.tenant_id ?? null;
   const registered =
-    was !== undefined && was.principal_id === (principal ?? null) && was.tenant_id === tenant && sameNames(was.roles, roles);
+    was !== undefined &&
+    was.principal_id === (principal ?? null) &&
+    was.tenant_id === tenant &&
+    sameNames(was.roles, roles);
   const has = (role: string) => now.memberships.some((membership) => membership.role === role);
   return {
     definition,
@@ -120,9 +143,13 @@ export async function planLogin(db: Session, definition: LoginDefinition): Promi
   };
 }
 
-const sameNames = (a: readonly string[], b: readonly string[]) => JSON.stringify([...a].sort()) === JSON.stringify([...b].sort());
+const sameNames = (a: readonly string[], b: readonly string[]) =>
+  JSON.stringify([...a].sort()) === JSON.stringify([...b].sort());
 
-async function principalOf(db: Session, id: string): Promise<{ kind: string; tenant_id: string | null }> {
+async function principalOf(
+  db: Session,
+  id: string,
+): Promise<{ kind: string; tenant_id: string | null }> {
   const [row] = await db.rows<{ kind: string; tenant_id: string | null }>(
     'select kind, tenant_id from writ.principal where principal_id = $1 and disabled_at is null',
     [id],
@@ -132,7 +159,10 @@ async function principalOf(db: Session, id: string): Promise<{ kind: string; ten
 }
 
 /** Takes every role of Writ from a login, and forgets what it is for. */
-export async function planRemoval(db: Session, login: string): Promise<LoginPlan & { readonly registered: boolean }> {
+export async function planRemoval(
+  db: Session,
+  login: string,
+): Promise<LoginPlan & { readonly registered: boolean }> {
   const now = await read(db, login);
   const registered = (await registrationOf(db, login)) !== undefined;
   if (!now.there && !registered) throw new WritError('login_not_found', login);
@@ -161,10 +191,13 @@ export function statementsOf(plan: LoginPlan, verifier = 'SCRAM-SHA-256$…'): s
         ? [`alter role ${name(login)} ${password}`]
         : []),
     ...plan.revokes.map(
-      ({ role, grantor }) => `revoke ${role} from ${name(login)}${plan.namesGrantors ? ` granted by ${name(grantor)}` : ''}`,
+      ({ role, grantor }) =>
+        `revoke ${role} from ${name(login)}${plan.namesGrantors ? ` granted by ${name(grantor)}` : ''}`,
     ),
     ...plan.grants.map((role) => `grant ${role} to ${name(login)}`),
-    ...(plan.connectsTo === undefined ? [] : [`grant connect on database ${name(plan.connectsTo)} to ${name(login)}`]),
+    ...(plan.connectsTo === undefined
+      ? []
+      : [`grant connect on database ${name(plan.connectsTo)} to ${name(login)}`]),
   ];
 }
 
@@ -181,13 +214,21 @@ const documentOf = ({ principal, tenant, roles }: LoginDefinition) => ({
 });
 
 /** Does all of it or nothing. `password` is needed where the plan sets one. */
-export async function carryOut(db: Session, plan: LoginPlan, options: { actor: string; password?: string }): Promise<void> {
+export async function carryOut(
+  db: Session,
+  plan: LoginPlan,
+  options: { actor: string; password?: string },
+): Promise<void> {
   const { definition } = plan;
   const verifier = plan.setsPassword ? scramVerifier(options.password as string) : undefined;
   await allOrNothing(db, plan, options.actor, async () => {
     for (const sql of statementsOf(plan, verifier)) await db.rows(sql);
     if (plan.registers) {
-      await db.gate('fn_login_put($1, $2::text::jsonb, $3)', [definition.login, JSON.stringify(documentOf(definition)), options.actor]);
+      await db.gate('fn_login_put($1, $2::text::jsonb, $3)', [
+        definition.login,
+        JSON.stringify(documentOf(definition)),
+        options.actor,
+      ]);
     }
   });
 }
@@ -205,7 +246,12 @@ export async function carryOutRemoval(
   });
 }
 
-async function allOrNothing(db: Session, plan: LoginPlan, actor: string, work: () => Promise<void>): Promise<void> {
+async function allOrNothing(
+  db: Session,
+  plan: LoginPlan,
+  actor: string,
+  work: () => Promise<void>,
+): Promise<void> {
   await db.rows('begin');
   try {
     await work();
@@ -214,7 +260,10 @@ async function allOrNothing(db: Session, plan: LoginPlan, actor: string, work: (
     await db.rows('rollback').catch(() => undefined);
     const { code } = error as { code?: string };
     if (code !== 'permission_denied' && code !== '42501') throw error;
-    const statements = [...statementsOf(plan), ...(plan.registers ? [registrationText(plan, actor)] : [])];
+    const statements = [
+      ...statementsOf(plan),
+      ...(plan.registers ? [registrationText(plan, actor)] : []),
+    ];
     throw new Failure(
       exitCodes.failed,
       'permission_denied',
@@ -232,7 +281,11 @@ export const newPassword = (): string => randomBytes(18).toString('base64url');
  * What PostgreSQL stores of a password (RFC 5803). Who reads it can neither log in with it nor get the
  * password back. For passwords of printable ASCII, which SASLprep leaves as they are.
  */
-export function scramVerifier(password: string, salt = randomBytes(16), iterations = 4_096): string {
+export function scramVerifier(
+  password: string,
+  salt = randomBytes(16),
+  iterations = 4_096,
+): string {
   const salted = pbkdf2Sync(password, salt, iterations, 32, 'sha256');
   const keyed = (text: string) => createHmac('sha256', salted).update(text).digest();
   const stored = createHash('sha256').update(keyed('Client Key')).digest('base64');
@@ -250,4 +303,5 @@ export function urlFor(session: Session, login: string, password: string): strin
 }
 
 /** What a role is for, for people. */
-export const useOf = (role: string): string => (uses as Record<string, string>)[role] ?? singleRoles([role]).join(', ');
+export const useOf = (role: string): string =>
+  (uses as Record<string, string>)[role] ?? singleRoles([role]).join(', ');

@@ -12,20 +12,28 @@ const indented = (line: string): string => (line.startsWith('    at ') ? line : 
 
 function report(error: unknown): number {
   // Commander has printed its own message already.
-  if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.fine : exitCodes.usage;
+  if (error instanceof CommanderError)
+    return error.exitCode === 0 ? exitCodes.fine : exitCodes.usage;
   const { json, debug } = program.opts<{ json?: boolean; debug?: boolean }>();
   const { code, message, remedy, exitCode } = explain(error);
-  if (json) process.stderr.write(`${printableJson(redact(JSON.stringify({ error: { code, message, remedy } })))}\n`);
+  if (json)
+    process.stderr.write(
+      `${printableJson(redact(JSON.stringify({ error: { code, message, remedy } })))}\n`,
+    );
   const said = json ? [] : [`writ: ${message}`, `      ${remedy}`];
   const traced = debug ? [error, error instanceof Error ? error.cause : undefined] : [];
-  const traces = traced.filter((each) => each instanceof Error).map(({ stack = '' }, i) => (i === 0 ? stack : `cause: ${stack}`));
+  const traces = traced
+    .filter((each) => each instanceof Error)
+    .map(({ stack = '' }, i) => (i === 0 ? stack : `cause: ${stack}`));
   for (const line of [...said, ...traces.flatMap((trace) => trace.split('\n').map(indented))])
     process.stderr.write(`${onScreen(redact(line))}\n`);
   return exitCode;
 }
 
 // A reader that stops reading, such as `head`, is no failure.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? exitCodes.fine : exitCodes.failed));
+process.stdout.on('error', (error: NodeJS.ErrnoException) =>
+  process.exit(error.code === 'EPIPE' ? exitCodes.fine : exitCodes.failed),
+);
 
 try {
   await addNamed(process.argv.slice(2));

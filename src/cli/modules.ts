@@ -12,7 +12,10 @@ export async function importFile(file: string): Promise<Record<string, unknown>>
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException & { url?: string };
     if (code === 'ERR_MODULE_NOT_FOUND' && (error as { url?: string }).url === url) {
-      throw wrongUsage(`${file} does not exist.`, 'Check the path; it is taken from the current folder.');
+      throw wrongUsage(
+        `${file} does not exist.`,
+        'Check the path; it is taken from the current folder.',
+      );
     }
     if (code === 'ERR_UNKNOWN_FILE_EXTENSION' || code === 'ERR_UNSUPPORTED_DIR_IMPORT') {
       throw wrongUsage(
@@ -20,20 +23,34 @@ export async function importFile(file: string): Promise<Record<string, unknown>>
         'Compile it first, or run a newer Node for TypeScript.',
       );
     }
-    throw new Failure(exitCodes.failed, 'import_failed', `${file} cannot be loaded: ${message}`, 'Mend the module; --debug shows where.', {
-      cause: error,
-    });
+    throw new Failure(
+      exitCodes.failed,
+      'import_failed',
+      `${file} cannot be loaded: ${message}`,
+      'Mend the module; --debug shows where.',
+      {
+        cause: error,
+      },
+    );
   }
 }
 
 /** By shape, not by class: the module may have a copy of the package of its own. */
 function isStepType(value: unknown): value is AnyStepType {
-  const { type, read, apply, revert, job } = (typeof value === 'function' ? value : {}) as Partial<AnyStepType>;
-  return typeof type === 'string' && [read, apply, revert].every((each) => typeof each === 'function') && typeof job?.kind === 'string';
+  const { type, read, apply, revert, job } = (
+    typeof value === 'function' ? value : {}
+  ) as Partial<AnyStepType>;
+  return (
+    typeof type === 'string' &&
+    [read, apply, revert].every((each) => typeof each === 'function') &&
+    typeof job?.kind === 'string'
+  );
 }
 
 function isAction(value: unknown): value is ActionKind {
-  const { type, run, job } = (typeof value === 'object' && value !== null ? value : {}) as Partial<ActionKind> & { job?: unknown };
+  const { type, run, job } = (
+    typeof value === 'object' && value !== null ? value : {}
+  ) as Partial<ActionKind> & { job?: unknown };
   return typeof type === 'string' && typeof run === 'function' && job === undefined;
 }
 
@@ -50,7 +67,10 @@ async function exportsOf<Item extends { readonly type: string }>(
       .filter(is)) {
       const other = found.get(item.type);
       if (other && other.item !== item)
-        throw wrongUsage(`The ${what} ${item.type} is defined twice, in ${other.file} and in ${file}.`, 'Keep one of them.');
+        throw wrongUsage(
+          `The ${what} ${item.type} is defined twice, in ${other.file} and in ${file}.`,
+          'Keep one of them.',
+        );
       found.set(item.type, { item, file });
     }
   }
@@ -58,7 +78,9 @@ async function exportsOf<Item extends { readonly type: string }>(
 }
 
 /** Types of steps, made by defineStep. */
-export const stepTypesIn = (files: readonly string[]): Promise<AnyStepType[]> => exportsOf(files, 'step type', isStepType);
+export const stepTypesIn = (files: readonly string[]): Promise<AnyStepType[]> =>
+  exportsOf(files, 'step type', isStepType);
 
 /** Types of action, made by defineAction. */
-export const actionsIn = (files: readonly string[]): Promise<ActionKind[]> => exportsOf(files, 'action', isAction);
+export const actionsIn = (files: readonly string[]): Promise<ActionKind[]> =>
+  exportsOf(files, 'action', isAction);

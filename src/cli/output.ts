@@ -42,7 +42,9 @@ export class Output {
 
   /** One value as JSON, on a line of its own when `line` is given, for streams of values. */
   data(value: unknown, options: { line?: boolean } = {}): void {
-    process.stdout.write(`${printableJson(options.line ? JSON.stringify(value) : JSON.stringify(value, null, 2))}\n`);
+    process.stdout.write(
+      `${printableJson(options.line ? JSON.stringify(value) : JSON.stringify(value, null, 2))}\n`,
+    );
   }
 
   line(text = ''): void {
@@ -51,7 +53,8 @@ export class Output {
 
   /** What is said beside the data, and so must not be in it; what to do about it goes on a line of its own. */
   note(text: string, remedy?: string): void {
-    for (const line of remedy === undefined ? [text] : [text, `      ${remedy}`]) process.stderr.write(`${onScreen(redact(line))}\n`);
+    for (const line of remedy === undefined ? [text] : [text, `      ${remedy}`])
+      process.stderr.write(`${onScreen(redact(line))}\n`);
   }
 
   heading(text: string): void {
@@ -59,10 +62,16 @@ export class Output {
   }
 
   table(columns: readonly Column[], rows: readonly (readonly Cell[])[]): void {
-    const cells = rows.map((row) => row.map((cell) => oneLine(cell === null || cell === undefined ? '–' : String(cell))));
-    const widths = columns.map(({ title }, i) => Math.max(title.length, ...cells.map((row) => visible(row[i] ?? '').length)));
+    const cells = rows.map((row) =>
+      row.map((cell) => oneLine(cell === null || cell === undefined ? '–' : String(cell))),
+    );
+    const widths = columns.map(({ title }, i) =>
+      Math.max(title.length, ...cells.map((row) => visible(row[i] ?? '').length)),
+    );
     const draw = (row: readonly string[], style?: Style) => {
-      const text = row.map((cell, i) => pad(cell, widths[i] as number, columns[i]?.align)).join('  ');
+      const text = row
+        .map((cell, i) => pad(cell, widths[i] as number, columns[i]?.align))
+        .join('  ');
       // Somebody who reads on a terminal gets one line per row; a pipe gets everything.
       const fits = this.live ? fit(text.trimEnd(), this.width) : text.trimEnd();
       this.line(style ? this.style(style, fits) : fits);
@@ -78,7 +87,8 @@ export class Output {
   pairs(pairs: readonly (readonly [name: string, value: Cell])[]): void {
     const shown = pairs.filter(([, value]) => value !== null && value !== undefined);
     const width = Math.max(...shown.map(([name]) => name.length));
-    for (const [name, value] of shown) this.line(`${this.style('dim', name.padEnd(width))}  ${value}`);
+    for (const [name, value] of shown)
+      this.line(`${this.style('dim', name.padEnd(width))}  ${value}`);
   }
 
   status(status: string): string {
@@ -131,7 +141,13 @@ export function fit(text: string, width: number): string {
 }
 
 /** The size of a terminal. One that has none, as some that programs make, says 0. */
-export const sizeOf = ({ rows, columns }: { rows?: number; columns?: number }): { rows: number; columns: number } => ({
+export const sizeOf = ({
+  rows,
+  columns,
+}: {
+  rows?: number;
+  columns?: number;
+}): { rows: number; columns: number } => ({
   rows: rows || 24,
   columns: columns || 80,
 });
@@ -141,7 +157,8 @@ export function wrap(text: string, width: number): string[] {
   const lines: string[] = [];
   for (const word of text.split(' ')) {
     const last = lines.at(-1);
-    if (last !== undefined && visible(last).length + 1 + visible(word).length <= width) lines[lines.length - 1] = `${last} ${word}`;
+    if (last !== undefined && visible(last).length + 1 + visible(word).length <= width)
+      lines[lines.length - 1] = `${last} ${word}`;
     else lines.push(word);
   }
   return lines;
@@ -149,7 +166,8 @@ export function wrap(text: string, width: number): string[] {
 
 export const count = (n: number): string => n.toLocaleString('en-US');
 
-export const plural = (n: number, one: string, many = `${one}s`): string => `${count(n)} ${n === 1 ? one : many}`;
+export const plural = (n: number, one: string, many = `${one}s`): string =>
+  `${count(n)} ${n === 1 ? one : many}`;
 
 /** A span of time in the two largest fitting words: 850 ms, 12.4 s, 5 min, 3 h, 9 d. */
 export function span(ms: number): string {
@@ -162,4 +180,5 @@ export function span(ms: number): string {
   return `${Math.round(ms / 86_400_000)} d`;
 }
 
-export const ago = (at: Date, now: Date): string => `${span(Math.max(0, now.getTime() - at.getTime()))} ago`;
+export const ago = (at: Date, now: Date): string =>
+  `${span(Math.max(0, now.getTime() - at.getTime()))} ago`;

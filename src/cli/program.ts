@@ -6,12 +6,17 @@ import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { exitCodeHelp } from './failure.js';
 
-const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string };
+const { version } = JSON.parse(
+  readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
+) as { version: string };
 
 export const program = new Command('writ')
   .description('Jobs on PostgreSQL that are never lost, never repeated, and always on the record.')
   .version(version)
-  .option('--database-url <url>', 'the database; otherwise DATABASE_URL, otherwise the server of `writ dev` in this folder')
+  .option(
+    '--database-url <url>',
+    'the database; otherwise DATABASE_URL, otherwise the server of `writ dev` in this folder',
+  )
   .option('--json', 'print data as JSON, for programs')
   .option('--debug', 'print stack traces')
   .configureHelp({ showGlobalOptions: true })

@@ -15,7 +15,9 @@ export class Progress {
     const now = Date.now();
     if (!this.#live || now - this.#drawnAt < everyMs) return;
     this.#drawnAt = now;
-    process.stderr.write(`\r\u001b[K${onScreen(fit(oneLine(text), (process.stderr.columns || 80) - 1))}`);
+    process.stderr.write(
+      `\r\u001b[K${onScreen(fit(oneLine(text), (process.stderr.columns || 80) - 1))}`,
+    );
   }
 
   /** Takes the line away. */

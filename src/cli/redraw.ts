@@ -14,7 +14,9 @@ export class Redraw {
     const size = sizeOf(process.stdout);
     const lines = linesFor(size);
     const up = this.#drawn > 0 ? `\u001b[${Math.min(this.#drawn, size.rows - 1)}A` : '';
-    process.stdout.write(`${up}\r${lines.map((text) => `${onScreen(fit(oneLine(text), size.columns))}\u001b[K\n`).join('')}\u001b[J`);
+    process.stdout.write(
+      `${up}\r${lines.map((text) => `${onScreen(fit(oneLine(text), size.columns))}\u001b[K\n`).join('')}\u001b[J`,
+    );
     this.#drawn = lines.length;
   }
 }

@@ -5,7 +5,8 @@ const secrets = new Set<string>();
 
 export function keepSecret(connectionString: string): void {
   const { password, searchParams } = new URL(connectionString);
-  for (const secret of [password, decoded(password), searchParams.get('password') ?? '']) if (secret) secrets.add(secret);
+  for (const secret of [password, decoded(password), searchParams.get('password') ?? ''])
+    if (secret) secrets.add(secret);
 }
 
 export function redact(text: string): string {

@@ -14,7 +14,9 @@ export interface Interruption {
 
 /** `alone` for commands that have started an embedded server: its package would end the process by itself, before anything is in order. */
 export function interruption(options: { alone?: boolean } = {}): Interruption {
-  if (options.alone) for (const signal of [...signals, 'SIGHUP', 'beforeExit'] as const) process.removeAllListeners(signal);
+  if (options.alone)
+    for (const signal of [...signals, 'SIGHUP', 'beforeExit'] as const)
+      process.removeAllListeners(signal);
   let seen = 0;
   let resolveFirst: (signal: NodeJS.Signals) => void = () => undefined;
   const first = new Promise<NodeJS.Signals>((resolve) => {

@@ -6,7 +6,8 @@ const longestMs = 3_600_000;
 
 /** A budget, if these milliseconds can be one. */
 export function budget(ms: number): number {
-  if (ms < 1 || ms > longestMs) throw new WritError('invalid_argument', 'writeBudget is from 1 ms to 1 h');
+  if (ms < 1 || ms > longestMs)
+    throw new WritError('invalid_argument', 'writeBudget is from 1 ms to 1 h');
   return ms;
 }
 
@@ -25,5 +26,9 @@ export async function inTime<T>(asked: Promise<T>, ms: number, call: string): Pr
 }
 
 export function overBudget(call: string, ms: number, options?: ErrorOptions): WritError {
-  return new WritError('WRITE_BUDGET_EXCEEDED', `${call.replace(/\(.*/s, '')} after ${Math.max(0, Math.round(ms))} ms`, options);
+  return new WritError(
+    'WRITE_BUDGET_EXCEEDED',
+    `${call.replace(/\(.*/s, '')} after ${Math.max(0, Math.round(ms))} ms`,
+    options,
+  );
 }

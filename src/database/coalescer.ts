@@ -28,7 +28,8 @@ export class Coalescer<Item, Answer> {
 
   /** Resolves when nothing is waiting or on its way. */
   async idle(): Promise<void> {
-    while (this.#waiting.length > 0 || this.#inFlight > 0) await new Promise<void>((idle) => this.#whenIdle.push(idle));
+    while (this.#waiting.length > 0 || this.#inFlight > 0)
+      await new Promise<void>((idle) => this.#whenIdle.push(idle));
   }
 
   add(item: Item): Promise<Answer> {
@@ -62,7 +63,8 @@ export class Coalescer<Item, Answer> {
     } finally {
       this.#inFlight--;
       this.#schedule();
-      if (this.#inFlight === 0 && this.#waiting.length === 0) for (const idle of this.#whenIdle.splice(0)) idle();
+      if (this.#inFlight === 0 && this.#waiting.length === 0)
+        for (const idle of this.#whenIdle.splice(0)) idle();
     }
   }
 
@@ -83,7 +85,9 @@ export class Coalescer<Item, Answer> {
         const { code } = error as { code?: string };
         const worthwhile = isConnectionLoss(error) || code === '40001' || code === '40P01';
         if (!worthwhile || attempt >= limits.tries) throw fromDatabase(error);
-        await new Promise((resume) => setTimeout(resume, Math.min(50 * 2 ** attempt, 2_000) * Math.random()));
+        await new Promise((resume) =>
+          setTimeout(resume, Math.min(50 * 2 ** attempt, 2_000) * Math.random()),
+        );
       }
     }
   }

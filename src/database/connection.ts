@@ -20,11 +20,15 @@ type Rows = { rows: Record<string, unknown>[] };
 function rowsOf(result: unknown): Rows {
   if (Array.isArray(result)) return { rows: result as Rows['rows'] };
   const { rows } = result as { rows?: Rows['rows'] };
-  if (!Array.isArray(rows)) throw new WritError('invalid_argument', 'db answered neither rows nor an object with rows');
+  if (!Array.isArray(rows))
+    throw new WritError('invalid_argument', 'db answered neither rows nor an object with rows');
   return { rows };
 }
 
-function has<K extends string>(value: object, key: K): value is Record<K, (...args: unknown[]) => Promise<unknown>> {
+function has<K extends string>(
+  value: object,
+  key: K,
+): value is Record<K, (...args: unknown[]) => Promise<unknown>> {
   return typeof (value as Record<string, unknown>)[key] === 'function';
 }
 
@@ -32,18 +36,33 @@ function has<K extends string>(value: object, key: K): value is Record<K, (...ar
 export function queryable(connection: AnyConnection): Queryable {
   // postgres.js transactions are functions; the rest are objects.
   const db = connection as object;
-  if (has(db, 'unsafe')) return { query: async (sql, params = []) => rowsOf(await db.unsafe(sql, params)) };
+  if (has(db, 'unsafe'))
+    return { query: async (sql, params = []) => rowsOf(await db.unsafe(sql, params)) };
   if (has(db, 'executeQuery')) {
-    return { query: async (sql, params = []) => rowsOf(await db.executeQuery(kyselyQuery(sql, params))) };
+    return {
+      query: async (sql, params = []) => rowsOf(await db.executeQuery(kyselyQuery(sql, params))),
+    };
   }
-  if (has(db, 'query')) return { query: async (sql, params = []) => rowsOf(await db.query(sql, params)) };
-  if (has(db, 'execute')) return { query: async (sql, params = []) => rowsOf(await db.execute(drizzleQuery(sql, params))) };
-  throw new WritError('invalid_argument', 'db has none of the methods query, unsafe, executeQuery, execute');
+  if (has(db, 'query'))
+    return { query: async (sql, params = []) => rowsOf(await db.query(sql, params)) };
+  if (has(db, 'execute'))
+    return {
+      query: async (sql, params = []) => rowsOf(await db.execute(drizzleQuery(sql, params))),
+    };
+  throw new WritError(
+    'invalid_argument',
+    'db has none of the methods query, unsafe, executeQuery, execute',
+  );
 }
 
 /** What Kysely calls a compiled query: plain data, so no import of Kysely is needed. */
 function kyselyQuery(sql: string, parameters: unknown[]) {
-  return { sql, parameters, query: { kind: 'RawNode', sqlFragments: [sql], parameters: [] }, queryId: { queryId: sql } };
+  return {
+    sql,
+    parameters,
+    query: { kind: 'RawNode', sqlFragments: [sql], parameters: [] },
+    queryId: { queryId: sql },
+  };
 }
 
 /** What Drizzle calls an SQL wrapper: an object that compiles itself. */

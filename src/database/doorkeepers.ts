@@ -34,7 +34,9 @@ const gatesOf = (schema: string) => `
 /** Within a transaction, as the owner. Doorkeepers that an upgrade left behind when it was broken off stay where they are. */
 export async function placeDoorkeepers(client: Queryable): Promise<void> {
   if ((await client.query(gatesOf('writ_data'))).rows.length > 0) return;
-  for (const { name, identity, arguments: parameters, result, count, types, grantees } of (await client.query(gatesOf('writ'))).rows) {
+  for (const { name, identity, arguments: parameters, result, count, types, grantees } of (
+    await client.query(gatesOf('writ'))
+  ).rows) {
     const places = Array.from({ length: Number(count) }, (_, index) => `$${index + 1}`).join(', ');
     await client.query(`
       alter function writ.${name}(${identity}) set schema writ_data;
@@ -75,13 +77,17 @@ export async function closeDoors(client: Queryable): Promise<void> {
       await new Promise((resume) => setTimeout(resume, 100 + Math.random() * waitMs));
     }
   }
-  const doorkeepers = (await client.query(gatesOf('writ'))).rows.filter((gate) => gate.is_doorkeeper);
+  const doorkeepers = (await client.query(gatesOf('writ'))).rows.filter(
+    (gate) => gate.is_doorkeeper,
+  );
   for (const { name, identity } of (await client.query(gatesOf('writ_data'))).rows) {
     const kept = `writ_data.${name}(${identity})`;
     // Without its doorkeeper: after an upgrade that was broken off, somebody has installed another gate in its place.
     const isKept = doorkeepers.some((gate) => gate.name === name && gate.identity === identity);
     await client.query(
-      isKept ? `drop function writ.${name}(${identity}); alter function ${kept} set schema writ` : `drop function ${kept}`,
+      isKept
+        ? `drop function writ.${name}(${identity}); alter function ${kept} set schema writ`
+        : `drop function ${kept}`,
     );
   }
 }

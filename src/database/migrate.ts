@@ -33,11 +33,16 @@ export interface MigrateOptions {
   readonly onProgress?: (step: string) => void;
 }
 
-export async function planMigration(db: Queryable, release: Release = readRelease()): Promise<MigrationPlan> {
+export async function planMigration(
+  db: Queryable,
+  release: Release = readRelease(),
+): Promise<MigrationPlan> {
   const mark = await readMark(db);
   if (mark) assertMark(mark, release);
   const rows = async (sql: string) => (mark === undefined ? [] : (await db.query(sql)).rows);
-  const applied = await rows('select version, sha256, breaking from writ_data.schema_migration order by version');
+  const applied = await rows(
+    'select version, sha256, breaking from writ_data.schema_migration order by version',
+  );
   const objects = await rows('select name, sha256 from writ_data.schema_object');
 
   const known = release.migrations;
@@ -47,7 +52,10 @@ export async function planMigration(db: Queryable, release: Release = readReleas
     const migration = known.find((m) => m.version === row.version);
     if (!migration && row.breaking) throw new WritError('schema_newer', `version ${row.version}`);
     if (migration && migration.sha256 !== row.sha256) {
-      throw new WritError(isPrerelease(release.version) ? 'schema_prerelease' : 'schema_changed', `migration ${row.version} differs`);
+      throw new WritError(
+        isPrerelease(release.version) ? 'schema_prerelease' : 'schema_changed',
+        `migration ${row.version} differs`,
+      );
     }
   }
   const current = Math.max(0, ...applied.map((row) => Number(row.version)));
@@ -59,13 +67,22 @@ export async function planMigration(db: Queryable, release: Release = readReleas
     migrations: known.filter((m) => m.version > current),
     // An older package leaves the gates of a newer one alone. A migration may have removed gates that
     // stood in its way, so after one all of them are created again.
-    objects: current > newest ? [] : release.objects.filter((object) => current < newest || hashes.get(object.name) !== object.sha256),
+    objects:
+      current > newest
+        ? []
+        : release.objects.filter(
+            (object) => current < newest || hashes.get(object.name) !== object.sha256,
+          ),
     roles: await missingRoles(db),
   };
 }
 
 /** The connection must be a single session (a client, not a pool). */
-export async function migrate(client: Queryable, options: MigrateOptions = {}, release: Release = readRelease()): Promise<MigrationPlan> {
+export async function migrate(
+  client: Queryable,
+  options: MigrateOptions = {},
+  release: Release = readRelease(),
+): Promise<MigrationPlan> {
   const say = options.onProgress ?? (() => {});
   // A dry run changes nothing, so it needs no doorkeepers: calls that wait for it find everything as
   // it was.
@@ -153,11 +170,17 @@ async function prepareUpgrade(client: Queryable, release: Release): Promise<void
 }
 
 async function missingRoles(db: Queryable): Promise<string[]> {
-  const { rows } = await db.query('select rolname from pg_roles where rolname = any ($1)', [[owner, ...roles]]);
+  const { rows } = await db.query('select rolname from pg_roles where rolname = any ($1)', [
+    [owner, ...roles],
+  ]);
   return [owner, ...roles].filter((role) => !rows.some((row) => row.rolname === role));
 }
 
-async function createRoles(client: Queryable, missing: readonly string[], say: (step: string) => void): Promise<void> {
+async function createRoles(
+  client: Queryable,
+  missing: readonly string[],
+  say: (step: string) => void,
+): Promise<void> {
   for (const role of missing) {
     await client.query('savepoint create_role');
     try {
@@ -175,16 +198,21 @@ async function createRoles(client: Queryable, missing: readonly string[], say: (
     try {
       await client.query(`grant ${owner} to current_user`);
     } catch (error) {
-      if ((error as { code?: string }).code !== '42501' && (error as { code?: string }).code !== '42704') throw error;
+      if (
+        (error as { code?: string }).code !== '42501' &&
+        (error as { code?: string }).code !== '42704'
+      )
+        throw error;
       await client.query('rollback to savepoint join_owner');
     }
   }
 }
 
 async function mayBecomeOwner(client: Queryable): Promise<boolean> {
-  const { rows } = await client.query(`select exists (select from pg_roles where rolname = $1 and pg_has_role(oid, 'member')) as yes`, [
-    owner,
-  ]);
+  const { rows } = await client.query(
+    `select exists (select from pg_roles where rolname = $1 and pg_has_role(oid, 'member')) as yes`,
+    [owner],
+  );
   return rows[0]?.yes === true;
 }
 
@@ -235,12 +263,15 @@ async function assertOwned(client: Queryable, schema: string, cause: unknown): P
     [schema],
   );
   if (rows.length === 0) throw cause;
-  if (!rows[0]?.ours) throw new WritError('schema_taken', `${schema} of ${rows[0]?.owner}`, { cause });
+  if (!rows[0]?.ours)
+    throw new WritError('schema_taken', `${schema} of ${rows[0]?.owner}`, { cause });
 }
 
 /** Everybody loses everything, then each role gets what the files say. */
 async function grant(client: Queryable, release: Release): Promise<void> {
-  const { rows } = await client.query('select rolname from pg_roles where rolname = any ($1)', [[...roles]]);
+  const { rows } = await client.query('select rolname from pg_roles where rolname = any ($1)', [
+    [...roles],
+  ]);
   const present = rows.map((row) => String(row.rolname));
   const statements = [
     ...['public', ...present].flatMap((role) => [
@@ -251,8 +282,10 @@ async function grant(client: Queryable, release: Release): Promise<void> {
     ...present.map((role) => `grant usage on schema writ to ${role}`),
   ];
   for (const object of release.objects) {
-    const target = object.type === 'view' ? `select on ${object.name}` : `execute on function ${object.name}`;
-    for (const role of object.roles.filter((r) => present.includes(r))) statements.push(`grant ${target} to ${role}`);
+    const target =
+      object.type === 'view' ? `select on ${object.name}` : `execute on function ${object.name}`;
+    for (const role of object.roles.filter((r) => present.includes(r)))
+      statements.push(`grant ${target} to ${role}`);
   }
   statements.push(...present.map((role) => `grant execute on function writ.now to ${role}`));
   await client.query(statements.join(';\n'));

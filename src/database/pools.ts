@@ -14,7 +14,11 @@ export interface Pools {
 export function openPools(connectionString: string, max = 10): Pools {
   const settings = { connectionString, application_name: 'writ', keepAlive: true };
   const gates = new pg.Pool({ ...settings, max: 4 });
-  const pools = { transactions: new pg.Pool({ ...settings, max }), gates, prepared: new PreparedPool(gates) };
+  const pools = {
+    transactions: new pg.Pool({ ...settings, max }),
+    gates,
+    prepared: new PreparedPool(gates),
+  };
   // A connection that dies is replaced by the pool; whoever was using it hears of it from its own statement. Without a listener Node
   // would end the process instead.
   for (const pool of [pools.transactions, gates]) {

@@ -36,10 +36,20 @@ export class PreparedPool implements Queryable {
    * stuck do not pile up there. It is never cancelled: that would also end the wait for a synchronous standby, and count as committed what is on one disk only. `onLate` hears when a call has ended
    * that the caller was told nothing of.
    */
-  async ask(ms: number, call: string, values: unknown[], onLate?: () => void): Promise<pg.QueryResult> {
+  async ask(
+    ms: number,
+    call: string,
+    values: unknown[],
+    onLate?: () => void,
+  ): Promise<pg.QueryResult> {
     const text = `select set_config('lock_timeout', $${values.length + 1}, true), writ.${call} as answer`;
     const asking = { over: false };
-    const asked = this.#ask(asking, text, [...values, String(Math.max(1, Math.round(ms)))], 10 * ms);
+    const asked = this.#ask(
+      asking,
+      text,
+      [...values, String(Math.max(1, Math.round(ms)))],
+      10 * ms,
+    );
     if (onLate) asked.finally(() => asking.over && onLate()).catch(() => undefined); // looked at below
     try {
       return await inTime(asked, ms, call);
@@ -50,7 +60,12 @@ export class PreparedPool implements Queryable {
     }
   }
 
-  async #ask(asking: { readonly over: boolean }, text: string, values: unknown[], query_timeout: number): Promise<pg.QueryResult> {
+  async #ask(
+    asking: { readonly over: boolean },
+    text: string,
+    values: unknown[],
+    query_timeout: number,
+  ): Promise<pg.QueryResult> {
     const client = await this.#pool.connect();
     let broken: Error | undefined;
     this.#asked.add(client);

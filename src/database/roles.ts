@@ -43,6 +43,8 @@ export function callersOf(words: readonly string[]): string[] {
   const named = words.flatMap((word) => groups[word] ?? [word as Role]);
   const unknown = named.find((role) => !single.includes(role));
   if (unknown) throw new Error(`${unknown} is neither a role of Writ nor a group of them`);
-  const parts = Object.entries(composites).filter(([, of]) => of.some((role) => named.includes(role)));
+  const parts = Object.entries(composites).filter(([, of]) =>
+    of.some((role) => named.includes(role)),
+  );
   return [...single.filter((role) => named.includes(role)), ...parts.map(([role]) => role)];
 }

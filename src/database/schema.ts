@@ -42,7 +42,9 @@ const digest = (sql: string) => createHash('sha256').update(sql).digest('hex');
 
 /** Reads the release in a folder, given with a slash at its end. */
 export function readRelease(root: URL = packageRoot): Release {
-  const { version } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8')) as { version: string };
+  const { version } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8')) as {
+    version: string;
+  };
   return { version, migrations: readMigrations(root), objects: readSchemaObjects(root) };
 }
 
@@ -98,7 +100,8 @@ function inOrder(objects: readonly SchemaObject[]): SchemaObject[] {
  * `-- Callers: writ_worker, writ_applier`.
  */
 export function parseSchemaObject(file: string, sql: string): SchemaObject {
-  const created = /^create or replace (function|view|trigger) ([a-z0-9_.]+)|^(insert) into ([a-z_.]+)/m.exec(sql);
+  const created =
+    /^create or replace (function|view|trigger) ([a-z0-9_.]+)|^(insert) into ([a-z_.]+)/m.exec(sql);
   if (!created) throw new Error(`sql/gates/${file} creates nothing`);
   const name = (created[2] ?? created[4]) as string;
   const header = sql.slice(0, created.index);

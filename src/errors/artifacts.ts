@@ -46,7 +46,8 @@ export const artifacts = {
   },
   artifact_store_refused: {
     message: 'The store of artifacts does not let us.',
-    remedy: 'See the detail; check the folder and its rights, or the bucket, the credentials and what they allow.',
+    remedy:
+      'See the detail; check the folder and its rights, or the bucket, the credentials and what they allow.',
     status: 502,
     retryable: false,
   },

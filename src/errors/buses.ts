@@ -16,13 +16,15 @@ export const buses = {
   },
   invalid_webhook_secret: {
     message: 'This is not a secret for webhooks.',
-    remedy: 'It is whsec_ followed by 24 to 64 bytes in base64; newWebhookSecret() of writ/webhooks makes one.',
+    remedy:
+      'It is whsec_ followed by 24 to 64 bytes in base64; newWebhookSecret() of writ/webhooks makes one.',
     status: 400,
     retryable: false,
   },
   webhook_unverified: {
     message: 'The webhook is not from who has the secret, or it is not from now.',
-    remedy: 'Answer 401 and do nothing. If it should have been good: verify the bytes as they came, with the secret of this endpoint.',
+    remedy:
+      'Answer 401 and do nothing. If it should have been good: verify the bytes as they came, with the secret of this endpoint.',
     status: 401,
     retryable: false,
   },

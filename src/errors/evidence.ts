@@ -4,7 +4,8 @@ import type { Entry } from './entry.js';
 export const evidence = {
   value_not_canonical: {
     message: 'The value has no exact form in canonical JSON.',
-    remedy: 'See the detail. Whole numbers go up to 2^53 - 1; larger ones, dates and bytes are written as text.',
+    remedy:
+      'See the detail. Whole numbers go up to 2^53 - 1; larger ones, dates and bytes are written as text.',
     status: 400,
     retryable: false,
   },
@@ -22,7 +23,8 @@ export const evidence = {
   },
   invalid_note: {
     message: 'This is not a signed checkpoint.',
-    remedy: 'See the detail; copy the file as it is, with the empty line and the line end after the last signature.',
+    remedy:
+      'See the detail; copy the file as it is, with the empty line and the line end after the last signature.',
     status: 400,
     retryable: false,
   },
@@ -46,7 +48,8 @@ export const evidence = {
   },
   invalid_proof: {
     message: 'The proof does not hold.',
-    remedy: 'See the detail. Ask for the proof again; if it fails again, what it is about is not in the ledger as it was shown.',
+    remedy:
+      'See the detail. Ask for the proof again; if it fails again, what it is about is not in the ledger as it was shown.',
     status: 400,
     retryable: false,
   },

@@ -175,7 +175,8 @@ export const governance = {
   },
   proposals_limited: {
     message: 'This agent has proposed as many contracts as it may.',
-    remedy: 'Wait as the detail says. An administrator can raise governance.agent.proposals_per_hour or governance.agent.open_contracts.',
+    remedy:
+      'Wait as the detail says. An administrator can raise governance.agent.proposals_per_hour or governance.agent.open_contracts.',
     status: 429,
     retryable: true,
   },
@@ -261,7 +262,8 @@ export const governance = {
   },
   pre_value_conflict: {
     message: 'A target is not what the contract expects there.',
-    remedy: 'Somebody else has changed it. Look at what stands there now, and propose again; what a job of it did before is undone.',
+    remedy:
+      'Somebody else has changed it. Look at what stands there now, and propose again; what a job of it did before is undone.',
     status: 409,
     retryable: false,
   },

@@ -11,7 +11,8 @@ export const governor = {
     retryable: false,
   },
   signature_invalid: {
-    message: 'The signature is not that of this id, this timestamp, this body and a secret of this tenant.',
+    message:
+      'The signature is not that of this id, this timestamp, this body and a secret of this tenant.',
     remedy:
       'Sign webhook-id, webhook-timestamp and the bytes of the body, with a dot between them, with HMAC-SHA256. If that is what you do, compare the secrets; both the old and the new one are taken during a rotation.',
     status: 403,
@@ -19,7 +20,8 @@ export const governor = {
   },
   timestamp_too_old: {
     message: 'The timestamp is more than one hour in the past.',
-    remedy: 'Sign each try anew, at the time of sending, and send what was observed within the hour. Compare the clocks of both machines.',
+    remedy:
+      'Sign each try anew, at the time of sending, and send what was observed within the hour. Compare the clocks of both machines.',
     status: 403,
     retryable: false,
   },
@@ -33,7 +35,8 @@ export const governor = {
   // What is sent.
   body_too_large: {
     message: 'The body is larger than is read.',
-    remedy: 'A signal has at most 64 KB, a notification of alerts 1 MB: set max_alerts in its receiver, or leave annotations out.',
+    remedy:
+      'A signal has at most 64 KB, a notification of alerts 1 MB: set max_alerts in its receiver, or leave annotations out.',
     status: 413,
     retryable: false,
   },
@@ -87,7 +90,8 @@ export const governor = {
   },
   invalid_alerts: {
     message: 'This is not a notification of Alertmanager, or it has too many alerts.',
-    remedy: 'Send its webhook as it is, version 4, with at most 500 alerts: set max_alerts in its receiver.',
+    remedy:
+      'Send its webhook as it is, version 4, with at most 500 alerts: set max_alerts in its receiver.',
     status: 400,
     retryable: false,
   },
@@ -100,7 +104,8 @@ export const governor = {
 
   // The signal is there; there are too many of them.
   signal_storm_throttle: {
-    message: 'This tenant sends more signals than are taken in. The signal is kept, and comes in when its turn has come.',
+    message:
+      'This tenant sends more signals than are taken in. The signal is kept, and comes in when its turn has come.',
     remedy:
       'Do not send it again; send others after the time of Retry-After. What waits longest is dropped, with a receipt, when too many wait.',
     status: 429,
@@ -110,7 +115,8 @@ export const governor = {
   // The listener itself.
   route_not_found: {
     message: 'There is nothing at this address.',
-    remedy: 'POST to /v1/governors/TENANT/SKU/signals, /v1/governors/TENANT/SKU/alerts or /v1/governors/TENANT/entitlement.',
+    remedy:
+      'POST to /v1/governors/TENANT/SKU/signals, /v1/governors/TENANT/SKU/alerts or /v1/governors/TENANT/entitlement.',
     status: 404,
     retryable: false,
   },
@@ -133,14 +139,17 @@ export const governor = {
     retryable: true,
   },
   listener_busy: {
-    message: 'The listener has as many requests in hand as it takes, or is about to stop. Nothing was read.',
-    remedy: 'Send it again after the time of Retry-After; start more listeners if it happens often.',
+    message:
+      'The listener has as many requests in hand as it takes, or is about to stop. Nothing was read.',
+    remedy:
+      'Send it again after the time of Retry-After; start more listeners if it happens often.',
     status: 503,
     retryable: true,
   },
   internal_error: {
     message: 'The listener has failed, and nobody knows whether the request was taken.',
-    remedy: 'Send it again with the same webhook-id. The log of the listener says more, under the id of the request.',
+    remedy:
+      'Send it again with the same webhook-id. The log of the listener says more, under the id of the request.',
     status: 500,
     retryable: true,
   },
@@ -153,7 +162,8 @@ export const governor = {
   },
   invalid_governor: {
     message: 'A governor cannot have these names.',
-    remedy: 'Tenant and product have up to 100 letters, digits and _ . : @ -, and begin with a letter or a digit.',
+    remedy:
+      'Tenant and product have up to 100 letters, digits and _ . : @ -, and begin with a letter or a digit.',
     status: 400,
     retryable: false,
   },
@@ -178,7 +188,8 @@ export const governor = {
   },
   not_an_action: {
     message: 'This job carries no action of a governor out.',
-    remedy: 'Only jobs that a governor has enqueued are committed in this way. Use `commit` of the handler for others.',
+    remedy:
+      'Only jobs that a governor has enqueued are committed in this way. Use `commit` of the handler for others.',
     status: 409,
     retryable: false,
   },

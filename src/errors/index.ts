@@ -40,13 +40,20 @@ export class PermanentFailure extends Error {
 
 /** The refusal in a gate's answer, if it is one. */
 export function refusalIn(answer: unknown): WritRefusal | undefined {
-  if (typeof answer !== 'object' || answer === null || !('refused' in answer) || answer.refused !== true) return undefined;
+  if (
+    typeof answer !== 'object' ||
+    answer === null ||
+    !('refused' in answer) ||
+    answer.refused !== true
+  )
+    return undefined;
   const { reason, detail } = answer as { reason?: unknown; detail?: unknown };
   return asRefusal(String(reason), typeof detail === 'string' ? detail : undefined);
 }
 
 export function asRefusal(reason: string, detail?: string): WritRefusal {
-  if (!isErrorCode(reason)) throw new Error(`a gate refused with ${reason}, which is not in the registry`);
+  if (!isErrorCode(reason))
+    throw new Error(`a gate refused with ${reason}, which is not in the registry`);
   return new WritRefusal(reason, detail);
 }
 
@@ -59,14 +66,18 @@ export function fromDatabase(error: unknown): unknown {
     return meaning === error.cause ? error : meaning;
   }
   const { code, detail } = error as Error & { code?: string; detail?: string };
-  if (code === 'WR001' && isErrorCode(error.message)) return new WritRefusal(error.message, detail, { cause: error });
+  if (code === 'WR001' && isErrorCode(error.message))
+    return new WritRefusal(error.message, detail, { cause: error });
   if (code === 'WR002') return new WritError('illegal_transition', error.message, { cause: error });
   if (code === '42501') return new WritError('permission_denied', error.message, { cause: error });
-  if (code === '28P01' || code === '28000' || code === '3D000') return new WritError('connection_refused', error.message, { cause: error });
+  if (code === '28P01' || code === '28000' || code === '3D000')
+    return new WritError('connection_refused', error.message, { cause: error });
   if (code === '3F000' || code === '42883' || code === '42P01') {
-    if (/\bwrit\b/.test(error.message)) return new WritError('schema_missing', undefined, { cause: error });
+    if (/\bwrit\b/.test(error.message))
+      return new WritError('schema_missing', undefined, { cause: error });
   }
-  if (isConnectionLoss(error)) return new WritError('database_unreachable', error.message, { cause: error });
+  if (isConnectionLoss(error))
+    return new WritError('database_unreachable', error.message, { cause: error });
   return error;
 }
 
@@ -74,8 +85,15 @@ export function fromDatabase(error: unknown): unknown {
 export function isConnectionLoss(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code } = error as Error & { code?: string };
-  if (error instanceof WritError) return code === 'WRITE_BUDGET_EXCEEDED' || code === 'database_unreachable';
-  if (code && /^(08...|57P0[123]|ECONN(REFUSED|RESET|ABORTED)|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|ENOENT)$/.test(code)) return true;
+  if (error instanceof WritError)
+    return code === 'WRITE_BUDGET_EXCEEDED' || code === 'database_unreachable';
+  if (
+    code &&
+    /^(08...|57P0[123]|ECONN(REFUSED|RESET|ABORTED)|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|ENOENT)$/.test(
+      code,
+    )
+  )
+    return true;
   return /Connection terminated|connection is closed|not queryable|timeout exceeded when trying to connect|Client was closed/i.test(
     error.message,
   );

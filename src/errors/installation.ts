@@ -2,14 +2,24 @@ import type { Entry } from './entry.js';
 
 /** Codes of settings, installation and connection. Part of the registry. */
 export const installation = {
-  unknown_setting: { message: 'There is no such setting.', remedy: '`writ settings` lists them.', status: 404, retryable: false },
+  unknown_setting: {
+    message: 'There is no such setting.',
+    remedy: '`writ settings` lists them.',
+    status: 404,
+    retryable: false,
+  },
   invalid_setting: {
     message: 'The value has the wrong type for this setting.',
     remedy: '`writ settings` shows the types.',
     status: 400,
     retryable: false,
   },
-  invalid_argument: { message: 'The command cannot be understood.', remedy: 'See `writ --help`.', status: 400, retryable: false },
+  invalid_argument: {
+    message: 'The command cannot be understood.',
+    remedy: 'See `writ --help`.',
+    status: 400,
+    retryable: false,
+  },
   permission_denied: {
     message: 'The database user may not do this.',
     remedy: 'Grant it workflow_admin (operate), dot_executor (work) or writ_auditor (read).',
@@ -29,8 +39,10 @@ export const installation = {
     retryable: false,
   },
   upgrade_blocked: {
-    message: 'The upgrade waited for transactions that stay open, and gave up. Nothing was changed.',
-    remedy: 'End them, or wait until they have ended, and migrate again: `writ doctor` names those that are open for long.',
+    message:
+      'The upgrade waited for transactions that stay open, and gave up. Nothing was changed.',
+    remedy:
+      'End them, or wait until they have ended, and migrate again: `writ doctor` names those that are open for long.',
     status: 503,
     retryable: true,
   },
@@ -47,14 +59,16 @@ export const installation = {
     retryable: false,
   },
   schema_prerelease: {
-    message: 'This database was made by another pre-release of Writ. Until 1.0.0 there is no upgrade.',
+    message:
+      'This database was made by another pre-release of Writ. Until 1.0.0 there is no upgrade.',
     remedy: 'Create a new database and run `writ migrate --enable` in it.',
     status: 503,
     retryable: false,
   },
   schema_taken: {
     message: 'A schema that Writ needs belongs to another database user.',
-    remedy: 'Rename or drop the schema, or make the user that migrates its owner, and migrate again.',
+    remedy:
+      'Rename or drop the schema, or make the user that migrates its owner, and migrate again.',
     status: 409,
     retryable: false,
   },
@@ -90,13 +104,15 @@ export const installation = {
   },
   import_source_missing: {
     message: 'The queue to import from is not there.',
-    remedy: 'Name its schema with --schema, and its database with --source-url if it is another one.',
+    remedy:
+      'Name its schema with --schema, and its database with --source-url if it is another one.',
     status: 404,
     retryable: false,
   },
   import_source_unknown: {
     message: 'The queue to import from has tables that this version of Writ does not know.',
-    remedy: 'Upgrade it to the version that docs/moving.md names, or let its own workers finish what is left.',
+    remedy:
+      'Upgrade it to the version that docs/moving.md names, or let its own workers finish what is left.',
     status: 409,
     retryable: false,
   },
@@ -106,5 +122,10 @@ export const installation = {
     status: 403,
     retryable: false,
   },
-  closed: { message: 'This Writ is closed.', remedy: 'Connect again.', status: 500, retryable: false },
+  closed: {
+    message: 'This Writ is closed.',
+    remedy: 'Connect again.',
+    status: 500,
+    retryable: false,
+  },
 } as const satisfies Record<string, Entry>;

@@ -4,7 +4,8 @@ import type { Entry } from './entry.js';
 export const ledger = {
   key_mismatch: {
     message: 'The ledger is signed with another key.',
-    remedy: 'Use that key, or put yours in its place with `writ ledger keygen --replaces`: both sign that.',
+    remedy:
+      'Use that key, or put yours in its place with `writ ledger keygen --replaces`: both sign that.',
     status: 409,
     retryable: false,
   },
@@ -73,7 +74,8 @@ export const ledger = {
   },
   ledger_replaced: {
     message: 'The ledger in the database is not the one that a checkpoint outside was signed for.',
-    remedy: 'Somebody has changed it, or this is another database. `writ ledger verify` names the first entry that differs.',
+    remedy:
+      'Somebody has changed it, or this is another database. `writ ledger verify` names the first entry that differs.',
     status: 503,
     retryable: false,
   },

@@ -10,7 +10,8 @@ export const policies = {
   },
   action_without_inverse: {
     message: 'An action of the governor policy says nothing of how it is undone.',
-    remedy: "Name its inverse: a type of action, a template, or for a contract 'stop', which undoes it only while it is not completed.",
+    remedy:
+      "Name its inverse: a type of action, a template, or for a contract 'stop', which undoes it only while it is not completed.",
     status: 400,
     retryable: false,
   },

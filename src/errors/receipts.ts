@@ -10,7 +10,8 @@ export const receipts = {
   },
   invalid_receipt: {
     message: 'This is not a receipt, or it does not fit the schema of its reason.',
-    remedy: 'See the detail: it names the place. docs/reference/receipts.md says what belongs there.',
+    remedy:
+      'See the detail: it names the place. docs/reference/receipts.md says what belongs there.',
     status: 400,
     retryable: false,
   },

@@ -21,7 +21,8 @@ export const registry = {
   // The queue is not open.
   job_substrate_disabled: {
     message: 'The queue is switched off in this database.',
-    remedy: 'Turn it on with `writ migrate --enable` or `writ settings set queue.job_substrate.enabled true`.',
+    remedy:
+      'Turn it on with `writ migrate --enable` or `writ settings set queue.job_substrate.enabled true`.',
     status: 503,
     retryable: true,
   },
@@ -40,8 +41,10 @@ export const registry = {
     retryable: false,
   },
   reserved_job_kind: {
-    message: 'This kind of job belongs to Writ: names in governance., governor. and writ. are reserved.',
-    remedy: 'Use a kind of your own. The gates of governance and governors make and finish their own jobs.',
+    message:
+      'This kind of job belongs to Writ: names in governance., governor. and writ. are reserved.',
+    remedy:
+      'Use a kind of your own. The gates of governance and governors make and finish their own jobs.',
     status: 403,
     retryable: false,
   },
@@ -65,7 +68,8 @@ export const registry = {
   },
   invalid_traceparent: {
     message: 'This is no place in a trace.',
-    remedy: 'Give the traceparent of W3C Trace Context, version 00, with its 55 characters, or none.',
+    remedy:
+      'Give the traceparent of W3C Trace Context, version 00, with its 55 characters, or none.',
     status: 400,
     retryable: false,
   },
@@ -111,8 +115,18 @@ export const registry = {
     status: 400,
     retryable: false,
   },
-  invalid_result: { message: 'The result of the job is not JSON.', remedy: 'Return what JSON can hold.', status: 400, retryable: false },
-  invalid_jobs: { message: 'The jobs are not an array.', remedy: 'Pass an array of jobs.', status: 400, retryable: false },
+  invalid_result: {
+    message: 'The result of the job is not JSON.',
+    remedy: 'Return what JSON can hold.',
+    status: 400,
+    retryable: false,
+  },
+  invalid_jobs: {
+    message: 'The jobs are not an array.',
+    remedy: 'Pass an array of jobs.',
+    status: 400,
+    retryable: false,
+  },
   invalid_actor: {
     message: 'The name of the actor is longer than 200 characters.',
     remedy: 'Name the person or process that acts in at most 200 characters.',
@@ -138,12 +152,18 @@ export const registry = {
     retryable: false,
   },
   invalid_text: {
-    message: 'A text contains a NUL character or half of a surrogate pair, which JSON in a database cannot hold.',
+    message:
+      'A text contains a NUL character or half of a surrogate pair, which JSON in a database cannot hold.',
     remedy: 'Clean the text, or send binary data by reference.',
     status: 400,
     retryable: false,
   },
-  invalid_safe_payload: { message: 'safe_payload is not an object.', remedy: 'Pass an object of labels.', status: 400, retryable: false },
+  invalid_safe_payload: {
+    message: 'safe_payload is not an object.',
+    remedy: 'Pass an object of labels.',
+    status: 400,
+    retryable: false,
+  },
   forbidden_payload_key: {
     message: 'safe_payload carries a key that may not be in metadata.',
     remedy: 'What the job works on is its input; safe_payload holds labels only.',
@@ -168,7 +188,12 @@ export const registry = {
     status: 400,
     retryable: false,
   },
-  invalid_max_attempts: { message: 'A job needs at least one attempt.', remedy: 'Use 1 or more.', status: 400, retryable: false },
+  invalid_max_attempts: {
+    message: 'A job needs at least one attempt.',
+    remedy: 'Use 1 or more.',
+    status: 400,
+    retryable: false,
+  },
   invalid_duration: {
     message: 'This is not a duration.',
     remedy: "Use milliseconds as a number, or a text such as '500ms', '30s', '5m', '2h', '7d'.",
@@ -187,7 +212,12 @@ export const registry = {
     status: 403,
     retryable: false,
   },
-  actor_required: { message: 'The call does not say who makes it.', remedy: 'Name the actor.', status: 400, retryable: false },
+  actor_required: {
+    message: 'The call does not say who makes it.',
+    remedy: 'Name the actor.',
+    status: 400,
+    retryable: false,
+  },
 
   invalid_workflow: {
     message: 'This workflow cannot be emitted as it is.',
@@ -197,7 +227,8 @@ export const registry = {
   },
   workflow_job_exists: {
     message: 'A job of the workflow has the key of a job that is there already, outside of it.',
-    remedy: 'Give the job a key of its own, or the workflow a key, if this is the same workflow again.',
+    remedy:
+      'Give the job a key of its own, or the workflow a key, if this is the same workflow again.',
     status: 409,
     retryable: false,
   },
@@ -227,7 +258,12 @@ export const registry = {
     status: 409,
     retryable: false,
   },
-  committed_cannot_fail: { message: 'The effect stands; the job can only succeed.', remedy: 'Finish it.', status: 409, retryable: false },
+  committed_cannot_fail: {
+    message: 'The effect stands; the job can only succeed.',
+    remedy: 'Finish it.',
+    status: 409,
+    retryable: false,
+  },
   committed_cannot_release: {
     message: 'The effect stands; the job can only succeed.',
     remedy: 'Finish it.',
@@ -242,7 +278,8 @@ export const registry = {
   },
   invalid_heartbeat: {
     message: 'This heartbeat has a number out of range, or no kinds, domains or details.',
-    remedy: 'Use a cadence of 1 to 86,400 seconds and an idle time of 0 to 3,600 seconds; the rest may be empty, not null.',
+    remedy:
+      'Use a cadence of 1 to 86,400 seconds and an idle time of 0 to 3,600 seconds; the rest may be empty, not null.',
     status: 400,
     retryable: false,
   },
@@ -272,7 +309,12 @@ export const registry = {
     status: 409,
     retryable: false,
   },
-  job_busy: { message: 'The job kept moving while it was looked for.', remedy: 'Try again.', status: 409, retryable: true },
+  job_busy: {
+    message: 'The job kept moving while it was looked for.',
+    remedy: 'Try again.',
+    status: 409,
+    retryable: true,
+  },
   dead_letter_not_found: {
     message: 'There is no open dead letter with this id.',
     remedy: '`writ queue list --status dead_letter` shows them.',
@@ -294,19 +336,31 @@ export const registry = {
 
   // What a handler can end with.
   effect_rolled_back: {
-    message: 'The effect was rolled back: one of its statements failed and the error was swallowed, or it ended the transaction itself.',
-    remedy: 'Let errors of statements in commit() reach it, and leave BEGIN, COMMIT and ROLLBACK to it.',
+    message:
+      'The effect was rolled back: one of its statements failed and the error was swallowed, or it ended the transaction itself.',
+    remedy:
+      'Let errors of statements in commit() reach it, and leave BEGIN, COMMIT and ROLLBACK to it.',
     status: 500,
     retryable: true,
   },
-  timeout: { message: 'The handler ran past its timeout.', remedy: 'Make it faster, or raise `timeout`.', status: 504, retryable: true },
+  timeout: {
+    message: 'The handler ran past its timeout.',
+    remedy: 'Make it faster, or raise `timeout`.',
+    status: 504,
+    retryable: true,
+  },
   deadline_exceeded: {
     message: 'The deadline of the job passed.',
     remedy: 'Enqueue it with a later deadline.',
     status: 504,
     retryable: false,
   },
-  cancelled: { message: 'The job was cancelled.', remedy: 'Nothing to do.', status: 409, retryable: false },
+  cancelled: {
+    message: 'The job was cancelled.',
+    remedy: 'Nothing to do.',
+    status: 409,
+    retryable: false,
+  },
   lease_expired: {
     message: 'The worker stopped renewing its lease.',
     remedy: 'See why it died; the job is retried.',
@@ -319,7 +373,12 @@ export const registry = {
     status: 500,
     retryable: false,
   },
-  handler_error: { message: 'The handler threw an error.', remedy: 'See its message.', status: 500, retryable: true },
+  handler_error: {
+    message: 'The handler threw an error.',
+    remedy: 'See its message.',
+    status: 500,
+    retryable: true,
+  },
   no_handler: {
     message: 'This worker has no handler for the kind.',
     remedy: 'Add the handler to writ.work([...]).',

@@ -11,13 +11,15 @@ export const runs = {
   },
   PLAN_SECRET_INSIDE: {
     message: 'The plan carries something that looks like a secret.',
-    remedy: 'Write { "$secret": "name" } in its place: the worker looks it up when the step begins.',
+    remedy:
+      'Write { "$secret": "name" } in its place: the worker looks it up when the step begins.',
     status: 400,
     retryable: false,
   },
   PLAN_INTEGRITY_VALIDATION_FAILED: {
     message: 'The plan is not the one that its reference names.',
-    remedy: 'See the detail; take plan and reference from the same place, and change a plan only together with its version.',
+    remedy:
+      'See the detail; take plan and reference from the same place, and change a plan only together with its version.',
     status: 409,
     retryable: false,
   },
@@ -30,13 +32,15 @@ export const runs = {
   // The log of a run.
   ARTIFACT_BODY_NOT_ALLOWED: {
     message: 'An event of a run carries more than references.',
-    remedy: 'Store the content elsewhere, and name it by { uri, kind, sha256, sizeBytes, expiresAt }.',
+    remedy:
+      'Store the content elsewhere, and name it by { uri, kind, sha256, sizeBytes, expiresAt }.',
     status: 400,
     retryable: false,
   },
   PROJECTOR_GAP_DETECTED: {
     message: 'Events are missing in the log of the run.',
-    remedy: 'Read the log again from the last event that was seen; if the gap stays, the log is damaged.',
+    remedy:
+      'Read the log again from the last event that was seen; if the gap stays, the log is damaged.',
     status: 503,
     retryable: true,
   },
@@ -48,7 +52,8 @@ export const runs = {
   },
   PLAN_NOT_FOUND: {
     message: 'No such plan is registered here.',
-    remedy: 'Register it first: `writ.runs.register(plan)`, or start a run of it from code that defines it.',
+    remedy:
+      'Register it first: `writ.runs.register(plan)`, or start a run of it from code that defines it.',
     status: 404,
     retryable: false,
   },
@@ -91,7 +96,8 @@ export const runs = {
   },
   WRITE_BUDGET_EXCEEDED: {
     message: 'The database has not answered within the write budget.',
-    remedy: 'Whether it was written is not known. Make the same call again: what has been written is found, and not written twice.',
+    remedy:
+      'Whether it was written is not known. Make the same call again: what has been written is found, and not written twice.',
     status: 504,
     retryable: true,
   },
@@ -146,7 +152,8 @@ export const runs = {
   },
   not_the_engine: {
     message: 'This login does not execute the run.',
-    remedy: 'Append with the login that started the run, or with an engine that is bound to its tenant.',
+    remedy:
+      'Append with the login that started the run, or with an engine that is bound to its tenant.',
     status: 403,
     retryable: false,
   },
@@ -176,7 +183,8 @@ export const runs = {
   },
   RUN_NOT_TERMINAL: {
     message: 'The run has not ended.',
-    remedy: 'Cancel it first, or wait: RETRY_RUN starts a run again that has failed or was cancelled.',
+    remedy:
+      'Cancel it first, or wait: RETRY_RUN starts a run again that has failed or was cancelled.',
     status: 409,
     retryable: false,
   },

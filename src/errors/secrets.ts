@@ -4,19 +4,22 @@ import type { Entry } from './entry.js';
 export const secrets = {
   secret_not_found: {
     message: 'There is no such secret.',
-    remedy: 'Put it where the worker looks for secrets, or mend its name in the plan; the job is tried again meanwhile.',
+    remedy:
+      'Put it where the worker looks for secrets, or mend its name in the plan; the job is tried again meanwhile.',
     status: 404,
     retryable: true,
   },
   secret_unusable: {
     message: 'The secret cannot be handed out.',
-    remedy: 'See the detail. A secret has 8 to 65,536 characters; a file of secrets may be written by its owner alone.',
+    remedy:
+      'See the detail. A secret has 8 to 65,536 characters; a file of secrets may be written by its owner alone.',
     status: 422,
     retryable: true,
   },
   secrets_unavailable: {
     message: 'The secrets cannot be read.',
-    remedy: 'See the detail; the job is tried again. Look whether what keeps the secrets can be reached from the worker.',
+    remedy:
+      'See the detail; the job is tried again. Look whether what keeps the secrets can be reached from the worker.',
     status: 503,
     retryable: true,
   },
@@ -35,7 +38,8 @@ export const secrets = {
   },
   secret_inside: {
     message: 'What is to be stored carries a secret.',
-    remedy: 'Leave it out, and let whoever needs it ask for it by name: { "$secret": "name" } in a plan, `secret(name)` in a handler.',
+    remedy:
+      'Leave it out, and let whoever needs it ask for it by name: { "$secret": "name" } in a plan, `secret(name)` in a handler.',
     status: 400,
     retryable: false,
   },

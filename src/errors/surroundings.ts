@@ -27,7 +27,12 @@ export const surroundings = {
     status: 409,
     retryable: false,
   },
-  consumer_not_found: { message: 'There is no such consumer.', remedy: '`writ consumers list` shows them.', status: 404, retryable: false },
+  consumer_not_found: {
+    message: 'There is no such consumer.',
+    remedy: '`writ consumers list` shows them.',
+    status: 404,
+    retryable: false,
+  },
   unknown_event_type: {
     message: 'There is no such type of event.',
     remedy: 'writ.event_type_registry lists them.',
@@ -56,7 +61,8 @@ export const surroundings = {
   // Schedules.
   invalid_schedule: {
     message: 'This is not a schedule.',
-    remedy: 'Name it with 1 to 200 letters, digits and _ . : / - beginning with a letter or digit; its definition is an object.',
+    remedy:
+      'Name it with 1 to 200 letters, digits and _ . : / - beginning with a letter or digit; its definition is an object.',
     status: 400,
     retryable: false,
   },
@@ -69,7 +75,8 @@ export const surroundings = {
   },
   cron_seconds_unsupported: {
     message: 'A cron expression has five fields here: schedules have no seconds.',
-    remedy: 'Leave the first field out; what must happen more often than once a minute is a loop, not a schedule.',
+    remedy:
+      'Leave the first field out; what must happen more often than once a minute is a loop, not a schedule.',
     status: 400,
     retryable: false,
   },

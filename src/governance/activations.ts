@@ -19,10 +19,17 @@ export type Activate = (key: string | null, activation: Activation) => Promise<s
 
 export function activations(db: Queryable): Activate {
   /** Of those who wait for an answer: what happens to the call of one principal is nothing to another. */
-  const byKey = new Map<string | null, { readonly coalescer: Coalescer<string, unknown>; open: number }>();
+  const byKey = new Map<
+    string | null,
+    { readonly coalescer: Coalescer<string, unknown>; open: number }
+  >();
   const begun = (key: string | null) => ({
     coalescer: new Coalescer<string, unknown>(
-      (items) => gate<unknown[]>(db, 'fn_contracts_activate($1, $2::text::jsonb)', [key, `[${items.join(',')}]`]),
+      (items) =>
+        gate<unknown[]>(db, 'fn_contracts_activate($1, $2::text::jsonb)', [
+          key,
+          `[${items.join(',')}]`,
+        ]),
       (item) => item.length,
     ),
     open: 0,

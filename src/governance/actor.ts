@@ -25,7 +25,8 @@ export interface ActingHost {
 /** The principal whose key signs: an approval or a broken glass needs one. */
 export function signerOf(host: Pick<ActingHost, 'key'>, { as }: As): Principal {
   const who = as ?? host.key;
-  if (who === undefined) throw new WritError('not_authenticated', 'give `as`, or `key` when connecting');
+  if (who === undefined)
+    throw new WritError('not_authenticated', 'give `as`, or `key` when connecting');
   return typeof who === 'string' ? principal(who) : who;
 }
 
@@ -38,7 +39,12 @@ export function credentialOf(host: Pick<ActingHost, 'key'>, options: As): string
 }
 
 /** Calls a gate whose parameters are who, what and where. */
-export function put<Answer>(host: ActingHost, name: string, what: unknown, options: In): Promise<Answer> {
+export function put<Answer>(
+  host: ActingHost,
+  name: string,
+  what: unknown,
+  options: In,
+): Promise<Answer> {
   return gate<Answer>(host.db, `${name}($1, $2::text::jsonb, $3)`, [
     credentialOf(host, options),
     JSON.stringify(what),

@@ -29,14 +29,20 @@ interface Approvals {
     readonly params: Readonly<Record<string, unknown>>;
     readonly bounds: Readonly<Record<string, Bounds>> | null;
   } | null;
-  readonly reviews: readonly { readonly by: string; readonly signature: string | null; readonly public_key: string | null }[];
+  readonly reviews: readonly {
+    readonly by: string;
+    readonly signature: string | null;
+    readonly public_key: string | null;
+  }[];
 }
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 /** What an approval signs, as writ_data.approval_hash makes it. */
 const approvalHash = ({ contract_id, content, policy_version, pre_state }: Signed): string =>
-  sha256(['writ approval 1', contract_id, sha256(content), policy_version, sha256(pre_state)].join('|'));
+  sha256(
+    ['writ approval 1', contract_id, sha256(content), policy_version, sha256(pre_state)].join('|'),
+  );
 
 /** What somebody signs who breaks the glass: this contract, for this reason. */
 export const glassHash = (contractId: string, content: string, reason: string): string =>
@@ -51,7 +57,10 @@ export class ApprovalChecks {
 
   constructor(db: Queryable) {
     this.#asking = new Coalescer(
-      (runs) => gate<(Approvals | null)[]>(db, 'fn_governed_approvals($1::text::uuid[])', [`{${runs.join(',')}}`]),
+      (runs) =>
+        gate<(Approvals | null)[]>(db, 'fn_governed_approvals($1::text::uuid[])', [
+          `{${runs.join(',')}}`,
+        ]),
       () => 1_000,
     );
   }
@@ -77,14 +86,21 @@ export class ApprovalChecks {
     const approvals = await this.#asking.add(runId);
     if (!approvals) throw new WritRefusal('job_not_found', `the governance job of run ${runId}`);
     const wrong = wrongWith(approvals);
-    if (wrong !== undefined) throw approvalVoid(`${wrong} (contract ${approvals.signed.contract_id})`);
+    if (wrong !== undefined)
+      throw approvalVoid(`${wrong} (contract ${approvals.signed.contract_id})`);
     return stepsIn(approvals.content);
   }
 }
 
 const approvalVoid = (words: string) => new PermanentFailure(words, { code: 'approval_void' });
 
-function wrongWith({ content, signed, glass_broken, template, reviews }: Approvals): string | undefined {
+function wrongWith({
+  content,
+  signed,
+  glass_broken,
+  template,
+  reviews,
+}: Approvals): string | undefined {
   if (template) {
     const { params, bounds } = template;
     if (
@@ -94,16 +110,25 @@ function wrongWith({ content, signed, glass_broken, template, reviews }: Approva
       )
     )
       return 'The contract is not what its template says';
-    const beyond = Object.entries(bounds ?? {}).find(([name, bound]) => !within(params[name], bound));
+    const beyond = Object.entries(bounds ?? {}).find(
+      ([name, bound]) => !within(params[name], bound),
+    );
     if (beyond) return `The parameter ${beyond[0]} is out of the bounds that were signed`;
   }
   if (reviews.length === 0) return 'Nobody has signed this';
-  const hash = glass_broken === null ? approvalHash(signed) : glassHash(signed.contract_id, content, glass_broken);
-  const forged = reviews.find(({ signature, public_key }) => !signature || !public_key || !signedBy(public_key, hash, signature));
+  const hash =
+    glass_broken === null
+      ? approvalHash(signed)
+      : glassHash(signed.contract_id, content, glass_broken);
+  const forged = reviews.find(
+    ({ signature, public_key }) =>
+      !signature || !public_key || !signedBy(public_key, hash, signature),
+  );
   return forged && `${forged.by} has not signed this`;
 }
 
-const stepsIn = (content: string): ChangeStep[] => (JSON.parse(content) as { steps: ChangeStep[] }).steps;
+const stepsIn = (content: string): ChangeStep[] =>
+  (JSON.parse(content) as { steps: ChangeStep[] }).steps;
 
 /** As writ_data.within has it. */
 function within(value: unknown, bounds: Bounds): boolean {

@@ -15,7 +15,14 @@ import type { Activate } from './activations.js';
 import { type As, credentialOf, type In, signerOf } from './actor.js';
 import { glassHash } from './approvals.js';
 import { GovernanceJob, type JobsHost } from './jobs.js';
-import { type AnyStepType, type ChangeStep, filled, readBy, type StepType, stepsOf } from './steps.js';
+import {
+  type AnyStepType,
+  type ChangeStep,
+  filled,
+  readBy,
+  type StepType,
+  stepsOf,
+} from './steps.js';
 
 export interface Proposal {
   readonly title: string;
@@ -41,7 +48,9 @@ export interface Proposal {
 }
 
 /** What is allowed: numbers from `min` to `max`, or one of `in`. */
-export type Bounds = { readonly min: number; readonly max: number } | { readonly in: readonly unknown[] };
+export type Bounds =
+  | { readonly min: number; readonly max: number }
+  | { readonly in: readonly unknown[] };
 
 export interface Template {
   /** Of each parameter. */
@@ -138,13 +147,17 @@ export class Contract {
 
   /** What it would change, step by step, with the undo of each, as things stand now. */
   async preview(options: As = {}): Promise<Preview> {
-    const { contract_id, approvals_needed, created_by, policy_version, risk_level, ...rest } = await gate<Record<string, never>>(
-      this.#host.db,
-      'fn_contract_preview($1, $2::text::uuid, $3::text::jsonb)',
-      [credentialOf(this.#host, options), this.id, JSON.stringify(await this.#read())],
-    );
+    const { contract_id, approvals_needed, created_by, policy_version, risk_level, ...rest } =
+      await gate<Record<string, never>>(
+        this.#host.db,
+        'fn_contract_preview($1, $2::text::uuid, $3::text::jsonb)',
+        [credentialOf(this.#host, options), this.id, JSON.stringify(await this.#read())],
+      );
     return {
-      ...(rest as unknown as Pick<Preview, 'status' | 'title' | 'scope' | 'steps' | 'hash' | 'approvals'>),
+      ...(rest as unknown as Pick<
+        Preview,
+        'status' | 'title' | 'scope' | 'steps' | 'hash' | 'approvals'
+      >),
       contractId: contract_id as unknown as string,
       risk: risk_level as unknown as string,
       createdBy: created_by as unknown as string,
@@ -155,7 +168,8 @@ export class Contract {
 
   /** Approves exactly what a preview showed, by its hash; signed with the key of whoever approves. */
   approve({ hash, ...options }: As & { readonly hash: string }): Promise<Reviewed> {
-    if (!/^[0-9a-f]{64}$/.test(hash)) throw new WritRefusal('invalid_argument', 'the hash of a preview has 64 hexadecimal digits');
+    if (!/^[0-9a-f]{64}$/.test(hash))
+      throw new WritRefusal('invalid_argument', 'the hash of a preview has 64 hexadecimal digits');
     return this.#review('APPROVE', options, undefined, hash);
   }
 
@@ -164,7 +178,10 @@ export class Contract {
   }
 
   /** Stops the clock of the review until somebody clarifies. */
-  requestClarification({ reason, ...options }: As & { readonly reason: string }): Promise<Reviewed> {
+  requestClarification({
+    reason,
+    ...options
+  }: As & { readonly reason: string }): Promise<Reviewed> {
     return this.#review('REQUEST_CLARIFICATION', options, reason);
   }
 
@@ -183,20 +200,35 @@ export class Contract {
   }
 
   /** Has it done: exactly one governance job comes of it. */
-  async activate({ breakGlass, ...options }: As & { readonly breakGlass?: string } = {}): Promise<GovernanceJob> {
+  async activate({
+    breakGlass,
+    ...options
+  }: As & { readonly breakGlass?: string } = {}): Promise<GovernanceJob> {
     refuseSecrets(breakGlass, 'the reason');
     const reason = breakGlass?.trim();
     // Whoever breaks the glass signs that, in place of those who would have approved.
     const signature =
-      reason === undefined ? undefined : signerOf(this.#host, options).sign(glassHash(this.id, String((await this.get()).content), reason));
+      reason === undefined
+        ? undefined
+        : signerOf(this.#host, options).sign(
+            glassHash(this.id, String((await this.get()).content), reason),
+          );
     // Who knows no types of its own has nothing to read; if that was needed, the gate refuses it.
     const read = this.#host.types.size > 0 ? await this.#read() : {};
-    const jobId = await this.#host.activate(credentialOf(this.#host, options), { contract: this.id, read, break_glass: reason, signature });
+    const jobId = await this.#host.activate(credentialOf(this.#host, options), {
+      contract: this.id,
+      read,
+      break_glass: reason,
+      signature,
+    });
     return new GovernanceJob(this.#host, jobId);
   }
 
   /** Of a template: has an instance done with these parameters, under the approval that the template has. */
-  async instantiate(params: Readonly<Record<string, unknown>>, options: InstanceOptions = {}): Promise<GovernanceJob> {
+  async instantiate(
+    params: Readonly<Record<string, unknown>>,
+    options: InstanceOptions = {},
+  ): Promise<GovernanceJob> {
     return (await this.instance(params))(options);
   }
 
@@ -214,7 +246,8 @@ export class Contract {
       affected_capabilities: string[];
       tenant_id: string;
     };
-    if (tenant !== undefined && tenant_id !== tenant) throw new WritRefusal('contract_not_found', this.id);
+    if (tenant !== undefined && tenant_id !== tenant)
+      throw new WritRefusal('contract_not_found', this.id);
     const content = canonicalize({ scope, steps: steps.map((step) => filled(step, params)) });
     refuseSecrets(content, 'a contract');
     const read = JSON.stringify(await this.#read());
@@ -222,7 +255,14 @@ export class Contract {
       const { job_id } = await gate<{ job_id: string }>(
         options.db ? queryable(options.db) : this.#host.db,
         'fn_template_activate($1, $2::text::uuid, $3::text::jsonb, $4, $5::text::jsonb, $6::text::uuid)',
-        [credentialOf(this.#host, options), this.id, JSON.stringify(params), content, read, options.id ?? uuidv7()],
+        [
+          credentialOf(this.#host, options),
+          this.id,
+          JSON.stringify(params),
+          content,
+          read,
+          options.id ?? uuidv7(),
+        ],
       );
       return new GovernanceJob(this.#host, job_id);
     };
@@ -230,9 +270,11 @@ export class Contract {
 
   /** Everything about it, by the names of the specification. */
   async get(): Promise<Record<string, unknown>> {
-    const [row] = await readRows(this.#host.db, 'select to_json(c)::text as answer from writ.system_contracts c where c.contract_id = $1', [
-      this.id,
-    ]);
+    const [row] = await readRows(
+      this.#host.db,
+      'select to_json(c)::text as answer from writ.system_contracts c where c.contract_id = $1',
+      [this.id],
+    );
     if (!row) throw new WritRefusal('contract_not_found', this.id);
     return JSON.parse(String(row.answer)) as Record<string, unknown>;
   }
@@ -241,21 +283,27 @@ export class Contract {
     refuseSecrets(reason, 'the reason');
     // The gate compares what stands outside with what the hash is of.
     const read = hash !== undefined && this.#host.types.size > 0 ? await this.#read() : {};
-    const answer = await gate<{ status: ContractState; status_reason?: string; approvals: string[]; approvals_needed: number }>(
-      this.#host.db,
-      'fn_contract_review($1, $2::text::uuid, $3, $4, $5, $6, $7::text::jsonb)',
-      [
-        credentialOf(this.#host, options),
-        this.id,
-        action,
-        reason ?? null,
-        hash ?? null,
-        hash === undefined ? null : signerOf(this.#host, options).sign(hash),
-        JSON.stringify(read),
-      ],
-    );
+    const answer = await gate<{
+      status: ContractState;
+      status_reason?: string;
+      approvals: string[];
+      approvals_needed: number;
+    }>(this.#host.db, 'fn_contract_review($1, $2::text::uuid, $3, $4, $5, $6, $7::text::jsonb)', [
+      credentialOf(this.#host, options),
+      this.id,
+      action,
+      reason ?? null,
+      hash ?? null,
+      hash === undefined ? null : signerOf(this.#host, options).sign(hash),
+      JSON.stringify(read),
+    ]);
     const { status, status_reason, approvals, approvals_needed } = answer;
-    return { status, approvals, approvalsNeeded: approvals_needed, ...(status_reason !== undefined && { statusReason: status_reason }) };
+    return {
+      status,
+      approvals,
+      approvalsNeeded: approvals_needed,
+      ...(status_reason !== undefined && { statusReason: status_reason }),
+    };
   }
 
   /** What stands at targets outside the database, by those who know how to read it. */
@@ -268,12 +316,18 @@ export class Contract {
     if (!row) throw new WritRefusal('contract_not_found', this.id);
     const tenant = String(row.tenant_id);
     const secret = async (name: string) =>
-      (await this.#host.secrets.resolve([name], { tenantId: tenant, environmentId: 'default' })).get(name) as string;
+      (
+        await this.#host.secrets.resolve([name], { tenantId: tenant, environmentId: 'default' })
+      ).get(name) as string;
     const read: Record<string, unknown> = {};
     for (const step of JSON.parse(String(row.steps)) as ChangeStep[]) {
       const type = this.#host.types.get(step.step_type) as StepType<unknown> | undefined;
       if (!type || step.target in read) continue;
-      read[step.target] = await readBy(type, step, { tenant, signal: AbortSignal.timeout(30_000), secret });
+      read[step.target] = await readBy(type, step, {
+        tenant,
+        signal: AbortSignal.timeout(30_000),
+        secret,
+      });
     }
     return read;
   }
@@ -326,15 +380,24 @@ export class Contracts {
       parent_contract_id: proposal.parent,
       draft: options.draft,
       constraints: {
-        ...(maxDuration !== undefined && { max_duration_ms: Math.round(milliseconds(maxDuration)) }),
-        ...(stepTimeout !== undefined && { step_timeout_ms: Math.round(milliseconds(stepTimeout)) }),
+        ...(maxDuration !== undefined && {
+          max_duration_ms: Math.round(milliseconds(maxDuration)),
+        }),
+        ...(stepTimeout !== undefined && {
+          step_timeout_ms: Math.round(milliseconds(stepTimeout)),
+        }),
       },
     };
-    const answer = await gate<{ contract_id: string; status: ContractState; status_reason?: string }>(
-      this.#host.db,
-      'fn_contract_propose($1, $2, $3::text::jsonb, $4)',
-      [credentialOf(this.#host, options), content, JSON.stringify(about), options.tenant ?? 'default'],
-    );
+    const answer = await gate<{
+      contract_id: string;
+      status: ContractState;
+      status_reason?: string;
+    }>(this.#host.db, 'fn_contract_propose($1, $2, $3::text::jsonb, $4)', [
+      credentialOf(this.#host, options),
+      content,
+      JSON.stringify(about),
+      options.tenant ?? 'default',
+    ]);
     return Object.assign(new Contract(this.#host, answer.contract_id), {
       status: answer.status,
       ...(answer.status_reason !== undefined && { statusReason: answer.status_reason }),
@@ -347,12 +410,19 @@ export class Contracts {
     { reason, signalId = randomUUID(), tenant = 'default', db, ...options }: StopOptions,
   ): Promise<Stopped[]> {
     refuseSecrets(reason, 'the reason');
-    const answer = await gate<{ contract_id: string; job_id: string; status: GovernanceJobState; stopped: boolean }[]>(
+    const answer = await gate<
+      { contract_id: string; job_id: string; status: GovernanceJobState; stopped: boolean }[]
+    >(
       db ? queryable(db) : this.#host.db,
       'fn_governance_stop($1, $2::text::uuid[], $3, $4::text::uuid, $5)',
       [credentialOf(this.#host, options), `{${ids.join(',')}}`, reason, signalId, tenant],
     );
-    return answer.map(({ contract_id, job_id, status, stopped }) => ({ contractId: contract_id, jobId: job_id, status, stopped }));
+    return answer.map(({ contract_id, job_id, status, stopped }) => ({
+      contractId: contract_id,
+      jobId: job_id,
+      status,
+      stopped,
+    }));
   }
 
   /** A contract that exists. */

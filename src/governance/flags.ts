@@ -94,7 +94,8 @@ export class Flags {
     this.#tenants.set(this.tenant, new Map());
     await this.#listener?.start();
     await this.#refresh();
-    if (this.away) throw new WritError('database_unreachable', 'flags come as soon as it can be reached');
+    if (this.away)
+      throw new WritError('database_unreachable', 'flags come as soon as it can be reached');
   }
 
   /** A flag by its name, of one tenant; a tenant that nobody asked for before is asked for now. */
@@ -177,8 +178,13 @@ export class Flags {
 
   async #refreshNow(): Promise<void> {
     this.#everything = false;
-    const ask: Ask = Object.fromEntries([...this.#tenants].map(([tenant, snapshot]) => [tenant, { known: fingerprint(snapshot) }]));
-    const late = setTimeout(() => this.#leave(new Error(`no answer in ${patienceMs} ms`)), patienceMs);
+    const ask: Ask = Object.fromEntries(
+      [...this.#tenants].map(([tenant, snapshot]) => [tenant, { known: fingerprint(snapshot) }]),
+    );
+    const late = setTimeout(
+      () => this.#leave(new Error(`no answer in ${patienceMs} ms`)),
+      patienceMs,
+    );
     try {
       const answer = await this.#ask(ask);
       if (this.#state === 'stopped') return;
@@ -228,7 +234,9 @@ export class Flags {
 
 /** As fn_flags makes it. */
 function fingerprint(snapshot: Snapshot): string {
-  const names = [...snapshot.keys()].map((name) => [Buffer.from(name), name] as const).sort(([a], [b]) => Buffer.compare(a, b));
+  const names = [...snapshot.keys()]
+    .map((name) => [Buffer.from(name), name] as const)
+    .sort(([a], [b]) => Buffer.compare(a, b));
   return createHash('sha256')
     .update(names.map(([, name]) => `${name} ${snapshot.get(name)?.version}`).join('\n'))
     .digest('hex');

@@ -118,10 +118,20 @@ export class Governance {
     this.#db = host.db;
     this.#actor = host.actor;
     this.#listenConnection =
-      host.listening === undefined ? undefined : { connectionString: host.listening, application_name: 'writ flags' };
+      host.listening === undefined
+        ? undefined
+        : { connectionString: host.listening, application_name: 'writ flags' };
     this.#waiters = waitersForJobs(host.db);
     const { db, key, register, secrets } = host;
-    this.#host = { db, key, register, secrets, types: this.#types, waiters: this.#waiters, activate: activations(db) };
+    this.#host = {
+      db,
+      key,
+      register,
+      secrets,
+      types: this.#types,
+      waiters: this.#waiters,
+      activate: activations(db),
+    };
     this.contracts = new Contracts(this.#host);
     this.freezes = new Freezes(this.#host);
     this.incidents = new Incidents(this.#host);
@@ -137,9 +147,10 @@ export class Governance {
   /** The handlers of governance for a worker: built-in step types, audits, what follows a failure, and these types of your own. */
   handlers(probes: Probes, types: readonly AnyStepType[]): HandledJob[] {
     this.use(...types);
-    return governanceHandlers({ db: this.#db, probes, actor: this.#actor, onMoved: (jobId) => this.#moved(jobId) }, [
-      ...this.#types.values(),
-    ]);
+    return governanceHandlers(
+      { db: this.#db, probes, actor: this.#actor, onMoved: (jobId) => this.#moved(jobId) },
+      [...this.#types.values()],
+    );
   }
 
   /** What asks probes for one worker. */
@@ -151,7 +162,9 @@ export class Governance {
 
   /** What a worker does by the clock. */
   async look(probes: Probes, workerId: string): Promise<number | undefined> {
-    const { next_ms } = await gate<{ next_ms?: number }>(this.#db, 'fn_governance_tick($1)', [workerId]);
+    const { next_ms } = await gate<{ next_ms?: number }>(this.#db, 'fn_governance_tick($1)', [
+      workerId,
+    ]);
     const asked = await probes.turn(workerId);
     const next = Math.min(next_ms ?? Number.POSITIVE_INFINITY, asked ?? Number.POSITIVE_INFINITY);
     return Number.isFinite(next) ? next : undefined;
@@ -176,7 +189,15 @@ export class Governance {
   }
 
   /** Adds a principal and answers its key, which is shown once. */
-  async addPrincipal({ id, kind, onBehalfOf, rights, permissions, tenant, key = newKey(id) }: NewPrincipal): Promise<string> {
+  async addPrincipal({
+    id,
+    kind,
+    onBehalfOf,
+    rights,
+    permissions,
+    tenant,
+    key = newKey(id),
+  }: NewPrincipal): Promise<string> {
     await this.#putPrincipal({
       principal_id: id,
       kind,
@@ -191,12 +212,25 @@ export class Governance {
   }
 
   /** Gives a principal other rights, permissions or another key, or says that it may no longer act. */
-  async changePrincipal(id: string, { rights, permissions, key, disabled }: PrincipalChange): Promise<void> {
-    await this.#putPrincipal({ principal_id: id, rights, permissions, disabled, ...(key !== undefined && kept(id, key)), new: false });
+  async changePrincipal(
+    id: string,
+    { rights, permissions, key, disabled }: PrincipalChange,
+  ): Promise<void> {
+    await this.#putPrincipal({
+      principal_id: id,
+      rights,
+      permissions,
+      disabled,
+      ...(key !== undefined && kept(id, key)),
+      new: false,
+    });
   }
 
   async #putPrincipal(put: object): Promise<void> {
-    await gate(this.#db, 'fn_principal_put($1::text::jsonb, $2)', [JSON.stringify(put), this.#actor]);
+    await gate(this.#db, 'fn_principal_put($1::text::jsonb, $2)', [
+      JSON.stringify(put),
+      this.#actor,
+    ]);
   }
 
   /** A governance job that exists. */
@@ -214,7 +248,11 @@ export class Governance {
   }
 
   /** What a heartbeat, or somebody outside, says about a probe of type heartbeat or reported. For principals with the right to report. */
-  async report(name: string, status: Status, { detail, ...options }: In & { readonly detail?: string } = {}): Promise<void> {
+  async report(
+    name: string,
+    status: Status,
+    { detail, ...options }: In & { readonly detail?: string } = {},
+  ): Promise<void> {
     refuseSecrets(detail, 'the detail');
     await put(this.#host, 'fn_probe_report', { name, status, detail }, options);
   }
@@ -232,13 +270,17 @@ export class Governance {
 
   async close(): Promise<void> {
     this.#waiters.close();
-    await Promise.all([...[...this.#flags].map((flags) => flags.stop()), ...[...this.#probes].map((probes) => probes.idle())]);
+    await Promise.all([
+      ...[...this.#flags].map((flags) => flags.stop()),
+      ...[...this.#probes].map((probes) => probes.idle()),
+    ]);
   }
 }
 
 /** What the database keeps of a key. */
 function kept(id: string, key: string): { auth_sha256: string; public_key: string } {
   const { id: of, authSha256, publicKey } = principal(key);
-  if (of !== id) throw new WritRefusal('invalid_principal', `this is a key for ${of}, and not for ${id}`);
+  if (of !== id)
+    throw new WritRefusal('invalid_principal', `this is a key for ${of}, and not for ${id}`);
   return { auth_sha256: authSha256, public_key: publicKey };
 }

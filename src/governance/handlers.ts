@@ -3,14 +3,27 @@ import { isDeepStrictEqual } from 'node:util';
 import { Coalescer } from '../database/coalescer.js';
 import type { Queryable } from '../database/connection.js';
 import { gate } from '../database/gate.js';
-import { isErrorCode, PermanentFailure, refusalIn, registry, WritRefusal } from '../errors/index.js';
+import {
+  isErrorCode,
+  PermanentFailure,
+  refusalIn,
+  registry,
+  WritRefusal,
+} from '../errors/index.js';
 import type { Duration } from '../queue/duration.js';
 import { defineJob, type HandledJob, type JobKind } from '../queue/job.js';
 import type { JobContext, WorkItem } from '../queue/worker/context.js';
 import { pass } from '../queue/worker/fault-points.js';
 import { ApprovalChecks } from './approvals.js';
 import type { Probes } from './probes.js';
-import { type AnyStepType, type ChangeContext, type ChangeStep, inDatabase, readBy, type StepType } from './steps.js';
+import {
+  type AnyStepType,
+  type ChangeContext,
+  type ChangeStep,
+  inDatabase,
+  readBy,
+  type StepType,
+} from './steps.js';
 
 export interface GovernanceHost {
   readonly db: Queryable;
@@ -59,7 +72,10 @@ const isUndo = ({ input }: StepContext) => input.kind === 'rollback';
 /** How often the health of a soak is looked at. */
 const lookEveryMs = 1_000;
 
-export function governanceHandlers(host: GovernanceHost, types: readonly AnyStepType[]): HandledJob[] {
+export function governanceHandlers(
+  host: GovernanceHost,
+  types: readonly AnyStepType[],
+): HandledJob[] {
   const byType = new Map(types.map((type) => [type.type, type as unknown as StepType<unknown>]));
   const applying = new Coalescer<{ readonly item: Item; readonly undoing: boolean }, Applied>(
     async (items) => {
@@ -79,7 +95,11 @@ export function governanceHandlers(host: GovernanceHost, types: readonly AnyStep
     () => 1_000,
   );
   const auditing = new Coalescer<string, object>(
-    (items) => gate(host.db, 'fn_governance_audits($1::text::jsonb, $2)', [`[${items.join(',')}]`, host.actor]),
+    (items) =>
+      gate(host.db, 'fn_governance_audits($1::text::jsonb, $2)', [
+        `[${items.join(',')}]`,
+        host.actor,
+      ]),
     (item) => item.length,
   );
 
@@ -100,7 +120,8 @@ export function governanceHandlers(host: GovernanceHost, types: readonly AnyStep
     (handle: (context: StepContext) => Promise<void>) =>
     async (context: StepContext): Promise<void> => {
       const steps = stepsOf(context);
-      if (!isUndo(context)) await approvals.check(String(context.step?.runId), placeOf(context)[0], steps);
+      if (!isUndo(context))
+        await approvals.check(String(context.step?.runId), placeOf(context)[0], steps);
       await handle(context);
     };
 
@@ -109,16 +130,20 @@ export function governanceHandlers(host: GovernanceHost, types: readonly AnyStep
     const [first = 1, last = first] = (step?.stepId.slice(1) ?? '').split('-').map(Number);
     return [first - 1, last];
   }
-  const stepsOf = (context: StepContext): ChangeStep[] => context.input.steps.slice(...placeOf(context));
+  const stepsOf = (context: StepContext): ChangeStep[] =>
+    context.input.steps.slice(...placeOf(context));
   const stepOf = (context: StepContext) => stepsOf(context)[0] as ChangeStep;
-  const askProbes = (context: StepContext, targets: readonly string[]) => host.probes.refresh(context.job.tenant, targets, host.actor);
+  const askProbes = (context: StepContext, targets: readonly string[]) =>
+    host.probes.refresh(context.job.tenant, targets, host.actor);
 
   /** Targets, as a contract lists them, of which a capability has probes, as far as this process has learnt: a hint that saves a call, for the gate decides. */
   const monitored = new Set<string>();
 
   /** In the database: probes are asked only where the gate misses their answers. */
   async function change(context: StepContext): Promise<void> {
-    const targets = [...new Set(stepsOf(context).map(({ target }) => target))].filter((target) => target !== 'SYSTEM');
+    const targets = [...new Set(stepsOf(context).map(({ target }) => target))].filter(
+      (target) => target !== 'SYSTEM',
+    );
     const known = `${context.job.tenant}/${targets.join()}`;
     if (!monitored.has(known)) {
       try {
@@ -158,10 +183,13 @@ export function governanceHandlers(host: GovernanceHost, types: readonly AnyStep
 
   /** Health is looked at until the time is over; the time goes on from where it began, whoever watches. */
   async function soak(context: StepContext): Promise<void> {
-    const targets = [...new Set(context.input.steps.map(({ target }) => target))].filter((target) => target !== 'SYSTEM');
+    const targets = [...new Set(context.input.steps.map(({ target }) => target))].filter(
+      (target) => target !== 'SYSTEM',
+    );
     await askProbes(context, targets);
     const { began_at, now } = await begin(context, {});
-    const left = Date.parse(began_at) + Number(stepOf(context).parameters.duration_ms) - Date.parse(now);
+    const left =
+      Date.parse(began_at) + Number(stepOf(context).parameters.duration_ms) - Date.parse(now);
     const until = Date.now() + left;
     for (;;) {
       const wait = Math.min(lookEveryMs, until - Date.now());
@@ -180,14 +208,15 @@ export function governanceHandlers(host: GovernanceHost, types: readonly AnyStep
 
   /** What signals and incidents say, which no probe does. */
   async function stillHealthy(context: StepContext, targets: readonly string[]): Promise<void> {
-    const { capabilities } = await gate<{ capabilities: { capability: string; status: string; why: string | null }[] }>(
-      host.db,
-      'fn_health($1)',
-      [context.job.tenant],
-    );
+    const { capabilities } = await gate<{
+      capabilities: { capability: string; status: string; why: string | null }[];
+    }>(host.db, 'fn_health($1)', [context.job.tenant]);
     const sick = capabilities.find(
       ({ capability, status, why }) =>
-        targets.includes(capability) && status === 'UNHEALTHY' && !why?.startsWith('probe ') && !why?.startsWith('no probe'),
+        targets.includes(capability) &&
+        status === 'UNHEALTHY' &&
+        !why?.startsWith('probe ') &&
+        !why?.startsWith('no probe'),
     );
     if (sick) throw failureOf('health_block', `${sick.capability} is unhealthy: ${sick.why}`);
   }
@@ -198,7 +227,12 @@ export function governanceHandlers(host: GovernanceHost, types: readonly AnyStep
     const said = stepOf(context);
     const undoing = isUndo(context);
     await askProbes(context, [said.target]);
-    const given: ChangeContext = { tenant, effectKey: context.effectKey, signal: context.signal, secret: context.secret };
+    const given: ChangeContext = {
+      tenant,
+      effectKey: context.effectKey,
+      signal: context.signal,
+      secret: context.secret,
+    };
     const readNow = (step: ChangeStep) => readBy(type, step, given);
     const begun = await begin(context, undoing ? {} : { [slotOf(said)]: await readNow(said) });
     await pass(undoing ? 'undo_begun' : 'change_begun', context.job.id);
@@ -223,7 +257,12 @@ export function governanceHandlers(host: GovernanceHost, types: readonly AnyStep
 
   async function audit(context: AboutJob): Promise<void> {
     const { input, job, signal, secret } = context;
-    const { tenant, steps, targets, monitored: probed } = await reading.add(input.job).then(orRefusal);
+    const {
+      tenant,
+      steps,
+      targets,
+      monitored: probed,
+    } = await reading.add(input.job).then(orRefusal);
     const read: Record<string, unknown> = {};
     for (const step of steps) {
       const type = byType.get(step.step_type);
@@ -232,14 +271,20 @@ export function governanceHandlers(host: GovernanceHost, types: readonly AnyStep
         throw new WritRefusal('unknown_step_type', step.step_type);
     }
     if (probed) await host.probes.refresh(tenant, targets, host.actor);
-    await context.commitWith(({ id, token }) => auditing.add(JSON.stringify({ job: id, token, read })).then(orRefusal));
+    await context.commitWith(({ id, token }) =>
+      auditing.add(JSON.stringify({ job: id, token, read })).then(orRefusal),
+    );
     await pass('audited', job.id);
     host.onMoved(input.job);
   }
 
   async function ended(context: AboutJob): Promise<void> {
     await context.commitWith(({ id, token }) =>
-      gate(host.db, 'fn_governance_ended($1::text::uuid, $2::text::uuid, $3)', [id, token, host.actor]),
+      gate(host.db, 'fn_governance_ended($1::text::uuid, $2::text::uuid, $3)', [
+        id,
+        token,
+        host.actor,
+      ]),
     );
     host.onMoved(context.input.job);
   }
@@ -249,16 +294,21 @@ export function governanceHandlers(host: GovernanceHost, types: readonly AnyStep
     kind('soak', { attempts: 100, timeout: '7d' }).handle(signed(soak) as never),
     kind('audit').handle(audit as never),
     kind('ended', { attempts: 100 }).handle(ended as never),
-    ...[...byType.values()].map((type) => type.job.handle(signed((context) => own(type, context)) as never)),
+    ...[...byType.values()].map((type) =>
+      type.job.handle(signed((context) => own(type, context)) as never),
+    ),
   ];
 }
 
 /** The kinds that the schema has, as it has them. */
-function kind(name: string, { attempts = 10, timeout = '5m' }: { attempts?: number; timeout?: Duration } = {}): JobKind<never, unknown> {
-  return defineJob<never>(`governance.${name}`, { retry: { attempts, base: '200ms', cap: '30s' }, timeout }) as unknown as JobKind<
-    never,
-    unknown
-  >;
+function kind(
+  name: string,
+  { attempts = 10, timeout = '5m' }: { attempts?: number; timeout?: Duration } = {},
+): JobKind<never, unknown> {
+  return defineJob<never>(`governance.${name}`, {
+    retry: { attempts, base: '200ms', cap: '30s' },
+    timeout,
+  }) as unknown as JobKind<never, unknown>;
 }
 
 /** What a gate has answered about one of many. */
@@ -271,7 +321,8 @@ function orRefusal<Answer>(answer: Answer): Answer {
 /** A refusal of the gate: what no repetition can change fails for good. */
 function failureOf(code: string, detail: string | undefined): Error {
   const retryable = isErrorCode(code) && registry[code].retryable && code !== 'health_block';
-  if (code === 'lease_lost' || code === 'already_committed' || retryable) return new WritRefusal(code as 'lease_lost', detail);
+  if (code === 'lease_lost' || code === 'already_committed' || retryable)
+    return new WritRefusal(code as 'lease_lost', detail);
   return new PermanentFailure(detail ?? code, { code });
 }
 

@@ -43,11 +43,21 @@ export class Incidents {
   async open(incident: NewIncident, options: In = {}): Promise<string> {
     refuseSecrets(incident.summary, 'the summary');
     const { summary, capability, severity } = incident;
-    return (await put<{ incident_id: string }>(this.#host, 'fn_incident_put', { summary, capability, severity }, options)).incident_id;
+    return (
+      await put<{ incident_id: string }>(
+        this.#host,
+        'fn_incident_put',
+        { summary, capability, severity },
+        options,
+      )
+    ).incident_id;
   }
 
   /** Says that it is in order again, and how, in more than ten characters. What a failed rollback holds is free then. */
-  async resolve(id: string, { resolution, ...options }: In & { readonly resolution: string }): Promise<void> {
+  async resolve(
+    id: string,
+    { resolution, ...options }: In & { readonly resolution: string },
+  ): Promise<void> {
     if (!isUuid(id)) throw new WritRefusal('incident_not_found', id);
     refuseSecrets(resolution, 'the resolution');
     await put(this.#host, 'fn_incident_put', { incident_id: id, resolution }, options);

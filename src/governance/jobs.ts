@@ -60,13 +60,21 @@ export class GovernanceJob {
 
   /** Everything about it, by the names of the specification. */
   async get(): Promise<Record<string, unknown>> {
-    const [job] = await readJson<Record<string, unknown>>(this.#host.db, 'select * from writ.governance_jobs where job_id = $1', [this.id]);
+    const [job] = await readJson<Record<string, unknown>>(
+      this.#host.db,
+      'select * from writ.governance_jobs where job_id = $1',
+      [this.id],
+    );
     if (!job) throw new WritRefusal('job_not_found', this.id);
     return job;
   }
 
   steps(): Promise<Record<string, unknown>[]> {
-    return readJson(this.#host.db, 'select * from writ.governance_job_steps where job_id = $1 order by step_no', [this.id]);
+    return readJson(
+      this.#host.db,
+      'select * from writ.governance_job_steps where job_id = $1 order by step_no',
+      [this.id],
+    );
   }
 
   /** The last audit, if there was one. */
@@ -91,7 +99,10 @@ export class GovernanceJob {
     verdict,
     reason,
     ...options
-  }: As & { readonly verdict: 'PASS' | 'FAIL'; readonly reason: string }): Promise<GovernanceJobState> {
+  }: As & {
+    readonly verdict: 'PASS' | 'FAIL';
+    readonly reason: string;
+  }): Promise<GovernanceJobState> {
     refuseSecrets(reason, 'the reason');
     const { status } = await this.#decide<{ status: GovernanceJobState }>(
       'fn_audit_resolve($1, $2::text::uuid, $3, $4)',
@@ -105,7 +116,11 @@ export class GovernanceJob {
 
   /** Has a rollback tried again that has failed, when what was in its way is gone. Answers the new rollback job; this one says then by which it was resolved. */
   async retryRollback(options: As = {}): Promise<GovernanceJob> {
-    return new GovernanceJob(this.#host, (await this.#decide<{ job_id: string }>('fn_rollback_retry($1, $2::text::uuid)', options)).job_id);
+    return new GovernanceJob(
+      this.#host,
+      (await this.#decide<{ job_id: string }>('fn_rollback_retry($1, $2::text::uuid)', options))
+        .job_id,
+    );
   }
 
   #decide<Answer>(call: string, options: As, ...more: string[]): Promise<Answer> {

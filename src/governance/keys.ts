@@ -2,7 +2,16 @@
  * The key of a principal: one secret, from which come what authenticates it to the database (which knows only its hash) and what its approvals are signed with. The database sees the first when the
  * principal calls, and never the second: nobody who reads along can sign.
  */
-import { createHash, createPrivateKey, createPublicKey, hkdfSync, type KeyObject, randomBytes, sign, verify } from 'node:crypto';
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  hkdfSync,
+  type KeyObject,
+  randomBytes,
+  sign,
+  verify,
+} from 'node:crypto';
 import { WritRefusal } from '../errors/index.js';
 import { knownSecrets } from '../secrets/redactor.js';
 
@@ -25,7 +34,11 @@ export interface Principal {
 /** A new key for a principal. It is shown once; nobody can get it back. */
 export function newKey(principalId: string): string {
   const key = `writ_key_${principalId}_${randomBytes(32).toString('hex')}`;
-  if (!shape.test(key)) throw new WritRefusal('invalid_principal', `${principalId} is not a name of 1 to 100 letters, digits and _ . @ -`);
+  if (!shape.test(key))
+    throw new WritRefusal(
+      'invalid_principal',
+      `${principalId} is not a name of 1 to 100 letters, digits and _ . @ -`,
+    );
   return key;
 }
 
@@ -33,10 +46,17 @@ export function principal(key: string): Principal {
   const [, id, secret] = shape.exec(key) ?? [];
   if (!id || !secret) throw new WritRefusal('invalid_key');
   knownSecrets.add(`key of ${id}`, secret);
-  const derive = (what: string) => Buffer.from(hkdfSync('sha256', Buffer.from(secret, 'hex'), '', what, 32));
+  const derive = (what: string) =>
+    Buffer.from(hkdfSync('sha256', Buffer.from(secret, 'hex'), '', what, 32));
   const auth = derive('writ authentication');
-  const privateKey = createPrivateKey({ key: Buffer.concat([pkcs8, derive('writ signature')]), format: 'der', type: 'pkcs8' });
-  const publicKey = createPublicKey(privateKey).export({ format: 'der', type: 'spki' }).subarray(spki.length);
+  const privateKey = createPrivateKey({
+    key: Buffer.concat([pkcs8, derive('writ signature')]),
+    format: 'der',
+    type: 'pkcs8',
+  });
+  const publicKey = createPublicKey(privateKey)
+    .export({ format: 'der', type: 'spki' })
+    .subarray(spki.length);
   return {
     id,
     credential: `${id}:${auth.toString('hex')}`,
@@ -48,7 +68,12 @@ export function principal(key: string): Principal {
 
 /** Whether an approval was signed by the holder of a public key. All in hexadecimal. */
 export function signedBy(publicKey: string, hash: string, signature: string): boolean {
-  return verify(null, Buffer.from(hash, 'hex'), publicKeyOf(publicKey), Buffer.from(signature, 'hex'));
+  return verify(
+    null,
+    Buffer.from(hash, 'hex'),
+    publicKeyOf(publicKey),
+    Buffer.from(signature, 'hex'),
+  );
 }
 
 /** To make a key of its bytes takes as long as to verify with it, and the same few persons approve most of what a worker does. */
@@ -57,7 +82,11 @@ const publicKeys = new Map<string, KeyObject>();
 function publicKeyOf(hex: string): KeyObject {
   let key = publicKeys.get(hex);
   if (!key) {
-    key = createPublicKey({ key: Buffer.concat([spki, Buffer.from(hex, 'hex')]), format: 'der', type: 'spki' });
+    key = createPublicKey({
+      key: Buffer.concat([spki, Buffer.from(hex, 'hex')]),
+      format: 'der',
+      type: 'spki',
+    });
     const [oldest] = publicKeys.keys();
     if (publicKeys.size >= 100 && oldest !== undefined) publicKeys.delete(oldest);
     publicKeys.set(hex, key);

@@ -30,11 +30,19 @@ export class GovernancePolicy {
 
   /** Publishes the next version and answers its number; what it leaves out is as built in. What is not approved yet is held to it from now on. */
   async publish(document: Partial<PolicyDocument>, options: In = {}): Promise<number> {
-    return (await put<{ version: number }>(this.#host, 'fn_governance_policy_publish', document, options)).version;
+    return (
+      await put<{ version: number }>(this.#host, 'fn_governance_policy_publish', document, options)
+    ).version;
   }
 
   /** What is in force, or a version before. */
-  get({ tenant = 'default', version }: { readonly tenant?: string; readonly version?: number } = {}): Promise<PublishedPolicy> {
+  get({
+    tenant = 'default',
+    version,
+  }: {
+    readonly tenant?: string;
+    readonly version?: number;
+  } = {}): Promise<PublishedPolicy> {
     return gate<PublishedPolicy>(this.#host.db, 'fn_governance_policy($1, $2::text::integer)', [
       tenant,
       version === undefined ? null : String(version),

@@ -59,16 +59,26 @@ export class Probes {
     this.#db = db;
     this.#options = options;
     const lookup = lookupWithin(options);
-    this.#agents = { http: new Agent({ keepAlive: false, lookup }), https: new SecureAgent({ keepAlive: false, lookup }) };
+    this.#agents = {
+      http: new Agent({ keepAlive: false, lookup }),
+      https: new SecureAgent({ keepAlive: false, lookup }),
+    };
   }
 
   /** Asks the probes of some targets, because a step or an audit relies on them, and has the answers stored. */
-  async refresh(tenant: string, targets: readonly string[], actor: string): Promise<Record<string, Said>> {
-    const { probes } = await gate<{ probes: Probe[] }>(this.#db, 'fn_probes_take(0, $1, $2::text::text[])', [
-      tenant,
-      `{${targets.map((target) => JSON.stringify(target)).join(',')}}`,
-    ]);
-    const said = await Promise.all(probes.map(async (probe) => ({ probe, said: await this.#ask(probe) })));
+  async refresh(
+    tenant: string,
+    targets: readonly string[],
+    actor: string,
+  ): Promise<Record<string, Said>> {
+    const { probes } = await gate<{ probes: Probe[] }>(
+      this.#db,
+      'fn_probes_take(0, $1, $2::text::text[])',
+      [tenant, `{${targets.map((target) => JSON.stringify(target)).join(',')}}`],
+    );
+    const said = await Promise.all(
+      probes.map(async (probe) => ({ probe, said: await this.#ask(probe) })),
+    );
     await this.#report(
       said.filter(({ probe }) => asked(probe)),
       actor,
@@ -83,11 +93,17 @@ export class Probes {
     const { probes, next_ms } = await gate<{ probes: Probe[]; next_ms?: number }>(
       this.#db,
       'fn_probes_take($1::text::integer, null, null, $2::text::text[])',
-      [Math.min(20, atOnce - this.#total), `{${busy.map((tenant) => JSON.stringify(tenant)).join(',')}}`],
+      [
+        Math.min(20, atOnce - this.#total),
+        `{${busy.map((tenant) => JSON.stringify(tenant)).join(',')}}`,
+      ],
     );
     for (const probe of probes) this.#begin(probe, actor);
     // Quick answers are stored when this returns; slow ones keep nobody waiting.
-    await Promise.race([Promise.all([...this.#running]), new Promise((enough) => setTimeout(enough, 250).unref())]);
+    await Promise.race([
+      Promise.all([...this.#running]),
+      new Promise((enough) => setTimeout(enough, 250).unref()),
+    ]);
     return next_ms;
   }
 
@@ -115,9 +131,16 @@ export class Probes {
     this.#running.add(running);
   }
 
-  async #report(said: readonly { readonly probe: Probe; readonly said: Said }[], actor: string): Promise<void> {
+  async #report(
+    said: readonly { readonly probe: Probe; readonly said: Said }[],
+    actor: string,
+  ): Promise<void> {
     if (said.length === 0) return;
-    const reports = said.map(({ probe: { tenant, name }, said: one }) => ({ tenant, name, ...one }));
+    const reports = said.map(({ probe: { tenant, name }, said: one }) => ({
+      tenant,
+      name,
+      ...one,
+    }));
     await gate(this.#db, 'fn_probes_report($1::text::jsonb, $2)', [JSON.stringify(reports), actor]);
   }
 
@@ -126,7 +149,11 @@ export class Probes {
     try {
       if (probe.type === 'http') return await this.#askHttp(probe);
       if (probe.type === 'prometheus') return await this.#askPrometheus(probe);
-      if (probe.type === 'sql') return await askDatabase(probe, this.#options.connectionString ?? process.env.WRIT_PROBE_URL);
+      if (probe.type === 'sql')
+        return await askDatabase(
+          probe,
+          this.#options.connectionString ?? process.env.WRIT_PROBE_URL,
+        );
       return { status: probe.status ?? 'UNHEALTHY', detail: probe.detail ?? 'nothing reported' };
     } catch (error) {
       return { status: 'UNHEALTHY', detail: storable((error as Error).message).slice(0, 300) };
@@ -155,7 +182,9 @@ export class Probes {
       return { status: 'UNHEALTHY', detail: `it answered ${status}` };
     if (text === undefined) return { status: 'UNHEALTHY', detail: 'its answer is too large' };
     const word = /"status"\s*:\s*"(degraded|warn|warning)"/i.exec(text.slice(0, 10_000));
-    return word ? { status: 'DEGRADED', detail: `it answered ${word[1]}` } : { status: 'HEALTHY', detail: `it answered ${status}` };
+    return word
+      ? { status: 'DEGRADED', detail: `it answered ${word[1]}` }
+      : { status: 'HEALTHY', detail: `it answered ${status}` };
   }
 
   /** The first value of the query, against `below` or `above`: beyond it, unhealthy; beyond `warnBelow` or `warnAbove`, degraded. */
@@ -180,8 +209,14 @@ const storable = (text: string) => text.toWellFormed().replaceAll('\0', '\ufffd'
 function judged(value: number, config: Probe['config']): Said {
   const { below, above, warnBelow, warnAbove } = config as Record<string, number | undefined>;
   const out = (low: number | undefined, high: number | undefined) =>
-    Number.isNaN(value) || (high !== undefined && !(value < high)) || (low !== undefined && !(value > low));
-  const status = out(above, below) ? 'UNHEALTHY' : out(warnAbove, warnBelow) ? 'DEGRADED' : 'HEALTHY';
+    Number.isNaN(value) ||
+    (high !== undefined && !(value < high)) ||
+    (low !== undefined && !(value > low));
+  const status = out(above, below)
+    ? 'UNHEALTHY'
+    : out(warnAbove, warnBelow)
+      ? 'DEGRADED'
+      : 'HEALTHY';
   return { status, detail: `the value is ${value}` };
 }
 
@@ -191,7 +226,11 @@ function judged(value: number, config: Probe['config']): Said {
  * value, so no result fills the memory of this process.
  */
 async function askDatabase(probe: Probe, connectionString: string | undefined): Promise<Said> {
-  if (!connectionString) return { status: 'UNHEALTHY', detail: 'SQL probes are not run here: WRIT_PROBE_URL is not set' };
+  if (!connectionString)
+    return {
+      status: 'UNHEALTHY',
+      detail: 'SQL probes are not run here: WRIT_PROBE_URL is not set',
+    };
   const client = new pg.Client({
     connectionString,
     application_name: 'writ probe',
@@ -209,14 +248,23 @@ async function askDatabase(probe: Probe, connectionString: string | undefined): 
       `select exists (select from pg_roles r where pg_has_role(session_user, r.oid, 'member')
          and (r.rolname like 'writ\\_%' or r.rolname in ('dot_executor', 'workflow_admin'))) as held`,
     );
-    if (powers[0].held) return { status: 'UNHEALTHY', detail: "the login of WRIT_PROBE_URL has Writ's roles, so SQL probes are not run" };
+    if (powers[0].held)
+      return {
+        status: 'UNHEALTHY',
+        detail: "the login of WRIT_PROBE_URL has Writ's roles, so SQL probes are not run",
+      };
     // Alone first: a query that is no complete SELECT fails here, and so cannot break out of the parentheses below.
     await one(`declare alone no scroll cursor for ${query}`);
-    await one(`declare probe no scroll cursor for select left(x.v::text, ${mostAnswer}) as v from (${query}\n) x(v)`);
+    await one(
+      `declare probe no scroll cursor for select left(x.v::text, ${mostAnswer}) as v from (${query}\n) x(v)`,
+    );
     const { rows } = await one('fetch 1 from probe');
     const value = (rows[0] as { v: string | null } | undefined)?.v ?? null;
     if (value === null || value === 'true' || value === 'false')
-      return { status: value === 'true' ? 'HEALTHY' : 'UNHEALTHY', detail: `the query says ${value ?? 'nothing'}` };
+      return {
+        status: value === 'true' ? 'HEALTHY' : 'UNHEALTHY',
+        detail: `the query says ${value ?? 'nothing'}`,
+      };
     return judged(Number(value), probe.config);
   } finally {
     await client.end().catch(() => undefined);

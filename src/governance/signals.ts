@@ -38,10 +38,21 @@ export class GovernanceSignals {
   }
 
   /** Records a signal and answers its id. */
-  async record({ scope, decision, reason, type = 'MANUAL', until, constraints }: NewGovernanceSignal, options: In = {}): Promise<string> {
+  async record(
+    { scope, decision, reason, type = 'MANUAL', until, constraints }: NewGovernanceSignal,
+    options: In = {},
+  ): Promise<string> {
     refuseSecrets(reason, 'the reason');
-    const signal = { signal_type: type, scope, decision, reason, expires_at: until?.toISOString(), constraints };
-    return (await put<{ signal_id: string }>(this.#host, 'fn_signal_record', signal, options)).signal_id;
+    const signal = {
+      signal_type: type,
+      scope,
+      decision,
+      reason,
+      expires_at: until?.toISOString(),
+      constraints,
+    };
+    return (await put<{ signal_id: string }>(this.#host, 'fn_signal_record', signal, options))
+      .signal_id;
   }
 
   /** Those that stand, of a tenant or of all. */

@@ -29,7 +29,12 @@ export const disable = (capability: string, reason: string): ChangeStep => ({
 });
 
 /** Sets a value of a configuration; null takes it away. With `old`, what has to stand there before, or null for nothing: if something else does, the contract is refused. */
-export const configure = (scope: string, key: string, value: unknown, { old }: { readonly old?: unknown } = {}): ChangeStep => ({
+export const configure = (
+  scope: string,
+  key: string,
+  value: unknown,
+  { old }: { readonly old?: unknown } = {},
+): ChangeStep => ({
   step_type: 'config_update',
   target: scope,
   parameters: { key, ...(old !== undefined && { old_value: old }), new_value: value },
@@ -42,7 +47,9 @@ export const param = (name: string): { readonly $param: string } => ({ $param: n
 export function filled(step: ChangeStep, params: Readonly<Record<string, unknown>>): ChangeStep {
   const place = 'new_value' in step.parameters ? 'new_value' : 'value';
   const name = (step.parameters[place] as { $param?: string } | null | undefined)?.$param;
-  return name === undefined ? step : { ...step, parameters: { ...step.parameters, [place]: params[name] } };
+  return name === undefined
+    ? step
+    : { ...step, parameters: { ...step.parameters, [place]: params[name] } };
 }
 
 /** Watches the health of everything that the contract affects for so long. If it fails, everything is undone. */
@@ -56,7 +63,11 @@ export const soak = (duration: Duration): ChangeStep => ({
 export const recordSignal = (signalType: string, reason?: string): ChangeStep => ({
   step_type: 'signal_record',
   target: 'SYSTEM',
-  parameters: { signal_type: signalType, decision: 'EXECUTING', ...(reason !== undefined && { reason }) },
+  parameters: {
+    signal_type: signalType,
+    decision: 'EXECUTING',
+    ...(reason !== undefined && { reason }),
+  },
 });
 
 /** What a step type of your own is given. */
@@ -75,7 +86,10 @@ export interface StepTypeOptions<Input> {
   /** The name of what is changed, as a scope names it: `flag:checkout`. */
   target(input: Input): string;
   /** What stands there now. It is hashed, sealed and compared: answer what matters, and nothing that changes by itself. */
-  read(input: Input, context: Pick<ChangeContext, 'tenant' | 'signal' | 'secret'>): Promise<unknown>;
+  read(
+    input: Input,
+    context: Pick<ChangeContext, 'tenant' | 'signal' | 'secret'>,
+  ): Promise<unknown>;
   /** Puts it there. May be called again after a crash: use the effectKey, or make it so that a second time does no harm. */
   apply(input: Input, context: ChangeContext): Promise<unknown>;
   /** Puts back what was found. */
@@ -115,7 +129,12 @@ export async function readBy(
 }
 
 /** Steps of these types that follow one another are done together, in one transaction, by one job of the queue. */
-export const inDatabase = ['capability_enable', 'capability_disable', 'config_update', 'signal_record'];
+export const inDatabase = [
+  'capability_enable',
+  'capability_disable',
+  'config_update',
+  'signal_record',
+];
 
 /** The kind of the jobs of the queue that do steps of a type. */
 export const kindOf = (type: string) => `governance.${inDatabase.includes(type) ? 'change' : type}`;
@@ -126,7 +145,11 @@ const builtIn = [...inDatabase, 'soak', 'change', 'audit', 'ended'];
 export function defineStep<Input>(type: string, options: StepTypeOptions<Input>): StepType<Input> {
   if (!/^[a-z][a-z0-9_]{0,49}$/.test(type) || builtIn.includes(type))
     throw new WritRefusal('unknown_step_type', `${type} is not a name for a type of step`);
-  const step = (input: Input): ChangeStep => ({ step_type: type, target: options.target(input), parameters: { value: input } });
+  const step = (input: Input): ChangeStep => ({
+    step_type: type,
+    target: options.target(input),
+    parameters: { value: input },
+  });
   const { retry, timeout = '5m' } = options;
   const job = defineJob<never>(`governance.${type}`, {
     retry: retry ?? { attempts: 5, base: '200ms', cap: '30s' },
@@ -138,18 +161,20 @@ export function defineStep<Input>(type: string, options: StepTypeOptions<Input>)
 }
 
 /** What a change of each type may say; what it must, first. A key that nobody reads is a mistake in the spelling of one that matters. */
-const fields: Readonly<Record<string, readonly [must: readonly string[], may: readonly string[]]>> = {
-  capability_enable: [['capability_name'], ['target_lifecycle']],
-  capability_disable: [['capability_name', 'reason'], []],
-  configuration_update: [['scope', 'key', 'new_value'], ['old_value']],
-  parameter_change: [['scope', 'parameters'], []],
-  soak: [['duration'], []],
-  signal_record: [['signal_type'], ['reason']],
-};
+const fields: Readonly<Record<string, readonly [must: readonly string[], may: readonly string[]]>> =
+  {
+    capability_enable: [['capability_name'], ['target_lifecycle']],
+    capability_disable: [['capability_name', 'reason'], []],
+    configuration_update: [['scope', 'key', 'new_value'], ['old_value']],
+    parameter_change: [['scope', 'parameters'], []],
+    soak: [['duration'], []],
+    signal_record: [['signal_type'], ['reason']],
+  };
 
 function checkFields(change: Record<string, unknown>, n: number): void {
   const [must, may] = fields[String(change.type)] ?? [];
-  const wrong = (what: string) => new WritRefusal('invalid_contract', `Change ${n + 1}, ${String(change.type)}: ${what}`);
+  const wrong = (what: string) =>
+    new WritRefusal('invalid_contract', `Change ${n + 1}, ${String(change.type)}: ${what}`);
   if (!must || !may)
     throw new WritRefusal(
       'invalid_contract',
@@ -157,8 +182,11 @@ function checkFields(change: Record<string, unknown>, n: number): void {
     );
   const missing = must.find((name) => change[name] === undefined);
   if (missing !== undefined) throw wrong(`it has no ${missing}`);
-  const unread = Object.keys(change).find((name) => name !== 'type' && !must.includes(name) && !may.includes(name));
-  if (unread !== undefined) throw wrong(`nobody reads ${unread}; it may say ${[...must, ...may].join(', ')}`);
+  const unread = Object.keys(change).find(
+    (name) => name !== 'type' && !must.includes(name) && !may.includes(name),
+  );
+  if (unread !== undefined)
+    throw wrong(`nobody reads ${unread}; it may say ${[...must, ...may].join(', ')}`);
 }
 
 /** Changes as the contract's specification names them, and parameter changes of many keys, as steps. */
@@ -173,15 +201,22 @@ export function stepsOf(changes: readonly Record<string, unknown>[]): ChangeStep
       case 'capability_disable':
         return [disable(String(capability), String(change.reason ?? ''))];
       case 'configuration_update':
-        return [configure(String(scope), String(change.key), change.new_value, { old: change.old_value })];
+        return [
+          configure(String(scope), String(change.key), change.new_value, { old: change.old_value }),
+        ];
       case 'parameter_change':
-        return Object.entries((change.parameters ?? {}) as Record<string, unknown>).map(([key, value]) =>
-          configure(String(scope), key, value),
+        return Object.entries((change.parameters ?? {}) as Record<string, unknown>).map(
+          ([key, value]) => configure(String(scope), key, value),
         );
       case 'soak':
         return [soak(change.duration as Duration)];
       default:
-        return [recordSignal(String(change.signal_type), change.reason === undefined ? undefined : String(change.reason))];
+        return [
+          recordSignal(
+            String(change.signal_type),
+            change.reason === undefined ? undefined : String(change.reason),
+          ),
+        ];
     }
   });
 }

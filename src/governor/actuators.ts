@@ -4,7 +4,15 @@ import type { Reach } from '../outbox/buses/addresses.js';
 import type { HandledJob } from '../queue/job.js';
 import { type ContractsActuator, carryOut } from './actuators/contract.js';
 import { type ActionKind, handlerJobs } from './actuators/handler.js';
-import { type Act, type Attempt, actionJob, inTime, type Outcome, type Reporter, resultOf } from './actuators/job.js';
+import {
+  type Act,
+  type Attempt,
+  actionJob,
+  inTime,
+  type Outcome,
+  type Reporter,
+  resultOf,
+} from './actuators/job.js';
 import { asking, askProbe, askWebhook } from './actuators/webhook.js';
 
 export interface ActuatorsHost extends ContractsActuator {
@@ -33,11 +41,22 @@ export function actuators(
       const done = await act(signal, leftMs);
       if (!done.ok || signal.aborted || !input.probe || input.kind === 'rollback') return done;
       const left = leftMs - (performance.now() - began);
-      return { ...done, baseline: await askProbe(ask, input.probe.url, signal, Math.max(1, Math.floor(left * probeShare))) };
+      return {
+        ...done,
+        baseline: await askProbe(
+          ask,
+          input.probe.url,
+          signal,
+          Math.max(1, Math.floor(left * probeShare)),
+        ),
+      };
     };
     // A rollback is judged by itself: what it restores is what was before the action.
     const toldOf = ({ baseline, ...rest }: Outcome) =>
-      resultOf(input, rest.ok && input.kind === 'action' ? { ...rest, baseline: baseline ?? 'unknown' } : rest);
+      resultOf(
+        input,
+        rest.ok && input.kind === 'action' ? { ...rest, baseline: baseline ?? 'unknown' } : rest,
+      );
     // A rollback that is late is done once more anyway.
     const late = async (done: Outcome) => {
       if (input.kind === 'action') await reporter.late(context, toldOf(done));
@@ -52,7 +71,9 @@ export function actuators(
   };
 
   return [
-    actionJob('webhook', (context) => attempt(context, (signal, leftMs) => askWebhook(ask, signing, context, signal, leftMs))),
+    actionJob('webhook', (context) =>
+      attempt(context, (signal, leftMs) => askWebhook(ask, signing, context, signal, leftMs)),
+    ),
     actionJob('contract', (context) => carryOut(contracts, reporter, context)),
     ...handlerJobs(actions, attempt),
   ];

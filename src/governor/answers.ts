@@ -25,7 +25,9 @@ export class SignalAnswers {
     this.#driven = driven;
     this.#asking = new Coalescer(
       async (places) => {
-        const known = await gate<(Place & Heard)[]>(db, 'fn_signals_settled($1::text::jsonb)', [JSON.stringify(places)]);
+        const known = await gate<(Place & Heard)[]>(db, 'fn_signals_settled($1::text::jsonb)', [
+          JSON.stringify(places),
+        ]);
         const found = new Map<string, Heard>(known.map((one) => [keyOf(one), one]));
         return places.map((place) => found.get(keyOf(place)));
       },
@@ -33,10 +35,16 @@ export class SignalAnswers {
     );
   }
 
-  hear(governorId: string, settled: readonly (readonly [number, Receipt])[], put: readonly Put[]): void {
+  hear(
+    governorId: string,
+    settled: readonly (readonly [number, Receipt])[],
+    put: readonly Put[],
+  ): void {
     if (this.#waiting.size === 0) return;
-    for (const [n, receipt] of settled) this.#waiting.get(keyOf({ g: governorId, n }))?.({ receipt });
-    for (const { arrivalSeq, as } of put) this.#waiting.get(keyOf({ g: governorId, n: arrivalSeq }))?.({ as });
+    for (const [n, receipt] of settled)
+      this.#waiting.get(keyOf({ g: governorId, n }))?.({ receipt });
+    for (const { arrivalSeq, as } of put)
+      this.#waiting.get(keyOf({ g: governorId, n: arrivalSeq }))?.({ as });
   }
 
   /** Its receipt, or that it is buffered, if that is so by now. Whoever asks has a signal that was taken: what cannot be asked now is not known yet. */

@@ -3,7 +3,14 @@ import type { Authorizer } from '../authorization/authorizer.js';
 import type { Queryable } from '../database/connection.js';
 import { gate, readRows } from '../database/gate.js';
 import { isConnectionLoss, WritError } from '../errors/index.js';
-import type { Answers, CheckAnswers, Entitlement, Failure, Permission, QuotaRead } from './events.js';
+import type {
+  Answers,
+  CheckAnswers,
+  Entitlement,
+  Failure,
+  Permission,
+  QuotaRead,
+} from './events.js';
 import type { ActionRule, Doing } from './policy-document.js';
 import type { Question } from './questions.js';
 import { jobKind } from './turn.js';
@@ -25,12 +32,20 @@ export interface HostBounds {
 }
 
 interface Looked {
-  readonly tenants: Record<string, { entitlement: Entitlement | null; quota: QuotaRead; recent: number }>;
+  readonly tenants: Record<
+    string,
+    { entitlement: Entitlement | null; quota: QuotaRead; recent: number }
+  >;
   readonly bounds: NonNullable<CheckAnswers['bounds']>;
 }
 
 const unreachable = (why: string): Answers => ({
-  act: { action: { unreachable: why }, inverse: { unreachable: why }, quota: nothingRead, known: true },
+  act: {
+    action: { unreachable: why },
+    inverse: { unreachable: why },
+    quota: nothingRead,
+    known: true,
+  },
 });
 
 const nothingRead: QuotaRead = { month: '0000-00', used: 0 };
@@ -57,7 +72,11 @@ export class Asking {
         asked.some(({ question }) => question.kind === 'recent'),
       ),
       checks ? this.ping() : undefined,
-      this.#known(asked.flatMap(({ question }) => ('rule' in question && question.rule ? [question.rule, question.rule.inverse] : []))),
+      this.#known(
+        asked.flatMap(({ question }) =>
+          'rule' in question && question.rule ? [question.rule, question.rule.inverse] : [],
+        ),
+      ),
     ]);
     const answers = new Map<string, Answers>();
     await Promise.all(
@@ -77,7 +96,8 @@ export class Asking {
     known: ReadonlySet<string>,
   ): Promise<Answers | undefined> {
     // What could not be read must not look like nothing used or nothing sent.
-    if ('failed' in looked && question.kind !== 'check') return question.kind === 'act' ? unreachable(looked.failed) : undefined;
+    if ('failed' in looked && question.kind !== 'check')
+      return question.kind === 'act' ? unreachable(looked.failed) : undefined;
     const found = 'failed' in looked ? undefined : looked.tenants[tenant];
     const quota = found?.quota ?? nothingRead;
     const isKnown = (rule: ActionRule) => kindsOf(rule).every((kind) => known.has(kind));
@@ -87,7 +107,8 @@ export class Asking {
       case 'check':
         return {
           check: {
-            entitlement: 'failed' in looked ? { failed: looked.failed } : (found?.entitlement ?? null),
+            entitlement:
+              'failed' in looked ? { failed: looked.failed } : (found?.entitlement ?? null),
             quota,
             failures: ledger ? [ledger] : [],
             ...(!('failed' in looked) && { bounds: looked.bounds }),
@@ -108,7 +129,10 @@ export class Asking {
     }
   }
 
-  async #look(tenants: readonly string[], recent: boolean): Promise<Looked | { readonly failed: string }> {
+  async #look(
+    tenants: readonly string[],
+    recent: boolean,
+  ): Promise<Looked | { readonly failed: string }> {
     try {
       return await gate<Looked>(
         this.#db,
@@ -130,28 +154,59 @@ export class Asking {
       return undefined;
     } catch (error) {
       if (isGone(error)) throw error;
-      return { cause: 'ledger', component: 'ledger', failure_type: failureType(error), message: wordsOf(error) };
+      return {
+        cause: 'ledger',
+        component: 'ledger',
+        failure_type: failureType(error),
+        message: wordsOf(error),
+      };
     }
   }
 
   async #known(doings: readonly Doing[]): Promise<ReadonlySet<string>> {
-    const kinds = [...new Set(doings.map(({ actuator, action_type }) => jobKind(actuator.kind, action_type)))];
+    const kinds = [
+      ...new Set(doings.map(({ actuator, action_type }) => jobKind(actuator.kind, action_type))),
+    ];
     if (kinds.length === 0) return new Set();
-    const rows = await readRows(this.#db, 'select job_kind from writ.job_kind where job_kind = any ($1::text::text[])', [textArray(kinds)]);
+    const rows = await readRows(
+      this.#db,
+      'select job_kind from writ.job_kind where job_kind = any ($1::text::text[])',
+      [textArray(kinds)],
+    );
     return new Set(rows.map(({ job_kind }) => String(job_kind)));
   }
 
-  #permissions(tenant: string, principal: string, rule: ActionRule): Promise<[Permission, Permission]> {
-    return Promise.all([this.#permits(tenant, principal, rule), this.#permits(tenant, principal, rule.inverse)]);
+  #permissions(
+    tenant: string,
+    principal: string,
+    rule: ActionRule,
+  ): Promise<[Permission, Permission]> {
+    return Promise.all([
+      this.#permits(tenant, principal, rule),
+      this.#permits(tenant, principal, rule.inverse),
+    ]);
   }
 
-  async #permits(tenant: string, principal: string, { permission, action_type, target }: Doing): Promise<Permission> {
+  async #permits(
+    tenant: string,
+    principal: string,
+    { permission, action_type, target }: Doing,
+  ): Promise<Permission> {
     const { entitlement_ms } = this.#bounds();
     let late: NodeJS.Timeout | undefined;
     try {
-      const asked = this.#authorizer.permits({ tenant, principal, permission, action_type, target });
+      const asked = this.#authorizer.permits({
+        tenant,
+        principal,
+        permission,
+        action_type,
+        target,
+      });
       const tooLate = new Promise<never>((_, reject) => {
-        late = setTimeout(() => reject(new Error(`no answer within ${entitlement_ms} ms`)), entitlement_ms);
+        late = setTimeout(
+          () => reject(new Error(`no answer within ${entitlement_ms} ms`)),
+          entitlement_ms,
+        );
       });
       asked.catch(() => undefined); // heard below, unless it is too late
       const { allowed, policy_set_hash } = await Promise.race([asked, tooLate]);
@@ -166,17 +221,21 @@ export class Asking {
   }
 }
 
-const kindsOf = (rule: ActionRule) => [rule, rule.inverse].map(({ actuator, action_type }) => jobKind(actuator.kind, action_type));
+const kindsOf = (rule: ActionRule) =>
+  [rule, rule.inverse].map(({ actuator, action_type }) => jobKind(actuator.kind, action_type));
 
 /** Without what a row cannot hold: an authorizer's words are its own. */
 function storable<Value>(value: Value): Value {
   if (typeof value === 'string') return value.replaceAll('\0', '').toWellFormed() as Value;
   if (Array.isArray(value)) return value.map(storable) as Value;
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, storable(one)])) as Value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, one]) => [name, storable(one)]),
+  ) as Value;
 }
 
-export const textArray = (texts: readonly string[]) => `{${texts.map((text) => JSON.stringify(text)).join(',')}}`;
+export const textArray = (texts: readonly string[]) =>
+  `{${texts.map((text) => JSON.stringify(text)).join(',')}}`;
 
 const isLate = (error: unknown) => (error as { code?: string }).code === 'WRITE_BUDGET_EXCEEDED';
 

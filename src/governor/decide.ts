@@ -20,9 +20,24 @@ import {
 import { entitlement, policy, quota, recheck } from './decide/reconsider.js';
 import { acknowledged, actionTimedOut, result, undoLate } from './decide/results.js';
 import { baselineMissed, rollbackTimedOut } from './decide/rollbacks.js';
-import { whenDegraded as signalInDegraded, whenRefusing, whenStable, whenWarned } from './decide/signals.js';
+import {
+  whenDegraded as signalInDegraded,
+  whenRefusing,
+  whenStable,
+  whenWarned,
+} from './decide/signals.js';
 import { buffer, isStorming, postpone, release } from './decide/storm.js';
-import { begin, type ContentOf, change, type EventName, given, insert, nameOf, type Turn, write } from './decide/turn.js';
+import {
+  begin,
+  type ContentOf,
+  change,
+  type EventName,
+  given,
+  insert,
+  nameOf,
+  type Turn,
+  write,
+} from './decide/turn.js';
 import type { Decision, Situation, State } from './decision.js';
 import type { GovernorEvent } from './events.js';
 
@@ -63,19 +78,30 @@ const table: Readonly<Record<State, Handlers>> = {
   warning: { ...anywhere, signal: whenWarned, act },
   intervening: { ...anywhere, signal: postpone, act: wait, state: actionTimedOut },
   refusing: { ...anywhere, signal: whenRefusing, act: whenRefused, recheck },
-  degraded: { ...anywhere, signal: signalInDegraded, act: actInDegraded, check, state: recoveryTimedOut },
+  degraded: {
+    ...anywhere,
+    signal: signalInDegraded,
+    act: actInDegraded,
+    check,
+    state: recoveryTimedOut,
+  },
 };
 
 export function decide(situation: Situation, event: GovernorEvent): Decision {
   const { content } = event;
   const { state, data } = situation;
   if (state === null || data === null) {
-    if (content.kind !== 'create') throw new TypeError(`a governor that does not exist cannot be told ${content.kind}`);
+    if (content.kind !== 'create')
+      throw new TypeError(`a governor that does not exist cannot be told ${content.kind}`);
     return said(create(situation, event, content));
   }
   const turn = begin(situation, state, data, event);
   if (content.kind === 'signal' && isStorming(turn, content)) buffer(turn, content);
-  else (table[state][nameOf(content)] as ((turn: Turn, content: unknown) => void) | undefined)?.(turn, content);
+  else
+    (table[state][nameOf(content)] as ((turn: Turn, content: unknown) => void) | undefined)?.(
+      turn,
+      content,
+    );
   undoLate(turn);
   dequeue(turn);
   if (turn.state !== state) transition(turn, state);
@@ -85,14 +111,18 @@ export function decide(situation: Situation, event: GovernorEvent): Decision {
 /** Where it may act, and nothing is in flight, the first of those that wait is tried. */
 function dequeue(turn: Turn) {
   const [first, ...queue] = turn.data.queue;
-  if (!first || turn.data.in_flight || (turn.state !== 'stable' && turn.state !== 'warning')) return;
+  if (!first || turn.data.in_flight || (turn.state !== 'stable' && turn.state !== 'warning'))
+    return;
   change(turn, { queue });
   insert(turn, { kind: 'act', ...first });
 }
 
 function transition(turn: Turn, from: State) {
   const { refusals, causes, since } = turn.data;
-  const why: Partial<Record<State, readonly string[]>> = { refusing: refusals.map(({ cause }) => cause), degraded: causes };
+  const why: Partial<Record<State, readonly string[]>> = {
+    refusing: refusals.map(({ cause }) => cause),
+    degraded: causes,
+  };
   write(turn, 'state_transition', 'accept', {
     from_state: from,
     to_state: turn.state,
@@ -104,5 +134,13 @@ function transition(turn: Turn, from: State) {
 }
 
 function said({ state, data, receipts, actions, effects, postpone, dropped }: Turn): Decision {
-  return { state, data, receipts, actions, effects, ...(postpone && { postpone }), ...(dropped.length > 0 && { dropped }) };
+  return {
+    state,
+    data,
+    receipts,
+    actions,
+    effects,
+    ...(postpone && { postpone }),
+    ...(dropped.length > 0 && { dropped }),
+  };
 }

@@ -102,7 +102,14 @@ export type ReceiptDraft<Name extends ReasonName = ReasonName> = {
     readonly status: StatusOf<N>;
     readonly context: Omit<
       ContextOf<N>,
-      'stream' | 'stream_seq' | 'event_id' | 'inputs_hash' | 'policy_version' | 'shadow' | 'arrival_seq' | 'terminal'
+      | 'stream'
+      | 'stream_seq'
+      | 'event_id'
+      | 'inputs_hash'
+      | 'policy_version'
+      | 'shadow'
+      | 'arrival_seq'
+      | 'terminal'
     >;
     /** It settles this signal; true: the signals that its arrival_ranges name. */
     readonly settles?: number | true;

@@ -19,8 +19,23 @@ import type { Answers, Failure } from './events.js';
 import type { Decide } from './machine.js';
 import { Policies } from './policies.js';
 import type { PolicyDocument, PublishedPolicy } from './policy-document.js';
-import { policyOf, type StoredPolicy, type Taken, type TakenGovernor, takenFrom } from './stored.js';
-import { askingMs, type Put, putAside, rowsOf, type Turned, type TurnRows, turn, wakesOf } from './turn.js';
+import {
+  policyOf,
+  type StoredPolicy,
+  type Taken,
+  type TakenGovernor,
+  takenFrom,
+} from './stored.js';
+import {
+  askingMs,
+  type Put,
+  putAside,
+  rowsOf,
+  type Turned,
+  type TurnRows,
+  turn,
+  wakesOf,
+} from './turn.js';
 
 export interface DriverHost {
   readonly transactions: pg.Pool;
@@ -28,7 +43,11 @@ export interface DriverHost {
   readonly actor: string;
   readonly authorizer: Authorizer;
   /** Signals that were settled or put aside, after the commit. */
-  readonly onDecided?: (governorId: string, settled: readonly (readonly [number, Receipt])[], put: readonly Put[]) => void;
+  readonly onDecided?: (
+    governorId: string,
+    settled: readonly (readonly [number, Receipt])[],
+    put: readonly Put[],
+  ) => void;
   readonly onError: (error: unknown) => void;
   /** How many of a hundred events are decided twice; all of them in tests. */
   readonly twicePercent?: number;
@@ -58,7 +77,8 @@ const heldMs = 20;
 const slowTurns = 3;
 
 // Without names: a pooler in transaction mode moves a client to connections that do not know them.
-const take = 'select * from writ.fn_governors_take($1, $2, $3::text::timestamptz, $4::text::uuid[])';
+const take =
+  'select * from writ.fn_governors_take($1, $2, $3::text::timestamptz, $4::text::uuid[])';
 const apply = 'select writ.fn_governors_apply($1::text::jsonb, $2)::text as answer';
 
 export class Driver {
@@ -124,7 +144,10 @@ export class Driver {
         const { governors, next, now, last } = await this.#turn();
         if (this.#stopped) return;
         if (governors.length === 0 && !this.#again) {
-          wait = last !== null ? heldMs : Math.min(pollMs, Math.max(next === null ? pollMs : next - now, 1));
+          wait =
+            last !== null
+              ? heldMs
+              : Math.min(pollMs, Math.max(next === null ? pollMs : next - now, 1));
           // Once more from the beginning before resting: what the hint has passed over is found there.
           if (this.#after === '-infinity') break;
           this.#rescanAt = 0;
@@ -153,7 +176,8 @@ export class Driver {
       const unread = this.#unread(taken, named);
       turned = this.#decide(taken, named, unread);
       for (const { steps } of turned)
-        for (const [{ content }] of steps) if (content.kind === 'policy' && content.policy) this.#policies.add(content.policy);
+        for (const [{ content }] of steps)
+          if (content.kind === 'policy' && content.policy) this.#policies.add(content.policy);
       await pass('governors_decided');
       const changed = this.#rows(turned, taken.now, unread);
       if (changed) {
@@ -180,7 +204,10 @@ export class Driver {
     if (!named && taken.last !== null) this.#after = new Date(taken.last - lateMs).toISOString();
     for (const { governor, steps } of turned) {
       const settled = steps.flatMap(([, { settled, receipts }]) =>
-        settled.map(([arrival, id]) => [arrival, receipts.find(({ receipt_id }) => receipt_id === id) as Receipt] as const),
+        settled.map(
+          ([arrival, id]) =>
+            [arrival, receipts.find(({ receipt_id }) => receipt_id === id) as Receipt] as const,
+        ),
       );
       if (measuring())
         countEach(
@@ -203,7 +230,8 @@ export class Driver {
     if (!one) throw fromDatabase(error);
     const { crashes, limit } = await this.#crashed(one.id, one.events, error);
     const given = named?.get(one.id);
-    if (crashes >= limit && !given?.unwritable) await this.#turn(new Map([[one.id, { ...given, unwritable: true }]]));
+    if (crashes >= limit && !given?.unwritable)
+      await this.#turn(new Map([[one.id, { ...given, unwritable: true }]]));
   }
 
   /** Those whose policies are not known here yet: they are loaded, and then these governors are taken by name; until then somebody else may. */
@@ -216,7 +244,11 @@ export class Driver {
     return new Set(unread.map(({ id }) => id));
   }
 
-  #decide({ governors, now }: Taken, named: Named | undefined, unread: ReadonlySet<string>): Turned[] {
+  #decide(
+    { governors, now }: Taken,
+    named: Named | undefined,
+    unread: ReadonlySet<string>,
+  ): Turned[] {
     const { twicePercent = 1, decide = decideNow } = this.#host;
     const options = {
       decide,
@@ -233,7 +265,13 @@ export class Driver {
       const { rev, answers, told, unwritable = false } = named?.get(taken.id) ?? {};
       const twice = twicePercent >= 100 || Math.random() * 100 < twicePercent;
       const published = policy ? publishedOf(policy, this.#policies.known(policy.hash)) : null;
-      return [turn(taken, published, rev === taken.events ? answers : undefined, told, { ...options, twice, unwritable })];
+      return [
+        turn(taken, published, rev === taken.events ? answers : undefined, told, {
+          ...options,
+          twice,
+          unwritable,
+        }),
+      ];
     });
   }
 
@@ -259,10 +297,18 @@ export class Driver {
     }
     if (asked.length === 0 || this.#stopped) return;
     const answers = await this.#asking.answer(asked);
-    await this.#named(new Map([...answers].map(([id, given]) => [id, { rev: revs.get(id) as number, answers: given }])));
+    await this.#named(
+      new Map(
+        [...answers].map(([id, given]) => [id, { rev: revs.get(id) as number, answers: given }]),
+      ),
+    );
   }
 
-  async #crashed(id: string, rev: number, error: unknown): Promise<{ readonly crashes: number; readonly limit: number }> {
+  async #crashed(
+    id: string,
+    rev: number,
+    error: unknown,
+  ): Promise<{ readonly crashes: number; readonly limit: number }> {
     this.#host.onError(error);
     return gate(this.#host.db, 'fn_governor_crashed($1::text::uuid, $2::text::bigint, $3, $4)', [
       id,
@@ -279,7 +325,9 @@ export class Driver {
   }
 
   async #load(taken: readonly TakenGovernor[], named: Named | undefined): Promise<void> {
-    const failed = await this.#policies.load(taken.map((one) => ({ id: one.id, version: policyOf(one)?.version as number })));
+    const failed = await this.#policies.load(
+      taken.map((one) => ({ id: one.id, version: policyOf(one)?.version as number })),
+    );
     const told = (message: string): Failure => ({
       cause: 'policy',
       component: 'policy_cache',
@@ -297,7 +345,10 @@ export class Driver {
   }
 
   async #tell(ids: readonly string[], failure: Failure): Promise<void> {
-    await gate(this.#host.db, 'fn_governor_tell($1::text::uuid[], $2::text::jsonb)', [`{${ids.join(',')}}`, JSON.stringify(failure)]);
+    await gate(this.#host.db, 'fn_governor_tell($1::text::uuid[], $2::text::jsonb)', [
+      `{${ids.join(',')}}`,
+      JSON.stringify(failure),
+    ]);
     this.poke();
   }
 
@@ -312,7 +363,9 @@ export class Driver {
       failure_type: 'receipt_slow',
       message: `${slowTurns} times running over ${this.#bounds.receipt_slo_ms} ms`,
     };
-    const ids = turned.filter(({ governor }) => governor.state !== 'degraded').map(({ governor }) => governor.id);
+    const ids = turned
+      .filter(({ governor }) => governor.state !== 'degraded')
+      .map(({ governor }) => governor.id);
     if (ids.length > 0) this.#later(this.#tell(ids, failure));
   }
 
@@ -328,11 +381,16 @@ export class Driver {
       failure = await this.#asking.ping();
     } finally {
       // Also when the database is away: the next one finds it back.
-      if (!this.#stopped) this.#pingIn(failure ? Math.min(10_000, this.#bounds.ping_every_ms) : this.#bounds.ping_every_ms);
+      if (!this.#stopped)
+        this.#pingIn(
+          failure ? Math.min(10_000, this.#bounds.ping_every_ms) : this.#bounds.ping_every_ms,
+        );
     }
     this.#failedPings = failure ? this.#failedPings + 1 : 0;
     if (failure && this.#failedPings === 3) {
-      const { rows } = await this.#host.db.query("select governor_id::text as id from writ.governor where state <> 'degraded'");
+      const { rows } = await this.#host.db.query(
+        "select governor_id::text as id from writ.governor where state <> 'degraded'",
+      );
       await this.#tell(
         rows.map(({ id }) => String(id)),
         failure,
@@ -341,20 +399,30 @@ export class Driver {
   }
 
   async #readBounds(): Promise<void> {
-    const { rows } = await this.#host.db.query("select key, value::text as value from writ.dot_config where key like 'governor.%'");
+    const { rows } = await this.#host.db.query(
+      "select key, value::text as value from writ.dot_config where key like 'governor.%'",
+    );
     this.#bounds = Object.fromEntries(
-      rows.map(({ key, value }) => [String(key).replace('governor.', ''), JSON.parse(String(value))]),
+      rows.map(({ key, value }) => [
+        String(key).replace('governor.', ''),
+        JSON.parse(String(value)),
+      ]),
     ) as HostBounds;
   }
 
   #later(work: Promise<unknown>): void {
-    const done = work.catch((error) => this.#host.onError(error)).finally(() => this.#background.delete(done));
+    const done = work
+      .catch((error) => this.#host.onError(error))
+      .finally(() => this.#background.delete(done));
     this.#background.add(done);
   }
 }
 
 /** Without its document: for what can be decided without it, which is that it could not be loaded. */
-const publishedOf = ({ policy_id, ...policy }: StoredPolicy, document?: PolicyDocument): PublishedPolicy => ({
+const publishedOf = (
+  { policy_id, ...policy }: StoredPolicy,
+  document?: PolicyDocument,
+): PublishedPolicy => ({
   ...policy,
   document: document ?? { policy_id, principal: '', when: {}, actions: {}, budget: null },
 });
@@ -362,5 +430,8 @@ const publishedOf = ({ policy_id, ...policy }: StoredPolicy, document?: PolicyDo
 /** Somebody was in the way: tried again, it is decided by what stands then. */
 const isBrokenOff = (error: unknown) => {
   const { code, message } = error as { code?: string; message?: string };
-  return ['40P01', '40001', '55P03'].includes(String(code)) || (code === 'WR001' && message === 'governor_moved');
+  return (
+    ['40P01', '40001', '55P03'].includes(String(code)) ||
+    (code === 'WR001' && message === 'governor_moved')
+  );
 };

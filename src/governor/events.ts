@@ -86,7 +86,13 @@ export interface Failure {
   readonly message?: string;
 }
 
-export type FailureReason = 'timeout' | 'service_error' | 'permission_denied' | 'unreachable' | 'handler_error' | 'rejected';
+export type FailureReason =
+  | 'timeout'
+  | 'service_error'
+  | 'permission_denied'
+  | 'unreachable'
+  | 'handler_error'
+  | 'rejected';
 
 export interface Result {
   readonly action_id: string;
@@ -138,7 +144,12 @@ export type Content =
   | { readonly kind: 'quota'; readonly quota: QuotaRead; readonly limit: number | null }
   | { readonly kind: 'health_failed'; readonly failure: Failure }
   | { readonly kind: 'outage'; readonly from: number; readonly to: number }
-  | { readonly kind: 'operator_ack'; readonly cause: string; readonly by: string; readonly reason: string }
+  | {
+      readonly kind: 'operator_ack';
+      readonly cause: string;
+      readonly by: string;
+      readonly reason: string;
+    }
   /** An event that crashed its governor too often is set aside in its place. */
   | {
       readonly kind: 'crash';

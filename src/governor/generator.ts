@@ -3,7 +3,8 @@ import { uuidOf } from '../database/uuid.js';
 import { WritError } from '../errors/index.js';
 import type { Signal } from './events.js';
 
-export interface GeneratedSignal extends Pick<Signal, 'signal_id' | 'source' | 'type' | 'severity' | 'observed_at'> {
+export interface GeneratedSignal
+  extends Pick<Signal, 'signal_id' | 'source' | 'type' | 'severity' | 'observed_at'> {
   readonly tenant: string;
   readonly value: number;
 }
@@ -23,7 +24,10 @@ export interface GeneratorOptions {
   readonly from?: number;
 }
 
-const sources: Readonly<Record<string, Signal['source']>> = { billing_spend: 'billing', error_rate: 'logging' };
+const sources: Readonly<Record<string, Signal['source']>> = {
+  billing_spend: 'billing',
+  error_rate: 'logging',
+};
 const secondMs = 1_000;
 const stormMs = 10;
 /** How often a spike begins, and how many signals of its type it lasts. */
@@ -46,7 +50,9 @@ export function generateSignals(
     const tenant = pick(tenants);
     const lane = `${tenant}/${type}`;
     const begins = profile !== 'calm' && random() < spikes.chance;
-    const left = begins ? spikes.least + Math.floor(random() * (spikes.most - spikes.least)) : (high.get(lane) ?? 0);
+    const left = begins
+      ? spikes.least + Math.floor(random() * (spikes.most - spikes.least))
+      : (high.get(lane) ?? 0);
     high.set(lane, Math.max(0, left - 1));
     const { calm, high: peak } = types[type] as { calm: number; high: number };
     const isHigh = left > 0;

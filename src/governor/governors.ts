@@ -75,7 +75,12 @@ export interface DriveOptions extends Pick<DriverHost, 'twicePercent' | 'decide'
   readonly onError?: (error: unknown) => void;
 }
 
-type TakenAnswer = { readonly g: string; readonly n: number; readonly storm?: number; readonly duplicate?: true };
+type TakenAnswer = {
+  readonly g: string;
+  readonly n: number;
+  readonly storm?: number;
+  readonly duplicate?: true;
+};
 
 export class Governors {
   readonly #host: GovernorsHost;
@@ -90,11 +95,11 @@ export class Governors {
     this.#signals = new Coalescer(
       async (items) => {
         const wake = String(this.#drivers.size === 0);
-        const answers = await gate<unknown[]>(host.db, 'fn_signals_take($1::text::json, $2, $3::text::boolean)', [
-          JSON.stringify(items),
-          host.actor,
-          wake,
-        ]);
+        const answers = await gate<unknown[]>(
+          host.db,
+          'fn_signals_take($1::text::json, $2, $3::text::boolean)',
+          [JSON.stringify(items), host.actor, wake],
+        );
         this.poke();
         return answers;
       },
@@ -103,12 +108,15 @@ export class Governors {
   }
 
   /** The governor of a tenant and product; made, if there is none. */
-  async open({ tenant = 'default', sku = 'default' }: Partial<GovernorName> = {}): Promise<Governor> {
-    const { governor_id } = await gate<{ governor_id: string }>(this.#host.db, 'fn_governor_put($1, $2, $3)', [
-      tenant,
-      sku,
-      this.#host.actor,
-    ]);
+  async open({
+    tenant = 'default',
+    sku = 'default',
+  }: Partial<GovernorName> = {}): Promise<Governor> {
+    const { governor_id } = await gate<{ governor_id: string }>(
+      this.#host.db,
+      'fn_governor_put($1, $2, $3)',
+      [tenant, sku, this.#host.actor],
+    );
     this.poke();
     return new Governor(this, this.#host, governor_id, { tenant, sku });
   }
@@ -126,22 +134,34 @@ export class Governors {
 
   /** Every governor, by the names of the view. */
   list({ tenant }: { readonly tenant?: string } = {}): Promise<Record<string, unknown>[]> {
-    return readJson(this.#host.db, 'select * from writ.governor where $1::text is null or tenant_id = $1 order by tenant_id, sku_id', [
-      tenant ?? null,
-    ]);
+    return readJson(
+      this.#host.db,
+      'select * from writ.governor where $1::text is null or tenant_id = $1 order by tenant_id, sku_id',
+      [tenant ?? null],
+    );
   }
 
   /** Takes a signal in and answers what became of it within a tenth of a second. */
   async take({ tenant, sku }: GovernorName, signal: IncomingSignal): Promise<Signalled> {
     const { signal_id, ...content } = checkIncoming(signal);
-    refuseSecrets(content.metadata === undefined ? undefined : JSON.stringify(content.metadata), 'the metadata');
-    const answer = await this.#signals.add({ t: tenant, s: sku, id: signal_id, c: { kind: 'signal', signal_id, ...content } });
+    refuseSecrets(
+      content.metadata === undefined ? undefined : JSON.stringify(content.metadata),
+      'the metadata',
+    );
+    const answer = await this.#signals.add({
+      t: tenant,
+      s: sku,
+      id: signal_id,
+      c: { kind: 'signal', signal_id, ...content },
+    });
     const refusal = refusalIn(answer);
     if (refusal) throw refusal;
     await pass('signal_taken');
     const { g, n, storm, duplicate } = answer as TakenAnswer;
     const about = { arrivalSeq: n, ...(duplicate && { duplicate }) };
-    const heard = (duplicate && (await this.#answers.known({ g, n }))) || (await this.#answers.within({ g, n }));
+    const heard =
+      (duplicate && (await this.#answers.known({ g, n }))) ||
+      (await this.#answers.within({ g, n }));
     if (heard && 'receipt' in heard) return { status: 'decided', receipt: heard.receipt, ...about };
     return { status: heard?.as ?? (storm === undefined ? 'accepted' : 'buffered'), ...about };
   }
@@ -149,9 +169,11 @@ export class Governors {
   /** How long senders should wait while it storms, as governors' receipts say, too. Read once a minute; what cannot be read now must not keep the answer to a signal that was taken. */
   async retrySeconds(): Promise<number> {
     if (performance.now() - this.#retry.readAt > 60_000) {
-      const read = "select value::text as ms from writ.dot_config where key = 'governor.storm_retry_ms'";
+      const read =
+        "select value::text as ms from writ.dot_config where key = 'governor.storm_retry_ms'";
       const [row] = await readRows(this.#host.db, read, []).catch(() => []);
-      if (row) this.#retry = { seconds: Math.ceil(Number(row.ms) / 1_000), readAt: performance.now() };
+      if (row)
+        this.#retry = { seconds: Math.ceil(Number(row.ms) / 1_000), readAt: performance.now() };
     }
     return this.#retry.seconds;
   }
@@ -170,13 +192,19 @@ export class Governors {
       ...(expiresAt !== undefined && { expires_at: expiresAt?.toISOString() ?? null }),
       ...(toldAt !== undefined && { told_at: toldAt.toISOString() }),
     };
-    const answer = await put<Record<string, unknown>>(this.#host, 'fn_entitlement_put', change, { ...options, tenant } as In);
+    const answer = await put<Record<string, unknown>>(this.#host, 'fn_entitlement_put', change, {
+      ...options,
+      tenant,
+    } as In);
     this.poke();
     return answer;
   }
 
   /** Drives governors in this process until it is stopped. Workers that are told so do it, too. */
-  async drive(transactions: pg.Pool, options: DriveOptions = {}): Promise<{ stop(): Promise<void> }> {
+  async drive(
+    transactions: pg.Pool,
+    options: DriveOptions = {},
+  ): Promise<{ stop(): Promise<void> }> {
     const { db, actor, listening } = this.#host;
     const { authorizer = grantedPermissions(db), onError = printError, ...rest } = options;
     const driver = new Driver({
@@ -210,41 +238,60 @@ export class Governors {
   }
 
   /** The handlers that carry actions out, for a worker. Contracts are activated with the connection's own key. */
-  handlers(contracts: Contracts, work: Exclude<GovernorWork['governor'], undefined | true>): HandledJob[] {
+  handlers(
+    contracts: Contracts,
+    work: Exclude<GovernorWork['governor'], undefined | true>,
+  ): HandledJob[] {
     const { actions = [], reach, signingSecrets, onError = printError } = work;
     const reporter: Reporter = {
       begin: (context) => this.#begin(context),
       result: (context, result) => this.#report(context, () => Promise.resolve({ result })),
       late: (context, result) =>
-        context.commitWith(({ token }) => this.#tell(this.#host.db, context, token, { result }), false).then(() => this.poke(), onError),
+        context
+          .commitWith(({ token }) => this.#tell(this.#host.db, context, token, { result }), false)
+          .then(() => this.poke(), onError),
       effect: (context, effect) => this.#report(context, effect),
     };
-    return actuators({ contracts, reporter, ...(reach && { reach }), ...(signingSecrets && { signingSecrets }) }, actions);
+    return actuators(
+      { contracts, reporter, ...(reach && { reach }), ...(signingSecrets && { signingSecrets }) },
+      actions,
+    );
   }
 
   /** Whoever may enqueue can make up a job: only the one that the governor has enqueued is carried out, and that only while it waits for it. */
   async #begin({ input, job }: ActionContext): Promise<void> {
     const own = `select from writ.governor where governor_id = $1::text::uuid and in_flight ->> 'job_id' = $2`;
-    if ((await readRows(this.#host.db, own, [String(input.governor_id), job.id])).length > 0) return;
-    throw new PermanentFailure(`the governor is not waiting for this job of action ${input.action_id}`, { code: 'action_not_in_flight' });
+    if ((await readRows(this.#host.db, own, [String(input.governor_id), job.id])).length > 0)
+      return;
+    throw new PermanentFailure(
+      `the governor is not waiting for this job of action ${input.action_id}`,
+      { code: 'action_not_in_flight' },
+    );
   }
 
   /** How an attempt stands, told in the transaction that commits its job. */
-  async #report(context: ActionContext, effect: (tx: Transaction) => Promise<Report>): Promise<void> {
+  async #report(
+    context: ActionContext,
+    effect: (tx: Transaction) => Promise<Report>,
+  ): Promise<void> {
     await pass('action_made', context.job.id);
-    await context.commitBy('fn_governor_commit', async (tx, token) => this.#tell(queryable(tx), context, token, await effect(tx)));
+    await context.commitBy('fn_governor_commit', async (tx, token) =>
+      this.#tell(queryable(tx), context, token, await effect(tx)),
+    );
     this.poke();
   }
 
   async #tell(db: Queryable, { job }: ActionContext, token: string, report: Report): Promise<void> {
     const reference = 'acknowledged' in report ? report.acknowledged : undefined;
-    const content = 'result' in report ? { kind: 'result', ...report.result } : { kind: 'acknowledged', reference };
-    await gate(db, 'fn_governor_report($1::text::uuid, $2::text::uuid, $3::text::jsonb, $4::text::uuid)', [
-      job.id,
-      token,
-      JSON.stringify(content),
-      reference?.replace(/^governance_job:/, '') ?? null,
-    ]);
+    const content =
+      'result' in report
+        ? { kind: 'result', ...report.result }
+        : { kind: 'acknowledged', reference };
+    await gate(
+      db,
+      'fn_governor_report($1::text::uuid, $2::text::uuid, $3::text::jsonb, $4::text::uuid)',
+      [job.id, token, JSON.stringify(content), reference?.replace(/^governance_job:/, '') ?? null],
+    );
   }
 
   /** Something may be due: whoever drives in this process looks at once. */
@@ -259,7 +306,9 @@ export class Governors {
 
   /** What a worker does by the clock. */
   async look(workerId: string): Promise<undefined> {
-    const { settled } = await gate<{ settled: number }>(this.#host.db, 'fn_governor_tick($1)', [workerId]);
+    const { settled } = await gate<{ settled: number }>(this.#host.db, 'fn_governor_tick($1)', [
+      workerId,
+    ]);
     if (settled > 0) this.poke();
   }
 
@@ -284,7 +333,10 @@ export class Governor {
   }
 
   /** Publishes the next version of its policy and answers its number; with `shadow` it decides and writes receipts, and acts on nothing. For principals with the right to operate. */
-  async publish(policy: PolicyDocument, { shadow = false, ...options }: As & { readonly shadow?: boolean } = {}): Promise<number> {
+  async publish(
+    policy: PolicyDocument,
+    { shadow = false, ...options }: As & { readonly shadow?: boolean } = {},
+  ): Promise<number> {
     const document = validatePolicy(policy);
     return this.#publish(document.policy_id, document, policyHash(document), shadow, options);
   }
@@ -295,7 +347,13 @@ export class Governor {
     return this.#publish(policy_id, null, '0'.repeat(64), false, options);
   }
 
-  async #publish(id: string, document: PolicyDocument | null, hash: string, shadow: boolean, options: As): Promise<number> {
+  async #publish(
+    id: string,
+    document: PolicyDocument | null,
+    hash: string,
+    shadow: boolean,
+    options: As,
+  ): Promise<number> {
     const { version } = await gate<{ version: number }>(
       this.#host.db,
       'fn_governor_policy_publish($1, $2, $3, $4, $5::text::jsonb, $6, $7::text::boolean)',
@@ -307,7 +365,14 @@ export class Governor {
 
   /** Tells it what was observed. Answers the receipt, if it is there within a tenth of a second. */
   signal(signal: SentSignal): Promise<Signalled> {
-    const { id, source = 'custom', severity = 'MEDIUM', observedAt, correlationId, ...rest } = signal;
+    const {
+      id,
+      source = 'custom',
+      severity = 'MEDIUM',
+      observedAt,
+      correlationId,
+      ...rest
+    } = signal;
     return this.#governors.take(this.name, {
       ...rest,
       signal_id: id ?? uuidv7(),
@@ -319,7 +384,11 @@ export class Governor {
   }
 
   /** Asks for an action of its policy, which is checked like any other. Answers its id. */
-  async act(type: string, parameters: Parameters = {}, { id = uuidv7(), ...options }: As & { readonly id?: string } = {}): Promise<string> {
+  async act(
+    type: string,
+    parameters: Parameters = {},
+    { id = uuidv7(), ...options }: As & { readonly id?: string } = {},
+  ): Promise<string> {
     if (!isUuid(id)) throw new WritRefusal('invalid_argument', 'the id of an action is a UUID');
     await gate(this.#host.db, 'fn_governor_act($1, $2, $3, $4::text::uuid, $5, $6::text::jsonb)', [
       ...this.#as(options),
@@ -332,9 +401,16 @@ export class Governor {
   }
 
   /** A person has looked at a cause that only a person can clear. */
-  async acknowledge(cause: string, { reason, ...options }: As & { readonly reason: string }): Promise<void> {
+  async acknowledge(
+    cause: string,
+    { reason, ...options }: As & { readonly reason: string },
+  ): Promise<void> {
     refuseSecrets(reason, 'the reason');
-    await gate(this.#host.db, 'fn_governor_ack($1, $2, $3, $4, $5)', [...this.#as(options), cause, reason]);
+    await gate(this.#host.db, 'fn_governor_ack($1, $2, $3, $4, $5)', [
+      ...this.#as(options),
+      cause,
+      reason,
+    ]);
     this.#governors.poke();
   }
 
@@ -357,7 +433,13 @@ export class Governor {
     readonly hash: string;
     readonly document: PolicyDocument | null;
   }> {
-    const [row] = await readJson<{ version: number; policy_id: string; shadow: boolean; hash: string; document: PolicyDocument | null }>(
+    const [row] = await readJson<{
+      version: number;
+      policy_id: string;
+      shadow: boolean;
+      hash: string;
+      document: PolicyDocument | null;
+    }>(
       this.#host.db,
       'select * from writ.governor_policy where governor_id = $1 and ($2::text is null or version = $2::text::integer) order by version desc limit 1',
       [this.id, version === undefined ? null : String(version)],
@@ -367,7 +449,13 @@ export class Governor {
   }
 
   /** Its receipts from a number on, oldest first. */
-  receipts({ after = 0, limit = 100 }: { readonly after?: number; readonly limit?: number } = {}): Promise<Receipt[]> {
+  receipts({
+    after = 0,
+    limit = 100,
+  }: {
+    readonly after?: number;
+    readonly limit?: number;
+  } = {}): Promise<Receipt[]> {
     return readJson<{ receipt: Receipt }>(
       this.#host.db,
       'select receipt from writ.receipt where log_id = $1 and stream = $2 and stream_seq > $3::text::bigint order by stream_seq limit $4::text::integer',

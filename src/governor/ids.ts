@@ -11,12 +11,22 @@ export function eventId(governorId: string, eventSeq: number): string {
 
 /** The id of what an event has done, or undone: `label` tells apart what one event may do. Shaped as a UUIDv4. */
 export function actionId(eventId: string, label: string): string {
-  return shaped(4, hash('sha256', Buffer.concat([Buffer.from(eventId.replaceAll('-', ''), 'hex'), Buffer.from(label)])));
+  return shaped(
+    4,
+    hash(
+      'sha256',
+      Buffer.concat([Buffer.from(eventId.replaceAll('-', ''), 'hex'), Buffer.from(label)]),
+    ),
+  );
 }
 
 /** The id of the job of an attempt: a UUIDv7 of the moment it was decided, because jobs are kept in the order of their ids. */
 export function jobId(actionId: string, attempt: number, at: number): string {
-  return shaped(7, Math.floor(at).toString(16).padStart(12, '0') + hash('sha256', `${actionId}|${attempt}`).slice(12));
+  return shaped(
+    7,
+    Math.floor(at).toString(16).padStart(12, '0') +
+      hash('sha256', `${actionId}|${attempt}`).slice(12),
+  );
 }
 
 /** Digests in hex: Node answers those in a third of the time that a buffer takes. */

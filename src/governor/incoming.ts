@@ -36,7 +36,8 @@ const severities = new Map<string, Signal['severity']>([
 export const isSignalType = (text: string): boolean => /^[a-z][a-z0-9_.:-]{0,99}$/.test(text);
 
 /** What an id of a sender may be: printable, so that it can stand in a header and in a log. */
-export const isSenderId = (text: string): boolean => /^[\x21-\x7e](?:[\x20-\x7e]{0,198}[\x21-\x7e])?$/.test(text);
+export const isSenderId = (text: string): boolean =>
+  /^[\x21-\x7e](?:[\x20-\x7e]{0,198}[\x21-\x7e])?$/.test(text);
 
 const refuse = (detail: string) => new WritRefusal('invalid_signal', detail);
 
@@ -45,7 +46,8 @@ const refuse = (detail: string) => new WritRefusal('invalid_signal', detail);
  * left out.
  */
 export function checkIncoming(value: unknown): IncomingSignal {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw refuse('a signal is an object');
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw refuse('a signal is an object');
   const given = value as Readonly<Record<string, unknown>>;
   const correlation = optional(given.correlation_id, (id) => text('correlation_id', id));
   const observed = optional(given.value, (number) => finite('value', number));
@@ -97,20 +99,27 @@ function finite(field: string, value: unknown): number {
 }
 
 function observedAt(value: unknown): number {
-  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= 8.64e15) return value;
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= 8.64e15)
+    return value;
   throw refuse('observed_at is a time in milliseconds since 1970');
 }
 
 /** One line of text that can be stored. */
 export function text(field: string, value: unknown, refusal = refuse): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for.
-  if (typeof value === 'string' && /^[^\u0000-\u001f\u007f]{1,200}$/.test(value) && value.isWellFormed()) return value;
+  if (
+    typeof value === 'string' &&
+    /^[^\u0000-\u001f\u007f]{1,200}$/.test(value) &&
+    value.isWellFormed()
+  )
+    return value;
   throw refusal(`${field} has 1 to 200 characters, none of them a control character`);
 }
 
 /** What can be stored and hashed. Its size is that of its canonical form, so that blanks do not count. */
 function metadataOf(value: unknown): Readonly<Record<string, unknown>> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw refuse('metadata is an object');
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw refuse('metadata is an object');
   let canonical: string;
   try {
     canonical = canonicalize(value);
@@ -118,7 +127,8 @@ function metadataOf(value: unknown): Readonly<Record<string, unknown>> {
     if (error instanceof WritRefusal) throw refuse(`metadata: ${error.message.slice(0, 200)}`);
     throw error;
   }
-  if (Buffer.byteLength(canonical) > metadataBytes) throw refuse(`metadata has at most ${metadataBytes} bytes`);
+  if (Buffer.byteLength(canonical) > metadataBytes)
+    throw refuse(`metadata has at most ${metadataBytes} bytes`);
   if (/(?<!\\)(?:\\\\)*\\u0000/.test(canonical)) throw refuse('metadata has a NUL character in it');
   return JSON.parse(canonical) as Readonly<Record<string, unknown>>;
 }

@@ -53,7 +53,11 @@ export const unborn = (id: string, tenant: string, sku: string): Governor => ({
 });
 
 /** What is next, when the mailbox is left out: what was inserted, what is tried again, a timer of no time, or a timer that is due before `until`. */
-export type Next = { readonly pending: Pending<Waits>; readonly dueAt?: number; readonly waiting: Waiting<Waits> };
+export type Next = {
+  readonly pending: Pending<Waits>;
+  readonly dueAt?: number;
+  readonly waiting: Waiting<Waits>;
+};
 
 export function nextOf({ waiting }: Governor, until: number): Next | undefined {
   const inserted = next(waiting);
@@ -65,7 +69,8 @@ export function nextOf({ waiting }: Governor, until: number): Next | undefined {
 /** The first of its timers. */
 export function firstDue({ waiting }: Governor): number | undefined {
   let first: number | undefined;
-  for (const timer of waiting.timers) if (timer.due !== 'now' && (first === undefined || timer.due < first)) first = timer.due;
+  for (const timer of waiting.timers)
+    if (timer.due !== 'now' && (first === undefined || timer.due < first)) first = timer.due;
   return first;
 }
 
@@ -79,7 +84,15 @@ export function step(
 ): Stepped {
   const hash = inputsHash(governor.hash, text);
   const id = eventId(governor.id, event.event_seq);
-  const decision = decide({ state: governor.state, data: governor.data, event_id: id, postponed: heldIn(waiting.postponed) }, event);
+  const decision = decide(
+    {
+      state: governor.state,
+      data: governor.data,
+      event_id: id,
+      postponed: heldIn(waiting.postponed),
+    },
+    event,
+  );
   const settled: [number, string][] = [];
   const receipts = decision.receipts.map((draft, ordinal) => {
     const { policy_version = 0, policy } = decision.data;
@@ -103,7 +116,8 @@ export function step(
       } as never,
     }).receipt as Receipt;
     if (typeof draft.settles === 'number') settled.push([draft.settles, made.receipt_id]);
-    else if (draft.settles) for (const one of rangesOf(draft.context)) settled.push([one, made.receipt_id]);
+    else if (draft.settles)
+      for (const one of rangesOf(draft.context)) settled.push([one, made.receipt_id]);
     return made;
   });
   return {
@@ -127,28 +141,51 @@ export function step(
 }
 
 /** What waits when an event was handled, in gen_statem's order. */
-function waitingAfter(was: State | null, event: GovernorEvent, waiting: Waiting<Waits>, decision: Decision): Waiting<Waits> {
+function waitingAfter(
+  was: State | null,
+  event: GovernorEvent,
+  waiting: Waiting<Waits>,
+  decision: Decision,
+): Waiting<Waits> {
   const actions = decision.actions.map(
     (action): Action<Waits> =>
-      action.type === 'start' ? { ...action, content: { kind: 'timer', timer: action.name.replace(/^named:/, '') } } : action,
+      action.type === 'start'
+        ? { ...action, content: { kind: 'timer', timer: action.name.replace(/^named:/, '') } }
+        : action,
   );
   const { dropped } = decision;
-  const kept = dropped?.length ? { ...waiting, postponed: waiting.postponed.filter((pending) => !isOneOf(dropped, pending)) } : waiting;
+  const kept = dropped?.length
+    ? { ...waiting, postponed: waiting.postponed.filter((pending) => !isOneOf(dropped, pending)) }
+    : waiting;
   const moved = was !== decision.state;
-  const unchanged = !moved && !decision.postpone && actions.length === 0 && kept.timers.every(({ name }) => name !== 'event');
+  const unchanged =
+    !moved &&
+    !decision.postpone &&
+    actions.length === 0 &&
+    kept.timers.every(({ name }) => name !== 'event');
   if (unchanged) return kept;
-  return after(kept, { event: pendingOf(event), moved, postpone: decision.postpone ?? false, actions }, event.at);
+  return after(
+    kept,
+    { event: pendingOf(event), moved, postpone: decision.postpone ?? false, actions },
+    event.at,
+  );
 }
 
 /** An event as one that waits. */
 function pendingOf({ from, content, mail_seq = 0 }: GovernorEvent): Pending<Waits> {
   const waits: Waits =
-    content.kind === 'signal' ? { kind: 'held', mail_seq, arrival_seq: content.arrival_seq } : (content as Extract<Waits, { kind: 'act' }>);
+    content.kind === 'signal'
+      ? { kind: 'held', mail_seq, arrival_seq: content.arrival_seq }
+      : (content as Extract<Waits, { kind: 'act' }>);
   return { from: from === 'mailbox' ? 'mailbox' : 'inserted', content: waits };
 }
 
 const heldIn = (postponed: readonly Pending<Waits>[]): Held[] =>
-  postponed.flatMap(({ content }) => (content.kind === 'held' ? [{ mail_seq: content.mail_seq, arrival_seq: content.arrival_seq }] : []));
+  postponed.flatMap(({ content }) =>
+    content.kind === 'held'
+      ? [{ mail_seq: content.mail_seq, arrival_seq: content.arrival_seq }]
+      : [],
+  );
 
 const isOneOf = (held: readonly Held[], { content }: Pending<Waits>) =>
   content.kind === 'held' && held.some(({ mail_seq }) => mail_seq === content.mail_seq);

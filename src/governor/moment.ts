@@ -1,11 +1,30 @@
 /** A moment by RFC 3339, in milliseconds since 1970; undefined if the text is none. Date.parse alone would take much else, and the 30th of February. */
 export function momentOf(text: string): number | undefined {
-  const parts = /^(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:[Zz]|([+-])(\d\d):(\d\d))$/.exec(text);
+  const parts =
+    /^(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:[Zz]|([+-])(\d\d):(\d\d))$/.exec(
+      text,
+    );
   if (!parts) return undefined;
-  const [year, month, day, hour, minute, second] = parts.slice(1, 7).map(Number) as [number, number, number, number, number, number];
+  const [year, month, day, hour, minute, second] = parts.slice(1, 7).map(Number) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+  ];
   const [zoneHour, zoneMinute] = [Number(parts[9] ?? 0), Number(parts[10] ?? 0)];
   // 60 is a leap second, and the first of the next minute to a clock that has none.
-  if (month < 1 || month > 12 || hour > 23 || minute > 59 || second > 60 || zoneHour > 23 || zoneMinute > 59) return undefined;
+  if (
+    month < 1 ||
+    month > 12 ||
+    hour > 23 ||
+    minute > 59 ||
+    second > 60 ||
+    zoneHour > 23 ||
+    zoneMinute > 59
+  )
+    return undefined;
   if (day < 1 || day > daysIn(year, month)) return undefined;
   const at = new Date(0);
   at.setUTCFullYear(year, month - 1, day); // Date.UTC takes the years 0 to 99 for those of the last century

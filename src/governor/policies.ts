@@ -30,7 +30,9 @@ export class Policies {
   }
 
   /** Answers those that could not be loaded in time, and why. */
-  async load(wanted: readonly { readonly id: string; readonly version: number }[]): Promise<Map<string, string>> {
+  async load(
+    wanted: readonly { readonly id: string; readonly version: number }[],
+  ): Promise<Map<string, string>> {
     const failed = new Map<string, string>();
     await Promise.all(
       wanted.map(async ({ id, version }) => {

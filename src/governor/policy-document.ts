@@ -4,7 +4,9 @@
 export type Parameters = Readonly<Record<string, string | number | boolean>>;
 
 /** What is allowed: numbers from `min` to `max`, or one of `in`. */
-export type ParameterBounds = { readonly min: number; readonly max: number } | { readonly in: readonly (string | number | boolean)[] };
+export type ParameterBounds =
+  | { readonly min: number; readonly max: number }
+  | { readonly in: readonly (string | number | boolean)[] };
 
 /** When a type of signal is over, and when it is under again. In between it stays what it was. */
 export interface Threshold {

@@ -71,7 +71,14 @@ export interface ContractActionOptions extends AnyActionOptions {
   /**
    * The template that undoes it, or `stop`, which is the default: the contract is stopped and rolled back while it is not completed, and a completed one is not undone.
    */
-  readonly inverse?: 'stop' | TemplateId | { readonly template: TemplateId; readonly parameters?: Parameters; readonly requires?: string };
+  readonly inverse?:
+    | 'stop'
+    | TemplateId
+    | {
+        readonly template: TemplateId;
+        readonly parameters?: Parameters;
+        readonly requires?: string;
+      };
   /** How long it may take; 15 minutes unless given. */
   readonly completeWithin?: Duration;
 }
@@ -88,7 +95,10 @@ export type ActionName = string | { readonly type: string; readonly inverse?: st
 const named = (action: ActionName) =>
   typeof action === 'string'
     ? { action_type: action }
-    : { action_type: action.type, ...(action.inverse !== undefined && { inverse: action.inverse }) };
+    : {
+        action_type: action.type,
+        ...(action.inverse !== undefined && { inverse: action.inverse }),
+      };
 
 /** An action that a handler of yours carries out: `defineAction` has it. */
 export const handler = (action: ActionName, options: HandlerOptions): PolicyAction => ({
@@ -98,7 +108,10 @@ export const handler = (action: ActionName, options: HandlerOptions): PolicyActi
 });
 
 /** An action that is asked for over HTTP. */
-export const webhook = (type: string, { url, signedWith, ...options }: WebhookActionOptions): PolicyAction => ({
+export const webhook = (
+  type: string,
+  { url, signedWith, ...options }: WebhookActionOptions,
+): PolicyAction => ({
   action_type: type,
   actuator: { kind: 'webhook', url, ...(signedWith !== undefined && { signed_with: signedWith }) },
   ...options,
@@ -114,7 +127,11 @@ export function contract(
   const full = typeof inverse === 'object' && 'template' in inverse ? inverse : undefined;
   const { template: undoing, ...more } = full ?? { template: inverse as TemplateId };
   const written = undoing === 'stop' ? 'stop' : { template_id: idOf(undoing), ...more };
-  const action = { action_type: type, actuator: { kind: 'contract', template_id: idOf(template) } as const, inverse: written };
+  const action = {
+    action_type: type,
+    actuator: { kind: 'contract', template_id: idOf(template) } as const,
+    inverse: written,
+  };
   return { ...action, ...options };
 }
 
@@ -132,10 +149,12 @@ export interface PolicyOptions {
 }
 
 /** Defines a governor policy. Refuses with `invalid_policy` or `action_without_inverse`, which name the place. */
-export const definePolicy = (id: string, options: PolicyOptions): PolicyDocument => normalPolicy({ ...options, policy_id: id });
+export const definePolicy = (id: string, options: PolicyOptions): PolicyDocument =>
+  normalPolicy({ ...options, policy_id: id });
 
 /** A policy as it was stored, or as somebody wrote it into a file; with the same refusals. */
 export const validatePolicy = (value: unknown): PolicyDocument => normalPolicy(value);
 
 /** SHA-256 of its canonical JSON, in hex. */
-export const policyHash = (document: PolicyDocument): string => createHash('sha256').update(canonicalize(document)).digest('hex');
+export const policyHash = (document: PolicyDocument): string =>
+  createHash('sha256').update(canonicalize(document)).digest('hex');

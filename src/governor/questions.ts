@@ -24,18 +24,30 @@ export function questionOf({ state, data }: Governor, content: Content): Questio
   const principal = data.policy?.document.principal ?? '';
   if (kind === 'storm') return { kind: 'recent' };
   if (kind === 'verify' || kind === 'check') return { kind: 'check' };
-  if (state === 'boot' && ['entitlement', 'policy', 'operator_ack'].includes(kind)) return { kind: 'check' };
+  if (state === 'boot' && ['entitlement', 'policy', 'operator_ack'].includes(kind))
+    return { kind: 'check' };
   if (content.kind === 'act' && (state === 'stable' || state === 'warning') && !data.in_flight)
     return { kind: 'act', principal, rule: ruleOf(content.action_type) };
-  if (content.kind === 'result' && !content.ok && data.in_flight?.kind === 'action' && data.in_flight.action_id === content.action_id)
+  if (
+    content.kind === 'result' &&
+    !content.ok &&
+    data.in_flight?.kind === 'action' &&
+    data.in_flight.action_id === content.action_id
+  )
     return data.in_flight.attempt === content.attempt && content.attempt < data.bounds.attempts
       ? { kind: 'act', principal, rule: ruleOf(data.in_flight.action_type) }
       : undefined;
   if (state === 'refusing' && ['recheck', 'policy', 'entitlement', 'quota'].includes(kind)) {
-    const denied = data.refusals.find(({ cause }) => cause === 'permission_denied' || cause === 'target_service_not_found');
+    const denied = data.refusals.find(
+      ({ cause }) => cause === 'permission_denied' || cause === 'target_service_not_found',
+    );
     // A policy that is being published decides whom to ask and what for.
     const policy = content.kind === 'policy' ? content.policy : data.policy;
-    return { kind: 'recheck', principal: policy?.document.principal ?? '', rule: ruleOf(denied?.action_type, policy) };
+    return {
+      kind: 'recheck',
+      principal: policy?.document.principal ?? '',
+      rule: ruleOf(denied?.action_type, policy),
+    };
   }
   return undefined;
 }

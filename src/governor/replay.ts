@@ -10,7 +10,12 @@ import type { GovernorEvent } from './events.js';
 import { eventId } from './ids.js';
 import { type Decide, type Governor, type Stepped, step, unborn } from './machine.js';
 import { policyHash } from './policy.js';
-import { type Difference, type DifferenceKind, firstDifference, shown } from './replay/difference.js';
+import {
+  type Difference,
+  type DifferenceKind,
+  firstDifference,
+  shown,
+} from './replay/difference.js';
 import { Order } from './replay/order.js';
 
 export type { Difference, DifferenceKind } from './replay/difference.js';
@@ -81,7 +86,8 @@ export class Replay {
 
   /** More events: each a line of canonical JSON. Those before have to be used up. */
   feed(lines: readonly string[]): void {
-    this.#lines = this.#at < this.#lines.length ? [...this.#lines.slice(this.#at), ...lines] : lines;
+    this.#lines =
+      this.#at < this.#lines.length ? [...this.#lines.slice(this.#at), ...lines] : lines;
     this.#at = 0;
   }
 
@@ -110,7 +116,10 @@ export class Replay {
   }
 
   /** That something is wrong with the events as they are stored. */
-  unreadable(message: string, kind: 'event_unreadable' | 'governor' | 'event_missing' = 'event_unreadable'): void {
+  unreadable(
+    message: string,
+    kind: 'event_unreadable' | 'governor' | 'event_missing' = 'event_unreadable',
+  ): void {
     this.#differ(kind, message, { event_seq: this.#governor.events + 1 });
     this.#stopped = true;
   }
@@ -135,15 +144,23 @@ export class Replay {
     const event = readEvent(line);
     const was = this.#governor;
     const expected = was.events + 1;
-    if (typeof event === 'string') return void this.unreadable(`Event ${expected} cannot be read: ${event}.`);
+    if (typeof event === 'string')
+      return void this.unreadable(`Event ${expected} cannot be read: ${event}.`);
     const { event_seq } = event;
     if (event_seq !== expected) {
-      const what = event_seq > expected ? `${numbers(expected, event_seq - 1)} missing` : 'in its place an event stands once more';
-      this.#differ('event_missing', `Event ${expected} should follow, and there is ${event_seq}: ${what}.`, {
-        event_seq: expected,
-        expected,
-        found: event_seq,
-      });
+      const what =
+        event_seq > expected
+          ? `${numbers(expected, event_seq - 1)} missing`
+          : 'in its place an event stands once more';
+      this.#differ(
+        'event_missing',
+        `Event ${expected} should follow, and there is ${event_seq}: ${what}.`,
+        {
+          event_seq: expected,
+          expected,
+          found: event_seq,
+        },
+      );
     }
     const decide = (this.#options.decides ?? decides).get(event.decide);
     if (!decide) {
@@ -174,7 +191,8 @@ export class Replay {
       entry: stepped.entries[at] as string,
     }));
     const settled = this.#order.handled(event, stepped);
-    if (settled) this.#differ(settled.kind, `Event ${event_seq}: ${settled.message}.`, { event_seq });
+    if (settled)
+      this.#differ(settled.kind, `Event ${event_seq}: ${settled.message}.`, { event_seq });
   }
 
   /** A document has to be the one that its hash says. */
@@ -208,13 +226,21 @@ export class Replay {
     if (missing > 0) {
       const { reason, context } = first.receipt;
       const message = `Receipt ${context.stream_seq} (${reason}, of event ${about.event_seq}) is missing: ${missing > 1 ? `it and ${missing - 1} after it were decided, and ` : 'it was decided, and '}receipt ${stream_seq} of the log is ${receipt.reason}.`;
-      this.#differ('receipt_missing', message, { ...about, expected: first.receipt, found: receipt });
+      this.#differ('receipt_missing', message, {
+        ...about,
+        expected: first.receipt,
+        found: receipt,
+      });
       this.#expected.splice(0, missing);
       return false;
     }
     if (stream_seq === 1 && receipt.reason === first.receipt.reason) {
       const message = `Receipt 1 is of event ${shown(receipt.context.event_id)}, and the first event of governor ${this.#who.governor_id} is ${eventId(this.#who.governor_id, 1)}: events and receipts are of different governors.`;
-      this.#differ('governor', message, { ...about, expected: first.receipt.context.event_id, found: receipt.context.event_id });
+      this.#differ('governor', message, {
+        ...about,
+        expected: first.receipt.context.event_id,
+        found: receipt.context.event_id,
+      });
       this.#stopped = true;
       return true;
     }
@@ -229,7 +255,8 @@ export class Replay {
     if (here > 0) return here;
     const { events } = this.#governor;
     for (let ahead = 1; ahead <= lookAhead; ahead++)
-      if (context.event_id === eventId(this.#who.governor_id, events + ahead)) return this.#expected.length;
+      if (context.event_id === eventId(this.#who.governor_id, events + ahead))
+        return this.#expected.length;
     return 0;
   }
 
@@ -238,30 +265,50 @@ export class Replay {
     const { stream_seq } = found.context;
     const about = { event_seq, stream_seq };
     const [ours, theirs] = [expected.context, found.context];
-    if (expected.reason === 'policy_updated' && found.reason === 'policy_updated' && ours.policy_hash !== theirs.policy_hash) {
+    if (
+      expected.reason === 'policy_updated' &&
+      found.reason === 'policy_updated' &&
+      ours.policy_hash !== theirs.policy_hash
+    ) {
       const message = `Event ${event_seq}: the policy is not the one that was published: its hash is ${shown(ours.policy_hash)}, and the receipt says ${shown(theirs.policy_hash)}.`;
-      this.#differ('policy_changed', message, { ...about, expected: theirs.policy_hash, found: ours.policy_hash });
+      this.#differ('policy_changed', message, {
+        ...about,
+        expected: theirs.policy_hash,
+        found: ours.policy_hash,
+      });
     } else if (ours.inputs_hash !== theirs.inputs_hash) {
       const which =
         this.#agreed + 1 === event_seq
           ? `Event ${event_seq} (${content.kind}) is not the one that was decided on: what was sent, answered or read was changed`
           : `One of the events ${this.#agreed + 1} to ${event_seq} is not the one that was decided on: it was changed, or others before it were`;
       const message = `${which}. Their inputs hash to ${shown(ours.inputs_hash)}, and receipt ${stream_seq} says ${shown(theirs.inputs_hash)}.`;
-      this.#differ('event_changed', message, { ...about, expected: theirs.inputs_hash, found: ours.inputs_hash });
+      this.#differ('event_changed', message, {
+        ...about,
+        expected: theirs.inputs_hash,
+        found: ours.inputs_hash,
+      });
     } else {
       const where = firstDifference(expected, found);
       const message = `Receipt ${stream_seq} (${found.reason}, of event ${event_seq}) is not what was decided: ${where?.path} is ${shown(where?.found)}, and should be ${shown(where?.expected)}. It was changed, or something else has decided.`;
-      this.#differ('receipt_changed', message, { ...about, expected: where?.expected, found: where?.found });
+      this.#differ('receipt_changed', message, {
+        ...about,
+        expected: where?.expected,
+        found: where?.found,
+      });
     }
   }
 
   /** Going on by what is there: what follows from this difference alone is not another one. */
   #adopt({ context: ours }: ReceiptContainer, { context: theirs }: ReceiptContainer): void {
     const hash =
-      typeof theirs.inputs_hash === 'string' && /^[0-9a-f]{64}$/.test(theirs.inputs_hash) ? theirs.inputs_hash : this.#governor.hash;
+      typeof theirs.inputs_hash === 'string' && /^[0-9a-f]{64}$/.test(theirs.inputs_hash)
+        ? theirs.inputs_hash
+        : this.#governor.hash;
     const receipts = this.#governor.receipts + theirs.stream_seq - ours.stream_seq;
     if (hash === this.#governor.hash && receipts === this.#governor.receipts) return;
-    this.#expected = this.#expected.map(({ receipt }) => corrected(receipt, hash, theirs.stream_seq - ours.stream_seq));
+    this.#expected = this.#expected.map(({ receipt }) =>
+      corrected(receipt, hash, theirs.stream_seq - ours.stream_seq),
+    );
     this.#governor = { ...this.#governor, hash, receipts };
   }
 
@@ -299,8 +346,10 @@ function readEvent(line: string): GovernorEvent | string {
   const { event_seq, at, decide, from, content } = value ?? {};
   if (!Number.isSafeInteger(event_seq) || (event_seq as number) < 1) return 'it has no number';
   if (!Number.isSafeInteger(at)) return 'it has no time';
-  if (typeof decide !== 'number' || typeof from !== 'string') return 'it does not say what decided it, or where it came from';
-  if (typeof content !== 'object' || content === null || typeof content.kind !== 'string') return 'it does not say what happened';
+  if (typeof decide !== 'number' || typeof from !== 'string')
+    return 'it does not say what decided it, or where it came from';
+  if (typeof content !== 'object' || content === null || typeof content.kind !== 'string')
+    return 'it does not say what happened';
   return value as GovernorEvent;
 }
 
@@ -310,9 +359,13 @@ const isSame = (expected: string, entry: Uint8Array | string): boolean =>
 /** A receipt as it would be after other inputs, and further on in its stream. */
 function corrected(receipt: ReceiptContainer, inputs_hash: string, by: number): Expected {
   const { context } = receipt;
-  const moved = { ...receipt, context: { ...context, inputs_hash, stream_seq: context.stream_seq + by } };
+  const moved = {
+    ...receipt,
+    context: { ...context, inputs_hash, stream_seq: context.stream_seq + by },
+  };
   return { receipt: moved, entry: canonicalize(moved) };
 }
 
-const numbers = (first: number, last: number) => (last > first ? `${first} to ${last} are` : `${first} is`);
+const numbers = (first: number, last: number) =>
+  last > first ? `${first} to ${last} are` : `${first} is`;
 const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);

@@ -3,7 +3,13 @@
  * events are those that were decided on shows by the receipts, and that those are as they were written by the signed log.
  */
 import type { ReceiptContainer } from '../ledger/container.js';
-import { type ExportedGovernor, eventsPerFile, fileOf, governorPath, headerOf } from '../ledger/governor-events.js';
+import {
+  type ExportedGovernor,
+  eventsPerFile,
+  fileOf,
+  governorPath,
+  headerOf,
+} from '../ledger/governor-events.js';
 import { fromUtf8 } from '../ledger/text.js';
 import type { Reader } from '../ledger/verification/log.js';
 import { parseManifest } from '../ledger/verification/manifest.js';
@@ -18,7 +24,11 @@ export interface ReplayedGovernors {
   readonly ok: boolean;
   readonly governors: readonly (Replayed & { readonly events_per_s: number })[];
   /** Streams of receipts whose events, or whose first events, are not in the export: not decided again. */
-  readonly undecided: readonly { readonly tenant: string; readonly sku: string; readonly receipts: number }[];
+  readonly undecided: readonly {
+    readonly tenant: string;
+    readonly sku: string;
+    readonly receipts: number;
+  }[];
 }
 
 interface Replaying {
@@ -38,21 +48,35 @@ export class Replays {
   readonly #governors = new Map<string, Replaying>();
   readonly #undecided = new Map<string, { tenant: string; sku: string; receipts: number }>();
 
-  private constructor(read: Reader, governors: readonly ExportedGovernor[], options: ReplaysOptions) {
+  private constructor(
+    read: Reader,
+    governors: readonly ExportedGovernor[],
+    options: ReplaysOptions,
+  ) {
     this.#read = read;
     this.#options = options;
     for (const governor of governors) {
       const { governor_id, tenant, sku, first } = governor;
       if (first !== 1 || !this.#isAsked(tenant, sku)) continue;
       const replay = new Replay({ governor_id, tenant, sku }, options);
-      this.#governors.set(keyOf(tenant, sku), { governor, replay, file: 0, reading: undefined, ms: 0 });
+      this.#governors.set(keyOf(tenant, sku), {
+        governor,
+        replay,
+        file: 0,
+        reading: undefined,
+        ms: 0,
+      });
     }
   }
 
   /** Those that an export lists. One that cannot be read lists none, and verifying it says so. */
   static async of(read: Reader, options: ReplaysOptions = {}): Promise<Replays> {
     const manifest = parseManifest(await read('export.json'));
-    return new Replays(read, typeof manifest === 'string' ? [] : (manifest.governors ?? []), options);
+    return new Replays(
+      read,
+      typeof manifest === 'string' ? [] : (manifest.governors ?? []),
+      options,
+    );
   }
 
   /** For verifyExport. */
@@ -63,7 +87,12 @@ export class Replays {
     const key = keyOf(tenant, sku);
     const replaying = this.#governors.get(key);
     if (!replaying) {
-      if (this.#isAsked(tenant, sku)) this.#undecided.set(key, { tenant, sku, receipts: (this.#undecided.get(key)?.receipts ?? 0) + 1 });
+      if (this.#isAsked(tenant, sku))
+        this.#undecided.set(key, {
+          tenant,
+          sku,
+          receipts: (this.#undecided.get(key)?.receipts ?? 0) + 1,
+        });
       return undefined;
     }
     const began = performance.now();
@@ -93,7 +122,9 @@ export class Replays {
   async #next(replaying: Replaying): Promise<Uint8Array | null> {
     const { governor, replay } = replaying;
     const read = (file: number) =>
-      file > fileOf(governor.events) ? undefined : this.#read(governorPath(governor, file, file * eventsPerFile <= governor.events));
+      file > fileOf(governor.events)
+        ? undefined
+        : this.#read(governorPath(governor, file, file * eventsPerFile <= governor.events));
     const reading = replaying.reading ?? read(1);
     replaying.file++;
     replaying.reading = read(replaying.file + 1);
@@ -101,17 +132,28 @@ export class Replays {
     if (replaying.file > 1 && !reading) return null;
     const bytes = (await reading) ?? null;
     if (!bytes) {
-      const path = governorPath(governor, replaying.file, replaying.file * eventsPerFile <= governor.events);
-      replay.unreadable(`${path} is missing, with the events from ${(replaying.file - 1) * eventsPerFile + 1} on.`, 'event_missing');
+      const path = governorPath(
+        governor,
+        replaying.file,
+        replaying.file * eventsPerFile <= governor.events,
+      );
+      replay.unreadable(
+        `${path} is missing, with the events from ${(replaying.file - 1) * eventsPerFile + 1} on.`,
+        'event_missing',
+      );
     }
     return bytes;
   }
 
   #lines({ governor, replay, file }: Replaying, bytes: Uint8Array): readonly string[] | undefined {
     const [header, ...lines] = (fromUtf8(bytes) ?? '').split('\n');
-    if (lines.pop() !== '') replay.unreadable(`File ${file} of its events is not text, or is cut off.`);
+    if (lines.pop() !== '')
+      replay.unreadable(`File ${file} of its events is not text, or is cut off.`);
     else if (header !== headerOf(governor))
-      replay.unreadable(`File ${file} of its events says that they are of ${header?.slice(0, 200)}.`, 'governor');
+      replay.unreadable(
+        `File ${file} of its events says that they are of ${header?.slice(0, 200)}.`,
+        'governor',
+      );
     else return lines;
     return undefined;
   }
@@ -121,7 +163,11 @@ export class Replays {
       const ended = replay.end(governor.events);
       return { ...ended, events_per_s: ms > 0 ? Math.round((ended.events * 1_000) / ms) : 0 };
     });
-    return { ok: governors.every(({ ok }) => ok), governors, undecided: [...this.#undecided.values()] };
+    return {
+      ok: governors.every(({ ok }) => ok),
+      governors,
+      undecided: [...this.#undecided.values()],
+    };
   }
 
   #isAsked(tenant: string, sku: string): boolean {

@@ -5,9 +5,26 @@
 import { canonicalize } from '../ledger/canonical.js';
 import { decide as decideNow, decideVersion } from './decide.js';
 import type { Effect } from './decision.js';
-import type { Answers, Bounds, Content, Entitlement, GovernorEvent, Permission, QuotaRead, Result } from './events.js';
+import type {
+  Answers,
+  Bounds,
+  Content,
+  Entitlement,
+  GovernorEvent,
+  Permission,
+  QuotaRead,
+  Result,
+} from './events.js';
 import type { GeneratedSignal } from './generator.js';
-import { type Decide, firstDue, type Governor, nextOf, type Stepped, step, unborn } from './machine.js';
+import {
+  type Decide,
+  firstDue,
+  type Governor,
+  nextOf,
+  type Stepped,
+  step,
+  unborn,
+} from './machine.js';
 import { policyHash } from './policy.js';
 import type { PolicyDocument } from './policy-document.js';
 import { type Question, questionOf } from './questions.js';
@@ -70,13 +87,23 @@ export class Simulation {
   readonly #signals = new Map<number, Content>();
 
   constructor(options: SimulationOptions = {}) {
-    const { governorId = '018f0000-0000-7000-8000-000000000001', tenant = 'default', sku = 'default' } = options;
+    const {
+      governorId = '018f0000-0000-7000-8000-000000000001',
+      tenant = 'default',
+      sku = 'default',
+    } = options;
     this.#options = options;
     this.#decide = options.decide ?? decideNow;
     this.#governor = unborn(governorId, tenant, sku);
     this.now = options.from ?? Date.UTC(2026, 0, 1);
     const bounds = { ...usualBounds, ...options.bounds };
-    this.#send({ kind: 'create', sku_id: sku, tenant_id: tenant, process_id: 'simulation', bounds });
+    this.#send({
+      kind: 'create',
+      sku_id: sku,
+      tenant_id: tenant,
+      process_id: 'simulation',
+      bounds,
+    });
   }
 
   get governor(): Governor {
@@ -84,7 +111,12 @@ export class Simulation {
   }
 
   publish(document: PolicyDocument | null, { shadow = false, actor = 'somebody' } = {}): void {
-    const policy = document && { version: ++this.#versions, hash: policyHash(document), shadow, document };
+    const policy = document && {
+      version: ++this.#versions,
+      hash: policyHash(document),
+      shadow,
+      document,
+    };
     this.tell({ kind: 'policy', policy, actor });
   }
 
@@ -128,7 +160,10 @@ export class Simulation {
   }
 
   #next(): number {
-    return Math.min(firstDue(this.#governor) ?? Number.POSITIVE_INFINITY, this.#coming[0]?.at ?? Number.POSITIVE_INFINITY);
+    return Math.min(
+      firstDue(this.#governor) ?? Number.POSITIVE_INFINITY,
+      this.#coming[0]?.at ?? Number.POSITIVE_INFINITY,
+    );
   }
 
   #send(content: Content): void {
@@ -136,7 +171,11 @@ export class Simulation {
     this.#drain(this.now);
     const mail_seq = ++this.#mails;
     if (content.kind === 'signal') this.#signals.set(mail_seq, content);
-    this.#handle({ from: 'mailbox', mail_seq, arrived_at: this.now }, content, this.#governor.waiting);
+    this.#handle(
+      { from: 'mailbox', mail_seq, arrived_at: this.now },
+      content,
+      this.#governor.waiting,
+    );
     this.#drain();
   }
 
@@ -145,7 +184,10 @@ export class Simulation {
       const { pending, dueAt, waiting } = one;
       const { content: waits, from } = pending;
       if (waits.kind === 'held') {
-        const place = { from: from === 'mailbox' ? ('postponed' as const) : ('inserted' as const), mail_seq: waits.mail_seq };
+        const place = {
+          from: from === 'mailbox' ? ('postponed' as const) : ('inserted' as const),
+          mail_seq: waits.mail_seq,
+        };
         this.#handle(place, this.#signals.get(waits.mail_seq) as Content, waiting);
       } else {
         const place = {
@@ -157,7 +199,11 @@ export class Simulation {
     }
   }
 
-  #handle(place: Pick<GovernorEvent, 'from' | 'mail_seq' | 'arrived_at' | 'due_at'>, content: Content, waiting: Governor['waiting']): void {
+  #handle(
+    place: Pick<GovernorEvent, 'from' | 'mail_seq' | 'arrived_at' | 'due_at'>,
+    content: Content,
+    waiting: Governor['waiting'],
+  ): void {
     const { state, events, last } = this.#governor;
     const question = questionOf(this.#governor, content);
     const isAnew = state === 'degraded' && content.kind === 'timer' && content.timer === 'state';
@@ -174,7 +220,10 @@ export class Simulation {
     this.#governor = stepped.governor;
     this.events.push(canonicalize(event));
     this.receipts.push(...stepped.entries);
-    if (content.kind === 'signal' && stepped.settled.some(([arrival]) => arrival === content.arrival_seq))
+    if (
+      content.kind === 'signal' &&
+      stepped.settled.some(([arrival]) => arrival === content.arrival_seq)
+    )
       this.#signals.delete(event.mail_seq as number);
     for (const effect of stepped.effects) if (effect.type === 'attempt') this.#carry(effect);
   }
@@ -185,8 +234,12 @@ export class Simulation {
     if (!ended) return;
     const { after, ...result } = ended;
     const { action_id, attempt: n } = attempt;
-    const baseline = attempt.kind === 'action' && result.ok !== false ? { baseline: 'restored' as const } : {};
-    const mail: Mail = { at: this.now + after, content: { kind: 'result', action_id, attempt: n, ok: true, ...baseline, ...result } };
+    const baseline =
+      attempt.kind === 'action' && result.ok !== false ? { baseline: 'restored' as const } : {};
+    const mail: Mail = {
+      at: this.now + after,
+      content: { kind: 'result', action_id, attempt: n, ok: true, ...baseline, ...result },
+    };
     this.#coming = [...this.#coming, mail].sort((a, b) => a.at - b.at);
   }
 
@@ -197,12 +250,18 @@ export class Simulation {
   }
 
   #answer(question: Question): Answers {
-    const { permission = () => yes, entitlement = { status: 'ACTIVE', quota_limit: null } } = this.#options;
-    const quota: QuotaRead = this.#governor.data?.quota ?? { month: new Date(this.now).toISOString().slice(0, 7), used: 0 };
+    const { permission = () => yes, entitlement = { status: 'ACTIVE', quota_limit: null } } =
+      this.#options;
+    const quota: QuotaRead = this.#governor.data?.quota ?? {
+      month: new Date(this.now).toISOString().slice(0, 7),
+      used: 0,
+    };
     const answer = permission(this.now);
-    if (question.kind === 'recent') return { recent: this.#recent(this.#governor.data?.bounds.storm_window_ms ?? 0) };
+    if (question.kind === 'recent')
+      return { recent: this.#recent(this.#governor.data?.bounds.storm_window_ms ?? 0) };
     if (question.kind === 'check') return { check: { entitlement, quota, failures: [] } };
-    if (question.kind === 'recheck') return { recheck: { quota, permission: answer, inverse: answer, known: true } };
+    if (question.kind === 'recheck')
+      return { recheck: { quota, permission: answer, inverse: answer, known: true } };
     return { act: { action: answer, inverse: answer, quota, known: true } };
   }
 }

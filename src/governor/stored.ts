@@ -52,7 +52,9 @@ export interface Taken {
 export function takenFrom([first, ...rows]: Record<string, unknown>[]): Taken {
   const governors = rows.map((row) => ({
     ...row,
-    ...Object.fromEntries(['events', 'receipts', 'done', 'last'].map((name) => [name, Number(row[name])])),
+    ...Object.fromEntries(
+      ['events', 'receipts', 'done', 'last'].map((name) => [name, Number(row[name])]),
+    ),
     due: row.due === null ? null : Number(row.due),
     data: JSON.parse(String(row.data)),
     waiting: JSON.parse(String(row.waiting)),
@@ -74,12 +76,25 @@ export function policyOf(taken: TakenGovernor): StoredPolicy | undefined {
 
 export function fromStored(taken: TakenGovernor, policy: PublishedPolicy | null): Governor {
   const { id, t: tenant, s: sku, state, events, receipts, hash, last } = taken;
-  return { id, tenant, sku, state, events, receipts, hash, last, data: dataFrom(taken, policy), waiting: waitingFrom(taken.waiting) };
+  return {
+    id,
+    tenant,
+    sku,
+    state,
+    events,
+    receipts,
+    hash,
+    last,
+    data: dataFrom(taken, policy),
+    waiting: waitingFrom(taken.waiting),
+  };
 }
 
 function dataFrom({ state, data }: TakenGovernor, policy: PublishedPolicy | null): Data | null {
   if (state === null) return null;
-  const { storm, ...rest } = data as unknown as Data & { storm: { since: number; buffer: Run[] } | null };
+  const { storm, ...rest } = data as unknown as Data & {
+    storm: { since: number; buffer: Run[] } | null;
+  };
   return { ...rest, policy, storm: storm && { ...storm, buffer: storm.buffer.flatMap(spread) } };
 }
 
@@ -87,7 +102,12 @@ export function storedData(data: Data): Record<string, unknown> {
   const { policy, storm } = data;
   return {
     ...data,
-    policy: policy && { version: policy.version, hash: policy.hash, shadow: policy.shadow, policy_id: policy.document.policy_id },
+    policy: policy && {
+      version: policy.version,
+      hash: policy.hash,
+      shadow: policy.shadow,
+      policy_id: policy.document.policy_id,
+    },
     storm: storm && { ...storm, buffer: runs(storm.buffer) },
   };
 }
@@ -102,7 +122,12 @@ export function storedWaiting({ queue, postponed, timers }: Waiting<Waits>): Sto
 }
 
 const unpacked = (pending: StoredPending): Pending<Waits>[] =>
-  'held' in pending ? spread(pending.held).map((held) => ({ from: pending.from, content: { kind: 'held' as const, ...held } })) : [pending];
+  'held' in pending
+    ? spread(pending.held).map((held) => ({
+        from: pending.from,
+        content: { kind: 'held' as const, ...held },
+      }))
+    : [pending];
 
 function packed(list: readonly Pending<Waits>[]): StoredPending[] {
   const short: StoredPending[] = [];
@@ -132,9 +157,12 @@ function runs(list: readonly Held[]): Run[] {
   return short;
 }
 
-const follows = ([mail, arrival, n]: Run, held: Held) => held.mail_seq === mail + n && held.arrival_seq === arrival + n;
+const follows = ([mail, arrival, n]: Run, held: Held) =>
+  held.mail_seq === mail + n && held.arrival_seq === arrival + n;
 
 /** A mail as the event that it is. */
 export function contentOf([, , arrivalSeq, content]: StoredMail): Content {
-  return arrivalSeq === null ? content : ({ ...content, kind: 'signal', arrival_seq: arrivalSeq } as { kind: 'signal' } & Signal);
+  return arrivalSeq === null
+    ? content
+    : ({ ...content, kind: 'signal', arrival_seq: arrivalSeq } as { kind: 'signal' } & Signal);
 }

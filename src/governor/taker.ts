@@ -14,7 +14,12 @@ export type Taken =
   /** Its terminal receipt is there. */
   | { readonly status: 'decided'; readonly receipt: object; readonly duplicate?: boolean }
   /** Its turn has not come; buffered: because its tenant sends more than is taken in. */
-  | { readonly status: 'accepted' | 'buffered'; readonly arrival_seq: number; readonly duplicate?: boolean; readonly retry_after?: number };
+  | {
+      readonly status: 'accepted' | 'buffered';
+      readonly arrival_seq: number;
+      readonly duplicate?: boolean;
+      readonly retry_after?: number;
+    };
 
 /** What a catalogue says of an entitlement. Times are milliseconds since 1970. */
 export interface EntitlementNotice {
@@ -32,7 +37,12 @@ export interface EntitlementNotice {
 
 /** What could not be taken in while the database was away, as it is kept on this machine: whom it was for, and the id that its sender knows it by. It was never accepted. */
 export type Missed =
-  | { readonly kind: 'signal'; readonly tenant: string; readonly sku: string; readonly signal_id: string }
+  | {
+      readonly kind: 'signal';
+      readonly tenant: string;
+      readonly sku: string;
+      readonly signal_id: string;
+    }
   | { readonly kind: 'entitlement'; readonly tenant: string; readonly webhook_id: string };
 
 export interface SignalTaker {

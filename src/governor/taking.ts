@@ -9,7 +9,11 @@ export function takerOf(governors: Governors, { db }: Pick<GovernorsHost, 'db'>)
     async take(governor, signal) {
       const { arrivalSeq, ...taken } = await governors.take(governor, signal);
       if (taken.status === 'decided') return taken;
-      return { ...taken, arrival_seq: arrivalSeq, ...(taken.status === 'buffered' && { retry_after: await governors.retrySeconds() }) };
+      return {
+        ...taken,
+        arrival_seq: arrivalSeq,
+        ...(taken.status === 'buffered' && { retry_after: await governors.retrySeconds() }),
+      };
     },
     async entitlement(tenant, { entitlement_id, state, sent_at, expires_at, tier, quota }) {
       await governors.entitle(tenant, {
@@ -22,12 +26,16 @@ export function takerOf(governors: Governors, { db }: Pick<GovernorsHost, 'db'>)
       });
     },
     async rejected(codes, from, to) {
-      await gate(db, 'fn_requests_rejected($1, $2::text::jsonb, $3::text::timestamptz, $4::text::timestamptz)', [
-        `${hostname()}:${process.pid}`,
-        JSON.stringify(Object.fromEntries(codes)),
-        from.toISOString(),
-        to.toISOString(),
-      ]);
+      await gate(
+        db,
+        'fn_requests_rejected($1, $2::text::jsonb, $3::text::timestamptz, $4::text::timestamptz)',
+        [
+          `${hostname()}:${process.pid}`,
+          JSON.stringify(Object.fromEntries(codes)),
+          from.toISOString(),
+          to.toISOString(),
+        ],
+      );
     },
     async missed({ host, spoolSeq, at, payload }) {
       if (payload.kind !== 'signal') return undefined; // its sender was told, and sends it again

@@ -6,7 +6,14 @@ import type { Answers, Content, Failure, GovernorEvent } from './events.js';
 import { type Decide, firstDue, type Governor, nextOf, type Stepped, step } from './machine.js';
 import type { PublishedPolicy } from './policy-document.js';
 import { type Question, questionOf } from './questions.js';
-import { contentOf, fromStored, type StoredMail, storedData, storedWaiting, type TakenGovernor } from './stored.js';
+import {
+  contentOf,
+  fromStored,
+  type StoredMail,
+  storedData,
+  storedWaiting,
+  type TakenGovernor,
+} from './stored.js';
 
 export interface TurnOptions {
   readonly decide: Decide;
@@ -58,7 +65,9 @@ export function turn(
   // After a crash one event at a time: what cannot be written must not take those before it along, nor be taken for one of them.
   const limit = taken.crashes > 0 ? 1 : options.limit;
   const mails = taken.mails ?? [];
-  const contents = new Map<number, StoredMail>([...mails, ...(taken.held ?? [])].map((mail) => [mail[0], mail]));
+  const contents = new Map<number, StoredMail>(
+    [...mails, ...(taken.held ?? [])].map((mail) => [mail[0], mail]),
+  );
   const steps: (readonly [GovernorEvent, Stepped])[] = [];
   const before = fromStored(taken, policy);
   let governor = before;
@@ -98,7 +107,10 @@ export function turn(
         place = { from: pending.from === 'mailbox' ? 'postponed' : 'inserted', mail_seq: held[0] };
       } else {
         content = waits as Content;
-        place = { from: pending.from === 'timer' ? 'timer' : 'inserted', ...(dueAt !== undefined && { due_at: dueAt }) };
+        place = {
+          from: pending.from === 'timer' ? 'timer' : 'inserted',
+          ...(dueAt !== undefined && { due_at: dueAt }),
+        };
       }
     } else {
       const [mailSeq, at] = mail as StoredMail;
@@ -119,7 +131,8 @@ export function turn(
     // others have counted is not enough: it has to crash here and now, too.
     const mayBeSetAside = steps.length === 0 && taken.crashes >= crashLimit && !told;
     try {
-      if (mayBeSetAside && options.unwritable) throw new Error('what was decided cannot be written');
+      if (mayBeSetAside && options.unwritable)
+        throw new Error('what was decided cannot be written');
       question = questionOf(governor, content);
       if (question && !answered) break;
       const stepped = decided(governor, eventOf(content, question && answered), rest, options);
@@ -141,11 +154,22 @@ export function turn(
     if (place.from === 'mailbox') read++;
   }
   const last = mails[read - 1];
-  return { taken, before, governor, steps, mailDone: last?.[0] ?? taken.done, mailAt: last?.[1], more, question, crash };
+  return {
+    taken,
+    before,
+    governor,
+    steps,
+    mailDone: last?.[0] ?? taken.done,
+    mailAt: last?.[1],
+    more,
+    question,
+    crash,
+  };
 }
 
 /** A recovery that took too long: whoever drives is named. */
-const beginsAnew = ({ state }: Governor, content: Content) => state === 'degraded' && content.kind === 'timer' && content.timer === 'state';
+const beginsAnew = ({ state }: Governor, content: Content) =>
+  state === 'degraded' && content.kind === 'timer' && content.timer === 'state';
 
 /** Decides, and, if asked for, once more: another outcome is an event of its own, in place of the one that gave it. */
 function decided(
@@ -156,9 +180,22 @@ function decided(
 ): { event: GovernorEvent; stepped: Stepped } {
   if (!twice) return { event, stepped: step(governor, event, waiting, decide) };
   const frozen = deepFreeze(structuredClone(governor));
-  const first = step(frozen, deepFreeze(structuredClone(event)), deepFreeze(structuredClone(waiting)), decide);
-  const second = step(frozen, deepFreeze(structuredClone(event)), deepFreeze(structuredClone(waiting)), decide);
-  if (isDeepStrictEqual(first.entries, second.entries) && isDeepStrictEqual(first.governor, second.governor))
+  const first = step(
+    frozen,
+    deepFreeze(structuredClone(event)),
+    deepFreeze(structuredClone(waiting)),
+    decide,
+  );
+  const second = step(
+    frozen,
+    deepFreeze(structuredClone(event)),
+    deepFreeze(structuredClone(waiting)),
+    decide,
+  );
+  if (
+    isDeepStrictEqual(first.entries, second.entries) &&
+    isDeepStrictEqual(first.governor, second.governor)
+  )
     return { event, stepped: first };
   const at = first.entries.findIndex((entry, index) => entry !== second.entries[index]);
   const { content, answers, ...rest } = event;
@@ -169,7 +206,8 @@ function decided(
       event: content.kind,
       ...(content.kind === 'signal' && { arrival_seq: content.arrival_seq }),
       receipt_id:
-        (first.receipts[Math.max(at, 0)] ?? second.receipts[Math.max(at, 0)])?.receipt_id ?? '00000000-0000-4000-8000-000000000000',
+        (first.receipts[Math.max(at, 0)] ?? second.receipts[Math.max(at, 0)])?.receipt_id ??
+        '00000000-0000-4000-8000-000000000000',
       expected_hash: hashOf(first),
       actual_hash: hashOf(second),
     },
@@ -205,7 +243,12 @@ function deepFreeze<Value>(value: Value): Value {
 export function putAside(steps: Turned['steps']): Put[] {
   return steps.flatMap(([{ content }, { decision, settled }]) =>
     content.kind === 'signal' && !settled.some(([arrival]) => arrival === content.arrival_seq)
-      ? [{ arrivalSeq: content.arrival_seq, as: decision.postpone ? ('accepted' as const) : ('buffered' as const) }]
+      ? [
+          {
+            arrivalSeq: content.arrival_seq,
+            as: decision.postpone ? ('accepted' as const) : ('buffered' as const),
+          },
+        ]
       : [],
   );
 }
@@ -219,7 +262,11 @@ export const askingMs = 1_000;
  */
 export function wakesOf({ governor, steps, more, question }: Turned, now: number): number[] {
   const due = steps.length === 0 ? firstDue(governor) : undefined;
-  return [...(due !== undefined && due <= now ? [due] : []), ...(more ? [now] : []), ...(question ? [now + askingMs] : [])];
+  return [
+    ...(due !== undefined && due <= now ? [due] : []),
+    ...(more ? [now] : []),
+    ...(question ? [now + askingMs] : []),
+  ];
 }
 
 /** What fn_governors_apply takes: governors, their events, and what came of each. Places count from 1. */
@@ -245,7 +292,8 @@ export function rowsOf(turned: readonly Turned[], wakes: TurnRows['wakes']): Tur
       const e = rows.events.push({ g, doc: text, state: after.state });
       for (const r of entries) rows.receipts.push({ e, r });
       // The first attempt at an action uses up quota, and the gate counts it.
-      for (const effect of effects) if (effect.type !== 'quota') rows.effects.push({ e, ...effect });
+      for (const effect of effects)
+        if (effect.type !== 'quota') rows.effects.push({ e, ...effect });
     }
   }
   return rows;

@@ -42,7 +42,13 @@ export {
   verifyReceiptProof,
 } from './proofs.js';
 export { decodeBundle, logFolder, tilePath, tileSource } from './tiles.js';
-export { describe, type LogVerdict, type Problem, type ProblemKind, type Verdict } from './verdict.js';
+export {
+  describe,
+  type LogVerdict,
+  type Problem,
+  type ProblemKind,
+  type Verdict,
+} from './verdict.js';
 export type { Progress, Reader } from './verification/log.js';
 export type { OutsideCheckpoint } from './verification/outside.js';
 export { type VerifyOptions, verifyExport } from './verify.js';

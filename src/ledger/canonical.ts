@@ -34,14 +34,19 @@ function write(value: unknown, path: (string | number)[]): string {
       return writeText(value, path);
     case 'number':
       if (Number.isInteger(value) ? !Number.isSafeInteger(value) : !Number.isFinite(value)) {
-        throw refuse(`${place(path)}: ${Number.isFinite(value) ? 'a whole number beyond 2^53 - 1' : 'not a finite number'}`);
+        throw refuse(
+          `${place(path)}: ${Number.isFinite(value) ? 'a whole number beyond 2^53 - 1' : 'not a finite number'}`,
+        );
       }
       return String(value); // As the RFC says: ECMAScript's own form. It writes -0 as 0.
     case 'boolean':
       return value ? 'true' : 'false';
     case 'object':
       if (value === null) return 'null';
-      if (path.length >= depthLimit) throw refuse(`${place(path).slice(0, 60)}…: nested deeper than ${depthLimit}, or in a circle`);
+      if (path.length >= depthLimit)
+        throw refuse(
+          `${place(path).slice(0, 60)}…: nested deeper than ${depthLimit}, or in a circle`,
+        );
       return Array.isArray(value) ? writeArray(value, path) : writeObject(value, path);
     default:
       throw refuse(`${place(path)}: ${typeof value} is not JSON`);
@@ -73,7 +78,8 @@ function writeObject(value: object, path: (string | number)[]): string {
   for (const key of Object.keys(value).sort()) {
     const name = names.get(key) ?? nameOf(key, path);
     path.push(key);
-    text += (text.length > 1 ? ',' : '') + name + write((value as Record<string, unknown>)[key], path);
+    text +=
+      (text.length > 1 ? ',' : '') + name + write((value as Record<string, unknown>)[key], path);
     path.pop();
   }
   return `${text}}`;
@@ -90,7 +96,8 @@ function nameOf(key: string, path: readonly (string | number)[]): string {
   return name;
 }
 
-const place = (path: readonly (string | number)[]) => (path.length > 0 ? `/${path.join('/')}` : 'the value');
+const place = (path: readonly (string | number)[]) =>
+  path.length > 0 ? `/${path.join('/')}` : 'the value';
 
 /** Whether bytes are the canonical text of the value that they stand for. */
 export function isCanonical(bytes: Uint8Array): boolean {
@@ -124,7 +131,8 @@ function isOrdered(value: unknown, depth: number): boolean {
   if (typeof value !== 'object' || value === null) return true;
   if (depth >= depthLimit) return false;
   if (Array.isArray(value)) {
-    for (const member of value) if (typeof member !== 'string' && !isOrdered(member, depth + 1)) return false;
+    for (const member of value)
+      if (typeof member !== 'string' && !isOrdered(member, depth + 1)) return false;
     return true;
   }
   let last: string | undefined;

@@ -42,19 +42,30 @@ export interface CheckpointOptions {
 }
 
 /** Signs every log that has grown, and publishes `_system` everywhere. A place that cannot be reached does not keep the others from theirs. */
-export async function publishCheckpoints(db: Queryable, options: CheckpointOptions): Promise<Published[]> {
+export async function publishCheckpoints(
+  db: Queryable,
+  options: CheckpointOptions,
+): Promise<Published[]> {
   const { key, places, actor, trusted = [] } = options;
   await assertNotOlder(db, places, [key, ...trusted]);
   await introduceKey(db, key, actor);
   const heads = await gate<Head[]>(db, 'fn_ledger_heads($1)', [actor]);
   const published = heads.map((head) => {
     const origin = { deployment: key.name, log: head.log, epoch: head.epoch };
-    return { ...head, note: signCheckpoint(origin, head.size, fromHex(head.root) as Uint8Array, [key]) };
+    return {
+      ...head,
+      note: signCheckpoint(origin, head.size, fromHex(head.root) as Uint8Array, [key]),
+    };
   });
-  await gate(db, 'fn_ledger_checkpoint_record($1::text::jsonb, $2)', [JSON.stringify(published), actor]);
+  await gate(db, 'fn_ledger_checkpoint_record($1::text::jsonb, $2)', [
+    JSON.stringify(published),
+    actor,
+  ]);
   const system = published.find(({ log }) => log === systemLog);
   if (system) {
-    const outcomes = await Promise.allSettled(places.map((place) => publish(place, system.note, [key, ...trusted])));
+    const outcomes = await Promise.allSettled(
+      places.map((place) => publish(place, system.note, [key, ...trusted])),
+    );
     const failed = outcomes.find((outcome) => outcome.status === 'rejected');
     if (failed) throw failed.reason;
   }
@@ -64,7 +75,9 @@ export async function publishCheckpoints(db: Queryable, options: CheckpointOptio
 /** A place keeps the newest: somebody else may have signed more of the same log in the meantime. */
 async function publish(place: Place, note: string, keys: readonly VerifierKey[]): Promise<void> {
   const there = await place.read();
-  const [ours, theirs] = [note, there ?? note].map((text) => parseCheckpoint(openNote(text, keys).text)) as [Checkpoint, Checkpoint];
+  const [ours, theirs] = [note, there ?? note].map((text) =>
+    parseCheckpoint(openNote(text, keys).text),
+  ) as [Checkpoint, Checkpoint];
   if (theirs.origin !== ours.origin || theirs.size <= ours.size) await place.write(note);
 }
 
@@ -73,15 +86,21 @@ async function introduceKey(db: Queryable, key: SignerKey, actor: string): Promi
   const text = publicKeyText(key);
   const current = await signingKey(db);
   if (current === text) return;
-  if (current !== null) throw new WritRefusal('key_mismatch', `the ledger is signed with ${current}`);
+  if (current !== null)
+    throw new WritRefusal('key_mismatch', `the ledger is signed with ${current}`);
   const signature = toBase64(sign(key, rotationText(null, text)));
   await gate(db, 'fn_ledger_key_add($1, $2, $3, $4, $5)', [text, null, signature, null, actor]);
 }
 
 /** Puts a key in the place of another: both sign that. */
-export async function rotateKey(db: Queryable, keys: { old: SignerKey; next: SignerKey }, actor: string): Promise<void> {
+export async function rotateKey(
+  db: Queryable,
+  keys: { old: SignerKey; next: SignerKey },
+  actor: string,
+): Promise<void> {
   const [old, next] = [publicKeyText(keys.old), publicKeyText(keys.next)];
-  if (keys.old.name !== keys.next.name) throw new WritRefusal('key_mismatch', `${keys.next.name} is not ${keys.old.name}`);
+  if (keys.old.name !== keys.next.name)
+    throw new WritRefusal('key_mismatch', `${keys.next.name} is not ${keys.old.name}`);
   const text = rotationText(old, next);
   await gate(db, 'fn_ledger_key_add($1, $2, $3, $4, $5)', [
     next,
@@ -94,7 +113,10 @@ export async function rotateKey(db: Queryable, keys: { old: SignerKey; next: Sig
 
 /** The public key that signs at the moment; null before the first checkpoint. */
 export async function signingKey(db: Queryable): Promise<string | null> {
-  const [newest] = await readRows(db, 'select key from writ.ledger_key order by key_no desc limit 1');
+  const [newest] = await readRows(
+    db,
+    'select key from writ.ledger_key order by key_no desc limit 1',
+  );
   return newest ? String(newest.key) : null;
 }
 
@@ -102,7 +124,11 @@ export async function signingKey(db: Queryable): Promise<string | null> {
  * Refuses a database that falls short of, or differs from, a checkpoint known outside. Answers the newest that it was compared with. A place that cannot be read
  * is passed over, as long as another can: otherwise nothing would be known.
  */
-export async function assertNotOlder(db: Queryable, places: readonly Place[], keys: readonly VerifierKey[]): Promise<string | null> {
+export async function assertNotOlder(
+  db: Queryable,
+  places: readonly Place[],
+  keys: readonly VerifierKey[],
+): Promise<string | null> {
   let newest: { note: string; size: number } | null = null;
   const read = await Promise.allSettled(places.map((place) => place.read()));
   const unread = read.find((outcome) => outcome.status === 'rejected');
@@ -122,7 +148,11 @@ export async function assertNotOlder(db: Queryable, places: readonly Place[], ke
         `${place.name} knows ${checkpoint.size} receipts of ${log}, epoch ${epoch}; the database has ${now.size}, epoch ${now.epoch}`,
       );
     }
-    if (now.root !== toHex(checkpoint.root)) throw new WritError('ledger_replaced', `${place.name}, ${checkpoint.size} receipts of ${log}`);
+    if (now.root !== toHex(checkpoint.root))
+      throw new WritError(
+        'ledger_replaced',
+        `${place.name}, ${checkpoint.size} receipts of ${log}`,
+      );
     if (!newest || checkpoint.size > newest.size) newest = { note, size: checkpoint.size };
   }
   return newest?.note ?? null;
@@ -144,9 +174,16 @@ export const rootAt = (db: Queryable, log: string, size: number, epoch: number):
 /** Goes on with a restored database, in a new epoch that names the newest checkpoint known outside. */
 export async function acceptRestore(
   db: Queryable,
-  options: { places: readonly Place[]; keys: readonly VerifierKey[]; reason: string; actor: string },
+  options: {
+    places: readonly Place[];
+    keys: readonly VerifierKey[];
+    reason: string;
+    actor: string;
+  },
 ): Promise<{ logs: { log: string; epoch: number; size: number }[] }> {
-  const notes = (await Promise.all(options.places.map((place) => place.read()))).filter((note) => note !== null);
+  const notes = (await Promise.all(options.places.map((place) => place.read()))).filter(
+    (note) => note !== null,
+  );
   const known = notes
     .map((note) => {
       const { origin, size } = parseCheckpoint(openNote(note, options.keys).text);

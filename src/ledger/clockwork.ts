@@ -10,7 +10,11 @@ const againMs = 5;
 
 /** Answers in how many milliseconds to look again, when there is more than one call takes. */
 export async function turnLedger(db: Queryable, actor: string): Promise<number | undefined> {
-  const { more, sealed, sequenced } = await gate<{ more: boolean; sealed: number; sequenced: number }>(db, 'fn_ledger_tick($1)', [actor]);
+  const { more, sealed, sequenced } = await gate<{
+    more: boolean;
+    sealed: number;
+    sequenced: number;
+  }>(db, 'fn_ledger_tick($1)', [actor]);
   count('writ.ledger.sealed', sealed);
   count('writ.ledger.receipts', sequenced);
   return more ? againMs : undefined;

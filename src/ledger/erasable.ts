@@ -28,7 +28,9 @@ export function replaceMarked(value: unknown, use: (marked: Erasable) => unknown
   if (value instanceof Erasable) return use(value);
   if (Array.isArray(value)) return value.map((item) => replaceMarked(item, use));
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, replaceMarked(field, use)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, field]) => [key, replaceMarked(field, use)]),
+  );
 }
 
 export function commitTo(value: unknown): StoredErasable {

@@ -23,7 +23,10 @@ export interface SealedEvent {
   readonly subject: string;
 }
 
-const keys = [...['actor', 'at', 'batch_id', 'command', 'details', 'facts', 'login', 'note', 'run_events'], 'subjects'];
+const keys = [
+  ...['actor', 'at', 'batch_id', 'command', 'details', 'facts', 'login', 'note', 'run_events'],
+  'subjects',
+];
 const optional = 'run_events';
 const atShape = /^\d{4,}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/;
 
@@ -33,19 +36,27 @@ export function faultOfEventRow(value: unknown): string | undefined {
   let place = 0;
   for (const key in value) {
     if (keys[place] === optional && key !== optional) place++;
-    if (key !== keys[place++]) return `it has the key “${key}” where “${keys[place - 1] ?? 'no more'}” belongs`;
+    if (key !== keys[place++])
+      return `it has the key “${key}” where “${keys[place - 1] ?? 'no more'}” belongs`;
   }
   if (place !== keys.length) return `it has no “${keys[place]}”`;
   const { actor, at, batch_id, command, details, facts, login, note, subjects } = value;
   if (!isUuid(batch_id)) return 'its batch_id is not a UUID';
-  if (![actor, command, login].every((text) => typeof text === 'string')) return 'its actor, command or login is not a text';
-  if (typeof at !== 'string' || !atShape.test(at)) return 'its time is not YYYY-MM-DDTHH:MM:SS.uuuuuuZ';
-  if (![details, note].every((text) => text === null || typeof text === 'string')) return 'its details or note is neither text nor null';
+  if (![actor, command, login].every((text) => typeof text === 'string'))
+    return 'its actor, command or login is not a text';
+  if (typeof at !== 'string' || !atShape.test(at))
+    return 'its time is not YYYY-MM-DDTHH:MM:SS.uuuuuuZ';
+  if (![details, note].every((text) => text === null || typeof text === 'string'))
+    return 'its details or note is neither text nor null';
   if (!Array.isArray(subjects) || !subjects.every(isUuid)) return 'its subjects are not UUIDs';
-  if (!Array.isArray(facts) || !facts.every(isFact)) return 'its facts are not type, first and last';
+  if (!Array.isArray(facts) || !facts.every(isFact))
+    return 'its facts are not type, first and last';
   if (facts.some(([, first, last]) => last >= first && (first < 1 || last > subjects.length)))
     return 'a fact is about a subject that it does not have';
-  if (value.run_events !== undefined && !(Array.isArray(value.run_events) && value.run_events.every(isRunEvent)))
+  if (
+    value.run_events !== undefined &&
+    !(Array.isArray(value.run_events) && value.run_events.every(isRunEvent))
+  )
     return 'its events of runs are not run, number and hash';
   return undefined;
 }
@@ -59,7 +70,11 @@ const isRunEvent = (event: unknown) =>
   /^[0-9a-f]{64}$/.test(event[2]);
 
 const isFact = (fact: unknown) =>
-  Array.isArray(fact) && fact.length === 3 && typeof fact[0] === 'string' && isCount(fact[1]) && isCount(fact[2]);
+  Array.isArray(fact) &&
+  fact.length === 3 &&
+  typeof fact[0] === 'string' &&
+  isCount(fact[1]) &&
+  isCount(fact[2]);
 
 /** How many events a row stands for. */
 export function eventsIn({ facts }: EventRow): number {
@@ -73,7 +88,11 @@ export function eventOf(row: EventRow, ordinal: number): SealedEvent | undefined
   for (const [type, first, last] of row.facts) {
     const count = Math.max(0, last - first + 1);
     if (ordinal <= before + count) {
-      return { event_id: eventId(row.batch_id, ordinal), type, subject: row.subjects[first - 1 + (ordinal - before - 1)]! };
+      return {
+        event_id: eventId(row.batch_id, ordinal),
+        type,
+        subject: row.subjects[first - 1 + (ordinal - before - 1)]!,
+      };
     }
     before += count;
   }

@@ -37,14 +37,20 @@ export async function writeExport(
   for (const head of heads) await writeLog(reader, folder, head, options.progress);
   const last = options.events ? await reader.lastSegment() : 0;
   for (let segment = options.events ? await reader.firstSegment() : 1; segment <= last; segment++) {
-    for (const what of ['hashes', 'jsonl', 'runs.jsonl'] as const) await copy(reader, folder, segmentPath(segment, what), true);
+    for (const what of ['hashes', 'jsonl', 'runs.jsonl'] as const)
+      await copy(reader, folder, segmentPath(segment, what), true);
     options.progress?.({ log: 'sealed events', done: segment, of: last });
   }
   const governors = options.events ? await reader.governors() : [];
   for (const governor of governors) await writeGovernor(reader, folder, governor, options.progress);
   for (const { directory } of heads) await copy(reader, folder, `${directory}/checkpoint`, false);
   await copy(reader, folder, 'export.json', false);
-  return { logs: heads, receipts: heads.reduce((sum, { size }) => sum + size, 0), segments: last, governors };
+  return {
+    logs: heads,
+    receipts: heads.reduce((sum, { size }) => sum + size, 0),
+    segments: last,
+    governors,
+  };
 }
 
 async function writeLog(
@@ -55,12 +61,18 @@ async function writeLog(
 ): Promise<void> {
   for (let index = 0; index * tileWidth < size; index++) {
     const width = tileWidthAt(0, index, size);
-    for (const level of [0, 'entries'] as const) await copy(reader, folder, `${directory}/${tilePath(level, index, width)}`, true);
+    for (const level of [0, 'entries'] as const)
+      await copy(reader, folder, `${directory}/${tilePath(level, index, width)}`, true);
     progress?.({ log, done: index * tileWidth + width, of: size });
   }
   for (let level = 1; tileWidth ** level <= size; level++) {
     for (let index = 0; tileWidthAt(level, index, size) > 0; index++) {
-      await copy(reader, folder, `${directory}/${tilePath(level, index, tileWidthAt(level, index, size))}`, true);
+      await copy(
+        reader,
+        folder,
+        `${directory}/${tilePath(level, index, tileWidthAt(level, index, size))}`,
+        true,
+      );
     }
   }
 }
@@ -81,7 +93,12 @@ async function writeGovernor(
 }
 
 /** `fixed`: it is the same whenever it is written, and need not be written again. */
-async function copy(reader: DatabaseReader, folder: string, path: string, fixed: boolean): Promise<void> {
+async function copy(
+  reader: DatabaseReader,
+  folder: string,
+  path: string,
+  fixed: boolean,
+): Promise<void> {
   const target = join(folder, path);
   if (fixed && (await exists(target))) return;
   const bytes = await reader.read(path);
@@ -119,6 +136,9 @@ export function folderReader(folder: string): Reader {
 }
 
 /** Checks an export in a folder. No database is needed, and nothing in the folder is trusted. */
-export function verifyFolder(folder: string, options: Omit<VerifyOptions, 'sha256'>): Promise<Verdict> {
+export function verifyFolder(
+  folder: string,
+  options: Omit<VerifyOptions, 'sha256'>,
+): Promise<Verdict> {
   return verifyExport(folderReader(folder), { ...options, sha256: nodeSha256 });
 }

@@ -16,7 +16,9 @@ export interface Subtree {
 }
 
 /** Hashes of complete subtrees, in the order in which they were asked for. All that a proof needs is asked for in one call. */
-export type HashSource = (subtrees: readonly Subtree[]) => Promise<readonly Uint8Array[]> | readonly Uint8Array[];
+export type HashSource = (
+  subtrees: readonly Subtree[],
+) => Promise<readonly Uint8Array[]> | readonly Uint8Array[];
 
 export const portableSha256: Sha256 = (bytes) => noble(bytes);
 
@@ -26,7 +28,11 @@ export function leafHash(entry: Uint8Array, sha256: Sha256 = portableSha256): Ui
   return sha256(bytes);
 }
 
-export function nodeHash(left: Uint8Array, right: Uint8Array, sha256: Sha256 = portableSha256): Uint8Array {
+export function nodeHash(
+  left: Uint8Array,
+  right: Uint8Array,
+  sha256: Sha256 = portableSha256,
+): Uint8Array {
   const bytes = new Uint8Array(65);
   bytes[0] = 1;
   bytes.set(left, 1);
@@ -49,7 +55,10 @@ export class CompactRange {
   readonly #pair = new Uint8Array(65);
   #size = 0;
 
-  constructor(sha256: Sha256 = portableSha256, onSubtree?: (level: number, hash: Uint8Array) => void) {
+  constructor(
+    sha256: Sha256 = portableSha256,
+    onSubtree?: (level: number, hash: Uint8Array) => void,
+  ) {
     this.#sha256 = sha256;
     this.#onSubtree = onSubtree;
     this.#pair[0] = 1;
@@ -76,7 +85,8 @@ export class CompactRange {
   root(): Uint8Array {
     let root = this.#subtrees.at(-1);
     if (!root) return emptyRoot(this.#sha256);
-    for (let at = this.#subtrees.length - 2; at >= 0; at--) root = this.#join(this.#subtrees[at]!, root);
+    for (let at = this.#subtrees.length - 2; at >= 0; at--)
+      root = this.#join(this.#subtrees[at]!, root);
     return root;
   }
 
@@ -91,7 +101,11 @@ export class CompactRange {
 type Range = readonly [first: number, end: number];
 
 /** The root of the first `size` leaves. */
-export async function rootOf(size: number, source: HashSource, sha256: Sha256 = portableSha256): Promise<Uint8Array> {
+export async function rootOf(
+  size: number,
+  source: HashSource,
+  sha256: Sha256 = portableSha256,
+): Promise<Uint8Array> {
   demand(isSize(size), 'the size of the tree is not a whole number');
   if (size === 0) return emptyRoot(sha256);
   const [root] = await hashes([[0, size]], source, sha256);
@@ -105,7 +119,10 @@ export async function inclusionProof(
   source: HashSource,
   sha256: Sha256 = portableSha256,
 ): Promise<Uint8Array[]> {
-  demand(isSize(size) && isSize(index) && index < size, `there is no leaf ${index} in a tree of ${size}`);
+  demand(
+    isSize(size) && isSize(index) && index < size,
+    `there is no leaf ${index} in a tree of ${size}`,
+  );
   const ranges: Range[] = [];
   let [first, end] = [0, size];
   while (end - first > 1) {
@@ -128,7 +145,10 @@ export async function consistencyProof(
   source: HashSource,
   sha256: Sha256 = portableSha256,
 ): Promise<Uint8Array[]> {
-  demand(isSize(from) && isSize(to) && from <= to, `a tree of ${to} does not begin with one of ${from}`);
+  demand(
+    isSize(from) && isSize(to) && from <= to,
+    `a tree of ${to} does not begin with one of ${from}`,
+  );
   if (from === 0 || from === to) return [];
   const ranges: Range[] = [];
   let [first, end] = [0, to];
@@ -155,7 +175,10 @@ export function verifyInclusion(
   root: Uint8Array,
   sha256: Sha256 = portableSha256,
 ): void {
-  demand(isSize(size) && isSize(index) && index < size, `there is no leaf ${index} in a tree of ${size}`);
+  demand(
+    isSize(size) && isSize(index) && index < size,
+    `there is no leaf ${index} in a tree of ${size}`,
+  );
   demand([leaf, root, ...proof].every(isHash), 'a hash does not have 32 bytes');
   let [node, last, hash] = [index, size - 1, leaf];
   for (const sibling of proof) {
@@ -181,7 +204,10 @@ export function verifyConsistency(
   toRoot: Uint8Array,
   sha256: Sha256 = portableSha256,
 ): void {
-  demand(isSize(from) && isSize(to) && from <= to, `a tree of ${to} does not begin with one of ${from}`);
+  demand(
+    isSize(from) && isSize(to) && from <= to,
+    `a tree of ${to} does not begin with one of ${from}`,
+  );
   demand([fromRoot, toRoot, ...proof].every(isHash), 'a hash does not have 32 bytes');
   if (from === 0 || from === to) {
     demand(proof.length === 0, 'the proof is too long');
@@ -217,7 +243,11 @@ export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
 }
 
 /** The hashes of ranges as they occur in a tree: each begins where a complete subtree as large as its first part may begin. */
-async function hashes(ranges: readonly Range[], source: HashSource, sha256: Sha256): Promise<Uint8Array[]> {
+async function hashes(
+  ranges: readonly Range[],
+  source: HashSource,
+  sha256: Sha256,
+): Promise<Uint8Array[]> {
   const parts = ranges.map(subtreesOf);
   const found = await source(parts.flat());
   let next = 0;

@@ -86,11 +86,16 @@ export function parsePrivateKey(text: string): SignerKey {
   return key;
 }
 
-function keyParts([, name = '', id = '', encoded = '']: RegExpExecArray): [name: string, id: string, bytes: Uint8Array] {
+function keyParts([, name = '', id = '', encoded = '']: RegExpExecArray): [
+  name: string,
+  id: string,
+  bytes: Uint8Array,
+] {
   if (!isName(name)) throw badKey('its name is empty, or has a blank in it');
   if (!/^[0-9a-f]{8}$/.test(id)) throw badKey('its id is not 8 hexadecimal digits');
   const bytes = fromBase64(encoded);
-  if (bytes?.length !== 33 || bytes[0] !== ed25519Algorithm) throw badKey('it is not an Ed25519 key in base64');
+  if (bytes?.length !== 33 || bytes[0] !== ed25519Algorithm)
+    throw badKey('it is not an Ed25519 key in base64');
   return [name, id, bytes.slice(1)];
 }
 
@@ -109,14 +114,17 @@ function tagged(bytes: Uint8Array): Uint8Array {
 const isName = (name: string) => name !== '' && name.isWellFormed() && !/[\s+\u0085]/u.test(name);
 
 /** Signs bytes as they are; signed notes are made with signNote. */
-export const sign = (key: SignerKey, text: string): Uint8Array => ed25519.sign(utf8(text), key.seed);
+export const sign = (key: SignerKey, text: string): Uint8Array =>
+  ed25519.sign(utf8(text), key.seed);
 
 /** Strict: one signature has one form. */
 export const isSignedBy = (key: VerifierKey, text: string, signature: Uint8Array): boolean =>
-  signature.length === 64 && ed25519.verify(signature, utf8(text), key.publicKey, { zip215: false });
+  signature.length === 64 &&
+  ed25519.verify(signature, utf8(text), key.publicKey, { zip215: false });
 
 export function signNote(text: string, keys: readonly SignerKey[]): string {
-  if (!text.endsWith('\n') || !isNoteText(text)) throw badNote('the text does not end with a line end, or has control characters');
+  if (!text.endsWith('\n') || !isNoteText(text))
+    throw badNote('the text does not end with a line end, or has control characters');
   const lines = keys.map((key) => {
     const bytes = Uint8Array.of(...fromHex(key.id)!, ...sign(key, text));
     return `${signatureStart}${key.name} ${toBase64(bytes)}\n`;
@@ -128,40 +136,54 @@ export function signNote(text: string, keys: readonly SignerKey[]): string {
 export function parseNote(note: string | Uint8Array): Note {
   if (note.length > noteLimit) throw badNote('longer than a million bytes');
   const whole = typeof note === 'string' ? note : fromUtf8(note);
-  if (whole === undefined || !isNoteText(whole)) throw badNote('not UTF-8, or with control characters in it');
+  if (whole === undefined || !isNoteText(whole))
+    throw badNote('not UTF-8, or with control characters in it');
   const end = whole.lastIndexOf('\n\n');
   if (end < 0) throw badNote('no empty line before the signatures');
   const lines = whole.slice(end + 2).split('\n');
-  if (lines.pop() !== '' || lines.length === 0) throw badNote('no line end after the last signature');
+  if (lines.pop() !== '' || lines.length === 0)
+    throw badNote('no line end after the last signature');
   if (lines.length > signatureLimit) throw badNote(`more than ${signatureLimit} signatures`);
   return { text: whole.slice(0, end + 1), signatures: lines.map(parseSignature) };
 }
 
 function parseSignature(line: string): NoteSignature {
-  const [name, encoded, ...more] = line.startsWith(signatureStart) ? line.slice(signatureStart.length).split(' ') : [];
-  if (name === undefined || encoded === undefined || more.length > 0 || !isName(name)) throw badNote('a signature line cannot be read');
+  const [name, encoded, ...more] = line.startsWith(signatureStart)
+    ? line.slice(signatureStart.length).split(' ')
+    : [];
+  if (name === undefined || encoded === undefined || more.length > 0 || !isName(name))
+    throw badNote('a signature line cannot be read');
   const bytes = fromBase64(encoded);
-  if (!bytes || bytes.length < 5) throw badNote(`the signature of ${name} is not base64, or too short`);
+  if (!bytes || bytes.length < 5)
+    throw badNote(`the signature of ${name} is not base64, or too short`);
   return { name, id: toHex(bytes.subarray(0, 4)), signature: bytes.slice(4) };
 }
 
-const isNoteText = (text: string) => text.isWellFormed() && ![...text].some((character) => character < ' ' && character !== '\n');
+const isNoteText = (text: string) =>
+  text.isWellFormed() && ![...text].some((character) => character < ' ' && character !== '\n');
 
 /**
  * The note, and the known keys that have signed it: at least one. Signatures of others are passed over, as the format says; one of a known key that
  * does not fit is an error, even beside others that do.
  */
-export function openNote(note: string | Uint8Array, keys: readonly VerifierKey[]): Note & { readonly signers: readonly VerifierKey[] } {
+export function openNote(
+  note: string | Uint8Array,
+  keys: readonly VerifierKey[],
+): Note & { readonly signers: readonly VerifierKey[] } {
   const parsed = parseNote(note);
   const signers = new Set<VerifierKey>();
   for (const { name, id, signature } of parsed.signatures) {
     for (const key of keys.filter((known) => known.name === name && known.id === id)) {
-      if (!isSignedBy(key, parsed.text, signature)) throw new WritRefusal('invalid_signature', `${name}+${id}`);
+      if (!isSignedBy(key, parsed.text, signature))
+        throw new WritRefusal('invalid_signature', `${name}+${id}`);
       signers.add(key);
     }
   }
   if (signers.size === 0) {
-    throw new WritRefusal('untrusted_note', `signed by ${parsed.signatures.map(({ name, id }) => `${name}+${id}`).join(', ')}`);
+    throw new WritRefusal(
+      'untrusted_note',
+      `signed by ${parsed.signatures.map(({ name, id }) => `${name}+${id}`).join(', ')}`,
+    );
   }
   return { ...parsed, signers: [...signers] };
 }
@@ -203,7 +225,12 @@ function decoded(text: string): string | undefined {
 }
 
 /** A checkpoint of a ledger, signed: what the sequencer's host writes. */
-export function signCheckpoint(origin: Origin, size: number, root: Uint8Array, keys: readonly SignerKey[]): string {
+export function signCheckpoint(
+  origin: Origin,
+  size: number,
+  root: Uint8Array,
+  keys: readonly SignerKey[],
+): string {
   return signNote(checkpointText({ origin: originText(origin), size, root }), keys);
 }
 

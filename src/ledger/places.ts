@@ -19,7 +19,8 @@ const timeoutMs = 10_000;
 /** `https://…`, `http://…`, or a path, with or without `file:`. */
 export function placeOf(text: string): Place {
   if (/^https?:\/\//.test(text)) return new HttpPlace(text);
-  if (text === '' || text.includes('\0')) throw new WritError('invalid_argument', 'a place for checkpoints is a path or an http address');
+  if (text === '' || text.includes('\0'))
+    throw new WritError('invalid_argument', 'a place for checkpoints is a path or an http address');
   return new FilePlace(resolve(text.replace(/^file:(?:\/\/)?/, '')));
 }
 
@@ -76,7 +77,10 @@ class HttpPlace implements Place {
     this.#url.password = '';
     this.name = this.#url.href;
     const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
-    this.#headers = username || password ? { authorization: `Basic ${Buffer.from(credentials).toString('base64')}` } : {};
+    this.#headers =
+      username || password
+        ? { authorization: `Basic ${Buffer.from(credentials).toString('base64')}` }
+        : {};
   }
 
   async read(): Promise<string | null> {
@@ -89,10 +93,20 @@ class HttpPlace implements Place {
   }
 
   async write(note: string): Promise<void> {
-    await this.#text(await this.#fetch({ method: 'PUT', body: note, headers: { 'content-type': 'text/plain; charset=utf-8' } }));
+    await this.#text(
+      await this.#fetch({
+        method: 'PUT',
+        body: note,
+        headers: { 'content-type': 'text/plain; charset=utf-8' },
+      }),
+    );
   }
 
-  async #fetch(request: { method: string; body?: string; headers?: Record<string, string> }): Promise<Response> {
+  async #fetch(request: {
+    method: string;
+    body?: string;
+    headers?: Record<string, string>;
+  }): Promise<Response> {
     try {
       return await fetch(this.#url, {
         ...request,
@@ -125,7 +139,8 @@ class HttpPlace implements Place {
 }
 
 function limited(text: string, name: string): string {
-  if (text.length > noteLimit) throw new WritError('checkpoint_place_unreachable', `${name} holds more than a checkpoint`);
+  if (text.length > noteLimit)
+    throw new WritError('checkpoint_place_unreachable', `${name} holds more than a checkpoint`);
   return text;
 }
 
@@ -143,5 +158,9 @@ function unreachable(name: string, thrown: unknown): WritError {
   // What fetch throws says why in its cause.
   const { cause } = thrown as Error;
   const { code, message } = (cause instanceof Error ? cause : thrown) as NodeJS.ErrnoException;
-  return new WritError('checkpoint_place_unreachable', `${name}: ${words[code ?? ''] ?? code ?? message}`, { cause: thrown });
+  return new WritError(
+    'checkpoint_place_unreachable',
+    `${name}: ${words[code ?? ''] ?? code ?? message}`,
+    { cause: thrown },
+  );
 }

@@ -4,9 +4,21 @@
  */
 import { WritRefusal } from '../errors/index.js';
 import { readCanonical } from './canonical.js';
-import { faultOfReceipt, isCount, isObject, type ReceiptContainer, systemLog } from './container.js';
+import {
+  faultOfReceipt,
+  isCount,
+  isObject,
+  type ReceiptContainer,
+  systemLog,
+} from './container.js';
 import { type EventRow, eventOf, faultOfEventRow, type SealedEvent } from './event-row.js';
-import { leafHash, portableSha256, type Sha256, verifyConsistency, verifyInclusion } from './merkle.js';
+import {
+  leafHash,
+  portableSha256,
+  type Sha256,
+  verifyConsistency,
+  verifyInclusion,
+} from './merkle.js';
 import { openNote, parseCheckpoint, parseOrigin, parsePublicKey } from './note.js';
 import { fromBase64, fromHex, toHex, utf8 } from './text.js';
 
@@ -80,33 +92,62 @@ export interface ProvenEvent extends Omit<ProvenReceipt, 'receipt' | 'log'> {
 
 /** What the proof shows; throws a WritRefusal if it shows nothing. */
 export function verifyReceiptProof(proof: unknown, options: ProofOptions): ProvenReceipt {
-  demand(isObject(proof) && proof.format === receiptProofFormat, `it is not of the format ${receiptProofFormat}`);
+  demand(
+    isObject(proof) && proof.format === receiptProofFormat,
+    `it is not of the format ${receiptProofFormat}`,
+  );
   return provenEntry(proof, proof.checkpoint, options);
 }
 
 /** The same for an event: by the seal of its segment. */
 export function verifyEventProof(proof: unknown, options: ProofOptions): ProvenEvent {
-  demand(isObject(proof) && proof.format === eventProofFormat, `it is not of the format ${eventProofFormat}`);
+  demand(
+    isObject(proof) && proof.format === eventProofFormat,
+    `it is not of the format ${eventProofFormat}`,
+  );
   const { event: document, ordinal, segment } = proof;
-  demand(isObject(proof.seal) && isObject(segment) && typeof document === 'string', 'it lacks a part');
+  demand(
+    isObject(proof.seal) && isObject(segment) && typeof document === 'string',
+    'it lacks a part',
+  );
   const { receipt: seal, log, ...rest } = provenEntry(proof.seal, proof.checkpoint, options);
   const { rows, root } = seal.context;
   const sealedRoot = typeof root === 'string' ? fromHex(root) : undefined;
-  demand(log === systemLog && seal.reason === 'events_sealed' && isCount(rows) && sealedRoot !== undefined, 'its seal is not one');
+  demand(
+    log === systemLog &&
+      seal.reason === 'events_sealed' &&
+      isCount(rows) &&
+      sealedRoot !== undefined,
+    'its seal is not one',
+  );
   const bytes = utf8(document);
   const row = readCanonical(bytes);
   const fault = row === undefined ? 'it is not canonical JSON' : faultOfEventRow(row);
   demand(fault === undefined, `the row: ${fault}`);
   const sha256 = options.sha256 ?? portableSha256;
-  verifyInclusion(leafHash(bytes, sha256), wholeNumber(segment.index), rows, hashList(segment.inclusion), sealedRoot, sha256);
+  verifyInclusion(
+    leafHash(bytes, sha256),
+    wholeNumber(segment.index),
+    rows,
+    hashList(segment.inclusion),
+    sealedRoot,
+    sha256,
+  );
   const event = eventOf(row as EventRow, wholeNumber(ordinal));
   demand(event !== undefined, `the row has no event ${ordinal}`);
-  const runEvent = proof.runEvent === undefined ? undefined : provenRunEvent(proof.runEvent, row as EventRow, sha256);
+  const runEvent =
+    proof.runEvent === undefined
+      ? undefined
+      : provenRunEvent(proof.runEvent, row as EventRow, sha256);
   return { ...rest, event, row: row as EventRow, seal, ...(runEvent && { runEvent }) };
 }
 
 /** An event of a run, if the row has its hash. */
-function provenRunEvent(document: unknown, { run_events: sealed = [] }: EventRow, sha256: Sha256): unknown[] {
+function provenRunEvent(
+  document: unknown,
+  { run_events: sealed = [] }: EventRow,
+  sha256: Sha256,
+): unknown[] {
   demand(typeof document === 'string', 'its event of a run is not a text');
   const hash = toHex(leafHash(utf8(document), sha256));
   demand(
@@ -117,13 +158,36 @@ function provenRunEvent(document: unknown, { run_events: sealed = [] }: EventRow
 }
 
 /** That a log of now begins with everything that a checkpoint of before had. */
-export function verifyGrowthProof(proof: unknown, { keys, sha256 = portableSha256 }: ProofOptions): ProvenGrowth {
-  demand(isObject(proof) && proof.format === growthProofFormat, `it is not of the format ${growthProofFormat}`);
+export function verifyGrowthProof(
+  proof: unknown,
+  { keys, sha256 = portableSha256 }: ProofOptions,
+): ProvenGrowth {
+  demand(
+    isObject(proof) && proof.format === growthProofFormat,
+    `it is not of the format ${growthProofFormat}`,
+  );
   const [before, now] = [opened(proof.before, keys), opened(proof.checkpoint, keys)];
-  demand(before.deployment === now.deployment && before.log === now.log, 'its checkpoints are not of one log');
-  verifyConsistency(before.size, now.size, hashList(proof.consistency), before.root, now.root, sha256);
+  demand(
+    before.deployment === now.deployment && before.log === now.log,
+    'its checkpoints are not of one log',
+  );
+  verifyConsistency(
+    before.size,
+    now.size,
+    hashList(proof.consistency),
+    before.root,
+    now.root,
+    sha256,
+  );
   const { deployment, log, epoch, size, signers } = now;
-  return { deployment, log, epoch, size, signers, before: { epoch: before.epoch, size: before.size } };
+  return {
+    deployment,
+    log,
+    epoch,
+    size,
+    signers,
+    before: { epoch: before.epoch, size: before.size },
+  };
 }
 
 /** A signed checkpoint, by a key of its own deployment. */
@@ -136,10 +200,21 @@ function opened(note: unknown, keys: readonly string[]) {
     signers.every(({ name }) => name === deployment),
     `it is signed by a key that is not of ${deployment}`,
   );
-  return { deployment, log, epoch, size, root, signers: signers.map(({ name, id }) => `${name}+${id}`) };
+  return {
+    deployment,
+    log,
+    epoch,
+    size,
+    root,
+    signers: signers.map(({ name, id }) => `${name}+${id}`),
+  };
 }
 
-function provenEntry(proof: Record<string, unknown>, note: unknown, { keys, sha256 = portableSha256 }: ProofOptions): ProvenReceipt {
+function provenEntry(
+  proof: Record<string, unknown>,
+  note: unknown,
+  { keys, sha256 = portableSha256 }: ProofOptions,
+): ProvenReceipt {
   const { entry, index: place, inclusion } = proof;
   demand(typeof entry === 'string', 'it lacks the entry');
   const { deployment, log, epoch, size, root, signers } = opened(note, keys);
@@ -158,7 +233,10 @@ function wholeNumber(value: unknown): number {
 }
 
 function hashList(value: unknown): Uint8Array[] {
-  demand(Array.isArray(value) && value.length <= 64, 'a path in it is not a list of at most 64 hashes');
+  demand(
+    Array.isArray(value) && value.length <= 64,
+    'a path in it is not a list of at most 64 hashes',
+  );
   return value.map((text) => {
     const hash = typeof text === 'string' ? fromBase64(text) : undefined;
     demand(hash?.length === 32, 'a hash in it is not 32 bytes in base64');

@@ -4,7 +4,15 @@ import { readRows } from '../database/gate.js';
 import { isUuid } from '../database/uuid.js';
 import { WritError, WritRefusal } from '../errors/index.js';
 import { systemLog } from './container.js';
-import { CompactRange, consistencyProof, inclusionProof, leafHash, rootOf, type Sha256, sameBytes } from './merkle.js';
+import {
+  CompactRange,
+  consistencyProof,
+  inclusionProof,
+  leafHash,
+  rootOf,
+  type Sha256,
+  sameBytes,
+} from './merkle.js';
 import { parseCheckpoint, parseNote, parseOrigin } from './note.js';
 import {
   type EntryProof,
@@ -32,7 +40,11 @@ export class Prover {
 
   async receipt(receiptId: string): Promise<ReceiptProof> {
     const reader = new DatabaseReader(this.#db);
-    const [row] = await readRows(this.#db, 'select log_id, leaf_index, entry from writ.receipt where receipt_id = $1', [receiptId]);
+    const [row] = await readRows(
+      this.#db,
+      'select log_id, leaf_index, entry from writ.receipt where receipt_id = $1',
+      [receiptId],
+    );
     if (!row) throw new WritRefusal('receipt_not_found', receiptId);
     const { head, proof } = await this.#entry(reader, String(row.log_id), row);
     return { format: receiptProofFormat, ...proof, checkpoint: head.note };
@@ -47,18 +59,34 @@ export class Prover {
   async #runEvent(run: string, seq: number): Promise<EventProof> {
     const [row] =
       isUuid(run) && Number.isInteger(seq) && seq > 0
-        ? await readRows(this.#db, 'select batch_id, document from writ.fn_ledger_run_event($1, $2)', [run, seq])
+        ? await readRows(
+            this.#db,
+            'select batch_id, document from writ.fn_ledger_run_event($1, $2)',
+            [run, seq],
+          )
         : [];
     if (!row) throw new WritRefusal('event_not_sealed', `${run}/${seq}`);
-    return { ...(await this.#event(`${String(row.batch_id).slice(0, -6)}000001`)), runEvent: String(row.document) };
+    return {
+      ...(await this.#event(`${String(row.batch_id).slice(0, -6)}000001`)),
+      runEvent: String(row.document),
+    };
   }
 
   async #event(eventId: string): Promise<EventProof> {
-    const [found] = await readRows(this.#db, 'select writ.fn_ledger_segment_of($1) as segment', [eventId]);
+    const [found] = await readRows(this.#db, 'select writ.fn_ledger_segment_of($1) as segment', [
+      eventId,
+    ]);
     const segment = found?.segment;
-    if (segment === null || segment === undefined) throw new WritRefusal('event_not_sealed', eventId);
-    const documents = await readRows(this.#db, 'select batch_id, document from writ.fn_ledger_segment($1)', [segment]);
-    const index = documents.findIndex(({ batch_id }) => String(batch_id).slice(0, -6) === eventId.slice(0, -6));
+    if (segment === null || segment === undefined)
+      throw new WritRefusal('event_not_sealed', eventId);
+    const documents = await readRows(
+      this.#db,
+      'select batch_id, document from writ.fn_ledger_segment($1)',
+      [segment],
+    );
+    const index = documents.findIndex(
+      ({ batch_id }) => String(batch_id).slice(0, -6) === eventId.slice(0, -6),
+    );
     const [seal] = await readRows(
       this.#db,
       `select s.root, e.leaf_index, e.entry from writ.event_seal s join writ.ledger_entry e on e.log_id = '_system' and e.leaf_index = s.leaf_index where s.segment = $1`,
@@ -67,11 +95,15 @@ export class Prover {
     if (!seal || index < 0) throw new WritRefusal('event_not_sealed', eventId);
     const leaves = documents.map(({ document }) => leafHash(utf8(String(document)), this.#sha256));
     // What is in the record must be what was sealed: a proof that nobody can follow would be found out by the wrong person.
-    if (toHex(this.#root(leaves)) !== seal.root) throw new WritError('ledger_replaced', `segment ${segment} is not as it was sealed`);
+    if (toHex(this.#root(leaves)) !== seal.root)
+      throw new WritError('ledger_replaced', `segment ${segment} is not as it was sealed`);
     const inclusion = await inclusionProof(
       index,
       leaves.length,
-      (subtrees) => subtrees.map(({ level, index: at }) => this.#root(leaves.slice(at * 2 ** level, (at + 1) * 2 ** level))),
+      (subtrees) =>
+        subtrees.map(({ level, index: at }) =>
+          this.#root(leaves.slice(at * 2 ** level, (at + 1) * 2 ** level)),
+        ),
       this.#sha256,
     );
     const { head, proof } = await this.#entry(new DatabaseReader(this.#db), systemLog, seal);
@@ -92,11 +124,20 @@ export class Prover {
     const reader = new DatabaseReader(this.#db);
     const head = await this.#head(reader, log);
     if (size > head.size)
-      throw new WritRefusal('not_yet_signed', `${head.size} receipts of ${log} are signed, and the checkpoint has ${size}`);
+      throw new WritRefusal(
+        'not_yet_signed',
+        `${head.size} receipts of ${log} are signed, and the checkpoint has ${size}`,
+      );
     const tiles = this.#tiles(reader, head);
-    if (!sameBytes(await rootOf(size, tiles, this.#sha256), root)) throw new WritError('ledger_replaced', `${size} receipts of ${log}`);
+    if (!sameBytes(await rootOf(size, tiles, this.#sha256), root))
+      throw new WritError('ledger_replaced', `${size} receipts of ${log}`);
     const consistency = await consistencyProof(size, head.size, tiles, this.#sha256);
-    return { format: growthProofFormat, before, checkpoint: head.note, consistency: consistency.map(toBase64) };
+    return {
+      format: growthProofFormat,
+      before,
+      checkpoint: head.note,
+      consistency: consistency.map(toBase64),
+    };
   }
 
   async #head(reader: DatabaseReader, log: string): Promise<LogHead> {
@@ -111,11 +152,21 @@ export class Prover {
     return tileSource((path) => reader.read(`${head.directory}/${path}`), head.size, this.#sha256);
   }
 
-  async #entry(reader: DatabaseReader, log: string, row: Row): Promise<{ head: LogHead; proof: EntryProof }> {
+  async #entry(
+    reader: DatabaseReader,
+    log: string,
+    row: Row,
+  ): Promise<{ head: LogHead; proof: EntryProof }> {
     const head = await this.#head(reader, log);
-    if (row.leaf_index === null || Number(row.leaf_index) >= head.size) throw new WritRefusal('not_yet_signed', log);
+    if (row.leaf_index === null || Number(row.leaf_index) >= head.size)
+      throw new WritRefusal('not_yet_signed', log);
     const index = Number(row.leaf_index);
-    const inclusion = await inclusionProof(index, head.size, this.#tiles(reader, head), this.#sha256);
+    const inclusion = await inclusionProof(
+      index,
+      head.size,
+      this.#tiles(reader, head),
+      this.#sha256,
+    );
     return { head, proof: { entry: String(row.entry), index, inclusion: inclusion.map(toBase64) } };
   }
 

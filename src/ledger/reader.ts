@@ -6,9 +6,23 @@ import type { Queryable } from '../database/connection.js';
 import { readRows } from '../database/gate.js';
 import { canonicalize } from './canonical.js';
 import { systemLog } from './container.js';
-import { type ExportedGovernor, eventsPerFile, fileOf, governorPath, headerOf, parseGovernorPath } from './governor-events.js';
+import {
+  type ExportedGovernor,
+  eventsPerFile,
+  fileOf,
+  governorPath,
+  headerOf,
+  parseGovernorPath,
+} from './governor-events.js';
 import { fromUtf8, utf8 } from './text.js';
-import { decodeBundle, encodeBundle, logFolder, tilePath, tileWidth, tileWidthAt } from './tiles.js';
+import {
+  decodeBundle,
+  encodeBundle,
+  logFolder,
+  tilePath,
+  tileWidth,
+  tileWidthAt,
+} from './tiles.js';
 import type { Reader } from './verification/log.js';
 import { exportFormat } from './verification/manifest.js';
 import { segmentPath } from './verification/segment.js';
@@ -70,8 +84,8 @@ export class DatabaseReader {
 
   /** The first whose rows are all within the retention of the record. */
   #firstHere(): Promise<number> {
-    this.#first ??= readRows(this.#db, 'select writ.fn_ledger_first_segment() as first').then(([row]) =>
-      Number(row?.first ?? Number.MAX_SAFE_INTEGER),
+    this.#first ??= readRows(this.#db, 'select writ.fn_ledger_first_segment() as first').then(
+      ([row]) => Number(row?.first ?? Number.MAX_SAFE_INTEGER),
     );
     return this.#first;
   }
@@ -79,7 +93,11 @@ export class DatabaseReader {
   /** The last segment whose receipt the signed part of `_system` holds. */
   async lastSegment(): Promise<number> {
     const system = (await this.heads()).find(({ log }) => log === systemLog);
-    const [row] = await readRows(this.#db, 'select max(segment) as last from writ.event_seal where leaf_index < $1', [system?.size ?? 0]);
+    const [row] = await readRows(
+      this.#db,
+      'select max(segment) as last from writ.event_seal where leaf_index < $1',
+      [system?.size ?? 0],
+    );
     return Number(row?.last ?? 0);
   }
 
@@ -99,8 +117,16 @@ export class DatabaseReader {
     );
     return Promise.all(
       rows.map(async ({ governor_id, tenant, sku, events, first, whole }) => {
-        const governor = { governor_id: String(governor_id), tenant: String(tenant), sku: String(sku), first: 1, events: Number(events) };
-        return Number(first) === 1 && whole ? governor : { ...governor, first: await this.#firstEvent(governor, Number(first)) };
+        const governor = {
+          governor_id: String(governor_id),
+          tenant: String(tenant),
+          sku: String(sku),
+          first: 1,
+          events: Number(events),
+        };
+        return Number(first) === 1 && whole
+          ? governor
+          : { ...governor, first: await this.#firstEvent(governor, Number(first)) };
       }),
     );
   }
@@ -109,7 +135,8 @@ export class DatabaseReader {
   async #firstEvent(governor: ExportedGovernor, here: number): Promise<number> {
     if (await this.#governor(governor, 1)) return 1;
     const last = fileOf(governor.events);
-    for (let file = fileOf(here); file <= last; file++) if (await this.#governor(governor, file)) return (file - 1) * eventsPerFile + 1;
+    for (let file = fileOf(here); file <= last; file++)
+      if (await this.#governor(governor, file)) return (file - 1) * eventsPerFile + 1;
     return last * eventsPerFile + 1;
   }
 
@@ -118,16 +145,21 @@ export class DatabaseReader {
     const before = (file - 1) * eventsPerFile;
     const n = Math.min(eventsPerFile, governor.events - before);
     if (n < 1) return null;
-    const rows = await readRows(this.#db, 'select event_seq, document from writ.fn_governor_events($1, $2, $3)', [
-      governor.governor_id,
-      before,
-      n,
-    ]);
-    const here = rows.filter(({ event_seq, document }) => document !== null && Number(event_seq) <= before + n);
+    const rows = await readRows(
+      this.#db,
+      'select event_seq, document from writ.fn_governor_events($1, $2, $3)',
+      [governor.governor_id, before, n],
+    );
+    const here = rows.filter(
+      ({ event_seq, document }) => document !== null && Number(event_seq) <= before + n,
+    );
     const missing = n - here.length;
     const lines = here.map(({ document }) => canonicalize(JSON.parse(String(document))));
     const archived = missing > 0 ? await this.#archived(governor, file, missing) : [];
-    return archived && utf8([headerOf(governor), ...archived, ...lines].map((line) => `${line}\n`).join(''));
+    return (
+      archived &&
+      utf8([headerOf(governor), ...archived, ...lines].map((line) => `${line}\n`).join(''))
+    );
   }
 
   /** What has been dropped is at the beginning: a file of the archive has it, perhaps one that was partial then. */
@@ -144,12 +176,17 @@ export class DatabaseReader {
   async read(path: string): Promise<Uint8Array | null> {
     if (path === 'export.json') return utf8(JSON.stringify(await this.#description(), null, 2));
     const segment = /^events\/(\d{9,})\.(jsonl|hashes|runs\.jsonl)$/.exec(path);
-    if (segment) return this.#options.events ? this.#segment(Number(segment[1]), segment[2] as 'jsonl') : null;
+    if (segment)
+      return this.#options.events ? this.#segment(Number(segment[1]), segment[2] as 'jsonl') : null;
     const events = parseGovernorPath(path);
     if (events) {
       const { tenant, sku, file, full } = events;
-      const governor = this.#options.events ? (await this.governors()).find((one) => one.tenant === tenant && one.sku === sku) : undefined;
-      return governor && full === file * eventsPerFile <= governor.events ? this.#governor(governor, file) : null;
+      const governor = this.#options.events
+        ? (await this.governors()).find((one) => one.tenant === tenant && one.sku === sku)
+        : undefined;
+      return governor && full === file * eventsPerFile <= governor.events
+        ? this.#governor(governor, file)
+        : null;
     }
     const head = (await this.heads()).find(({ directory }) => path.startsWith(`${directory}/`));
     if (!head) return null;
@@ -164,7 +201,12 @@ export class DatabaseReader {
     return this.#tile(head, level, index, width);
   }
 
-  async #tile(head: LogHead, level: number | 'entries', index: number, width: number): Promise<Uint8Array | null> {
+  async #tile(
+    head: LogHead,
+    level: number | 'entries',
+    index: number,
+    width: number,
+  ): Promise<Uint8Array | null> {
     const { log, size } = head;
     const first = Math.floor(index / ahead) * ahead;
     const key = `${log} ${level} ${first}`;
@@ -176,7 +218,10 @@ export class DatabaseReader {
         head,
         level,
         first * tileWidth,
-        Math.min((first + ahead) * tileWidth, Math.floor(size / (level === 'entries' ? 1 : tileWidth ** level))),
+        Math.min(
+          (first + ahead) * tileWidth,
+          Math.floor(size / (level === 'entries' ? 1 : tileWidth ** level)),
+        ),
       );
       this.#fetched.set(key, fetching);
     }
@@ -184,7 +229,12 @@ export class DatabaseReader {
     return bytes && level !== 'entries' && bytes.length !== width * 32 ? null : (bytes ?? null);
   }
 
-  async #fetch({ log, directory }: LogHead, level: number | 'entries', from: number, end: number): Promise<Map<number, Uint8Array>> {
+  async #fetch(
+    { log, directory }: LogHead,
+    level: number | 'entries',
+    from: number,
+    end: number,
+  ): Promise<Map<number, Uint8Array>> {
     const tiles = new Map<number, Uint8Array>();
     if (level === 'entries') {
       const rows = await readRows(
@@ -193,7 +243,11 @@ export class DatabaseReader {
         [log, from, end],
       );
       for (const row of rows) {
-        const bundle = await this.#bundle(directory, Number(row.tile), row.entries as (string | null)[]);
+        const bundle = await this.#bundle(
+          directory,
+          Number(row.tile),
+          row.entries as (string | null)[],
+        );
         if (bundle) tiles.set(Number(row.tile), bundle);
       }
       return tiles;
@@ -215,30 +269,52 @@ export class DatabaseReader {
   }
 
   /** Entries that have been dropped are at the beginning: a bundle of the archive has them, perhaps one that was partial then. */
-  async #bundle(directory: string, index: number, entries: readonly (string | null)[]): Promise<Uint8Array | null> {
+  async #bundle(
+    directory: string,
+    index: number,
+    entries: readonly (string | null)[],
+  ): Promise<Uint8Array | null> {
     const missing = entries.lastIndexOf(null) + 1;
     const here = entries.slice(missing).map((entry) => utf8(entry as string));
     if (missing === 0) return encodeBundle(here);
     for (let width = tileWidth; width >= missing && this.#options.archive; width--) {
-      const found = await this.#options.archive(`${directory}/${tilePath('entries', index, width)}`);
+      const found = await this.#options.archive(
+        `${directory}/${tilePath('entries', index, width)}`,
+      );
       if (found) return encodeBundle([...decodeBundle(found).slice(0, missing), ...here]);
     }
     return null;
   }
 
-  async #segment(segment: number, what: 'jsonl' | 'hashes' | 'runs.jsonl'): Promise<Uint8Array | null> {
+  async #segment(
+    segment: number,
+    what: 'jsonl' | 'hashes' | 'runs.jsonl',
+  ): Promise<Uint8Array | null> {
     if (segment < 1 || segment > (await this.lastSegment())) return null;
     if (what === 'hashes') {
-      const [row] = await readRows(this.#db, 'select leaves from writ.event_seal where segment = $1', [segment]);
+      const [row] = await readRows(
+        this.#db,
+        'select leaves from writ.event_seal where segment = $1',
+        [segment],
+      );
       return row ? new Uint8Array(row.leaves as Buffer) : null;
     }
     // Past the retention only the archive has all of it; within, a row that is missing here was taken away, and that has to show.
-    if (segment < (await this.#firstHere())) return (await this.#options.archive?.(segmentPath(segment, what))) ?? null;
+    if (segment < (await this.#firstHere()))
+      return (await this.#options.archive?.(segmentPath(segment, what))) ?? null;
     if (what === 'runs.jsonl') {
-      const events = await readRows(this.#db, 'select kept, document from writ.fn_ledger_segment_runs($1)', [segment]);
-      return utf8(events.map(({ kept, document }) => `${document ?? (kept ? '' : 'null')}\n`).join(''));
+      const events = await readRows(
+        this.#db,
+        'select kept, document from writ.fn_ledger_segment_runs($1)',
+        [segment],
+      );
+      return utf8(
+        events.map(({ kept, document }) => `${document ?? (kept ? '' : 'null')}\n`).join(''),
+      );
     }
-    const rows = await readRows(this.#db, 'select document from writ.fn_ledger_segment($1)', [segment]);
+    const rows = await readRows(this.#db, 'select document from writ.fn_ledger_segment($1)', [
+      segment,
+    ]);
     return utf8(rows.map(({ document }) => `${document}\n`).join(''));
   }
 

@@ -46,13 +46,27 @@ export interface MadeReceipt<Name extends ReasonName> {
 }
 
 /** Makes a receipt, and what has to be stored beside it. Throws a refusal if it does not fit the schema of its reason. */
-export function receipt<Name extends ReasonName>(reason: Name, fields: ReceiptFields<Name>): MadeReceipt<Name> {
+export function receipt<Name extends ReasonName>(
+  reason: Name,
+  fields: ReceiptFields<Name>,
+): MadeReceipt<Name> {
   const { receipt_id, timestamp, sku_id, tenant_id, status, context } = fields;
-  if (Number.isNaN(timestamp.getTime())) throw new WritRefusal('invalid_receipt', '/timestamp is not a moment');
-  const made = { receipt_id, timestamp: timestamp.toISOString(), sku_id, tenant_id, status, reason };
+  if (Number.isNaN(timestamp.getTime()))
+    throw new WritRefusal('invalid_receipt', '/timestamp is not a moment');
+  const made = {
+    receipt_id,
+    timestamp: timestamp.toISOString(),
+    sku_id,
+    tenant_id,
+    status,
+    reason,
+  };
   const marked: Erasable[] = [];
   // First as if nothing were erasable: a value that could not stand there plainly may not stand there erasably.
-  const plain = checked({ ...made, context: replaceMarked(context, (one) => [marked.push(one), one.value][1]) });
+  const plain = checked({
+    ...made,
+    context: replaceMarked(context, (one) => [marked.push(one), one.value][1]),
+  });
   if (marked.length === 0) return { receipt: plain as Receipt<Name>, erasables: [] };
   const erasables: StoredErasable[] = [];
   const erasing = replaceMarked(context, ({ value }) => {

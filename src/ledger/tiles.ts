@@ -21,7 +21,11 @@ export function tileBytes({ hashes }: Tile): Uint8Array {
 }
 
 /** `level` is 'entries' for bundles. */
-export function tilePath(level: number | 'entries', index: number, width: number = tileWidth): string {
+export function tilePath(
+  level: number | 'entries',
+  index: number,
+  width: number = tileWidth,
+): string {
   const digits = String(index);
   const groups = digits.padStart(Math.ceil(digits.length / 3) * 3, '0').match(/.{3}/g)!;
   const folders = groups.slice(0, -1).map((group) => `x${group}/`);
@@ -43,7 +47,8 @@ export function encodeBundle(entries: readonly Uint8Array[]): Uint8Array {
   const bytes = new Uint8Array(entries.reduce((sum, entry) => sum + 2 + entry.length, 0));
   let at = 0;
   for (const entry of entries) {
-    if (entry.length > entryLimit) throw new WritRefusal('entry_too_large', `${entry.length} bytes`);
+    if (entry.length > entryLimit)
+      throw new WritRefusal('entry_too_large', `${entry.length} bytes`);
     bytes[at] = Math.floor(entry.length / 256);
     bytes[at + 1] = entry.length % 256;
     bytes.set(entry, at + 2);
@@ -64,8 +69,10 @@ export function readBundle(bytes: Uint8Array): { entries: Uint8Array[]; fault?: 
   const entries: Uint8Array[] = [];
   for (let at = 0; at < bytes.length; ) {
     const end = at + 2 + bytes[at]! * 256 + (bytes[at + 1] ?? 0);
-    if (at + 2 > bytes.length || end > bytes.length) return { entries, fault: `entry ${entries.length} of the bundle is cut off` };
-    if (entries.length === tileWidth) return { entries, fault: `more than ${tileWidth} entries in a bundle` };
+    if (at + 2 > bytes.length || end > bytes.length)
+      return { entries, fault: `entry ${entries.length} of the bundle is cut off` };
+    if (entries.length === tileWidth)
+      return { entries, fault: `more than ${tileWidth} entries in a bundle` };
     entries.push(bytes.subarray(at + 2, end));
     at = end;
   }
@@ -105,7 +112,9 @@ export class TileBuilder {
 
   /** The partial tiles at the right edge of the tree as it is. */
   partial(): Tile[] {
-    return this.#growing.flatMap(({ index, hashes }, level) => (hashes.length > 0 ? [{ level, index, hashes: [...hashes] }] : []));
+    return this.#growing.flatMap(({ index, hashes }, level) =>
+      hashes.length > 0 ? [{ level, index, hashes: [...hashes] }] : [],
+    );
   }
 
   #put(level: number, hash: Uint8Array): void {
@@ -119,7 +128,11 @@ export class TileBuilder {
 }
 
 /** Hashes of a tree of this size out of its tiles. `read` answers null for a tile that is not there. */
-export function tileSource(read: (path: string) => Promise<Uint8Array | null>, size: number, sha256: Sha256 = portableSha256): HashSource {
+export function tileSource(
+  read: (path: string) => Promise<Uint8Array | null>,
+  size: number,
+  sha256: Sha256 = portableSha256,
+): HashSource {
   return async (subtrees) => {
     const tiles = new Map<string, Promise<Uint8Array>>();
     const tile = (level: number, index: number) => {
@@ -143,7 +156,8 @@ export function tileSource(read: (path: string) => Promise<Uint8Array | null>, s
 
 export function checkTile(bytes: Uint8Array | null, width: number, path: string): Uint8Array {
   if (!bytes) throw new WritRefusal('invalid_tile', `${path} is missing`);
-  if (bytes.length !== width * 32) throw new WritRefusal('invalid_tile', `${path} does not hold ${width} hashes`);
+  if (bytes.length !== width * 32)
+    throw new WritRefusal('invalid_tile', `${path} does not hold ${width} hashes`);
   return bytes;
 }
 
@@ -151,5 +165,9 @@ export function checkTile(bytes: Uint8Array | null, width: number, path: string)
 function foldComplete(bytes: Uint8Array, first: number, count: number, sha256: Sha256): Uint8Array {
   if (count === 1) return bytes.slice(first * 32, first * 32 + 32);
   const half = count / 2;
-  return nodeHash(foldComplete(bytes, first, half, sha256), foldComplete(bytes, first + half, half, sha256), sha256);
+  return nodeHash(
+    foldComplete(bytes, first, half, sha256),
+    foldComplete(bytes, first + half, half, sha256),
+    sha256,
+  );
 }

@@ -17,7 +17,8 @@ const container = {
   }),
   timestamp: Type.String({
     title: 'moment in UTC, to the millisecond',
-    pattern: '^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]\\.[0-9]{3}Z$',
+    pattern:
+      '^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]\\.[0-9]{3}Z$',
     description: 'When it was written.',
   }),
   sku_id: text(product),
@@ -38,7 +39,9 @@ export function receiptSchema(name: ReasonName): Type.TObject {
       ...container,
       ...(author === 'ledger' && system),
       status: Type.Enum([...statuses], { description: 'How it went.' }),
-      reason: Type.Literal(name, { description: 'What it is about; that decides what is in the context.' }),
+      reason: Type.Literal(name, {
+        description: 'What it is about; that decides what is in the context.',
+      }),
       context,
     },
     { additionalProperties: false },
@@ -58,34 +61,48 @@ const checks = new Map<string, Check>();
 function checkOf(reason: ReasonName): Check {
   const schema = receiptSchema(reason);
   const { context } = reasons[reason] as Reason;
-  const open = Type.Object({ ...schema.properties, context: Type.Object(context.properties) }, { additionalProperties: false });
-  const check = { schema, compiled: Compile(open) as Validator, fields: new Set(Object.keys(context.properties)) };
+  const open = Type.Object(
+    { ...schema.properties, context: Type.Object(context.properties) },
+    { additionalProperties: false },
+  );
+  const check = {
+    schema,
+    compiled: Compile(open) as Validator,
+    fields: new Set(Object.keys(context.properties)),
+  };
   checks.set(reason, check);
   return check;
 }
 
 /** Why a value is not a receipt, or null if it is one. Says where it is wrong, and never what stands there. */
 export function validateReceipt(value: unknown): WritRefusal | null {
-  if (typeof value !== 'object' || value === null) return new WritRefusal('invalid_receipt', 'it is not an object');
+  if (typeof value !== 'object' || value === null)
+    return new WritRefusal('invalid_receipt', 'it is not an object');
   const { reason } = value as { reason?: unknown };
-  if (typeof reason !== 'string') return new WritRefusal('invalid_receipt', '/reason is missing, or no text');
+  if (typeof reason !== 'string')
+    return new WritRefusal('invalid_receipt', '/reason is missing, or no text');
   let check = checks.get(reason);
   if (!check) {
     if (!isReason(reason)) return new WritRefusal('unknown_receipt_reason');
     check = checkOf(reason);
   }
-  if (!check.compiled.Check(value)) return new WritRefusal('invalid_receipt', whatIsWrong(check.schema, value));
+  if (!check.compiled.Check(value))
+    return new WritRefusal('invalid_receipt', whatIsWrong(check.schema, value));
   const detail = beyondSchema(check.fields, value as Receipt);
   return detail ? new WritRefusal('invalid_receipt', detail) : null;
 }
 
 /** What is not compiled, and what JSON Schema does not say. */
-function beyondSchema(known: ReadonlySet<string>, { timestamp, reason, context }: Receipt): string | undefined {
+function beyondSchema(
+  known: ReadonlySet<string>,
+  { timestamp, reason, context }: Receipt,
+): string | undefined {
   const fields: Readonly<Record<string, unknown>> = context;
   for (const field in fields) {
     if (!known.has(field)) return `/context/${named(field)} is not one of its fields`;
     // To the compiled check such a field is one that was left out, or one that is there; the entry would not hold it.
-    if (fields[field] === undefined || !Object.hasOwn(fields, field)) return `/context/${named(field)} has no value of its own`;
+    if (fields[field] === undefined || !Object.hasOwn(fields, field))
+      return `/context/${named(field)} has no value of its own`;
   }
   if (fields.terminal === true && fields.arrival_seq === undefined && reason !== 'signal_dropped') {
     return '/context/arrival_seq is missing, and a receipt that settles a signal has to name it';

@@ -67,13 +67,23 @@ export class Findings {
   readonly #first = new Map<string, Problem>();
   readonly #more = new Map<Problem, number>();
 
-  add(kind: ProblemKind, message: string, about: { log?: string; index?: number; batch_id?: string } = {}): void {
+  add(
+    kind: ProblemKind,
+    message: string,
+    about: { log?: string; index?: number; batch_id?: string } = {},
+  ): void {
     const first = this.#first.get(`${kind} ${about.log}`);
     if (first) {
       this.#more.set(first, (this.#more.get(first) ?? 0) + 1);
       return;
     }
-    const problem = { kind, log: about.log ?? null, index: about.index ?? null, batch_id: about.batch_id ?? null, message };
+    const problem = {
+      kind,
+      log: about.log ?? null,
+      index: about.index ?? null,
+      batch_id: about.batch_id ?? null,
+      message,
+    };
     this.#first.set(`${kind} ${about.log}`, problem);
     this.problems.push(problem);
   }
@@ -88,7 +98,8 @@ export class Findings {
   }
 
   close(): void {
-    for (const [first, count] of this.#more) this.note(`${count} more of this kind after: ${first.message}`);
+    for (const [first, count] of this.#more)
+      this.note(`${count} more of this kind after: ${first.message}`);
   }
 }
 
@@ -114,4 +125,5 @@ export function describe(verdict: Verdict): string {
 
 const of = (deployment: string | null) => (deployment ? ` of ${deployment}` : '');
 
-export const count = (n: number, one: string, many = `${one}s`): string => `${n} ${n === 1 ? one : many}`;
+export const count = (n: number, one: string, many = `${one}s`): string =>
+  `${n} ${n === 1 ? one : many}`;

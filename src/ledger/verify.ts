@@ -6,10 +6,23 @@
 import { WritRefusal } from '../errors/index.js';
 import { type ReceiptContainer, systemLog } from './container.js';
 import { portableSha256, type Sha256 } from './merkle.js';
-import { openNote, originText, parseOrigin, parsePublicKey, publicKeyText, type VerifierKey } from './note.js';
+import {
+  openNote,
+  originText,
+  parseOrigin,
+  parsePublicKey,
+  publicKeyText,
+  type VerifierKey,
+} from './note.js';
 import { toHex } from './text.js';
 import { Findings, type Verdict } from './verdict.js';
-import { type LogContext, type Progress, type Reader, type WalkedLog, walkLog } from './verification/log.js';
+import {
+  type LogContext,
+  type Progress,
+  type Reader,
+  type WalkedLog,
+  walkLog,
+} from './verification/log.js';
 import { type Manifest, parseManifest } from './verification/manifest.js';
 import { beginsWith, Outside, type OutsideCheckpoint } from './verification/outside.js';
 import { Segments } from './verification/segment.js';
@@ -27,19 +40,31 @@ export interface VerifyOptions {
   /** Called after every 256 entries. */
   readonly progress?: (progress: Progress) => void;
   /** Called with every receipt of every log but _system, in order, and with the entry that it stands in. */
-  readonly onReceipt?: (log: string, receipt: ReceiptContainer, entry: Uint8Array) => Promise<void> | undefined;
+  readonly onReceipt?: (
+    log: string,
+    receipt: ReceiptContainer,
+    entry: Uint8Array,
+  ) => Promise<void> | undefined;
 }
 
 export async function verifyExport(reader: Reader, options: VerifyOptions): Promise<Verdict> {
   const keys = options.keys.map(parsePublicKey);
-  const outside = new Outside([...(options.checkpoint ? [options.checkpoint] : []), ...(options.checkpoints ?? [])]);
+  const outside = new Outside([
+    ...(options.checkpoint ? [options.checkpoint] : []),
+    ...(options.checkpoints ?? []),
+  ]);
   const findings = new Findings();
   const manifest = parseManifest(await reader('export.json'));
   if (typeof manifest === 'string') {
     findings.add('export', manifest);
     return { ok: false, deployment: null, problems: findings.problems, logs: [], notes: [] };
   }
-  const context: LogContext = { reader, sha256: options.sha256 ?? portableSha256, findings, progress: options.progress };
+  const context: LogContext = {
+    reader,
+    sha256: options.sha256 ?? portableSha256,
+    findings,
+    progress: options.progress,
+  };
   return new Verification(manifest, keys, outside, context, options.onReceipt).run();
 }
 
@@ -52,7 +77,13 @@ class Verification {
   readonly #onReceipt: VerifyOptions['onReceipt'];
   readonly #walked = new Map<string, WalkedLog>();
 
-  constructor(manifest: Manifest, keys: VerifierKey[], outside: Outside, context: LogContext, onReceipt: VerifyOptions['onReceipt']) {
+  constructor(
+    manifest: Manifest,
+    keys: VerifierKey[],
+    outside: Outside,
+    context: LogContext,
+    onReceipt: VerifyOptions['onReceipt'],
+  ) {
     this.#manifest = manifest;
     this.#keys = keys;
     this.#outside = outside;
@@ -65,19 +96,36 @@ class Verification {
     const { findings } = this.#context;
     for (const log of logs) {
       if (log.log === systemLog) continue;
-      this.#walked.set(log.log, await walkLog(log, this.#context, (receipt, _, entry) => this.#onReceipt?.(log.log, receipt, entry)));
+      this.#walked.set(
+        log.log,
+        await walkLog(log, this.#context, (receipt, _, entry) =>
+          this.#onReceipt?.(log.log, receipt, entry),
+        ),
+      );
     }
-    const system = new SystemLog(this.#walked, this.#keys, new Segments(segments, this.#context), this.#context);
+    const system = new SystemLog(
+      this.#walked,
+      this.#keys,
+      new Segments(segments, this.#context),
+      this.#context,
+    );
     const exported = logs.find(({ log }) => log === systemLog);
     if (exported) {
-      this.#walked.set(systemLog, await walkLog(exported, this.#context, (receipt, index) => system.hear(receipt, index)));
+      this.#walked.set(
+        systemLog,
+        await walkLog(exported, this.#context, (receipt, index) => system.hear(receipt, index)),
+      );
       await system.close();
       system.segments.close();
     } else {
-      findings.note('This export does not have _system: keys that were added, restores and what it records of other logs are not checked.');
+      findings.note(
+        'This export does not have _system: keys that were added, restores and what it records of other logs are not checked.',
+      );
     }
     await this.#restores(system);
-    const signers = new Map([...this.#walked].map(([name, log]) => [name, this.#signers(log, system)]));
+    const signers = new Map(
+      [...this.#walked].map(([name, log]) => [name, this.#signers(log, system)]),
+    );
     await this.#outside.compare(deployment, this.#walked, system.epochs, this.#keys, this.#context);
     this.#truncation();
     findings.close();
@@ -111,7 +159,12 @@ class Verification {
       }
       const signers = openNote(note, this.#keys).signers;
       const foreign = signers.find(({ name }) => name !== deployment);
-      if (foreign) findings.add('signature', `Log ${log}: it is signed by a key of ${foreign.name}, and not of ${deployment}.`, { log });
+      if (foreign)
+        findings.add(
+          'signature',
+          `Log ${log}: it is signed by a key of ${foreign.name}, and not of ${deployment}.`,
+          { log },
+        );
       if (log === systemLog && signers.every((key) => system.replaced.has(publicKeyText(key)))) {
         findings.note('The checkpoint of _system is signed by a key that another has replaced.');
       }
@@ -137,9 +190,15 @@ class Verification {
     if (!this.#walked.has(systemLog)) return;
     for (const { log, epoch, size } of this.#walked.values()) {
       // A log that has not grown since a restore may still show its last checkpoint of the epoch before.
-      const ended = system.epochs.some((opened) => opened.log === log && opened.epoch > epoch && opened.restoredSize < size);
+      const ended = system.epochs.some(
+        (opened) => opened.log === log && opened.epoch > epoch && opened.restoredSize < size,
+      );
       if (epoch > system.epochOf(log) || ended) {
-        findings.add('restore', `Log ${log} is exported in epoch ${epoch}, and _system knows it in ${system.epochOf(log)}.`, { log });
+        findings.add(
+          'restore',
+          `Log ${log} is exported in epoch ${epoch}, and _system knows it in ${system.epochOf(log)}.`,
+          { log },
+        );
       }
     }
   }
@@ -154,7 +213,9 @@ class Verification {
         (log) => this.#outside.agreed(log) === null && !findings.has(log, 'truncated', 'replaced'),
       );
       for (const log of unknown)
-        findings.note(`Truncation not checked for log ${log}: it agrees with no checkpoint from outside, nor does _system.`);
+        findings.note(
+          `Truncation not checked for log ${log}: it agrees with no checkpoint from outside, nor does _system.`,
+        );
     }
   }
 }

@@ -13,7 +13,18 @@ export const contractStates = [
 ] as const;
 export type ContractState = (typeof contractStates)[number];
 
-const moves = ['propose', 'validate', 'qualify', 'approve', 'activate', 'pass', 'fail', 'void', 'reject', 'expire'] as const;
+const moves = [
+  'propose',
+  'validate',
+  'qualify',
+  'approve',
+  'activate',
+  'pass',
+  'fail',
+  'void',
+  'reject',
+  'expire',
+] as const;
 export type ContractMove = (typeof moves)[number];
 
 /** What somebody wants to have changed, and how far that has come. */
@@ -40,9 +51,19 @@ export const contract: Machine<ContractState, ContractMove> = {
     { from: 'ELIGIBLE', event: 'reject', to: 'REJECTED' },
     { from: 'ELIGIBLE', event: 'expire', to: 'EXPIRED' },
     { from: 'APPROVED', event: 'activate', to: 'ACTIVE' },
-    { from: 'APPROVED', event: 'void', to: 'FAILED', when: 'what was approved is no longer so, or its window is over' },
+    {
+      from: 'APPROVED',
+      event: 'void',
+      to: 'FAILED',
+      when: 'what was approved is no longer so, or its window is over',
+    },
     { from: 'ACTIVE', event: 'pass', to: 'COMPLETED' },
     { from: 'ACTIVE', event: 'fail', to: 'FAILED' },
   ],
-  stored: { table: 'writ_data.contract', column: 'status', states: contractStates, layer: 'governance' },
+  stored: {
+    table: 'writ_data.contract',
+    column: 'status',
+    states: contractStates,
+    layer: 'governance',
+  },
 };

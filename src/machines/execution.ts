@@ -17,7 +17,12 @@ export const execution: Machine<ExecutionState, ExecutionEvent> = {
     { from: '', event: 'claim', to: 'LEASED' },
     { from: 'LEASED', event: 'start', to: 'IN_PROGRESS' },
     { from: 'IN_PROGRESS', event: 'commit', to: 'COMMITTED' },
-    { from: 'IN_PROGRESS', event: 'succeed', to: 'DONE', when: 'commits first, in the same transaction' },
+    {
+      from: 'IN_PROGRESS',
+      event: 'succeed',
+      to: 'DONE',
+      when: 'commits first, in the same transaction',
+    },
     { from: 'COMMITTED', event: 'succeed', to: 'DONE' },
     { from: 'LEASED', event: 'abort', to: 'ABORTED' },
     { from: 'IN_PROGRESS', event: 'abort', to: 'ABORTED' },
@@ -25,5 +30,10 @@ export const execution: Machine<ExecutionState, ExecutionEvent> = {
     { from: 'IN_PROGRESS', event: 'reap', to: 'ABORTED' },
     { from: 'COMMITTED', event: 'reap', to: 'DONE' },
   ],
-  stored: { table: 'writ_data.job_execution', column: 'status', states: ['COMMITTED', 'DONE', 'ABORTED'], layer: 'queue' },
+  stored: {
+    table: 'writ_data.job_execution',
+    column: 'status',
+    states: ['COMMITTED', 'DONE', 'ABORTED'],
+    layer: 'queue',
+  },
 };

@@ -1,6 +1,13 @@
 import type { Machine } from './machine.js';
 
-export const governorStates = ['boot', 'stable', 'warning', 'intervening', 'refusing', 'degraded'] as const;
+export const governorStates = [
+  'boot',
+  'stable',
+  'warning',
+  'intervening',
+  'refusing',
+  'degraded',
+] as const;
 export type GovernorState = (typeof governorStates)[number];
 
 /** What can happen to it, then its timers. */
@@ -43,7 +50,12 @@ export const governor: Machine<GovernorState, GovernorMove> = {
     ...(['verify', 'entitlement', 'policy', 'check', 'operator_ack'] as const).flatMap(
       (event) =>
         [
-          { from: 'boot', event, to: 'stable', when: 'the entitlement is active, and no cause is left' },
+          {
+            from: 'boot',
+            event,
+            to: 'stable',
+            when: 'the entitlement is active, and no cause is left',
+          },
           { from: 'boot', event, to: 'boot', when: 'otherwise' },
         ] as const,
     ),
@@ -55,8 +67,18 @@ export const governor: Machine<GovernorState, GovernorMove> = {
       (from) =>
         [
           { from, event: 'signal', to: 'refusing', when: 'the entitlement is not active' },
-          { from, event: 'signal', to: 'warning', when: from === 'stable' ? 'it is over' : 'it, or another, is over' },
-          { from, event: 'signal', to: 'stable', when: from === 'stable' ? 'it is under' : 'none is over' },
+          {
+            from,
+            event: 'signal',
+            to: 'warning',
+            when: from === 'stable' ? 'it is over' : 'it, or another, is over',
+          },
+          {
+            from,
+            event: 'signal',
+            to: 'stable',
+            when: from === 'stable' ? 'it is under' : 'none is over',
+          },
           { from, event: 'act', to: 'intervening', when: 'every check has passed' },
           { from, event: 'act', to: from, when: 'it has to wait, or the policy is a shadow' },
           { from, event: 'act', to: 'refusing', when: 'it is denied' },
@@ -67,11 +89,36 @@ export const governor: Machine<GovernorState, GovernorMove> = {
     { from: 'intervening', event: 'signal', to: 'intervening', when: 'it is postponed' },
     { from: 'intervening', event: 'act', to: 'intervening', when: 'it has to wait' },
     { from: 'intervening', event: 'acknowledged', to: 'intervening' },
-    { from: 'intervening', event: 'result', to: 'stable', when: 'it succeeded, and the baseline is restored' },
-    { from: 'intervening', event: 'result', to: 'warning', when: 'it succeeded otherwise, or the last attempt failed' },
-    { from: 'intervening', event: 'result', to: 'intervening', when: 'attempts are left, or it is stale' },
-    { from: 'intervening', event: 'result', to: 'refusing', when: 'it was forbidden, or the next attempt is' },
-    { from: 'intervening', event: 'result', to: 'degraded', when: 'nobody could say whether the next attempt is allowed' },
+    {
+      from: 'intervening',
+      event: 'result',
+      to: 'stable',
+      when: 'it succeeded, and the baseline is restored',
+    },
+    {
+      from: 'intervening',
+      event: 'result',
+      to: 'warning',
+      when: 'it succeeded otherwise, or the last attempt failed',
+    },
+    {
+      from: 'intervening',
+      event: 'result',
+      to: 'intervening',
+      when: 'attempts are left, or it is stale',
+    },
+    {
+      from: 'intervening',
+      event: 'result',
+      to: 'refusing',
+      when: 'it was forbidden, or the next attempt is',
+    },
+    {
+      from: 'intervening',
+      event: 'result',
+      to: 'degraded',
+      when: 'nobody could say whether the next attempt is allowed',
+    },
     { from: 'intervening', event: 'policy', to: 'refusing', when: 'it no longer has the action' },
     { from: 'intervening', event: 'policy', to: 'intervening', when: 'otherwise' },
     { from: 'intervening', event: 'entitlement', to: 'refusing', when: 'it is not active' },
@@ -95,16 +142,28 @@ export const governor: Machine<GovernorState, GovernorMove> = {
     { from: 'degraded', event: 'signal', to: 'degraded' },
     { from: 'degraded', event: 'health_failed', to: 'degraded' },
     { from: 'degraded', event: 'outage', to: 'degraded' },
-    { from: 'degraded', event: 'check', to: 'stable', when: 'the entitlement is active, and no cause is left' },
+    {
+      from: 'degraded',
+      event: 'check',
+      to: 'stable',
+      when: 'the entitlement is active, and no cause is left',
+    },
     { from: 'degraded', event: 'check', to: 'degraded', when: 'otherwise' },
     { from: 'degraded', event: 'operator_ack', to: 'degraded' },
     { from: 'degraded', event: 'state', to: 'boot' },
-    ...(['boot', 'refusing', 'degraded'] as const).map((from) => ({ from, event: 'act', to: from, when: 'it is refused' }) as const),
+    ...(['boot', 'refusing', 'degraded'] as const).map(
+      (from) => ({ from, event: 'act', to: from, when: 'it is refused' }) as const,
+    ),
     ...idle.flatMap((from) =>
       (['result', 'rollback'] as const).flatMap(
         (event) =>
           [
-            { from, event, to: from, when: 'the rollback succeeded or is tried again, or it is stale' },
+            {
+              from,
+              event,
+              to: from,
+              when: 'the rollback succeeded or is tried again, or it is stale',
+            },
             { from, event, to: 'degraded', when: 'the rollback failed' },
           ] as const,
       ),
@@ -134,7 +193,9 @@ export const governor: Machine<GovernorState, GovernorMove> = {
  * where it is needs no line: an event that the table does not name changes nothing.
  */
 export function governorMovesSql(): string {
-  const moves = governor.transitions.filter(({ from, to }) => from !== to).map(({ from, event, to }) => `${from} ${event} ${to}`);
+  const moves = governor.transitions
+    .filter(({ from, to }) => from !== to)
+    .map(({ from, event, to }) => `${from} ${event} ${to}`);
   const lines = [...new Set(moves)].map((move) => `  '${move}'`);
   return `-- Generated by \`npm run generate\` from src/machines/governor.ts. Do not edit.
 create or replace function writ_data.governor_moves(

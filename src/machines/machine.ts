@@ -20,7 +20,12 @@ export interface Machine<State extends string, Event extends string> {
   readonly terminal: readonly State[];
   readonly transitions: readonly Transition<State, Event>[];
   /** Where the state is stored in a column that may be updated, which of the states are, and the folder of sql/gates/ that its guard belongs to. */
-  readonly stored?: { readonly table: string; readonly column: string; readonly states: readonly State[]; readonly layer: string };
+  readonly stored?: {
+    readonly table: string;
+    readonly column: string;
+    readonly states: readonly State[];
+    readonly layer: string;
+  };
 }
 
 /** The states that an event can lead to from a state; empty means that the event is refused there. */
@@ -29,5 +34,9 @@ export function nextStates<State extends string, Event extends string>(
   from: State | '',
   event: Event,
 ): State[] {
-  return [...new Set(machine.transitions.filter((t) => t.from === from && t.event === event).map((t) => t.to))];
+  return [
+    ...new Set(
+      machine.transitions.filter((t) => t.from === from && t.event === event).map((t) => t.to),
+    ),
+  ];
 }

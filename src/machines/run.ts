@@ -1,6 +1,14 @@
 import type { Machine } from './machine.js';
 
-export const runStates = ['PENDING', 'APPROVED', 'RUNNING', 'PAUSED', 'COMPLETED', 'FAILED', 'CANCELLED'] as const;
+export const runStates = [
+  'PENDING',
+  'APPROVED',
+  'RUNNING',
+  'PAUSED',
+  'COMPLETED',
+  'FAILED',
+  'CANCELLED',
+] as const;
 export type RunState = (typeof runStates)[number];
 
 /** What moves a run is what its log says, by the same names. */
@@ -32,7 +40,12 @@ export const run: Machine<RunState, RunMove> = {
     { from: 'APPROVED', event: 'RunQueued', to: 'APPROVED', when: 'it waits for its turn' },
     { from: 'PENDING', event: 'RunStarted', to: 'RUNNING' },
     { from: 'APPROVED', event: 'RunStarted', to: 'RUNNING' },
-    { from: 'RUNNING', event: 'RunPaused', to: 'PAUSED', when: 'steps that run go on to their end' },
+    {
+      from: 'RUNNING',
+      event: 'RunPaused',
+      to: 'PAUSED',
+      when: 'steps that run go on to their end',
+    },
     { from: 'PAUSED', event: 'RunResumed', to: 'RUNNING' },
     { from: 'RUNNING', event: 'RunCompleted', to: 'COMPLETED' },
     { from: 'RUNNING', event: 'RunFailed', to: 'FAILED', when: 'what was done is undone' },

@@ -30,8 +30,12 @@ export class WritProvider implements Provider {
     this.#flags = writ.governance.flags({
       ...options,
       onChanged: (tenant, flagsChanged) =>
-        this.events.emit(ProviderEvents.ConfigurationChanged, { flagsChanged: [...flagsChanged], metadata: { tenant } }),
-      onAway: (error) => this.#initialized && this.events.emit(ProviderEvents.Stale, { message: error.message }),
+        this.events.emit(ProviderEvents.ConfigurationChanged, {
+          flagsChanged: [...flagsChanged],
+          metadata: { tenant },
+        }),
+      onAway: (error) =>
+        this.#initialized && this.events.emit(ProviderEvents.Stale, { message: error.message }),
       onBack: () => this.#initialized && this.events.emit(ProviderEvents.Ready),
     });
   }
@@ -48,23 +52,44 @@ export class WritProvider implements Provider {
     return this.#flags.stop();
   }
 
-  resolveBooleanEvaluation(key: string, value: boolean, context: EvaluationContext): Promise<ResolutionDetails<boolean>> {
+  resolveBooleanEvaluation(
+    key: string,
+    value: boolean,
+    context: EvaluationContext,
+  ): Promise<ResolutionDetails<boolean>> {
     return this.#resolve('boolean', key, value, context);
   }
 
-  resolveStringEvaluation(key: string, value: string, context: EvaluationContext): Promise<ResolutionDetails<string>> {
+  resolveStringEvaluation(
+    key: string,
+    value: string,
+    context: EvaluationContext,
+  ): Promise<ResolutionDetails<string>> {
     return this.#resolve('string', key, value, context);
   }
 
-  resolveNumberEvaluation(key: string, value: number, context: EvaluationContext): Promise<ResolutionDetails<number>> {
+  resolveNumberEvaluation(
+    key: string,
+    value: number,
+    context: EvaluationContext,
+  ): Promise<ResolutionDetails<number>> {
     return this.#resolve('number', key, value, context);
   }
 
-  resolveObjectEvaluation<T extends JsonValue>(key: string, value: T, context: EvaluationContext): Promise<ResolutionDetails<T>> {
+  resolveObjectEvaluation<T extends JsonValue>(
+    key: string,
+    value: T,
+    context: EvaluationContext,
+  ): Promise<ResolutionDetails<T>> {
     return this.#resolve('object', key, value, context);
   }
 
-  async #resolve<T>(kind: Kind, key: string, fallback: T, context: EvaluationContext): Promise<ResolutionDetails<T>> {
+  async #resolve<T>(
+    kind: Kind,
+    key: string,
+    fallback: T,
+    context: EvaluationContext,
+  ): Promise<ResolutionDetails<T>> {
     const error = (errorCode: ErrorCode, errorMessage: string): ResolutionDetails<T> => ({
       value: fallback,
       reason: StandardResolutionReasons.ERROR,
@@ -72,10 +97,15 @@ export class WritProvider implements Provider {
       errorMessage,
     });
     const asked = context.tenant;
-    if (asked !== undefined && typeof asked !== 'string') return error(ErrorCode.INVALID_CONTEXT, 'The attribute tenant is not a text.');
+    if (asked !== undefined && typeof asked !== 'string')
+      return error(ErrorCode.INVALID_CONTEXT, 'The attribute tenant is not a text.');
     const tenant = asked ?? this.#flags.tenant;
     const flag = await this.#flags.get(key, tenant);
-    if (!flag) return error(ErrorCode.FLAG_NOT_FOUND, `Tenant ${tenant} has no capability and no value ${key}.`);
+    if (!flag)
+      return error(
+        ErrorCode.FLAG_NOT_FOUND,
+        `Tenant ${tenant} has no capability and no value ${key}.`,
+      );
     // A name of a capability has no #.
     const isCapability = !key.includes('#');
     const value = isCapability ? flag.value !== 'DISABLED' : flag.value;

@@ -54,7 +54,8 @@ export interface Delivery {
   readonly reason?: string;
 }
 
-const moment = (column: string) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+const moment = (column: string) =>
+  `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 export class Destinations {
   readonly #db: Queryable;
@@ -102,17 +103,30 @@ export class Destinations {
   }
 
   async #set(name: string, state: string, note?: string): Promise<void> {
-    await gate(this.#db, 'fn_destination_set($1, $2, $3, $4)', [name, state, note ?? null, this.#actor]);
+    await gate(this.#db, 'fn_destination_set($1, $2, $3, $4)', [
+      name,
+      state,
+      note ?? null,
+      this.#actor,
+    ]);
   }
 
   /** Gives dead letters to it again: these, or all. */
   async replay(name: string, events?: readonly string[]): Promise<{ readonly replayed: number }> {
-    return gate(this.#db, 'fn_outbox_replay($1, $2::text::uuid[], null, $3)', [name, events ? `{${events.join(',')}}` : null, this.#actor]);
+    return gate(this.#db, 'fn_outbox_replay($1, $2::text::uuid[], null, $3)', [
+      name,
+      events ? `{${events.join(',')}}` : null,
+      this.#actor,
+    ]);
   }
 
   /** Tells it once more what has happened since, with the same ids, as far as it is still recorded. */
   async replaySince(name: string, since: Date): Promise<void> {
-    await gate(this.#db, 'fn_outbox_replay($1, null, $2::text::timestamptz, $3)', [name, since.toISOString(), this.#actor]);
+    await gate(this.#db, 'fn_outbox_replay($1, null, $2::text::timestamptz, $3)', [
+      name,
+      since.toISOString(),
+      this.#actor,
+    ]);
   }
 
   list(): Promise<ListedDestination[]> {
@@ -123,7 +137,10 @@ export class Destinations {
   }
 
   /** The oldest first. */
-  deadLetters(name: string, { limit = 100 }: { readonly limit?: number } = {}): Promise<DeadLetter[]> {
+  deadLetters(
+    name: string,
+    { limit = 100 }: { readonly limit?: number } = {},
+  ): Promise<DeadLetter[]> {
     return this.#rows(
       `select json_build_object('eventId', event_id, 'stream', stream, 'runSeq', run_seq, 'attempts', attempts, 'deadAt', ${moment('dead_at')}, 'status', status, 'reason', reason)::text as row
        from writ.undelivered where destination = $1 and dead_at is not null order by dead_at, event_id limit $2`,

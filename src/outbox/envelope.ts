@@ -78,9 +78,14 @@ export function cloudEvent(fact: Fact): CloudEvent {
     tenantid: attribute(fact.tenant),
     // What belongs to no run is in order with what else is about the same thing.
     partitionkey: fact.runId ?? fact.source,
-    ...(fact.runSeq !== undefined && { sequence: String(fact.runSeq).padStart(digitsOfSequence, '0') }),
+    ...(fact.runSeq !== undefined && {
+      sequence: String(fact.runSeq).padStart(digitsOfSequence, '0'),
+    }),
     ...(fact.traceparent !== undefined && { traceparent: fact.traceparent }),
-    ...(fact.data !== undefined && { datacontenttype: 'application/json' as const, data: fact.data }),
+    ...(fact.data !== undefined && {
+      datacontenttype: 'application/json' as const,
+      data: fact.data,
+    }),
   };
 }
 
@@ -93,5 +98,7 @@ export function encodeEvent(event: CloudEvent): Buffer | undefined {
 /** An attribute may have no control characters, and a tenant may be called anything. */
 function attribute(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-  return text.toWellFormed().replace(/[\u0000-\u001f\u007f-\u009f\ufdd0-\ufdef\ufffe\uffff]/g, encodeURIComponent);
+  return text
+    .toWellFormed()
+    .replace(/[\u0000-\u001f\u007f-\u009f\ufdd0-\ufdef\ufffe\uffff]/g, encodeURIComponent);
 }

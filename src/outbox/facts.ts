@@ -34,7 +34,8 @@ const kinds: readonly (readonly [prefix: string, kind: SourceKind])[] = [
   ['governor.', 'governor'],
 ];
 
-const kindOf = (type: string): SourceKind => kinds.find(([prefix]) => type.startsWith(prefix))?.[1] ?? 'worker';
+const kindOf = (type: string): SourceKind =>
+  kinds.find(([prefix]) => type.startsWith(prefix))?.[1] ?? 'worker';
 
 /** Where a run's event is about a step, that is the subject; attempts travel with the data, under names that the data of an event does not have. */
 export function envelopeOf([
@@ -62,7 +63,13 @@ export function envelopeOf([
     ...(ofRun && { runId: subject, runSeq }),
     ...(traceparent !== undefined && { traceparent }),
     data: ofRun
-      ? { ...data, stepId, logicalAttemptId: logical, ...(engine !== null && { engineAttemptId: String(engine) }), actor }
+      ? {
+          ...data,
+          stepId,
+          logicalAttemptId: logical,
+          ...(engine !== null && { engineAttemptId: String(engine) }),
+          actor,
+        }
       : { ...data, actor },
   });
 }

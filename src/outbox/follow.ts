@@ -45,18 +45,18 @@ export interface FollowHost {
   readonly listenConnection: pg.ClientConfig | undefined;
 }
 
-export async function* follow(host: FollowHost, options: FollowOptions = {}): AsyncGenerator<Followed, void, void> {
+export async function* follow(
+  host: FollowHost,
+  options: FollowOptions = {},
+): AsyncGenerator<Followed, void, void> {
   const { types = everythingOfRuns, tenant, after, signal, untilNow = false, onError } = options;
   const typesText = `{${types.map((type) => JSON.stringify(type)).join(',')}}`;
   const read = (xid: string | null, batch: string | null) =>
-    gate<Read>(host.db, 'fn_outbox_read($1::text::xid8, $2::text::uuid, $3::text::text[], $4, $5::text::integer, $6::text::boolean)', [
-      xid,
-      batch,
-      typesText,
-      tenant ?? null,
-      '500',
-      String(!untilNow),
-    ]);
+    gate<Read>(
+      host.db,
+      'fn_outbox_read($1::text::xid8, $2::text::uuid, $3::text::text[], $4, $5::text::integer, $6::text::boolean)',
+      [xid, batch, typesText, tenant ?? null, '500', String(!untilNow)],
+    );
   let woken = () => {};
   const listener =
     untilNow || !host.listenConnection
@@ -83,7 +83,8 @@ export async function* follow(host: FollowHost, options: FollowOptions = {}): As
   let lookedTwice = false;
   try {
     await listener?.start();
-    let [xid, batch] = after === undefined ? [null, null] : after === 'beginning' ? ['0', nowhere] : split(after);
+    let [xid, batch] =
+      after === undefined ? [null, null] : after === 'beginning' ? ['0', nowhere] : split(after);
     let ahead: Promise<Read> | undefined;
     while (!signal?.aborted) {
       let window: Read;
@@ -105,7 +106,10 @@ export async function* follow(host: FollowHost, options: FollowOptions = {}): As
       const facts = inRunOrder(window.events);
       for (const [n, fact] of facts.entries()) {
         if (signal?.aborted) return;
-        yield { event: envelopeOf(fact), position: n === facts.length - 1 ? `${xid}/${batch}` : before };
+        yield {
+          event: envelopeOf(fact),
+          position: n === facts.length - 1 ? `${xid}/${batch}` : before,
+        };
       }
       if (facts.length > 0 || window.more || began) {
         impatience = 0;
@@ -125,6 +129,7 @@ export async function* follow(host: FollowHost, options: FollowOptions = {}): As
 
 function split(position: string): [string, string] {
   const [xid = '', batch = ''] = position.split('/');
-  if (!/^\d{1,20}$/.test(xid) || !/^[0-9a-f-]{36}$/.test(batch)) throw new TypeError(`${position} is not a position of the record`);
+  if (!/^\d{1,20}$/.test(xid) || !/^[0-9a-f-]{36}$/.test(batch))
+    throw new TypeError(`${position} is not a position of the record`);
   return [xid, batch];
 }

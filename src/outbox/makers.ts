@@ -13,14 +13,22 @@ export interface WebhooksOptions
 export function webhooks(options: WebhooksOptions): BusMaker {
   return ({ name, config }) => {
     const { url, secrets } = config;
-    if (typeof url !== 'string') throw new WritError('invalid_bus', `destination ${name}: config has no url`);
-    if (!Array.isArray(secrets) || !secrets.every((secret): secret is string => typeof secret === 'string'))
-      throw new WritError('invalid_bus', `destination ${name}: config has no secrets, the names of its secrets`);
+    if (typeof url !== 'string')
+      throw new WritError('invalid_bus', `destination ${name}: config has no url`);
+    if (
+      !Array.isArray(secrets) ||
+      !secrets.every((secret): secret is string => typeof secret === 'string')
+    )
+      throw new WritError(
+        'invalid_bus',
+        `destination ${name}: config has no secrets, the names of its secrets`,
+      );
     return webhookBus({ ...options, name, url, secrets });
   };
 }
 
-export interface NatsDestinationsOptions extends Pick<NatsOptions, 'concurrency' | 'timeoutMs' | 'connectOptions'> {}
+export interface NatsDestinationsOptions
+  extends Pick<NatsOptions, 'concurrency' | 'timeoutMs' | 'connectOptions'> {}
 
 /** Destinations on the bus `nats`: config has `servers` and `stream`, and may have `prefix` and `create`. */
 export function nats(options: NatsDestinationsOptions = {}): BusMaker {
@@ -28,6 +36,13 @@ export function nats(options: NatsDestinationsOptions = {}): BusMaker {
     const { servers, stream, prefix, create } = config as Partial<NatsOptions>;
     if (servers === undefined || stream === undefined)
       throw new WritError('invalid_bus', `destination ${name}: config has no servers or no stream`);
-    return natsBus({ ...options, name, servers, stream, ...(prefix !== undefined && { prefix }), ...(create !== undefined && { create }) });
+    return natsBus({
+      ...options,
+      name,
+      servers,
+      stream,
+      ...(prefix !== undefined && { prefix }),
+      ...(create !== undefined && { create }),
+    });
   };
 }

@@ -38,6 +38,8 @@ export class Outbox {
   }
 
   #listen(name: string): pg.ClientConfig | undefined {
-    return this.#connectionString ? { connectionString: this.#connectionString, application_name: name } : undefined;
+    return this.#connectionString
+      ? { connectionString: this.#connectionString, application_name: name }
+      : undefined;
   }
 }

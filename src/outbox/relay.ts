@@ -87,7 +87,10 @@ export class Relay {
   readonly #host: RelayHost;
   readonly #options: RelayOptions;
   readonly #listener: Listener;
-  readonly #buses = new Map<string, { readonly config: string; readonly bus: Promise<Bus>; usedAt: number }>();
+  readonly #buses = new Map<
+    string,
+    { readonly config: string; readonly bus: Promise<Bus>; usedAt: number }
+  >();
   readonly #stop = new AbortController();
   readonly #onError: (error: unknown) => void;
   #loops: Promise<unknown> = Promise.resolve();
@@ -110,7 +113,9 @@ export class Relay {
   async start(): Promise<void> {
     await this.#listener.start();
     this.#loops = Promise.all(
-      Array.from({ length: this.#options.concurrency ?? 4 }, (_, n) => this.#loop(`${this.name}/${n + 1}`, n === 0)),
+      Array.from({ length: this.#options.concurrency ?? 4 }, (_, n) =>
+        this.#loop(`${this.name}/${n + 1}`, n === 0),
+      ),
     );
   }
 
@@ -120,7 +125,8 @@ export class Relay {
     this.#wake();
     await this.#loops;
     await this.#listener.stop();
-    for (const { bus } of this.#buses.values()) await bus.then((open) => open.close()).catch(this.#onError);
+    for (const { bus } of this.#buses.values())
+      await bus.then((open) => open.close()).catch(this.#onError);
   }
 
   #wake(): void {
@@ -148,11 +154,15 @@ export class Relay {
     let lookedTwice = false;
     while (!this.#stop.signal.aborted) {
       try {
-        const work = await gate<Work>(this.#host.db, 'fn_outbox_take($1, $2::text::text[], $3::text::integer)', [
-          name,
-          `{${Object.keys(this.#options.buses).join(',')}}`,
-          String(this.#options.batch ?? 200),
-        ]);
+        const work = await gate<Work>(
+          this.#host.db,
+          'fn_outbox_take($1, $2::text::text[], $3::text::integer)',
+          [
+            name,
+            `{${Object.keys(this.#options.buses).join(',')}}`,
+            String(this.#options.batch ?? 200),
+          ],
+        );
         if (!work.idle) {
           await this.#tell(work);
           impatience = 0;
@@ -218,7 +228,8 @@ export class Relay {
       sendable.length,
       () => this.#send(work, sendable),
     );
-    if (sendable.length > 0) measure('writ.outbox.duration', (performance.now() - began) / 1_000, work.destination);
+    if (sendable.length > 0)
+      measure('writ.outbox.duration', (performance.now() - began) / 1_000, work.destination);
     await pass('relay_sent');
     const report: unknown[] = behind.map((fact) => told(fact, 'held'));
     const tried: unknown[] = [];
@@ -244,7 +255,13 @@ export class Relay {
     // Where nothing got through, or nothing was tried, nothing has moved: the new ones stay in the record, and are not written down one by one.
     const moves = sent > 0 || sendable.length === 0 || (failed > 0 && !(down || gone));
     const first = outcomes.find((outcome) => !outcome.ok && !outcome.held) as NotSent | undefined;
-    await this.#done(work, moves, moves ? report : tried, gone ? 'gone' : down ? 'down' : null, first?.reason);
+    await this.#done(
+      work,
+      moves,
+      moves ? report : tried,
+      gone ? 'gone' : down ? 'down' : null,
+      first?.reason,
+    );
   }
 
   async #send(work: Work, facts: readonly CompactFact[]): Promise<Outcome[]> {
@@ -259,7 +276,9 @@ export class Relay {
       const reason = `the bus could not be opened: ${error instanceof WritError ? error.code : (error as Error).name}`;
       return facts.map(() => ({ ok: false, retryable: true, busDown: true, ms: 0, reason }));
     }
-    const outcomes = await (work.failures > 0 ? this.#probe(bus, facts, signal) : bus.publish(facts.map(envelopeOf), signal));
+    const outcomes = await (work.failures > 0
+      ? this.#probe(bus, facts, signal)
+      : bus.publish(facts.map(envelopeOf), signal));
     // A whole turn without one answer is an answer.
     if (late.aborted && outcomes.every((outcome) => !outcome.ok && outcome.held))
       outcomes[0] = { ...(outcomes[0] as NotSent), busDown: true };
@@ -269,7 +288,8 @@ export class Relay {
   /** Tries a destination that accepted nothing the last time with the first events of a few streams, any of them, and goes on with the rest if one was accepted. One that refuses everything, in whatever words, has nothing thrown away for it. */
   async #probe(bus: Bus, facts: readonly CompactFact[], signal: AbortSignal): Promise<Outcome[]> {
     const firsts = new Map<string, number>();
-    for (const [at, fact] of facts.entries()) if (!firsts.has(streamOf(fact))) firsts.set(streamOf(fact), at);
+    for (const [at, fact] of facts.entries())
+      if (!firsts.has(streamOf(fact))) firsts.set(streamOf(fact), at);
     const chosen = new Set(shuffled([...firsts.values()]).slice(0, probes));
     const outcomes: Outcome[] = facts.map(() => heldByBus);
     const publish = async (places: readonly number[]) => {
@@ -282,20 +302,43 @@ export class Relay {
     await publish([...chosen]);
     const tried = [...chosen].map((at) => ({ at, outcome: outcomes[at] as Outcome }));
     if (tried.some(({ outcome }) => outcome.ok)) {
-      const failed = new Set(tried.flatMap(({ at, outcome }) => (outcome.ok ? [] : [streamOf(facts[at] as CompactFact)])));
-      for (const [at, fact] of facts.entries()) if (failed.has(streamOf(fact)) && !chosen.has(at)) outcomes[at] = heldByOrder;
-      await publish([...facts.keys()].filter((at) => !chosen.has(at) && !failed.has(streamOf(facts[at] as CompactFact))));
+      const failed = new Set(
+        tried.flatMap(({ at, outcome }) =>
+          outcome.ok ? [] : [streamOf(facts[at] as CompactFact)],
+        ),
+      );
+      for (const [at, fact] of facts.entries())
+        if (failed.has(streamOf(fact)) && !chosen.has(at)) outcomes[at] = heldByOrder;
+      await publish(
+        [...facts.keys()].filter(
+          (at) => !chosen.has(at) && !failed.has(streamOf(facts[at] as CompactFact)),
+        ),
+      );
       return outcomes;
     }
-    for (const { at, outcome } of tried) if (!outcome.ok && !outcome.held) outcomes[at] = { ...outcome, busDown: true };
+    for (const { at, outcome } of tried)
+      if (!outcome.ok && !outcome.held) outcomes[at] = { ...outcome, busDown: true };
     return outcomes;
   }
 
-  async #done(work: Work, moves: boolean, report: readonly unknown[], trouble: string | null, reason: string | undefined): Promise<void> {
+  async #done(
+    work: Work,
+    moves: boolean,
+    report: readonly unknown[],
+    trouble: string | null,
+    reason: string | undefined,
+  ): Promise<void> {
     const telling = gate<Omit<Told, 'destination' | 'reason'>>(
       this.#host.db,
       'fn_outbox_done($1, $2::text::uuid, $3::text::boolean, $4::text::json, $5, $6)',
-      [work.destination, work.turn, String(moves), JSON.stringify(report), trouble, reason?.slice(0, 500) ?? null],
+      [
+        work.destination,
+        work.turn,
+        String(moves),
+        JSON.stringify(report),
+        trouble,
+        reason?.slice(0, 500) ?? null,
+      ],
     );
     telling.catch(() => undefined); // looked at below; a fault point may wait in between
     await pass('relay_told');
@@ -304,10 +347,18 @@ export class Relay {
       count('writ.outbox.events', told.delivered, work.destination, 'delivered');
       count('writ.outbox.events', told.failed, work.destination, 'failed');
       count('writ.outbox.events', told.dead, work.destination, 'dead');
-      this.#options.onTold?.({ destination: work.destination, ...told, ...(reason !== undefined && { reason }) });
+      this.#options.onTold?.({
+        destination: work.destination,
+        ...told,
+        ...(reason !== undefined && { reason }),
+      });
     } catch (error) {
       // Its turn was over, or the destination is gone: whoever has it now tells the same again.
-      if (!(error instanceof WritRefusal) || !['not_the_relay', 'destination_not_found'].includes(error.code)) throw error;
+      if (
+        !(error instanceof WritRefusal) ||
+        !['not_the_relay', 'destination_not_found'].includes(error.code)
+      )
+        throw error;
     }
   }
 }
@@ -329,7 +380,8 @@ function howOf(outcome: Outcome, before: How | undefined): How {
 
 function told(fact: CompactFact, how: How, outcome?: Outcome): unknown[] {
   const [id, , stream, , , , runSeq] = fact;
-  if (!outcome || outcome.ok) return [id, stream, runSeq, how, outcome && Math.round(outcome.ms), outcome?.status ?? null];
+  if (!outcome || outcome.ok)
+    return [id, stream, runSeq, how, outcome && Math.round(outcome.ms), outcome?.status ?? null];
   const { ms, status = null, reason, retryable, retryAfterMs = null } = outcome;
   return [id, stream, runSeq, how, Math.round(ms), status, reason, retryable, retryAfterMs];
 }

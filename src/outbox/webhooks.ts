@@ -13,7 +13,9 @@ const mostBytes = 64;
 const mostSignatures = 10;
 
 /** Headers as `fetch` has them (Headers), or as Node and most servers have them (an object by name). */
-export type WebhookHeaders = { get(name: string): string | null } | Readonly<Record<string, string | readonly string[] | undefined>>;
+export type WebhookHeaders =
+  | { get(name: string): string | null }
+  | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 export interface VerifyWebhookOptions {
   /** How old a webhook may be, and how far ahead of this clock, in seconds. An older one may be a copy that somebody kept. */
@@ -33,22 +35,33 @@ export function verifyWebhook(
   const id = header(headers, 'webhook-id');
   const timestamp = header(headers, 'webhook-timestamp');
   const signature = header(headers, 'webhook-signature');
-  if (!/^\d{1,12}$/.test(timestamp)) throw new WritError('webhook_unverified', 'webhook-timestamp is not a time in seconds');
+  if (!/^\d{1,12}$/.test(timestamp))
+    throw new WritError('webhook_unverified', 'webhook-timestamp is not a time in seconds');
   const age = Date.now() / 1_000 - Number(timestamp);
   // Written so that a tolerance that is no number lets nothing through.
   if (!(Math.abs(age) <= toleranceSec)) {
-    throw new WritError('webhook_unverified', `it was signed ${Math.abs(Math.round(age))} s ${age > 0 ? 'ago' : 'ahead of this clock'}`);
+    throw new WritError(
+      'webhook_unverified',
+      `it was signed ${Math.abs(Math.round(age))} s ${age > 0 ? 'ago' : 'ahead of this clock'}`,
+    );
   }
   const keys = (typeof secrets === 'string' ? [secrets] : secrets).map(webhookKey);
   if (!isSignedWebhook({ id, timestamp, signature }, body, keys))
     throw new WritError('webhook_unverified', 'no signature of it is by one of these secrets');
-  const text = typeof body === 'string' ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString();
+  const text =
+    typeof body === 'string'
+      ? body
+      : Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString();
   return JSON.parse(text) as CloudEvent;
 }
 
 /** Whether one of the signatures in `webhook-signature` is by one of the keys, over the id, the timestamp and the body. */
 export function isSignedWebhook(
-  { id, timestamp, signature }: { readonly id: string; readonly timestamp: string; readonly signature: string },
+  {
+    id,
+    timestamp,
+    signature,
+  }: { readonly id: string; readonly timestamp: string; readonly signature: string },
   body: string | Uint8Array,
   keys: readonly Buffer[],
 ): boolean {
@@ -56,7 +69,9 @@ export function isSignedWebhook(
   const given = signature.split(' ', mostSignatures).filter((one) => one.startsWith('v1,'));
   const signatures = given.map((one) => Buffer.from(one.slice(3), 'base64'));
   // Every pair is compared, whatever the pairs before it gave.
-  const good = expected.flatMap((ours) => signatures.map((theirs) => theirs.length === ours.length && timingSafeEqual(theirs, ours)));
+  const good = expected.flatMap((ours) =>
+    signatures.map((theirs) => theirs.length === ours.length && timingSafeEqual(theirs, ours)),
+  );
   return good.includes(true);
 }
 
@@ -69,19 +84,29 @@ export function newWebhookSecret(): string {
 export function webhookKey(secret: string): Buffer {
   const key = Buffer.from(secret.slice(prefix.length), 'base64');
   const canonical = (text: string) => text.replace(/=+$/, '');
-  const whole = secret.startsWith(prefix) && canonical(key.toString('base64')) === canonical(secret.slice(prefix.length));
+  const whole =
+    secret.startsWith(prefix) &&
+    canonical(key.toString('base64')) === canonical(secret.slice(prefix.length));
   if (!whole) throw new WritError('invalid_webhook_secret');
-  if (key.length < fewestBytes || key.length > mostBytes) throw new WritError('invalid_webhook_secret', `it has ${key.length} bytes`);
+  if (key.length < fewestBytes || key.length > mostBytes)
+    throw new WritError('invalid_webhook_secret', `it has ${key.length} bytes`);
   return key;
 }
 
 /** The headers of one delivery. With two keys, as during a rotation, a receiver that knows either of them accepts it. */
-export function signWebhook(id: string, body: Uint8Array, keys: readonly Buffer[], now = Date.now()): Record<string, string> {
+export function signWebhook(
+  id: string,
+  body: Uint8Array,
+  keys: readonly Buffer[],
+  now = Date.now(),
+): Record<string, string> {
   const timestamp = String(Math.floor(now / 1_000));
   return {
     'webhook-id': id,
     'webhook-timestamp': timestamp,
-    'webhook-signature': keys.map((key) => `v1,${digest(key, id, timestamp, body).toString('base64')}`).join(' '),
+    'webhook-signature': keys
+      .map((key) => `v1,${digest(key, id, timestamp, body).toString('base64')}`)
+      .join(' '),
   };
 }
 
@@ -90,7 +115,10 @@ const digest = (key: Buffer, id: string, timestamp: string, body: string | Uint8
 
 function header(headers: WebhookHeaders, name: string): string {
   const value =
-    typeof headers.get === 'function' ? headers.get(name) : Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1];
-  if (typeof value !== 'string' || value === '') throw new WritError('webhook_unverified', `${name} is missing`);
+    typeof headers.get === 'function'
+      ? headers.get(name)
+      : Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1];
+  if (typeof value !== 'string' || value === '')
+    throw new WritError('webhook_unverified', `${name} is missing`);
   return value;
 }

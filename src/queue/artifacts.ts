@@ -61,9 +61,18 @@ export class JobArtifacts {
   /** What was put so far, for the event of the step. */
   readonly refs: ArtifactRef[] = [];
   readonly #store: ArtifactStore | undefined;
-  readonly #scope: { readonly tenant: string; readonly runId: string | undefined; readonly signal: AbortSignal };
+  readonly #scope: {
+    readonly tenant: string;
+    readonly runId: string | undefined;
+    readonly signal: AbortSignal;
+  };
 
-  constructor(store: ArtifactStore | undefined, tenant: string, runId: string | undefined, signal: AbortSignal) {
+  constructor(
+    store: ArtifactStore | undefined,
+    tenant: string,
+    runId: string | undefined,
+    signal: AbortSignal,
+  ) {
     this.#store = store;
     this.#scope = { tenant, runId, signal };
   }
@@ -71,7 +80,10 @@ export class JobArtifacts {
   /** In a step of a run, the reference is also part of the event of its end. */
   async put(content: ArtifactContent, options: HandlerPutOptions): Promise<ArtifactRef> {
     if (this.#scope.runId && this.refs.length >= mostRefs) {
-      throw new WritError('invalid_artifact', `a step has ${mostRefs} artifacts at most; put a list of them as one`);
+      throw new WritError(
+        'invalid_artifact',
+        `a step has ${mostRefs} artifacts at most; put a list of them as one`,
+      );
     }
     const ref = await this.#given.put(content, { ...options, ...this.#scope });
     this.refs.push(ref);

@@ -61,7 +61,13 @@ export class Consumers {
       delay_ms: delay === undefined ? undefined : milliseconds(delay),
       max_attempts: attempts,
     };
-    await this.#gates.gate('fn_consumer_register', [name, on, job.kind, JSON.stringify(rest), this.#actor]);
+    await this.#gates.gate('fn_consumer_register', [
+      name,
+      on,
+      job.kind,
+      JSON.stringify(rest),
+      this.#actor,
+    ]);
   }
 
   /** Removes a consumer. Jobs that it has enqueued stay. */

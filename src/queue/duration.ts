@@ -6,7 +6,8 @@ export type Duration = number | `${number}${'ms' | 's' | 'm' | 'h' | 'd'}`;
 const units = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 export function milliseconds(duration: Duration): number {
-  if (typeof duration === 'number' && Number.isFinite(duration) && duration >= 0) return Math.round(duration);
+  if (typeof duration === 'number' && Number.isFinite(duration) && duration >= 0)
+    return Math.round(duration);
   const match = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(String(duration));
   if (!match) throw new WritRefusal('invalid_duration', String(duration));
   return Math.round(Number(match[1]) * units[match[2] as keyof typeof units]);

@@ -47,7 +47,8 @@ export interface EnqueueCall extends CallOptions {
   readonly coalesce?: boolean;
 }
 
-export type ManyItem<Sent> = EnqueueOptions & (Sent extends undefined ? { readonly input?: Sent } : { readonly input: Sent });
+export type ManyItem<Sent> = EnqueueOptions &
+  (Sent extends undefined ? { readonly input?: Sent } : { readonly input: Sent });
 
 export interface Enqueued {
   readonly jobId: string;
@@ -64,7 +65,9 @@ export interface Item {
   /** Where in a trace it is enqueued, if somebody traces. */
   readonly traceparent: string | undefined;
   /** What it shares with others that differ from it only in id and input, and so can take the short way with it. */
-  readonly alike: { readonly kind: string; readonly tenant: string | undefined; readonly priority: number } | undefined;
+  readonly alike:
+    | { readonly kind: string; readonly tenant: string | undefined; readonly priority: number }
+    | undefined;
   readonly input: string | undefined;
   /** Everything about it, as the general gate takes it. */
   json(): string;
@@ -72,7 +75,12 @@ export interface Item {
 
 const unsafeEscape = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/i;
 
-export async function toItem(job: JobKind<never, unknown>, input: unknown, options: EnqueueOptions, traceparent?: string): Promise<Item> {
+export async function toItem(
+  job: JobKind<never, unknown>,
+  input: unknown,
+  options: EnqueueOptions,
+  traceparent?: string,
+): Promise<Item> {
   if (job.validated) await job.parse(input);
   return new JobItem(job, input, options, traceparent);
 }
@@ -103,25 +111,37 @@ export class JobItem implements Item {
   readonly #options: EnqueueOptions;
   readonly #json: string | undefined;
 
-  constructor(job: JobKind<never, unknown>, input: unknown, options: EnqueueOptions, traceparent?: string) {
+  constructor(
+    job: JobKind<never, unknown>,
+    input: unknown,
+    options: EnqueueOptions,
+    traceparent?: string,
+  ) {
     const { delay, deadline, tenant } = options;
     for (const moment of [delay, deadline]) {
-      if (moment instanceof Date && Number.isNaN(moment.getTime())) throw new WritRefusal('invalid_duration', 'an invalid Date');
+      if (moment instanceof Date && Number.isNaN(moment.getTime()))
+        throw new WritRefusal('invalid_duration', 'an invalid Date');
     }
     this.kind = job.kind;
     this.traceparent = traceparent;
     this.#options = options;
     try {
       this.input = JSON.stringify(input) as string | undefined;
-      this.alike = isPlain(options) ? { kind: job.kind, tenant, priority: options.priority ?? 0 } : undefined;
+      this.alike = isPlain(options)
+        ? { kind: job.kind, tenant, priority: options.priority ?? 0 }
+        : undefined;
       this.#json = this.alike ? undefined : this.#whole();
     } catch (error) {
       if (error instanceof WritError) throw error;
-      throw new WritRefusal('invalid_input', `${job.kind}: ${(error as Error).message}`, { cause: error });
+      throw new WritRefusal('invalid_input', `${job.kind}: ${(error as Error).message}`, {
+        cause: error,
+      });
     }
     // JSON.stringify writes NUL and unpaired surrogates as escapes; a database text can hold neither.
-    const looked = this.#json ?? `${this.input ?? ''}${tenant === undefined ? '' : JSON.stringify(tenant)}`;
-    if (looked.includes('\\u') && unsafeEscape.test(looked)) throw new WritRefusal('invalid_text', `a job of kind ${job.kind}`);
+    const looked =
+      this.#json ?? `${this.input ?? ''}${tenant === undefined ? '' : JSON.stringify(tenant)}`;
+    if (looked.includes('\\u') && unsafeEscape.test(looked))
+      throw new WritRefusal('invalid_text', `a job of kind ${job.kind}`);
     refuseSecrets(looked, `a job of kind ${job.kind}`);
   }
 
@@ -140,7 +160,8 @@ export class JobItem implements Item {
       priority: Number.isNaN(options.priority) ? 'NaN' : options.priority || undefined,
       delay_ms: delay === undefined || delay instanceof Date ? undefined : milliseconds(delay),
       process_after: delay instanceof Date ? delay : undefined,
-      deadline_ms: deadline === undefined || deadline instanceof Date ? undefined : milliseconds(deadline),
+      deadline_ms:
+        deadline === undefined || deadline instanceof Date ? undefined : milliseconds(deadline),
       deadline_at: deadline instanceof Date ? deadline : undefined,
       max_attempts: options.attempts,
       safe_payload: options.labels,
@@ -159,7 +180,9 @@ const plainOptions = new Set(['tenant', 'priority', 'db', 'coalesce']);
 
 /** Whether a job has nothing but its input, a tenant and an ordinary priority. */
 function isPlain(options: EnqueueOptions): boolean {
-  for (const name in options) if (!plainOptions.has(name) && options[name as keyof EnqueueOptions] !== undefined) return false;
+  for (const name in options)
+    if (!plainOptions.has(name) && options[name as keyof EnqueueOptions] !== undefined)
+      return false;
   const { priority = 0 } = options;
   return Number.isInteger(priority) && priority >= -32768 && priority <= 32767;
 }
@@ -169,7 +192,12 @@ function alikeOf(items: readonly Item[]): Item['alike'] {
   const { alike: first, input } = items[0] as Item;
   if (!first) return undefined;
   for (const { alike, input: other } of items) {
-    if (alike?.kind !== first.kind || alike.tenant !== first.tenant || alike.priority !== first.priority) return undefined;
+    if (
+      alike?.kind !== first.kind ||
+      alike.tenant !== first.tenant ||
+      alike.priority !== first.priority
+    )
+      return undefined;
     if ((other === undefined) !== (input === undefined)) return undefined;
   }
   return first;
@@ -182,9 +210,16 @@ interface Answer {
 }
 
 /** Sends items in one call. Each has its own outcome: taken, a duplicate, or refused; if atomic, one refusal leaves all of them out. */
-export async function send(db: Queryable, items: readonly Item[], actor: string, atomic = false): Promise<(Enqueued | WritRefusal)[]> {
+export async function send(
+  db: Queryable,
+  items: readonly Item[],
+  actor: string,
+  atomic = false,
+): Promise<(Enqueued | WritRefusal)[]> {
   const alike = alikeOf(items);
-  const traces = items.some((item) => item.traceparent) ? `{${items.map((item) => item.traceparent ?? 'null').join(',')}}` : undefined;
+  const traces = items.some((item) => item.traceparent)
+    ? `{${items.map((item) => item.traceparent ?? 'null').join(',')}}`
+    : undefined;
   const { rows } = alike
     ? await db.query(
         `select writ.fn_job_enqueue_alike($1, $2::text::uuid[], $3::text::json, $4, $5, $6, $7${traces ? ', $8::text::text[]' : ''})::text as answer`,
@@ -199,18 +234,21 @@ export async function send(db: Queryable, items: readonly Item[], actor: string,
           ...(traces ? [traces] : []),
         ],
       )
-    : await db.query('select writ.fn_job_enqueue_many($1::text::jsonb, $2, p_atomic => $3)::text as answer', [
-        `[${items.map((item) => item.json()).join(',')}]`,
-        actor,
-        atomic,
-      ]);
+    : await db.query(
+        'select writ.fn_job_enqueue_many($1::text::jsonb, $2, p_atomic => $3)::text as answer',
+        [`[${items.map((item) => item.json()).join(',')}]`, actor, atomic],
+      );
   const answer = JSON.parse(String(rows[0]?.answer)) as Answer;
   const refusal = refusalIn(answer);
   if (refusal) return items.map(() => refusal);
-  const outcomes: (Enqueued | WritRefusal)[] = items.map(({ id }) => ({ jobId: id, duplicate: false }));
+  const outcomes: (Enqueued | WritRefusal)[] = items.map(({ id }) => ({
+    jobId: id,
+    duplicate: false,
+  }));
   for (const d of answer.duplicates) {
     // The id we fixed ourselves, come back: an earlier try of this very call had committed.
-    if (d.job_id !== items[d.index]?.id) outcomes[d.index] = { jobId: d.job_id, duplicate: true, samePayload: d.same_payload };
+    if (d.job_id !== items[d.index]?.id)
+      outcomes[d.index] = { jobId: d.job_id, duplicate: true, samePayload: d.same_payload };
   }
   for (const r of answer.refused) outcomes[r.index] = asRefusal(r.reason, r.detail);
   if (measuring() && answer.enqueued > 0) countEach('writ.jobs.enqueued', kindsOf(items, outcomes));
@@ -218,7 +256,11 @@ export async function send(db: Queryable, items: readonly Item[], actor: string,
 }
 
 /** Of each that was enqueued just now. */
-function* kindsOf(items: readonly Item[], outcomes: readonly (Enqueued | WritRefusal)[]): Iterable<string> {
+function* kindsOf(
+  items: readonly Item[],
+  outcomes: readonly (Enqueued | WritRefusal)[],
+): Iterable<string> {
   for (const [index, { kind }] of items.entries())
-    if (!(outcomes[index] instanceof WritRefusal) && !(outcomes[index] as Enqueued).duplicate) yield kind;
+    if (!(outcomes[index] instanceof WritRefusal) && !(outcomes[index] as Enqueued).duplicate)
+      yield kind;
 }

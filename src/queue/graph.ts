@@ -17,9 +17,9 @@ export interface Workflow {
 }
 
 /** One job of a graph: its kind, its input, and what `enqueue` takes; the tenant is the workflow's. */
-export type GraphJob<Sent> = Omit<EnqueueOptions, 'tenant'> & { readonly job: JobKind<Sent, unknown> } & (Sent extends undefined
-    ? { readonly input?: Sent }
-    : { readonly input: Sent });
+export type GraphJob<Sent> = Omit<EnqueueOptions, 'tenant'> & {
+  readonly job: JobKind<Sent, unknown>;
+} & (Sent extends undefined ? { readonly input?: Sent } : { readonly input: Sent });
 
 export interface EmittedGraph {
   readonly workflowId: string;

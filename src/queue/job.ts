@@ -39,7 +39,11 @@ export class JobKind<Sent, Received = Sent> {
   readonly #schema: StandardSchemaV1<unknown, unknown> | undefined;
   declare protected readonly types: (sent: Sent) => Received;
 
-  constructor(kind: string, schema: StandardSchemaV1<unknown, unknown> | undefined, options: JobOptions) {
+  constructor(
+    kind: string,
+    schema: StandardSchemaV1<unknown, unknown> | undefined,
+    options: JobOptions,
+  ) {
     this.kind = kind;
     this.options = options;
     this.#schema = schema;
@@ -62,7 +66,9 @@ export class JobKind<Sent, Received = Sent> {
 
   /** The same with null for what it leaves out: a worker's definition takes away what an earlier one had. */
   get wholeDefinition(): Record<string, unknown> {
-    return Object.fromEntries(Object.entries(this.definition).map(([field, value]) => [field, value ?? null]));
+    return Object.fromEntries(
+      Object.entries(this.definition).map(([field, value]) => [field, value ?? null]),
+    );
   }
 
   /** What the database keeps about this kind. */
@@ -87,7 +93,10 @@ export function defineJob<Schema extends StandardSchemaV1>(
   options: JobOptions & { readonly input: Schema },
 ): JobKind<StandardSchemaV1.InferInput<Schema>, StandardSchemaV1.InferOutput<Schema>>;
 export function defineJob<Input = undefined>(kind: string, options?: JobOptions): JobKind<Input>;
-export function defineJob(kind: string, options: JobOptions & { readonly input?: StandardSchemaV1 } = {}): JobKind<unknown> {
+export function defineJob(
+  kind: string,
+  options: JobOptions & { readonly input?: StandardSchemaV1 } = {},
+): JobKind<unknown> {
   const { input, ...rest } = options;
   return new JobKind(kind, input, rest);
 }

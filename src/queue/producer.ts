@@ -49,19 +49,36 @@ export class Producer {
     return this.#coalescer.idle();
   }
 
-  enqueue(job: AnyKind, input: unknown, options: EnqueueOptions & EnqueueCall): Promise<Enqueued | WritRefusal> {
+  enqueue(
+    job: AnyKind,
+    input: unknown,
+    options: EnqueueOptions & EnqueueCall,
+  ): Promise<Enqueued | WritRefusal> {
     const span = sending('enqueue', job.kind);
-    return span ? span.over((traceparent) => this.#enqueue(job, input, options, traceparent)) : this.#enqueue(job, input, options);
+    return span
+      ? span.over((traceparent) => this.#enqueue(job, input, options, traceparent))
+      : this.#enqueue(job, input, options);
   }
 
-  #enqueue(job: AnyKind, input: unknown, options: EnqueueOptions & EnqueueCall, traceparent?: string) {
+  #enqueue(
+    job: AnyKind,
+    input: unknown,
+    options: EnqueueOptions & EnqueueCall,
+    traceparent?: string,
+  ) {
     // The ordinary call goes straight to the others that are asked for now: steps that wait for nothing would still cost more than the rest.
-    const straight = this.#known.has(job) && !options.db && options.coalesce !== false && !this.#host.closed();
+    const straight =
+      this.#known.has(job) && !options.db && options.coalesce !== false && !this.#host.closed();
     if (straight) return this.#coalescer.add(new JobItem(job, input, options, traceparent));
     return this.#host.calling(() => this.#enqueueOne(job, input, options, traceparent));
   }
 
-  async #enqueueOne(job: AnyKind, input: unknown, options: EnqueueOptions & EnqueueCall, traceparent?: string) {
+  async #enqueueOne(
+    job: AnyKind,
+    input: unknown,
+    options: EnqueueOptions & EnqueueCall,
+    traceparent?: string,
+  ) {
     const item = await toItem(job, input, options, traceparent);
     await this.register(job);
     if (!job.validated) this.#known.add(job);
@@ -70,39 +87,77 @@ export class Producer {
     return outcome as Enqueued | WritRefusal;
   }
 
-  enqueueMany(kind: AnyKind, items: readonly ManyItem<never>[], options: CallOptions, atomic: boolean) {
+  enqueueMany(
+    kind: AnyKind,
+    items: readonly ManyItem<never>[],
+    options: CallOptions,
+    atomic: boolean,
+  ) {
     const enqueue = (trace?: string) => this.#enqueueAll(kind, items, options, atomic, trace);
     return this.#host.calling(() => traced('enqueue', kind.kind, items.length, enqueue));
   }
 
-  async #enqueueAll(kind: AnyKind, items: readonly ManyItem<never>[], { db }: CallOptions, atomic: boolean, trace?: string) {
+  async #enqueueAll(
+    kind: AnyKind,
+    items: readonly ManyItem<never>[],
+    { db }: CallOptions,
+    atomic: boolean,
+    trace?: string,
+  ) {
     await this.register(kind);
     const prepared = await toItems(kind, items, trace);
     const good = prepared.filter((item): item is Item => !(item instanceof WritRefusal));
-    if (good.length === 0 || (atomic && good.length < prepared.length)) return prepared.filter((item) => item instanceof WritRefusal);
+    if (good.length === 0 || (atomic && good.length < prepared.length))
+      return prepared.filter((item) => item instanceof WritRefusal);
     const sent = await this.#send(db, good, atomic);
     let next = 0;
-    return prepared.map((item) => (item instanceof WritRefusal ? item : (sent[next++] as Enqueued | WritRefusal)));
+    return prepared.map((item) =>
+      item instanceof WritRefusal ? item : (sent[next++] as Enqueued | WritRefusal),
+    );
   }
 
-  emitGraph(workflow: Workflow, jobs: readonly GraphJob<unknown>[], options: CallOptions): Promise<EmittedGraph> {
+  emitGraph(
+    workflow: Workflow,
+    jobs: readonly GraphJob<unknown>[],
+    options: CallOptions,
+  ): Promise<EmittedGraph> {
     const emit = (trace?: string) => this.#emitGraph(workflow, jobs, options, trace);
     return this.#host.calling(() => traced('enqueue', workflow.kind, jobs.length, emit));
   }
 
-  async #emitGraph(workflow: Workflow, jobs: readonly GraphJob<unknown>[], { db }: CallOptions, trace?: string): Promise<EmittedGraph> {
+  async #emitGraph(
+    workflow: Workflow,
+    jobs: readonly GraphJob<unknown>[],
+    { db }: CallOptions,
+    trace?: string,
+  ): Promise<EmittedGraph> {
     const kinds = jobs.map(({ job }) => job as unknown as AnyKind);
     await Promise.all(kinds.map((kind) => this.register(kind)));
-    const items = await Promise.all(jobs.map(({ job: _, input, ...rest }, n) => toItem(kinds[n] as AnyKind, input, rest, trace)));
+    const items = await Promise.all(
+      jobs.map(({ job: _, input, ...rest }, n) => toItem(kinds[n] as AnyKind, input, rest, trace)),
+    );
     const answer = await gate<{ workflow_id: string; job_ids: string[]; duplicate: boolean }>(
       db ? queryable(db) : this.#host.db,
       'fn_mot_graph_emit($1::text::jsonb, $2::text::jsonb, $3, $4)',
-      [workflowJson(workflow), `[${items.map((item) => item.json()).join(',')}]`, this.#host.actor, workflow.tenant ?? 'default'],
+      [
+        workflowJson(workflow),
+        `[${items.map((item) => item.json()).join(',')}]`,
+        this.#host.actor,
+        workflow.tenant ?? 'default',
+      ],
     );
-    return { workflowId: answer.workflow_id, jobIds: answer.job_ids, duplicate: answer.duplicate === true };
+    return {
+      workflowId: answer.workflow_id,
+      jobIds: answer.job_ids,
+      duplicate: answer.duplicate === true,
+    };
   }
 
-  async #send(db: AnyConnection | undefined, items: readonly Item[], atomic = false): Promise<(Enqueued | WritRefusal)[]> {
+  async #send(
+    db: AnyConnection | undefined,
+    items: readonly Item[],
+    atomic = false,
+  ): Promise<(Enqueued | WritRefusal)[]> {
     try {
       return await send(db ? queryable(db) : this.#host.db, items, this.#host.actor, atomic);
     } catch (error) {
@@ -119,8 +174,14 @@ export class Producer {
     const known = this.#kinds.get(name) ?? this.#kinds.get(`worker ${job.kind}`);
     if (known) return known;
     const { db, actor } = this.#host;
-    const params = [job.kind, JSON.stringify(as === 'worker' ? job.wholeDefinition : job.definition), actor];
-    const registering = gate(db, 'fn_job_kind_register($1, $2::text::jsonb, $3)', params).then(() => undefined);
+    const params = [
+      job.kind,
+      JSON.stringify(as === 'worker' ? job.wholeDefinition : job.definition),
+      actor,
+    ];
+    const registering = gate(db, 'fn_job_kind_register($1, $2::text::jsonb, $3)', params).then(
+      () => undefined,
+    );
     registering.catch(() => this.#kinds.delete(name));
     this.#kinds.set(name, registering);
     return registering;

@@ -26,12 +26,26 @@ export class Subscriptions {
       throw new WritRefusal('invalid_subscription', `${priorityFloor} is not a priority`);
     }
     const floor = priorityFloor === undefined ? null : String(priorityFloor);
-    await this.#gates.gate('fn_job_subscription_put', [worker, kind ?? null, domain ?? null, floor, this.#actor]);
+    await this.#gates.gate('fn_job_subscription_put', [
+      worker,
+      kind ?? null,
+      domain ?? null,
+      floor,
+      this.#actor,
+    ]);
   }
 
   /** Takes one back. `limited` false: it was the last one, and the worker claims what it asks for. */
-  async remove(worker: string, { kind, domain }: Pick<Subscription, 'kind' | 'domain'> = {}): Promise<{ limited: boolean }> {
-    const answer = await this.#gates.gate('fn_job_subscription_remove', [worker, kind ?? null, domain ?? null, this.#actor]);
+  async remove(
+    worker: string,
+    { kind, domain }: Pick<Subscription, 'kind' | 'domain'> = {},
+  ): Promise<{ limited: boolean }> {
+    const answer = await this.#gates.gate('fn_job_subscription_remove', [
+      worker,
+      kind ?? null,
+      domain ?? null,
+      this.#actor,
+    ]);
     return { limited: answer.limited === true };
   }
 

@@ -74,7 +74,11 @@ export class Appends {
     this.#timer = setInterval(() => void this.#mergeByItself(), mergeEveryMs).unref();
   }
 
-  async append(runId: string, event: AppendedEvent, tenant: string | null): Promise<Appended | Spooled> {
+  async append(
+    runId: string,
+    event: AppendedEvent,
+    tenant: string | null,
+  ): Promise<Appended | Spooled> {
     if (!isUuid(runId)) throw new WritRefusal('RUN_NOT_FOUND', runId);
     assertReferencesOnly(event.eventData ?? {});
     refuseSecrets(JSON.stringify(event), `an event of run ${runId}`);
@@ -84,7 +88,8 @@ export class Appends {
       if (this.#behind.has(kept.runId)) await this.#catchUp();
       return await this.#write(kept, this.#host.writeBudgetMs - (performance.now() - began));
     } catch (error) {
-      if (!this.#spool || !failOpen.includes(event.eventType) || !isConnectionLoss(error)) throw error;
+      if (!this.#spool || !failOpen.includes(event.eventType) || !isConnectionLoss(error))
+        throw error;
       await this.#spool.append(kept);
       this.#behind.set(kept.runId, ++this.#kept);
       return { spooled: true };
@@ -92,7 +97,12 @@ export class Appends {
   }
 
   async #write({ runId, event, actor, tenant }: Kept, withinMs: number): Promise<Appended> {
-    const answer = await gate<{ run_seq: number; event_id: string; idempotent: boolean; persisted_at: string }>(
+    const answer = await gate<{
+      run_seq: number;
+      event_id: string;
+      idempotent: boolean;
+      persisted_at: string;
+    }>(
       this.#host.db,
       'fn_run_append($1::text::uuid, $2::text::jsonb, $3, $4)',
       [runId, JSON.stringify(event), actor, tenant],
@@ -123,7 +133,12 @@ export class Appends {
       return undefined;
     } catch (error) {
       if (!isForGood(error)) throw error;
-      warn(new WritError('spool_refused', `${event.eventType} of run ${payload.runId}: ${error.message}`));
+      warn(
+        new WritError(
+          'spool_refused',
+          `${event.eventType} of run ${payload.runId}: ${error.message}`,
+        ),
+      );
       return { code: error.code, detail: error.message };
     }
   }
@@ -165,5 +180,7 @@ function warn({ name, message, code, remedy }: WritError): void {
 /** The gate says no and always will, or PostgreSQL cannot take what is in it. */
 function isForGood(error: unknown): error is Error & { code: string } {
   const { code } = error as { code?: unknown };
-  return error instanceof WritRefusal ? !error.retryable : typeof code === 'string' && /^22...$/.test(code);
+  return error instanceof WritRefusal
+    ? !error.retryable
+    : typeof code === 'string' && /^22...$/.test(code);
 }

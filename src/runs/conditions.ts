@@ -15,12 +15,15 @@ export interface Scope {
 /** The value of a reference. A path that is not there gives null. */
 export function resolveRef(ref: string, scope: Scope): unknown {
   if (ref === 'run.id') return scope.runId;
-  if (ref === 'input' || ref.startsWith('input.')) return follow(scope.input, ref.slice('input.'.length));
+  if (ref === 'input' || ref.startsWith('input.'))
+    return follow(scope.input, ref.slice('input.'.length));
   // The longest id wins: `steps.a.output.output` is of `a.output` if there is such a step.
   const [stepId] = scope.stepIds
     .filter((id) => ref === `steps.${id}.output` || ref.startsWith(`steps.${id}.output.`))
     .sort((a, b) => b.length - a.length);
-  return stepId === undefined ? null : follow(scope.outputs(stepId), ref.slice(`steps.${stepId}.output.`.length));
+  return stepId === undefined
+    ? null
+    : follow(scope.outputs(stepId), ref.slice(`steps.${stepId}.output.`.length));
 }
 
 function follow(value: unknown, path: string): unknown {

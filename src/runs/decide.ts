@@ -32,19 +32,31 @@ export interface Decision {
 
 const nothing: Decision = { start: [], skip: [], finish: [], undo: [] };
 
-export function decide(plan: PlanDocument, snapshot: RunSnapshot, outputs: (stepId: string) => unknown, input: unknown): Decision {
+export function decide(
+  plan: PlanDocument,
+  snapshot: RunSnapshot,
+  outputs: (stepId: string) => unknown,
+  input: unknown,
+): Decision {
   const state = new PlanState(plan, snapshot, outputs, input);
   const { status, requested } = snapshot;
   const cancelling = requested === 'CANCEL' || requested === 'EMERGENCY_STOP';
-  if (status === 'PENDING' || status === 'APPROVED') return cancelling ? { ...nothing, end: 'RunCancelled' } : nothing;
+  if (status === 'PENDING' || status === 'APPROVED')
+    return cancelling ? { ...nothing, end: 'RunCancelled' } : nothing;
   if (status !== 'RUNNING' && status !== 'PAUSED') return nothing;
   if (cancelling) return windUp(state, 'RunCancelled', requested === 'CANCEL');
   if (status === 'PAUSED') {
-    return { ...nothing, finish: finished(state), ...(requested === 'RESUME' ? { change: 'RunResumed' as const } : undefined) };
+    return {
+      ...nothing,
+      finish: finished(state),
+      ...(requested === 'RESUME' ? { change: 'RunResumed' as const } : undefined),
+    };
   }
   if (requested === 'PAUSE') return { ...nothing, finish: finished(state), change: 'RunPaused' };
   if (state.failure()) {
-    return plan.onFailure === 'pause' ? { ...nothing, finish: finished(state), change: 'RunPaused' } : windUp(state, 'RunFailed', true);
+    return plan.onFailure === 'pause'
+      ? { ...nothing, finish: finished(state), change: 'RunPaused' }
+      : windUp(state, 'RunFailed', true);
   }
   return goOn(state);
 }
@@ -60,8 +72,15 @@ function goOn(state: PlanState): Decision {
   }
   const finish = finished(state);
   // Items may run on when their step has failed already.
-  const done = state.snapshot.counts.running === 0 && state.plan.steps.every(({ id }) => state.hasEnded(id));
-  return { start, skip, finish, undo: [], ...(done ? { end: 'RunCompleted' as const } : undefined) };
+  const done =
+    state.snapshot.counts.running === 0 && state.plan.steps.every(({ id }) => state.hasEnded(id));
+  return {
+    start,
+    skip,
+    finish,
+    undo: [],
+    ...(done ? { end: 'RunCompleted' as const } : undefined),
+  };
 }
 
 function windUp(state: PlanState, end: 'RunFailed' | 'RunCancelled', undoes: boolean): Decision {
@@ -79,7 +98,11 @@ function itemsToStart(step: EachStep, each: StepSnapshot | undefined): string[] 
   const { items } = each;
   if (hasFailedItem(each)) return [];
   const free = Math.min(step.parallel, items.parallel) - items.running;
-  const open = itemsThat(items, (item) => item.status === 'PENDING' || (item.status === 'FAILED' && item.attempt < attempt), free);
+  const open = itemsThat(
+    items,
+    (item) => item.status === 'PENDING' || (item.status === 'FAILED' && item.attempt < attempt),
+    free,
+  );
   return open.map((index) => itemId(step.id, index));
 }
 
@@ -87,7 +110,10 @@ function itemsToStart(step: EachStep, each: StepSnapshot | undefined): string[] 
 export function hasFailedItem(each: StepSnapshot): boolean {
   if (!each.items || each.items.failed === 0) return false;
   const attempt = Number(each.logicalAttemptId);
-  return itemsThat(each.items, (item) => item.status === 'FAILED' && item.attempt >= attempt, 1).length > 0;
+  return (
+    itemsThat(each.items, (item) => item.status === 'FAILED' && item.attempt >= attempt, 1).length >
+    0
+  );
 }
 
 function finished(state: PlanState): Finish[] {
@@ -95,7 +121,8 @@ function finished(state: PlanState): Finish[] {
   for (const { id } of state.plan.steps) {
     const each = state.of(id);
     if (each?.status !== 'RUNNING' || !each.items || each.items.running > 0) continue;
-    if (each.items.succeeded + each.items.skipped === each.items.total) finish.push({ stepId: id, eventType: 'StepCompleted' });
+    if (each.items.succeeded + each.items.skipped === each.items.total)
+      finish.push({ stepId: id, eventType: 'StepCompleted' });
     else if (hasFailedItem(each)) finish.push({ stepId: id, eventType: 'StepFailed' });
   }
   return finish;
@@ -114,10 +141,18 @@ export function toUndo(state: PlanState): string[] {
     if (undoing?.status === 'FAILED') return [];
     if (step.type === 'each') {
       if (!was?.items) continue;
-      const undone = new Set(undoing?.items ? itemsThat(undoing.items, ({ status }) => status !== 'PENDING') : []);
-      const open = itemsThat(was.items, ({ status }) => status === 'SUCCESS').filter((index) => !undone.has(index));
-      done.push({ stepIds: open.reverse().map((index) => undoId(itemId(step.id, index))), seq: was.items.lastSuccessSeq ?? 0 });
-    } else if (was?.status === 'SUCCESS' && !undoing) done.push({ stepIds: [undoId(step.id)], seq: was.endSeq ?? 0 });
+      const undone = new Set(
+        undoing?.items ? itemsThat(undoing.items, ({ status }) => status !== 'PENDING') : [],
+      );
+      const open = itemsThat(was.items, ({ status }) => status === 'SUCCESS').filter(
+        (index) => !undone.has(index),
+      );
+      done.push({
+        stepIds: open.reverse().map((index) => undoId(itemId(step.id, index))),
+        seq: was.items.lastSuccessSeq ?? 0,
+      });
+    } else if (was?.status === 'SUCCESS' && !undoing)
+      done.push({ stepIds: [undoId(step.id)], seq: was.endSeq ?? 0 });
   }
   return done.sort((a, b) => b.seq - a.seq).flatMap(({ stepIds }) => stepIds);
 }
@@ -130,13 +165,24 @@ export class PlanState {
   private readonly steps: Map<string, StepSnapshot>;
   private readonly byId: Map<string, PlanStep>;
 
-  constructor(plan: PlanDocument, snapshot: RunSnapshot, outputs: (stepId: string) => unknown, input: unknown) {
+  constructor(
+    plan: PlanDocument,
+    snapshot: RunSnapshot,
+    outputs: (stepId: string) => unknown,
+    input: unknown,
+  ) {
     this.plan = plan;
     this.snapshot = snapshot;
     this.steps = new Map(snapshot.steps.map((step) => [step.stepId, step]));
     this.byId = new Map(plan.steps.map((step) => [step.id, step]));
-    const output = (stepId: string) => (this.of(stepId)?.status === 'SUCCESS' ? outputs(stepId) : undefined);
-    this.scope = { runId: snapshot.runId, input, stepIds: plan.steps.map(({ id }) => id), outputs: output };
+    const output = (stepId: string) =>
+      this.of(stepId)?.status === 'SUCCESS' ? outputs(stepId) : undefined;
+    this.scope = {
+      runId: snapshot.runId,
+      input,
+      stepIds: plan.steps.map(({ id }) => id),
+      outputs: output,
+    };
   }
 
   of(stepId: string): StepSnapshot | undefined {
@@ -150,7 +196,11 @@ export class PlanState {
   /** Whether a step has ended and nobody asked for more. */
   hasEnded(stepId: string): boolean {
     const step = this.of(stepId);
-    return step?.status === 'SUCCESS' || step?.status === 'SKIPPED' || (step?.status === 'FAILED' && !step.requested);
+    return (
+      step?.status === 'SUCCESS' ||
+      step?.status === 'SKIPPED' ||
+      (step?.status === 'FAILED' && !step.requested)
+    );
   }
 
   /** The step whose failure stops the run: it failed, is not optional, and nobody asked to retry or skip it. */
@@ -165,7 +215,10 @@ export class PlanState {
   /** Whether a dependency keeps its dependents from running, for good. */
   hasFailed(stepId: string): boolean {
     const step = this.of(stepId);
-    return (step?.status === 'FAILED' && !step.requested) || (step?.status === 'SKIPPED' && step.reasonCode === 'DEPENDENCY_FAILED');
+    return (
+      (step?.status === 'FAILED' && !step.requested) ||
+      (step?.status === 'SKIPPED' && step.reasonCode === 'DEPENDENCY_FAILED')
+    );
   }
 
   holds(step: PlanStep): boolean {
@@ -176,7 +229,9 @@ export class PlanState {
   next(step: PlanStep): 'start' | SkipReason | undefined {
     const was = this.of(step.id);
     const skippable =
-      was?.status === 'PENDING' || was?.status === 'FAILED' || (was?.status === 'RUNNING' && was.type && was.type !== 'each');
+      was?.status === 'PENDING' ||
+      was?.status === 'FAILED' ||
+      (was?.status === 'RUNNING' && was.type && was.type !== 'each');
     if (was?.requested === 'SKIP_STEP' && skippable) return 'OPERATOR_SKIP';
     if (was?.requested === 'RETRY_STEP' && was.status === 'FAILED') return 'start';
     if (was && was.status !== 'PENDING') return undefined;

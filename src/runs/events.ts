@@ -70,7 +70,10 @@ export interface RunEventData extends Record<RunMove | RunStepMove, object> {
   StepCompleted: { readonly artifacts: readonly ArtifactRef[]; readonly items?: number };
   StepFailed: { readonly error: StepError; readonly final?: boolean };
   StepSkipped: { readonly reasonCode: SkipReason };
-  SignalAccepted: SignalDecision & { readonly stepId?: string; readonly params?: Readonly<Record<string, unknown>> };
+  SignalAccepted: SignalDecision & {
+    readonly stepId?: string;
+    readonly params?: Readonly<Record<string, unknown>>;
+  };
   SignalRejected: SignalDecision & { readonly code: string };
   RunPaused: { readonly reason: string; readonly draining: number };
   RunResumed: Record<never, never>;
@@ -111,12 +114,25 @@ export interface RunEvent extends RunEventBase {
 
 /** An event of a type that we know. `eventType` tells what is in `eventData`. */
 export type KnownRunEvent = {
-  [Type in RunEventType]: RunEventBase & { readonly eventType: Type; readonly eventData: RunEventData[Type] };
+  [Type in RunEventType]: RunEventBase & {
+    readonly eventType: Type;
+    readonly eventData: RunEventData[Type];
+  };
 }[RunEventType];
 
 /** Equal for the same fact told twice, however often the platform tried: a log takes it once. */
-export function idempotencyKey(runId: string, stepId: string, logicalAttemptId: string, eventType: string, planVersion: string): string {
-  return hash('sha256', `${runId}|${stepId}|${logicalAttemptId}|${eventType}|${planVersion}`, 'hex');
+export function idempotencyKey(
+  runId: string,
+  stepId: string,
+  logicalAttemptId: string,
+  eventType: string,
+  planVersion: string,
+): string {
+  return hash(
+    'sha256',
+    `${runId}|${stepId}|${logicalAttemptId}|${eventType}|${planVersion}`,
+    'hex',
+  );
 }
 
 /** The id of an event follows from its place: a UUIDv8 of the first 128 bits of SHA-256 over `runId|runSeq`. */
@@ -133,7 +149,8 @@ export const itemId = (stepId: string, index: number) => `${stepId}[${index}]`;
 export const undoId = (stepId: string) => `undo:${stepId}`;
 
 /** The step or item that an id of the log undoes; undefined if it undoes nothing. */
-export const undoneBy = (stepId: string) => (stepId.startsWith('undo:') ? stepId.slice(5) : undefined);
+export const undoneBy = (stepId: string) =>
+  stepId.startsWith('undo:') ? stepId.slice(5) : undefined;
 
 /** The `each` and the place in it that an id of the log names; undefined if it is not an item. No step of a plan has a bracket in its id. */
 export function itemOf(stepId: string): { stepId: string; index: number } | undefined {
@@ -141,7 +158,8 @@ export function itemOf(stepId: string): { stepId: string; index: number } | unde
   const open = stepId.lastIndexOf('[');
   const end = stepId.length - 1;
   const digits = end - open - 1;
-  if (open < 1 || digits < 1 || digits > 9 || (digits > 1 && stepId.charCodeAt(open + 1) === 48)) return undefined;
+  if (open < 1 || digits < 1 || digits > 9 || (digits > 1 && stepId.charCodeAt(open + 1) === 48))
+    return undefined;
   let index = 0;
   for (let at = open + 1; at < end; at++) {
     const digit = stepId.charCodeAt(at) - 48;
@@ -173,27 +191,41 @@ const fields: Record<string, (value: unknown) => boolean> = {
   kind: (value) => typeof value === 'string' && value.length > 0,
   sha256: (value) => typeof value === 'string' && /^[0-9a-f]{64}$/.test(value),
   sizeBytes: (value) => Number.isSafeInteger(value) && (value as number) >= 0,
-  expiresAt: (value) => typeof value === 'string' && /^\d{4}-\d\d-\d\dT/.test(value) && !Number.isNaN(Date.parse(value)),
+  expiresAt: (value) =>
+    typeof value === 'string' &&
+    /^\d{4}-\d\d-\d\dT/.test(value) &&
+    !Number.isNaN(Date.parse(value)),
 };
 
 function assertReference(artifact: unknown, place: string): void {
-  if (typeof artifact !== 'object' || artifact === null || Array.isArray(artifact)) throw refuse(`${place}: not a reference`);
+  if (typeof artifact !== 'object' || artifact === null || Array.isArray(artifact))
+    throw refuse(`${place}: not a reference`);
   for (const [name, value] of Object.entries(artifact)) {
-    if (!Object.hasOwn(fields, name)) throw refuse(`${place}/${name.slice(0, 60)}: a reference has no such field`);
+    if (!Object.hasOwn(fields, name))
+      throw refuse(`${place}/${name.slice(0, 60)}: a reference has no such field`);
     if (!fields[name]?.(value)) throw refuse(`${place}/${name}: not what a reference has there`);
   }
-  for (const name of ['uri', 'kind']) if (!Object.hasOwn(artifact, name)) throw refuse(`${place}/${name}: missing`);
+  for (const name of ['uri', 'kind'])
+    if (!Object.hasOwn(artifact, name)) throw refuse(`${place}/${name}: missing`);
 }
 
 function assertShortTexts(value: unknown, path: string[]): void {
   const place = () => path.join('/') || 'the data';
   if (typeof value === 'string') {
-    if (value.length > textLimit) throw refuse(`${place()}: a text of ${value.length} characters, and ${textLimit} are allowed`);
+    if (value.length > textLimit)
+      throw refuse(
+        `${place()}: a text of ${value.length} characters, and ${textLimit} are allowed`,
+      );
   } else if (typeof value === 'object' && value !== null) {
-    if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) throw refuse(`${place()}: bytes`);
-    if (path.length >= depthLimit) throw refuse(`${place().slice(0, 60)}…: nested deeper than ${depthLimit}`);
+    if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer)
+      throw refuse(`${place()}: bytes`);
+    if (path.length >= depthLimit)
+      throw refuse(`${place().slice(0, 60)}…: nested deeper than ${depthLimit}`);
     for (const [name, member] of Object.entries(value)) {
-      if (name.length > textLimit) throw refuse(`${place()}: a name of ${name.length} characters, and ${textLimit} are allowed`);
+      if (name.length > textLimit)
+        throw refuse(
+          `${place()}: a name of ${name.length} characters, and ${textLimit} are allowed`,
+        );
       path.push(name);
       assertShortTexts(member, path);
       path.pop();

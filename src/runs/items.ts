@@ -25,7 +25,10 @@ const base = 48;
 /** The last attempt that has a character below the surrogates; beyond it all attempts look like it. */
 const lastAttempt = Math.floor((0xd7ff - base) / stride);
 
-const stateNumber = Object.fromEntries(runStepStates.map((state, at) => [state, at])) as Record<RunStepState, number>;
+const stateNumber = Object.fromEntries(runStepStates.map((state, at) => [state, at])) as Record<
+  RunStepState,
+  number
+>;
 
 export interface ItemState {
   readonly status: RunStepState;
@@ -37,19 +40,31 @@ const pending: ItemState = { status: 'PENDING', attempt: 0 };
 
 function decode(code: number): ItemState {
   const value = code - base;
-  return value <= 0 ? pending : { status: runStepStates[value % stride] as RunStepState, attempt: Math.floor(value / stride) + 1 };
+  return value <= 0
+    ? pending
+    : {
+        status: runStepStates[value % stride] as RunStepState,
+        attempt: Math.floor(value / stride) + 1,
+      };
 }
 
 /** The state of one item. */
 export function itemState(items: ItemsSnapshot, index: number): ItemState {
   const text = items.states[Math.floor(index / block)];
-  return text === undefined || index % block >= text.length ? pending : decode(text.charCodeAt(index % block));
+  return text === undefined || index % block >= text.length
+    ? pending
+    : decode(text.charCodeAt(index % block));
 }
 
 /** The places of the items that fit, in ascending order, at most `limit`. */
-export function itemsThat(items: ItemsSnapshot, fits: (item: ItemState) => boolean, limit = Number.POSITIVE_INFINITY): number[] {
+export function itemsThat(
+  items: ItemsSnapshot,
+  fits: (item: ItemState) => boolean,
+  limit = Number.POSITIVE_INFINITY,
+): number[] {
   const found: number[] = [];
-  for (let index = 0; index < items.total && found.length < limit; index++) if (fits(itemState(items, index))) found.push(index);
+  for (let index = 0; index < items.total && found.length < limit; index++)
+    if (fits(itemState(items, index))) found.push(index);
   return found;
 }
 
@@ -68,7 +83,12 @@ export class ItemsDraft {
     this.parallel = parallel;
     this.blocks = before ? [...before.states] : [];
     if (before) {
-      this.counts = { RUNNING: before.running, SUCCESS: before.succeeded, FAILED: before.failed, SKIPPED: before.skipped };
+      this.counts = {
+        RUNNING: before.running,
+        SUCCESS: before.succeeded,
+        FAILED: before.failed,
+        SKIPPED: before.skipped,
+      };
       this.lastSuccessSeq = before.lastSuccessSeq;
     }
   }
@@ -88,7 +108,13 @@ export class ItemsDraft {
     return decode(typeof codes === 'string' ? codes.charCodeAt(at) : (codes[at] as number));
   }
 
-  move(index: number, was: RunStepState, status: RunStepState, attempt: number, runSeq: number): void {
+  move(
+    index: number,
+    was: RunStepState,
+    status: RunStepState,
+    attempt: number,
+    runSeq: number,
+  ): void {
     if (was !== 'PENDING') this.counts[was]--;
     if (status !== 'PENDING') this.counts[status]++;
     if (status === 'SUCCESS') this.lastSuccessSeq = runSeq;
@@ -110,7 +136,8 @@ export class ItemsDraft {
   }
 
   snapshot(): ItemsSnapshot {
-    for (const at of this.changed) this.blocks[at] = String.fromCharCode(...(this.blocks[at] as number[]));
+    for (const at of this.changed)
+      this.blocks[at] = String.fromCharCode(...(this.blocks[at] as number[]));
     const { counts } = this;
     const states = Object.freeze(this.blocks as string[]);
     return Object.freeze({

@@ -89,19 +89,31 @@ export async function readRun(db: Queryable, runId: string, tenant?: string): Pr
 }
 
 /** A version of a plan, as it was registered. A tenant may have one of its own: the hash tells which. */
-export async function readPlan(db: Queryable, planId: string, planVersion: string, sha256: string): Promise<PlanDocument> {
-  const [row] = await readRows(db, 'select document from writ.plan where plan_id = $1 and plan_version = $2 and sha256 = $3', [
-    planId,
-    planVersion,
-    sha256,
-  ]);
+export async function readPlan(
+  db: Queryable,
+  planId: string,
+  planVersion: string,
+  sha256: string,
+): Promise<PlanDocument> {
+  const [row] = await readRows(
+    db,
+    'select document from writ.plan where plan_id = $1 and plan_version = $2 and sha256 = $3',
+    [planId, planVersion, sha256],
+  );
   if (!row) throw new WritRefusal('PLAN_NOT_FOUND', `${planId} ${planVersion}`);
   return JSON.parse(String(row.document)) as PlanDocument;
 }
 
 /** The environment that a run belongs to, and the hash of its plan. */
-export async function readSurroundings(db: Queryable, runId: string): Promise<{ environmentId: string; planSha256: string }> {
-  const [row] = await readRows(db, 'select environment_id, plan_sha256 from writ.run where run_id = $1', [runId]);
+export async function readSurroundings(
+  db: Queryable,
+  runId: string,
+): Promise<{ environmentId: string; planSha256: string }> {
+  const [row] = await readRows(
+    db,
+    'select environment_id, plan_sha256 from writ.run where run_id = $1',
+    [runId],
+  );
   if (!row) throw new WritRefusal('RUN_NOT_FOUND', runId);
   return { environmentId: String(row.environment_id), planSha256: String(row.plan_sha256) };
 }
@@ -113,23 +125,39 @@ export interface WantedRun {
   readonly tenant: string | undefined;
 }
 
-type ReadRun = [runId: string, tenant: string, planVersion: string, snapshot: RunSnapshot | null, events: CompactEvent[] | null];
+type ReadRun = [
+  runId: string,
+  tenant: string,
+  planVersion: string,
+  snapshot: RunSnapshot | null,
+  events: CompactEvent[] | null,
+];
 
 /** Snapshots of runs: the projector's last ones, and what the logs have had since; for a run that is not there, the refusal. */
-export async function readSnapshots(db: Queryable, wanted: readonly WantedRun[]): Promise<(RunSnapshot | WritRefusal)[]> {
+export async function readSnapshots(
+  db: Queryable,
+  wanted: readonly WantedRun[],
+): Promise<(RunSnapshot | WritRefusal)[]> {
   const ids = [...new Set(wanted.map(({ runId }) => runId.toLowerCase()))];
-  const read = await gate<ReadRun[]>(db, 'fn_run_read_many($1::text::uuid[])', [`{${ids.join(',')}}`]);
+  const read = await gate<ReadRun[]>(db, 'fn_run_read_many($1::text::uuid[])', [
+    `{${ids.join(',')}}`,
+  ]);
   const found = new Map(read.map((run) => [run[0], run]));
   const snapshots = new Map<string, RunSnapshot>();
   for (const [runId, run] of found) snapshots.set(runId, await snapshotOf(db, run));
   return wanted.map(({ runId, tenant }) => {
     const run = found.get(runId.toLowerCase());
     const snapshot = snapshots.get(runId.toLowerCase());
-    return snapshot && (tenant === undefined || run?.[1] === tenant) ? snapshot : new WritRefusal('RUN_NOT_FOUND', runId);
+    return snapshot && (tenant === undefined || run?.[1] === tenant)
+      ? snapshot
+      : new WritRefusal('RUN_NOT_FOUND', runId);
   });
 }
 
-async function snapshotOf(db: Queryable, [runId, tenant, planVersion, last, events]: ReadRun): Promise<RunSnapshot> {
+async function snapshotOf(
+  db: Queryable,
+  [runId, tenant, planVersion, last, events]: ReadRun,
+): Promise<RunSnapshot> {
   let snapshot = reduce(
     last ?? emptySnapshot(runId, tenant),
     (events ?? []).map((row) => eventOf(runId, row, planVersion)),

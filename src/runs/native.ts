@@ -4,7 +4,14 @@ import { gate, readRows } from '../database/gate.js';
 import { asRefusal, WritRefusal } from '../errors/index.js';
 import { utf8 } from '../ledger/text.js';
 import { refuseSecrets } from '../secrets/redaction.js';
-import type { EngineRunRef, RunContext, RunSignal, RunStatus, SignalAnswer, WorkflowEngine } from './engine.js';
+import type {
+  EngineRunRef,
+  RunContext,
+  RunSignal,
+  RunStatus,
+  SignalAnswer,
+  WorkflowEngine,
+} from './engine.js';
 import type { PlanRef } from './plans/document.js';
 import { verifyPlanRef } from './plans/hash.js';
 import type { Runs } from './runs.js';
@@ -31,7 +38,10 @@ export class NativeEngine implements WorkflowEngine {
     if (!row) throw new WritRefusal('PLAN_NOT_FOUND', `${plan.planId} ${plan.planVersion}`);
     verifyPlanRef(plan, utf8(String(row.document)));
     if (context.targetAdapter !== this.name)
-      throw new WritRefusal('CAPABILITIES_NOT_SUPPORTED', `this engine is ${this.name}, not ${context.targetAdapter}`);
+      throw new WritRefusal(
+        'CAPABILITIES_NOT_SUPPORTED',
+        `this engine is ${this.name}, not ${context.targetAdapter}`,
+      );
     const { tenantId, projectId, environmentId, runId } = context;
     const run = {
       run_id: runId,
@@ -45,10 +55,11 @@ export class NativeEngine implements WorkflowEngine {
     };
     const json = JSON.stringify([run]);
     refuseSecrets(json, `the input of ${plan.planId}`);
-    const answer = await gate<{ refused: { reason: string; detail?: string }[] }>(this.#db, 'fn_run_start_many($1::text::jsonb, $2)', [
-      json,
-      this.#actor,
-    ]);
+    const answer = await gate<{ refused: { reason: string; detail?: string }[] }>(
+      this.#db,
+      'fn_run_start_many($1::text::jsonb, $2)',
+      [json, this.#actor],
+    );
     const [refused] = answer.refused;
     if (refused) throw asRefusal(refused.reason, refused.detail);
     return { engine: 'native', runId };
@@ -59,9 +70,20 @@ export class NativeEngine implements WorkflowEngine {
   }
 
   async getRunStatus({ runId }: EngineRunRef): Promise<RunStatus> {
-    const [row] = await readRows(this.#db, 'select substatus from writ.run where run_id = $1', [runId]);
-    const { status, substatus = row?.substatus as string | null, reason, rootCause, startedAt, completedAt } = await this.#runs.get(runId);
-    const message = rootCause ? `${rootCause.stepId}: ${rootCause.errorCode}: ${rootCause.errorMessage}` : reason;
+    const [row] = await readRows(this.#db, 'select substatus from writ.run where run_id = $1', [
+      runId,
+    ]);
+    const {
+      status,
+      substatus = row?.substatus as string | null,
+      reason,
+      rootCause,
+      startedAt,
+      completedAt,
+    } = await this.#runs.get(runId);
+    const message = rootCause
+      ? `${rootCause.stepId}: ${rootCause.errorCode}: ${rootCause.errorMessage}`
+      : reason;
     return {
       runId,
       status,

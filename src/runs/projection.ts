@@ -5,7 +5,13 @@
  */
 import { type RunMove, type RunState, run } from '../machines/run.js';
 import type { RunStepMove, RunStepState } from '../machines/run-step.js';
-import { type ArtifactRef, itemOf, type RootCause, type RunEvent, type RunEventData } from './events.js';
+import {
+  type ArtifactRef,
+  itemOf,
+  type RootCause,
+  type RunEvent,
+  type RunEventData,
+} from './events.js';
 import { ItemsDraft } from './items.js';
 import type { RunSnapshot, StepCounts } from './snapshot.js';
 import { StepDraft, type StepSnapshot, verdict } from './step.js';
@@ -18,7 +24,12 @@ const indexes = new WeakMap<readonly StepSnapshot[], Map<string, number>>();
 
 /** Where a move leads, by state and event, from the machine. */
 const runTable = Object.fromEntries(
-  run.states.map((from) => [from, Object.fromEntries(run.transitions.filter((t) => t.from === from).map(({ event, to }) => [event, to]))]),
+  run.states.map((from) => [
+    from,
+    Object.fromEntries(
+      run.transitions.filter((t) => t.from === from).map(({ event, to }) => [event, to]),
+    ),
+  ]),
 ) as Record<RunState, Partial<Record<RunMove, RunState>>>;
 
 export class Projection {
@@ -117,7 +128,8 @@ export class Projection {
   }
 
   private start(event: RunEvent): void {
-    const { planId, planVersion, engine, originalRunId } = event.eventData as RunEventData['RunStarted'];
+    const { planId, planVersion, engine, originalRunId } =
+      event.eventData as RunEventData['RunStarted'];
     this.planId = planId;
     this.planVersion = planVersion;
     this.engine = engine;
@@ -130,7 +142,8 @@ export class Projection {
     this.completedAt = event.emittedAt;
     if (move === 'RunCompleted') {
       const artifacts: ArtifactRef[] = [];
-      for (const step of this.steps) for (const artifact of step.artifacts) artifacts.push(artifact);
+      for (const step of this.steps)
+        for (const artifact of step.artifacts) artifacts.push(artifact);
       this.artifacts = Object.freeze(artifacts);
       return;
     }
@@ -146,7 +159,8 @@ export class Projection {
     switch (type) {
       case 'PAUSE':
       case 'RESUME':
-        if (this.requested !== 'CANCEL' && this.requested !== 'EMERGENCY_STOP') this.requested = type;
+        if (this.requested !== 'CANCEL' && this.requested !== 'EMERGENCY_STOP')
+          this.requested = type;
         break;
       case 'CANCEL':
         if (this.requested !== 'EMERGENCY_STOP') this.requested = type;
@@ -156,7 +170,8 @@ export class Projection {
         break;
       case 'RETRY_STEP':
       case 'SKIP_STEP':
-        if (stepId !== undefined) this.stepAt(this.place(itemOf(stepId)?.stepId ?? stepId)).requested = type;
+        if (stepId !== undefined)
+          this.stepAt(this.place(itemOf(stepId)?.stepId ?? stepId)).requested = type;
         break;
       case 'UPDATE_PARAMS':
         if (params) this.params = Object.freeze({ ...this.params, ...deepFrozenCopy(params) });
@@ -174,7 +189,8 @@ export class Projection {
     const next = verdict(status, Number(step?.logicalAttemptId ?? 1), move, attempt);
     if (next === 'late') {
       // The start of this attempt is known already: this is a second one.
-      if (step?.startedAt !== undefined && event.logicalAttemptId === step.logicalAttemptId) return false;
+      if (step?.startedAt !== undefined && event.logicalAttemptId === step.logicalAttemptId)
+        return false;
       this.stepAt(at).startLate(event);
       return true;
     }
@@ -186,7 +202,12 @@ export class Projection {
     return true;
   }
 
-  private moveItem(move: RunStepMove, event: RunEvent, attempt: number, item: { stepId: string; index: number }): boolean {
+  private moveItem(
+    move: RunStepMove,
+    event: RunEvent,
+    attempt: number,
+    item: { stepId: string; index: number },
+  ): boolean {
     let at = this.find(item.stepId);
     if (at < 0 && this.isOpen()) at = this.placeUndoing(item.stepId);
     if (at < 0) return false;
@@ -224,7 +245,8 @@ export class Projection {
   private endUndoing(draft: StepDraft, item: RunStepState, event: RunEvent): void {
     const done = this.steps[this.find(draft.stepId.slice(5))] as StepSnapshot | StepDraft;
     const { succeeded } = draft.items as ItemsDraft;
-    const status = item === 'FAILED' ? 'FAILED' : succeeded === done.items?.succeeded ? 'SUCCESS' : 'RUNNING';
+    const status =
+      item === 'FAILED' ? 'FAILED' : succeeded === done.items?.succeeded ? 'SUCCESS' : 'RUNNING';
     this.count(draft, draft.status, -1);
     draft.status = status;
     this.count(draft, status, 1);
@@ -245,7 +267,8 @@ export class Projection {
     else if (status === 'RUNNING') {
       if (step.type === 'wait') this.counts.waiting += by;
       else if (step.type === 'timer') this.counts.sleeping += by;
-      else if (step.type !== 'each') this.counts[step.stepId.startsWith('undo:') ? 'undoing' : 'running'] += by;
+      else if (step.type !== 'each')
+        this.counts[step.stepId.startsWith('undo:') ? 'undoing' : 'running'] += by;
     }
   }
 
@@ -253,7 +276,8 @@ export class Projection {
     const { steps } = this;
     if (steps.length <= searched) {
       // From the end: a log speaks mostly of the step that it spoke of last.
-      for (let at = steps.length - 1; at >= 0; at--) if ((steps[at] as StepSnapshot).stepId === stepId) return at;
+      for (let at = steps.length - 1; at >= 0; at--)
+        if ((steps[at] as StepSnapshot).stepId === stepId) return at;
       return -1;
     }
     const at = this.indexed().get(stepId);
@@ -307,7 +331,8 @@ export class Projection {
   private substatus(): RunSnapshot['substatus'] {
     const { running, waiting } = this.counts;
     const stopping = this.requested === 'CANCEL' || this.requested === 'EMERGENCY_STOP';
-    if (running > 0) return this.status === 'PAUSED' || (this.isOpen() && stopping) ? 'DRAINING' : undefined;
+    if (running > 0)
+      return this.status === 'PAUSED' || (this.isOpen() && stopping) ? 'DRAINING' : undefined;
     return this.status === 'RUNNING' && waiting > 0 ? 'WAITING_APPROVAL' : undefined;
   }
 
@@ -349,5 +374,7 @@ export class Projection {
 export function deepFrozenCopy<Value>(value: Value): Value {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return Object.freeze(value.map(deepFrozenCopy)) as Value;
-  return Object.freeze(Object.fromEntries(Object.entries(value).map(([key, member]) => [key, deepFrozenCopy(member)]))) as Value;
+  return Object.freeze(
+    Object.fromEntries(Object.entries(value).map(([key, member]) => [key, deepFrozenCopy(member)])),
+  ) as Value;
 }

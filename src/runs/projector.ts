@@ -70,7 +70,10 @@ export async function projectRuns(db: Queryable, projector: string): Promise<num
       const next = project(change);
       if (next && (next.lastEventSeq > change.last_seq || change.stale)) snapshots.push(next);
     }
-    const telling = gate(db, 'fn_run_project($1::text::uuid, $2::text::json)', [String(changes.turn), JSON.stringify(snapshots)]);
+    const telling = gate(db, 'fn_run_project($1::text::uuid, $2::text::json)', [
+      String(changes.turn),
+      JSON.stringify(snapshots),
+    ]);
     telling.catch(() => undefined); // looked at below; a fault point may wait in between
     await pass('projection_sent');
     try {

@@ -5,7 +5,10 @@ import { gate, unlessBrokenOff } from '../database/gate.js';
 const soonMs = 50;
 
 /** One look. Answers in how many milliseconds to look again, if sooner than usual. */
-export async function startQueuedRuns(db: Queryable, workerId: string): Promise<number | undefined> {
+export async function startQueuedRuns(
+  db: Queryable,
+  workerId: string,
+): Promise<number | undefined> {
   const { runs, next_ms: next } = await unlessBrokenOff(() =>
     gate<{ runs: string[]; next_ms: number | null }>(db, 'fn_run_dequeue_many($1)', [workerId]),
   );

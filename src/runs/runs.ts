@@ -12,7 +12,13 @@ import { refuseSecrets } from '../secrets/redaction.js';
 import type { Merged } from '../spool/spool.js';
 import { count } from '../telemetry/meter.js';
 import { traced } from '../telemetry/sending.js';
-import { type Appended, type AppendedEvent, Appends, type AppendsHost, type Spooled } from './appends.js';
+import {
+  type Appended,
+  type AppendedEvent,
+  Appends,
+  type AppendsHost,
+  type Spooled,
+} from './appends.js';
 import type { RunSignal, SignalAnswer } from './engine.js';
 import type { RunEvent } from './events.js';
 import { type EventsOptions, readEvents, readRun, readSnapshots, type WantedRun } from './log.js';
@@ -101,7 +107,10 @@ export type AuthorizeSignal = (
 ) =>
   | true
   | { readonly denied: 'AUTHZ_DENIED' | 'AUTHZ_REASON_REQUIRED' | 'AUTHZ_TENANT_FORBIDDEN' }
-  | Promise<true | { readonly denied: 'AUTHZ_DENIED' | 'AUTHZ_REASON_REQUIRED' | 'AUTHZ_TENANT_FORBIDDEN' }>;
+  | Promise<
+      | true
+      | { readonly denied: 'AUTHZ_DENIED' | 'AUTHZ_REASON_REQUIRED' | 'AUTHZ_TENANT_FORBIDDEN' }
+    >;
 
 export interface RunsHost extends AppendsHost {
   readonly register: (job: JobKind<never, unknown>) => Promise<void>;
@@ -162,7 +171,11 @@ export class Runs {
   async #register(plan: Plan<never>): Promise<void> {
     const { db, actor, register } = this.#host;
     await Promise.all([...plan.kinds.values()].map((job) => job && register(job)));
-    await gate(db, 'fn_plan_register($1, $2, $3)', [new TextDecoder().decode(plan.canonical), plan.sha256, actor]);
+    await gate(db, 'fn_plan_register($1, $2, $3)', [
+      new TextDecoder().decode(plan.canonical),
+      plan.sha256,
+      actor,
+    ]);
   }
 
   /** Starts a run. Resolves when it is durable, or, with `db`, when it is part of your transaction. */
@@ -171,11 +184,25 @@ export class Runs {
     return this.#host.calling(() => traced('start', plan.id, undefined, starting));
   }
 
-  async #start<Input>(plan: Plan<Input>, input: Input, options: StartOptions, traceparent?: string): Promise<RunHandle> {
+  async #start<Input>(
+    plan: Plan<Input>,
+    input: Input,
+    options: StartOptions,
+    traceparent?: string,
+  ): Promise<RunHandle> {
     const { db, actor } = this.#host;
     await plan.parse(input);
     await this.register(plan as unknown as Plan<never>);
-    const { requestId, tenant, project, environment, priority, runId = uuidv7(), engine, db: given } = options;
+    const {
+      requestId,
+      tenant,
+      project,
+      environment,
+      priority,
+      runId = uuidv7(),
+      engine,
+      db: given,
+    } = options;
     if (!isUuid(runId)) throw new WritRefusal('INVALID_RUN_ID', runId);
     const json = JSON.stringify({
       run_id: runId,
@@ -194,7 +221,9 @@ export class Runs {
     if (!fitsJsonb(json)) throw new WritRefusal('invalid_text', `the input of ${plan.id}`);
     refuseSecrets(json, `the input of ${plan.id}`);
     const item = { runId, json };
-    const started = given ? (await start(queryable(given) ?? db, [item], actor))[0] : await this.#starts.add(item);
+    const started = given
+      ? (await start(queryable(given) ?? db, [item], actor))[0]
+      : await this.#starts.add(item);
     if (started instanceof WritRefusal) throw started;
     const { runId: known, duplicate } = started as Started;
     if (!duplicate) count('writ.runs.started', 1, plan.id);
@@ -207,7 +236,10 @@ export class Runs {
   }
 
   /** The snapshot of a run when it has ended. A process that also works on it hears of the end at once, another within a tenth of a second. */
-  async finished(runId: string, { timeoutMs }: { readonly timeoutMs?: number } = {}): Promise<RunSnapshot> {
+  async finished(
+    runId: string,
+    { timeoutMs }: { readonly timeoutMs?: number } = {},
+  ): Promise<RunSnapshot> {
     await this.#waiters.ended(runId, timeoutMs);
     return this.get(runId);
   }
@@ -238,13 +270,25 @@ export class Runs {
          'createdAt', to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'endedAt', to_char(ended_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))::text as run
        from writ.run where ($1::text is null or tenant_id = $1) and ($2::text is null or status = $2) and ($3::text is null or plan_id = $3) and ($4::uuid is null or run_id < $4)
        order by run_id desc limit $5`,
-      [tenant ?? null, status ?? null, plan ?? null, before ?? null, Math.min(Math.max(1, limit), 100)],
+      [
+        tenant ?? null,
+        status ?? null,
+        plan ?? null,
+        before ?? null,
+        Math.min(Math.max(1, limit), 100),
+      ],
     );
-    return rows.map(({ run }) => JSON.parse(String(run), (_, value) => value ?? undefined) as ListedRun);
+    return rows.map(
+      ({ run }) => JSON.parse(String(run), (_, value) => value ?? undefined) as ListedRun,
+    );
   }
 
   /** A command to a run. What is wrong with it is said before anybody is asked whether it is allowed; the decision is recorded before it is applied. */
-  async signal(runId: string, signal: RunSignal, options: { readonly as?: string; readonly tenant?: string } = {}): Promise<SignalAnswer> {
+  async signal(
+    runId: string,
+    signal: RunSignal,
+    options: { readonly as?: string; readonly tenant?: string } = {},
+  ): Promise<SignalAnswer> {
     const { db, actor, authorize } = this.#host;
     const { as: principal = actor, tenant } = options;
     const run = await readRun(db, runId, tenant);
@@ -260,9 +304,19 @@ export class Runs {
         duplicate: boolean;
         status: RunState;
         run_id?: string;
-      }>(db, 'fn_run_signal($1::text::uuid, $2::text::jsonb, $3, $4, $5)', [runId, payload, principal, tenant ?? null, denied]),
+      }>(db, 'fn_run_signal($1::text::uuid, $2::text::jsonb, $3, $4, $5)', [
+        runId,
+        payload,
+        principal,
+        tenant ?? null,
+        denied,
+      ]),
     );
-    if (!answer.accepted) throw asRefusal(answer.code ?? 'AUTHZ_DENIED', `${signal.type} to run ${runId} by ${principal}`);
+    if (!answer.accepted)
+      throw asRefusal(
+        answer.code ?? 'AUTHZ_DENIED',
+        `${signal.type} to run ${runId} by ${principal}`,
+      );
     return {
       signalId,
       duplicate: answer.duplicate,
@@ -292,7 +346,12 @@ export class Runs {
     runId: string,
     event: string,
     payload?: unknown,
-    options: { readonly id?: string; readonly tenant?: string; readonly as?: string; readonly plan?: Plan<never> } = {},
+    options: {
+      readonly id?: string;
+      readonly tenant?: string;
+      readonly as?: string;
+      readonly plan?: Plan<never>;
+    } = {},
   ): Promise<{ duplicate: boolean; stepId: string | undefined }> {
     const { db, actor, authorize } = this.#host;
     if (!isUuid(runId)) throw new WritRefusal('RUN_NOT_FOUND', runId);
@@ -300,7 +359,15 @@ export class Runs {
     const { id: deliveryId = randomUUID(), as: principal = actor, tenant } = options;
     const delivered = payload === undefined ? undefined : JSON.stringify(payload);
     refuseSecrets(delivered, `what is delivered to ${event}`);
-    const denied = authorize && (await this.#denied(authorize, runId, principal, { type: 'DELIVER', event, deliveryId }, tenant));
+    const denied =
+      authorize &&
+      (await this.#denied(
+        authorize,
+        runId,
+        principal,
+        { type: 'DELIVER', event, deliveryId },
+        tenant,
+      ));
     const answer = await unlessBrokenOff(() =>
       gate<{ duplicate: boolean; step: string | null; denied?: string }>(
         db,
@@ -316,7 +383,11 @@ export class Runs {
    * An event of a run that another engine executes. The same event again answers the one that is there. If the database does not answer within the write budget, a StepStarted goes to
    * the spool, if the connection has one; anything else throws WRITE_BUDGET_EXCEEDED: tell it again.
    */
-  append(runId: string, event: AppendedEvent, options: { readonly tenant?: string } = {}): Promise<Appended | Spooled> {
+  append(
+    runId: string,
+    event: AppendedEvent,
+    options: { readonly tenant?: string } = {},
+  ): Promise<Appended | Spooled> {
     return this.#host.calling(() => this.#appends.append(runId, event, options.tenant ?? null));
   }
 
@@ -328,20 +399,26 @@ export class Runs {
   /** How many runs of a tenant go on at once, and what becomes of more; without a rule all of them do. The tenant `*` is every one that has no rule of its own. */
   async setAdmission(tenant: string, rule: AdmissionRule | undefined): Promise<void> {
     const { db, actor } = this.#host;
-    await gate(db, 'fn_admission_put($1, $2, $3::text::integer, $4::text::integer, $5::text::integer, $6)', [
-      tenant,
-      rule?.policy ?? null,
-      rule ? String(rule.maxRunning) : null,
-      rule?.maxPending === undefined ? null : String(rule.maxPending),
-      rule?.delayMs === undefined ? null : String(rule.delayMs),
-      actor,
-    ]);
+    await gate(
+      db,
+      'fn_admission_put($1, $2, $3::text::integer, $4::text::integer, $5::text::integer, $6)',
+      [
+        tenant,
+        rule?.policy ?? null,
+        rule ? String(rule.maxRunning) : null,
+        rule?.maxPending === undefined ? null : String(rule.maxPending),
+        rule?.delayMs === undefined ? null : String(rule.delayMs),
+        actor,
+      ],
+    );
   }
 
   /** Starts runs that were queued, as far as there is room. Workers do it by themselves; whoever else does it at the same time starts others. */
   async dequeueAndStart(): Promise<{ readonly runId: string; readonly status: 'STARTED' }[]> {
     const { db, actor } = this.#host;
-    const { runs } = await unlessBrokenOff(() => gate<{ runs: string[] }>(db, 'fn_run_dequeue_many($1)', [actor]));
+    const { runs } = await unlessBrokenOff(() =>
+      gate<{ runs: string[] }>(db, 'fn_run_dequeue_many($1)', [actor]),
+    );
     return runs.map((runId) => ({ runId, status: 'STARTED' }));
   }
 
@@ -350,7 +427,10 @@ export class Runs {
     const { db, actor } = this.#host;
     const wrong = runIds.find((runId) => !isUuid(runId));
     if (wrong !== undefined) throw new WritRefusal('INVALID_RUN_ID', wrong);
-    const { runs } = await gate<{ runs: number }>(db, 'fn_run_rebuild($1::text::uuid[], $2)', [`{${runIds.join(',')}}`, actor]);
+    const { runs } = await gate<{ runs: number }>(db, 'fn_run_rebuild($1::text::uuid[], $2)', [
+      `{${runIds.join(',')}}`,
+      actor,
+    ]);
     return runs;
   }
 
@@ -366,7 +446,11 @@ interface StartAnswer {
   readonly refused: { index: number; reason: string; detail?: string }[];
 }
 
-async function start(db: Queryable, items: readonly StartItem[], actor: string): Promise<(Started | WritRefusal)[]> {
+async function start(
+  db: Queryable,
+  items: readonly StartItem[],
+  actor: string,
+): Promise<(Started | WritRefusal)[]> {
   const answer = await gate<StartAnswer>(db, 'fn_run_start_many($1::text::jsonb, $2)', [
     `[${items.map(({ json }) => json).join(',')}]`,
     actor,
@@ -375,7 +459,9 @@ async function start(db: Queryable, items: readonly StartItem[], actor: string):
   // The id that we fixed ourselves, come back: an earlier try of this very call had committed.
   for (const { index, run_id: runId, duplicate } of answer.runs)
     outcomes[index] = { runId, duplicate: duplicate && runId !== items[index]?.runId };
-  for (const { index, reason, detail } of answer.refused) outcomes[index] = asRefusal(reason, detail);
-  if (outcomes.includes(undefined as never)) throw new Error('fn_run_start_many did not answer for every run');
+  for (const { index, reason, detail } of answer.refused)
+    outcomes[index] = asRefusal(reason, detail);
+  if (outcomes.includes(undefined as never))
+    throw new Error('fn_run_start_many did not answer for every run');
   return outcomes;
 }

@@ -38,7 +38,9 @@ export class StepSecrets implements JobSecrets {
 
   /** The input as the handler gets it. Nothing is asked of anybody for an input that has no name of a secret in it. */
   filled(asking: AskingJob): Promise<unknown> | undefined {
-    return asking.step && mentionsSecret(asking.input) ? this.#filled(asking, asking.step) : undefined;
+    return asking.step && mentionsSecret(asking.input)
+      ? this.#filled(asking, asking.step)
+      : undefined;
   }
 
   async #filled(asking: AskingJob, step: StepOfRun): Promise<unknown> {
@@ -51,11 +53,16 @@ export class StepSecrets implements JobSecrets {
       places.map(({ name }) => name),
       context,
     );
-    return places.reduce((whole, { path, name }) => withSecret(whole, path, values.get(name) as string), input);
+    return places.reduce(
+      (whole, { path, name }) => withSecret(whole, path, values.get(name) as string),
+      input,
+    );
   }
 
   async #contextOf({ job, step }: AskingJob): Promise<SecretContext> {
-    const { environmentId } = step ? await readSurroundings(this.#db, step.runId) : { environmentId: 'default' };
+    const { environmentId } = step
+      ? await readSurroundings(this.#db, step.runId)
+      : { environmentId: 'default' };
     return { tenantId: job.tenant, environmentId };
   }
 
@@ -64,7 +71,8 @@ export class StepSecrets implements JobSecrets {
     if (known) return known;
     const reading = readPlan(this.#db, planId, planVersion, sha256).then(placesOf);
     reading.catch(() => this.#plans.delete(sha256));
-    for (const oldest of this.#plans.keys()) if (this.#plans.size >= mostPlans) this.#plans.delete(oldest);
+    for (const oldest of this.#plans.keys())
+      if (this.#plans.size >= mostPlans) this.#plans.delete(oldest);
     this.#plans.set(sha256, reading);
     return reading;
   }
@@ -80,16 +88,24 @@ function placesOf(plan: PlanDocument): Places {
     const ofJob = [...placesWithin(step.input)];
     places.set(step.id, ofJob);
     // Without an input of its own, what undoes a step gets the input of the step.
-    places.set(`undo:${step.id}`, step.compensate?.input === undefined ? ofJob : [...placesWithin(step.compensate.input)]);
+    places.set(
+      `undo:${step.id}`,
+      step.compensate?.input === undefined ? ofJob : [...placesWithin(step.compensate.input)],
+    );
   }
   return places;
 }
 
-function* placesWithin(template: Template | undefined, path: readonly string[] = []): Generator<Place> {
+function* placesWithin(
+  template: Template | undefined,
+  path: readonly string[] = [],
+): Generator<Place> {
   if (typeof template !== 'object' || template === null) return;
   const name = secretNameIn(template);
   if (name !== undefined) yield { path, name };
-  else for (const [key, member] of Object.entries(template)) yield* placesWithin(member, [...path, key]);
+  else
+    for (const [key, member] of Object.entries(template))
+      yield* placesWithin(member, [...path, key]);
 }
 
 /** Without recursion: an input may be deeper than a stack. */

@@ -4,7 +4,16 @@ import { WritRefusal } from '../errors/index.js';
 import { refuseSecrets } from '../secrets/redaction.js';
 import type { RunSignal } from './engine.js';
 
-const types: readonly string[] = ['PAUSE', 'RESUME', 'CANCEL', 'RETRY_STEP', 'RETRY_RUN', 'SKIP_STEP', 'UPDATE_PARAMS', 'EMERGENCY_STOP'];
+const types: readonly string[] = [
+  'PAUSE',
+  'RESUME',
+  'CANCEL',
+  'RETRY_STEP',
+  'RETRY_RUN',
+  'SKIP_STEP',
+  'UPDATE_PARAMS',
+  'EMERGENCY_STOP',
+];
 const maxBytes = 65_536;
 
 const wrong = (detail: string) => new WritRefusal('SIGNAL_INVALID_PAYLOAD', detail);
@@ -14,10 +23,15 @@ export function signalText(signal: RunSignal & { readonly signalId: string }): s
   const { type, signalId, stepId, params, reason } = signal;
   if (!isUuid(signalId)) throw wrong(`signalId ${signalId} is not a UUID`);
   if (!types.includes(type)) throw wrong(`there is no signal ${type}`);
-  if ((type === 'RETRY_STEP' || type === 'SKIP_STEP') && !stepId) throw wrong(`${type} names a stepId`);
-  if (type === 'UPDATE_PARAMS' && (typeof params !== 'object' || params === null || Array.isArray(params)))
+  if ((type === 'RETRY_STEP' || type === 'SKIP_STEP') && !stepId)
+    throw wrong(`${type} names a stepId`);
+  if (
+    type === 'UPDATE_PARAMS' &&
+    (typeof params !== 'object' || params === null || Array.isArray(params))
+  )
     throw wrong('UPDATE_PARAMS has params, an object');
-  if (type === 'EMERGENCY_STOP' && !reason?.trim()) throw new WritRefusal('AUTHZ_REASON_REQUIRED', 'EMERGENCY_STOP needs a reason');
+  if (type === 'EMERGENCY_STOP' && !reason?.trim())
+    throw new WritRefusal('AUTHZ_REASON_REQUIRED', 'EMERGENCY_STOP needs a reason');
   const text = JSON.stringify(signal);
   refuseSecrets(text, `a signal ${type}`);
   if (Buffer.byteLength(text) > maxBytes) throw wrong(`a signal has ${maxBytes} bytes at most`);

@@ -69,7 +69,15 @@ export class GapDetected extends WritError {
 }
 
 const noSteps: readonly StepSnapshot[] = Object.freeze([]);
-const noCounts: StepCounts = Object.freeze({ running: 0, waiting: 0, sleeping: 0, undoing: 0, succeeded: 0, failed: 0, skipped: 0 });
+const noCounts: StepCounts = Object.freeze({
+  running: 0,
+  waiting: 0,
+  sleeping: 0,
+  undoing: 0,
+  succeeded: 0,
+  failed: 0,
+  skipped: 0,
+});
 
 /** A run of which nothing is known but that it is there. */
 export function emptySnapshot(runId: string, tenantId?: string): RunSnapshot {
@@ -93,7 +101,8 @@ export function isTerminal(snapshot: Pick<RunSnapshot, 'status'>): boolean {
 export function reduce(snapshot: RunSnapshot, events: Iterable<RunEvent>): RunSnapshot {
   const projection = projectionOf(snapshot);
   for (const event of events) {
-    if (event.runId !== snapshot.runId) throw new Error(`an event of run ${event.runId} is not one of run ${snapshot.runId}`);
+    if (event.runId !== snapshot.runId)
+      throw new Error(`an event of run ${event.runId} is not one of run ${snapshot.runId}`);
     advance(projection, event);
   }
   return projection.snapshot();
@@ -103,7 +112,10 @@ export function reduce(snapshot: RunSnapshot, events: Iterable<RunEvent>): RunSn
  * The snapshots of many runs, by their ids. Events of one run are in order, and best stand together: where the log turns to another run, the one
  * before is put away, and taken up again when it comes back.
  */
-export function reduceMany(events: Iterable<RunEvent>, from?: (runId: string) => RunSnapshot | undefined): Map<string, RunSnapshot> {
+export function reduceMany(
+  events: Iterable<RunEvent>,
+  from?: (runId: string) => RunSnapshot | undefined,
+): Map<string, RunSnapshot> {
   const snapshots = new Map<string, RunSnapshot>();
   let runId: string | undefined;
   let projection: Projection | undefined;
@@ -120,7 +132,8 @@ export function reduceMany(events: Iterable<RunEvent>, from?: (runId: string) =>
 }
 
 /** What comes from JSON is not frozen yet. */
-const projectionOf = (snapshot: RunSnapshot) => new Projection(Object.isFrozen(snapshot) ? snapshot : deepFrozenCopy(snapshot));
+const projectionOf = (snapshot: RunSnapshot) =>
+  new Projection(Object.isFrozen(snapshot) ? snapshot : deepFrozenCopy(snapshot));
 
 function advance(projection: Projection, event: RunEvent): void {
   const expected = projection.lastEventSeq + 1;

@@ -30,7 +30,9 @@ export const noArtifacts: readonly ArtifactRef[] = Object.freeze([]);
 const table = Object.fromEntries(
   runStep.states.map((from) => [
     from,
-    Object.fromEntries(runStep.transitions.filter((t) => t.from === from).map(({ event, to }) => [event, to])),
+    Object.fromEntries(
+      runStep.transitions.filter((t) => t.from === from).map(({ event, to }) => [event, to]),
+    ),
   ]),
 ) as Record<RunStepState, Partial<Record<RunStepMove, RunStepState>>>;
 
@@ -38,10 +40,22 @@ const table = Object.fromEntries(
  * The state that an event leads to. A StepStarted that comes behind the end of its attempt is late and moves nothing; undefined is a move that
  * no rule allows. The attempt decides where the machine says `when`.
  */
-export function verdict(status: RunStepState, attempt: number, move: RunStepMove, ofAttempt: number): RunStepState | 'late' | undefined {
+export function verdict(
+  status: RunStepState,
+  attempt: number,
+  move: RunStepMove,
+  ofAttempt: number,
+): RunStepState | 'late' | undefined {
   if (status === 'PENDING') return table.PENDING[move];
-  if (move === 'StepStarted' && (ofAttempt < attempt || (ofAttempt === attempt && status !== 'RUNNING'))) return 'late';
-  if (status === 'FAILED') return ofAttempt > attempt || (move === 'StepSkipped' && ofAttempt === attempt) ? table.FAILED[move] : undefined;
+  if (
+    move === 'StepStarted' &&
+    (ofAttempt < attempt || (ofAttempt === attempt && status !== 'RUNNING'))
+  )
+    return 'late';
+  if (status === 'FAILED')
+    return ofAttempt > attempt || (move === 'StepSkipped' && ofAttempt === attempt)
+      ? table.FAILED[move]
+      : undefined;
   return ofAttempt === attempt ? table[status][move] : undefined;
 }
 
@@ -110,7 +124,8 @@ export class StepDraft {
 
   /** Applies an event that the verdict allows. */
   move(move: RunStepMove, status: RunStepState, event: RunEvent): void {
-    if (this.status === 'PENDING' || event.logicalAttemptId !== this.logicalAttemptId) this.beginAttempt(event.logicalAttemptId);
+    if (this.status === 'PENDING' || event.logicalAttemptId !== this.logicalAttemptId)
+      this.beginAttempt(event.logicalAttemptId);
     this.status = status;
     if (event.engineAttemptId !== undefined) this.engineAttemptId = event.engineAttemptId;
     if (move === 'StepStarted') {
@@ -122,10 +137,17 @@ export class StepDraft {
     this.completedAt = event.emittedAt;
     this.endSeq = event.runSeq;
     if (move === 'StepCompleted') {
-      this.artifacts = frozenArtifacts((event.eventData as Partial<RunEventData['StepCompleted']>).artifacts);
+      this.artifacts = frozenArtifacts(
+        (event.eventData as Partial<RunEventData['StepCompleted']>).artifacts,
+      );
     } else if (move === 'StepFailed') {
       const { error } = event.eventData as Partial<RunEventData['StepFailed']>;
-      if (error) this.error = Object.freeze({ code: error.errorCode, message: error.errorMessage, retryable: error.retryable });
+      if (error)
+        this.error = Object.freeze({
+          code: error.errorCode,
+          message: error.errorMessage,
+          retryable: error.retryable,
+        });
     } else {
       this.requested = undefined;
       this.reasonCode = (event.eventData as RunEventData['StepSkipped']).reasonCode;
@@ -163,7 +185,11 @@ export class StepDraft {
 
   snapshot(): StepSnapshot {
     // Absent fields are left out, so that a snapshot equals what JSON makes of it.
-    const step = { stepId: this.stepId, status: this.status, logicalAttemptId: this.logicalAttemptId } as Writable<StepSnapshot>;
+    const step = {
+      stepId: this.stepId,
+      status: this.status,
+      logicalAttemptId: this.logicalAttemptId,
+    } as Writable<StepSnapshot>;
     if (this.engineAttemptId !== undefined) step.engineAttemptId = this.engineAttemptId;
     if (this.type !== undefined) step.type = this.type;
     if (this.startedAt !== undefined) step.startedAt = this.startedAt;

@@ -75,15 +75,22 @@ export class Waiters {
 
   async #look(): Promise<void> {
     try {
-      const rows = await readRows(this.#db, this.#ended, [`{${[...this.#waiting.keys()].join(',')}}`]);
+      const rows = await readRows(this.#db, this.#ended, [
+        `{${[...this.#waiting.keys()].join(',')}}`,
+      ]);
       this.hear(rows.filter(({ status }) => status !== null).map(({ id }) => String(id)));
-      for (const { id, status } of rows) if (status === null) this.#fail(String(id), new WritError(this.#missing, String(id)));
+      for (const { id, status } of rows)
+        if (status === null) this.#fail(String(id), new WritError(this.#missing, String(id)));
       this.#everyMs = rows.length > 0 ? firstMs : Math.min(this.#everyMs * 1.25, slowestMs);
     } catch (error) {
       // While the database is away, nothing has ended that we could hear of.
-      if (!isConnectionLoss(error)) for (const id of [...this.#waiting.keys()]) this.#fail(id, error);
+      if (!isConnectionLoss(error))
+        for (const id of [...this.#waiting.keys()]) this.#fail(id, error);
     }
-    this.#timer = this.#waiting.size > 0 && !this.#closed ? setTimeout(() => void this.#look(), this.#everyMs) : undefined;
+    this.#timer =
+      this.#waiting.size > 0 && !this.#closed
+        ? setTimeout(() => void this.#look(), this.#everyMs)
+        : undefined;
   }
 
   #fail(runId: string, error: unknown): void {

@@ -36,7 +36,11 @@ export class Cron {
       // In UTC no clock is ever moved: so asked, the library answers wall times.
       this.#pattern = new Pattern(this.text, { utcOffset: 0, paused: true });
     } catch (error) {
-      throw new WritRefusal('invalid_cron', `${this.text}: ${(error as Error).message.replace(/^\w+: /, '')}`, { cause: error });
+      throw new WritRefusal(
+        'invalid_cron',
+        `${this.text}: ${(error as Error).message.replace(/^\w+: /, '')}`,
+        { cause: error },
+      );
     }
     if (this.#wallAfter(Date.UTC(2000, 0)) === undefined)
       throw new WritRefusal('invalid_cron', `${this.text} names a day that no month has`);
@@ -103,7 +107,8 @@ function checked(given: string): string {
   }
   const fields = text.split(' ');
   if (fields.length === 6) throw new WritRefusal('cron_seconds_unsupported', text);
-  if (fields.length !== 5) throw new WritRefusal('invalid_cron', `"${text}" has ${text ? fields.length : 0} fields`);
+  if (fields.length !== 5)
+    throw new WritRefusal('invalid_cron', `"${text}" has ${text ? fields.length : 0} fields`);
   const wrong = fields.find((each) => !field.test(each));
   if (wrong !== undefined) throw new WritRefusal('invalid_cron', `"${wrong}" in ${text}`);
   return text;

@@ -65,28 +65,42 @@ export class Scheduler {
         const { moved, refused } = await this.#fire(firings);
         for (const each of refused) wrong.push(asRefusal(each.reason, about(each, each.detail)));
         // What did not move is somebody else's at the moment; the next look, which comes anyhow, sees it again.
-        if (moved === firings.length) upcoming.push(...firings.map((firing) => firing.move_to.getTime()));
+        if (moved === firings.length)
+          upcoming.push(...firings.map((firing) => firing.move_to.getTime()));
       }
       after = answer.due.length === page ? answer.due.at(-1) : undefined;
     } while (after);
-    if (wrong.length > 1) throw new AggregateError(wrong, wrong.map((each) => each.message).join('\n'));
+    if (wrong.length > 1)
+      throw new AggregateError(wrong, wrong.map((each) => each.message).join('\n'));
     if (wrong[0]) throw wrong[0];
     return upcoming.length === 0 ? undefined : Math.max(0, Math.min(...upcoming) - now);
   }
 
   #due(after: DueSchedule | undefined): Promise<DueAnswer> {
     return after
-      ? gate(this.#db, 'fn_schedule_due($1, $2, $3, $4)', [page, after.next_tick, after.tenant, after.schedule])
+      ? gate(this.#db, 'fn_schedule_due($1, $2, $3, $4)', [
+          page,
+          after.next_tick,
+          after.tenant,
+          after.schedule,
+        ])
       : gate(this.#db, 'fn_schedule_due($1)', [page]);
   }
 
   #fire(firings: readonly Firing[]): Promise<FireAnswer> {
-    return gate(this.#db, 'fn_schedule_fire($1::text::jsonb, $2)', [JSON.stringify(firings), this.#actor]);
+    return gate(this.#db, 'fn_schedule_fire($1::text::jsonb, $2)', [
+      JSON.stringify(firings),
+      this.#actor,
+    ]);
   }
 }
 
 /** Works out the ticks, a call's worth at a time. */
-function* batches(due: readonly DueSchedule[], now: Date, wrong: WritRefusal[]): Generator<Firing[], void, undefined> {
+function* batches(
+  due: readonly DueSchedule[],
+  now: Date,
+  wrong: WritRefusal[],
+): Generator<Firing[], void, undefined> {
   let batch: Firing[] = [];
   let ticks = 0;
   for (const each of due) {
@@ -108,7 +122,10 @@ function firingOf(due: DueSchedule, now: Date, wrong: WritRefusal[]): Firing | u
   const { tenant, schedule, version, next_tick } = due;
   try {
     const cron = new Cron(due.cron, due.time_zone);
-    const { fire, next } = dueTicks({ cron, catchUp: due.catch_up, nextTick: new Date(next_tick) }, now);
+    const { fire, next } = dueTicks(
+      { cron, catchUp: due.catch_up, nextTick: new Date(next_tick) },
+      now,
+    );
     return { tenant, schedule, version, next_tick, ticks: fire, move_to: next };
   } catch (error) {
     if (!(error instanceof WritRefusal)) throw error;
@@ -117,5 +134,7 @@ function firingOf(due: DueSchedule, now: Date, wrong: WritRefusal[]): Firing | u
   }
 }
 
-const about = ({ tenant, schedule }: { tenant: string; schedule: string }, detail?: string | null): string =>
-  `schedule ${schedule} of tenant ${tenant}${detail ? `: ${detail}` : ''}`;
+const about = (
+  { tenant, schedule }: { tenant: string; schedule: string },
+  detail?: string | null,
+): string => `schedule ${schedule} of tenant ${tenant}${detail ? `: ${detail}` : ''}`;

@@ -18,7 +18,10 @@ export interface ScheduleRule {
 }
 
 export interface ScheduledJobOptions
-  extends Pick<EnqueueOptions, 'priority' | 'tenant' | 'attempts' | 'labels' | 'correlationId' | 'sourceRef' | 'targetRef'> {
+  extends Pick<
+    EnqueueOptions,
+    'priority' | 'tenant' | 'attempts' | 'labels' | 'correlationId' | 'sourceRef' | 'targetRef'
+  > {
   /** Counted from the moment when the tick fires. */
   readonly deadline?: Duration;
 }
@@ -88,7 +91,13 @@ export class Schedules {
   async #put(name: string, cron: Cron, options: ScheduleRule & ScheduledJobOptions, json: string) {
     const { db, actor } = this.#host;
     const { id, kind, tenant, ...job } = JSON.parse(json) as Record<string, unknown>;
-    const definition = { cron: cron.text, time_zone: cron.zone.name, catch_up: options.catchUp ?? 'last', kind, job };
+    const definition = {
+      cron: cron.text,
+      time_zone: cron.zone.name,
+      catch_up: options.catchUp ?? 'last',
+      kind,
+      job,
+    };
     const next = cron.next(await this.now());
     const answer = await gate<PutAnswer>(db, 'fn_schedule_put($1, $2::text::jsonb, $3, $4, $5)', [
       name,
@@ -102,7 +111,10 @@ export class Schedules {
 
   /** The database's clock: ticks come by it. */
   async now(): Promise<Date> {
-    const [row] = await this.#rows(`select to_char(writ.now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as now`, []);
+    const [row] = await this.#rows(
+      `select to_char(writ.now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as now`,
+      [],
+    );
     return new Date(String(row?.now));
   }
 
@@ -145,7 +157,9 @@ export class Schedules {
 
   /** Enqueues the job of a schedule at once, paused or not. The next tick comes as it would have come. */
   async runNow(name: string, options: ScheduleCall = {}): Promise<{ jobId: string }> {
-    return { jobId: (await this.#call<{ job_id: string }>('fn_schedule_run_now', name, options)).job_id };
+    return {
+      jobId: (await this.#call<{ job_id: string }>('fn_schedule_run_now', name, options)).job_id,
+    };
   }
 
   /** Removes a schedule; jobs that it has enqueued stay. */
@@ -153,8 +167,14 @@ export class Schedules {
     await this.#call('fn_schedule_remove', name, options);
   }
 
-  #call<Answer>(name: string, schedule: string, { tenant = 'default', actor = this.#host.actor }: ScheduleCall): Promise<Answer> {
-    return this.#host.calling(() => gate<Answer>(this.#host.db, `${name}($1, $2, $3)`, [schedule, actor, tenant]));
+  #call<Answer>(
+    name: string,
+    schedule: string,
+    { tenant = 'default', actor = this.#host.actor }: ScheduleCall,
+  ): Promise<Answer> {
+    return this.#host.calling(() =>
+      gate<Answer>(this.#host.db, `${name}($1, $2, $3)`, [schedule, actor, tenant]),
+    );
   }
 
   async #rows(sql: string, params: unknown[]): Promise<Record<string, unknown>[]> {
@@ -167,7 +187,8 @@ export class Schedules {
 }
 
 function ruleOf({ cron, timeZone = 'UTC', catchUp }: ScheduleRule): Cron {
-  if (catchUp !== undefined && !catchUps.includes(catchUp)) throw new WritRefusal('invalid_catch_up', String(catchUp));
+  if (catchUp !== undefined && !catchUps.includes(catchUp))
+    throw new WritRefusal('invalid_catch_up', String(catchUp));
   return new Cron(cron, timeZone);
 }
 

@@ -6,7 +6,9 @@ export interface EnvironmentSecretsOptions {
 }
 
 /** Secrets from the environment of this process: `stripe-key` is `WRIT_SECRET_STRIPE_KEY`. The same for every tenant. */
-export function environmentSecrets({ prefix = 'WRIT_SECRET_' }: EnvironmentSecretsOptions = {}): SecretsProvider {
+export function environmentSecrets({
+  prefix = 'WRIT_SECRET_',
+}: EnvironmentSecretsOptions = {}): SecretsProvider {
   const variable = (name: string) => prefix + name.replace(/[^A-Za-z0-9]/g, '_').toUpperCase();
   return {
     async resolve(refs) {

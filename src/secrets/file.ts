@@ -16,8 +16,12 @@ const maxBytes = 64 * 1024;
 export function fileSecrets({ folder }: FileSecretsOptions): SecretsProvider {
   return {
     async resolve(refs) {
-      const read = await Promise.all(refs.map(async ({ $secret: name }) => [name, await secretFile(folder, name)] as const));
-      return Object.fromEntries(read.filter((entry): entry is [string, string] => entry[1] !== undefined));
+      const read = await Promise.all(
+        refs.map(async ({ $secret: name }) => [name, await secretFile(folder, name)] as const),
+      );
+      return Object.fromEntries(
+        read.filter((entry): entry is [string, string] => entry[1] !== undefined),
+      );
     },
   };
 }
@@ -34,7 +38,10 @@ async function secretFile(folder: string, name: string): Promise<string | undefi
 /** Where the file really is: Kubernetes mounts links to a folder beside them, which is inside; a link that leads out is not followed. */
 async function pathOf(folder: string, name: string): Promise<string | undefined> {
   const root = await realpath(folder).catch((error: unknown) => {
-    throw new WritError('secrets_unavailable', `the folder of secrets cannot be read: ${codeOf(error)}`);
+    throw new WritError(
+      'secrets_unavailable',
+      `the folder of secrets cannot be read: ${codeOf(error)}`,
+    );
   });
   const path = await realpath(join(root, name)).catch(unlessMissing(name));
   if (path !== undefined && !path.startsWith(root === sep ? sep : root + sep)) {
@@ -50,12 +57,14 @@ export async function readSecret(path: string, name: string): Promise<string | u
     file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch(unlessMissing(name));
     if (!file) return undefined;
     const { mode, size } = await file.stat();
-    if ((mode & constants.S_IFMT) !== constants.S_IFREG) throw new WritError('secret_unusable', `${name} is not a file`);
+    if ((mode & constants.S_IFMT) !== constants.S_IFREG)
+      throw new WritError('secret_unusable', `${name} is not a file`);
     // Windows has no such modes, and answers that everybody may write.
     if (process.platform !== 'win32' && mode & 0o022) {
       throw new WritError('secret_unusable', `others than its owner may write the file of ${name}`);
     }
-    if (size > maxBytes) throw new WritError('secret_unusable', `the file of ${name} has more than ${maxBytes} bytes`);
+    if (size > maxBytes)
+      throw new WritError('secret_unusable', `the file of ${name} has more than ${maxBytes} bytes`);
     return (await file.readFile('utf8')).replace(/\r?\n$/, '');
   } finally {
     await file?.close();
@@ -66,5 +75,8 @@ const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code ?? 'unk
 
 const unlessMissing = (name: string) => (error: unknown) => {
   if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return undefined;
-  throw new WritError('secrets_unavailable', `the file of ${name} cannot be read: ${codeOf(error)}`);
+  throw new WritError(
+    'secrets_unavailable',
+    `the file of ${name} cannot be read: ${codeOf(error)}`,
+  );
 };

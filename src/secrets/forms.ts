@@ -18,7 +18,10 @@ export function formsOf(value: string): Set<string> {
   const encoded = encodeURIComponent(value.toWellFormed());
   for (const each of [encoded, encoded.replaceAll('%20', '+')]) {
     // What URLSearchParams encodes and encodeURIComponent does not.
-    const strict = each.replace(/[!'()~]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`);
+    const strict = each.replace(
+      /[!'()~]/g,
+      (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`,
+    );
     for (const form of [each, strict]) {
       add(form);
       add(form.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase()));
@@ -33,7 +36,9 @@ export function formsOf(value: string): Set<string> {
     add(form.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, ''));
   }
   // A key of several lines is often shown by one of them. What frames it is no secret.
-  if (value.includes('\n')) for (const line of value.split(/\r?\n/)) if (line.length >= 16 && !line.startsWith('-----')) add(line);
+  if (value.includes('\n'))
+    for (const line of value.split(/\r?\n/))
+      if (line.length >= 16 && !line.startsWith('-----')) add(line);
   return forms;
 }
 

@@ -23,4 +23,5 @@ export interface SecretsProvider {
 }
 
 /** As in a plan: 1 to 200 letters, digits and _ . : / - beginning with a letter or digit. */
-export const isSecretName = (name: string): boolean => /^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,199}$/.test(name);
+export const isSecretName = (name: string): boolean =>
+  /^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,199}$/.test(name);

@@ -58,7 +58,11 @@ export class RangeHashes {
     if (end > this.#upto) this.#reach(end);
     return joined(
       difference(this.#first[end] as number, (this.#first[start] as number) * powers[0], primes[0]),
-      difference(this.#second[end] as number, (this.#second[start] as number) * powers[1], primes[1]),
+      difference(
+        this.#second[end] as number,
+        (this.#second[start] as number) * powers[1],
+        primes[1],
+      ),
     );
   }
 

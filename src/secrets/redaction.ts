@@ -6,7 +6,11 @@ import { knownSecrets } from './redactor.js';
 export const redactSecrets = (text: string): string => knownSecrets.redact(text);
 
 /** Refuses a text that is about to be stored, if it carries a secret that this process has been given. */
-export function refuseSecrets(text: string | undefined, what: string, code: ErrorCode = 'secret_inside'): void {
+export function refuseSecrets(
+  text: string | undefined,
+  what: string,
+  code: ErrorCode = 'secret_inside',
+): void {
   if (knownSecrets.size === 0 || text === undefined) return;
   const names = knownSecrets.find(text);
   if (names.length > 0) throw new WritRefusal(code, `${what}: the value of ${names.join(', ')}`);
@@ -19,15 +23,21 @@ export function redactJson(json: string): { json: string; names: string[] } {
   // Text by text: in the JSON itself what looks like the beginning of a value may be the end of an escape.
   const safe = JSON.stringify(redactedValue(JSON.parse(json)));
   // What is left then lies across several texts. Nothing of that can be kept.
-  return { json: knownSecrets.find(safe).length > 0 ? JSON.stringify(`«secret ${names[0]}»`) : safe, names };
+  return {
+    json: knownSecrets.find(safe).length > 0 ? JSON.stringify(`«secret ${names[0]}»`) : safe,
+    names,
+  };
 }
 
 function redactedValue(value: unknown): unknown {
   if (typeof value === 'string') return redactedText(value);
-  if (typeof value === 'number') return knownSecrets.find(String(value)).length > 0 ? knownSecrets.redact(String(value)) : value;
+  if (typeof value === 'number')
+    return knownSecrets.find(String(value)).length > 0 ? knownSecrets.redact(String(value)) : value;
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(redactedValue);
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [redactedText(name), redactedValue(member)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [redactedText(name), redactedValue(member)]),
+  );
 }
 
 function redactedText(text: string): string {
@@ -54,10 +64,13 @@ function holdsSecret(thrown: unknown): boolean {
       if (knownSecrets.find(String(part)).length > 0) return true;
     } else if (typeof part === 'object' && part !== null && !seen.has(part)) {
       seen.add(part);
-      if (ArrayBuffer.isView(part)) open.push(Buffer.from(part.buffer, part.byteOffset, part.byteLength).toString('utf8'));
+      if (ArrayBuffer.isView(part))
+        open.push(Buffer.from(part.buffer, part.byteOffset, part.byteLength).toString('utf8'));
       else if (part instanceof Map) open.push(...part.keys(), ...part.values());
       else if (part instanceof Set || Array.isArray(part)) open.push(...part);
-      else for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(part))) open.push(name, value);
+      else
+        for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(part)))
+          open.push(name, value);
       if (part instanceof Error) open.push(part.message, part.stack);
     }
     if (open.length === 0) return false;
@@ -67,7 +80,10 @@ function holdsSecret(thrown: unknown): boolean {
 
 function copied(value: unknown, copies: Map<unknown, unknown>): unknown {
   if (typeof value === 'string') return knownSecrets.redact(value);
-  if (!(value instanceof Error)) return typeof value === 'object' && value !== null ? '«it holds a secret»' : redactedValue(value);
+  if (!(value instanceof Error))
+    return typeof value === 'object' && value !== null
+      ? '«it holds a secret»'
+      : redactedValue(value);
   const known = copies.get(value);
   if (known) return known;
   const copy = Object.create(Object.getPrototypeOf(value)) as Error;
@@ -75,7 +91,8 @@ function copied(value: unknown, copies: Map<unknown, unknown>): unknown {
   const define = (name: string, content: unknown) =>
     Object.defineProperty(copy, name, { value: content, writable: true, configurable: true });
   for (const [name, { value: own }] of Object.entries(Object.getOwnPropertyDescriptors(value))) {
-    if (typeof own !== 'object' && typeof own !== 'function') define(knownSecrets.redact(name), redactedValue(own));
+    if (typeof own !== 'object' && typeof own !== 'function')
+      define(knownSecrets.redact(name), redactedValue(own));
   }
   define('message', knownSecrets.redact(value.message));
   define('stack', knownSecrets.redact(value.stack ?? ''));

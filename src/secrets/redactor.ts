@@ -88,7 +88,8 @@ export class Redactor {
   }
 
   #forgetOldest(): void {
-    for (const value of [...this.#names.keys()].slice(0, mostValues / 10)) this.#names.delete(value);
+    for (const value of [...this.#names.keys()].slice(0, mostValues / 10))
+      this.#names.delete(value);
     this.#filter = undefined;
     this.#anchors = new Map();
     this.#known = new Set();
@@ -125,13 +126,15 @@ export class Redactor {
       hash = next(hash, text.charCodeAt(i));
       if (i < 3 || filter[hash] === 0) continue;
       const at = i - 3;
-      for (const { range, offset, forms } of this.#anchors.get(text.slice(at, at + shortest)) ?? []) {
+      for (const { range, offset, forms } of this.#anchors.get(text.slice(at, at + shortest)) ??
+        []) {
         const start = at - offset;
         const end = start + range.length;
         if (start < 0 || end > text.length) continue;
         for (const form of forms.get(hashes.at(start, range)) ?? []) {
           // Matches of one form do not overlap, so each character is compared once per form at most.
-          if ((form.scan === scan && start < form.end) || !text.startsWith(form.text, start)) continue;
+          if ((form.scan === scan && start < form.end) || !text.startsWith(form.text, start))
+            continue;
           form.scan = scan;
           form.end = end;
           hits.push({ start, end, name: form.name });

@@ -26,7 +26,8 @@ export class Secrets {
   /** The values of these names, all or none. */
   async resolve(names: readonly string[], context: SecretContext): Promise<Map<string, string>> {
     const wrong = names.find((name) => !isSecretName(name));
-    if (wrong !== undefined) throw new WritError('invalid_argument', 'that is not the name of a secret');
+    if (wrong !== undefined)
+      throw new WritError('invalid_argument', 'that is not the name of a secret');
     const now = Date.now();
     const keyOf = (name: string) => JSON.stringify([context.tenantId, context.environmentId, name]);
     const found = new Map<string, Promise<string>>();
@@ -44,13 +45,16 @@ export class Secrets {
         if (this.#cacheMs > 0) this.#keep(keyOf(name), { value, until: now + this.#cacheMs });
       }
     }
-    return new Map(await Promise.all([...found].map(async ([name, value]) => [name, await value] as const)));
+    return new Map(
+      await Promise.all([...found].map(async ([name, value]) => [name, await value] as const)),
+    );
   }
 
   #keep(key: string, cached: Cached): void {
     if (this.#cache.size >= mostCached) {
       const now = Date.now();
-      for (const [old, { until }] of this.#cache) if (until <= now || this.#cache.size >= mostCached) this.#cache.delete(old);
+      for (const [old, { until }] of this.#cache)
+        if (until <= now || this.#cache.size >= mostCached) this.#cache.delete(old);
     }
     this.#cache.delete(key);
     this.#cache.set(key, cached);
@@ -70,12 +74,18 @@ export class Secrets {
       );
     } catch (error) {
       if (error instanceof WritError) throw error;
-      throw new WritError('secrets_unavailable', `${names.join(', ')}: ${error instanceof Error ? error.message : 'the provider failed'}`, {
-        cause: error,
-      });
+      throw new WritError(
+        'secrets_unavailable',
+        `${names.join(', ')}: ${error instanceof Error ? error.message : 'the provider failed'}`,
+        {
+          cause: error,
+        },
+      );
     }
     // Before anything else is done with it.
-    for (const name of names) if (Object.hasOwn(values, name) && typeof values[name] === 'string') knownSecrets.add(name, values[name]);
+    for (const name of names)
+      if (Object.hasOwn(values, name) && typeof values[name] === 'string')
+        knownSecrets.add(name, values[name]);
     return values;
   }
 }
@@ -84,7 +94,9 @@ function usable(name: string, values: Record<string, string>): string {
   const value = Object.hasOwn(values, name) ? (values[name] as unknown) : undefined;
   if (value === undefined) throw new WritError('secret_not_found', name);
   if (typeof value !== 'string') throw new WritError('secret_unusable', `${name} is not a text`);
-  if (value.length < shortest) throw new WritError('secret_unusable', `${name} has fewer than ${shortest} characters`);
-  if (value.length > longest) throw new WritError('secret_unusable', `${name} has more than ${longest} characters`);
+  if (value.length < shortest)
+    throw new WritError('secret_unusable', `${name} has fewer than ${shortest} characters`);
+  if (value.length > longest)
+    throw new WritError('secret_unusable', `${name} has more than ${longest} characters`);
   return value;
 }

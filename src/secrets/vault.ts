@@ -36,13 +36,17 @@ export function vaultSecrets(options: VaultSecretsOptions): SecretsProvider {
       for (const { $secret: name } of refs) {
         const cut = name.lastIndexOf('/');
         const document = cut < 0 ? base : `${base}/${name.slice(0, cut)}`;
-        documents.set(document, [...(documents.get(document) ?? []), { name, key: name.slice(cut + 1) }]);
+        documents.set(document, [
+          ...(documents.get(document) ?? []),
+          { name, key: name.slice(cut + 1) },
+        ]);
       }
       const values: Record<string, string> = {};
       await Promise.all(
         [...documents].map(async ([document, wanted]) => {
           const data = await read(server, document, options);
-          for (const { name, key } of wanted) if (Object.hasOwn(data, key)) values[name] = data[key] as string;
+          for (const { name, key } of wanted)
+            if (Object.hasOwn(data, key)) values[name] = data[key] as string;
         }),
       );
       return values;
@@ -56,21 +60,30 @@ function serverOf(address: string): URL {
   const url = new URL(address);
   if (url.username || url.password) throw wrong('has a password in it; give a token');
   const loopback = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(url.hostname);
-  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && loopback)) throw wrong('must begin with https:// unless it is loopback');
+  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && loopback))
+    throw wrong('must begin with https:// unless it is loopback');
   return url;
 }
 
 /** What a document holds; nothing if it is not there. */
-async function read(server: URL, document: string, options: VaultSecretsOptions): Promise<Record<string, unknown>> {
+async function read(
+  server: URL,
+  document: string,
+  options: VaultSecretsOptions,
+): Promise<Record<string, unknown>> {
   const { mount = 'secret', namespace, timeoutMs = 5_000 } = options;
-  const failed = (why: string) => new WritError('secrets_unavailable', `Vault at ${server.host}, ${document}: ${why}`);
+  const failed = (why: string) =>
+    new WritError('secrets_unavailable', `Vault at ${server.host}, ${document}: ${why}`);
   const url = `${server.origin}${server.pathname.replace(/\/$/, '')}/v1/${encoded(mount)}/data/${encoded(document)}`;
   const token = await tokenOf(options);
   let status: number;
   let body: string;
   try {
     const answer = await fetch(url, {
-      headers: { 'X-Vault-Token': token, ...(namespace !== undefined && { 'X-Vault-Namespace': namespace }) },
+      headers: {
+        'X-Vault-Token': token,
+        ...(namespace !== undefined && { 'X-Vault-Namespace': namespace }),
+      },
       // A redirect would take the token along, to wherever it leads.
       redirect: 'manual',
       signal: AbortSignal.timeout(timeoutMs),
@@ -84,10 +97,14 @@ async function read(server: URL, document: string, options: VaultSecretsOptions)
     throw failed(`it cannot be reached: ${cause?.code ?? 'the connection failed'}`);
   }
   if (status === 404) return {};
-  if (status === 401 || status === 403) throw new WritError('secrets_denied', `Vault at ${server.host}, ${document}`);
-  if (status >= 300 && status < 400) throw failed(`it answers ${status}, a redirect; give the address that it leads to`);
+  if (status === 401 || status === 403)
+    throw new WritError('secrets_denied', `Vault at ${server.host}, ${document}`);
+  if (status >= 300 && status < 400)
+    throw failed(`it answers ${status}, a redirect; give the address that it leads to`);
   if (status !== 200) throw failed(`it answers ${status}`);
-  return dataIn(body) ?? fail(failed('its answer is not what the key-value engine, version 2, answers'));
+  return (
+    dataIn(body) ?? fail(failed('its answer is not what the key-value engine, version 2, answers'))
+  );
 }
 
 const fail = (error: WritError): never => {
@@ -104,7 +121,9 @@ function dataIn(body: string): Record<string, unknown> | undefined {
   }
   const { data } = (parsed ?? {}) as { data?: { data?: unknown } };
   if (data?.data === null) return {};
-  return typeof data?.data === 'object' && !Array.isArray(data.data) ? (data.data as Record<string, unknown>) : undefined;
+  return typeof data?.data === 'object' && !Array.isArray(data.data)
+    ? (data.data as Record<string, unknown>)
+    : undefined;
 }
 
 async function bounded(answer: Response): Promise<string> {
@@ -112,7 +131,8 @@ async function bounded(answer: Response): Promise<string> {
   let bytes = 0;
   for await (const chunk of (answer.body ?? []) as AsyncIterable<Uint8Array>) {
     bytes += chunk.length;
-    if (bytes > maxBytes) throw new WritError('secrets_unavailable', `its answer has more than ${maxBytes} bytes`);
+    if (bytes > maxBytes)
+      throw new WritError('secrets_unavailable', `its answer has more than ${maxBytes} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');
@@ -121,7 +141,8 @@ async function bounded(answer: Response): Promise<string> {
 async function tokenOf({ token, tokenFile }: VaultSecretsOptions): Promise<string> {
   const found = token ?? (await readSecret(tokenFile as string, 'the Vault token'));
   if (!found) throw new WritError('secrets_unavailable', 'there is no Vault token');
-  if (!/^[\x21-\x7e]+$/.test(found)) throw new WritError('secrets_unavailable', 'the Vault token is not one');
+  if (!/^[\x21-\x7e]+$/.test(found))
+    throw new WritError('secrets_unavailable', 'the Vault token is not one');
   knownSecrets.add('vault-token', found);
   return found;
 }
@@ -130,7 +151,10 @@ async function tokenOf({ token, tokenFile }: VaultSecretsOptions): Promise<strin
 function encoded(path: string): string {
   const parts = path.split('/').filter((part) => part !== '');
   if (parts.length === 0 || parts.some((part) => part === '.' || part === '..')) {
-    throw new WritError('invalid_argument', 'a path in Vault has parts between slashes, none of which is . or ..');
+    throw new WritError(
+      'invalid_argument',
+      'a path in Vault has parts between slashes, none of which is . or ..',
+    );
   }
   return parts.map(encodeURIComponent).join('/');
 }

@@ -22,7 +22,13 @@ const sha256 = (text: string): string => hash('sha256', text, 'hex');
 export const anchor = (file: string): string => sha256(file);
 
 /** A line with its newline, and its hash, which is of the text before it. */
-export function lineOf(host: string, spoolSeq: number, previous: string, at: string, payload: string): { line: string; hash: string } {
+export function lineOf(
+  host: string,
+  spoolSeq: number,
+  previous: string,
+  at: string,
+  payload: string,
+): { line: string; hash: string } {
   const text = `{"host":${JSON.stringify(host)},"spool_seq":${spoolSeq},"at":"${at}","previous":"${previous}","payload":${payload}`;
   const hashed = sha256(text);
   return { line: `${text},"hash":"${hashed}"}\n`, hash: hashed };
@@ -60,7 +66,8 @@ export function readLines<Payload>(file: string, text: string): ReadLines<Payloa
     const number = entries.length + 1;
     const hashed = ending.exec(line)?.[1];
     const body = line.slice(0, -`,"hash":"${hashed}"}`.length);
-    if (hashed === undefined || sha256(body) !== hashed) return { entries, damaged: { line: number, why: 'its hash is another' } };
+    if (hashed === undefined || sha256(body) !== hashed)
+      return { entries, damaged: { line: number, why: 'its hash is another' } };
     const read = parsed<Payload>(line);
     if (!read) return { entries, damaged: { line: number, why: 'it is not JSON' } };
     if (read.previous !== previous || read.spool_seq !== number) {

@@ -8,7 +8,17 @@
  *
  * In the folder: ID.spool is written to, ID.sealed is not any more, ID.damaged is not as it was written, refused.jsonl is what nobody will ever take.
  */
-import { chmod, type FileHandle, mkdir, open, readdir, readFile, rename, stat, unlink } from 'node:fs/promises';
+import {
+  chmod,
+  type FileHandle,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  stat,
+  unlink,
+} from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { uuidv7 } from '../database/uuid.js';
@@ -79,7 +89,8 @@ export class Spool<Payload> {
   readonly #handedOver = new Map<string, number>();
 
   constructor(folder: string, options: SpoolOptions = {}) {
-    if (typeof folder !== 'string' || folder === '') throw new WritError('invalid_argument', 'a spool needs a folder');
+    if (typeof folder !== 'string' || folder === '')
+      throw new WritError('invalid_argument', 'a spool needs a folder');
     this.folder = resolve(folder);
     this.#maxBytes = options.maxBytes ?? 64_000_000;
   }
@@ -87,7 +98,12 @@ export class Spool<Payload> {
   /** Keeps something. Resolves when it is on the disk. */
   append(payload: Payload): Promise<void> {
     return new Promise((done, failed) => {
-      this.#waiting.push({ at: new Date().toISOString(), payload: JSON.stringify(payload), done, failed });
+      this.#waiting.push({
+        at: new Date().toISOString(),
+        payload: JSON.stringify(payload),
+        done,
+        failed,
+      });
       this.#writing ??= this.#writeAll();
     });
   }
@@ -99,12 +115,18 @@ export class Spool<Payload> {
     let oldest: string | undefined;
     const damaged = names.filter((name) => name.endsWith('.damaged'));
     for (const name of names.filter(isToMerge)) {
-      const read = readLines<Payload>(idOf(name), (await onDisk(readFile(join(this.folder, name), 'utf8').catch(unlessGone))) ?? '');
+      const read = readLines<Payload>(
+        idOf(name),
+        (await onDisk(readFile(join(this.folder, name), 'utf8').catch(unlessGone))) ?? '',
+      );
       waiting += read.entries.length;
-      if (read.entries[0] && (oldest === undefined || read.entries[0].at < oldest)) oldest = read.entries[0].at;
+      if (read.entries[0] && (oldest === undefined || read.entries[0].at < oldest))
+        oldest = read.entries[0].at;
       if (read.damaged) damaged.push(name);
     }
-    const refused = (await onDisk(readFile(join(this.folder, aside), 'utf8').catch(unlessGone)))?.split('\n').length ?? 1;
+    const refused =
+      (await onDisk(readFile(join(this.folder, aside), 'utf8').catch(unlessGone)))?.split('\n')
+        .length ?? 1;
     return { waiting, ...(oldest !== undefined && { oldest }), refused: refused - 1, damaged };
   }
 
@@ -177,7 +199,10 @@ export class Spool<Payload> {
     if (file.besides + file.bytes + bytes <= this.#maxBytes) return;
     file.besides = (await this.#bytes()) - file.bytes; // some of it may have been merged
     if (file.besides + file.bytes + bytes > this.#maxBytes) {
-      throw new WritError('spool_full', `${this.folder} holds ${file.besides + file.bytes} of ${this.#maxBytes} bytes`);
+      throw new WritError(
+        'spool_full',
+        `${this.folder} holds ${file.besides + file.bytes} of ${this.#maxBytes} bytes`,
+      );
     }
   }
 
@@ -187,7 +212,8 @@ export class Spool<Payload> {
     const made = await mkdir(this.folder, { recursive: true, mode: 0o700 });
     if (made) {
       await chmod(this.folder, 0o700); // whatever the umask says
-      for (let path = this.folder; path !== dirname(made); path = dirname(path)) await flushFolder(dirname(path));
+      for (let path = this.folder; path !== dirname(made); path = dirname(path))
+        await flushFolder(dirname(path));
     }
     const besides = await this.#bytes();
     const id = uuidv7();
@@ -207,9 +233,12 @@ export class Spool<Payload> {
 
   // Merging --------------------------------------------------------------------------------------------------
 
-  async #merge(take: (entry: SpoolEntry<Payload>) => Promise<Refused | undefined>): Promise<Merged> {
+  async #merge(
+    take: (entry: SpoolEntry<Payload>) => Promise<Refused | undefined>,
+  ): Promise<Merged> {
     const merged = { merged: 0, refused: 0, damaged: [] as string[] };
-    for (const name of (await onDisk(this.#names())).filter(isToMerge)) await this.#mergeFile(name, take, merged);
+    for (const name of (await onDisk(this.#names())).filter(isToMerge))
+      await this.#mergeFile(name, take, merged);
     return merged;
   }
 

@@ -39,7 +39,11 @@ export async function delivering<T extends Answered>(
     'messaging.batch.message_count': count,
     'writ.bus': bus,
   };
-  const span = tracing.startSpan(`deliver ${destination}`, { kind: SpanKind.PRODUCER, attributes, links }, ROOT_CONTEXT);
+  const span = tracing.startSpan(
+    `deliver ${destination}`,
+    { kind: SpanKind.PRODUCER, attributes, links },
+    ROOT_CONTEXT,
+  );
   try {
     const outcomes = await context.with(trace.setSpan(ROOT_CONTEXT, span), send);
     const accepted = outcomes.filter((outcome) => outcome.ok).length;
@@ -72,11 +76,29 @@ export async function posting<T extends Answered>(
     'http.request.method': 'POST',
   };
   const parent = contextOf(event.traceparent);
-  const span = tracing.startSpan(`post ${destination}`, { kind: SpanKind.CLIENT, attributes }, parent);
+  const span = tracing.startSpan(
+    `post ${destination}`,
+    { kind: SpanKind.CLIENT, attributes },
+    parent,
+  );
   try {
-    const outcome = await context.with(trace.setSpan(parent, span), send, undefined, traceparentOf(span));
-    if (outcome.status !== undefined) span.setAttribute('http.response.status_code', outcome.status);
-    if (!outcome.ok) failed(span, outcome.status !== undefined ? String(outcome.status) : outcome.held ? 'held' : 'unanswered');
+    const outcome = await context.with(
+      trace.setSpan(parent, span),
+      send,
+      undefined,
+      traceparentOf(span),
+    );
+    if (outcome.status !== undefined)
+      span.setAttribute('http.response.status_code', outcome.status);
+    if (!outcome.ok)
+      failed(
+        span,
+        outcome.status !== undefined
+          ? String(outcome.status)
+          : outcome.held
+            ? 'held'
+            : 'unanswered',
+      );
     return outcome;
   } catch (error) {
     failed(span, codeOf(error));

@@ -9,7 +9,9 @@ export interface Executed {
   readonly kind: string;
   readonly traceparent: string | undefined;
   readonly job: { readonly attempt: number; readonly executionNo: number };
-  readonly step: { readonly runId: string; readonly stepId: string; readonly planId: string } | undefined;
+  readonly step:
+    | { readonly runId: string; readonly stepId: string; readonly planId: string }
+    | undefined;
   /** Milliseconds between the moment from which it could be claimed and its claim, where that is known. */
   readonly queueMs: number | undefined;
 }
@@ -36,10 +38,16 @@ export class Execution {
       'writ.attempt': job.attempt,
       'writ.execution': job.executionNo,
       ...(queueMs !== undefined && { 'writ.queue_ms': queueMs }),
-      ...(step && { 'writ.run.id': step.runId, 'writ.step.id': step.stepId, 'writ.plan.id': step.planId }),
+      ...(step && {
+        'writ.run.id': step.runId,
+        'writ.step.id': step.stepId,
+        'writ.plan.id': step.planId,
+      }),
     };
     // An element of a list is not named by its number: names of spans are few.
-    const name = step ? `step ${step.planId}/${step.stepId.replace(/\[.*\]$/, '')}` : `process ${kind}`;
+    const name = step
+      ? `step ${step.planId}/${step.stepId.replace(/\[.*\]$/, '')}`
+      : `process ${kind}`;
     const parent = contextOf(executed.traceparent);
     this.#tracer = tracing;
     this.#span = tracing.startSpan(name, { kind: SpanKind.CONSUMER, attributes }, parent);

@@ -14,10 +14,14 @@ import { type MetricName, metrics } from './metrics.js';
 type Of<Instrument extends string> = {
   [Name in MetricName]: (typeof metrics)[Name]['instrument'] extends Instrument ? Name : never;
 }[MetricName];
-type Instruments = Record<Of<'counter'>, Counter> & Record<Of<'histogram'>, Histogram> & Record<Of<'gauge'>, Gauge>;
+type Instruments = Record<Of<'counter'>, Counter> &
+  Record<Of<'histogram'>, Histogram> &
+  Record<Of<'gauge'>, Gauge>;
 
 /** Buckets for what is measured in seconds: the SDKs' own are for milliseconds. */
-const explicitBucketBoundaries = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900];
+const explicitBucketBoundaries = [
+  0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900,
+];
 
 let asked: MeterProvider | undefined;
 let made: Instruments | undefined;
@@ -41,22 +45,39 @@ function make(from: Meter): Instruments {
   const all: Record<string, Counter | Histogram | Gauge> = {};
   for (const [name, { instrument, unit, description }] of Object.entries(metrics)) {
     if (instrument === 'counter') all[name] = from.createCounter(name, { unit, description });
-    if (instrument === 'histogram') all[name] = from.createHistogram(name, { unit, description, advice: { explicitBucketBoundaries } });
+    if (instrument === 'histogram')
+      all[name] = from.createHistogram(name, {
+        unit,
+        description,
+        advice: { explicitBucketBoundaries },
+      });
     if (instrument === 'gauge') all[name] = from.createGauge(name, { unit, description });
   }
   return all as unknown as Instruments;
 }
 
 /** The values of a metric's attributes, in the order of the table. */
-function attributesOf(name: MetricName, first: string | boolean | undefined, second: string | undefined): Attributes {
+function attributesOf(
+  name: MetricName,
+  first: string | boolean | undefined,
+  second: string | undefined,
+): Attributes {
   const [one, other]: readonly string[] = metrics[name].attributes;
-  return { ...(one !== undefined && { [one]: first }), ...(other !== undefined && { [other]: second }) };
+  return {
+    ...(one !== undefined && { [one]: first }),
+    ...(other !== undefined && { [other]: second }),
+  };
 }
 
 /** Whether somebody measures: for what has to be counted together first. */
 export const measuring = (): boolean => instruments() !== undefined;
 
-export function count(name: Of<'counter'>, by: number, first?: string | boolean, second?: string): void {
+export function count(
+  name: Of<'counter'>,
+  by: number,
+  first?: string | boolean,
+  second?: string,
+): void {
   const on = instruments();
   if (on && by > 0) on[name].add(by, attributesOf(name, first, second));
 }
@@ -68,6 +89,11 @@ export function countEach(name: Of<'counter'>, kinds: Iterable<string>): void {
   for (const [kind, jobs] of counts) count(name, jobs, kind);
 }
 
-export function measure(name: Of<'histogram' | 'gauge'>, value: number, first?: string, second?: string): void {
+export function measure(
+  name: Of<'histogram' | 'gauge'>,
+  value: number,
+  first?: string,
+  second?: string,
+): void {
   instruments()?.[name].record(value, attributesOf(name, first, second));
 }

@@ -33,7 +33,12 @@ export const metrics = {
       'Executions that have ended here: succeeded, transient (to be tried again), permanent, released (given back), or lost (with their lease).',
     attributes: [kind, 'writ.outcome'],
   },
-  'writ.job.duration': { instrument: 'histogram', unit: 's', description: 'How long handlers ran.', attributes: [kind, 'writ.outcome'] },
+  'writ.job.duration': {
+    instrument: 'histogram',
+    unit: 's',
+    description: 'How long handlers ran.',
+    attributes: [kind, 'writ.outcome'],
+  },
   'writ.job.queue_time': {
     instrument: 'histogram',
     unit: 's',
@@ -56,7 +61,8 @@ export const metrics = {
   'writ.leases.lost': {
     instrument: 'counter',
     unit: '{lease}',
-    description: 'Leases that were taken from a worker of this process: it was too slow, or stood still.',
+    description:
+      'Leases that were taken from a worker of this process: it was too slow, or stood still.',
     attributes: [],
   },
   'writ.runs.started': {
@@ -105,18 +111,29 @@ export const metrics = {
   'writ.governor.signals': {
     instrument: 'counter',
     unit: '{signal}',
-    description: 'Signals that governors driven by this process have settled: accept, refuse or error.',
+    description:
+      'Signals that governors driven by this process have settled: accept, refuse or error.',
     attributes: ['writ.outcome'],
   },
   // What is in the database: of connections with `observe` only.
-  'writ.queue.ready': { instrument: 'observable gauge', unit: '{job}', description: 'Jobs that can be claimed now.', attributes: [kind] },
+  'writ.queue.ready': {
+    instrument: 'observable gauge',
+    unit: '{job}',
+    description: 'Jobs that can be claimed now.',
+    attributes: [kind],
+  },
   'writ.queue.waiting': {
     instrument: 'observable gauge',
     unit: '{job}',
     description: 'Jobs that can be claimed later: delays and retries.',
     attributes: [kind],
   },
-  'writ.queue.in_progress': { instrument: 'observable gauge', unit: '{job}', description: 'Jobs that workers hold.', attributes: [] },
+  'writ.queue.in_progress': {
+    instrument: 'observable gauge',
+    unit: '{job}',
+    description: 'Jobs that workers hold.',
+    attributes: [],
+  },
   'writ.queue.oldest_ready': {
     instrument: 'observable gauge',
     unit: 's',
@@ -138,7 +155,8 @@ export const metrics = {
   'writ.runs.open': {
     instrument: 'observable gauge',
     unit: '{run}',
-    description: 'Runs that have not ended. PENDING are those that wait for room: the admission queue.',
+    description:
+      'Runs that have not ended. PENDING are those that wait for room: the admission queue.',
     attributes: ['writ.run.status'],
   },
   'writ.outbox.lag': {
@@ -195,9 +213,22 @@ export interface SpanOfOurs {
   readonly attributes: readonly string[];
 }
 
-const messaging = ['messaging.system', 'messaging.operation.type', 'messaging.operation.name', 'messaging.destination.name'];
+const messaging = [
+  'messaging.system',
+  'messaging.operation.type',
+  'messaging.operation.name',
+  'messaging.destination.name',
+];
 const count = 'messaging.batch.message_count';
-const execution = [...messaging, 'messaging.message.id', 'writ.job.id', 'writ.attempt', 'writ.execution', 'writ.queue_ms', 'writ.outcome'];
+const execution = [
+  ...messaging,
+  'messaging.message.id',
+  'writ.job.id',
+  'writ.attempt',
+  'writ.execution',
+  'writ.queue_ms',
+  'writ.outcome',
+];
 
 export const spans: readonly SpanOfOurs[] = [
   {
@@ -211,7 +242,8 @@ export const spans: readonly SpanOfOurs[] = [
     name: 'start <plan>',
     kind: 'PRODUCER',
     parent: 'the active span',
-    description: 'One call that starts a run. Its place is stored with the run, and with the jobs of its steps.',
+    description:
+      'One call that starts a run. Its place is stored with the run, and with the jobs of its steps.',
     attributes: messaging,
   },
   {
@@ -232,7 +264,8 @@ export const spans: readonly SpanOfOurs[] = [
     name: 'commit',
     kind: 'INTERNAL',
     parent: 'process, step, or what the handler was doing',
-    description: 'The transaction of `commit`; or, where the handler only returned, until its report is durable.',
+    description:
+      'The transaction of `commit`; or, where the handler only returned, until its report is durable.',
     attributes: [],
   },
   {
@@ -246,7 +279,14 @@ export const spans: readonly SpanOfOurs[] = [
     name: 'post <destination>',
     kind: 'CLIENT',
     parent: 'enqueue or start',
-    description: 'One webhook, of an event whose job or run has a trace. Its place is in the header `traceparent`.',
-    attributes: [...messaging, 'messaging.message.id', 'writ.event.type', 'http.request.method', 'http.response.status_code'],
+    description:
+      'One webhook, of an event whose job or run has a trace. Its place is in the header `traceparent`.',
+    attributes: [
+      ...messaging,
+      'messaging.message.id',
+      'writ.event.type',
+      'http.request.method',
+      'http.response.status_code',
+    ],
   },
 ];

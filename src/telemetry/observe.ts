@@ -14,14 +14,16 @@ export function observe(db: Queryable): () => void {
   if (!from) return () => undefined;
   const gauges = new Map<string, ObservableGauge>();
   for (const [name, { instrument, unit, description }] of Object.entries(metrics)) {
-    if (instrument === 'observable gauge') gauges.set(name, from.createObservableGauge(name, { unit, description }));
+    if (instrument === 'observable gauge')
+      gauges.set(name, from.createObservableGauge(name, { unit, description }));
   }
   const observed = [...gauges.values()];
   const callback: Parameters<typeof from.addBatchObservableCallback>[0] = async (result) => {
     const answer = await gate<Answer>(db, 'fn_metrics()', []);
     for (const [name, gauge] of gauges) {
       const [attribute]: readonly string[] = metrics[name as keyof typeof metrics].attributes;
-      for (const [value, of] of answer[name] ?? []) result.observe(gauge, value, attribute === undefined ? {} : { [attribute]: of });
+      for (const [value, of] of answer[name] ?? [])
+        result.observe(gauge, value, attribute === undefined ? {} : { [attribute]: of });
     }
   };
   from.addBatchObservableCallback(callback, observed);

@@ -17,7 +17,12 @@ export class Sending {
   async over<T>(call: (traceparent: string | undefined) => Promise<T>): Promise<T> {
     const span = this.#span;
     try {
-      const answer = await context.with(trace.setSpan(context.active(), span), call, undefined, traceparentOf(span));
+      const answer = await context.with(
+        trace.setSpan(context.active(), span),
+        call,
+        undefined,
+        traceparentOf(span),
+      );
       if (answer instanceof Error) failed(span, codeOf(answer));
       return answer;
     } catch (error) {
@@ -30,7 +35,11 @@ export class Sending {
 }
 
 /** A span for a call that enqueues `count` jobs of a kind, or starts a run of a plan; undefined while nobody traces. */
-export function sending(what: 'enqueue' | 'start', name: string, count?: number): Sending | undefined {
+export function sending(
+  what: 'enqueue' | 'start',
+  name: string,
+  count?: number,
+): Sending | undefined {
   const tracing = tracer();
   if (!tracing) return undefined;
   const attributes = {

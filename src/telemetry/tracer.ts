@@ -28,7 +28,9 @@ export function tracer(): Tracer | undefined {
   const provider = standIn.getDelegate ? standIn.getDelegate() : standIn;
   if (provider !== asked) {
     asked = provider;
-    answered = standIn.getDelegateTracer ? standIn.getDelegateTracer('writ') : provider.getTracer('writ');
+    answered = standIn.getDelegateTracer
+      ? standIn.getDelegateTracer('writ')
+      : provider.getTracer('writ');
   }
   return answered;
 }
@@ -46,7 +48,12 @@ const form = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
 export function contextOf(traceparent: string | null | undefined): Context {
   const [, traceId, spanId, flags] = form.exec(traceparent ?? '') ?? [];
   if (!traceId || !spanId || !flags) return ROOT_CONTEXT;
-  return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags: Number.parseInt(flags, 16), isRemote: true });
+  return trace.setSpanContext(ROOT_CONTEXT, {
+    traceId,
+    spanId,
+    traceFlags: Number.parseInt(flags, 16),
+    isRemote: true,
+  });
 }
 
 /** A span says by its code what went wrong, and not in words: what an error says may be about anything, and spans go to whoever keeps them. */

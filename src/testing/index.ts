@@ -14,7 +14,12 @@ import type { WorkerOptions } from '../queue/worker/options.js';
 import { Writ } from '../writ.js';
 
 export { Simulation, type SimulationOptions, type World } from '../governor/simulation.js';
-export { type FaultHook, type FaultPoint, faultPoints, onFaultPoint } from '../queue/worker/fault-points.js';
+export {
+  type FaultHook,
+  type FaultPoint,
+  faultPoints,
+  onFaultPoint,
+} from '../queue/worker/fault-points.js';
 
 export interface TestClock {
   /** Moves the clock of every gate in this database on; what is due becomes due. */
@@ -31,7 +36,17 @@ export interface TestDatabase {
   readonly clock: TestClock;
   /** Connects; closed together with the database. */
   connect(
-    options?: Pick<ConnectOptions, 'max' | 'actor' | 'artifacts' | 'secrets' | 'secretsCache' | 'writeBudget' | 'spool' | 'observe'>,
+    options?: Pick<
+      ConnectOptions,
+      | 'max'
+      | 'actor'
+      | 'artifacts'
+      | 'secrets'
+      | 'secretsCache'
+      | 'writeBudget'
+      | 'spool'
+      | 'observe'
+    >,
   ): Promise<Writ>;
   /** Runs one statement as the administrator, for looking behind the gates. */
   query(sql: string, params?: unknown[]): Promise<Record<string, unknown>[]>;
@@ -100,7 +115,10 @@ async function asAdministrator<T>(url: string, use: (client: pg.Client) => Promi
 /** A connection that has been closed here is on its way out there for a moment. Thrown out in it, its client would tell nobody but the process. */
 async function untilLeft(client: pg.Pool, database: string): Promise<void> {
   for (let attempt = 0; attempt < 20; attempt++) {
-    const { rows } = await client.query('select exists (select from pg_stat_activity where datname = $1) as yes', [database]);
+    const { rows } = await client.query(
+      'select exists (select from pg_stat_activity where datname = $1) as yes',
+      [database],
+    );
     if (!rows[0].yes) return;
     await new Promise((resume) => setTimeout(resume, 10));
   }
@@ -108,7 +126,9 @@ async function untilLeft(client: pg.Pool, database: string): Promise<void> {
 
 /** A database for a test lives for minutes: a few days of partitions are enough, and copied in half the time. One more than are kept, or a test at midnight would see them made. */
 async function fewPartitions(client: pg.Client): Promise<void> {
-  await client.query(`update writ_data.dot_config set value = '3' where key = 'queue.partition.days_ahead'`);
+  await client.query(
+    `update writ_data.dot_config set value = '3' where key = 'queue.partition.days_ahead'`,
+  );
   const { rows } =
     await client.query(`select format('drop table writ_data.%I', c.relname) as sql from pg_inherits i join pg_class c on c.oid = i.inhrelid
     where c.relkind = 'r' and c.relnamespace = 'writ_data'::regnamespace and c.relname ~ '_[0-9]{8}$' and right(c.relname, 8) > to_char(clock_timestamp() at time zone 'UTC' + interval '4 days', 'YYYYMMDD')`);
@@ -144,7 +164,9 @@ export async function testDatabase(): Promise<TestDatabase> {
   const name = `writ_test_${randomBytes(6).toString('hex')}`;
   // Files are copied faster than written to the WAL, but with a checkpoint, which is cheap only where nothing is flushed.
   const { rows } = await administrator.query(`select current_setting('fsync') = 'off' as unsafe`);
-  await administrator.query(`create database ${name} template ${from}${rows[0].unsafe ? ' strategy file_copy' : ''}`);
+  await administrator.query(
+    `create database ${name} template ${from}${rows[0].unsafe ? ' strategy file_copy' : ''}`,
+  );
   const directConnectionString = urlOf(admin, name);
   const connectionString = urlOf(process.env.WRIT_TEST_POOLER_URL || admin, name);
   const pool = new pg.Pool({ connectionString, max: 2 });
@@ -174,7 +196,11 @@ export async function testDatabase(): Promise<TestDatabase> {
       },
     },
     connect: async (options = {}) => {
-      const writ = await Writ.connect({ connectionString, listenConnectionString: directConnectionString, ...options });
+      const writ = await Writ.connect({
+        connectionString,
+        listenConnectionString: directConnectionString,
+        ...options,
+      });
       connected.push(writ);
       return writ;
     },
@@ -196,14 +222,26 @@ export interface RunUntilIdleOptions extends WorkerOptions {
 }
 
 /** Works until nothing of these kinds is queued or running and, with `skipTime`, nothing waits. */
-export async function runUntilIdle(writ: Writ, handlers: readonly HandledJob[], options: RunUntilIdleOptions = {}): Promise<void> {
+export async function runUntilIdle(
+  writ: Writ,
+  handlers: readonly HandledJob[],
+  options: RunUntilIdleOptions = {},
+): Promise<void> {
   const { skipTime, within = '30s', ...workerOptions } = options;
   const giveUpAt = Date.now() + milliseconds(within);
   const kinds = handlers.map((handled) => handled.job.kind);
-  const worker = await writ.work(handlers, { poll: '20ms', onError: () => undefined, ...workerOptions });
+  const worker = await writ.work(handlers, {
+    poll: '20ms',
+    onError: () => undefined,
+    ...workerOptions,
+  });
   try {
     for (;;) {
-      const health = (await writ.health({ kinds })) as { backlog: number; waiting: number; in_progress: number };
+      const health = (await writ.health({ kinds })) as {
+        backlog: number;
+        waiting: number;
+        in_progress: number;
+      };
       if (health.backlog === 0 && health.in_progress === 0) {
         if (!skipTime || health.waiting === 0) return;
         const [row] = await skipTime.query(

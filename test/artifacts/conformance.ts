@@ -44,7 +44,12 @@ export function keepsItsPromises(start: () => Promise<Setting>): void {
       ['a text', 'Grüße'],
     ])('comes back as it was: %s', async (_, content) => {
       const ref = await store.put(content, { kind: 'report' });
-      expect(ref).toEqual({ uri: expect.any(String), kind: 'report', sha256: sha256(content), sizeBytes: Buffer.byteLength(content) });
+      expect(ref).toEqual({
+        uri: expect.any(String),
+        kind: 'report',
+        sha256: sha256(content),
+        sizeBytes: Buffer.byteLength(content),
+      });
       expect(await read(ref)).toEqual(Buffer.from(content as string));
       expect(await store.exists(ref)).toBe(true);
     });
@@ -52,7 +57,8 @@ export function keepsItsPromises(start: () => Promise<Setting>): void {
     test('comes back from a stream of Node, of the web, and of a generator, in pieces of any size', async () => {
       const bytes = randomBytes(300_001);
       async function* pieces() {
-        for (let at = 0, size = 1; at < bytes.length; at += size, size = (size * 7) % 65_536) yield bytes.subarray(at, at + size);
+        for (let at = 0, size = 1; at < bytes.length; at += size, size = (size * 7) % 65_536)
+          yield bytes.subarray(at, at + size);
       }
       for (const content of [Readable.from(pieces()), new Blob([bytes]).stream(), pieces()]) {
         const ref = await store.put(content as AsyncIterable<Uint8Array>, { kind: 'report' });
@@ -63,19 +69,28 @@ export function keepsItsPromises(start: () => Promise<Setting>): void {
 
     test('is there more than once, when the same bytes are put at the same time, and deleting one leaves the others', async () => {
       const bytes = randomBytes(50_000);
-      const refs = await Promise.all(Array.from({ length: 20 }, () => store.put(bytes, { kind: 'twin' })));
+      const refs = await Promise.all(
+        Array.from({ length: 20 }, () => store.put(bytes, { kind: 'twin' })),
+      );
       expect(new Set(refs.map(({ uri }) => uri)).size).toBe(20);
       await store.delete(refs[0] as ArtifactRef);
       await store.delete(refs[0] as ArtifactRef);
-      expect(await Promise.all(refs.map((ref) => store.exists(ref)))).toEqual([false, ...Array(19).fill(true)]);
-      await expect(read(refs[0] as ArtifactRef)).rejects.toMatchObject({ code: 'artifact_not_found' });
+      expect(await Promise.all(refs.map((ref) => store.exists(ref)))).toEqual([
+        false,
+        ...Array(19).fill(true),
+      ]);
+      await expect(read(refs[0] as ArtifactRef)).rejects.toMatchObject({
+        code: 'artifact_not_found',
+      });
       for (const ref of refs.slice(1)) expect(await read(ref)).toEqual(bytes);
     });
 
     test('is found by its run', async () => {
       const runId = '0199a8c2-0000-7000-8000-000000000001';
       const { uri } = await store.put('x', { kind: 'log-bundle', runId });
-      expect((await setting.keys()).filter((key) => key.includes(runId) && uri.endsWith(key))).toHaveLength(1);
+      expect(
+        (await setting.keys()).filter((key) => key.includes(runId) && uri.endsWith(key)),
+      ).toHaveLength(1);
     });
 
     test('is streamed: 100 MiB grow the process by far less', { timeout: 120_000 }, async () => {
@@ -85,7 +100,11 @@ export function keepsItsPromises(start: () => Promise<Setting>): void {
         putting,
         JSON.stringify({ store: name, options, task: 'large' }),
       ]);
-      const { grown, sizeBytes, same } = JSON.parse(stdout) as { grown: number; sizeBytes: number; same: boolean };
+      const { grown, sizeBytes, same } = JSON.parse(stdout) as {
+        grown: number;
+        sizeBytes: number;
+        same: boolean;
+      };
       expect({ sizeBytes, same }).toEqual({ sizeBytes: 100 * 2 ** 20, same: true });
       expect(grown).toBeLessThan(80_000); // KiB
     });
@@ -115,8 +134,12 @@ export function keepsItsPromises(start: () => Promise<Setting>): void {
 
     test('a reference that says something else is as good as a changed artifact', async () => {
       const ref = await store.put('abc', { kind: 'report' });
-      await expect(read({ ...ref, sha256: sha256('abd') })).rejects.toMatchObject({ code: 'artifact_damaged' });
-      await expect(read({ ...ref, sizeBytes: 2 })).rejects.toMatchObject({ code: 'artifact_damaged' });
+      await expect(read({ ...ref, sha256: sha256('abd') })).rejects.toMatchObject({
+        code: 'artifact_damaged',
+      });
+      await expect(read({ ...ref, sizeBytes: 2 })).rejects.toMatchObject({
+        code: 'artifact_damaged',
+      });
     });
   });
 
@@ -133,7 +156,10 @@ export function keepsItsPromises(start: () => Promise<Setting>): void {
       ['a NUL', (ref) => ({ uri: `${ref.uri}\0` })],
       ['a line more', (ref) => ({ uri: `${ref.uri}\n` })],
       ['a query', (ref) => ({ uri: `${ref.uri}?versionId=1` })],
-      ['temporary files', (_, base) => ({ uri: `${base}.incoming/0199a8c2-0000-7000-8000-000000000001` })],
+      [
+        'temporary files',
+        (_, base) => ({ uri: `${base}.incoming/0199a8c2-0000-7000-8000-000000000001` }),
+      ],
       ['another kind', () => ({ kind: 'other' })],
       ['no hash', () => ({ sha256: undefined })],
       ['a hash that is none', () => ({ sha256: 'A'.repeat(64) })],
@@ -153,7 +179,9 @@ export function keepsItsPromises(start: () => Promise<Setting>): void {
 
     test('an absurd size is refused before anything is read', async () => {
       const ref = await store.put('abc', { kind: 'report' });
-      await expect(store.get({ ...ref, sizeBytes: 2 ** 40 })).rejects.toMatchObject({ code: 'artifact_too_large' });
+      await expect(store.get({ ...ref, sizeBytes: 2 ** 40 })).rejects.toMatchObject({
+        code: 'artifact_too_large',
+      });
     });
 
     test.each(['acme', '..', '.', 'a/b', 'a b', 'ünï', '!2E', 'я'.repeat(200), '~', 'CON'])(
@@ -162,9 +190,15 @@ export function keepsItsPromises(start: () => Promise<Setting>): void {
         const ref = await store.put(tenant, { kind: 'report', tenant });
         expect((await buffer(await store.get(ref, { tenant }))).toString()).toBe(tenant);
         for (const other of ['default', `${tenant.slice(0, 190)}x`, 'a', '../acme']) {
-          await expect(store.get(ref, { tenant: other })).rejects.toMatchObject({ code: 'artifact_of_another_tenant' });
-          await expect(store.exists(ref, { tenant: other })).rejects.toMatchObject({ code: 'artifact_of_another_tenant' });
-          await expect(store.delete(ref, { tenant: other })).rejects.toMatchObject({ code: 'artifact_of_another_tenant' });
+          await expect(store.get(ref, { tenant: other })).rejects.toMatchObject({
+            code: 'artifact_of_another_tenant',
+          });
+          await expect(store.exists(ref, { tenant: other })).rejects.toMatchObject({
+            code: 'artifact_of_another_tenant',
+          });
+          await expect(store.delete(ref, { tenant: other })).rejects.toMatchObject({
+            code: 'artifact_of_another_tenant',
+          });
         }
         expect(await store.exists(ref, { tenant })).toBe(true);
       },
@@ -178,7 +212,12 @@ export function keepsItsPromises(start: () => Promise<Setting>): void {
       ['no kind', 'x', { kind: '' }, 'invalid_artifact'],
       ['a kind that begins with a dot', 'x', { kind: '.x' }, 'invalid_artifact'],
       ['an end in the past', 'x', { kind: 'x', expiresAt: new Date(0) }, 'invalid_artifact'],
-      ['an end that is no time', 'x', { kind: 'x', expiresAt: new Date(Number.NaN) }, 'invalid_artifact'],
+      [
+        'an end that is no time',
+        'x',
+        { kind: 'x', expiresAt: new Date(Number.NaN) },
+        'invalid_artifact',
+      ],
       ['a run that is none', 'x', { kind: 'x', runId: '../..' }, 'invalid_artifact'],
       ['an empty tenant', 'x', { kind: 'x', tenant: '' }, 'invalid_tenant'],
       ['a tenant that is no text', 'x', { kind: 'x', tenant: '\ud800' }, 'invalid_tenant'],
@@ -204,23 +243,33 @@ export function keepsItsPromises(start: () => Promise<Setting>): void {
           told = true;
         }
       }
-      await expect(setting.make({ maxBytes: 1000 }).put(endless(), { kind: 'x' })).rejects.toMatchObject({ code: 'artifact_too_large' });
+      await expect(
+        setting.make({ maxBytes: 1000 }).put(endless(), { kind: 'x' }),
+      ).rejects.toMatchObject({ code: 'artifact_too_large' });
       expect({ given, told }).toEqual({ given: 1100, told: true });
       await setting.make({ maxBytes: 1000 }).put(Buffer.alloc(1000), { kind: 'exact' });
-      expect((await setting.keys()).filter((key) => !before.includes(key) && !key.endsWith('.exact'))).toEqual(none);
+      expect(
+        (await setting.keys()).filter((key) => !before.includes(key) && !key.endsWith('.exact')),
+      ).toEqual(none);
     });
 
-    test.each([0, 20])('a stream that fails after %i MiB: its own error comes out', async (mebibytes) => {
-      const before = await setting.keys();
-      const mine = Object.assign(new Error('the source broke'), { code: 'ENOENT', syscall: 'read' });
-      async function* broken() {
-        yield Buffer.alloc(1);
-        for (let n = 0; n < mebibytes; n++) yield Buffer.alloc(2 ** 20);
-        throw mine;
-      }
-      await expect(store.put(broken(), { kind: 'x' })).rejects.toBe(mine);
-      expect((await setting.keys()).filter((key) => !before.includes(key))).toEqual(none);
-    });
+    test.each([0, 20])(
+      'a stream that fails after %i MiB: its own error comes out',
+      async (mebibytes) => {
+        const before = await setting.keys();
+        const mine = Object.assign(new Error('the source broke'), {
+          code: 'ENOENT',
+          syscall: 'read',
+        });
+        async function* broken() {
+          yield Buffer.alloc(1);
+          for (let n = 0; n < mebibytes; n++) yield Buffer.alloc(2 ** 20);
+          throw mine;
+        }
+        await expect(store.put(broken(), { kind: 'x' })).rejects.toBe(mine);
+        expect((await setting.keys()).filter((key) => !before.includes(key))).toEqual(none);
+      },
+    );
 
     test('a put that is told to stop', async () => {
       const before = await setting.keys();
@@ -231,16 +280,22 @@ export function keepsItsPromises(start: () => Promise<Setting>): void {
           yield Buffer.alloc(2 ** 20);
         }
       }
-      await expect(store.put(stopped(), { kind: 'x', signal: stop.signal })).rejects.toThrow('enough');
+      await expect(store.put(stopped(), { kind: 'x', signal: stop.signal })).rejects.toThrow(
+        'enough',
+      );
       expect((await setting.keys()).filter((key) => !before.includes(key))).toEqual(none);
     });
 
     test('a process that is killed in the middle', async () => {
       const before = await setting.keys();
       const { store: name, options } = setting;
-      const child = spawn(process.execPath, ['--no-warnings', putting, JSON.stringify({ store: name, options, task: 'half' })], {
-        stdio: ['ignore', 'pipe', 'inherit'],
-      });
+      const child = spawn(
+        process.execPath,
+        ['--no-warnings', putting, JSON.stringify({ store: name, options, task: 'half' })],
+        {
+          stdio: ['ignore', 'pipe', 'inherit'],
+        },
+      );
       await new Promise<void>((half, failed) => {
         child.stdout.once('data', () => half());
         child.once('exit', () => failed(new Error('it ended by itself')));
@@ -254,14 +309,19 @@ export function keepsItsPromises(start: () => Promise<Setting>): void {
   });
 
   describe('retention', () => {
-    const keeping = () => setting.make({ retention: { 'log-bundle': '30d', forever: '9999999d', '*': '365d' } });
+    const keeping = () =>
+      setting.make({ retention: { 'log-bundle': '30d', forever: '9999999d', '*': '365d' } });
     const until = (ref: ArtifactRef) => (Date.parse(ref.expiresAt as string) - Date.now()) / day;
 
     test('goes by kind; what is said at the put goes before it; without either it is kept', async () => {
       expect(until(await keeping().put('x', { kind: 'log-bundle' }))).toBeCloseTo(30, 2);
       expect(until(await keeping().put('x', { kind: 'report' }))).toBeCloseTo(365, 2);
-      expect(until(await keeping().put('x', { kind: 'report', expiresAt: new Date(Date.now() + day) }))).toBeCloseTo(1, 2);
-      expect((await keeping().put('x', { kind: 'forever' })).expiresAt).toBe('9999-12-31T00:00:00.000Z');
+      expect(
+        until(await keeping().put('x', { kind: 'report', expiresAt: new Date(Date.now() + day) })),
+      ).toBeCloseTo(1, 2);
+      expect((await keeping().put('x', { kind: 'forever' })).expiresAt).toBe(
+        '9999-12-31T00:00:00.000Z',
+      );
       expect((await store.put('x', { kind: 'report' })).expiresAt).toBeUndefined();
       expect(() => setting.make({ retention: { 'log/bundle': '30d' } })).toThrow(/kind/);
       expect(() => setting.make({ retention: { report: 'soon' } })).toThrow(/duration/);
@@ -276,20 +336,38 @@ export function keepsItsPromises(start: () => Promise<Setting>): void {
       expect(await store.exists(ref)).toBe(true);
     });
 
-    test('a sweep deletes exactly what has expired, of every tenant and kind, to the millisecond', { timeout: 60_000 }, async () => {
+    test('a sweep deletes exactly what has expired, of every tenant and kind, to the millisecond', {
+      timeout: 60_000,
+    }, async () => {
       await store.sweep({ now: new Date('9998-01-01') });
       const at = Date.UTC(2199, 5, 15, 12);
       const put = (kind: string, tenant: string, expiresAt?: number) =>
-        store.put('x', { kind, tenant, expiresAt: expiresAt === undefined ? undefined : new Date(expiresAt) });
+        store.put('x', {
+          kind,
+          tenant,
+          expiresAt: expiresAt === undefined ? undefined : new Date(expiresAt),
+        });
       const over: ArtifactRef[] = [];
       const left: ArtifactRef[] = [];
       for (const tenant of ['acme', 'acme2', 'b', 'я']) {
         for (const kind of ['a', 'z']) {
-          over.push(await put(kind, tenant, at), await put(kind, tenant, at - 1), await put(kind, tenant, at - 40 * day));
-          left.push(await put(kind, tenant, at + 1), await put(kind, tenant, at + day), await put(kind, tenant));
+          over.push(
+            await put(kind, tenant, at),
+            await put(kind, tenant, at - 1),
+            await put(kind, tenant, at - 40 * day),
+          );
+          left.push(
+            await put(kind, tenant, at + 1),
+            await put(kind, tenant, at + day),
+            await put(kind, tenant),
+          );
         }
       }
-      over.push(...(await Promise.all(Array.from({ length: 30 }, (_, n) => put('many', 'b', at - n * 60_000)))));
+      over.push(
+        ...(await Promise.all(
+          Array.from({ length: 30 }, (_, n) => put('many', 'b', at - n * 60_000)),
+        )),
+      );
       expect(await store.sweep({ now: new Date(at - 50 * day) })).toEqual({ deleted: 0 });
       expect(await store.sweep({ now: new Date(at) })).toEqual({ deleted: over.length });
       for (const ref of over) expect(await store.exists(ref)).toBe(false);
@@ -299,12 +377,18 @@ export function keepsItsPromises(start: () => Promise<Setting>): void {
 
     test('two sweeps and puts at the same moment do no harm to each other', async () => {
       const soon = Date.now() + day;
-      await Promise.all(Array.from({ length: 20 }, (_, n) => store.put('x', { kind: 'race', expiresAt: new Date(soon + n) })));
+      await Promise.all(
+        Array.from({ length: 20 }, (_, n) =>
+          store.put('x', { kind: 'race', expiresAt: new Date(soon + n) }),
+        ),
+      );
       const now = new Date(soon + 2 * day);
       const [one, other, ...refs] = await Promise.all([
         store.sweep({ now }),
         store.sweep({ now }),
-        ...Array.from({ length: 20 }, (_, n) => store.put('x', { kind: 'race', expiresAt: new Date(now.getTime() + day + n) })),
+        ...Array.from({ length: 20 }, (_, n) =>
+          store.put('x', { kind: 'race', expiresAt: new Date(now.getTime() + day + n) }),
+        ),
       ]);
       expect(one.deleted + other.deleted).toBeGreaterThanOrEqual(20);
       for (const ref of refs) expect((await read(ref)).toString()).toBe('x');

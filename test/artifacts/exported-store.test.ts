@@ -17,7 +17,13 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 const said = (...files: string[]) =>
   promisify(execFile)(
     process.execPath,
-    [join(root, 'dist/cli/main.js'), 'worker', ...files, '--database-url', 'postgres://nobody@127.0.0.1:1/x'],
+    [
+      join(root, 'dist/cli/main.js'),
+      'worker',
+      ...files,
+      '--database-url',
+      'postgres://nobody@127.0.0.1:1/x',
+    ],
     {
       cwd: folder,
     },
@@ -35,7 +41,9 @@ const write = (file: string, exported: string) =>
 
 test('something that is not a store', async () => {
   write('a.mjs', '{ folder: "artifacts" }');
-  expect(await said('a.mjs')).toMatch(/a\.mjs exports artifacts, and it is not a store\.[\s\S]*fileArtifacts/);
+  expect(await said('a.mjs')).toMatch(
+    /a\.mjs exports artifacts, and it is not a store\.[\s\S]*fileArtifacts/,
+  );
 });
 
 test('two stores', async () => {

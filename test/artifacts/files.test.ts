@@ -24,7 +24,9 @@ const base = 'writ-file://files/';
 const pathOf = (folder: string, ref: ArtifactRef) => join(folder, ref.uri.slice(base.length));
 const filesIn = (folder: string) =>
   existsSync(folder)
-    ? readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) => statSync(join(folder, path)).isFile())
+    ? readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) =>
+        statSync(join(folder, path)).isFile(),
+      )
     : [];
 
 describe('a folder', () => {
@@ -61,7 +63,9 @@ describe('a folder, beyond what is promised of every store', () => {
     const ref = await fileArtifacts({ folder: join(folder, 'here') }).put('x', { kind: 'report' });
     renameSync(join(folder, 'here'), join(folder, 'there'));
     expect(ref.uri).not.toContain(folder);
-    expect((await buffer(await fileArtifacts({ folder: join(folder, 'there') }).get(ref))).toString()).toBe('x');
+    expect(
+      (await buffer(await fileArtifacts({ folder: join(folder, 'there') }).get(ref))).toString(),
+    ).toBe('x');
     const another = fileArtifacts({ folder: join(folder, 'there'), name: 'archive' });
     await expect(another.get(ref)).rejects.toMatchObject({ code: 'artifact_reference_invalid' });
   });
@@ -118,21 +122,32 @@ describe('a folder, beyond what is promised of every store', () => {
 
   test('a place that cannot be a folder: said in words', async () => {
     writeFileSync(join(folder, 'file'), '');
-    await expect(fileArtifacts({ folder: join(folder, 'file') }).put('x', { kind: 'report' })).rejects.toMatchObject({
+    await expect(
+      fileArtifacts({ folder: join(folder, 'file') }).put('x', { kind: 'report' }),
+    ).rejects.toMatchObject({
       code: 'artifact_store_refused',
       message: expect.stringContaining('file'),
     });
   });
 
-  test.runIf(process.getuid?.() !== 0)('a folder that we may not write to: said in words', async () => {
-    chmodSync(folder, 0o500);
-    await expect(fileArtifacts({ folder }).put('x', { kind: 'report' })).rejects.toMatchObject({ code: 'artifact_store_refused' });
-  });
-
-  test.each([{ folder: '' }, { folder: 'x', name: '../x' }, { folder: 'x', maxBytes: 0 }, { folder: 'x', maxBytes: Number.NaN }])(
-    'options that mean nothing are refused at once: %o',
-    (options) => {
-      expect(() => fileArtifacts(options)).toThrow(expect.objectContaining({ code: 'invalid_argument' }));
+  test.runIf(process.getuid?.() !== 0)(
+    'a folder that we may not write to: said in words',
+    async () => {
+      chmodSync(folder, 0o500);
+      await expect(fileArtifacts({ folder }).put('x', { kind: 'report' })).rejects.toMatchObject({
+        code: 'artifact_store_refused',
+      });
     },
   );
+
+  test.each([
+    { folder: '' },
+    { folder: 'x', name: '../x' },
+    { folder: 'x', maxBytes: 0 },
+    { folder: 'x', maxBytes: Number.NaN },
+  ])('options that mean nothing are refused at once: %o', (options) => {
+    expect(() => fileArtifacts(options)).toThrow(
+      expect.objectContaining({ code: 'invalid_argument' }),
+    );
+  });
 });

@@ -30,9 +30,14 @@ test('a step puts, the next one gets, and no table holds what was put', async ()
   );
   expect((await run.finished()).status).toBe('COMPLETED');
   expect(got).toBe(body);
-  const tables = await s.db.query(`select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname like 'writ%'`);
+  const tables = await s.db.query(
+    `select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname like 'writ%'`,
+  );
   for (const { name } of tables) {
-    const [found] = await s.db.query(`select count(*)::int as rows from ${name} t where t::text like $1`, [`%${body}%`]);
+    const [found] = await s.db.query(
+      `select count(*)::int as rows from ${name} t where t::text like $1`,
+      [`%${body}%`],
+    );
     expect({ name, ...found }).toEqual({ name, rows: 0 });
   }
 });
@@ -43,10 +48,15 @@ test('a handler cannot read what belongs to another tenant', async () => {
   await s.writ.enqueue(use, ref, { tenant: 'evil' });
   const seen: string[] = [];
   await runUntilIdle(s.writ, [
-    use.handle(async ({ input, artifacts, job }) => void seen.push(job.tenant, await text(await artifacts.get(input)))),
+    use.handle(
+      async ({ input, artifacts, job }) =>
+        void seen.push(job.tenant, await text(await artifacts.get(input))),
+    ),
   ]);
   expect(seen).toEqual(['acme', 'secret']);
-  expect(await s.db.query(`select tenant_id, status, last_error_code from writ.job_queue order by 1`)).toMatchObject([
+  expect(
+    await s.db.query(`select tenant_id, status, last_error_code from writ.job_queue order by 1`),
+  ).toMatchObject([
     { tenant_id: 'acme', status: 'succeeded' },
     { tenant_id: 'evil', status: 'dead_letter', last_error_code: 'artifact_of_another_tenant' },
   ]);
@@ -74,7 +84,9 @@ test('a put is stopped with its job', async () => {
       await new Promise((turn) => setImmediate(turn));
     }
   }
-  await runUntilIdle(s.writ, [make.handle(({ artifacts }) => artifacts.put(endless(), { kind: 'report' }))]);
+  await runUntilIdle(s.writ, [
+    make.handle(({ artifacts }) => artifacts.put(endless(), { kind: 'report' })),
+  ]);
   expect(stopped).toBe('cancel_requested');
   expect(await s.db.query('select status from writ.job_queue')).toEqual([{ status: 'cancelled' }]);
 });
@@ -83,8 +95,14 @@ test('without a store, an error says how to give one', async () => {
   const bare = await s.db.connect();
   const errors: unknown[] = [];
   await bare.enqueue(make, {});
-  await runUntilIdle(bare, [make.handle(({ artifacts }) => artifacts.put('x', { kind: 'report' }))], {
-    onError: (error) => void errors.push(error),
-  });
-  expect(errors).toMatchObject([{ code: 'artifacts_not_configured', remedy: expect.stringContaining('fileArtifacts') }]);
+  await runUntilIdle(
+    bare,
+    [make.handle(({ artifacts }) => artifacts.put('x', { kind: 'report' }))],
+    {
+      onError: (error) => void errors.push(error),
+    },
+  );
+  expect(errors).toMatchObject([
+    { code: 'artifacts_not_configured', remedy: expect.stringContaining('fileArtifacts') },
+  ]);
 });

@@ -30,6 +30,10 @@ if (task === 'half') {
   const hash = createHash('sha256');
   for await (const chunk of await store.get(ref)) hash.update(chunk);
   console.log(
-    JSON.stringify({ grown: process.resourceUsage().maxRSS - before, sizeBytes: ref.sizeBytes, same: hash.digest('hex') === ref.sha256 }),
+    JSON.stringify({
+      grown: process.resourceUsage().maxRSS - before,
+      sizeBytes: ref.sizeBytes,
+      same: hash.digest('hex') === ref.sha256,
+    }),
   );
 }

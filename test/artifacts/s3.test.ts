@@ -21,7 +21,10 @@ const missing = ['s3rver', '@aws-sdk/client-s3'].filter((name) => {
     return true;
   }
 });
-if (missing.length > 0) console.warn(`NOT TESTED: artifacts in S3, because ${missing.join(' and ')} is not installed. Run \`npm ci\`.`);
+if (missing.length > 0)
+  console.warn(
+    `NOT TESTED: artifacts in S3, because ${missing.join(' and ')} is not installed. Run \`npm ci\`.`,
+  );
 
 interface Server {
   readonly client: S3ClientOptions;
@@ -33,9 +36,13 @@ async function startServer(): Promise<Server> {
   const folder = mkdtempSync(join(tmpdir(), 'writ-s3-'));
   const script = fileURLToPath(new URL('s3-server.mjs', import.meta.url));
   // The server pages its lists with a cipher that OpenSSL has retired.
-  const child = spawn(process.execPath, ['--no-warnings', '--openssl-legacy-provider', script, folder], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
+  const child = spawn(
+    process.execPath,
+    ['--no-warnings', '--openssl-legacy-provider', script, folder],
+    {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    },
+  );
   const ended = new Promise<void>((done) => child.once('exit', () => done()));
   const port = await new Promise<string>((done, failed) => {
     child.stdout.once('data', (data) => done(String(data).trim()));
@@ -67,7 +74,10 @@ describe.skipIf(missing.length > 0)('a bucket', () => {
       options,
       make: (more = {}) => s3Artifacts({ ...options, ...more }),
       keys: async () => {
-        const { Contents = [] } = await send('ListObjectsV2', { Bucket: 'artifacts', MaxKeys: 1000 });
+        const { Contents = [] } = await send('ListObjectsV2', {
+          Bucket: 'artifacts',
+          MaxKeys: 1000,
+        });
         return Contents.map(({ Key = '' }) => Key.slice('writ/test/'.length));
       },
       overwrite: async (ref, bytes) => {
@@ -90,7 +100,11 @@ describe.skipIf(missing.length > 0)('a bucket, beyond what is promised of every 
   });
   afterEach(() => server.end());
   const make = (client: object = {}, more: object = {}) =>
-    s3Artifacts({ bucket: 'artifacts', client: { ...server.client, maxAttempts: 1, ...client }, ...more });
+    s3Artifacts({
+      bucket: 'artifacts',
+      client: { ...server.client, maxAttempts: 1, ...client },
+      ...more,
+    });
 
   test('keys begin with the prefix, and two stores in one bucket do not see each other', async () => {
     const one = make({}, { prefix: 'one' });
@@ -105,7 +119,13 @@ describe.skipIf(missing.length > 0)('a bucket, beyond what is promised of every 
   test('without a prefix, a sweep leaves alone what is not an artifact', async () => {
     const send = await connectS3(server.client);
     const strangers = ['a.txt', 'default/2000-01-01/notes.txt', 'zz/2000-01-01/x/y'];
-    for (const Key of strangers) await send('PutObject', { Bucket: 'artifacts', Key, Body: Buffer.from('x'), ContentLength: 1 });
+    for (const Key of strangers)
+      await send('PutObject', {
+        Bucket: 'artifacts',
+        Key,
+        Body: Buffer.from('x'),
+        ContentLength: 1,
+      });
     await make().put('x', { kind: 'report', expiresAt: new Date('2199-01-01') });
     expect(await make().sweep({ now: new Date('2200-01-01') })).toEqual({ deleted: 1 });
     const { Contents = [] } = await send('ListObjectsV2', { Bucket: 'artifacts', MaxKeys: 1000 });
@@ -121,7 +141,13 @@ describe.skipIf(missing.length > 0)('a bucket, beyond what is promised of every 
   // The server looks at the key and not at the signature, so a wrong secret cannot be tried here.
   test('a key that nobody knows: refused in words, and nothing of the request is in the error', async () => {
     const ref = await make().put('x', { kind: 'report' });
-    const stranger = make({ credentials: { accessKeyId: 'NOBODY', secretAccessKey: 'hidden-word', sessionToken: 'hidden-token' } });
+    const stranger = make({
+      credentials: {
+        accessKeyId: 'NOBODY',
+        secretAccessKey: 'hidden-word',
+        sessionToken: 'hidden-token',
+      },
+    });
     const calls = [
       () => stranger.put('x', { kind: 'report' }),
       () => stranger.get(ref),
@@ -149,8 +175,16 @@ describe.skipIf(missing.length > 0)('a bucket, beyond what is promised of every 
     const store = make();
     const ref = await store.put('x', { kind: 'report' });
     server.process.kill('SIGKILL');
-    for (const call of [() => store.put('x', { kind: 'report' }), () => store.get(ref), () => store.exists(ref), () => store.sweep()])
-      await expect(call()).rejects.toMatchObject({ code: 'artifact_store_unavailable', retryable: true });
+    for (const call of [
+      () => store.put('x', { kind: 'report' }),
+      () => store.get(ref),
+      () => store.exists(ref),
+      () => store.sweep(),
+    ])
+      await expect(call()).rejects.toMatchObject({
+        code: 'artifact_store_unavailable',
+        retryable: true,
+      });
   });
 
   test('a server that goes in the middle of a put: the put fails, and its stream is told', async () => {
@@ -165,7 +199,9 @@ describe.skipIf(missing.length > 0)('a bucket, beyond what is promised of every 
         told = true;
       }
     }
-    await expect(make().put(content(), { kind: 'report' })).rejects.toMatchObject({ code: 'artifact_store_unavailable' });
+    await expect(make().put(content(), { kind: 'report' })).rejects.toMatchObject({
+      code: 'artifact_store_unavailable',
+    });
     expect(told).toBe(true);
   });
 
@@ -175,7 +211,10 @@ describe.skipIf(missing.length > 0)('a bucket, beyond what is promised of every 
     const reading = (async () => {
       for await (const _ of stream) server.process.kill('SIGKILL');
     })();
-    await expect(reading).rejects.toMatchObject({ code: 'artifact_store_unavailable', retryable: true });
+    await expect(reading).rejects.toMatchObject({
+      code: 'artifact_store_unavailable',
+      retryable: true,
+    });
   });
 });
 
@@ -198,8 +237,14 @@ test('without the client, an error says what to install', async () => {
     const code = `
       import { s3Artifacts } from './dist/artifacts/s3.js';
       await s3Artifacts({ bucket: 'artifacts' }).put('x', { kind: 'report' }).catch(({ code, remedy }) => console.log(code, remedy));`;
-    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', code], { cwd: folder });
-    expect(stdout).toBe('artifact_client_missing Install it beside writ: `npm install @aws-sdk/client-s3`.\n');
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      ['--input-type=module', '-e', code],
+      { cwd: folder },
+    );
+    expect(stdout).toBe(
+      'artifact_client_missing Install it beside writ: `npm install @aws-sdk/client-s3`.\n',
+    );
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -15,9 +15,15 @@ const question = (more: Partial<PermissionQuestion> = {}): PermissionQuestion =>
   ...more,
 });
 
-const gates = readdirSync(new URL('../../sql/gates/', import.meta.url), { recursive: true, encoding: 'utf8' });
+const gates = readdirSync(new URL('../../sql/gates/', import.meta.url), {
+  recursive: true,
+  encoding: 'utf8',
+});
 const isThere = gates.some((file) => /(?:^|[\\/])fn_permissions\.sql$/.test(file));
-if (!isThere) console.error('NOT TESTED: permissions in the database, because writ.fn_permissions is not there yet.');
+if (!isThere)
+  console.error(
+    'NOT TESTED: permissions in the database, because writ.fn_permissions is not there yet.',
+  );
 
 describe.skipIf(!isThere)('permissions in the database', () => {
   let db: TestDatabase;
@@ -55,7 +61,9 @@ describe.skipIf(!isThere)('permissions in the database', () => {
   });
 
   test('one that was disabled may do nothing', async () => {
-    await db.query(`update writ_data.principal set disabled_at = now() where principal_id = 'governor'`);
+    await db.query(
+      `update writ_data.principal set disabled_at = now() where principal_id = 'governor'`,
+    );
     expect(await grantedPermissions(pool).permits(question())).toMatchObject({ allowed: false });
   });
 
@@ -64,7 +72,9 @@ describe.skipIf(!isThere)('permissions in the database', () => {
     const hash = async () => (await authorizer.permits(question())).policy_set_hash;
     const first = await hash();
     expect(await hash()).toBe(first);
-    await db.query(`update writ_data.principal set permissions = '{flags:write}' where principal_id = 'governor'`);
+    await db.query(
+      `update writ_data.principal set permissions = '{flags:write}' where principal_id = 'governor'`,
+    );
     expect(await hash()).not.toBe(first);
   });
 
@@ -78,15 +88,21 @@ describe.skipIf(!isThere)('permissions in the database', () => {
     };
     const authorizer = grantedPermissions(counted);
     const asked = Array.from({ length: 500 }, (_, n) => (n % 2 === 0 ? 'governor' : 'nobody'));
-    const answers = await Promise.all(asked.map((principal) => authorizer.permits(question({ principal }))));
-    expect(answers.map(({ allowed }) => allowed)).toEqual(asked.map((principal) => principal === 'governor'));
+    const answers = await Promise.all(
+      asked.map((principal) => authorizer.permits(question({ principal }))),
+    );
+    expect(answers.map(({ allowed }) => allowed)).toEqual(
+      asked.map((principal) => principal === 'governor'),
+    );
     expect(calls).toBeLessThanOrEqual(3);
   });
 });
 
 describe('whoever cannot be asked', () => {
   test('has not said no: the question fails', async () => {
-    const away = grantedPermissions({ query: () => Promise.reject(new Error('there is no such thing as a database')) });
+    const away = grantedPermissions({
+      query: () => Promise.reject(new Error('there is no such thing as a database')),
+    });
     await expect(away.permits(question())).rejects.toThrow('no such thing');
   });
 
@@ -98,10 +114,21 @@ describe('whoever cannot be asked', () => {
   test('about one tenant is no trouble of another', async () => {
     const query: Queryable['query'] = async (_, [tenant] = []) => {
       if (tenant === 'a') throw new Error('not this one');
-      return { rows: [{ answer: JSON.stringify([{ principal: 'governor', permissions: ['flags:write'], hash: 'h' }]) }] };
+      return {
+        rows: [
+          {
+            answer: JSON.stringify([
+              { principal: 'governor', permissions: ['flags:write'], hash: 'h' },
+            ]),
+          },
+        ],
+      };
     };
     const authorizer = grantedPermissions({ query });
-    const [a, b] = await Promise.allSettled([authorizer.permits(question({ tenant: 'a' })), authorizer.permits(question({ tenant: 'b' }))]);
+    const [a, b] = await Promise.allSettled([
+      authorizer.permits(question({ tenant: 'a' })),
+      authorizer.permits(question({ tenant: 'b' })),
+    ]);
     expect(a.status).toBe('rejected');
     expect(b).toEqual({ status: 'fulfilled', value: { allowed: true, policy_set_hash: 'h' } });
   });

@@ -11,7 +11,14 @@ const suite = { name: 'some', ours: 'writ', cases: [] };
 const outcome = (label: string, values: number[], more: Partial<Outcome> = {}): Outcome => ({
   label,
   subject: label,
-  rounds: values.map((value) => ({ value, jobs: 1, walPerJob: 1, commitsPerJob: 1, cpuPerJob: 1, rssMb: 1 })),
+  rounds: values.map((value) => ({
+    value,
+    jobs: 1,
+    walPerJob: 1,
+    commitsPerJob: 1,
+    cpuPerJob: 1,
+    rssMb: 1,
+  })),
   failure: null,
   ...more,
 });
@@ -24,7 +31,12 @@ const someCase = (targets: Target[], more: Partial<Case> = {}): Case => ({
   targets,
   ...more,
 });
-const outcomes = [outcome('writ', [90, 100, 110]), outcome('fast', [80]), outcome('slow', [4]), outcome('raw', [200])];
+const outcomes = [
+  outcome('writ', [90, 100, 110]),
+  outcome('fast', [80]),
+  outcome('slow', [4]),
+  outcome('raw', [200]),
+];
 
 test('a case meets its targets when it meets each of them', () => {
   const both = rowOf(
@@ -53,15 +65,22 @@ test('a case meets its targets when it meets each of them', () => {
 });
 
 test('the best peer is a product: plain SQL does not count', () => {
-  expect(rowOf(suite, someCase([{ peer: 'best', ratio: 1.2 }]), outcomes)).toMatchObject({ against: 'fast', ratio: 1.25, met: true });
-  expect(rowOf(suite, someCase([{ peer: 'best', ratio: 1.2 }], { better: 'lower' }), outcomes)).toMatchObject({
+  expect(rowOf(suite, someCase([{ peer: 'best', ratio: 1.2 }]), outcomes)).toMatchObject({
+    against: 'fast',
+    ratio: 1.25,
+    met: true,
+  });
+  expect(
+    rowOf(suite, someCase([{ peer: 'best', ratio: 1.2 }], { better: 'lower' }), outcomes),
+  ).toMatchObject({
     against: 'slow',
     met: false,
   });
 });
 
 test('a target may be a figure of its own, at most where less is better', () => {
-  const lower = (bound: number) => rowOf(suite, someCase([{ bound }], { better: 'lower', unit: 'MB' }), outcomes);
+  const lower = (bound: number) =>
+    rowOf(suite, someCase([{ bound }], { better: 'lower', unit: 'MB' }), outcomes);
   expect(lower(100)).toMatchObject({ against: null, ratio: null, target: 100, met: true });
   expect(lower(99)).toMatchObject({ met: false });
   expect(rowOf(suite, someCase([{ bound: 101 }]), outcomes).met).toBe(false);
@@ -78,7 +97,12 @@ test('a case may be about a variant of ours, and compare it with another', () =>
 });
 
 test('without a target a case has met nothing and missed nothing', () => {
-  expect(rowOf(suite, someCase([], { against: 'slow' }), outcomes)).toMatchObject({ target: null, met: null, against: 'slow', ratio: 25 });
+  expect(rowOf(suite, someCase([], { against: 'slow' }), outcomes)).toMatchObject({
+    target: null,
+    met: null,
+    against: 'slow',
+    ratio: 25,
+  });
   expect(rowOf(suite, someCase([]), outcomes)).toMatchObject({ met: null, against: 'fast' });
 });
 
@@ -99,9 +123,14 @@ test('a target against somebody who was left out on purpose is no target, and on
   const targets = [{ peer: 'absent', ratio: 1 }, { peer: 'best', ratio: 1.2 }, { bound: 1 }];
   const one = someCase(targets, { measurement: { ...measurement, participants } });
   expect(among(one, ['writ', 'fast']).targets).toEqual(targets.slice(1));
-  expect(rowOf(suite, among(one, ['writ', 'fast']), outcomes)).toMatchObject({ against: 'fast', met: true });
+  expect(rowOf(suite, among(one, ['writ', 'fast']), outcomes)).toMatchObject({
+    against: 'fast',
+    met: true,
+  });
   expect(among(one, null).targets).toEqual(targets);
-  expect(rowOf(suite, among(one, ['writ', 'fast', 'absent']), outcomes)).toMatchObject({ void: 'absent was not measured' });
+  expect(rowOf(suite, among(one, ['writ', 'fast', 'absent']), outcomes)).toMatchObject({
+    void: 'absent was not measured',
+  });
 });
 
 test('a run that left something out has met nothing', () => {
@@ -115,13 +144,20 @@ test('a run that left something out has met nothing', () => {
 test('further figures are shown by participant, and left out where there are none', () => {
   const [ours, fast] = outcomes as [Outcome, Outcome];
   const withMore = { ...ours, rounds: ours.rounds.map((figures) => ({ ...figures, buffers: 7 })) };
-  const row = rowOf(suite, someCase([], { details: { buffers: 'buffers per claim' } }), [withMore, fast]);
+  const row = rowOf(suite, someCase([], { details: { buffers: 'buffers per claim' } }), [
+    withMore,
+    fast,
+  ]);
   expect(row.details).toEqual({ 'buffers per claim': { writ: 7, fast: null } });
   expect(table([row])).toContain('buffers per claim: writ 7');
 });
 
 test('every target has its mark in the chart', () => {
-  const row = rowOf(suite, someCase([{ peer: 'fast', ratio: 1.2 }, { peer: 'slow', ratio: 25 }, { bound: 50 }]), outcomes);
+  const row = rowOf(
+    suite,
+    someCase([{ peer: 'fast', ratio: 1.2 }, { peer: 'slow', ratio: 25 }, { bound: 50 }]),
+    outcomes,
+  );
   expect(chart([row], 'title', 'subtitle').match(/stroke-dasharray/g)).toHaveLength(3);
 });
 
@@ -138,8 +174,17 @@ test('a measurement that is worth fewer rounds gets fewer, and everyone a turn i
     },
     ...(rounds && { rounds }),
   });
-  const cases = [someCase([], { measurement: counted() }), someCase([], { measurement: counted(1) })];
-  const options = { rounds: 2, only: null, absent: () => null, signal: new AbortController().signal, progress: () => undefined };
+  const cases = [
+    someCase([], { measurement: counted() }),
+    someCase([], { measurement: counted(1) }),
+  ];
+  const options = {
+    rounds: 2,
+    only: null,
+    absent: () => null,
+    signal: new AbortController().signal,
+    progress: () => undefined,
+  };
   await runRounds({} as Parameters<typeof runRounds>[0], cases, options);
   expect(turns).toEqual(['all writ', 'all other', 'all other', 'all writ', '1 writ', '1 other']);
 });

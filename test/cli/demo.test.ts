@@ -30,16 +30,33 @@ test('an agent is refused what was not approved; what was is done once, undone w
     // Two writes, a forged receipt, and a claim.
     directWrites: { tried: 4, denied: 4 },
     // The last with somebody else's key: a bound login acts for nobody else.
-    overreach: { tried: 4, refused: ['agents_only_propose', 'own_contract', 'agents_only_propose', 'not_authenticated'] },
+    overreach: {
+      tried: 4,
+      refused: ['agents_only_propose', 'own_contract', 'agents_only_propose', 'not_authenticated'],
+    },
     edited: 'approval_void',
     untouched: true,
     // The kill was real, and over a step that stands.
-    killed: { signal: 'SIGKILL', point: expect.stringMatching(/^(change_sent|after_commit)$/), effects: 1, receipts: 1, events: 1 },
+    killed: {
+      signal: 'SIGKILL',
+      point: expect.stringMatching(/^(change_sent|after_commit)$/),
+      effects: 1,
+      receipts: 1,
+      events: 1,
+    },
     completed: { status: 'COMPLETED', audit: 'PASS', checks: 7 },
     restored: { status: 'ROLLED_BACK' },
     governed: { signals: 302, storms: 1, changes: 1 },
     // Three of the first contract; two of the second, and their undoing; one of the governor.
-    changes: { effects: 8, receipts: 8, events: 8, twice: 0, unapproved: 0, approvals: 4, signed: 4 },
+    changes: {
+      effects: 8,
+      receipts: 8,
+      events: 8,
+      twice: 0,
+      unapproved: 0,
+      approvals: 4,
+      signed: 4,
+    },
     ledger: { verified: true },
   });
   const { stateBefore, stateBetween, stateAfter } = told.restored;
@@ -58,7 +75,15 @@ const kept: Figures = {
   killed: { signal: 'SIGKILL', point: 'change_sent', effects: 1, receipts: 1, events: 1 },
   completed: { status: 'COMPLETED', audit: 'PASS', checks: 7 },
   restored: { status: 'ROLLED_BACK', stateBefore: 'a', stateBetween: 'b', stateAfter: 'a' },
-  governed: { signals: 302, decided: 100, waiting: 202, settled: 100, storms: 1, changes: 1, ms: 900 },
+  governed: {
+    signals: 302,
+    decided: 100,
+    waiting: 202,
+    settled: 100,
+    storms: 1,
+    changes: 1,
+    ms: 900,
+  },
   changes: { effects: 8, receipts: 8, events: 8, twice: 0, unapproved: 0, approvals: 4, signed: 4 },
   ledger: { receipts: 50, verified: true, edited: 5, found: 5 },
 };
@@ -114,7 +139,10 @@ test('a demo that is broken off leaves neither processes nor files behind', asyn
   const demo = start(['demo'], { env: { TMPDIR: temporary } });
   const [, worker] = await demo.saying(/worker B \(process (\d+)\)/);
   const [made] = readdirSync(temporary);
-  const [server] = readFileSync(join(temporary, String(made), 'data', 'postmaster.pid'), 'utf8').split('\n');
+  const [server] = readFileSync(
+    join(temporary, String(made), 'data', 'postmaster.pid'),
+    'utf8',
+  ).split('\n');
   expect([worker, server].map((pid) => isAlive(Number(pid)))).toEqual([true, true]);
   demo.kill('SIGINT');
   const { code, stdout, stderr } = await demo.ended;

@@ -26,7 +26,10 @@ test('dev serves a database to the commands of its folder until it is stopped, a
   dev = start(['dev'], { cwd, env });
   const [, url] = await dev.saying(/^ {2}DATABASE_URL=(postgres:\S+)$/m);
   expect(statSync(file()).mode & 0o777).toBe(0o600);
-  expect(JSON.parse(readFileSync(file(), 'utf8'))).toEqual({ connectionString: url, pid: expect.any(Number) });
+  expect(JSON.parse(readFileSync(file(), 'utf8'))).toEqual({
+    connectionString: url,
+    pid: expect.any(Number),
+  });
   expect(await json(['queue', 'stats'], { cwd, env })).toMatchObject({ enabled: true, backlog: 0 });
   await json(['settings', 'set', 'queue.retry.backoff_base_sec', '7'], { cwd, env });
 
@@ -40,7 +43,9 @@ test('dev serves a database to the commands of its folder until it is stopped, a
 
   dev = start(['dev', '--json'], { cwd, env });
   await dev.saying(/"connectionString":"postgres:/);
-  expect(await json(['settings', 'queue.retry.backoff_base_sec'], { cwd, env })).toMatchObject({ value: 7 });
+  expect(await json(['settings', 'queue.retry.backoff_base_sec'], { cwd, env })).toMatchObject({
+    value: 7,
+  });
 }, 180_000);
 
 test('a server that outlives its command is found and used, and one that dies ends its command', async () => {

@@ -24,9 +24,14 @@ beforeEach(async () => {
 afterEach(() => db.drop());
 
 const greet = defineJob('greet', { retry: { attempts: 1 } });
-const beat = (worker = 'w1') => db.query(`select writ.fn_queue_heartbeat($1, 'external_worker', '{dot}', 10)`, [worker]);
+const beat = (worker = 'w1') =>
+  db.query(`select writ.fn_queue_heartbeat($1, 'external_worker', '{dot}', 10)`, [worker]);
 
-async function examine(): Promise<{ code: number | null; findings: Finding[]; of: (check: string) => Finding[] }> {
+async function examine(): Promise<{
+  code: number | null;
+  findings: Finding[];
+  of: (check: string) => Finding[];
+}> {
   const { code, stdout } = await run(['doctor', '--json'], { env });
   const { findings } = JSON.parse(stdout) as { findings: Finding[] };
   return { code, findings, of: (check) => findings.filter((finding) => finding.check === check) };
@@ -34,7 +39,9 @@ async function examine(): Promise<{ code: number | null; findings: Finding[]; of
 
 /** What is wrong, but for what the tests' server is: quick, not durable. */
 const wrong = (findings: readonly Finding[]) =>
-  findings.filter(({ level, says }) => (level === 'warning' || level === 'error') && says !== 'fsync is off');
+  findings.filter(
+    ({ level, says }) => (level === 'warning' || level === 'error') && says !== 'fsync is off',
+  );
 
 test('a healthy installation is all ok and exits 0', async () => {
   await beat();
@@ -42,7 +49,9 @@ test('a healthy installation is all ok and exits 0', async () => {
   expect(wrong(findings)).toEqual([]);
   expect(code).toBe(0);
   // Partitions are looked at where there are any.
-  expect(new Set(findings.map((finding) => finding.check).filter((check) => check !== 'partitions'))).toEqual(
+  expect(
+    new Set(findings.map((finding) => finding.check).filter((check) => check !== 'partitions')),
+  ).toEqual(
     new Set([
       'connection',
       'connections',
@@ -82,14 +91,17 @@ test('a healthy installation is all ok and exits 0', async () => {
 test('everything that is not ok says what to do', async () => {
   await writ.enqueue(greet);
   const { findings } = await examine();
-  for (const finding of findings.filter(({ level }) => level !== 'ok')) expect(finding.remedy).toEqual(expect.any(String));
+  for (const finding of findings.filter(({ level }) => level !== 'ok'))
+    expect(finding.remedy).toEqual(expect.any(String));
 });
 
 test('a backlog without a worker is an error and exits 1', async () => {
   expect((await examine()).of('workers')).toMatchObject([{ level: 'warning', says: 'None' }]);
   await writ.enqueue(greet);
   const { code, of } = await examine();
-  expect(of('workers')).toMatchObject([{ level: 'error', remedy: expect.stringContaining('writ worker') }]);
+  expect(of('workers')).toMatchObject([
+    { level: 'error', remedy: expect.stringContaining('writ worker') },
+  ]);
   expect(code).toBe(1);
 });
 
@@ -130,7 +142,9 @@ test('open dead letters are a warning', async () => {
     throw new Error('no');
   });
   await runUntilIdle(writ, [fails]);
-  expect((await examine()).of('dead letters')).toMatchObject([{ level: 'warning', says: '1 wait for a person' }]);
+  expect((await examine()).of('dead letters')).toMatchObject([
+    { level: 'warning', says: '1 wait for a person' },
+  ]);
 });
 
 test('a lease that expired and was not taken back is an error', async () => {
@@ -140,14 +154,20 @@ test('a lease that expired and was not taken back is an error', async () => {
   expect((await examine()).of('leases')).toMatchObject([{ level: 'ok' }]);
   await db.clock.advance('5m');
   const { code, of } = await examine();
-  expect(of('leases')).toMatchObject([{ level: 'error', says: expect.stringMatching(/^1 lease with 1 job expired/) }]);
+  expect(of('leases')).toMatchObject([
+    { level: 'error', says: expect.stringMatching(/^1 lease with 1 job expired/) },
+  ]);
   expect(code).toBe(1);
 });
 
 test('a gate of another version is a warning, a migration that differs an error', async () => {
   await beat();
-  await db.query(`update writ_data.schema_object set sha256 = 'older' where name = 'writ.fn_job_cancel'`);
-  expect((await examine()).of('schema')).toMatchObject([{ level: 'warning', says: expect.stringContaining('writ.fn_job_cancel') }]);
+  await db.query(
+    `update writ_data.schema_object set sha256 = 'older' where name = 'writ.fn_job_cancel'`,
+  );
+  expect((await examine()).of('schema')).toMatchObject([
+    { level: 'warning', says: expect.stringContaining('writ.fn_job_cancel') },
+  ]);
   await db.query(`update writ_data.schema_migration set sha256 = 'other'`);
   const { code, of } = await examine();
   expect(of('schema')).toMatchObject([{ level: 'error' }]);
@@ -156,7 +176,9 @@ test('a gate of another version is a warning, a migration that differs an error'
 
 test('an object of another owner is named', async () => {
   await db.query('alter view writ.job_queue owner to current_user');
-  expect((await examine()).of('owner')).toMatchObject([{ level: 'warning', says: expect.stringMatching(/1 object .*writ\.job_queue/) }]);
+  expect((await examine()).of('owner')).toMatchObject([
+    { level: 'warning', says: expect.stringMatching(/1 object .*writ\.job_queue/) },
+  ]);
 });
 
 test('a database without Writ is an error and exits 3', async () => {
@@ -164,16 +186,22 @@ test('a database without Writ is an error and exits 3', async () => {
   url.pathname = '/template1';
   env = { DATABASE_URL: url.href };
   const { code, of } = await examine();
-  expect(of('schema')).toMatchObject([{ level: 'error', remedy: expect.stringContaining('writ migrate') }]);
+  expect(of('schema')).toMatchObject([
+    { level: 'error', remedy: expect.stringContaining('writ migrate') },
+  ]);
   expect(code).toBe(3);
 });
 
 test('a database that cannot be reached exits 3', async () => {
-  expect((await run(['doctor'], { env: { DATABASE_URL: 'postgres://127.0.0.1:1/x' } })).code).toBe(3);
+  expect((await run(['doctor'], { env: { DATABASE_URL: 'postgres://127.0.0.1:1/x' } })).code).toBe(
+    3,
+  );
 });
 
 test('somebody who only operates can run it, and sees what the role may see', async () => {
-  await db.query(`do $$ begin create role cli_operator login password 'o8ntw3'; exception when duplicate_object then null; end $$`);
+  await db.query(
+    `do $$ begin create role cli_operator login password 'o8ntw3'; exception when duplicate_object then null; end $$`,
+  );
   await db.query('grant workflow_admin to cli_operator');
   const url = new URL(db.connectionString);
   url.username = 'cli_operator';
@@ -203,7 +231,10 @@ test('a clock of gates that somebody has moved is a warning', async () => {
 test('a kind that no fresh worker serves is named, as long as a worker says what it serves', async () => {
   await db.query(`select writ.fn_queue_heartbeat('w1', 'external_worker', '{dot}', 10, '{other}')`);
   await writ.enqueue(greet);
-  expect((await examine()).of('workers')).toMatchObject([{ level: 'ok' }, { level: 'warning', says: 'None serves greet (1 job)' }]);
+  expect((await examine()).of('workers')).toMatchObject([
+    { level: 'ok' },
+    { level: 'warning', says: 'None serves greet (1 job)' },
+  ]);
   await db.query(`select writ.fn_queue_heartbeat('w2', 'external_worker', '{dot}', 10, '{greet}')`);
   expect((await examine()).of('workers')).toMatchObject([{ level: 'ok' }]);
 });
@@ -212,7 +243,9 @@ test('an address to listen on is tried when it is given', async () => {
   await beat();
   const listen = async (url: string) => {
     const { stdout } = await run(['doctor', '--json', '--listen-url', url], { env });
-    return (JSON.parse(stdout) as { findings: Finding[] }).findings.filter(({ check }) => check === 'pooler');
+    return (JSON.parse(stdout) as { findings: Finding[] }).findings.filter(
+      ({ check }) => check === 'pooler',
+    );
   };
   expect(await listen(db.directConnectionString)).toMatchObject([
     { level: 'ok', says: expect.stringContaining('at the address to listen on') },

@@ -23,11 +23,15 @@ afterEach(() => server.query(`drop database ${name} with (force)`));
 const isInstalled = async () => (await writ(['queue', 'stats'], { env })).code === 0;
 
 test('a plan names what would be applied and does nothing', async () => {
-  const plan = await json<{ from: number; migrations: { name: string }[]; objects: { type: string; name: string }[] }>(
-    ['migrate', '--plan'],
-    { env },
-  );
-  expect(plan).toMatchObject({ from: 0, migrations: expect.arrayContaining([expect.objectContaining({ version: 1 })]) });
+  const plan = await json<{
+    from: number;
+    migrations: { name: string }[];
+    objects: { type: string; name: string }[];
+  }>(['migrate', '--plan'], { env });
+  expect(plan).toMatchObject({
+    from: 0,
+    migrations: expect.arrayContaining([expect.objectContaining({ version: 1 })]),
+  });
   expect(plan.objects).toContainEqual({ type: 'gate', name: 'writ.fn_job_enqueue_many' });
   expect(plan.objects).toContainEqual({ type: 'view', name: 'writ.job_queue' });
   const { stdout } = await writ(['migrate', '--plan'], { env });
@@ -52,8 +56,15 @@ test('migrate installs step by step and leaves the queue off; --enable turns it 
   expect(first.stdout).toMatch(/^✓ migration 0001 queue$/m);
   expect(first.stdout).toContain('The queue is switched off');
   expect(await json(['queue', 'stats'], { env })).toMatchObject({ enabled: false });
-  expect((await writ(['migrate', '--enable'], { env })).stdout).toContain('The queue is switched on.');
-  expect(await json(['migrate'], { env })).toMatchObject({ migrations: [], objects: [], dryRun: false, enabled: true });
+  expect((await writ(['migrate', '--enable'], { env })).stdout).toContain(
+    'The queue is switched on.',
+  );
+  expect(await json(['migrate'], { env })).toMatchObject({
+    migrations: [],
+    objects: [],
+    dryRun: false,
+    enabled: true,
+  });
 });
 
 test('a migration that was changed since it was applied exits 3', async () => {
@@ -68,7 +79,9 @@ test('a migration that was changed since it was applied exits 3', async () => {
 });
 
 test('a user that may not install is told who may', async () => {
-  await server.query(`do $$ begin create role cli_nobody login password 'nobody'; exception when duplicate_object then null; end $$`);
+  await server.query(
+    `do $$ begin create role cli_nobody login password 'nobody'; exception when duplicate_object then null; end $$`,
+  );
   const url = new URL(env.DATABASE_URL as string);
   url.username = 'cli_nobody';
   url.password = 'nobody';

@@ -6,7 +6,9 @@ import { Output, oneLine, onScreen, sizeOf, span, wrap } from '../../src/cli/out
 import { describeTarget, keepSecret, redact } from '../../src/cli/secrets.js';
 
 test('passwords are taken out of connection strings, wherever they stand', () => {
-  expect(redact('cannot reach postgres://ada:s3cret@host/db?x=1 now')).toBe('cannot reach postgres://ada:***@host/db?x=1 now');
+  expect(redact('cannot reach postgres://ada:s3cret@host/db?x=1 now')).toBe(
+    'cannot reach postgres://ada:***@host/db?x=1 now',
+  );
   expect(redact('postgres:///db?password=s3cret&x=1')).toBe('postgres:///db?password=***&x=1');
 });
 
@@ -27,7 +29,9 @@ test('the password in use is taken out even when it stands alone, as written and
 });
 
 test('a target is shown without its password', () => {
-  expect(describeTarget('postgres://ada:s3cret@db.example:5433/shop')).toBe('ada@db.example:5433/shop');
+  expect(describeTarget('postgres://ada:s3cret@db.example:5433/shop')).toBe(
+    'ada@db.example:5433/shop',
+  );
 });
 
 test('control characters are shown, not obeyed, and colours of ours stay', () => {
@@ -35,7 +39,9 @@ test('control characters are shown, not obeyed, and colours of ours stay', () =>
   expect(oneLine('\u001b[31mred\u001b[39m')).toBe('�[31mred�[39m');
   const output = new Output({});
   Object.assign(output, { colours: true });
-  expect(onScreen(`${output.style(['bold', 'red'], 'red')} \u001b[8mhidden`)).toBe('\u001b[1m\u001b[31mred\u001b[39m\u001b[22m �[8mhidden');
+  expect(onScreen(`${output.style(['bold', 'red'], 'red')} \u001b[8mhidden`)).toBe(
+    '\u001b[1m\u001b[31mred\u001b[39m\u001b[22m �[8mhidden',
+  );
 });
 
 test('sentences are broken between words', () => {
@@ -43,7 +49,14 @@ test('sentences are broken between words', () => {
 });
 
 test('spans of time are short to read', () => {
-  expect([0.4, 850, 12_400, 300_000, 10_800_000, 777_600_000].map(span)).toEqual(['0.4 ms', '850 ms', '12.4 s', '5 min', '3 h', '9 d']);
+  expect([0.4, 850, 12_400, 300_000, 10_800_000, 777_600_000].map(span)).toEqual([
+    '0.4 ms',
+    '850 ms',
+    '12.4 s',
+    '5 min',
+    '3 h',
+    '9 d',
+  ]);
 });
 
 test.each([

@@ -27,7 +27,8 @@ async function deadLetter(name = 'Ada'): Promise<string> {
   return jobId;
 }
 
-const statusOf = async (id: string) => (await db.query('select status from writ.job_queue where job_id = $1', [id]))[0]?.status;
+const statusOf = async (id: string) =>
+  (await db.query('select status from writ.job_queue where job_id = $1', [id]))[0]?.status;
 
 test('stats counts the backlog by kind', async () => {
   await writ.enqueueMany(greet, [{ input: { name: 'Ada' } }, { input: { name: 'Bob' } }]);
@@ -63,7 +64,10 @@ test('list filters by kind and tenant', async () => {
   await writ.enqueue(greet, { name: 'Ada' }, { tenant: 'acme' });
   await writ.enqueue(greet, { name: 'Bob' }, { tenant: 'beta' });
   await writ.enqueue(other, undefined, { tenant: 'acme' });
-  const listed = await json<{ tenant_id: string; job_kind: string }[]>(['queue', 'list', '--kind', 'greet', '--tenant', 'acme'], { env });
+  const listed = await json<{ tenant_id: string; job_kind: string }[]>(
+    ['queue', 'list', '--kind', 'greet', '--tenant', 'acme'],
+    { env },
+  );
   expect(listed).toMatchObject([{ tenant_id: 'acme', job_kind: 'greet' }]);
 });
 
@@ -75,9 +79,13 @@ test('list finds the jobs of every status', async () => {
   await runUntilIdle(writ, [other.handle(() => undefined)]);
   const queued = (await writ.enqueue(other)).jobId;
   const claimed = (await writ.enqueue(greet, { name: 'Bob' })).jobId;
-  const [row] = await db.query(`select writ.fn_job_claim_many('{greet}', 'external_worker', 'me', 60, 1, 0) ->> 'lease_token' as token`);
+  const [row] = await db.query(
+    `select writ.fn_job_claim_many('{greet}', 'external_worker', 'me', 60, 1, 0) ->> 'lease_token' as token`,
+  );
   const ids = async (status: string) =>
-    (await json<{ job_id: string }[]>(['queue', 'list', '--status', status], { env })).map((job) => job.job_id);
+    (await json<{ job_id: string }[]>(['queue', 'list', '--status', status], { env })).map(
+      (job) => job.job_id,
+    );
   expect(await ids('dead_letter')).toEqual([dead]);
   expect(await ids('cancelled')).toEqual([cancelled]);
   expect(await ids('succeeded')).toEqual([succeeded]);
@@ -108,7 +116,8 @@ test('show tells a job’s whole history, with its input and result', async () =
     ['enqueued', 'leased', 'started', 'committed', 'succeeded'].map((fact) => `dot.job.${fact}`),
   );
   const { stdout } = await run(['queue', 'show', jobId.toUpperCase()], { env });
-  for (const text of ['Hello Ada', 'dot.job.succeeded', 'DONE', '1 of 1']) expect(stdout).toContain(text);
+  for (const text of ['Hello Ada', 'dot.job.succeeded', 'DONE', '1 of 1'])
+    expect(stdout).toContain(text);
 });
 
 test('show does not find another tenant’s job', async () => {
@@ -119,14 +128,18 @@ test('show does not find another tenant’s job', async () => {
 
 test('a role that may not read payloads sees the rest of the job', async () => {
   const { jobId } = await writ.enqueue(greet, { name: 'Ada' });
-  await db.query(`do $$ begin create role cli_auditor login password 'o8ntw3'; exception when duplicate_object then null; end $$`);
+  await db.query(
+    `do $$ begin create role cli_auditor login password 'o8ntw3'; exception when duplicate_object then null; end $$`,
+  );
   await db.query('grant writ_auditor to cli_auditor');
   const url = new URL(db.connectionString);
   url.username = 'cli_auditor';
   url.password = 'o8ntw3';
   const auditor = { env: { DATABASE_URL: url.href } };
   expect(await json(['queue', 'show', jobId], auditor)).not.toHaveProperty('input');
-  expect((await run(['queue', 'show', jobId], auditor)).stdout).toContain('not readable with this role');
+  expect((await run(['queue', 'show', jobId], auditor)).stdout).toContain(
+    'not readable with this role',
+  );
   const { code, stderr } = await run(['queue', 'cancel', jobId, '--reason', 'no'], auditor);
   expect([code, stderr]).toEqual([1, expect.stringContaining('workflow_admin')]);
 });
@@ -140,14 +153,16 @@ test('text from the database has no power over the terminal', async () => {
 
 test('cancel ends a queued job at once, with its reason on the record', async () => {
   const { jobId } = await writ.enqueue(greet, { name: 'Ada' });
-  expect(await json(['queue', 'cancel', jobId, '--reason', 'a mistake', '--actor', 'ada'], { env })).toEqual({
+  expect(
+    await json(['queue', 'cancel', jobId, '--reason', 'a mistake', '--actor', 'ada'], { env }),
+  ).toEqual({
     jobId,
     status: 'cancelled',
   });
   expect(await statusOf(jobId)).toBe('cancelled');
-  expect(await db.query(`select actor, note from writ.command_run where command = 'fn_job_cancel'`)).toEqual([
-    { actor: 'ada', note: 'a mistake' },
-  ]);
+  expect(
+    await db.query(`select actor, note from writ.command_run where command = 'fn_job_cancel'`),
+  ).toEqual([{ actor: 'ada', note: 'a mistake' }]);
   const again = await run(['queue', 'cancel', jobId, '--reason', 'again'], { env });
   expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('has ended')]);
 });
@@ -161,7 +176,9 @@ test('cancel of a job that a worker holds is a request', async () => {
 
 test('replay makes a new job of a dead letter, once', async () => {
   const id = await deadLetter();
-  const { jobId } = await json<{ jobId: string }>(['queue', 'replay', id, '--reason', 'mended'], { env });
+  const { jobId } = await json<{ jobId: string }>(['queue', 'replay', id, '--reason', 'mended'], {
+    env,
+  });
   expect(await statusOf(jobId)).toBe('queued');
   expect(await statusOf(id)).toBe('cleaned');
   const again = await run(['queue', 'replay', id, '--reason', 'mended'], { env });
@@ -172,12 +189,18 @@ test('replaying all of a kind shows them first, and does nothing without --yes',
   const ids = [await deadLetter('Ada'), await deadLetter('Bob')];
   const all = ['queue', 'replay', '--all', '--kind', 'greet', '--reason', 'mended'];
   const preview = await run(all, { env });
-  expect([preview.code, preview.stdout]).toEqual([1, expect.stringContaining('these 2 dead letters')]);
+  expect([preview.code, preview.stdout]).toEqual([
+    1,
+    expect.stringContaining('these 2 dead letters'),
+  ]);
   for (const id of ids) {
     expect(preview.stdout).toContain(id);
     expect(await statusOf(id)).toBe('dead_letter');
   }
-  const done = await json<{ replayed: { replayed: string }[]; refused: unknown[] }>([...all, '--yes'], { env });
+  const done = await json<{ replayed: { replayed: string }[]; refused: unknown[] }>(
+    [...all, '--yes'],
+    { env },
+  );
   expect(done.replayed.map(({ replayed }) => replayed)).toEqual(ids);
   expect(done.refused).toEqual([]);
   for (const id of ids) expect(await statusOf(id)).toBe('cleaned');
@@ -187,7 +210,10 @@ test('replaying all of a kind shows them first, and does nothing without --yes',
 test('a replay that is refused exits 1 and changes nothing', async () => {
   const id = await deadLetter();
   await db.query(`select writ.fn_setting_set('queue.dlq.replay_enabled', 'false', 'test')`);
-  const { code, stderr } = await run(['queue', 'replay', '--all', '--kind', 'greet', '--reason', 'mended', '--yes'], { env });
+  const { code, stderr } = await run(
+    ['queue', 'replay', '--all', '--kind', 'greet', '--reason', 'mended', '--yes'],
+    { env },
+  );
   expect([code, stderr]).toEqual([1, expect.stringContaining('switched off')]);
   expect(await statusOf(id)).toBe('dead_letter');
 });
@@ -208,14 +234,25 @@ test('watch gives readings as lines of JSON: what comes, what is done, how long 
     .trim()
     .split('\n')
     .map(
-      (line) => JSON.parse(line) as { enqueued_per_s: number; wait_p50_ms: number | null; wait_p99_ms: number | null; kinds: unknown[] },
+      (line) =>
+        JSON.parse(line) as {
+          enqueued_per_s: number;
+          wait_p50_ms: number | null;
+          wait_p99_ms: number | null;
+          kinds: unknown[];
+        },
     );
   expect(code).toBe(0);
   expect(readings.some((reading) => reading.enqueued_per_s > 0)).toBe(true);
-  expect(readings.some(({ wait_p50_ms, wait_p99_ms }) => wait_p50_ms !== null && wait_p99_ms !== null && wait_p50_ms <= wait_p99_ms)).toBe(
-    true,
+  expect(
+    readings.some(
+      ({ wait_p50_ms, wait_p99_ms }) =>
+        wait_p50_ms !== null && wait_p99_ms !== null && wait_p50_ms <= wait_p99_ms,
+    ),
+  ).toBe(true);
+  expect(readings.flatMap(({ kinds }) => kinds)).toContainEqual(
+    expect.objectContaining({ kind: 'greet', backlog: 50 }),
   );
-  expect(readings.flatMap(({ kinds }) => kinds)).toContainEqual(expect.objectContaining({ kind: 'greet', backlog: 50 }));
 });
 
 test('watch without a terminal prints a line a second for people', async () => {

@@ -4,7 +4,8 @@ import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 
 export const main = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
-export const fixture = (name: string): string => fileURLToPath(new URL(`./${name}`, import.meta.url));
+export const fixture = (name: string): string =>
+  fileURLToPath(new URL(`./${name}`, import.meta.url));
 
 export interface Ended {
   readonly code: number | null;
@@ -69,7 +70,9 @@ export function start(args: readonly string[], { env = {}, cwd }: RunOptions = {
       };
       look();
       stream.on('data', look);
-      void ended.then((end) => reject(new Error(`it ended without saying ${pattern}: ${JSON.stringify(end)}`)));
+      void ended.then((end) =>
+        reject(new Error(`it ended without saying ${pattern}: ${JSON.stringify(end)}`)),
+      );
     });
   return {
     pid: child.pid as number,
@@ -80,10 +83,14 @@ export function start(args: readonly string[], { env = {}, cwd }: RunOptions = {
   };
 }
 
-export const writ = (args: readonly string[], options?: RunOptions): Promise<Ended> => start(args, options).ended;
+export const writ = (args: readonly string[], options?: RunOptions): Promise<Ended> =>
+  start(args, options).ended;
 
 /** Runs a command that has to end well, and parses its JSON. */
-export async function json<T = Record<string, unknown>>(args: readonly string[], options?: RunOptions): Promise<T> {
+export async function json<T = Record<string, unknown>>(
+  args: readonly string[],
+  options?: RunOptions,
+): Promise<T> {
   const { code, stdout, stderr } = await writ([...args, '--json'], options);
   if (code !== 0) throw new Error(`exit ${code}: ${stderr}`);
   return JSON.parse(stdout) as T;

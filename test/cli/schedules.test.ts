@@ -12,33 +12,73 @@ beforeEach(async () => {
 });
 afterEach(() => db.drop());
 
-const put = (...args: string[]) => ['schedules', 'put', 'nightly', '--kind', 'report', '--cron', '30 2 * * *', ...args];
+const put = (...args: string[]) => [
+  'schedules',
+  'put',
+  'nightly',
+  '--kind',
+  'report',
+  '--cron',
+  '30 2 * * *',
+  ...args,
+];
 
 test('a schedule is defined, listed in its own time zone, paused, resumed, run and removed', async () => {
-  const { stdout: defined } = await writ(put('--time-zone', 'Europe/Berlin', '--input', '{"n":1}', '--priority', '-3'), { env });
-  expect(defined).toMatch(/^Defined nightly, next at \d{4}-\d\d-\d\d 0[23]:[03]0 Europe\/Berlin\.\n$/);
+  const { stdout: defined } = await writ(
+    put('--time-zone', 'Europe/Berlin', '--input', '{"n":1}', '--priority', '-3'),
+    { env },
+  );
+  expect(defined).toMatch(
+    /^Defined nightly, next at \d{4}-\d\d-\d\d 0[23]:[03]0 Europe\/Berlin\.\n$/,
+  );
   const { stdout: listed } = await writ(['schedules', 'list'], { env });
   expect(listed).toMatch(/SCHEDULE +CRON +ZONE +KIND +NEXT TICK +IN +LAST TICK +PAUSED/);
-  expect(listed).toMatch(/nightly +30 2 \* \* \* +Europe\/Berlin +report +\d{4}-\d\d-\d\d 0[23]:[03]0 +[\d.]+ (?:h|min|s) +– +–/);
+  expect(listed).toMatch(
+    /nightly +30 2 \* \* \* +Europe\/Berlin +report +\d{4}-\d\d-\d\d 0[23]:[03]0 +[\d.]+ (?:h|min|s) +– +–/,
+  );
 
-  expect((await writ(['schedules', 'pause', 'nightly', '--actor', 'ada'], { env })).stdout).toBe('Paused nightly.\n');
-  expect((await writ(['schedules', 'pause', 'nightly'], { env })).stdout).toBe('nightly was paused already.\n');
+  expect((await writ(['schedules', 'pause', 'nightly', '--actor', 'ada'], { env })).stdout).toBe(
+    'Paused nightly.\n',
+  );
+  expect((await writ(['schedules', 'pause', 'nightly'], { env })).stdout).toBe(
+    'nightly was paused already.\n',
+  );
   expect((await writ(['schedules', 'list'], { env })).stdout).toMatch(/ago by ada/);
-  expect((await writ(['schedules', 'resume', 'nightly'], { env })).stdout).toBe('Resumed nightly.\n');
-  expect((await writ(['schedules', 'resume', 'nightly'], { env })).stdout).toBe('nightly was not paused.\n');
+  expect((await writ(['schedules', 'resume', 'nightly'], { env })).stdout).toBe(
+    'Resumed nightly.\n',
+  );
+  expect((await writ(['schedules', 'resume', 'nightly'], { env })).stdout).toBe(
+    'nightly was not paused.\n',
+  );
 
-  const { jobId } = await json<{ jobId: string }>(['schedules', 'run', 'nightly', '--actor', 'ada'], { env });
+  const { jobId } = await json<{ jobId: string }>(
+    ['schedules', 'run', 'nightly', '--actor', 'ada'],
+    { env },
+  );
   expect(
-    await db.query(`select job_id, enqueued_by, priority, writ.fn_job_payload(job_id) -> 'input' as input from writ.job_queue`),
+    await db.query(
+      `select job_id, enqueued_by, priority, writ.fn_job_payload(job_id) -> 'input' as input from writ.job_queue`,
+    ),
   ).toEqual([{ job_id: jobId, enqueued_by: 'ada', priority: -3, input: { n: 1 } }]);
-  expect((await writ(['schedules', 'remove', 'nightly'], { env })).stdout).toBe('Removed nightly.\n');
+  expect((await writ(['schedules', 'remove', 'nightly'], { env })).stdout).toBe(
+    'Removed nightly.\n',
+  );
   expect((await writ(['schedules', 'list'], { env })).stdout).toMatch(/^No schedules/);
 });
 
 test('--json answers data', async () => {
-  const answer = await json<{ nextTick: string }>(put('--catch-up', 'all', '--tenant', 'acme'), { env });
-  expect(answer).toEqual({ name: 'nightly', changed: true, nextTick: expect.stringMatching(/T02:30:00\.000Z$/) });
-  expect(await json(put('--catch-up', 'all', '--tenant', 'acme'), { env })).toEqual({ ...answer, changed: false });
+  const answer = await json<{ nextTick: string }>(put('--catch-up', 'all', '--tenant', 'acme'), {
+    env,
+  });
+  expect(answer).toEqual({
+    name: 'nightly',
+    changed: true,
+    nextTick: expect.stringMatching(/T02:30:00\.000Z$/),
+  });
+  expect(await json(put('--catch-up', 'all', '--tenant', 'acme'), { env })).toEqual({
+    ...answer,
+    changed: false,
+  });
   expect(await json(['schedules', 'list', '--tenant', 'acme'], { env })).toEqual([
     expect.objectContaining({
       name: 'nightly',
@@ -49,8 +89,14 @@ test('--json answers data', async () => {
       lastTick: null,
     }),
   ]);
-  expect(await json(['schedules', 'pause', 'nightly', '--tenant', 'acme'], { env })).toEqual({ name: 'nightly', changed: true });
-  expect(await json(['schedules', 'remove', 'nightly', '--tenant', 'acme'], { env })).toEqual({ name: 'nightly', removed: true });
+  expect(await json(['schedules', 'pause', 'nightly', '--tenant', 'acme'], { env })).toEqual({
+    name: 'nightly',
+    changed: true,
+  });
+  expect(await json(['schedules', 'remove', 'nightly', '--tenant', 'acme'], { env })).toEqual({
+    name: 'nightly',
+    removed: true,
+  });
 });
 
 test.each([

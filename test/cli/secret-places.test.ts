@@ -8,12 +8,18 @@ afterEach(() => {
   process.env = { ...before };
 });
 
-test.each(['', 'env:', 'file', 'file:', 'vault:secret', 'vault:/app', 'safe:x', 'hunter2'])('“%s” is no place', async (place) => {
-  expect(() => secretsAt(place)).toThrow(expect.objectContaining({ message: '--secrets does not say where secrets are.' }));
-});
+test.each(['', 'env:', 'file', 'file:', 'vault:secret', 'vault:/app', 'safe:x', 'hunter2'])(
+  '“%s” is no place',
+  async (place) => {
+    expect(() => secretsAt(place)).toThrow(
+      expect.objectContaining({ message: '--secrets does not say where secrets are.' }),
+    );
+  },
+);
 
 test('Vault needs an address and a token, from the environment', () => {
-  for (const name of ['VAULT_ADDR', 'VAULT_TOKEN', 'VAULT_TOKEN_FILE', 'VAULT_NAMESPACE']) delete process.env[name];
+  for (const name of ['VAULT_ADDR', 'VAULT_TOKEN', 'VAULT_TOKEN_FILE', 'VAULT_NAMESPACE'])
+    delete process.env[name];
   expect(() => secretsAt('vault:secret/app')).toThrow('Vault has no address.');
   process.env.VAULT_ADDR = 'http://127.0.0.1:1';
   expect(() => secretsAt('vault:secret/app')).toThrow('There is no token for Vault.');

@@ -13,22 +13,30 @@ beforeEach(async () => {
 afterEach(() => db.drop());
 
 test('settings lists every setting with its value and meaning', async () => {
-  const all = await json<{ key: string; value: unknown; description: string }[]>(['settings'], { env });
+  const all = await json<{ key: string; value: unknown; description: string }[]>(['settings'], {
+    env,
+  });
   expect(all).toContainEqual(expect.objectContaining({ key, value: 10 }));
   const { stdout } = await writ(['settings'], { env });
   for (const setting of all) expect(stdout).toContain(setting.description);
 });
 
 test('one setting is shown with who set it', async () => {
-  expect((await writ(['settings', key], { env })).stdout).toMatch(/10\nmeaning .*\nset .* by migration\n$/);
+  expect((await writ(['settings', key], { env })).stdout).toMatch(
+    /10\nmeaning .*\nset .* by migration\n$/,
+  );
 });
 
 test('a change is shown from before to after, and is on the record', async () => {
-  expect((await writ(['settings', 'set', key, '2.5', '--actor', 'ada'], { env })).stdout).toBe(`${key}: 10 → 2.5\n`);
+  expect((await writ(['settings', 'set', key, '2.5', '--actor', 'ada'], { env })).stdout).toBe(
+    `${key}: 10 → 2.5\n`,
+  );
   expect(await json(['settings', 'set', key, '3'], { env })).toEqual({ key, was: 2.5, value: 3 });
-  expect(await db.query(`select actor, note from writ.command_run where command = 'fn_setting_set' and actor = 'ada'`)).toEqual([
-    { actor: 'ada', note: `${key}: 10 → 2.5` },
-  ]);
+  expect(
+    await db.query(
+      `select actor, note from writ.command_run where command = 'fn_setting_set' and actor = 'ada'`,
+    ),
+  ).toEqual([{ actor: 'ada', note: `${key}: 10 → 2.5` }]);
 });
 
 test.each([

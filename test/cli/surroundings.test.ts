@@ -16,9 +16,25 @@ afterEach(() => db.drop());
 
 test('consumers are put, listed and removed', async () => {
   expect((await writ(['consumers', 'list'], { env })).stdout).toBe('No consumers.\n');
-  const put = ['consumers', 'put', 'alarm', '--on', 'dot.job.dead_letter', '--job', 'alert', '--priority', '-3', '--delay', '5s'];
-  expect((await writ([...put, '--actor', 'ada'], { env })).stdout).toBe('alarm: from each dot.job.dead_letter a job alert follows.\n');
-  expect((await writ(['consumers', 'list'], { env })).stdout).toMatch(/CONSUMER .*\nalarm +dot\.job\.dead_letter +any +any +alert\s*\n$/);
+  const put = [
+    'consumers',
+    'put',
+    'alarm',
+    '--on',
+    'dot.job.dead_letter',
+    '--job',
+    'alert',
+    '--priority',
+    '-3',
+    '--delay',
+    '5s',
+  ];
+  expect((await writ([...put, '--actor', 'ada'], { env })).stdout).toBe(
+    'alarm: from each dot.job.dead_letter a job alert follows.\n',
+  );
+  expect((await writ(['consumers', 'list'], { env })).stdout).toMatch(
+    /CONSUMER .*\nalarm +dot\.job\.dead_letter +any +any +alert\s*\n$/,
+  );
   expect(await json(['consumers', 'list'], { env })).toMatchObject([
     { consumer: 'alarm', priority: -3, delay_ms: '5000', registered_by: 'ada' },
   ]);
@@ -29,10 +45,14 @@ test('consumers are put, listed and removed', async () => {
 
 test('a consumer that cannot be is refused with what to do', async () => {
   const put = (...rest: string[]) => writ(['consumers', 'put', 'alarm', ...rest], { env });
-  expect(await put('--on', 'dot.job.failed', '--job', 'alert', '--subject-kind', 'alert')).toMatchObject({ code: 1 });
+  expect(
+    await put('--on', 'dot.job.failed', '--job', 'alert', '--subject-kind', 'alert'),
+  ).toMatchObject({ code: 1 });
   expect(await put('--on', 'dot.job.vanished', '--job', 'alert')).toMatchObject({ code: 1 });
   expect(await put('--on', 'dot.job.failed')).toMatchObject({ code: 2 });
-  expect(await put('--on', 'dot.job.failed', '--job', 'alert', '--priority', 'high')).toMatchObject({ code: 2 });
+  expect(await put('--on', 'dot.job.failed', '--job', 'alert', '--priority', 'high')).toMatchObject(
+    { code: 2 },
+  );
   expect(await json(['consumers', 'list'], { env })).toEqual([]);
 });
 
@@ -40,7 +60,9 @@ test('subscriptions are put, listed and removed', async () => {
   expect((await writ(['subscriptions', 'list'], { env })).stdout).toMatch(/^No subscriptions/);
   await writ(['subscriptions', 'put', 'till', '--kind', 'alert', '--priority-floor', '5'], { env });
   await writ(['subscriptions', 'put', 'till', '--domain', 'iu'], { env });
-  expect((await writ(['subscriptions', 'list'], { env })).stdout).toMatch(/\ntill +alert +any +5\ntill +any +iu +any\n$/);
+  expect((await writ(['subscriptions', 'list'], { env })).stdout).toMatch(
+    /\ntill +alert +any +5\ntill +any +iu +any\n$/,
+  );
   const remove = (...rest: string[]) => writ(['subscriptions', 'remove', 'till', ...rest], { env });
   expect((await remove('--kind', 'alert')).stdout).toBe('Removed; till has others.\n');
   expect((await remove('--domain', 'iu')).stdout).toBe('Removed; till is no longer limited.\n');
@@ -50,13 +72,18 @@ test('subscriptions are put, listed and removed', async () => {
 test('a workflow is shown with its jobs', async () => {
   const app = await db.connect({ actor: 'shop' });
   const alert = defineJob('alert');
-  const { workflowId, jobIds } = await app.emitGraph({ kind: 'fulfil', generator: 'shop', key: 'order-1' }, [
-    { job: alert },
-    { job: alert },
-  ]);
+  const { workflowId, jobIds } = await app.emitGraph(
+    { kind: 'fulfil', generator: 'shop', key: 'order-1' },
+    [{ job: alert }, { job: alert }],
+  );
   const { stdout } = await writ(['queue', 'workflow', workflowId], { env });
-  expect(stdout).toMatch(/kind +fulfil\n.*\n.*\nkey +order-1\nstatus +active\nenqueued .* by shop\n/);
+  expect(stdout).toMatch(
+    /kind +fulfil\n.*\n.*\nkey +order-1\nstatus +active\nenqueued .* by shop\n/,
+  );
   for (const id of jobIds) expect(stdout).toContain(id);
-  expect(await json(['queue', 'workflow', workflowId], { env })).toMatchObject({ workflow: { status: 'active' }, jobs: [{}, {}] });
+  expect(await json(['queue', 'workflow', workflowId], { env })).toMatchObject({
+    workflow: { status: 'active' },
+    jobs: [{}, {}],
+  });
   expect((await writ(['queue', 'workflow', workflowId, '--tenant', 'acme'], { env })).code).toBe(1);
 });

@@ -32,7 +32,8 @@ test('the help tells every command and every exit code', async () => {
     'doctor',
   ])
     expect(stdout).toMatch(new RegExp(`^  ${command}\\b`, 'm'));
-  for (const exit of ['0', '1', '2', '3', '130']) expect(stdout).toMatch(new RegExp(`^  ${exit}  `, 'm'));
+  for (const exit of ['0', '1', '2', '3', '130'])
+    expect(stdout).toMatch(new RegExp(`^  ${exit}  `, 'm'));
 });
 
 test('the version is the package’s', async () => {
@@ -55,7 +56,10 @@ test.each([
   ['a duration without a unit', ['queue', 'watch', '--for', '10 minutes']],
   ['a port that is none', ['dev', '--port', '70000']],
   ['a worker with nothing to do', ['worker', '--no-governance', '--no-governor']],
-  ['a connection string that is none', ['queue', 'stats', '--database-url', 'host=localhost password=hunter22']],
+  [
+    'a connection string that is none',
+    ['queue', 'stats', '--database-url', 'host=localhost password=hunter22'],
+  ],
 ])('wrong usage exits 2: %s', async (_name, args) => {
   const { code, stdout, stderr } = await writ(args, { env: { DATABASE_URL: db.connectionString } });
   expect(code).toBe(2);
@@ -100,7 +104,15 @@ test('a database without Writ exits 3 and says how to install it', async () => {
 });
 
 test('a refusal exits 1 with what happened and what to do, and a stack trace only with --debug', async () => {
-  const args = ['queue', 'cancel', id, '--reason', 'no longer wanted', '--database-url', db.connectionString];
+  const args = [
+    'queue',
+    'cancel',
+    id,
+    '--reason',
+    'no longer wanted',
+    '--database-url',
+    db.connectionString,
+  ];
   const plain = await writ(args);
   expect([plain.code, plain.stdout]).toEqual([1, '']);
   expect(plain.stderr).toMatch(/^writ: This tenant has no such job\. .*\n {6}Check the id;.*\n$/);
@@ -108,14 +120,27 @@ test('a refusal exits 1 with what happened and what to do, and a stack trace onl
 });
 
 test('with --json an error is JSON on standard error', async () => {
-  const { code, stdout, stderr } = await writ(['queue', 'show', id, '--json', '--database-url', db.connectionString]);
+  const { code, stdout, stderr } = await writ([
+    'queue',
+    'show',
+    id,
+    '--json',
+    '--database-url',
+    db.connectionString,
+  ]);
   expect([code, stdout]).toEqual([1, '']);
-  expect(JSON.parse(stderr).error).toMatchObject({ code: 'job_not_found', message: expect.any(String), remedy: expect.any(String) });
+  expect(JSON.parse(stderr).error).toMatchObject({
+    code: 'job_not_found',
+    message: expect.any(String),
+    remedy: expect.any(String),
+  });
 });
 
 test('colours are for terminals, unless forced, and never with NO_COLOR', async () => {
   const args = ['queue', 'stats', '--database-url', db.connectionString];
   expect((await writ(args)).stdout).not.toContain('\u001b[');
   expect((await writ(args, { env: { FORCE_COLOR: '1' } })).stdout).toContain('\u001b[');
-  expect((await writ(args, { env: { FORCE_COLOR: '1', NO_COLOR: '1' } })).stdout).not.toContain('\u001b[');
+  expect((await writ(args, { env: { FORCE_COLOR: '1', NO_COLOR: '1' } })).stdout).not.toContain(
+    '\u001b[',
+  );
 });

@@ -68,7 +68,15 @@ test('with --json it speaks in lines of JSON', async () => {
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line) as { event: string });
-  expect(events).toContainEqual(expect.objectContaining({ event: 'failed', jobId, kind: 'greet', attempt: 1, message: 'nobody there' }));
+  expect(events).toContainEqual(
+    expect.objectContaining({
+      event: 'failed',
+      jobId,
+      kind: 'greet',
+      attempt: 1,
+      message: 'nobody there',
+    }),
+  );
   expect(events.at(-1)).toMatchObject({ event: 'stopped', failed: 1 });
 });
 
@@ -158,7 +166,9 @@ test('an address to listen on that is none exits 2 and does not show it', async 
 });
 
 test('a file without handlers exits 2 and shows what to export', async () => {
-  const { code, stderr } = await run(['worker', module('none.mjs', 'export const answer = 42;')], { env });
+  const { code, stderr } = await run(['worker', module('none.mjs', 'export const answer = 42;')], {
+    env,
+  });
   expect([code, stderr]).toEqual([2, expect.stringContaining('.handle(')]);
 });
 
@@ -172,12 +182,18 @@ test('a file that is not JavaScript exits 2', async () => {
 });
 
 test('a file that breaks when it is loaded exits 1 with its message', async () => {
-  const { code, stderr } = await run(['worker', module('broken.mjs', `throw new Error('no configuration')`)], { env });
+  const { code, stderr } = await run(
+    ['worker', module('broken.mjs', `throw new Error('no configuration')`)],
+    { env },
+  );
   expect([code, stderr]).toEqual([1, expect.stringContaining('no configuration')]);
 });
 
 test('two handlers for one kind exit 2', async () => {
-  const second = module('second.mjs', `export default { job: { kind: 'greet', options: {}, definition: {} }, run() {} };`);
+  const second = module(
+    'second.mjs',
+    `export default { job: { kind: 'greet', options: {}, definition: {} }, run() {} };`,
+  );
   const { code, stderr } = await run(['worker', fixture('jobs.mjs'), second], { env });
   expect([code, stderr]).toEqual([2, expect.stringContaining('greet has two handlers')]);
 });

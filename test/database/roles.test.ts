@@ -61,30 +61,27 @@ async function callOf(name: string): Promise<string> {
 }
 
 describe.each(holders)('%s', (holder) => {
-  test.each(named('gate').map(({ name, roles: allowed }) => [name, allowed.includes(holder)] as const))(
-    'may call %s: %s',
-    async (name, allowed) => {
-      expect((await attempt(holder, await callOf(name))) !== '42501').toBe(allowed);
-    },
-  );
+  test.each(
+    named('gate').map(({ name, roles: allowed }) => [name, allowed.includes(holder)] as const),
+  )('may call %s: %s', async (name, allowed) => {
+    expect((await attempt(holder, await callOf(name))) !== '42501').toBe(allowed);
+  });
 
-  test.each(named('view').map(({ name, roles: allowed }) => [name, allowed.includes(holder)] as const))(
-    'may read %s: %s',
-    async (name, allowed) => {
-      expect(await attempt(holder, `select * from ${name}`)).toBe(allowed ? 'done' : '42501');
-    },
-  );
+  test.each(
+    named('view').map(({ name, roles: allowed }) => [name, allowed.includes(holder)] as const),
+  )('may read %s: %s', async (name, allowed) => {
+    expect(await attempt(holder, `select * from ${name}`)).toBe(allowed ? 'done' : '42501');
+  });
 
   test.each(named('view').map(({ name }) => name))('may not write %s', async (name) => {
     for (const sql of [`delete from ${name}`, `insert into ${name} select * from ${name}`]) {
       expect(['42501', '55000', '0A000']).toContain(await attempt(holder, sql)); // not allowed, or not possible through this view
     }
     const privileges = ['insert', 'update', 'delete', 'truncate'];
-    const rows = await gates.db.query('select bool_or(has_table_privilege($1, $2, p)) as any from unnest($3::text[]) p', [
-      userOf(holder),
-      name,
-      privileges,
-    ]);
+    const rows = await gates.db.query(
+      'select bool_or(has_table_privilege($1, $2, p)) as any from unnest($3::text[]) p',
+      [userOf(holder), name, privileges],
+    );
     expect(rows).toEqual([{ any: false }]);
   });
 
@@ -93,12 +90,18 @@ describe.each(holders)('%s', (holder) => {
   });
 
   test('may touch no table of writ_data', async () => {
-    const tables = await gates.db.query(`select tablename as name from pg_tables where schemaname = 'writ_data'`);
+    const tables = await gates.db.query(
+      `select tablename as name from pg_tables where schemaname = 'writ_data'`,
+    );
     expect(tables.length).toBeGreaterThan(10);
     for (const { name } of tables) {
       for (const sql of ['select * from', 'delete from', 'truncate', 'insert into']) {
         const tail = sql === 'insert into' ? ' default values' : '';
-        expect([name, sql, await attempt(holder, `${sql} writ_data.${name}${tail}`)]).toEqual([name, sql, '42501']);
+        expect([name, sql, await attempt(holder, `${sql} writ_data.${name}${tail}`)]).toEqual([
+          name,
+          sql,
+          '42501',
+        ]);
       }
     }
   });
@@ -106,10 +109,18 @@ describe.each(holders)('%s', (holder) => {
   test('may create nothing in our schemas', async () => {
     for (const schema of ['writ', 'writ_data']) {
       expect(await attempt(holder, `create table ${schema}.mine ()`)).toBe('42501');
-      expect(await attempt(holder, `create function ${schema}.mine() returns int language sql as 'select 1'`)).toBe('42501');
+      expect(
+        await attempt(
+          holder,
+          `create function ${schema}.mine() returns int language sql as 'select 1'`,
+        ),
+      ).toBe('42501');
     }
     expect(
-      await attempt(holder, `create or replace function writ.now() returns timestamptz language sql as 'select null::timestamptz'`),
+      await attempt(
+        holder,
+        `create or replace function writ.now() returns timestamptz language sql as 'select null::timestamptz'`,
+      ),
     ).toBe('42501');
     expect(await attempt(holder, `set role ${owner}`)).toBe('42501');
   });
@@ -142,7 +153,8 @@ test('what runs with the rights of the owner has a pinned search_path that ends 
      from pg_proc p join pg_namespace n on n.oid = p.pronamespace where n.nspname in ('writ', 'writ_data') and p.prosecdef`,
   );
   expect(rows.length).toBe(named('gate').length);
-  for (const { name, path } of rows) expect([name, path]).toEqual([name, 'search_path=pg_catalog, pg_temp']);
+  for (const { name, path } of rows)
+    expect([name, path]).toEqual([name, 'search_path=pg_catalog, pg_temp']);
 });
 
 test('only gates run with the rights of the owner', async () => {
@@ -171,7 +183,14 @@ test('everything belongs to writ_owner, which nobody logs in as and which is nob
       [owner],
     ),
   ).toEqual([
-    { rolcanlogin: false, rolsuper: false, rolbypassrls: false, rolcreaterole: false, rolcreatedb: false, rolreplication: false },
+    {
+      rolcanlogin: false,
+      rolsuper: false,
+      rolbypassrls: false,
+      rolcreaterole: false,
+      rolcreatedb: false,
+      rolreplication: false,
+    },
   ]);
 });
 
@@ -183,7 +202,15 @@ describe('an attack by name', () => {
     const traps = ['job', 'job_ready', 'job_lease', 'dot_config', 'job_kind', 'job_execution'].map(
       (table) => `create temp table ${table} (key text, value jsonb, job_id uuid)`,
     );
-    expect(await attempt('dot_executor', ...traps, 'set local search_path = pg_temp, writ_data, public', health, claim)).toBe('done');
+    expect(
+      await attempt(
+        'dot_executor',
+        ...traps,
+        'set local search_path = pg_temp, writ_data, public',
+        health,
+        claim,
+      ),
+    ).toBe('done');
   });
 
   test('functions, operators and types of the attacker in front of the search_path are not called', async () => {
@@ -205,14 +232,19 @@ describe('an attack by name', () => {
       `create operator ${schema}.<> (leftarg = text, rightarg = text, function = ${schema}.text_equals)`,
     ];
     const enter = `set local search_path = ${schema}, pg_temp, pg_catalog, writ_data`;
-    expect(await attempt('dot_executor', ...traps, enter, `select 'a'::text = 'b'::text`)).toBe('ZZ666');
+    expect(await attempt('dot_executor', ...traps, enter, `select 'a'::text = 'b'::text`)).toBe(
+      'ZZ666',
+    );
     const calls = await Promise.all(
       named('gate')
         .filter((gate) => gate.roles.includes('dot_executor'))
         .map((gate) => callOf(gate.name)),
     );
     for (const call of [health, claim, ...calls]) {
-      expect([call, (await attempt('dot_executor', ...traps, enter, call)) === 'ZZ666']).toEqual([call, false]);
+      expect([call, (await attempt('dot_executor', ...traps, enter, call)) === 'ZZ666']).toEqual([
+        call,
+        false,
+      ]);
     }
   });
 
@@ -223,7 +255,9 @@ describe('an attack by name', () => {
     const client = clients.get('writ_auditor') as pg.Client;
     await client.query('begin');
     await client.query(spy);
-    const outcome = await client.query('select * from writ.job_queue where pg_temp.spy(tenant_id)').catch((error: Error) => error);
+    const outcome = await client
+      .query('select * from writ.job_queue where pg_temp.spy(tenant_id)')
+      .catch((error: Error) => error);
     await client.query('rollback');
     expect((outcome as Error).message).toBe(userOf('writ_auditor'));
   });

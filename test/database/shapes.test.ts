@@ -42,9 +42,17 @@ describe('a job', () => {
   test.each([
     ['a list', { safe_payload: [1] }, 'safe_payload_is_a_short_object'],
     ['a text', { safe_payload: 'text' }, 'safe_payload_is_a_short_object'],
-    ['a megabyte', { safe_payload: { a: 'x'.repeat(1_100_000) } }, 'safe_payload_is_a_short_object'],
+    [
+      'a megabyte',
+      { safe_payload: { a: 'x'.repeat(1_100_000) } },
+      'safe_payload_is_a_short_object',
+    ],
     ['a secret', { safe_payload: { secret: 1 } }, 'safe_payload_has_no_forbidden_key'],
-    ['a deep token', { safe_payload: { a: [{ b: [[{ token: null }]] }] } }, 'safe_payload_has_no_forbidden_key'],
+    [
+      'a deep token',
+      { safe_payload: { a: [{ b: [[{ token: null }]] }] } },
+      'safe_payload_has_no_forbidden_key',
+    ],
     ['an unknown domain', { event_domain: 'elsewhere' }, 'event_domain_is_known'],
   ])('is not stored with %s', async (_, columns, constraint) => {
     expect(await violated(columns)).toBe(constraint);
@@ -57,8 +65,13 @@ describe('a job', () => {
     ];
     for (const key of keys) {
       const document = { a: [{ [key]: 1 }] };
-      const [row] = await db.query('select writ_data.forbidden_key($1) is not null as yes', [JSON.stringify(document)]);
-      expect([key, (await violated({ safe_payload: document })) !== undefined]).toEqual([key, row?.yes]);
+      const [row] = await db.query('select writ_data.forbidden_key($1) is not null as yes', [
+        JSON.stringify(document),
+      ]);
+      expect([key, (await violated({ safe_payload: document })) !== undefined]).toEqual([
+        key,
+        row?.yes,
+      ]);
     }
   });
 });
@@ -68,8 +81,12 @@ test('a job can have more executions than a smallint counts', async () => {
   await writ.enqueue(defineJob('chore'));
   await db.query('update writ_data.job_ready set execution_no = 40000, attempts = 1');
   await db.query(`select writ.fn_job_claim_many('{chore}', 'external_worker', 'me', 60, 1, 1)`);
-  expect(await db.query('select execution_nos from writ_data.job_lease')).toEqual([{ execution_nos: [40_000] }]);
-  expect(await db.query('select execution_no from writ.job_execution')).toEqual([{ execution_no: 40_000 }]);
+  expect(await db.query('select execution_nos from writ_data.job_lease')).toEqual([
+    { execution_nos: [40_000] },
+  ]);
+  expect(await db.query('select execution_no from writ.job_execution')).toEqual([
+    { execution_no: 40_000 },
+  ]);
 });
 
 test.each([
@@ -94,13 +111,20 @@ test.each([
   ['max_attempts', '0'],
   ['limit_concurrency', '0'],
 ])('a kind is not stored with %s %s', async (column, value) => {
-  await expect(db.query(`update writ_data.job_kind set ${column} = ${value} where job_kind = 'chore'`)).rejects.toMatchObject({
+  await expect(
+    db.query(`update writ_data.job_kind set ${column} = ${value} where job_kind = 'chore'`),
+  ).rejects.toMatchObject({
     code: '23514',
   });
 });
 
-test.each([`'NaN'`, `'infinity'`, '0', '1e300'])('a kind is not stored with a rate of %s', async (rate) => {
-  await expect(
-    db.query(`update writ_data.job_kind set limit_rate = ${rate}, limit_burst = 1 where job_kind = 'chore'`),
-  ).rejects.toMatchObject({ code: '23514' });
-});
+test.each([`'NaN'`, `'infinity'`, '0', '1e300'])(
+  'a kind is not stored with a rate of %s',
+  async (rate) => {
+    await expect(
+      db.query(
+        `update writ_data.job_kind set limit_rate = ${rate}, limit_burst = 1 where job_kind = 'chore'`,
+      ),
+    ).rejects.toMatchObject({ code: '23514' });
+  },
+);

@@ -27,9 +27,10 @@ const snapshot = async () =>
     .replace('queue.partition.days_ahead = 3', 'queue.partition.days_ahead = 14');
 
 test('the migrated schema is the one in sql/snapshot.sql', async () => {
-  expect(await snapshot(), 'the schema has changed: if that was meant, run `npm run snapshot` and commit sql/snapshot.sql').toBe(
-    committed(),
-  );
+  expect(
+    await snapshot(),
+    'the schema has changed: if that was meant, run `npm run snapshot` and commit sql/snapshot.sql',
+  ).toBe(committed());
 });
 
 test('a day that comes does not show in it', async () => {
@@ -48,7 +49,10 @@ test.each([
   ['an owner', 'alter function writ.fn_setting_set owner to current_user'],
   ['security', 'alter function writ.fn_setting_set security invoker'],
   ['a search_path', 'alter function writ.fn_setting_set reset search_path'],
-  ['a body', `create or replace function writ.now() returns timestamptz language sql volatile as 'select null::timestamptz'`],
+  [
+    'a body',
+    `create or replace function writ.now() returns timestamptz language sql volatile as 'select null::timestamptz'`,
+  ],
   ['a policy', 'create policy surprise on writ_data.job using (true)'],
 ])('it shows a change of %s', async (_, sql) => {
   await client.query(sql);

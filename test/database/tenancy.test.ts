@@ -10,7 +10,8 @@ import { defineJob, definePlan } from '../../src/index.js';
 import { type DatabaseError, rolledBackGates } from '../queue/gates/harness.js';
 
 const gates = rolledBackGates();
-const as = (tenant: string) => gates.db.query(`select set_config('writ.tenant', $1, true)`, [tenant]);
+const as = (tenant: string) =>
+  gates.db.query(`select set_config('writ.tenant', $1, true)`, [tenant]);
 
 type Jobs = Record<'queued' | 'held' | 'dead', string>;
 
@@ -22,7 +23,13 @@ async function populate(): Promise<Record<'acme' | 'globex', Jobs>> {
   for (const tenant of tenants) {
     const dead = await gates.enqueue({ tenant, key: 'dead', input: { tenant } });
     const { token } = await gates.claim({ start: 1 });
-    await gates.call('fn_job_fail_permanent', { job_id: dead, lease_token: token, error_code: 'e', error_message: 'm', actor: 'w1' });
+    await gates.call('fn_job_fail_permanent', {
+      job_id: dead,
+      lease_token: token,
+      error_code: 'e',
+      error_message: 'm',
+      actor: 'w1',
+    });
     const held = await gates.enqueue({ tenant, key: 'held' });
     await gates.claim({ start: 1 });
     Object.assign(jobs[tenant], { dead, held });
@@ -40,20 +47,36 @@ async function populate(): Promise<Record<'acme' | 'globex', Jobs>> {
     await gates.db.query(login, [tenant, tenant]);
     await gates.call('fn_tenant_weight_set', { tenant_id: tenant, weight: 2, actor: 'test' });
   }
-  for (const tenant of tenants) jobs[tenant].queued = await gates.enqueue({ tenant, key: 'queued' });
+  for (const tenant of tenants)
+    jobs[tenant].queued = await gates.enqueue({ tenant, key: 'queued' });
   return jobs;
 }
 
 /** A destination with something that it did not take, and a rule for runs. */
 async function told(tenant: string): Promise<void> {
-  const put = { name: tenant, bus: 'webhook', types: '{dot.run.*}', tenant_id: tenant, config: '{}', since: null, actor: 'test' };
+  const put = {
+    name: tenant,
+    bus: 'webhook',
+    types: '{dot.run.*}',
+    tenant_id: tenant,
+    config: '{}',
+    since: null,
+    actor: 'test',
+  };
   expect(await gates.call('fn_destination_put', put)).toMatchObject({ new: true });
   await gates.db.query(
     `with sent as (insert into writ_data.delivery (delivery_id, destination, event_id, attempt, at, ok) values (writ_data.uuidv7(), $1, gen_random_uuid(), 1, now(), false))
      insert into writ_data.undelivered (destination, event_id, stream, due_at) values ($1, gen_random_uuid(), gen_random_uuid(), now())`,
     [tenant],
   );
-  const rule = { tenant_id: tenant, policy: 'QUEUE', max_running: 100, max_pending: null, delay_ms: null, actor: 'test' };
+  const rule = {
+    tenant_id: tenant,
+    policy: 'QUEUE',
+    max_running: 100,
+    max_pending: null,
+    delay_ms: null,
+    actor: 'test',
+  };
   expect(await gates.call('fn_admission_put', rule)).toMatchObject({ policy: 'QUEUE' });
 }
 
@@ -100,8 +123,16 @@ async function schedule(tenant: string): Promise<void> {
   await gates.register('report');
   const [tick, move_to] = ['2026-01-05T09:00:00Z', '2026-01-06T09:00:00Z'];
   const definition = JSON.stringify({ cron: '0 9 * * *', kind: 'report', job: {} });
-  await gates.call('fn_schedule_put', { schedule: 'nightly', definition, next_tick: tick, actor: 'test', tenant_id: tenant });
-  const due = JSON.stringify([{ tenant, schedule: 'nightly', version: 1, next_tick: tick, ticks: [tick], move_to }]);
+  await gates.call('fn_schedule_put', {
+    schedule: 'nightly',
+    definition,
+    next_tick: tick,
+    actor: 'test',
+    tenant_id: tenant,
+  });
+  const due = JSON.stringify([
+    { tenant, schedule: 'nightly', version: 1, next_tick: tick, ticks: [tick], move_to },
+  ]);
   expect(await gates.call('fn_schedule_fire', { due, actor: 'w1' })).toMatchObject({ fired: 1 });
 }
 
@@ -110,9 +141,17 @@ async function run(tenant: string): Promise<void> {
   const plan = definePlan('tenancy', { version: '1' }, (p) => {
     p.step('only', defineJob('report'));
   });
-  await gates.call('fn_plan_register', { document: new TextDecoder().decode(plan.canonical), sha256: plan.sha256, actor: 'test' });
-  const runs = JSON.stringify([{ run_id: uuidv7(), plan_id: plan.id, plan_version: plan.version, sha256: plan.sha256, tenant }]);
-  expect(await gates.call('fn_run_start_many', { runs, actor: 'test' })).toMatchObject({ refused: [] });
+  await gates.call('fn_plan_register', {
+    document: new TextDecoder().decode(plan.canonical),
+    sha256: plan.sha256,
+    actor: 'test',
+  });
+  const runs = JSON.stringify([
+    { run_id: uuidv7(), plan_id: plan.id, plan_version: plan.version, sha256: plan.sha256, tenant },
+  ]);
+  expect(await gates.call('fn_run_start_many', { runs, actor: 'test' })).toMatchObject({
+    refused: [],
+  });
   await gates.db.query(
     `with run as (select run_id from writ_data.run where tenant_id = $1), snapshot as (insert into writ_data.run_snapshot (run_id, last_seq, status, snapshot, updated_at) select run_id, 1, 'RUNNING', '{}', now() from run)
      insert into writ_data.alert (alert_id, code, severity, tenant_id, subject, detail, raised_at) select run_id, 'TEST', 'P3', $1, 'run/' || run_id, '{}', now() from run`,
@@ -124,7 +163,12 @@ describe('with p_tenant_id', () => {
   test("another tenant's job cannot be cancelled", async () => {
     const { acme } = await populate();
     for (const job_id of [acme.queued, acme.held]) {
-      await gates.refuses('job_not_found', 'fn_job_cancel', { job_id, reason: 'r', actor: 'ada', tenant_id: 'globex' });
+      await gates.refuses('job_not_found', 'fn_job_cancel', {
+        job_id,
+        reason: 'r',
+        actor: 'ada',
+        tenant_id: 'globex',
+      });
     }
   });
 
@@ -140,17 +184,34 @@ describe('with p_tenant_id', () => {
 
   test("another tenant's input cannot be read", async () => {
     const { acme } = await populate();
-    await gates.refuses('job_not_found', 'fn_job_payload', { job_id: acme.dead, tenant_id: 'globex' });
-    expect(await gates.call('fn_job_payload', { job_id: acme.dead, tenant_id: 'acme' })).toEqual({ input: { tenant: 'acme' } });
+    await gates.refuses('job_not_found', 'fn_job_payload', {
+      job_id: acme.dead,
+      tenant_id: 'globex',
+    });
+    expect(await gates.call('fn_job_payload', { job_id: acme.dead, tenant_id: 'acme' })).toEqual({
+      input: { tenant: 'acme' },
+    });
   });
 
   test('one’s own job can be cancelled and replayed', async () => {
     const { acme } = await populate();
-    expect(await gates.call('fn_job_cancel', { job_id: acme.queued, reason: 'r', actor: 'ada', tenant_id: 'acme' })).toMatchObject({
+    expect(
+      await gates.call('fn_job_cancel', {
+        job_id: acme.queued,
+        reason: 'r',
+        actor: 'ada',
+        tenant_id: 'acme',
+      }),
+    ).toMatchObject({
       status: 'cancelled',
     });
     expect(
-      await gates.call('fn_job_dead_letter_replay', { job_id: acme.dead, triage: 't', actor: 'ada', tenant_id: 'acme' }),
+      await gates.call('fn_job_dead_letter_replay', {
+        job_id: acme.dead,
+        triage: 't',
+        actor: 'ada',
+        tenant_id: 'acme',
+      }),
     ).toMatchObject({
       replayed: acme.dead,
     });
@@ -159,16 +220,26 @@ describe('with p_tenant_id', () => {
 
 test('keys are unique per tenant', async () => {
   await gates.register();
-  const jobs = ['acme', 'globex', 'acme'].map((tenant) => ({ id: uuidv7(), kind: 'chore', key: 'order-1', tenant }));
+  const jobs = ['acme', 'globex', 'acme'].map((tenant) => ({
+    id: uuidv7(),
+    kind: 'chore',
+    key: 'order-1',
+    tenant,
+  }));
   const answer = await gates.enqueueMany(jobs);
   expect(answer).toMatchObject({ enqueued: 2, duplicates: [{ job_id: expect.any(String) }] });
 });
 
 test('a workflow of another tenant is unknown', async () => {
   await populate();
-  const [row] = await gates.db.query(`select workflow_id from writ_data.job_workflow where tenant_id = 'acme'`);
+  const [row] = await gates.db.query(
+    `select workflow_id from writ_data.job_workflow where tenant_id = 'acme'`,
+  );
   const job = { id: uuidv7(), kind: 'chore', tenant: 'globex', workflow_id: row?.workflow_id };
-  await gates.refusesEach('unknown_workflow', 'fn_job_enqueue_many', { jobs: JSON.stringify([job]), actor: 'test' });
+  await gates.refusesEach('unknown_workflow', 'fn_job_enqueue_many', {
+    jobs: JSON.stringify([job]),
+    actor: 'test',
+  });
 });
 
 describe('with writ.tenant set', () => {
@@ -178,15 +249,19 @@ describe('with writ.tenant set', () => {
   });
   const views = readSchemaObjects().filter((object) => object.type === 'view');
   const columnsOf = async (view: string) =>
-    (await gates.db.query(`select attname as name from pg_attribute where attrelid = $1::regclass and attnum > 0`, [view])).map(
-      (row) => row.name,
-    );
+    (
+      await gates.db.query(
+        `select attname as name from pg_attribute where attrelid = $1::regclass and attnum > 0`,
+        [view],
+      )
+    ).map((row) => row.name);
 
   test.each(views.map((view) => view.name))('%s shows no job of another tenant', async (view) => {
     await as('acme');
     const columns = await columnsOf(view);
     const rows = await gates.db.query(`select * from ${view}`);
-    if (columns.includes('tenant_id')) expect([...new Set(rows.map((row) => row.tenant_id))]).toEqual(['acme']);
+    if (columns.includes('tenant_id'))
+      expect([...new Set(rows.map((row) => row.tenant_id))]).toEqual(['acme']);
     if (columns.includes('job_id')) {
       const others = Object.values(jobs.globex);
       expect(rows.filter((row) => others.includes(String(row.job_id)))).toEqual([]);
@@ -196,11 +271,15 @@ describe('with writ.tenant set', () => {
 
   test('counts by kind are those of the tenant', async () => {
     await as('acme');
-    expect(await gates.db.query('select * from writ.v_job_queue_backlog order by job_kind')).toEqual([
+    expect(
+      await gates.db.query('select * from writ.v_job_queue_backlog order by job_kind'),
+    ).toEqual([
       { job_kind: 'chore', backlog: '1' },
       { job_kind: 'report', backlog: '2' },
     ]);
-    expect(await gates.db.query('select * from writ.v_job_queue_in_progress')).toEqual([{ job_kind: 'chore', in_progress: '1' }]);
+    expect(await gates.db.query('select * from writ.v_job_queue_in_progress')).toEqual([
+      { job_kind: 'chore', in_progress: '1' },
+    ]);
   });
 
   test('facts about other tenants are not shown', async () => {
@@ -212,33 +291,54 @@ describe('with writ.tenant set', () => {
 
   test('a tenant that has nothing sees nothing', async () => {
     await as('initech');
-    for (const view of ['writ.job_queue', 'writ.job_execution', 'writ.v_job_state', 'writ.event_outbox', 'writ.v_job_queue_backlog']) {
+    for (const view of [
+      'writ.job_queue',
+      'writ.job_execution',
+      'writ.v_job_state',
+      'writ.event_outbox',
+      'writ.v_job_queue_backlog',
+    ]) {
       expect([view, await gates.db.query(`select * from ${view}`)]).toEqual([view, []]);
     }
   });
 
   test('a job of another tenant cannot be cancelled, even without p_tenant_id', async () => {
     await as('globex');
-    await gates.refuses('job_not_found', 'fn_job_cancel', { job_id: jobs.acme.queued, reason: 'r', actor: 'ada' });
+    await gates.refuses('job_not_found', 'fn_job_cancel', {
+      job_id: jobs.acme.queued,
+      reason: 'r',
+      actor: 'ada',
+    });
   });
 
   test('a dead letter of another tenant cannot be replayed, even without p_tenant_id', async () => {
     await as('globex');
-    await gates.refuses('dead_letter_not_found', 'fn_job_dead_letter_replay', { job_id: jobs.acme.dead, triage: 't', actor: 'ada' });
+    await gates.refuses('dead_letter_not_found', 'fn_job_dead_letter_replay', {
+      job_id: jobs.acme.dead,
+      triage: 't',
+      actor: 'ada',
+    });
   });
 
   test('an input of another tenant cannot be read, even by naming that tenant', async () => {
     await as('globex');
-    await gates.refuses('job_not_found', 'fn_job_payload', { job_id: jobs.acme.dead, tenant_id: 'acme' });
+    await gates.refuses('job_not_found', 'fn_job_payload', {
+      job_id: jobs.acme.dead,
+      tenant_id: 'acme',
+    });
     await gates.refuses('job_not_found', 'fn_job_payload', { job_id: jobs.acme.dead });
   });
 
   test('a job cannot be enqueued for another tenant', async () => {
     await as('globex');
     const outcome = await gates.unchanged(() =>
-      gates.enqueueMany([{ id: uuidv7(), kind: 'chore', tenant: 'acme', input: { a: 1 } }]).catch((error: DatabaseError) => error),
+      gates
+        .enqueueMany([{ id: uuidv7(), kind: 'chore', tenant: 'acme', input: { a: 1 } }])
+        .catch((error: DatabaseError) => error),
     );
-    expect(outcome).toSatisfy((o: { code?: string; refused?: unknown[] }) => o.code === '42501' || o.refused?.length === 1);
+    expect(outcome).toSatisfy(
+      (o: { code?: string; refused?: unknown[] }) => o.code === '42501' || o.refused?.length === 1,
+    );
   });
 
   test('without a tenant set, all are shown', async () => {

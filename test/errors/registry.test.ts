@@ -4,7 +4,15 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { asRefusal, type ErrorCode, fromDatabase, refusalIn, registry, WritError, WritRefusal } from '../../src/errors/index.js';
+import {
+  asRefusal,
+  type ErrorCode,
+  fromDatabase,
+  refusalIn,
+  registry,
+  WritError,
+  WritRefusal,
+} from '../../src/errors/index.js';
 import { jobStates } from '../../src/machines/job.js';
 
 const root = new URL('../../', import.meta.url);
@@ -15,7 +23,9 @@ const filesIn = (folder: string, ending: RegExp) =>
     .map((file) => `${folder}${file}`);
 
 const sqlFiles = [...filesIn('sql/gates/', /\.sql$/), ...filesIn('sql/migrations/', /\.sql$/)];
-const sourceFiles = filesIn('src/', /\.(ts|mjs)$/).filter((file) => file !== 'src/errors/registry.ts');
+const sourceFiles = filesIn('src/', /\.(ts|mjs)$/).filter(
+  (file) => file !== 'src/errors/registry.ts',
+);
 const codes = Object.keys(registry) as ErrorCode[];
 
 /** Statements without their comments: a code in a comment is not said. */
@@ -24,20 +34,28 @@ const statements = (file: string) => read(file).replace(/^\s*--.*$/gm, '');
 /** The reasons that a file can answer with or raise, and the codes it writes into executions. */
 function reasonsIn(file: string): string[] {
   const sql = statements(file);
-  const direct = [...sql.matchAll(/refusal\('(\w+)'/g), ...sql.matchAll(/errcode = 'WR001', message = '(\w+)'/g)];
+  const direct = [
+    ...sql.matchAll(/refusal\('(\w+)'/g),
+    ...sql.matchAll(/errcode = 'WR001', message = '(\w+)'/g),
+  ];
   // Reasons per job are decided in a CASE; what it names that is neither a state of a job nor a gate must be a reason.
-  const decided = /'reason'|as reason/.test(sql) ? [...sql.matchAll(/\b(?:then|else)\s+'([a-z]+(?:_[a-z]+)+)'/g)] : [];
+  const decided = /'reason'|as reason/.test(sql)
+    ? [...sql.matchAll(/\b(?:then|else)\s+'([a-z]+(?:_[a-z]+)+)'/g)]
+    : [];
   const states = new Set<string>(jobStates);
-  return [...direct, ...decided].map((match) => match[1] as string).filter((reason) => !states.has(reason) && !reason.startsWith('fn_'));
+  return [...direct, ...decided]
+    .map((match) => match[1] as string)
+    .filter((reason) => !states.has(reason) && !reason.startsWith('fn_'));
 }
 
 describe('the registry', () => {
-  test.each(sqlFiles.map((file) => [file, [...new Set(reasonsIn(file))]] as const).filter(([, reasons]) => reasons.length > 0))(
-    'knows every reason of %s',
-    (_, reasons) => {
-      expect(reasons.filter((reason) => !Object.hasOwn(registry, reason))).toEqual([]);
-    },
-  );
+  test.each(
+    sqlFiles
+      .map((file) => [file, [...new Set(reasonsIn(file))]] as const)
+      .filter(([, reasons]) => reasons.length > 0),
+  )('knows every reason of %s', (_, reasons) => {
+    expect(reasons.filter((reason) => !Object.hasOwn(registry, reason))).toEqual([]);
+  });
 
   test('is not being checked against nothing', () => {
     const all = new Set(sqlFiles.flatMap(reasonsIn));
@@ -49,8 +67,12 @@ describe('the registry', () => {
 
   test.each(codes)('names %s, and somebody says it', (code) => {
     const said = new RegExp(`['"\`]${code}['"\`]`);
-    const speakers = [...sqlFiles.filter((file) => said.test(statements(file))), ...sourceFiles.filter((file) => said.test(read(file)))];
-    const raised = code === 'illegal_transition' && /illegal_transition/.test(sqlFiles.map(read).join());
+    const speakers = [
+      ...sqlFiles.filter((file) => said.test(statements(file))),
+      ...sourceFiles.filter((file) => said.test(read(file))),
+    ];
+    const raised =
+      code === 'illegal_transition' && /illegal_transition/.test(sqlFiles.map(read).join());
     expect(speakers.length > 0 || raised).toBe(true);
   });
 
@@ -65,29 +87,45 @@ describe('the registry', () => {
 
   test('uses names that a program can switch on', () => {
     // Codes of runs are spelt as their specification spells them.
-    expect(codes.filter((code) => !/^(?:[a-z]+(?:_[a-z]+)*|[A-Z]+(?:_[A-Z]+)*)$/.test(code))).toEqual([]);
+    expect(
+      codes.filter((code) => !/^(?:[a-z]+(?:_[a-z]+)*|[A-Z]+(?:_[A-Z]+)*)$/.test(code)),
+    ).toEqual([]);
   });
 });
 
 test('every code that the sources throw is in it', () => {
   const thrown = sourceFiles.flatMap((file) =>
-    [...read(file).matchAll(/new Writ(?:Error|Refusal)\(\s*'(\w+)'/g)].map((match) => match[1] as string),
+    [...read(file).matchAll(/new Writ(?:Error|Refusal)\(\s*'(\w+)'/g)].map(
+      (match) => match[1] as string,
+    ),
   );
   expect(thrown.length).toBeGreaterThan(10);
   expect(thrown.filter((code) => !Object.hasOwn(registry, code))).toEqual([]);
 });
 
 test('docs/reference/errors.md lists exactly these codes, with their status and whether a retry helps', () => {
-  const rows = [...read('docs/reference/errors.md').matchAll(/^\| `(\w+)` \|.*\| (\d{3}) \| (yes|no) \|$/gm)].map((match) =>
-    match.slice(1),
+  const rows = [
+    ...read('docs/reference/errors.md').matchAll(/^\| `(\w+)` \|.*\| (\d{3}) \| (yes|no) \|$/gm),
+  ].map((match) => match.slice(1));
+  expect(rows).toEqual(
+    codes.map((code) => [
+      code,
+      String(registry[code].status),
+      registry[code].retryable ? 'yes' : 'no',
+    ]),
   );
-  expect(rows).toEqual(codes.map((code) => [code, String(registry[code].status), registry[code].retryable ? 'yes' : 'no']));
 });
 
 describe('an error', () => {
   test('carries what the registry says about its code', () => {
     const error = new WritError('lease_lost', 'job 1');
-    expect(error).toMatchObject({ code: 'lease_lost', status: 409, retryable: false, detail: 'job 1', remedy: registry.lease_lost.remedy });
+    expect(error).toMatchObject({
+      code: 'lease_lost',
+      status: 409,
+      retryable: false,
+      detail: 'job 1',
+      remedy: registry.lease_lost.remedy,
+    });
     expect(error.message).toContain('job 1');
   });
 
@@ -97,9 +135,12 @@ describe('an error', () => {
     expect(refusal).toMatchObject({ code: 'job_terminal', detail: 'd' });
   });
 
-  test.each([null, undefined, 'text', {}, { refused: [] }, { refused: false }])('is not made of an answer that is none: %j', (answer) => {
-    expect(refusalIn(answer)).toBeUndefined();
-  });
+  test.each([null, undefined, 'text', {}, { refused: [] }, { refused: false }])(
+    'is not made of an answer that is none: %j',
+    (answer) => {
+      expect(refusalIn(answer)).toBeUndefined();
+    },
+  );
 
   test('of a gate that is not in the registry is a bug, and is said to be one', () => {
     expect(() => asRefusal('no_such_reason')).toThrow(/not in the registry/);

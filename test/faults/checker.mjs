@@ -3,16 +3,28 @@
 // schema `fault` (see `prepare`), in which the producer's answers, the effects and the workers' records of begun jobs are. Every check is a query
 // that answers one row per violation.
 
-export const verdicts = /** @type {const} */ (['lost', 'repeated', 'unreceipted', 'stuck', 'wrong']);
+export const verdicts = /** @type {const} */ ([
+  'lost',
+  'repeated',
+  'unreceipted',
+  'stuck',
+  'wrong',
+]);
 /** @typedef {(typeof verdicts)[number]} Verdict */
 /** @typedef {{ query(sql: string, params?: unknown[]): Promise<{ rows: Record<string, unknown>[] }> }} Client */
 
 /** The sums that every suite ends with. @param {readonly { verdict: string, times: number }[]} findings @param {Record<string, number>} happened */
 export function tallied(findings, happened) {
   const sum = (/** @type {Verdict} */ verdict) =>
-    findings.reduce((total, finding) => total + (finding.verdict === verdict ? finding.times : 0), 0);
+    findings.reduce(
+      (total, finding) => total + (finding.verdict === verdict ? finding.times : 0),
+      0,
+    );
   const times = (/** @type {string} */ prefix) =>
-    Object.entries(happened).reduce((total, [name, count]) => total + (name.startsWith(prefix) ? count : 0), 0);
+    Object.entries(happened).reduce(
+      (total, [name, count]) => total + (name.startsWith(prefix) ? count : 0),
+      0,
+    );
   return {
     faults: times(''),
     lost: sum('lost'),
@@ -60,7 +72,8 @@ const views = `
 /** A frail job that has used its attempts up, the last of them by failing: no crash may have taken it. */
 const died = `exists (select from j join x using (job_id) where j.n = o.n and o.kind = 'fault.frail' and j.status = 'dead_letter'
   and j.attempts = j.max_attempts and x.final and x.abort_kind = 'transient')`;
-const times = (/** @type {string} */ fact) => `coalesce((select times from f where f.job_id = j.job_id and f.fact = '${fact}'), 0)`;
+const times = (/** @type {string} */ fact) =>
+  `coalesce((select times from f where f.job_id = j.job_id and f.fact = '${fact}'), 0)`;
 
 /** @type {[Verdict, what: string, sql: string][]} */
 export const checks = [
@@ -69,13 +82,21 @@ export const checks = [
     'an owed effect is missing',
     `select o.n, o.kind, o.job_id from o where owed = 'one' and kind <> 'fault.plain' and effects = 0 and not ${died}`,
   ],
-  ['lost', 'an owed return is missing', `select o.n, o.job_id from o where owed = 'one' and kind = 'fault.plain' and done = 0`],
+  [
+    'lost',
+    'an owed return is missing',
+    `select o.n, o.job_id from o where owed = 'one' and kind = 'fault.plain' and done = 0`,
+  ],
   [
     'lost',
     'an answered enqueue left no job',
     `select o.n, o.job_id from o where job_id is not null and not exists (select from j where j.job_id = o.job_id)`,
   ],
-  ['repeated', 'an effect is there more than once', `select n, effects from e, generate_series(2, effects) where effects > 1`],
+  [
+    'repeated',
+    'an effect is there more than once',
+    `select n, effects from e, generate_series(2, effects) where effects > 1`,
+  ],
   [
     'repeated',
     'a job is done more than once',
@@ -121,7 +142,11 @@ export const checks = [
     cross join lateral (select count(*)::integer as executions from x where x.job_id = j.job_id and started_at is not null) c
     where ${times('started')} <> c.executions and not (j.duplicated and ${times('started')} > c.executions)`,
   ],
-  ['unreceipted', 'a fact has the id of another', `select id, count(*) from writ.event_outbox group by id having count(*) > 1`],
+  [
+    'unreceipted',
+    'a fact has the id of another',
+    `select id, count(*) from writ.event_outbox group by id having count(*) > 1`,
+  ],
   [
     'stuck',
     'a job is not at rest',
@@ -133,8 +158,16 @@ export const checks = [
     `select j.job_id, j.job_kind, attempts, execution_no from writ_data.job_ready r join writ_data.job j on j.job_id = any (r.job_ids)`,
   ],
   ['stuck', 'a waiting row is left', `select job_id, job_kind, due_at from writ_data.job_wait`],
-  ['stuck', 'a lease is left', `select lease_token, holder, leased_until, job_ids from writ_data.job_lease`],
-  ['stuck', 'a commit was not finished', `select job_id, execution_no from x where status = 'COMMITTED'`],
+  [
+    'stuck',
+    'a lease is left',
+    `select lease_token, holder, leased_until, job_ids from writ_data.job_lease`,
+  ],
+  [
+    'stuck',
+    'a commit was not finished',
+    `select job_id, execution_no from x where status = 'COMMITTED'`,
+  ],
   [
     'wrong',
     'v_job_state disagrees with the status',
@@ -174,7 +207,11 @@ export const checks = [
     select o.n, o.kind, o.owed from o where owed = 'none' and effects > 0
     union all select e.n, null, null from e where not exists (select from o where o.n = e.n)`,
   ],
-  ['wrong', 'a job that nobody asked for', `select job_id, n from j where not exists (select from o where o.n = j.n)`],
+  [
+    'wrong',
+    'a job that nobody asked for',
+    `select job_id, n from j where not exists (select from o where o.n = j.n)`,
+  ],
   [
     'wrong',
     'a job and the transaction that enqueued it are not one',
@@ -201,7 +238,11 @@ export const checks = [
       when abort_kind = 'lease_expired' and charged = 0 and attempt >= max_attempts - 1 then 0 -- a crash never takes the last attempt
       else 1 end`,
   ],
-  ['wrong', 'more attempts were charged than the job has', `select job_id, attempts, max_attempts from j where attempts > max_attempts`],
+  [
+    'wrong',
+    'more attempts were charged than the job has',
+    `select job_id, attempts, max_attempts from j where attempts > max_attempts`,
+  ],
   [
     'wrong',
     'times run backwards',
@@ -227,13 +268,27 @@ async function historyOf(client, jobId) {
  */
 export async function check(client) {
   await client.query(views);
-  const result = { lost: 0, repeated: 0, unreceipted: 0, stuck: 0, wrong: 0, details: /** @type {any[]} */ ([]) };
+  const result = {
+    lost: 0,
+    repeated: 0,
+    unreceipted: 0,
+    stuck: 0,
+    wrong: 0,
+    details: /** @type {any[]} */ ([]),
+  };
   for (const [verdict, what, sql] of checks) {
     const { rows } = await client.query(sql);
     if (rows.length === 0) continue;
     result[verdict] += rows.length;
-    const first = typeof rows[0]?.job_id === 'string' ? await historyOf(client, rows[0].job_id) : undefined;
-    result.details.push({ verdict, what, times: rows.length, rows: rows.slice(0, 5), history_of_first: first });
+    const first =
+      typeof rows[0]?.job_id === 'string' ? await historyOf(client, rows[0].job_id) : undefined;
+    result.details.push({
+      verdict,
+      what,
+      times: rows.length,
+      rows: rows.slice(0, 5),
+      history_of_first: first,
+    });
   }
   await client.query('drop table j, x, f, e, o');
   return result;

@@ -26,12 +26,23 @@ beforeAll(async () => {
     [4, doomed, 'none'],
   ] as const) {
     const { jobId } = await writ.enqueue(job, { n });
-    await client.query('insert into fault.owed values ($1, $2, $3, $4, false)', [n, job.kind, owed, jobId]);
+    await client.query('insert into fault.owed values ($1, $2, $3, $4, false)', [
+      n,
+      job.kind,
+      owed,
+      jobId,
+    ]);
     await client.query('insert into fault.begun values ($1)', [jobId]);
   }
   await runUntilIdle(writ, [
     steady.handle(({ input, job, commit }) =>
-      commit((tx) => tx.query('insert into fault.effect values ($1, $2, $3, 0)', [input.n, job.id, job.executionNo])),
+      commit((tx) =>
+        tx.query('insert into fault.effect values ($1, $2, $3, 0)', [
+          input.n,
+          job.id,
+          job.executionNo,
+        ]),
+      ),
     ),
     plain.handle(() => 'done'),
     doomed.handle(() => {
@@ -50,20 +61,39 @@ afterEach(() => client.query('rollback'));
 
 const counted = async () => {
   const result = await check(client);
-  return { ...Object.fromEntries(verdicts.map((verdict) => [verdict, result[verdict]])), what: result.details.map(({ what }) => what) };
+  return {
+    ...Object.fromEntries(verdicts.map((verdict) => [verdict, result[verdict]])),
+    what: result.details.map(({ what }) => what),
+  };
 };
 const idOf = (n: number) => `(select job_id from fault.owed where n = ${n})`;
 /** Past every trigger, as only an administrator can. */
-const behindTheGates = (sql: string) => client.query(`set local session_replication_role = replica; ${sql}`);
+const behindTheGates = (sql: string) =>
+  client.query(`set local session_replication_role = replica; ${sql}`);
 
 test('a history without damage counts nothing', async () => {
-  expect(await counted()).toEqual({ lost: 0, repeated: 0, unreceipted: 0, stuck: 0, wrong: 0, what: [] });
+  expect(await counted()).toEqual({
+    lost: 0,
+    repeated: 0,
+    unreceipted: 0,
+    stuck: 0,
+    wrong: 0,
+    what: [],
+  });
 });
 
 const damages: [verdict: string, what: string, sql: string][] = [
   ['lost', 'an owed effect is missing', 'delete from fault.effect where n = 1'],
-  ['lost', 'an owed return is missing', `delete from writ_data.job_execution where job_id = ${idOf(3)}`],
-  ['repeated', 'an effect is there more than once', 'insert into fault.effect select * from fault.effect where n = 1'],
+  [
+    'lost',
+    'an owed return is missing',
+    `delete from writ_data.job_execution where job_id = ${idOf(3)}`,
+  ],
+  [
+    'repeated',
+    'an effect is there more than once',
+    'insert into fault.effect select * from fault.effect where n = 1',
+  ],
   [
     'repeated',
     'a job is done more than once',
@@ -86,12 +116,32 @@ const damages: [verdict: string, what: string, sql: string][] = [
     `insert into writ_data.job_ready (lane_id, seq, part, job_ids, attempts, execution_no, moved)
      values (writ_data.open_lane('fault.steady', 'default', null, 0::smallint, false), 1, 0, array[${idOf(1)}], 0, 2, true)`,
   ],
-  ['stuck', 'a job is not at rest', `delete from writ_data.job_execution where job_id = ${idOf(2)}`],
-  ['wrong', 'a dead letter was never begun by a handler', `delete from fault.begun where job_id = ${idOf(4)}`],
+  [
+    'stuck',
+    'a job is not at rest',
+    `delete from writ_data.job_execution where job_id = ${idOf(2)}`,
+  ],
+  [
+    'wrong',
+    'a dead letter was never begun by a handler',
+    `delete from fault.begun where job_id = ${idOf(4)}`,
+  ],
   ['wrong', 'an effect that nobody owes', `insert into fault.effect values (4, ${idOf(4)}, 1, 0)`],
-  ['wrong', 'execution numbers have holes', `update writ_data.job_execution set execution_no = 3 where job_id = ${idOf(1)}`],
-  ['wrong', 'an effect is not of the execution that committed', 'update fault.effect set execution_no = 5 where n = 2'],
-  ['wrong', 'a job and the transaction that enqueued it are not one', 'update fault.owed set transaction = true where n = 1'],
+  [
+    'wrong',
+    'execution numbers have holes',
+    `update writ_data.job_execution set execution_no = 3 where job_id = ${idOf(1)}`,
+  ],
+  [
+    'wrong',
+    'an effect is not of the execution that committed',
+    'update fault.effect set execution_no = 5 where n = 2',
+  ],
+  [
+    'wrong',
+    'a job and the transaction that enqueued it are not one',
+    'update fault.owed set transaction = true where n = 1',
+  ],
   [
     'wrong',
     'an attempt was charged that did not start, or not charged that did',
@@ -113,5 +163,14 @@ test('the sums of a suite are of all findings of a verdict, and of all that happ
     { verdict: 'lost', times: 3 },
   ] as const;
   const happened = { 'kill at claimed': 4, 'kill at any_time': 1, crash: 2 };
-  expect(tallied(found, happened)).toEqual({ faults: 7, lost: 5, repeated: 0, unreceipted: 0, stuck: 0, wrong: 1, kills: 5, happened });
+  expect(tallied(found, happened)).toEqual({
+    faults: 7,
+    lost: 5,
+    repeated: 0,
+    unreceipted: 0,
+    stuck: 0,
+    wrong: 1,
+    kills: 5,
+    happened,
+  });
 });

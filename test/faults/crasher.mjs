@@ -11,7 +11,8 @@ const writ = await Writ.connect({ connectionString: String(process.env.WRIT_CRAS
 await writ.work(
   [
     kind.handle(async ({ input }) => {
-      if (/** @type {{ deadly: boolean }} */ (/** @type {unknown} */ (input)).deadly) process.kill(process.pid, 'SIGKILL');
+      if (/** @type {{ deadly: boolean }} */ (/** @type {unknown} */ (input)).deadly)
+        process.kill(process.pid, 'SIGKILL');
       await pause(50);
     }),
   ],

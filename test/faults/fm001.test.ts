@@ -11,7 +11,10 @@ import { expect, test } from 'vitest';
 import { scene, type Word } from './scene.js';
 
 /** The first worker stands still in its work until the second has done the job. Answers what became of the first one's write. */
-async function overtaken({ worker, atRest }: Awaited<ReturnType<typeof scene>>, boundary: boolean): Promise<Word> {
+async function overtaken(
+  { worker, atRest }: Awaited<ReturnType<typeof scene>>,
+  boundary: boolean,
+): Promise<Word> {
   const first = worker({ boundary });
   await first.hears('working');
   first.child.kill('SIGSTOP');
@@ -58,7 +61,9 @@ test.concurrent('crash_after_commit_before_done: the job recovers to DONE with 1
   await atRest();
   expect(second.said).toEqual([]);
   expect(await effects()).toBe(1);
-  expect(await db.query('select status, attempt from writ.job_execution')).toEqual([{ status: 'DONE', attempt: 1 }]);
+  expect(await db.query('select status, attempt from writ.job_execution')).toEqual([
+    { status: 'DONE', attempt: 1 },
+  ]);
 });
 
 test.concurrent('a blocked event loop does not lose its lease: renewal has a thread of its own', async (context) => {

@@ -52,9 +52,10 @@ export async function keepGovernanceBooks(client, books, puts, flags) {
     `insert into fault.outside select x.n, x.o ->> 'key', x.o ->> 'effect', nullif(x.o -> 'value', 'null'), (x.o ->> 'undo')::boolean from jsonb_array_elements($1::jsonb) with ordinality x(o, n)`,
     [JSON.stringify(puts)],
   );
-  await client.query(`insert into fault.flag select 'flag:' || (x ->> 0), x -> 1 from jsonb_array_elements($1::jsonb) x`, [
-    JSON.stringify([...flags]),
-  ]);
+  await client.query(
+    `insert into fault.flag select 'flag:' || (x ->> 0), x -> 1 from jsonb_array_elements($1::jsonb) x`,
+    [JSON.stringify([...flags])],
+  );
 }
 
 /** g: a governance job with its contract, and, of a forward job, what is owed. s: a step that has begun or ended. e: the log of its run. t: what stands at each slot now. h: receipts of governance. */
@@ -296,7 +297,8 @@ export async function checkGovernance(client) {
   const findings = [];
   for (const [verdict, what, sql] of governanceChecks) {
     const { rows } = await client.query(sql, sql.includes('$1') ? [JSON.stringify(moves)] : []);
-    if (rows.length > 0) findings.push({ verdict, what, times: rows.length, rows: rows.slice(0, 5) });
+    if (rows.length > 0)
+      findings.push({ verdict, what, times: rows.length, rows: rows.slice(0, 5) });
   }
   for (const finding of findings) {
     const [first] = /** @type {{ job_id?: string }[]} */ (finding.rows);

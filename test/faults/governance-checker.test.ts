@@ -5,7 +5,13 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { Writ } from '../../dist/index.js';
 import { type TestDatabase, testDatabase } from '../../src/testing/index.js';
 import { until } from '../races/sessions.js';
-import { checkGovernance, governanceChecks, keepGovernanceBooks, prepareGovernance, rememberBystanders } from './governance-checker.mjs';
+import {
+  checkGovernance,
+  governanceChecks,
+  keepGovernanceBooks,
+  prepareGovernance,
+  rememberBystanders,
+} from './governance-checker.mjs';
 import { generator } from './plan.mjs';
 import { orderOf } from './suites/governance/orders.mjs';
 import { OutsideWorld } from './suites/governance/outside.mjs';
@@ -18,7 +24,15 @@ let client: pg.Client;
 let world: OutsideWorld;
 
 /** Where the orders begin with each kind: those that the damage is done to. */
-const places = { plain: 1, signalled: 3, outside: 5, refused: 11, withheld: 29, stuck: 31, parted: 33 };
+const places = {
+  plain: 1,
+  signalled: 3,
+  outside: 5,
+  refused: 11,
+  withheld: 29,
+  stuck: 31,
+  parted: 33,
+};
 
 /** A job of each of some kinds, as a fault run would leave them: four end well, one is rolled back, one waits for a verdict, one could not be rolled back until a person had it tried again. */
 beforeAll(async () => {
@@ -29,24 +43,37 @@ beforeAll(async () => {
   await client.query(withholding);
   world = await OutsideWorld.open(1);
   process.env.WRIT_FAULTS_OUTSIDE = world.url;
-  const writ = await Writ.connect({ connectionString: db.connectionString, listenConnectionString: db.directConnectionString });
+  const writ = await Writ.connect({
+    connectionString: db.connectionString,
+    listenConnectionString: db.directConnectionString,
+  });
   const admin = new pg.Pool({ connectionString: db.connectionString, max: 2 });
   const proposer = new Proposer(writ, admin, world);
   await proposer.prepare();
   await writ.governance.put(
-    [{ capability_name: 'bystander-1' }, { scope: 'bystander-1', owner_capability: 'bystander-1', values: { max: 1 } }],
+    [
+      { capability_name: 'bystander-1' },
+      { scope: 'bystander-1', owner_capability: 'bystander-1', values: { max: 1 } },
+    ],
     {
       as: String(proposer.keys.ops),
     },
   );
   world.flags.set('bystander-1', 1);
   await rememberBystanders(client, world.flags);
-  const worker = await writ.work([], { governance: governance as never, poll: '20ms', onError: () => undefined });
+  const worker = await writ.work([], {
+    governance: governance as never,
+    poll: '20ms',
+    onError: () => undefined,
+  });
   const random = generator(1);
   for (const [name, n] of Object.entries(places)) {
     const order = orderOf(random, n);
     expect(order.name).toBe(name);
-    await proposer.place({ ...order, resolve: name === 'stuck' ? 'PASS' : undefined }, () => undefined);
+    await proposer.place(
+      { ...order, resolve: name === 'stuck' ? 'PASS' : undefined },
+      () => undefined,
+    );
   }
   await until(async () => {
     const open =
@@ -69,22 +96,35 @@ afterAll(async () => {
 beforeEach(() => client.query('begin'));
 afterEach(() => client.query('rollback'));
 
-const found = async () => (await checkGovernance(client)).map(({ verdict, what }) => `${verdict}: ${what}`);
+const found = async () =>
+  (await checkGovernance(client)).map(({ verdict, what }) => `${verdict}: ${what}`);
 /** Past every trigger, as only an administrator can. */
-const behindTheGates = (sql: string) => client.query(`set local session_replication_role = replica; ${sql}`);
+const behindTheGates = (sql: string) =>
+  client.query(`set local session_replication_role = replica; ${sql}`);
 const job = (name: string) => `(select job_id from fault.owed where name = '${name}')`;
 const contract = (name: string) => `(select contract_id from fault.owed where name = '${name}')`;
-const runOf = (name: string) => `(select run_id from writ_data.governance_job where job_id = ${job(name)})`;
-const rollback = (name: string) => `(select rollback_job_id from writ_data.governance_job where job_id = ${job(name)})`;
+const runOf = (name: string) =>
+  `(select run_id from writ_data.governance_job where job_id = ${job(name)})`;
+const rollback = (name: string) =>
+  `(select rollback_job_id from writ_data.governance_job where job_id = ${job(name)})`;
 
 test('jobs without damage count nothing', async () => {
   expect(await found()).toEqual([]);
 });
 
 const damages: [what: string, sql: string][] = [
-  ['lost: an activation that was answered left no job', `update fault.owed set job_id = gen_random_uuid() where name = 'plain'`],
-  ['lost: a step that is done was not written', `delete from fault.written where slot = 'conf-1#burst'`],
-  ['lost: a change outside that is done was never made', `delete from fault.outside where key = 'plain-5' and value = '10'`],
+  [
+    'lost: an activation that was answered left no job',
+    `update fault.owed set job_id = gen_random_uuid() where name = 'plain'`,
+  ],
+  [
+    'lost: a step that is done was not written',
+    `delete from fault.written where slot = 'conf-1#burst'`,
+  ],
+  [
+    'lost: a change outside that is done was never made',
+    `delete from fault.outside where key = 'plain-5' and value = '10'`,
+  ],
   [
     'repeated: a contract has more than one forward job',
     `drop index writ_data.one_forward_job_per_contract; update writ_data.governance_job set kind = 'forward', of_job_id = null where job_id = ${rollback('refused')}`,
@@ -134,8 +174,14 @@ const damages: [what: string, sql: string][] = [
     'unreceipted: an approval is not in the ledger as it was signed',
     `update writ_data.contract_review set signature = sha256('x') || sha256('y') where contract_id = ${contract('plain')} and action = 'APPROVE'`,
   ],
-  ['stuck: a job has not come to rest', `update writ_data.governance_job set status = 'RUNNING' where job_id = ${job('plain')}`],
-  ['stuck: a person is waited for without having been needed', `update fault.owed set person = false where name = 'withheld'`],
+  [
+    'stuck: a job has not come to rest',
+    `update writ_data.governance_job set status = 'RUNNING' where job_id = ${job('plain')}`,
+  ],
+  [
+    'stuck: a person is waited for without having been needed',
+    `update fault.owed set person = false where name = 'withheld'`,
+  ],
   [
     'stuck: a rollback that a person had tried again has not restored what could be',
     `update writ_data.governance_job set status = 'ROLLBACK_FAILED' where of_job_id = ${job('stuck')}`,
@@ -145,18 +191,30 @@ const damages: [what: string, sql: string][] = [
     `insert into writ_data.job_lease (lease_token, holder, claimed_at, leased_until, ttl_s, timeout_s, job_ids, attempts, execution_nos, open_jobs, start_upto, start_at)
      select gen_random_uuid(), 'x', now(), now(), 1, 1, array[j.job_id], '{0}', '{1}', 1, '{1}', array[now()] from writ_data.job j where j.run_id = ${runOf('plain')} and j.step_no = 1`,
   ],
-  ['stuck: a hold is left', `insert into writ_data.target_hold values ('default', 'cap-1', ${contract('plain')}, now())`],
-  ['wrong: a job has ended as its kind may not', `update fault.owed set ends = '{ROLLED_BACK}' where name = 'plain'`],
+  [
+    'stuck: a hold is left',
+    `insert into writ_data.target_hold values ('default', 'cap-1', ${contract('plain')}, now())`,
+  ],
+  [
+    'wrong: a job has ended as its kind may not',
+    `update fault.owed set ends = '{ROLLED_BACK}' where name = 'plain'`,
+  ],
   [
     'wrong: what stands at a target is not what its job left',
     `update writ_data.configuration set value = '9' where scope = 'conf-1' and key = 'burst'`,
   ],
-  ['wrong: what stands at a target is not what its job left', `delete from fault.flag where slot = 'flag:plain-5'`],
+  [
+    'wrong: what stands at a target is not what its job left',
+    `delete from fault.flag where slot = 'flag:plain-5'`,
+  ],
   [
     'wrong: a target that no contract named has changed',
     `update writ_data.configuration set version = version + 1 where scope = 'bystander-1'`,
   ],
-  ['wrong: a target that no contract named has changed', `delete from fault.flag where slot = 'flag:bystander-1'`],
+  [
+    'wrong: a target that no contract named has changed',
+    `delete from fault.flag where slot = 'flag:bystander-1'`,
+  ],
   [
     'wrong: something was written outside of a scope',
     `insert into fault.written (slot, value, version, by) values ('elsewhere', '1', 100000, 'faults')`,
@@ -197,12 +255,18 @@ const damages: [what: string, sql: string][] = [
     'wrong: a move is not in the table',
     `update writ_data.governance_job_history set event = 'verdict_fail' where job_id = ${job('plain')} and event = 'verdict_pass'`,
   ],
-  ['wrong: a history is not a chain', `delete from writ_data.governance_job_history where job_id = ${job('plain')} and version = 2`],
+  [
+    'wrong: a history is not a chain',
+    `delete from writ_data.governance_job_history where job_id = ${job('plain')} and version = 2`,
+  ],
   [
     'wrong: a history does not end where its job is',
     `update writ_data.governance_job set status = 'CANCELLED' where job_id = ${job('plain')}`,
   ],
-  ['wrong: a contract is not where its job is', `update writ_data.contract set status = 'ACTIVE' where contract_id = ${contract('plain')}`],
+  [
+    'wrong: a contract is not where its job is',
+    `update writ_data.contract set status = 'ACTIVE' where contract_id = ${contract('plain')}`,
+  ],
   [
     'wrong: fewer than half of the jobs are COMPLETED',
     `update writ_data.governance_job set status = 'ROLLED_BACK' where job_id = ${job('outside')}`,
@@ -215,5 +279,7 @@ test.each(damages)('%s', async (what, sql) => {
 });
 
 test('every check has a damage that shows it', () => {
-  expect(new Set(damages.map(([what]) => what))).toEqual(new Set(governanceChecks.map(([verdict, what]) => `${verdict}: ${what}`)));
+  expect(new Set(damages.map(([what]) => what))).toEqual(
+    new Set(governanceChecks.map(([verdict, what]) => `${verdict}: ${what}`)),
+  );
 });

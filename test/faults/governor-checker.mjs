@@ -61,7 +61,11 @@ export const governorChecks = [
     'a signal was taken in twice',
     `select governor_id, signal_id, count(*) from m where signal_id is not null group by 1, 2 having count(*) > 1`,
   ],
-  ['repeated', 'a signal was settled more than once', `select governor_id, arrival_seq, count(*) from t group by 1, 2 having count(*) > 1`],
+  [
+    'repeated',
+    'a signal was settled more than once',
+    `select governor_id, arrival_seq, count(*) from t group by 1, 2 having count(*) > 1`,
+  ],
   [
     'repeated',
     'the service was asked more often than somebody began',
@@ -99,7 +103,11 @@ export const governorChecks = [
     'a governor has not come to rest',
     `select tenant_id, sku_id, state, data -> 'in_flight' as in_flight, data -> 'causes' as causes from g where coalesce(state, 'boot') not in ('stable', 'warning', 'refusing', 'degraded') or jsonb_typeof(data -> 'in_flight') = 'object'`,
   ],
-  ['stuck', 'a mailbox is not empty', `select tenant_id, sku_id, state, mails, mail_done from g where mails <> mail_done`],
+  [
+    'stuck',
+    'a mailbox is not empty',
+    `select tenant_id, sku_id, state, mails, mail_done from g where mails <> mail_done`,
+  ],
   [
     'stuck',
     'something waits that nobody will look at',
@@ -183,7 +191,8 @@ export async function checkGovernor(client) {
   const findings = [];
   for (const [verdict, what, sql] of governorChecks) {
     const { rows } = await client.query(sql);
-    if (rows.length > 0) findings.push({ verdict, what, times: rows.length, rows: rows.slice(0, 5) });
+    if (rows.length > 0)
+      findings.push({ verdict, what, times: rows.length, rows: rows.slice(0, 5) });
   }
   return findings;
 }

@@ -3,7 +3,12 @@ import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type TestDatabase, testDatabase } from '../../src/testing/index.js';
 import { until } from '../races/sessions.js';
-import { checkGovernor, governorChecks, keepGovernorBooks, prepareGovernor } from './governor-checker.mjs';
+import {
+  checkGovernor,
+  governorChecks,
+  keepGovernorBooks,
+  prepareGovernor,
+} from './governor-checker.mjs';
 import { replayed } from './governor-replay.mjs';
 import { governor as acting } from './suites/governor/actions.mjs';
 import { Service } from './suites/governor/service.mjs';
@@ -13,7 +18,11 @@ let db: TestDatabase;
 let client: pg.Client;
 let service: Service;
 
-const subjects = ['plain', 'two', 'shadow', 'storming'].map((kind) => ({ tenant: `${kind}-1`, sku: 'default', kind }));
+const subjects = ['plain', 'two', 'shadow', 'storming'].map((kind) => ({
+  tenant: `${kind}-1`,
+  sku: 'default',
+  kind,
+}));
 
 /** One acts and keeps what it did, one undoes it, one only watches, one has had too many signals and dropped some. */
 beforeAll(async () => {
@@ -26,10 +35,22 @@ beforeAll(async () => {
   process.env.WRIT_FAULTS_SERVICE = service.url;
   process.env.WRIT_FAULTS_WORKER = JSON.stringify({ record: '/dev/null' });
   const writ = await db.connect();
-  const worker = await writ.work([], { governor: { ...acting, twicePercent: 100 } as never, poll: '20ms', onError: () => undefined });
+  const worker = await writ.work([], {
+    governor: { ...acting, twicePercent: 100 } as never,
+    poll: '20ms',
+    onError: () => undefined,
+  });
   const admin = new pg.Pool({ connectionString: db.connectionString, max: 2 });
-  const quick = { 'governor.storm_limit': 8, 'governor.storm_window_ms': 500, 'governor.storm_every_ms': 50, 'governor.capacity': 5 };
-  await prepareStage(writ as never, admin, subjects as never, { ...quick, 'governor.action_ms': 10_000 });
+  const quick = {
+    'governor.storm_limit': 8,
+    'governor.storm_window_ms': 500,
+    'governor.storm_every_ms': 50,
+    'governor.capacity': 5,
+  };
+  await prepareStage(writ as never, admin, subjects as never, {
+    ...quick,
+    'governor.action_ms': 10_000,
+  });
   await admin.end();
   const atRest = () =>
     until(
@@ -41,19 +62,36 @@ beforeAll(async () => {
         ).length === 0,
       30_000,
     );
-  await until(async () => (await db.query(`select from writ.governor where state = 'stable' and policy_version = 1`)).length === 4);
+  await until(
+    async () =>
+      (await db.query(`select from writ.governor where state = 'stable' and policy_version = 1`))
+        .length === 4,
+  );
   const sent: object[] = [];
   let n = 0;
   const send = async ({ tenant, sku }: { tenant: string; sku: string }, value: number) => {
     const id = `signal-${++n}`;
     const answer = await (await writ.governor({ tenant, sku })).signal({ id, type: 'load', value });
     const receipt_id = answer.status === 'decided' ? answer.receipt.receipt_id : null;
-    sent.push({ id, tenant, sku, status: receipt_id ? 200 : 202, receipt_id, arrival_seq: answer.arrivalSeq, tries: 1 });
+    sent.push({
+      id,
+      tenant,
+      sku,
+      status: receipt_id ? 200 : 202,
+      receipt_id,
+      arrival_seq: answer.arrivalSeq,
+      tries: 1,
+    });
   };
   for (const subject of subjects) for (const value of [10, 95]) await send(subject, value);
   await Promise.all(Array.from({ length: 30 }, () => send(subjects[3] as never, 20)));
   await until(
-    async () => (await db.query(`select from writ_data.receipt where entry::jsonb ->> 'reason' = 'action_rollback_issued'`)).length > 0,
+    async () =>
+      (
+        await db.query(
+          `select from writ_data.receipt where entry::jsonb ->> 'reason' = 'action_rollback_issued'`,
+        )
+      ).length > 0,
     20_000,
   );
   await atRest();
@@ -70,11 +108,15 @@ afterAll(async () => {
 beforeEach(() => client.query('begin'));
 afterEach(() => client.query('rollback'));
 
-const found = async () => (await checkGovernor(client)).map(({ verdict, what }) => `${verdict}: ${what}`);
+const found = async () =>
+  (await checkGovernor(client)).map(({ verdict, what }) => `${verdict}: ${what}`);
 /** Past every trigger, as only an administrator can. */
-const behindTheGates = (sql: string) => client.query(`set local session_replication_role = replica; ${sql}`);
-const governor = (kind: string) => `(select governor_id from writ_data.governor where tenant_id = '${kind}-1')`;
-const receipts = (kind: string, reason: string) => `log_id = '${kind}-1' and entry::jsonb ->> 'reason' = '${reason}'`;
+const behindTheGates = (sql: string) =>
+  client.query(`set local session_replication_role = replica; ${sql}`);
+const governor = (kind: string) =>
+  `(select governor_id from writ_data.governor where tenant_id = '${kind}-1')`;
+const receipts = (kind: string, reason: string) =>
+  `log_id = '${kind}-1' and entry::jsonb ->> 'reason' = '${reason}'`;
 const anAttempt = (kind: string) =>
   `(select job_id from writ_data.job where tenant_id = '${kind}-1' and job_kind like 'governor.%' order by job_id limit 1)`;
 
@@ -92,7 +134,10 @@ test.each([
     'an input was changed',
     `update writ_data.governor_mail set content = content || '{"value": 11}' where governor_id = ${governor('plain')} and arrival_seq = 1`,
   ],
-  ['an event was removed', `delete from writ_data.governor_event where governor_id = ${governor('plain')} and event_seq = 3`],
+  [
+    'an event was removed',
+    `delete from writ_data.governor_event where governor_id = ${governor('plain')} and event_seq = 3`,
+  ],
   [
     'a receipt was changed',
     `update writ_data.receipt set entry = replace(entry, '"accept"', '"reject"') where ${receipts('plain', 'signal_received')}`,
@@ -103,7 +148,9 @@ test.each([
   ],
 ])('a replay does not agree when %s', async (_, sql) => {
   await behindTheGates(sql);
-  const [{ id }] = (await client.query(`select ${governor('plain')}::text as id`)).rows as [{ id: string }];
+  const [{ id }] = (await client.query(`select ${governor('plain')}::text as id`)).rows as [
+    { id: string },
+  ];
   expect(await replayed(client, id)).not.toEqual([]);
 });
 
@@ -112,7 +159,10 @@ const damages: [what: string, sql: string][] = [
     'lost: a signal that was answered is in no mailbox',
     `insert into fault.sent select 'elsewhere', tenant, sku, status, null, null, 1 from fault.sent limit 1`,
   ],
-  ['lost: a signal was never settled', `delete from writ_data.receipt where ${receipts('plain', 'signal_received')}`],
+  [
+    'lost: a signal was never settled',
+    `delete from writ_data.receipt where ${receipts('plain', 'signal_received')}`,
+  ],
   [
     'repeated: a signal was taken in twice',
     `update writ_data.governor_mail set signal_id = 'signal-1', at = at + interval '1 month' where governor_id = ${governor('plain')} and arrival_seq = 2`,
@@ -137,17 +187,26 @@ const damages: [what: string, sql: string][] = [
     'unreceipted: an attempt was handed over without a receipt',
     `update writ_data.job set input = (input::jsonb || '{"action_id": "x"}')::json where job_id = ${anAttempt('plain')}`,
   ],
-  ['unreceipted: a stream of receipts is not dense', `delete from writ_data.receipt where ${receipts('plain', 'signal_received')}`],
+  [
+    'unreceipted: a stream of receipts is not dense',
+    `delete from writ_data.receipt where ${receipts('plain', 'signal_received')}`,
+  ],
   [
     'unreceipted: a governor has more or fewer receipts than it counted',
     `update writ_data.governor set receipts = receipts + 1 where governor_id = ${governor('plain')}`,
   ],
-  ['unreceipted: a change of state has no receipt', `delete from writ_data.receipt where ${receipts('plain', 'state_transition')}`],
+  [
+    'unreceipted: a change of state has no receipt',
+    `delete from writ_data.receipt where ${receipts('plain', 'state_transition')}`,
+  ],
   [
     'stuck: a governor has not come to rest',
     `update writ_data.governor set state = 'intervening' where governor_id = ${governor('plain')}`,
   ],
-  ['stuck: a mailbox is not empty', `update writ_data.governor set mail_done = mail_done - 1 where governor_id = ${governor('plain')}`],
+  [
+    'stuck: a mailbox is not empty',
+    `update writ_data.governor set mail_done = mail_done - 1 where governor_id = ${governor('plain')}`,
+  ],
   [
     'stuck: something waits that nobody will look at',
     `update writ_data.governor set waiting = '{"queue": [], "postponed": [{"from": "mailbox", "held": [1, 1, 1]}], "timers": []}' where governor_id = ${governor('plain')}`,
@@ -165,8 +224,14 @@ const damages: [what: string, sql: string][] = [
     'wrong: arrivals are not 1 to n',
     `update writ_data.governor_mail set arrival_seq = 7 where governor_id = ${governor('plain')} and arrival_seq = 2`,
   ],
-  ['wrong: a mailbox is not 1 to n', `delete from writ_data.governor_mail where governor_id = ${governor('plain')} and mail_seq = 2`],
-  ['wrong: events are not 1 to n', `delete from writ_data.governor_event where governor_id = ${governor('plain')} and event_seq = 2`],
+  [
+    'wrong: a mailbox is not 1 to n',
+    `delete from writ_data.governor_mail where governor_id = ${governor('plain')} and mail_seq = 2`,
+  ],
+  [
+    'wrong: events are not 1 to n',
+    `delete from writ_data.governor_event where governor_id = ${governor('plain')} and event_seq = 2`,
+  ],
   [
     'wrong: a mailbox has more or fewer than it counted',
     `update writ_data.governor_inbox set arrivals = arrivals + 1 where governor_id = ${governor('plain')}`,
@@ -179,15 +244,27 @@ const damages: [what: string, sql: string][] = [
     'wrong: what is noted as settled is not what the receipts say',
     `update writ_data.governor_settled set receipt_id = gen_random_uuid() where governor_id = ${governor('plain')} and arrival_seq = 1`,
   ],
-  ['wrong: a sender was answered something else', `update fault.sent set receipt_id = gen_random_uuid() where id = 'signal-1'`],
-  ['wrong: the quota is not the number of actions', `update writ_data.governor_quota set used = used + 1 where tenant_id = 'plain-1'`],
+  [
+    'wrong: a sender was answered something else',
+    `update fault.sent set receipt_id = gen_random_uuid() where id = 'signal-1'`,
+  ],
+  [
+    'wrong: the quota is not the number of actions',
+    `update writ_data.governor_quota set used = used + 1 where tenant_id = 'plain-1'`,
+  ],
   ['wrong: a shadow has acted', `insert into fault.call values ('shadow-1', 'x', null, true, 200)`],
   [
     'wrong: what was given up is neither undone nor for a person',
     `delete from writ_data.receipt where ${receipts('two', 'action_succeeded')}`,
   ],
-  ['wrong: an action has no end', `delete from writ_data.receipt where ${receipts('plain', 'action_succeeded')}`],
-  ['wrong: a rollback that succeeded was not carried out', `delete from fault.call where of is not null`],
+  [
+    'wrong: an action has no end',
+    `delete from writ_data.receipt where ${receipts('plain', 'action_succeeded')}`,
+  ],
+  [
+    'wrong: a rollback that succeeded was not carried out',
+    `delete from fault.call where of is not null`,
+  ],
   [
     'wrong: an event was set aside',
     `update writ_data.receipt set entry = replace(entry, 'signal_received', 'event_failed') where ${receipts('plain', 'signal_received')}`,
@@ -200,5 +277,7 @@ test.each(damages)('%s', async (what, sql) => {
 });
 
 test('every check has a damage that shows it', () => {
-  expect(new Set(damages.map(([what]) => what))).toEqual(new Set(governorChecks.map(([verdict, what]) => `${verdict}: ${what}`)));
+  expect(new Set(damages.map(([what]) => what))).toEqual(
+    new Set(governorChecks.map(([verdict, what]) => `${verdict}: ${what}`)),
+  );
 });

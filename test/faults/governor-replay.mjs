@@ -16,7 +16,14 @@ function eventOf({ event_seq, at, mail_seq, mail_at, arrival_seq, content, added
     ...(mail_seq !== null && { mail_seq: Number(mail_seq) }),
     ...(mail_seq !== null && rest.from === 'mailbox' && { arrived_at: Number(mail_at) }),
     ...rest,
-    content: rest.content ?? contentOf([Number(mail_seq), Number(mail_at), arrival_seq === null ? null : Number(arrival_seq), content]),
+    content:
+      rest.content ??
+      contentOf([
+        Number(mail_seq),
+        Number(mail_at),
+        arrival_seq === null ? null : Number(arrival_seq),
+        content,
+      ]),
   };
 }
 
@@ -47,8 +54,12 @@ export async function replayed(client, governorId) {
   for (const row of events) {
     const event = eventOf(row);
     const place = `${name}, event ${event.event_seq} (${event.content.kind}, ${event.from})`;
-    const waited = event.from === 'mailbox' || event.from === 'host' ? undefined : nextOf(governor, (event.due_at ?? event.at) + 1);
-    if (!waited && event.from !== 'mailbox' && event.from !== 'host') return [`${place}: nothing waited for its turn`];
+    const waited =
+      event.from === 'mailbox' || event.from === 'host'
+        ? undefined
+        : nextOf(governor, (event.due_at ?? event.at) + 1);
+    if (!waited && event.from !== 'mailbox' && event.from !== 'host')
+      return [`${place}: nothing waited for its turn`];
     try {
       const stepped = step(governor, event, waited?.waiting ?? governor.waiting, decide);
       const wrong = stepped.entries.findIndex((entry, n) => entry !== receipts[written + n]?.entry);
@@ -61,7 +72,8 @@ export async function replayed(client, governorId) {
     } catch (error) {
       return [`${place}: cannot be decided again: ${error}`];
     }
-    if (governor.state !== row.state) return [`${place}: leads to ${governor.state}, and ${row.state} was written down`];
+    if (governor.state !== row.state)
+      return [`${place}: leads to ${governor.state}, and ${row.state} was written down`];
   }
   const stood = {
     state: stands.state,
@@ -80,7 +92,9 @@ export async function replayed(client, governorId) {
     waiting: plain(storedWaiting(governor.waiting)),
   };
   const differs = Object.entries(reached).filter(
-    ([part, value]) => !isDeepStrictEqual(value, /** @type {Record<string, unknown>} */ (stood)[part]) && !isUnused(part, value, stands),
+    ([part, value]) =>
+      !isDeepStrictEqual(value, /** @type {Record<string, unknown>} */ (stood)[part]) &&
+      !isUnused(part, value, stands),
   );
   const left = receipts.length - written;
   return [
@@ -96,4 +110,6 @@ export async function replayed(client, governorId) {
 
 /** Nothing waits and nothing was ever stored. @param {string} part @param {any} value @param {Record<string, any>} stands */
 const isUnused = (part, value, stands) =>
-  part === 'waiting' && isDeepStrictEqual(stands.waiting, {}) && isDeepStrictEqual(value, { queue: [], postponed: [], timers: [] });
+  part === 'waiting' &&
+  isDeepStrictEqual(stands.waiting, {}) &&
+  isDeepStrictEqual(value, { queue: [], postponed: [], timers: [] });

@@ -86,9 +86,15 @@ async function digestsOf(client) {
     select c.relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'tenant_id'
     where c.relnamespace = 'writ_data'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
       and c.relname not in ${moving} order by 1`);
-  const parts = rows.map(({ name }) => [name, `select x::text as row from writ_data.${name} x where x.tenant_id = 'calm'`]);
+  const parts = rows.map(({ name }) => [
+    name,
+    `select x::text as row from writ_data.${name} x where x.tenant_id = 'calm'`,
+  ]);
   parts.push(
-    ['run_event', `select x::text as row from writ_data.run_event x join writ_data.run r using (run_id) where r.tenant_id = 'calm'`],
+    [
+      'run_event',
+      `select x::text as row from writ_data.run_event x join writ_data.run r using (run_id) where r.tenant_id = 'calm'`,
+    ],
     [
       'contract_history',
       `select x::text as row from writ_data.contract_history x join writ_data.contract c using (contract_id) where c.tenant_id = 'calm'`,
@@ -97,12 +103,17 @@ async function digestsOf(client) {
       'job_kind',
       `select (to_jsonb(x) - '{registered_at,registered_by}'::text[])::text as row from writ_data.job_kind x where x.job_kind in (select k.job_kind from fault.kind k)`,
     ],
-    ['principal', `select x::text as row from writ_data.principal x where x.principal_id ~ '^(alpha|beta|calm)-'`],
+    [
+      'principal',
+      `select x::text as row from writ_data.principal x where x.principal_id ~ '^(alpha|beta|calm)-'`,
+    ],
   );
   /** @type {Record<string, string>} */
   const digests = {};
   for (const [name, sql] of parts) {
-    const found = await client.query(`select md5(coalesce(string_agg(y.row, chr(10) order by y.row), '')) as digest from (${sql}) y`);
+    const found = await client.query(
+      `select md5(coalesce(string_agg(y.row, chr(10) order by y.row), '')) as digest from (${sql}) y`,
+    );
     digests[String(name)] = found.rows[0]?.digest;
   }
   return digests;
@@ -112,7 +123,9 @@ async function digestsOf(client) {
 export async function rememberCalm(client) {
   await client.query('delete from fault.calm');
   // Kinds of others that exist now: new ones are anybody's.
-  await client.query(`insert into fault.kind select job_kind from writ_data.job_kind where job_kind !~ '^m\\.'`);
+  await client.query(
+    `insert into fault.kind select job_kind from writ_data.job_kind where job_kind !~ '^m\\.'`,
+  );
   for (const [place, digest] of Object.entries(await digestsOf(client)))
     await client.query('insert into fault.calm values ($1, $2)', [place, digest]);
 }
@@ -142,7 +155,11 @@ const subjects = `
 
 /** One row per violation; $1 is the list of attackers. @type {[Verdict, what: string, sql: string][]} */
 export const hostileChecks = [
-  ['lost', 'a job has no effect', `select o.n, o.id from o where what = 'job' and not exists (select from fault.effect e where e.n = o.n)`],
+  [
+    'lost',
+    'a job has no effect',
+    `select o.n, o.id from o where what = 'job' and not exists (select from fault.effect e where e.n = o.n)`,
+  ],
   [
     'lost',
     'a run has not both of its effects',
@@ -314,14 +331,16 @@ export async function checkHostile(client, logins) {
   const findings = [];
   for (const [verdict, what, sql] of hostileChecks) {
     const { rows } = await client.query(sql, sql.includes('$1') ? [list] : []);
-    if (rows.length > 0) findings.push({ verdict, what, times: rows.length, rows: rows.slice(0, 8) });
+    if (rows.length > 0)
+      findings.push({ verdict, what, times: rows.length, rows: rows.slice(0, 8) });
   }
   for (const [what, rows] of /** @type {[string, unknown[]][]} */ ([
     ['a calm row has changed', await calmChanged(client)],
     ['a change ran without the signatures that its policy asks for', await unsigned(client)],
     ['a snapshot is not what its log reduces to', await falseSnapshots(client)],
   ]))
-    if (rows.length > 0) findings.push({ verdict: 'escaped', what, times: rows.length, rows: rows.slice(0, 8) });
+    if (rows.length > 0)
+      findings.push({ verdict: 'escaped', what, times: rows.length, rows: rows.slice(0, 8) });
   await client.query('drop table h, s, o');
   return findings;
 }
@@ -361,13 +380,19 @@ async function unsigned(client) {
         )
         .map((/** @type {any} */ review) => review.by),
     );
-    return persons.size >= Math.max(1, needed) ? [] : [{ job_id, tenant_id, needed, signed: [...persons] }];
+    return persons.size >= Math.max(1, needed)
+      ? []
+      : [{ job_id, tenant_id, needed, signed: [...persons] }];
   });
 }
 
 /** @param {{ key: string, hash: string, signature: string }} review */
 function isSigned({ key, hash, signature }) {
-  const publicKey = createPublicKey({ key: Buffer.concat([spki, Buffer.from(key, 'hex')]), format: 'der', type: 'spki' });
+  const publicKey = createPublicKey({
+    key: Buffer.concat([spki, Buffer.from(key, 'hex')]),
+    format: 'der',
+    type: 'spki',
+  });
   return verifySignature(null, Buffer.from(hash, 'hex'), publicKey, Buffer.from(signature, 'hex'));
 }
 
@@ -383,8 +408,16 @@ async function falseSnapshots(client) {
     const events = (logs.get(run_id) ?? []).filter(({ runSeq }) => runSeq <= last_seq);
     try {
       const fresh = JSON.parse(JSON.stringify(reduce(emptySnapshot(run_id, tenant_id), events)));
-      if (isDeepStrictEqual(fresh, snapshot) && fresh.status === status && missing === null) continue;
-      found.push({ run_id, tenant_id, last_seq, status, missing, snapshot: JSON.stringify(snapshot)?.slice(0, 200) });
+      if (isDeepStrictEqual(fresh, snapshot) && fresh.status === status && missing === null)
+        continue;
+      found.push({
+        run_id,
+        tenant_id,
+        last_seq,
+        status,
+        missing,
+        snapshot: JSON.stringify(snapshot)?.slice(0, 200),
+      });
     } catch (error) {
       found.push({ run_id, tenant_id, last_seq, error: String(error) });
     }

@@ -7,7 +7,14 @@ import { uuidv7 } from '../../src/database/uuid.js';
 import { type TestDatabase, testDatabase } from '../../src/testing/index.js';
 import { calm, Estate, mallory, people, prepareCalm } from '../hostile/estate.mjs';
 import { checkHostile, hostileChecks, prepareHostile, rememberCalm } from './hostile-checker.mjs';
-import { governance, governor, Honest, handlers, keepBooks, tenants } from './suites/hostile/honest.mjs';
+import {
+  governance,
+  governor,
+  Honest,
+  handlers,
+  keepBooks,
+  tenants,
+} from './suites/hostile/honest.mjs';
 import { rest } from './suites/hostile/rest.mjs';
 
 let db: TestDatabase;
@@ -24,7 +31,10 @@ beforeAll(async () => {
   client = new pg.Client({ connectionString: db.connectionString });
   await client.connect();
   const admin = new pg.Pool({ connectionString: db.connectionString, max: 2 });
-  const writ = await Writ.connect({ connectionString: db.connectionString, listenConnectionString: db.directConnectionString });
+  const writ = await Writ.connect({
+    connectionString: db.connectionString,
+    listenConnectionString: db.directConnectionString,
+  });
   const keys: Record<string, Record<string, string>> = {};
   for (const tenant of [...tenants, calm]) keys[tenant] = await people(writ, tenant);
   const failed: string[] = [];
@@ -56,9 +66,11 @@ afterAll(async () => {
 beforeEach(() => client.query('begin'));
 afterEach(() => client.query('rollback'));
 
-const found = async () => (await checkHostile(client, logins)).map(({ verdict, what }) => `${verdict}: ${what}`);
+const found = async () =>
+  (await checkHostile(client, logins)).map(({ verdict, what }) => `${verdict}: ${what}`);
 /** Past every trigger, as only an administrator can. */
-const behindTheGates = (sql: string) => client.query(`set local session_replication_role = replica; ${sql}`);
+const behindTheGates = (sql: string) =>
+  client.query(`set local session_replication_role = replica; ${sql}`);
 const one = (what: string, column = 'id', n = 0) =>
   `(select ${column} from fault.owed where what = '${what}' order by n offset ${n} limit 1)`;
 const job = `(select job_id from writ_data.governance_job where contract_id::text = ${one('contract')})`;
@@ -79,13 +91,19 @@ const damages: [what: string, sql: string][] = [
     `delete from fault.effect where ctid = (select ctid from fault.effect where n > 1000000 limit 1)`,
   ],
   ['lost: a signal was not settled', 'delete from writ_data.governor_settled'],
-  ['repeated: an effect is there more than once', 'insert into fault.effect select * from fault.effect limit 1'],
+  [
+    'repeated: an effect is there more than once',
+    'insert into fault.effect select * from fault.effect limit 1',
+  ],
   [
     'repeated: a contract has more than one forward job',
     `drop index writ_data.one_forward_job_per_contract; insert into writ_data.governance_job
      select (jsonb_populate_record(g, jsonb_build_object('job_id', gen_random_uuid(), 'run_id', gen_random_uuid()))).* from writ_data.governance_job g where g.job_id = ${job}`,
   ],
-  ['repeated: a signal was taken twice', `update writ_data.governor_mail set signal_id = 'honest-1' where signal_id = 'honest-2'`],
+  [
+    'repeated: a signal was taken twice',
+    `update writ_data.governor_mail set signal_id = 'honest-1' where signal_id = 'honest-2'`,
+  ],
   [
     'unreceipted: a step that is done has no receipt that says so',
     `update writ_data.governance_step set receipt_no = null where job_id = ${job} and step_no = 1`,
@@ -98,13 +116,19 @@ const damages: [what: string, sql: string][] = [
     'unreceipted: a move of a governance job has no receipt',
     `delete from writ_data.receipt where entry::jsonb #>> '{context,to}' = 'AUDIT_PENDING' and stream = 'governance_job:' || ${job}`,
   ],
-  ['stuck: honest work has not come to rest', `update writ_data.run set status = 'RUNNING' where run_id::text = ${one('run')}`],
+  [
+    'stuck: honest work has not come to rest',
+    `update writ_data.run set status = 'RUNNING' where run_id::text = ${one('run')}`,
+  ],
   [
     'stuck: a lease of an honest tenant is left',
     `insert into writ_data.job_lease (lease_token, holder, claimed_at, leased_until, ttl_s, timeout_s, job_ids, attempts, execution_nos, open_jobs, start_upto, start_at)
      select gen_random_uuid(), 'x', now(), now() - interval '1 hour', 1, 1, array[j.job_id], '{0}', '{1}', 1, '{1}', array[now()] from writ_data.job j where j.tenant_id = 'alpha' limit 1`,
   ],
-  ['wrong: honest work ended as it may not', `update fault.owed set ends = 'CANCELLED' where what = 'contract'`],
+  [
+    'wrong: honest work ended as it may not',
+    `update fault.owed set ends = 'CANCELLED' where what = 'contract'`,
+  ],
   [
     'wrong: what stands at a target is not what its contract left',
     `update writ_data.configuration set value = '77' where scope like 'alpha-conf-%'`,
@@ -117,13 +141,25 @@ const damages: [what: string, sql: string][] = [
     'escaped: a governed value was changed without a step of an approved contract',
     `insert into fault.written values ('alpha', 'alpha-conf-2#max', 'UPDATE', '99', 99999, 'x', false)`,
   ],
-  ['escaped: a receipt of a change has no step', receipt('change_applied', `'governance_job:' || ${job}`, { step: 1 })],
+  [
+    'escaped: a receipt of a change has no step',
+    receipt('change_applied', `'governance_job:' || ${job}`, { step: 1 }),
+  ],
   [
     'escaped: a receipt of a review has no review',
-    receipt('contract_reviewed', `'contract:' || ${one('contract')}`, { by: 'alpha-ada', signature: '00' }),
+    receipt('contract_reviewed', `'contract:' || ${one('contract')}`, {
+      by: 'alpha-ada',
+      signature: '00',
+    }),
   ],
-  ['escaped: a receipt of a move has no move', receipt('governance_job_moved', `'governance_job:' || ${job}`, { to: 'NOWHERE' })],
-  ['escaped: a receipt of an audit has no audit', receipt('audit_verdict', `'governance_job:' || gen_random_uuid()`, { verdict: 'PASS' })],
+  [
+    'escaped: a receipt of a move has no move',
+    receipt('governance_job_moved', `'governance_job:' || ${job}`, { to: 'NOWHERE' }),
+  ],
+  [
+    'escaped: a receipt of an audit has no audit',
+    receipt('audit_verdict', `'governance_job:' || gen_random_uuid()`, { verdict: 'PASS' }),
+  ],
   [
     'escaped: a receipt is in the log of another tenant than its subject',
     receipt('contract_moved', `'contract:' || ${one('contract', 'id', 1)}`, {}, 'calm'),
@@ -155,7 +191,10 @@ const damages: [what: string, sql: string][] = [
 ];
 /** Found outside of SQL. */
 const others: [what: string, sql: string][] = [
-  ['escaped: a calm row has changed', `update writ_data.capability set domain = 'x' where tenant_id = 'calm'`],
+  [
+    'escaped: a calm row has changed',
+    `update writ_data.capability set domain = 'x' where tenant_id = 'calm'`,
+  ],
   [
     'escaped: a change ran without the signatures that its policy asks for',
     `update writ_data.contract_review set signature = sha256('x') || sha256('y') where contract_id::text = ${one('contract')} and action = 'APPROVE'`,
@@ -172,14 +211,21 @@ test.each([...damages, ...others])('%s', async (what, sql) => {
 });
 
 test('every check has a damage that shows it', () => {
-  expect(new Set(damages.map(([what]) => what))).toEqual(new Set(hostileChecks.map(([verdict, what]) => `${verdict}: ${what}`)));
+  expect(new Set(damages.map(([what]) => what))).toEqual(
+    new Set(hostileChecks.map(([verdict, what]) => `${verdict}: ${what}`)),
+  );
 });
 
 test('a row that a hostile login changes is witnessed with its tenant and its gate', async () => {
   await client.query(`create role ${login} login; grant writ_producer to ${login}`);
   await client.query(`set local session authorization ${login}`);
-  await client.query(`select writ.fn_job_enqueue_many($1, 'x', 'alpha')`, [JSON.stringify([{ id: uuidv7(), kind: 'm.work' }])]);
+  await client.query(`select writ.fn_job_enqueue_many($1, 'x', 'alpha')`, [
+    JSON.stringify([{ id: uuidv7(), kind: 'm.work' }]),
+  ]);
   await client.query('reset session authorization');
-  const { rows } = await client.query(`select tenant, gate, op from fault.touched where login = $1 and place = 'job'`, [login]);
+  const { rows } = await client.query(
+    `select tenant, gate, op from fault.touched where login = $1 and place = 'job'`,
+    [login],
+  );
   expect(rows).toEqual([{ tenant: 'alpha', gate: 'fn_job_enqueue_many', op: 'INSERT' }]);
 });

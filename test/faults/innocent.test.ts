@@ -24,6 +24,8 @@ test.concurrent('a worker that dies in the handler does not take the last attemp
     await db.query(`select writ.fn_job_tick('test')`);
     return (await db.query(`select from writ.job_queue where status = 'in_progress'`)).length === 0;
   });
-  expect(await db.query('select status, attempts from writ.job_queue')).toEqual([{ status: 'retry_waiting', attempts: 0 }]);
+  expect(await db.query('select status, attempts from writ.job_queue')).toEqual([
+    { status: 'retry_waiting', attempts: 0 },
+  ]);
   expect(await effects()).toBe(0);
 });

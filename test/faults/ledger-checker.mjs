@@ -29,13 +29,21 @@ export const ledgerChecks = [
     `select tx, receipt_id, log_id, stream, stream_seq from t where written and not exists (select from e where (e.receipt_id, e.log_id, e.stream, e.stream_seq) = (t.receipt_id, t.log_id, t.stream, t.stream_seq))`,
   ],
   ['lost', 'a row of the record is not sealed', `select batch_id, xid from b where segments = 0`],
-  ['repeated', 'a receipt is in its log more than once', `select receipt_id, count(*) from e group by receipt_id having count(*) > 1`],
+  [
+    'repeated',
+    'a receipt is in its log more than once',
+    `select receipt_id, count(*) from e group by receipt_id having count(*) > 1`,
+  ],
   [
     'repeated',
     'a number of a stream is there more than once',
     `select log_id, stream, stream_seq, count(*) from e group by 1, 2, 3 having count(*) > 1`,
   ],
-  ['repeated', 'a row of the record is sealed more than once', `select batch_id, segments from b where segments > 1`],
+  [
+    'repeated',
+    'a row of the record is sealed more than once',
+    `select batch_id, segments from b where segments > 1`,
+  ],
   [
     'unreceipted',
     'a segment is not what its receipt in _system says',
@@ -141,7 +149,10 @@ export function rootsAt(leaves, sizes) {
   const keep = (/** @type {number} */ size) => {
     if (!sizes.has(size)) return;
     const [right, ...rest] = complete.map(({ hash }) => hash).reverse();
-    const root = rest.reduce((joined, left) => sha256(Buffer.of(1), left, joined), right ?? sha256());
+    const root = rest.reduce(
+      (joined, left) => sha256(Buffer.of(1), left, joined),
+      right ?? sha256(),
+    );
     roots.set(size, root.toString('hex'));
   };
   keep(0);
@@ -168,14 +179,22 @@ export function seenIn(note, from) {
 async function treesOf(client, seen) {
   /** @type {Finding[]} */
   const findings = [];
-  const { rows: logs } = await client.query(`select log_id from writ_data.ledger_log union select log_id from writ_data.ledger_checkpoint`);
+  const { rows: logs } = await client.query(
+    `select log_id from writ_data.ledger_log union select log_id from writ_data.ledger_checkpoint`,
+  );
   const { rows: signed } = await client.query(
     `select log_id as log, size::integer as size, encode(root, 'hex') as root, 'checkpoint ' || checkpoint_no as from from writ_data.ledger_checkpoint
      union all select log_id, size::integer, encode(writ_data.tree_root(frontier), 'hex'), 'the log itself' from writ_data.ledger_log`,
   );
   const all = /** @type {Seen[]} */ ([...signed, ...seen]);
-  for (const log of new Set([...logs.map(({ log_id }) => String(log_id)), ...seen.map((one) => one.log)])) {
-    const { rows } = await client.query('select entry from e where log_id = $1 order by leaf_index', [log]);
+  for (const log of new Set([
+    ...logs.map(({ log_id }) => String(log_id)),
+    ...seen.map((one) => one.log),
+  ])) {
+    const { rows } = await client.query(
+      'select entry from e where log_id = $1 order by leaf_index',
+      [log],
+    );
     const own = all.filter((one) => one.log === log);
     const roots = rootsAt(
       rows.map(({ entry }) => sha256(Buffer.of(0), Buffer.from(String(entry)))),
@@ -184,7 +203,12 @@ async function treesOf(client, seen) {
     const short = own.filter(({ size }) => size > rows.length);
     const other = own.filter(({ size, root }) => size <= rows.length && roots.get(size) !== root);
     if (short.length > 0)
-      findings.push({ verdict: 'lost', what: `a signed tree of ${log} was larger`, times: short.length, rows: short.slice(0, 5) });
+      findings.push({
+        verdict: 'lost',
+        what: `a signed tree of ${log} was larger`,
+        times: short.length,
+        rows: short.slice(0, 5),
+      });
     if (other.length > 0)
       findings.push({
         verdict: 'wrong',
@@ -212,10 +236,23 @@ async function segmentsOf(client) {
       [segment],
     );
     const hashes = rows.map((row) => sha256(Buffer.of(0), Buffer.from(JSON.stringify(row))));
-    if (rows.length !== n_rows || !Buffer.concat(hashes).equals(leaves) || rootsAt(hashes, new Set([n_rows])).get(n_rows) !== root)
+    if (
+      rows.length !== n_rows ||
+      !Buffer.concat(hashes).equals(leaves) ||
+      rootsAt(hashes, new Set([n_rows])).get(n_rows) !== root
+    )
       bad.push({ segment, rows: rows.length, sealed: n_rows });
   }
-  return bad.length > 0 ? [{ verdict: 'wrong', what: 'a segment is not that of its rows', times: bad.length, rows: bad.slice(0, 5) }] : [];
+  return bad.length > 0
+    ? [
+        {
+          verdict: 'wrong',
+          what: 'a segment is not that of its rows',
+          times: bad.length,
+          rows: bad.slice(0, 5),
+        },
+      ]
+    : [];
 }
 
 /** @param {Client} client one session: it makes temporary tables @param {string[]} published every note that was ever put somewhere outside @returns {Promise<Finding[]>} */
@@ -225,7 +262,8 @@ export async function checkLedger(client, published) {
   const findings = [];
   for (const [verdict, what, sql] of ledgerChecks) {
     const { rows } = await client.query(sql);
-    if (rows.length > 0) findings.push({ verdict, what, times: rows.length, rows: rows.slice(0, 5) });
+    if (rows.length > 0)
+      findings.push({ verdict, what, times: rows.length, rows: rows.slice(0, 5) });
   }
   findings.push(
     ...(await treesOf(

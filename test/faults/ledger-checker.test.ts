@@ -47,7 +47,10 @@ beforeAll(async () => {
     await writ.ledger.checkpoint({ key, places: [place] });
     published.push(readFileSync(place, 'utf8'));
   }
-  await client.query(`insert into fault.tried values ($1, $2, 'acme', 'governor:1', 7, 'rolled_back')`, [randomUUID(), randomUUID()]);
+  await client.query(
+    `insert into fault.tried values ($1, $2, 'acme', 'governor:1', 7, 'rolled_back')`,
+    [randomUUID(), randomUUID()],
+  );
 });
 afterAll(async () => {
   await client.end();
@@ -62,7 +65,10 @@ async function writeDown(log: string, stream: string, first: number, count: numb
   await append(db, entries);
   await client.query('insert into fault.written values ($1)', [tx]);
   for (const entry of entries) {
-    const { receipt_id, context } = JSON.parse(entry) as { receipt_id: string; context: { stream_seq: number } };
+    const { receipt_id, context } = JSON.parse(entry) as {
+      receipt_id: string;
+      context: { stream_seq: number };
+    };
     await client.query(`insert into fault.tried values ($1, $2, $3, $4, $5, 'committed')`, [
       tx,
       receipt_id,
@@ -77,10 +83,13 @@ async function writeDown(log: string, stream: string, first: number, count: numb
 beforeEach(() => client.query('begin'));
 afterEach(() => client.query('rollback'));
 
-const found = async (notes = published) => (await checkLedger(client, notes)).map(({ verdict, what }) => `${verdict}: ${what}`);
+const found = async (notes = published) =>
+  (await checkLedger(client, notes)).map(({ verdict, what }) => `${verdict}: ${what}`);
 /** Past every trigger, as only an administrator can. */
-const behindTheGates = (sql: string) => client.query(`set local session_replication_role = replica; ${sql}`);
-const first = (log: string) => `(select receipt_no from writ_data.ledger_leaf where log_id = '${log}' and leaf_index = 0)`;
+const behindTheGates = (sql: string) =>
+  client.query(`set local session_replication_role = replica; ${sql}`);
+const first = (log: string) =>
+  `(select receipt_no from writ_data.ledger_leaf where log_id = '${log}' and leaf_index = 0)`;
 
 test('a ledger without damage counts nothing', async () => {
   expect(await found()).toEqual([]);
@@ -91,9 +100,15 @@ const damages: [what: string, sql: string][] = [
     'lost: a transaction was answered as committed and is not there',
     `delete from fault.written where tx = (select tx from fault.tried where answered = 'committed' limit 1)`,
   ],
-  ['lost: a committed receipt is not in its log', `delete from writ_data.ledger_leaf where receipt_no = ${first('acme')}`],
+  [
+    'lost: a committed receipt is not in its log',
+    `delete from writ_data.ledger_leaf where receipt_no = ${first('acme')}`,
+  ],
   ['lost: a row of the record is not sealed', `delete from writ_data.event_seal where segment = 1`],
-  ['lost: a signed tree of acme was larger', `delete from writ_data.ledger_leaf where log_id = 'acme' and leaf_index = 11`],
+  [
+    'lost: a signed tree of acme was larger',
+    `delete from writ_data.ledger_leaf where log_id = 'acme' and leaf_index = 11`,
+  ],
   [
     'repeated: a receipt is in its log more than once',
     `drop index writ_data.ledger_leaf_by_receipt; insert into writ_data.ledger_leaf select log_id, 12, receipt_no, leaf_hash from writ_data.ledger_leaf where receipt_no = ${first('acme')}`,
@@ -102,14 +117,26 @@ const damages: [what: string, sql: string][] = [
     'repeated: a number of a stream is there more than once',
     `drop index writ_data.ledger_leaf_by_receipt; insert into writ_data.ledger_leaf select log_id, 12, receipt_no, leaf_hash from writ_data.ledger_leaf where receipt_no = ${first('acme')}`,
   ],
-  ['repeated: a row of the record is sealed more than once', `update writ_data.event_seal set from_xid = '0' where segment = 2`],
+  [
+    'repeated: a row of the record is sealed more than once',
+    `update writ_data.event_seal set from_xid = '0' where segment = 2`,
+  ],
   [
     'unreceipted: a segment is not what its receipt in _system says',
     `update writ_data.event_seal set root = sha256('other') where segment = 1`,
   ],
-  ['unreceipted: a receipt of a segment has no segment', `delete from writ_data.event_seal where segment = 2`],
-  ['unreceipted: a signed tree is not in _system', `update writ_data.ledger_checkpoint set root = sha256('other') where log_id = 'acme'`],
-  ['stuck: a receipt has no place in a log', `delete from writ_data.ledger_leaf where receipt_no = ${first('umbrella')}`],
+  [
+    'unreceipted: a receipt of a segment has no segment',
+    `delete from writ_data.event_seal where segment = 2`,
+  ],
+  [
+    'unreceipted: a signed tree is not in _system',
+    `update writ_data.ledger_checkpoint set root = sha256('other') where log_id = 'acme'`,
+  ],
+  [
+    'stuck: a receipt has no place in a log',
+    `delete from writ_data.ledger_leaf where receipt_no = ${first('umbrella')}`,
+  ],
   [
     'wrong: a transaction was answered as rolled back and is there',
     `insert into fault.written select tx from fault.tried where answered = 'rolled_back'`,
@@ -119,13 +146,22 @@ const damages: [what: string, sql: string][] = [
     `delete from fault.written where tx = (select tx from fault.tried where answered = 'committed' limit 1)`,
   ],
   ['wrong: a receipt that nobody wrote', `delete from fault.tried where log_id = 'umbrella'`],
-  ['wrong: a log is not dense', `update writ_data.ledger_leaf set leaf_index = 20 where log_id = 'acme' and leaf_index = 11`],
-  ['wrong: a stream is out of order in its log', `update writ_data.ledger_leaf set leaf_index = 100 - leaf_index where log_id = 'acme'`],
+  [
+    'wrong: a log is not dense',
+    `update writ_data.ledger_leaf set leaf_index = 20 where log_id = 'acme' and leaf_index = 11`,
+  ],
+  [
+    'wrong: a stream is out of order in its log',
+    `update writ_data.ledger_leaf set leaf_index = 100 - leaf_index where log_id = 'acme'`,
+  ],
   [
     'wrong: a leaf is not the hash of its entry',
     `update writ_data.ledger_leaf set leaf_hash = sha256('other') where receipt_no = ${first('acme')}`,
   ],
-  ['wrong: an entry is not what its columns say', `update writ_data.receipt set stream = 'other' where receipt_no = ${first('acme')}`],
+  [
+    'wrong: an entry is not what its columns say',
+    `update writ_data.receipt set stream = 'other' where receipt_no = ${first('acme')}`,
+  ],
   [
     'wrong: segments have holes, or do not follow each other',
     `update writ_data.event_seal set segment = 9 where segment = (select max(segment) from writ_data.event_seal)`,
@@ -152,15 +188,29 @@ test.each(damages)('%s', async (what, sql) => {
 test('a checkpoint outside that is larger than the log, or of another one, is counted', async () => {
   const [origin, size, root, ...rest] = String(published[1]).split('\n');
   const other = (lines: (string | undefined)[]) => [...lines, ...rest].join('\n');
-  expect(await found([other([origin, String(Number(size) + 1), root])])).toEqual(['lost: a signed tree of _system was larger']);
+  expect(await found([other([origin, String(Number(size) + 1), root])])).toEqual([
+    'lost: a signed tree of _system was larger',
+  ]);
   expect(await found([other([origin, size, Buffer.alloc(32).toString('base64')])])).toEqual([
     'wrong: a tree of _system is not that of its entries',
   ]);
-  expect(seenIn(other(['deployment/a%2Fb/3', '17', root]), 'outside')).toMatchObject({ log: 'a/b', size: 17 });
+  expect(seenIn(other(['deployment/a%2Fb/3', '17', root]), 'outside')).toMatchObject({
+    log: 'a/b',
+    size: 17,
+  });
 });
 
 test('the roots are those that certificate transparency tests itself with', () => {
-  const entries = ['', '00', '10', '2021', '3031', '40414243', '5051525354555657', '606162636465666768696a6b6c6d6e6f'];
+  const entries = [
+    '',
+    '00',
+    '10',
+    '2021',
+    '3031',
+    '40414243',
+    '5051525354555657',
+    '606162636465666768696a6b6c6d6e6f',
+  ];
   const leaves = entries.map((entry) =>
     createHash('sha256')
       .update(Buffer.from(`00${entry}`, 'hex'))

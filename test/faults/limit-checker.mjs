@@ -63,7 +63,8 @@ export function mostAtOnce(rows) {
   let worst = { most: 0, at: 0n, jobs: [] };
   for (const { at, row, begins } of moments) {
     if (!begins) under.delete(row);
-    else if (under.add(row).size > worst.most) worst = { most: under.size, at, jobs: [...under].map(({ jobId }) => jobId) };
+    else if (under.add(row).size > worst.most)
+      worst = { most: under.size, at, jobs: [...under].map(({ jobId }) => jobId) };
   }
   return worst;
 }
@@ -90,11 +91,15 @@ export function burstUsed(starts, { starts: allowed, perMs }) {
 }
 
 /** Crashes of a job: executions that began and whose worker died. @param {Started[]} rows @param {string} jobId */
-export const crashesOf = (rows, jobId) => rows.filter((row) => row.jobId === jobId && row.abortKind === 'lease_expired');
+export const crashesOf = (rows, jobId) =>
+  rows.filter((row) => row.jobId === jobId && row.abortKind === 'lease_expired');
 
 /** Whether no other execution was under way in the same process. @param {Started[]} rows @param {Started} one */
 export const alone = (rows, one) =>
   !rows.some(
     (row) =>
-      row !== one && row.owner === one.owner && (one.end === null || row.start < one.end) && (row.end === null || row.end > one.start),
+      row !== one &&
+      row.owner === one.owner &&
+      (one.end === null || row.start < one.end) &&
+      (row.end === null || row.end > one.start),
   );

@@ -33,7 +33,9 @@ describe('overlap', () => {
   });
 
   test('the most at once is found wherever it is', () => {
-    expect(mostAtOnce([ran(0, 100), ran(10, 20), ran(12, 15), ran(15, 30), ran(40, 50)]).most).toBe(3);
+    expect(mostAtOnce([ran(0, 100), ran(10, 20), ran(12, 15), ran(15, 30), ran(40, 50)]).most).toBe(
+      3,
+    );
     expect(mostAtOnce([])).toEqual({ most: 0, at: 0n, jobs: [] });
   });
 });
@@ -51,14 +53,19 @@ describe('rate', () => {
   });
 
   test('a burst after a pause counts from the pause, not from the beginning', () => {
-    expect(burstUsed(microseconds(0, 10_000, 10_000, 10_000), rate)).toEqual({ used: 3, from: 1, to: 3 });
+    expect(burstUsed(microseconds(0, 10_000, 10_000, 10_000), rate)).toEqual({
+      used: 3,
+      from: 1,
+      to: 3,
+    });
   });
 
   test('it agrees with looking at every pair', () => {
     const random = generator(7);
     for (let round = 0; round < 20; round++) {
       const starts = [0n];
-      while (starts.length < 100) starts.push((starts.at(-1) ?? 0n) + BigInt(random.between(0, 20_000)));
+      while (starts.length < 100)
+        starts.push((starts.at(-1) ?? 0n) + BigInt(random.between(0, 20_000)));
       let most = 0;
       starts.forEach((from, i) => {
         starts.forEach((to, j) => {
@@ -74,7 +81,12 @@ describe('poison', () => {
   const crash = ran(10, 20, { jobId: 'poison', abortKind: 'lease_expired' });
 
   test('a crash is an execution that began and whose worker died', () => {
-    expect(crashesOf([crash, ran(0, 5, { jobId: 'poison' }), ran(0, 20, { abortKind: 'lease_expired' })], 'poison')).toEqual([crash]);
+    expect(
+      crashesOf(
+        [crash, ran(0, 5, { jobId: 'poison' }), ran(0, 20, { abortKind: 'lease_expired' })],
+        'poison',
+      ),
+    ).toEqual([crash]);
   });
 
   test('alone is alone in the process: other processes may work, and what ended before does not count', () => {

@@ -28,7 +28,8 @@ export class InTurn {
         .then(() => this.strike(fault))
         .then(
           () => this.stage.onFault(fault),
-          (error) => this.stage.onFinding(`${fault.action} from outside failed: ${error?.stack ?? error}`),
+          (error) =>
+            this.stage.onFinding(`${fault.action} from outside failed: ${error?.stack ?? error}`),
         )
         .finally(() => this.under--);
     }

@@ -26,13 +26,20 @@ export async function paced({
   let trickle = 0;
   while (left() > 0 || placed < amount) {
     if (Date.now() > giveUpAt) {
-      onFinding(`the plan was not done in time: ${left()} of ${faults} faults left, ${placed} ${what} asked for`);
+      onFinding(
+        `the plan was not done in time: ${left()} of ${faults} faults left, ${placed} ${what} asked for`,
+      );
       break;
     }
     trickle += drip;
-    const target = left() === 0 ? amount : Math.max(amount * (atFirst + (0.9 - atFirst) * (1 - left() / faults)), trickle);
+    const target =
+      left() === 0
+        ? amount
+        : Math.max(amount * (atFirst + (0.9 - atFirst) * (1 - left() / faults)), trickle);
     for (; placed < target && open() < atOnce; placed++) place();
-    progress(`${placed} ${what} asked for, ${answered()} answered, ${faults - left()} of ${faults} faults`);
+    progress(
+      `${placed} ${what} asked for, ${answered()} answered, ${faults - left()} of ${faults} faults`,
+    );
     await pause(20);
   }
   await last();

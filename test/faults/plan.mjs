@@ -61,7 +61,12 @@ export function planOf(seed, shape) {
     for (const [point, count, upTo] of group) {
       for (let i = 0; i < count; i++) {
         // A kill at once meets a request on its way; a moment later, one that the server has answered and nobody has read.
-        workers.push({ point, nth: random.between(1, upTo), action, holdMs: action === 'kill' ? random.pick([0, 0, 2, 10]) : 0 });
+        workers.push({
+          point,
+          nth: random.between(1, upTo),
+          action,
+          holdMs: action === 'kill' ? random.pick([0, 0, 2, 10]) : 0,
+        });
       }
     }
   }
@@ -72,7 +77,12 @@ export function planOf(seed, shape) {
     const part = (shape.jobs * 0.8) / count;
     for (let i = 0; i < count; i++) {
       const nth = Math.round(shape.jobs * 0.05 + part * (i + random.next()));
-      outside.push({ point: 'enqueued', nth, action, holdMs: action === 'crash' ? random.between(50, 1500) : 0 });
+      outside.push({
+        point: 'enqueued',
+        nth,
+        action,
+        holdMs: action === 'crash' ? random.between(50, 1500) : 0,
+      });
     }
   }
   return { workers: shuffled(random, workers), outside: outside.sort((a, b) => a.nth - b.nth) };

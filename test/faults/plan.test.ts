@@ -28,11 +28,18 @@ test('another seed gives other faults', () => {
 
 test('a plan has as many faults of each kind as it was asked for', () => {
   const { workers, outside } = planOf(7, shape);
-  const count = (point: string, action: string) => workers.filter((fault) => fault.point === point && fault.action === action).length;
-  expect([count('claimed', 'kill'), count('after_commit', 'kill'), count('started', 'stop'), count('started', 'duplicate')]).toEqual([
-    20, 20, 5, 5,
+  const count = (point: string, action: string) =>
+    workers.filter((fault) => fault.point === point && fault.action === action).length;
+  expect([
+    count('claimed', 'kill'),
+    count('after_commit', 'kill'),
+    count('started', 'stop'),
+    count('started', 'duplicate'),
+  ]).toEqual([20, 20, 5, 5]);
+  expect(outside.map(({ action }) => action).sort()).toEqual([
+    ...Array(4).fill('crash'),
+    ...Array(4).fill('disconnect'),
   ]);
-  expect(outside.map(({ action }) => action).sort()).toEqual([...Array(4).fill('crash'), ...Array(4).fill('disconnect')]);
 });
 
 test('faults from outside are spread over the run and leave its end alone', () => {
@@ -45,8 +52,15 @@ test('faults from outside are spread over the run and leave its end alone', () =
   }
 });
 
-test.each([[[]], [['--suite', 'nothing']], [['--suite', 'queue', '--seed', 'x']], [['--speed']]])('wrong usage ends with 2: %j', (args) => {
-  const run = spawnSync(process.execPath, [fileURLToPath(new URL('./run.mjs', import.meta.url)), ...args], { encoding: 'utf8' });
-  expect(run.status).toBe(2);
-  expect(run.stderr).toContain('usage: npm run faults');
-});
+test.each([[[]], [['--suite', 'nothing']], [['--suite', 'queue', '--seed', 'x']], [['--speed']]])(
+  'wrong usage ends with 2: %j',
+  (args) => {
+    const run = spawnSync(
+      process.execPath,
+      [fileURLToPath(new URL('./run.mjs', import.meta.url)), ...args],
+      { encoding: 'utf8' },
+    );
+    expect(run.status).toBe(2);
+    expect(run.stderr).toContain('usage: npm run faults');
+  },
+);

@@ -7,11 +7,15 @@ import { verdicts } from './checker.mjs';
 import { startServer } from './server.mjs';
 
 const folder = new URL('./suites/', import.meta.url);
-const suites = readdirSync(folder).flatMap((name) => (name.endsWith('.mjs') ? [name.slice(0, -4)] : []));
+const suites = readdirSync(folder).flatMap((name) =>
+  name.endsWith('.mjs') ? [name.slice(0, -4)] : [],
+);
 
 /** @param {string} what @returns {never} */
 function usage(what) {
-  console.error(`faults: ${what}\nusage: npm run faults -- --suite ${suites.join('|')} [--seed N] [--quick] [--json FILE]`);
+  console.error(
+    `faults: ${what}\nusage: npm run faults -- --suite ${suites.join('|')} [--seed N] [--quick] [--json FILE]`,
+  );
   process.exit(2);
 }
 
@@ -30,10 +34,13 @@ function options() {
     usage(/** @type {Error} */ (error).message);
   }
   const { suite, quick, json } = values;
-  if (!suite || !suites.includes(suite)) usage(suite ? `there is no suite ${suite}` : 'which suite?');
-  const seed = values.seed === undefined ? Math.floor(Math.random() * 1_000_000) : Number(values.seed);
+  if (!suite || !suites.includes(suite))
+    usage(suite ? `there is no suite ${suite}` : 'which suite?');
+  const seed =
+    values.seed === undefined ? Math.floor(Math.random() * 1_000_000) : Number(values.seed);
   if (!Number.isSafeInteger(seed) || seed < 0) usage('a seed is a whole number from 0');
-  if (!existsSync(new URL('../../dist/index.js', import.meta.url))) usage('dist/ is missing: run `npm run build` first');
+  if (!existsSync(new URL('../../dist/index.js', import.meta.url)))
+    usage('dist/ is missing: run `npm run build` first');
   return { suite, quick, json, seed };
 }
 
@@ -63,13 +70,20 @@ for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) {
 let outcome;
 try {
   const { run } = await import(new URL(`${suite}.mjs`, folder).href);
-  outcome = await run({ seed, quick, server, progress, onEnd: (/** @type {() => void} */ end) => ends.push(end) });
+  outcome = await run({
+    seed,
+    quick,
+    server,
+    progress,
+    onEnd: (/** @type {() => void} */ end) => ends.push(end),
+  });
 } finally {
   for (const end of ends) end();
   await server.stop();
 }
 
-const { operations, faults, lost, repeated, unreceipted, stuck, wrong, escaped, details, ...rest } = outcome;
+const { operations, faults, lost, repeated, unreceipted, stuck, wrong, escaped, details, ...rest } =
+  outcome;
 const seconds = Math.round((Date.now() - began) / 100) / 10;
 const result = {
   suite,
@@ -90,13 +104,19 @@ if (json) writeFileSync(json, `${JSON.stringify(result, null, 2)}\n`);
 if (lively) process.stderr.write('\r\x1b[K');
 console.log(`${operations} operations, ${faults} faults, ${seconds} s`);
 for (const [name, value] of Object.entries(rest))
-  console.log(`  ${name.replaceAll('_', ' ')}: ${typeof value === 'object' ? JSON.stringify(value) : value}`);
+  console.log(
+    `  ${name.replaceAll('_', ' ')}: ${typeof value === 'object' ? JSON.stringify(value) : value}`,
+  );
 for (const { verdict, what, times, rows } of details) {
   console.log(`${verdict}: ${what} (${times})`);
-  for (const row of rows) console.log(`    ${typeof row === 'string' ? row : JSON.stringify(row).slice(0, 500)}`);
+  for (const row of rows)
+    console.log(`    ${typeof row === 'string' ? row : JSON.stringify(row).slice(0, 500)}`);
 }
 // What escaped is counted where somebody tries to escape.
 const counted = [...verdicts, ...(escaped === undefined ? [] : ['escaped'])];
 const bad = counted.some((verdict) => result[verdict] !== 0);
-console.log(counted.map((verdict) => `${verdict} ${result[verdict]}`).join(' · '), bad ? `— seed ${seed}` : '');
+console.log(
+  counted.map((verdict) => `${verdict} ${result[verdict]}`).join(' · '),
+  bad ? `— seed ${seed}` : '',
+);
 process.exit(bad ? 1 : 0);

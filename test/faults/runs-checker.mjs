@@ -45,7 +45,8 @@ const views = `
   create index on v (run_id, run_seq); analyze v;`;
 
 const ended = `('COMPLETED', 'FAILED', 'CANCELLED')`;
-const times = (/** @type {string} */ fact) => `coalesce((select times from f where f.job_id = j.job_id and f.fact = '${fact}'), 0)`;
+const times = (/** @type {string} */ fact) =>
+  `coalesce((select times from f where f.job_id = j.job_id and f.fact = '${fact}'), 0)`;
 const effects = `(select count(*) from fault.effect z where z.run_id = s.run_id and z.step_id = s.step_id and z.attempt = s.logical_attempt::integer)`;
 
 /** One row per violation; $1 is the list of the kinds that write. @type {[Verdict, what: string, sql: string][]} */
@@ -119,7 +120,11 @@ export const runChecks = [
     select j.run_id, j.job_id, j.job_kind from writ_data.job j
     where not exists (select from x where x.job_id = j.job_id and x.status in ('COMMITTED', 'DONE')) and ${times('committed')} + ${times('succeeded')} > 0`,
   ],
-  ['stuck', 'a run has not ended', `select run_id, plan, status, ending, pauses from r where status not in ${ended} and owed = 'one'`],
+  [
+    'stuck',
+    'a run has not ended',
+    `select run_id, plan, status, ending, pauses from r where status not in ${ended} and owed = 'one'`,
+  ],
   [
     'stuck',
     'a ready row is left',
@@ -130,7 +135,11 @@ export const runChecks = [
     'a waiting row is left',
     `select j.run_id, w.job_id, w.job_kind, w.due_at from writ_data.job_wait w join writ_data.job j on j.job_id = w.job_id`,
   ],
-  ['stuck', 'a lease is left', `select lease_token, holder, leased_until, job_ids from writ_data.job_lease`],
+  [
+    'stuck',
+    'a lease is left',
+    `select lease_token, holder, leased_until, job_ids from writ_data.job_lease`,
+  ],
   [
     'stuck',
     'a commit was not finished',
@@ -143,7 +152,11 @@ export const runChecks = [
     select r.run_id, l.seq, n.last_seq, n.missing from r cross join lateral (select max(run_seq) as seq from e where e.run_id = r.run_id) l left join writ_data.run_snapshot n on n.run_id = r.run_id
     where n.last_seq is distinct from l.seq or n.missing is not null`,
   ],
-  ['stuck', 'an alert stands', `select code, subject, detail from writ_data.alert where cleared_at is null`],
+  [
+    'stuck',
+    'an alert stands',
+    `select code, subject, detail from writ_data.alert where cleared_at is null`,
+  ],
   ['wrong', 'a run that nobody asked for', `select run_id, plan_id from r where owed is null`],
   [
     'wrong',
@@ -186,7 +199,11 @@ export const runChecks = [
     'a log is not dense',
     `select run_id, count(*), min(run_seq), max(run_seq) from e group by run_id having min(run_seq) <> 1 or max(run_seq) <> count(*) or count(distinct run_seq) <> count(*)`,
   ],
-  ['wrong', 'a run without a log', `select run_id from r where not exists (select from e where e.run_id = r.run_id)`],
+  [
+    'wrong',
+    'a run without a log',
+    `select run_id from r where not exists (select from e where e.run_id = r.run_id)`,
+  ],
   [
     'wrong',
     'the row of a run does not say what its log says',
@@ -265,9 +282,25 @@ export async function eventsOf(client) {
 async function checkLogs(client) {
   /** @type {[what: string, row: object][]} */
   const found = [];
-  for (const { run_id, tenant_id, input, document, snapshot, outputs, events } of /** @type {any[]} */ (await logsOf(client))) {
-    const faults = checkLog(JSON.parse(document), events, { input, outputs: (stepId) => outputs?.[stepId] ?? undefined, atRest: true });
-    if (faults.length > 0) found.push(['a log is not what the rules of its plan allow', { run_id, faults: faults.slice(0, 3) }]);
+  for (const {
+    run_id,
+    tenant_id,
+    input,
+    document,
+    snapshot,
+    outputs,
+    events,
+  } of /** @type {any[]} */ (await logsOf(client))) {
+    const faults = checkLog(JSON.parse(document), events, {
+      input,
+      outputs: (stepId) => outputs?.[stepId] ?? undefined,
+      atRest: true,
+    });
+    if (faults.length > 0)
+      found.push([
+        'a log is not what the rules of its plan allow',
+        { run_id, faults: faults.slice(0, 3) },
+      ]);
     if (snapshot === null || faults.some(({ fault }) => fault === 'not_dense')) continue;
     // As JSON, which is how it is kept.
     const fresh = JSON.parse(JSON.stringify(reduce(emptySnapshot(run_id, tenant_id), events)));
@@ -302,7 +335,8 @@ export async function checkRuns(client, writing) {
   const findings = [];
   for (const [verdict, what, sql] of runChecks) {
     const { rows } = await client.query(sql, sql.includes('$1') ? [writing] : []);
-    if (rows.length > 0) findings.push({ verdict, what, times: rows.length, rows: rows.slice(0, 5) });
+    if (rows.length > 0)
+      findings.push({ verdict, what, times: rows.length, rows: rows.slice(0, 5) });
   }
   findings.push(...(await checkLogs(client)));
   for (const finding of findings) {

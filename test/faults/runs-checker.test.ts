@@ -17,13 +17,23 @@ beforeAll(async () => {
   client = new pg.Client({ connectionString: db.connectionString });
   await client.connect();
   await prepareRuns(client);
-  const writ = await Writ.connect({ connectionString: db.connectionString, listenConnectionString: db.directConnectionString });
+  const writ = await Writ.connect({
+    connectionString: db.connectionString,
+    listenConnectionString: db.directConnectionString,
+  });
   const outside: string[][] = [];
   const worker = await writ.work(
     handlers(writ, (line) => void outside.push(line.split(' ').slice(1))),
     { poll: '20ms', onError: () => undefined },
   );
-  for (const [name, signal] of [['row'], ['list'], ['saga'], ['broken'], ['waiting', 'CANCEL'], ['diamond', 'EMERGENCY_STOP']] as const) {
+  for (const [name, signal] of [
+    ['row'],
+    ['list'],
+    ['saga'],
+    ['broken'],
+    ['waiting', 'CANCEL'],
+    ['diamond', 'EMERGENCY_STOP'],
+  ] as const) {
     const { plan, ends, sum, last } = plans[name] as (typeof plans)[string];
     const input = { n: 1, items };
     const run = await writ.runs.start(plan, input);
@@ -47,7 +57,8 @@ beforeAll(async () => {
   });
   await worker.stop();
   await writ.close();
-  for (const row of outside) await client.query('insert into fault.outside values ($1, $2, $3)', row);
+  for (const row of outside)
+    await client.query('insert into fault.outside values ($1, $2, $3)', row);
 });
 afterAll(async () => {
   await client.end();
@@ -58,9 +69,11 @@ afterAll(async () => {
 beforeEach(() => client.query('begin'));
 afterEach(() => client.query('rollback'));
 
-const found = async () => (await checkRuns(client, writing)).map(({ verdict, what }) => `${verdict}: ${what}`);
+const found = async () =>
+  (await checkRuns(client, writing)).map(({ verdict, what }) => `${verdict}: ${what}`);
 /** Past every trigger, as only an administrator can. */
-const behindTheGates = (sql: string) => client.query(`set local session_replication_role = replica; ${sql}`);
+const behindTheGates = (sql: string) =>
+  client.query(`set local session_replication_role = replica; ${sql}`);
 const run = (plan: string) => `(select run_id from fault.owed where plan = '${plan}')`;
 const jobOf = (plan: string, step: number) =>
   `(select job_id from writ_data.job where run_id = ${run(plan)} and step_no = ${step} and undo is null)`;
@@ -71,10 +84,22 @@ test('runs without damage count nothing', async () => {
 
 const damages: [what: string, sql: string][] = [
   ['lost: an answered start left no run', `delete from writ_data.run where run_id = ${run('row')}`],
-  ['lost: a step that completed has no effect', `delete from fault.effect where run_id = ${run('row')} and step_id = 's1'`],
-  ['lost: a step that completed was never done outside', `delete from fault.outside where run_id = ${run('row')} and step_id = 's2'`],
-  ['lost: what was done is not undone', `delete from writ_data.run_event where run_id = ${run('saga')} and step_id = 'undo:hold1'`],
-  ['lost: what was done is not undone', `delete from writ_data.run_event where run_id = ${run('broken')} and step_id = 'undo:held[0]'`],
+  [
+    'lost: a step that completed has no effect',
+    `delete from fault.effect where run_id = ${run('row')} and step_id = 's1'`,
+  ],
+  [
+    'lost: a step that completed was never done outside',
+    `delete from fault.outside where run_id = ${run('row')} and step_id = 's2'`,
+  ],
+  [
+    'lost: what was done is not undone',
+    `delete from writ_data.run_event where run_id = ${run('saga')} and step_id = 'undo:hold1'`,
+  ],
+  [
+    'lost: what was done is not undone',
+    `delete from writ_data.run_event where run_id = ${run('broken')} and step_id = 'undo:held[0]'`,
+  ],
   [
     'repeated: an effect is there more than once',
     `insert into fault.effect select * from fault.effect where run_id = ${run('row')} and step_id = 's1'`,
@@ -109,7 +134,10 @@ const damages: [what: string, sql: string][] = [
     'unreceipted: a job that was not done has facts of one that was',
     `delete from writ_data.job_execution where job_id = ${jobOf('row', 3)}`,
   ],
-  ['stuck: a run has not ended', `update writ_data.run set status = 'RUNNING' where run_id = ${run('row')}`],
+  [
+    'stuck: a run has not ended',
+    `update writ_data.run set status = 'RUNNING' where run_id = ${run('row')}`,
+  ],
   [
     'stuck: a ready row is left',
     `insert into writ_data.job_ready (lane_id, seq, part, job_ids, attempts, execution_no, moved)
@@ -133,14 +161,23 @@ const damages: [what: string, sql: string][] = [
     'stuck: a snapshot is behind its log, or stale',
     `update writ_data.run_snapshot set last_seq = last_seq - 1 where run_id = ${run('row')}`,
   ],
-  ['stuck: a snapshot is behind its log, or stale', `delete from writ_data.run_snapshot where run_id = ${run('list')}`],
+  [
+    'stuck: a snapshot is behind its log, or stale',
+    `delete from writ_data.run_snapshot where run_id = ${run('list')}`,
+  ],
   [
     'stuck: an alert stands',
     `insert into writ_data.alert values (gen_random_uuid(), 'PROJECTOR_LAG_HIGH', 'P2', null, 'projector', '{}', now())`,
   ],
   ['wrong: a run that nobody asked for', `delete from fault.owed where plan = 'row'`],
-  ['wrong: a run did not end as its plan and its signals say', `update fault.owed set ends = 'COMPLETED' where plan = 'waiting'`],
-  ['wrong: a run and the transaction that started it are not one', `update fault.owed set transaction = true where plan = 'row'`],
+  [
+    'wrong: a run did not end as its plan and its signals say',
+    `update fault.owed set ends = 'COMPLETED' where plan = 'waiting'`,
+  ],
+  [
+    'wrong: a run and the transaction that started it are not one',
+    `update fault.owed set transaction = true where plan = 'row'`,
+  ],
   [
     'wrong: an effect of a step that has not completed',
     `insert into fault.effect select run_id, 'never', 1, job_id, 1, 0 from fault.effect where run_id = ${run('broken')} limit 1`,
@@ -157,9 +194,15 @@ const damages: [what: string, sql: string][] = [
     'wrong: something is undone that was not done',
     `delete from writ_data.run_event where run_id = ${run('saga')} and step_id = 'hold2' and event_type = 'StepCompleted'`,
   ],
-  ['wrong: a log is not dense', `delete from writ_data.run_event where run_id = ${run('row')} and run_seq = 5`],
+  [
+    'wrong: a log is not dense',
+    `delete from writ_data.run_event where run_id = ${run('row')} and run_seq = 5`,
+  ],
   ['wrong: a run without a log', `delete from writ_data.run_event where run_id = ${run('row')}`],
-  ['wrong: the row of a run does not say what its log says', `update writ_data.run set status = 'CANCELLED' where run_id = ${run('row')}`],
+  [
+    'wrong: the row of a run does not say what its log says',
+    `update writ_data.run set status = 'CANCELLED' where run_id = ${run('row')}`,
+  ],
   [
     'wrong: something happened after the end of a run',
     `insert into writ_data.run_event (run_id, run_seq, event_type, step_id, logical_attempt, data, at, batch_id)
@@ -169,7 +212,10 @@ const damages: [what: string, sql: string][] = [
     'wrong: a log does not name the output that is kept',
     `update writ_data.job_execution set result = '{"sum": 0}' where job_id = ${jobOf('row', 2)}`,
   ],
-  ['wrong: the last step was not given what the others gave', `update fault.owed set sum = sum + 1 where plan = 'list'`],
+  [
+    'wrong: the last step was not given what the others gave',
+    `update fault.owed set sum = sum + 1 where plan = 'list'`,
+  ],
   [
     'wrong: a gap was seen, or an undoing failed',
     `insert into writ_data.alert values (gen_random_uuid(), 'PROJECTOR_GAP_DETECTED', 'P1', null, 'run', '{}', now(), now(), 'test')`,
@@ -191,5 +237,7 @@ test.each(damages)('%s', async (what, sql) => {
 
 test('every check has been seen to find something', () => {
   const shown = new Set(damages.map(([what]) => what));
-  expect(runChecks.map(([verdict, what]) => `${verdict}: ${what}`).filter((check) => !shown.has(check))).toEqual([]);
+  expect(
+    runChecks.map(([verdict, what]) => `${verdict}: ${what}`).filter((check) => !shown.has(check)),
+  ).toEqual([]);
 });

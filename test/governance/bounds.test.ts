@@ -14,24 +14,40 @@ test.each([
   ['a name in the scope that is too long', { scope: [long], steps: [enable(long)] }],
   ['a name in the scope that is empty', { scope: ['checkout', ''], steps: [enable('checkout')] }],
   ['a key that is too long', { scope: ['limits'], steps: [configure('limits', long, 1)] }],
-  ['a duration of more than a day', { scope: ['checkout'], steps: [enable('checkout')], maxDuration: '25h' as const }],
-  ['an issue with too long a name', { scope: ['checkout'], steps: [enable('checkout')], issueId: long }],
+  [
+    'a duration of more than a day',
+    { scope: ['checkout'], steps: [enable('checkout')], maxDuration: '25h' as const },
+  ],
+  [
+    'an issue with too long a name',
+    { scope: ['checkout'], steps: [enable('checkout')], issueId: long },
+  ],
 ])('%s is refused or rejected', async (_, proposal) => {
   const refused = await s.propose(proposal).then(
     async (contract) => (await contract.get()).status,
     ({ code }) => code,
   );
   expect(['REJECTED', 'invalid_contract']).toContain(refused);
-  expect(await s.sql(`select from writ.system_contracts where status not in ('REJECTED')`)).toEqual([]);
+  expect(await s.sql(`select from writ.system_contracts where status not in ('REJECTED')`)).toEqual(
+    [],
+  );
 });
 
 test.each([
   ['two statements', `commit; update writ_data.configuration set value = '7'`],
-  ['a write', `with w as (update writ_data.configuration set value = '7' returning 1) select count(*) from w`],
+  [
+    'a write',
+    `with w as (update writ_data.configuration set value = '7' returning 1) select count(*) from w`,
+  ],
 ])('a SQL probe of %s changes nothing, and is unhealthy', async (_, query) => {
-  await s.writ.governance.putProbe({ name: 'sly', capability: 'checkout', type: 'sql', config: { query } }, { as: s.keys.ops });
+  await s.writ.governance.putProbe(
+    { name: 'sly', capability: 'checkout', type: 'sql', config: { query } },
+    { as: s.keys.ops },
+  );
   await s.work();
-  await until(async () => (await s.sql(`select from writ.probe where checked_at is not null`)).length > 0);
+  await until(
+    async () => (await s.sql(`select from writ.probe where checked_at is not null`)).length > 0,
+  );
   expect(await s.sql('select status from writ.probe')).toEqual([{ status: 'UNHEALTHY' }]);
   expect((await s.state())['limits#max']).toBe(100);
 });
@@ -48,9 +64,14 @@ test('an HTTP probe that never stops talking is cut off', async () => {
   await new Promise<void>((up) => server.listen(0, '127.0.0.1', up));
   try {
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-    await s.writ.governance.putProbe({ name: 'endless', capability: 'checkout', type: 'http', config: { url } }, { as: s.keys.ops });
+    await s.writ.governance.putProbe(
+      { name: 'endless', capability: 'checkout', type: 'http', config: { url } },
+      { as: s.keys.ops },
+    );
     await s.work();
-    await until(async () => (await s.sql(`select from writ.probe where status = 'UNHEALTHY'`)).length > 0);
+    await until(
+      async () => (await s.sql(`select from writ.probe where status = 'UNHEALTHY'`)).length > 0,
+    );
     expect((await s.sql('select detail from writ.probe'))[0]?.detail).toContain('too large');
     expect(sent).toBeLessThan(50_000_000);
   } finally {
@@ -68,11 +89,10 @@ test('the gate has the bounds of constraints too', async () => {
   ]) {
     const { credential } = principal(s.keys.agent);
     const content = `{"scope":["checkout"],"steps":[${JSON.stringify(enable('checkout'))}]}`;
-    const [row] = await s.sql<{ answer: { reason: string } }>(`select writ.fn_contract_propose($1, $2, $3::jsonb, 'default') as answer`, [
-      credential,
-      content,
-      JSON.stringify({ title: 'X', constraints }),
-    ]);
+    const [row] = await s.sql<{ answer: { reason: string } }>(
+      `select writ.fn_contract_propose($1, $2, $3::jsonb, 'default') as answer`,
+      [credential, content, JSON.stringify({ title: 'X', constraints })],
+    );
     expect(row?.answer.reason).toBe('invalid_contract');
   }
   expect(await codeOf(s.propose({ maxDuration: '1d' as const }))).toBeUndefined();

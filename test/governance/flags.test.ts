@@ -8,7 +8,8 @@ const opened: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const close of opened.splice(0).reverse()) await close();
 });
-const within = <T>(check: () => Promise<T> | T) => vi.waitFor(check, { timeout: 20_000, interval: 5 });
+const within = <T>(check: () => Promise<T> | T) =>
+  vi.waitFor(check, { timeout: 20_000, interval: 5 });
 
 /** Follows, with what it asked the database. */
 async function following(options: FollowFlagsOptions = {}) {
@@ -21,7 +22,10 @@ async function following(options: FollowFlagsOptions = {}) {
       return pool.query(sql, params);
     },
   };
-  const flags = new Flags({ db, listenConnection: { connectionString: s.db.directConnectionString } }, { poll: '1h', ...options });
+  const flags = new Flags(
+    { db, listenConnection: { connectionString: s.db.directConnectionString } },
+    { poll: '1h', ...options },
+  );
   opened.push(() => flags.stop());
   await flags.start();
   asked.splice(0);
@@ -44,13 +48,24 @@ test('asks once for what changed together', async () => {
 });
 
 test('a fingerprint is equal for what is known, so that nothing is sent, also with names that sort differently elsewhere', async () => {
-  await s.writ.governance.put([{ scope: 'words', owner_capability: 'search', values: { ä: 1, z: 2, Z: 3, '😀': 4, '': 5, 'a b': 6 } }], {
-    as: s.keys.ops,
-  });
+  await s.writ.governance.put(
+    [
+      {
+        scope: 'words',
+        owner_capability: 'search',
+        values: { ä: 1, z: 2, Z: 3, '😀': 4, '': 5, 'a b': 6 },
+      },
+    ],
+    {
+      as: s.keys.ops,
+    },
+  );
   const told: string[] = [];
   const { asked } = await following({ poll: '20ms', onChanged: (_, names) => told.push(...names) });
   await within(() => expect(asked.length).toBeGreaterThan(2));
-  const [{ answer }] = (await s.sql('select writ.fn_flags($1) as answer', [JSON.stringify(asked.at(-1))])) as [{ answer: object }];
+  const [{ answer }] = (await s.sql('select writ.fn_flags($1) as answer', [
+    JSON.stringify(asked.at(-1)),
+  ])) as [{ answer: object }];
   expect(answer).toEqual({});
   expect(told).toEqual([]);
 });
@@ -59,13 +74,21 @@ test('a version that is another is found by the clock, though nobody was told', 
   const told: string[] = [];
   const { flags } = await following({ poll: '20ms', onChanged: (_, names) => told.push(...names) });
   await s.sql(`update writ_data.configuration set value = '7', version = 99 where key = 'max'`);
-  await within(async () => expect(await flags.get('limits#max')).toEqual({ value: 7, version: 99 }));
+  await within(async () =>
+    expect(await flags.get('limits#max')).toEqual({ value: 7, version: 99 }),
+  );
   expect(told).toEqual(['limits#max']);
 });
 
 test('whoever is bound to one tenant reads no flags of another', async () => {
   const bound = `with bound as materialized (select set_config('writ.tenant', $2, true)) select writ.fn_flags($1) as answer from bound`;
-  const flagsOf = async (tenant: string, as: string) => (await s.sql(bound, [JSON.stringify({ [tenant]: {} }), as]))[0]?.answer;
-  expect(await flagsOf('default', 'default')).toMatchObject({ default: { search: [1, 'LAUNCHED'] } });
-  expect(await flagsOf('default', 'acme')).toMatchObject({ refused: true, reason: 'TENANT_ACCESS_DENIED' });
+  const flagsOf = async (tenant: string, as: string) =>
+    (await s.sql(bound, [JSON.stringify({ [tenant]: {} }), as]))[0]?.answer;
+  expect(await flagsOf('default', 'default')).toMatchObject({
+    default: { search: [1, 'LAUNCHED'] },
+  });
+  expect(await flagsOf('default', 'acme')).toMatchObject({
+    refused: true,
+    reason: 'TENANT_ACCESS_DENIED',
+  });
 });

@@ -28,7 +28,13 @@ describe('governance jobs', () => {
     ['outside its scope', '["checkout"]', 'capability_disable', 'search', 'scope_violation'],
     ['of an empty scope', '[]', 'capability_disable', 'search', 'scope_empty'],
     ['on SYSTEM', '["checkout"]', 'capability_disable', 'SYSTEM', 'scope_violation'],
-    ['of a scope that says SYSTEM', '["SYSTEM"]', 'capability_disable', 'SYSTEM', 'scope_violation'],
+    [
+      'of a scope that says SYSTEM',
+      '["SYSTEM"]',
+      'capability_disable',
+      'SYSTEM',
+      'scope_violation',
+    ],
   ])(
     'JOB-001: a step %s is refused by the gate of its effect, though every hash was forged to match',
     async (_, scope, type, target, code) => {
@@ -44,7 +50,10 @@ describe('governance jobs', () => {
         `select writ.fn_job_claim_many('{governance.change}', 'external_worker', 'mallory', 30, 1, 1, null, false, gen_random_uuid(), false, '') as answer`,
       )) as [{ answer: { lease_token: string; jobs: string[][] } }];
       const item = { job: claim.answer.jobs[0]?.[0], token: claim.answer.lease_token };
-      const [applied] = await s.sql(`select writ.fn_changes_apply($1::jsonb, 'mallory') as answer`, [JSON.stringify([item])]);
+      const [applied] = await s.sql(
+        `select writ.fn_changes_apply($1::jsonb, 'mallory') as answer`,
+        [JSON.stringify([item])],
+      );
       expect(applied).toMatchObject({ answer: [{ reason: code }] });
       expect(await s.state()).toEqual(before);
       expect(await job.get()).toMatchObject({ status: 'PENDING', completed_steps: 0 });
@@ -66,7 +75,9 @@ describe('governance jobs', () => {
     const end = await (await contract.activate({ as: s.keys.service })).finished();
     expect(end).toMatchObject({ status: 'ROLLED_BACK' });
     expect(end.reason).toContain('checkout is unhealthy: probe up: it answered 503');
-    const { history } = (await s.writ.governance.job(end.jobId).get()) as { history: { event: string }[] };
+    const { history } = (await s.writ.governance.job(end.jobId).get()) as {
+      history: { event: string }[];
+    };
     expect(history.map(({ event }) => event)).toContain('health_block');
     expect(await s.state()).toEqual(before);
   });
@@ -93,7 +104,13 @@ describe('governance jobs', () => {
     expect(await s.state()).toEqual(before);
     expect(values).toEqual({ a: 5 });
     const { history } = (await job.get()) as { history: { to_status: string }[] };
-    expect(history.map(({ to_status }) => to_status)).toEqual(['PENDING', 'RUNNING', 'FAILED', 'ROLLBACK_PENDING', 'ROLLED_BACK']);
+    expect(history.map(({ to_status }) => to_status)).toEqual([
+      'PENDING',
+      'RUNNING',
+      'FAILED',
+      'ROLLBACK_PENDING',
+      'ROLLED_BACK',
+    ]);
     expect(await s.sql('select from writ_data.target_hold')).toEqual([]);
     expect(await s.sql('select status from writ.system_contracts')).toEqual([{ status: 'FAILED' }]);
   });
@@ -103,27 +120,48 @@ describe('governance jobs', () => {
     const undone = await s.writ.governance.job(String(end.rollbackJobId)).steps();
     expect(undone.map(({ undo_of }) => undo_of)).toEqual([7, 6, 5, 4, 3, 2, 1]);
     expect(undone.every(({ status }) => status === 'COMPLETED')).toBe(true);
-    expect((await job.steps()).map(({ status }) => status)).toEqual([...Array<string>(6).fill('COMPLETED'), 'FAILED']);
+    expect((await job.steps()).map(({ status }) => status)).toEqual([
+      ...Array<string>(6).fill('COMPLETED'),
+      'FAILED',
+    ]);
   });
 
   test('JOB-004: steps execute one after the other', async () => {
     await s.work();
     const max = (value: number) => configure('limits', 'max', value);
-    const { job } = await s.done({ steps: [max(1), max(2), soak('20ms'), max(3), soak('20ms'), max(4), max(5)] });
-    const steps = (await job.steps()) as { started_at: string; completed_at: string; receipt_no: number }[];
+    const { job } = await s.done({
+      steps: [max(1), max(2), soak('20ms'), max(3), soak('20ms'), max(4), max(5)],
+    });
+    const steps = (await job.steps()) as {
+      started_at: string;
+      completed_at: string;
+      receipt_no: number;
+    }[];
     // Those in the database that follow one another are one transaction; the others begin when those before them are done.
-    const together = [[1, 2], [3], [4], [5], [6, 7]].map((part) => part.map((n) => steps[n - 1] as (typeof steps)[number]));
+    const together = [[1, 2], [3], [4], [5], [6, 7]].map((part) =>
+      part.map((n) => steps[n - 1] as (typeof steps)[number]),
+    );
     for (const [n, part] of together.entries()) {
       expect(new Set(part.map(({ completed_at }) => completed_at)).size).toBe(1);
-      if (n > 0) expect(String(part[0]?.started_at) >= String(together[n - 1]?.[0]?.completed_at)).toBe(true);
+      if (n > 0)
+        expect(String(part[0]?.started_at) >= String(together[n - 1]?.[0]?.completed_at)).toBe(
+          true,
+        );
     }
     const receipts = steps.map(({ receipt_no }) => Number(receipt_no));
     expect(receipts).toEqual([...receipts].sort((a, b) => a - b));
     expect(
-      (await s.sql(`select found from writ_data.governance_step where found is not null order by step_no`)).map(({ found }) => found),
+      (
+        await s.sql(
+          `select found from writ_data.governance_step where found is not null order by step_no`,
+        )
+      ).map(({ found }) => found),
     ).toEqual([100, 1, 2, 3, 4].map((value) => ({ 'limits#max': value })));
     const [first] = await s.sql<{ run_id: string }>('select run_id from writ.governance_jobs');
-    const [lease] = await s.sql<{ job_id: string }>('select job_id from writ_data.job where run_id = $1 and step_no = 3', [first?.run_id]);
+    const [lease] = await s.sql<{ job_id: string }>(
+      'select job_id from writ_data.job where run_id = $1 and step_no = 3',
+      [first?.run_id],
+    );
     const answer = await s.sql(`select writ.fn_changes_apply($1::jsonb, 'mallory') as answer`, [
       JSON.stringify([{ job: lease?.job_id, token: lease?.job_id }]),
     ]);
@@ -133,27 +171,51 @@ describe('governance jobs', () => {
   test('JOB-005: a job is completed when it was audited, and not before', async () => {
     const contract = await s.approved({ steps: [enable('checkout')] });
     const job = await contract.activate({ as: s.keys.service });
-    expect(await codeOf(s.sql(`update writ_data.governance_job set status = 'COMPLETED' where job_id = $1`, [job.id]))).toBeDefined();
+    expect(
+      await codeOf(
+        s.sql(`update writ_data.governance_job set status = 'COMPLETED' where job_id = $1`, [
+          job.id,
+        ]),
+      ),
+    ).toBeDefined();
     await s.work();
     const end = await job.finished();
     expect(end.status).toBe('COMPLETED');
-    const { history } = (await job.get()) as { history: { from_status: string; to_status: string }[] };
-    expect(history.map(({ to_status }) => to_status)).toEqual(['PENDING', 'RUNNING', 'COMPLETED', 'AUDIT_PENDING', 'COMPLETED']);
-    expect(await job.audit()).toMatchObject({ verdict: 'PASS', checks_passed: 7, checks_failed: 0, checks_inconclusive: 0 });
+    const { history } = (await job.get()) as {
+      history: { from_status: string; to_status: string }[];
+    };
+    expect(history.map(({ to_status }) => to_status)).toEqual([
+      'PENDING',
+      'RUNNING',
+      'COMPLETED',
+      'AUDIT_PENDING',
+      'COMPLETED',
+    ]);
+    expect(await job.audit()).toMatchObject({
+      verdict: 'PASS',
+      checks_passed: 7,
+      checks_failed: 0,
+      checks_inconclusive: 0,
+    });
     expect(await s.state()).toMatchObject({ checkout: 'LAUNCHED' });
   });
 });
 
 describe('contracts', () => {
   /** By whoever owns the tables, past the gates. */
-  const write = (id: string, change: string) => codeOf(s.sql(`update writ_data.contract set ${change} where contract_id = $1`, [id]));
-  const statusOf = async (contract: { get(): Promise<Record<string, unknown>> }) => (await contract.get()).status;
+  const write = (id: string, change: string) =>
+    codeOf(s.sql(`update writ_data.contract set ${change} where contract_id = $1`, [id]));
+  const statusOf = async (contract: { get(): Promise<Record<string, unknown>> }) =>
+    (await contract.get()).status;
 
   test('CONTRACT-001: only legal moves, whoever writes', async () => {
     const contract = await s.propose();
     for (const status of ['ACTIVE', 'COMPLETED', 'DRAFT', 'VALIDATED', 'FAILED'])
       expect(
-        await write(contract.id, `status = '${status}', approved_by = '{ada}', audit_verdict = 'PASS', job_id = gen_random_uuid()`),
+        await write(
+          contract.id,
+          `status = '${status}', approved_by = '{ada}', audit_verdict = 'PASS', job_id = gen_random_uuid()`,
+        ),
       ).toBe('WR002');
     expect(await statusOf(contract)).toBe('ELIGIBLE');
   });
@@ -167,11 +229,15 @@ describe('contracts', () => {
   test('CONTRACT-003: an active contract has its one job, however many activate it, and however often', async () => {
     const contract = await s.approved({ steps: [enable('checkout'), recordSignal('ROLLOUT')] });
     expect(await write(contract.id, `status = 'ACTIVE'`)).toBe('23514');
-    const tries = await Promise.all(Array.from({ length: 5 }, () => codeOf(contract.activate({ as: s.keys.service }))));
+    const tries = await Promise.all(
+      Array.from({ length: 5 }, () => codeOf(contract.activate({ as: s.keys.service }))),
+    );
     expect(tries.sort()).toEqual([...Array<string>(4).fill('already_activated'), undefined]);
     await s.work();
     const { job_id } = (await contract.get()) as { job_id: string };
-    expect(await s.writ.governance.job(job_id).finished({ timeoutMs: 20_000 })).toMatchObject({ status: 'COMPLETED' });
+    expect(await s.writ.governance.job(job_id).finished({ timeoutMs: 20_000 })).toMatchObject({
+      status: 'COMPLETED',
+    });
     expect(await codeOf(contract.activate({ as: s.keys.service }))).toBe('already_activated');
     expect(await s.sql('select job_id from writ.governance_jobs')).toEqual([{ job_id }]);
   });
@@ -180,7 +246,9 @@ describe('contracts', () => {
     const contract = await s.approved({ steps: [enable('checkout')] });
     await contract.activate({ as: s.keys.service });
     for (const verdict of [`'FAIL'`, `'INCONCLUSIVE'`, `'PENDING'`])
-      expect(await write(contract.id, `status = 'COMPLETED', audit_verdict = ${verdict}`)).toBe('23514');
+      expect(await write(contract.id, `status = 'COMPLETED', audit_verdict = ${verdict}`)).toBe(
+        '23514',
+      );
     expect(await statusOf(contract)).toBe('ACTIVE');
   });
 
@@ -200,14 +268,41 @@ describe('contracts', () => {
 
   test.each([
     ['no step', []],
-    ['a lifecycle that is none', [{ step_type: 'capability_enable', target: 'checkout', parameters: { target_lifecycle: 'MAYBE' } }]],
-    ['a value without its key', [{ step_type: 'config_update', target: 'limits', parameters: { new_value: 1 } }]],
-    ['a key without its value', [{ step_type: 'config_update', target: 'limits', parameters: { key: 'max' } }]],
-    ['parameters that are none', [{ step_type: 'capability_enable', target: 'checkout', parameters: [] }]],
-    ['a field that nobody knows', [{ step_type: 'capability_enable', target: 'checkout', parameters: {}, force: true }]],
+    [
+      'a lifecycle that is none',
+      [
+        {
+          step_type: 'capability_enable',
+          target: 'checkout',
+          parameters: { target_lifecycle: 'MAYBE' },
+        },
+      ],
+    ],
+    [
+      'a value without its key',
+      [{ step_type: 'config_update', target: 'limits', parameters: { new_value: 1 } }],
+    ],
+    [
+      'a key without its value',
+      [{ step_type: 'config_update', target: 'limits', parameters: { key: 'max' } }],
+    ],
+    [
+      'parameters that are none',
+      [{ step_type: 'capability_enable', target: 'checkout', parameters: [] }],
+    ],
+    [
+      'a field that nobody knows',
+      [{ step_type: 'capability_enable', target: 'checkout', parameters: {}, force: true }],
+    ],
     [
       'a signal that decides nothing',
-      [{ step_type: 'signal_record', target: 'SYSTEM', parameters: { signal_type: 'X', decision: 'MAYBE' } }],
+      [
+        {
+          step_type: 'signal_record',
+          target: 'SYSTEM',
+          parameters: { signal_type: 'X', decision: 'MAYBE' },
+        },
+      ],
     ],
     ['a soak without an end', [{ step_type: 'soak', target: 'SYSTEM', parameters: {} }]],
   ])('CONTRACT-006: proposed changes are as their schema says: %s is refused', async (_, steps) => {
@@ -221,7 +316,8 @@ describe('contracts', () => {
   });
 
   test('CONTRACT-007: confidence is a share', async () => {
-    for (const confidence of [-0.01, 1.01, 2]) expect(await codeOf(s.propose({ confidence }))).toBe('invalid_contract');
+    for (const confidence of [-0.01, 1.01, 2])
+      expect(await codeOf(s.propose({ confidence }))).toBe('invalid_contract');
     const contract = await s.propose();
     expect(await write(contract.id, 'confidence = 1.5')).toBe('23514');
     expect(await write(contract.id, 'confidence = -0.5')).toBe('23514');

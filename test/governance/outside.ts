@@ -31,7 +31,8 @@ export function outside(values: Record<string, unknown>) {
 export function probes(): (answer: () => number) => Promise<string> {
   const servers: Server[] = [];
   afterEach(async () => {
-    for (const server of servers.splice(0)) await new Promise((closed) => server.close(closed).closeAllConnections());
+    for (const server of servers.splice(0))
+      await new Promise((closed) => server.close(closed).closeAllConnections());
   });
   return async (answer) => {
     const server = createServer((_, response) => response.writeHead(answer()).end('{}'));

@@ -23,7 +23,10 @@ test('the ledger has what was done, and verifies', async () => {
 test('the record says of each fact of governance what it is about and whose it is, and shows it to nobody else', async () => {
   await s.work();
   const { contract, job } = await s.done({ steps: [enable('checkout'), recordSignal('ROLLOUT')] });
-  const incident = await s.writ.governance.incidents.open({ summary: 'slow since noon', capability: 'search' }, { as: s.keys.ops });
+  const incident = await s.writ.governance.incidents.open(
+    { summary: 'slow since noon', capability: 'search' },
+    { as: s.keys.ops },
+  );
   const [signal] = await s.writ.governance.signals.list();
   const about = await s.sql(
     `select distinct event_subject_table as of, event_subject_ref as ref, canonical_address as address, tenant_id as tenant from writ.event_outbox
@@ -31,9 +34,19 @@ test('the record says of each fact of governance what it is about and whose it i
   );
   expect(about).toEqual([
     { of: 'governance_jobs', ref: job.id, address: `governance_job/${job.id}`, tenant: 'default' },
-    { of: 'governance_signals', ref: signal?.id, address: `signal/${signal?.id}`, tenant: 'default' },
+    {
+      of: 'governance_signals',
+      ref: signal?.id,
+      address: `signal/${signal?.id}`,
+      tenant: 'default',
+    },
     { of: 'incident', ref: incident, address: `incident/${incident}`, tenant: 'default' },
-    { of: 'system_contracts', ref: contract.id, address: `contract/${contract.id}`, tenant: 'default' },
+    {
+      of: 'system_contracts',
+      ref: contract.id,
+      address: `contract/${contract.id}`,
+      tenant: 'default',
+    },
   ]);
   const seenBy = async (tenant: string, role: string) => {
     const client = new pg.Client({ connectionString: s.db.connectionString });
@@ -42,7 +55,9 @@ test('the record says of each fact of governance what it is about and whose it i
       await client.query('begin');
       await client.query(`set local role ${role}`);
       await client.query(`select set_config('writ.tenant', $1, true)`, [tenant]);
-      const { rows } = await client.query(`select count(*)::integer as n from writ.event_outbox where event_type like 'governance.%'`);
+      const { rows } = await client.query(
+        `select count(*)::integer as n from writ.event_outbox where event_type like 'governance.%'`,
+      );
       return Number(rows[0].n);
     } finally {
       await client.end();
@@ -60,7 +75,11 @@ test('others are told of it: facts of governance belong to their tenant', async 
   const seen: [string, string | undefined][] = [];
   const sources = new Set<string>();
   // What is told ends below every open transaction of the server, and others test beside this: the last fact may need a moment.
-  const told = s.writ.events({ types: ['governance.*', 'health.*'], after: 'beginning', tenant: 'default' });
+  const told = s.writ.events({
+    types: ['governance.*', 'health.*'],
+    after: 'beginning',
+    tenant: 'default',
+  });
   for await (const { event } of told) {
     seen.push([event.type, event.tenantid]);
     sources.add(event.source.replace(/[^/]+$/, ''));
@@ -77,13 +96,26 @@ test('others are told of it: facts of governance belong to their tenant', async 
     ]),
   );
   expect(new Set(seen.map(([, tenant]) => tenant))).toEqual(new Set(['default']));
-  expect(sources).toEqual(new Set(['/writ/contracts/', '/writ/governance-jobs/', '/writ/signals/']));
+  expect(sources).toEqual(
+    new Set(['/writ/contracts/', '/writ/governance-jobs/', '/writ/signals/']),
+  );
 });
 
 test('every change is on the record with what it was, also where several were written down together', async () => {
-  const one = await s.approved({ title: 'One', scope: ['checkout', 'limits'], steps: [enable('checkout'), configure('limits', 'max', 7)] });
-  const other = await s.approved({ title: 'Other', scope: ['search'], steps: [disable('search', 'old')] });
-  const jobs = [await one.activate({ as: s.keys.service }), await other.activate({ as: s.keys.service })];
+  const one = await s.approved({
+    title: 'One',
+    scope: ['checkout', 'limits'],
+    steps: [enable('checkout'), configure('limits', 'max', 7)],
+  });
+  const other = await s.approved({
+    title: 'Other',
+    scope: ['search'],
+    steps: [disable('search', 'old')],
+  });
+  const jobs = [
+    await one.activate({ as: s.keys.service }),
+    await other.activate({ as: s.keys.service }),
+  ];
   await s.work();
   for (const job of jobs) await job.finished({ timeoutMs: 20_000 });
   const facts = await s.sql(
@@ -97,11 +129,15 @@ test('every change is on the record with what it was, also where several were wr
       ],
       canonical_address: `governance_job/${jobs[0]?.id}`,
     },
-    { steps: [{ step: 1, step_type: 'capability_disable', target: 'search' }], canonical_address: `governance_job/${jobs[1]?.id}` },
+    {
+      steps: [{ step: 1, step_type: 'capability_disable', target: 'search' }],
+      canonical_address: `governance_job/${jobs[1]?.id}`,
+    },
   ]);
   const steps = `event_subject_ref in (select job_id::text from writ_data.job where run_id is not null)`;
-  expect(await s.sql(`select safe_payload as says from writ.event_outbox where event_type = 'dot.job.committed' and ${steps}`)).toEqual([
-    { says: {} },
-    { says: {} },
-  ]);
+  expect(
+    await s.sql(
+      `select safe_payload as says from writ.event_outbox where event_type = 'dot.job.committed' and ${steps}`,
+    ),
+  ).toEqual([{ says: {} }, { says: {} }]);
 });

@@ -17,7 +17,9 @@ export interface Scene {
   approved(proposal?: Partial<Proposal>): Promise<Contract>;
   approve(contract: Contract): Promise<void>;
   /** Approved, activated and at rest. */
-  done(proposal?: Partial<Proposal>): Promise<{ contract: Contract; job: GovernanceJob; end: FinishedJob }>;
+  done(
+    proposal?: Partial<Proposal>,
+  ): Promise<{ contract: Contract; job: GovernanceJob; end: FinishedJob }>;
   /** What applications see. */
   state(): Promise<Record<string, unknown>>;
   sql<Row = Record<string, unknown>>(sql: string, params?: unknown[]): Promise<Row[]>;
@@ -43,7 +45,9 @@ export function scene(): Scene {
     writ = await db.connect();
     const add = (id: string, kind: 'person' | 'service' | 'agent', more: object = {}) =>
       writ.governance.addPrincipal({ id, kind, ...more });
-    const ops = await add('ops', 'person', { rights: ['propose', 'approve', 'activate', 'operate', 'break_glass'] });
+    const ops = await add('ops', 'person', {
+      rights: ['propose', 'approve', 'activate', 'operate', 'break_glass'],
+    });
     keys = {
       ops,
       ada: await add('ada', 'person'),
@@ -63,7 +67,10 @@ export function scene(): Scene {
   afterEach(() => db.drop());
 
   const propose: Scene['propose'] = (proposal = {}, as = keys.agent) =>
-    writ.contracts.propose({ title: 'Raise the limits', scope: ['checkout', 'limits'], steps: five, ...proposal }, { as });
+    writ.contracts.propose(
+      { title: 'Raise the limits', scope: ['checkout', 'limits'], steps: five, ...proposal },
+      { as },
+    );
   const approve: Scene['approve'] = async (contract) => {
     const { hash, approvalsNeeded } = await contract.preview({ as: keys.ada });
     await contract.approve({ as: keys.ada, hash });
@@ -85,7 +92,8 @@ export function scene(): Scene {
     get keys() {
       return keys;
     },
-    work: (types) => writ.work([], { governance: types ?? true, probes: { allowPrivate: true }, concurrency: 10 }),
+    work: (types) =>
+      writ.work([], { governance: types ?? true, probes: { allowPrivate: true }, concurrency: 10 }),
     propose,
     approve,
     approved,
@@ -95,14 +103,24 @@ export function scene(): Scene {
       return { contract, job, end: await job.finished({ timeoutMs: 20_000 }) };
     },
     async state() {
-      const capabilities = await sql('select capability_name as name, lifecycle as value from writ.capability');
+      const capabilities = await sql(
+        'select capability_name as name, lifecycle as value from writ.capability',
+      );
       const values = await sql(`select scope || '#' || key as name, value from writ.configuration`);
-      return Object.fromEntries([...capabilities, ...values].map(({ name, value }) => [name, value]));
+      return Object.fromEntries(
+        [...capabilities, ...values].map(({ name, value }) => [name, value]),
+      );
     },
     sql,
     setting: async (key, value) => {
-      await db.query(`select writ.fn_setting_set($1, $2::jsonb, 'test')`, [key, JSON.stringify(value)]);
+      await db.query(`select writ.fn_setting_set($1, $2::jsonb, 'test')`, [
+        key,
+        JSON.stringify(value),
+      ]);
     },
-    alerts: async () => (await sql('select code from writ.alert where cleared_at is null')).map(({ code }) => String(code)),
+    alerts: async () =>
+      (await sql('select code from writ.alert where cleared_at is null')).map(({ code }) =>
+        String(code),
+      ),
   };
 }

@@ -6,7 +6,10 @@ const s = scene();
 
 test('a step type that needs a secret to read gets it in a preview, an activation, a step and an audit', async () => {
   const writ = await s.db.connect({
-    secrets: { resolve: async (refs) => Object.fromEntries(refs.map(({ $secret }) => [$secret, 'open sesame'])) },
+    secrets: {
+      resolve: async (refs) =>
+        Object.fromEntries(refs.map(({ $secret }) => [$secret, 'open sesame'])),
+    },
   });
   const asked: string[] = [];
   let value = 1;
@@ -25,7 +28,10 @@ test('a step type that needs a secret to read gets it in a preview, an activatio
     },
   });
   await writ.work([], { governance: [vault] });
-  const contract = await writ.contracts.propose({ title: 'Open it', scope: ['vault:door'], steps: [vault(2)] }, { as: s.keys.agent });
+  const contract = await writ.contracts.propose(
+    { title: 'Open it', scope: ['vault:door'], steps: [vault(2)] },
+    { as: s.keys.agent },
+  );
   const { hash, steps } = await contract.preview({ as: s.keys.ada });
   expect(steps).toMatchObject([{ before: 1, after: 2 }]);
   expect(asked).toHaveLength(1);

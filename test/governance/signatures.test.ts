@@ -12,18 +12,28 @@ async function tamper(sql: string): Promise<void> {
   await s.sql(`begin; set local session_replication_role = replica; ${sql}; commit`);
 }
 
-async function endsVoid(job: { finished(options: { timeoutMs: number }): Promise<{ status: string; reason?: string }> }, says: string) {
+async function endsVoid(
+  job: { finished(options: { timeoutMs: number }): Promise<{ status: string; reason?: string }> },
+  says: string,
+) {
   const end = await job.finished({ timeoutMs: 20_000 });
   expect(end).toMatchObject({ status: 'ROLLED_BACK', reason: expect.stringContaining(says) });
   expect(await s.state()).toEqual(before);
-  const failed = await s.sql(`select data #>> '{error,errorCode}' as code from writ_data.run_event where event_type = 'StepFailed'`);
+  const failed = await s.sql(
+    `select data #>> '{error,errorCode}' as code from writ_data.run_event where event_type = 'StepFailed'`,
+  );
   expect(failed).toEqual([{ code: 'approval_void' }]);
-  expect(await s.sql('select status from writ.system_contracts where job_id is not null')).toEqual([{ status: 'FAILED' }]);
+  expect(await s.sql('select status from writ.system_contracts where job_id is not null')).toEqual([
+    { status: 'FAILED' },
+  ]);
 }
 
 describe('a forged approval', () => {
   test.each([
-    ['whose signature was altered', `update writ_data.contract_review set signature = set_byte(signature, 0, get_byte(signature, 0) # 1)`],
+    [
+      'whose signature was altered',
+      `update writ_data.contract_review set signature = set_byte(signature, 0, get_byte(signature, 0) # 1)`,
+    ],
     [
       'that was copied from another contract',
       `update writ_data.contract_review r set signature = o.signature from writ_data.contract_review o where o.contract_id <> r.contract_id and r.contract_id = (select contract_id from writ_data.governance_job)`,
@@ -33,7 +43,11 @@ describe('a forged approval', () => {
       `update writ_data.contract_review set public_key = (select public_key from writ_data.principal where principal_id = 'bob')`,
     ],
   ])('%s: the first step fails, and nothing is changed', async (_, forgery) => {
-    await s.approved({ title: 'Another', scope: ['search'], steps: [enable('search', 'DEPRECATED')] });
+    await s.approved({
+      title: 'Another',
+      scope: ['search'],
+      steps: [enable('search', 'DEPRECATED')],
+    });
     const contract = await s.approved();
     const job = await contract.activate({ as: s.keys.service });
     await tamper(forgery);
@@ -44,7 +58,9 @@ describe('a forged approval', () => {
   test('beside one that is genuine counts for neither', async () => {
     const contract = await s.approved({ risk: 'high' });
     const job = await contract.activate({ as: s.keys.service });
-    await tamper(`update writ_data.contract_review set signature = decode(repeat('00', 64), 'hex') where by = 'bob'`);
+    await tamper(
+      `update writ_data.contract_review set signature = decode(repeat('00', 64), 'hex') where by = 'bob'`,
+    );
     await s.work();
     await endsVoid(job, 'bob has not signed this');
   });
@@ -59,12 +75,20 @@ describe('a forged approval', () => {
     });
     s.writ.governance.use(note);
     for (const step of [note(2), soak('10ms')]) {
-      const contract = await s.approved({ scope: ['note:a', 'checkout'], steps: [step, enable('checkout')] });
+      const contract = await s.approved({
+        scope: ['note:a', 'checkout'],
+        steps: [step, enable('checkout')],
+      });
       const job = await contract.activate({ as: s.keys.service });
       calls.length = 0;
-      await tamper(`update writ_data.contract_review set signature = decode(repeat('00', 64), 'hex')`);
+      await tamper(
+        `update writ_data.contract_review set signature = decode(repeat('00', 64), 'hex')`,
+      );
       const worker = await s.work([note]);
-      expect(await job.finished({ timeoutMs: 20_000 })).toMatchObject({ status: 'ROLLED_BACK', reason: expect.stringContaining('ada') });
+      expect(await job.finished({ timeoutMs: 20_000 })).toMatchObject({
+        status: 'ROLLED_BACK',
+        reason: expect.stringContaining('ada'),
+      });
       await worker.stop();
       expect(calls).toEqual([]);
     }
@@ -97,17 +121,33 @@ test('what a worker is told to do is what was signed, and not what somebody has 
 test('approvals are asked for once per governance job and process, whatever the number of its steps', async () => {
   await s.sql(`create sequence asked; alter function writ.fn_governed_approvals(uuid[]) rename to fn_asked;
     create function writ.fn_governed_approvals(uuid[]) returns jsonb language sql as $$ select nextval('asked'); select writ.fn_asked($1) $$`);
-  const asked = async () => (await s.sql(`select case when is_called then last_value else 0 end::integer as times from asked`))[0]?.times;
+  const asked = async () =>
+    (
+      await s.sql(
+        `select case when is_called then last_value else 0 end::integer as times from asked`,
+      )
+    )[0]?.times;
   await s.work();
-  for (const [n, proposal] of [{}, { scope: ['search'], steps: [enable('search', 'DEPRECATED')] }].entries()) {
+  for (const [n, proposal] of [
+    {},
+    { scope: ['search'], steps: [enable('search', 'DEPRECATED')] },
+  ].entries()) {
     expect(await s.done(proposal)).toMatchObject({ end: { status: 'COMPLETED' } });
     expect(await asked()).toBe(n + 1);
   }
 });
 
 describe('an instance of a template', () => {
-  const template = { params: { to: { min: 1, max: 500 } }, activations: 5, expiresIn: '1d' } as const;
-  const proposal = { template, scope: ['limits'], steps: [configure('limits', 'max', param('to'))] };
+  const template = {
+    params: { to: { min: 1, max: 500 } },
+    activations: 5,
+    expiresIn: '1d',
+  } as const;
+  const proposal = {
+    template,
+    scope: ['limits'],
+    steps: [configure('limits', 'max', param('to'))],
+  };
 
   test('is done under the signatures of its template', async () => {
     const contract = await s.approved(proposal);
@@ -119,7 +159,9 @@ describe('an instance of a template', () => {
   test('is not done when those are forged', async () => {
     const contract = await s.approved(proposal);
     const job = await contract.instantiate({ to: 200 }, { as: s.keys.service });
-    await tamper(`update writ_data.contract_review set signature = decode(repeat('00', 64), 'hex')`);
+    await tamper(
+      `update writ_data.contract_review set signature = decode(repeat('00', 64), 'hex')`,
+    );
     await s.work();
     await endsVoid(job, 'ada has not signed this');
   });
@@ -127,11 +169,17 @@ describe('an instance of a template', () => {
 
 describe('a broken glass', () => {
   const reason = 'the shop is down';
-  const broken = async () => (await s.propose({ steps: [enable('checkout')] })).activate({ as: s.keys.ops, breakGlass: ` ${reason} ` });
+  const broken = async () =>
+    (await s.propose({ steps: [enable('checkout')] })).activate({
+      as: s.keys.ops,
+      breakGlass: ` ${reason} `,
+    });
 
   test('is signed by whoever breaks it, with the reason, and is done under that', async () => {
     const job = await broken();
-    expect(await s.sql('select action, by, reason from writ.contract_review')).toEqual([{ action: 'BREAK_GLASS', by: 'ops', reason }]);
+    expect(await s.sql('select action, by, reason from writ.contract_review')).toEqual([
+      { action: 'BREAK_GLASS', by: 'ops', reason },
+    ]);
     await s.work();
     expect(await job.finished({ timeoutMs: 20_000 })).toMatchObject({ status: 'COMPLETED' });
   });
@@ -142,7 +190,11 @@ describe('a broken glass', () => {
       `update writ_data.contract_review set signature = decode(repeat('00', 64), 'hex')`,
       'ops has not signed this',
     ],
-    ['for another reason', `update writ_data.contract set glass_broken = 'because I wanted to'`, 'ops has not signed this'],
+    [
+      'for another reason',
+      `update writ_data.contract set glass_broken = 'because I wanted to'`,
+      'ops has not signed this',
+    ],
     ['that nobody has broken', `delete from writ_data.contract_review`, 'Nobody has signed this'],
   ])('%s: nothing is done', async (_, forgery, says) => {
     const job = await broken();
@@ -159,7 +211,9 @@ describe('a broken glass', () => {
     ]);
     expect(answer).toMatchObject([{ answer: [{ refused: true, reason: 'invalid_argument' }] }]);
     expect(await contract.get()).toMatchObject({ status: 'ELIGIBLE', glass_broken: null });
-    expect(await codeOf(contract.activate({ as: s.keys.ops, breakGlass: 'x'.repeat(1001) }))).toBe('invalid_argument');
+    expect(await codeOf(contract.activate({ as: s.keys.ops, breakGlass: 'x'.repeat(1001) }))).toBe(
+      'invalid_argument',
+    );
   });
 });
 
@@ -167,5 +221,7 @@ test('somebody who has another key by now has still signed what they signed', as
   const contract = await s.approved({ steps: [enable('checkout')] });
   await s.writ.governance.changePrincipal('ada', { key: newKey('ada') });
   await s.work();
-  expect(await (await contract.activate({ as: s.keys.service })).finished({ timeoutMs: 20_000 })).toMatchObject({ status: 'COMPLETED' });
+  expect(
+    await (await contract.activate({ as: s.keys.service })).finished({ timeoutMs: 20_000 }),
+  ).toMatchObject({ status: 'COMPLETED' });
 });

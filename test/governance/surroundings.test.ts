@@ -13,11 +13,22 @@ describe('freezes', () => {
     const { freezes } = s.writ.governance;
     const now = await freezes.put({ reason: 'end of the year' }, as());
     const later = await freezes.put(
-      { reason: 'sale', from: new Date('2999-01-01T00:00:00Z'), until: new Date('2999-01-02T00:00:00Z') },
+      {
+        reason: 'sale',
+        from: new Date('2999-01-01T00:00:00Z'),
+        until: new Date('2999-01-02T00:00:00Z'),
+      },
       { ...as(), tenant: 'acme' },
     );
     expect(await freezes.list()).toMatchObject([
-      { freeze_id: now, tenant_id: 'default', reason: 'end of the year', put_by: 'ops', ends_at: null, lasts: true },
+      {
+        freeze_id: now,
+        tenant_id: 'default',
+        reason: 'end of the year',
+        put_by: 'ops',
+        ends_at: null,
+        lasts: true,
+      },
       { freeze_id: later, tenant_id: 'acme', lasts: false },
     ]);
     const [, calendar] = await freezes.list();
@@ -32,59 +43,129 @@ describe('freezes', () => {
   test('have a reason, and end after they begin', async () => {
     const { freezes } = s.writ.governance;
     expect(await codeOf(freezes.put({ reason: ' ' }, as()))).toBe('invalid_argument');
-    expect(await codeOf(freezes.put({ reason: 'x', until: new Date(0) }, as()))).toBe('invalid_argument');
+    expect(await codeOf(freezes.put({ reason: 'x', until: new Date(0) }, as()))).toBe(
+      'invalid_argument',
+    );
     expect(await freezes.list()).toEqual([]);
   });
 });
 
 test('an incident makes its capability degraded until it is resolved, with words', async () => {
   const { incidents } = s.writ.governance;
-  const checkout = async () => (await s.writ.governance.health()).capabilities.find(({ capability }) => capability === 'checkout')?.status;
+  const checkout = async () =>
+    (await s.writ.governance.health()).capabilities.find(
+      ({ capability }) => capability === 'checkout',
+    )?.status;
   const minor = await incidents.open({ summary: 'slow since noon', capability: 'checkout' }, as());
   const major = await incidents.open({ summary: 'orders are lost', severity: 'P1' }, as());
   expect(await checkout()).toBe('DEGRADED');
   expect(await incidents.list()).toMatchObject([
     { incident_id: major, severity: 'P1', capability: null, subject: 'tenant/default' },
-    { incident_id: minor, severity: 'P2', capability: 'checkout', opened_by: 'ops', resolved_at: null },
+    {
+      incident_id: minor,
+      severity: 'P2',
+      capability: 'checkout',
+      opened_by: 'ops',
+      resolved_at: null,
+    },
   ]);
-  expect(await codeOf(incidents.resolve(minor, { ...as(), resolution: 'done' }))).toBe('reason_required');
-  expect(await codeOf(incidents.resolve(minor, { as: s.keys.agent, resolution: 'the index is back' }))).toBe('agents_only_propose');
+  expect(await codeOf(incidents.resolve(minor, { ...as(), resolution: 'done' }))).toBe(
+    'reason_required',
+  );
+  expect(
+    await codeOf(incidents.resolve(minor, { as: s.keys.agent, resolution: 'the index is back' })),
+  ).toBe('agents_only_propose');
   await incidents.resolve(minor, { ...as(), resolution: 'the index is back' });
   expect(await checkout()).toBe('HEALTHY');
-  expect(await codeOf(incidents.resolve(minor, { ...as(), resolution: 'the index is back' }))).toBe('incident_not_found');
-  expect(await codeOf(incidents.resolve('x', { ...as(), resolution: 'the index is back' }))).toBe('incident_not_found');
+  expect(await codeOf(incidents.resolve(minor, { ...as(), resolution: 'the index is back' }))).toBe(
+    'incident_not_found',
+  );
+  expect(await codeOf(incidents.resolve('x', { ...as(), resolution: 'the index is back' }))).toBe(
+    'incident_not_found',
+  );
   expect((await incidents.list()).map(({ incident_id }) => incident_id)).toEqual([major]);
-  expect(await incidents.list({ all: true, limit: 5 })).toMatchObject([{ incident_id: major }, { resolution: 'the index is back' }]);
+  expect(await incidents.list({ all: true, limit: 5 })).toMatchObject([
+    { incident_id: major },
+    { resolution: 'the index is back' },
+  ]);
   expect(await incidents.list({ tenant: 'acme', all: true })).toEqual([]);
 });
 
 test('a signal stands until another of its type takes its place, or its time is over', async () => {
   const { signals } = s.writ.governance;
-  await signals.record({ scope: 'checkout', decision: 'BLOCKED', reason: 'it burns', constraints: { until: 'noon' } }, as());
+  await signals.record(
+    { scope: 'checkout', decision: 'BLOCKED', reason: 'it burns', constraints: { until: 'noon' } },
+    as(),
+  );
   expect((await s.propose()) as never).toMatchObject({ status: 'VALIDATED' });
-  const id = await signals.record({ scope: 'checkout', decision: 'CLEAN', reason: 'it is out' }, as());
-  await signals.record({ scope: 'search', decision: 'WARN', reason: 'slow', type: 'LATENCY', until: new Date(Date.now() + 60_000) }, as());
+  const id = await signals.record(
+    { scope: 'checkout', decision: 'CLEAN', reason: 'it is out' },
+    as(),
+  );
+  await signals.record(
+    {
+      scope: 'search',
+      decision: 'WARN',
+      reason: 'slow',
+      type: 'LATENCY',
+      until: new Date(Date.now() + 60_000),
+    },
+    as(),
+  );
   expect(await signals.list()).toMatchObject([
-    { id, scope: 'checkout', signal_type: 'MANUAL', decision: 'CLEAN', recorded_by: 'ops', expires_at: null },
+    {
+      id,
+      scope: 'checkout',
+      signal_type: 'MANUAL',
+      decision: 'CLEAN',
+      recorded_by: 'ops',
+      expires_at: null,
+    },
     { scope: 'search', signal_type: 'LATENCY', decision: 'WARN' },
   ]);
   await s.db.clock.advance('2m');
   expect(await signals.list({ tenant: 'default' })).toMatchObject([{ id }]);
-  expect(await codeOf(signals.record({ scope: 'checkout', decision: 'MAYBE' as never, reason: 'x' }, as()))).toBe('invalid_signal');
-  expect(await codeOf(signals.record({ scope: 'checkout', decision: 'CLEAN', reason: 'x' }, { as: s.keys.ada }))).toBe('not_authorized');
+  expect(
+    await codeOf(
+      signals.record({ scope: 'checkout', decision: 'MAYBE' as never, reason: 'x' }, as()),
+    ),
+  ).toBe('invalid_signal');
+  expect(
+    await codeOf(
+      signals.record({ scope: 'checkout', decision: 'CLEAN', reason: 'x' }, { as: s.keys.ada }),
+    ),
+  ).toBe('not_authorized');
 });
 
 test('a policy is published in versions, which stay; what it leaves out is as built in, and contracts are held to it', async () => {
   const { policy } = s.writ.governance;
   const builtIn = await policy.get();
-  expect(builtIn).toMatchObject({ version: 0, document: { approvals: { medium: 1 }, window_hours: 24 }, published_by: null });
+  expect(builtIn).toMatchObject({
+    version: 0,
+    document: { approvals: { medium: 1 }, window_hours: 24 },
+    published_by: null,
+  });
   const before = await s.propose();
-  expect(await before.preview({ as: s.keys.ada })).toMatchObject({ approvalsNeeded: 1, policyVersion: 0 });
-  expect(await policy.publish({ approvals: { low: 1, medium: 2, high: 3, critical: 3 } }, as())).toBe(1);
-  expect(await before.preview({ as: s.keys.ada })).toMatchObject({ approvalsNeeded: 2, policyVersion: 1 });
+  expect(await before.preview({ as: s.keys.ada })).toMatchObject({
+    approvalsNeeded: 1,
+    policyVersion: 0,
+  });
+  expect(
+    await policy.publish({ approvals: { low: 1, medium: 2, high: 3, critical: 3 } }, as()),
+  ).toBe(1);
+  expect(await before.preview({ as: s.keys.ada })).toMatchObject({
+    approvalsNeeded: 2,
+    policyVersion: 1,
+  });
   expect(await policy.publish({ window_hours: 2 }, as())).toBe(2);
-  expect(await policy.get()).toMatchObject({ version: 2, document: { approvals: { medium: 1 }, window_hours: 2 }, published_by: 'ops' });
-  expect(await policy.get({ version: 1 })).toMatchObject({ document: { approvals: { medium: 2 } } });
+  expect(await policy.get()).toMatchObject({
+    version: 2,
+    document: { approvals: { medium: 1 }, window_hours: 2 },
+    published_by: 'ops',
+  });
+  expect(await policy.get({ version: 1 })).toMatchObject({
+    document: { approvals: { medium: 2 } },
+  });
   expect(await policy.get({ version: 0 })).toEqual(builtIn);
   expect(await policy.get({ tenant: 'acme' })).toEqual(builtIn);
   expect(await codeOf(policy.get({ version: 7 }))).toBe('policy_not_found');
@@ -97,12 +178,22 @@ describe('a job', () => {
   test('that is not there, or not in that state, is not decided about', async () => {
     const { governance } = s.writ;
     expect(() => governance.job('x')).toThrowError(/no such job/);
-    expect(await codeOf(governance.job(nobody).cancel({ ...as(), reason: 'stop' }))).toBe('job_not_found');
-    expect(await codeOf(governance.job(nobody).resolve({ ...as(), verdict: 'PASS', reason: 'looked at it all' }))).toBe('job_not_found');
+    expect(await codeOf(governance.job(nobody).cancel({ ...as(), reason: 'stop' }))).toBe(
+      'job_not_found',
+    );
+    expect(
+      await codeOf(
+        governance.job(nobody).resolve({ ...as(), verdict: 'PASS', reason: 'looked at it all' }),
+      ),
+    ).toBe('job_not_found');
     expect(await codeOf(governance.job(nobody).retryRollback(as()))).toBe('job_not_found');
-    const job = await (await s.approved({ steps: [enable('checkout')] })).activate({ as: s.keys.service });
+    const job = await (await s.approved({ steps: [enable('checkout')] })).activate({
+      as: s.keys.service,
+    });
     expect(await codeOf(job.retryRollback(as()))).toBe('invalid_transition');
-    expect(await codeOf(job.resolve({ as: s.keys.bob, verdict: 'PASS', reason: 'looked at it all' }))).toBe('invalid_transition');
+    expect(
+      await codeOf(job.resolve({ as: s.keys.bob, verdict: 'PASS', reason: 'looked at it all' })),
+    ).toBe('invalid_transition');
     expect(await codeOf(job.cancel({ reason: 'nobody says so' }))).toBe('not_authenticated');
     expect(await job.get()).toMatchObject({ status: 'PENDING' });
   });
@@ -110,7 +201,10 @@ describe('a job', () => {
 
 describe('a report about a probe', () => {
   const put = (name: string, type: 'reported' | 'heartbeat' | 'sql') =>
-    s.writ.governance.putProbe({ name, capability: 'checkout', type, config: { query: 'select true' }, every_ms: 60_000 }, as());
+    s.writ.governance.putProbe(
+      { name, capability: 'checkout', type, config: { query: 'select true' }, every_ms: 60_000 },
+      as(),
+    );
   const said = () => s.sql('select name, status, detail from writ.probe order by name');
 
   test('is made by a principal with the right to: services have it, and whoever operates', async () => {
@@ -134,7 +228,12 @@ describe('a report about a probe', () => {
     await put('asked', 'sql');
     await put('beat', 'heartbeat');
     const report = (name: string, status: string, tenant?: string) =>
-      codeOf(s.writ.governance.report(name, status as 'HEALTHY', { as: s.keys.service, ...(tenant !== undefined && { tenant }) }));
+      codeOf(
+        s.writ.governance.report(name, status as 'HEALTHY', {
+          as: s.keys.service,
+          ...(tenant !== undefined && { tenant }),
+        }),
+      );
     expect(await report('asked', 'HEALTHY')).toBe('invalid_probe');
     expect(await report('gone', 'HEALTHY')).toBe('probe_not_found');
     expect(await report('beat', 'HEALTHY', 'acme')).toBe('probe_not_found');
@@ -146,8 +245,12 @@ describe('a report about a probe', () => {
     await put('asked', 'sql');
     await put('beat', 'heartbeat');
     await s.sql('select writ.fn_probes_take(10)');
-    const reports = JSON.stringify(['asked', 'beat'].map((name) => ({ name, status: 'HEALTHY', detail: 'as asked' })));
-    expect(await s.sql(`select writ.fn_probes_report($1, 'worker') as answer`, [reports])).toMatchObject([{ answer: { reported: 1 } }]);
+    const reports = JSON.stringify(
+      ['asked', 'beat'].map((name) => ({ name, status: 'HEALTHY', detail: 'as asked' })),
+    );
+    expect(
+      await s.sql(`select writ.fn_probes_report($1, 'worker') as answer`, [reports]),
+    ).toMatchObject([{ answer: { reported: 1 } }]);
     expect(await said()).toMatchObject([
       { name: 'asked', status: 'HEALTHY' },
       { name: 'beat', status: null },
@@ -156,9 +259,16 @@ describe('a report about a probe', () => {
 
   test('a service records signals with the same right, and does nothing else of whoever operates', async () => {
     const { governance } = s.writ;
-    await governance.signals.record({ scope: 'checkout', decision: 'WARN', reason: 'slow' }, { as: s.keys.service });
+    await governance.signals.record(
+      { scope: 'checkout', decision: 'WARN', reason: 'slow' },
+      { as: s.keys.service },
+    );
     expect(await governance.signals.list()).toMatchObject([{ recorded_by: 'deployer' }]);
-    expect(await codeOf(governance.incidents.open({ summary: 'slow' }, { as: s.keys.service }))).toBe('not_authorized');
-    expect(await codeOf(governance.freezes.put({ reason: 'slow' }, { as: s.keys.service }))).toBe('not_authorized');
+    expect(
+      await codeOf(governance.incidents.open({ summary: 'slow' }, { as: s.keys.service })),
+    ).toBe('not_authorized');
+    expect(await codeOf(governance.freezes.put({ reason: 'slow' }, { as: s.keys.service }))).toBe(
+      'not_authorized',
+    );
   });
 });

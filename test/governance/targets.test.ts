@@ -8,12 +8,23 @@ const s = scene();
 
 describe('principals', () => {
   test('adding somebody never replaces the key of somebody else, not even at the same time', async () => {
-    expect(await codeOf(s.writ.governance.addPrincipal({ id: 'ada', kind: 'person' }))).toBe('principal_exists');
+    expect(await codeOf(s.writ.governance.addPrincipal({ id: 'ada', kind: 'person' }))).toBe(
+      'principal_exists',
+    );
     expect(await s.propose({}, s.keys.ada)).toBeDefined();
-    const added = await Promise.allSettled(Array.from({ length: 8 }, () => s.writ.governance.addPrincipal({ id: 'eve', kind: 'person' })));
+    const added = await Promise.allSettled(
+      Array.from({ length: 8 }, () =>
+        s.writ.governance.addPrincipal({ id: 'eve', kind: 'person' }),
+      ),
+    );
     expect(added.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     const [key] = added.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
-    expect(await s.propose({ title: 'By eve', steps: [{ type: 'capability_enable', capability_name: 'checkout' }] }, key)).toBeDefined();
+    expect(
+      await s.propose(
+        { title: 'By eve', steps: [{ type: 'capability_enable', capability_name: 'checkout' }] },
+        key,
+      ),
+    ).toBeDefined();
   });
 
   test('somebody gets other rights, another key, is disabled and enabled; nobody is made by that', async () => {
@@ -29,25 +40,48 @@ describe('principals', () => {
     expect(await codeOf(contract.approve({ as: key, hash }))).toBe('not_authenticated');
     await governance.changePrincipal('bob', { disabled: false });
     expect(await contract.approve({ as: key, hash })).toMatchObject({ status: 'APPROVED' });
-    expect(await codeOf(governance.changePrincipal('nobody', { rights: ['propose'] }))).toBe('principal_not_found');
-    expect(await codeOf(governance.changePrincipal('bob', { key: newKey('ada') }))).toBe('invalid_principal');
+    expect(await codeOf(governance.changePrincipal('nobody', { rights: ['propose'] }))).toBe(
+      'principal_not_found',
+    );
+    expect(await codeOf(governance.changePrincipal('bob', { key: newKey('ada') }))).toBe(
+      'invalid_principal',
+    );
   });
 });
 
 describe('changes', () => {
   test.each([
-    ['a misspelt value', { type: 'configuration_update', scope: 'limits', key: 'max', new_vale: 1 }, 'it has no new_value'],
-    ['something that nobody reads', { type: 'capability_enable', capability_name: 'checkout', force: true }, 'nobody reads force'],
-    ['no such type', { type: 'capability_enabel', capability_name: 'checkout' }, 'Types are capability_enable,'],
+    [
+      'a misspelt value',
+      { type: 'configuration_update', scope: 'limits', key: 'max', new_vale: 1 },
+      'it has no new_value',
+    ],
+    [
+      'something that nobody reads',
+      { type: 'capability_enable', capability_name: 'checkout', force: true },
+      'nobody reads force',
+    ],
+    [
+      'no such type',
+      { type: 'capability_enabel', capability_name: 'checkout' },
+      'Types are capability_enable,',
+    ],
     ['no reason', { type: 'capability_disable', capability_name: 'checkout' }, 'it has no reason'],
   ])('%s is refused, and named', async (_, change, words) => {
     const refused = await s.propose({ steps: [change] }).catch((error) => error);
-    expect([refused.code, refused.message]).toEqual(['invalid_contract', expect.stringContaining(words)]);
+    expect([refused.code, refused.message]).toEqual([
+      'invalid_contract',
+      expect.stringContaining(words),
+    ]);
   });
 
   test('a value can be taken away on purpose', async () => {
-    const contract = await s.propose({ steps: [{ type: 'configuration_update', scope: 'limits', key: 'max', new_value: null }] });
-    expect((await contract.preview({ as: s.keys.ada })).steps).toMatchObject([{ before: 100, after: null }]);
+    const contract = await s.propose({
+      steps: [{ type: 'configuration_update', scope: 'limits', key: 'max', new_value: null }],
+    });
+    expect((await contract.preview({ as: s.keys.ada })).steps).toMatchObject([
+      { before: 100, after: null },
+    ]);
   });
 });
 

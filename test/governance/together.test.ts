@@ -43,8 +43,16 @@ test('nobody sees half of them', async () => {
 
 test('contracts that are activated at the same time: each gets its job, or its own refusal', async () => {
   const one = await s.approved({ title: 'One', scope: ['checkout'], steps: [enable('checkout')] });
-  const rival = await s.approved({ title: 'Rival', scope: ['checkout'], steps: [enable('checkout', 'PREVIEW')] });
-  const stale = await s.approved({ title: 'Stale', scope: ['limits'], steps: [configure('limits', 'max', 1)] });
+  const rival = await s.approved({
+    title: 'Rival',
+    scope: ['checkout'],
+    steps: [enable('checkout', 'PREVIEW')],
+  });
+  const stale = await s.approved({
+    title: 'Stale',
+    scope: ['limits'],
+    steps: [configure('limits', 'max', 1)],
+  });
   const draft = await s.writ.contracts.propose(
     { title: 'Draft', scope: ['limits'], steps: [configure('limits', 'burst', 1)] },
     { as: s.keys.agent, draft: true },
@@ -60,21 +68,36 @@ test('contracts that are activated at the same time: each gets its job, or its o
     codeOf(draft.activate({ as: s.keys.agent })),
     codeOf(s.writ.contracts.get('00000000-0000-7000-8000-000000000000').activate({ as })),
   ]);
-  expect(outcomes.slice(3)).toEqual(['stale_pre_value', 'invalid_transition', 'agents_only_propose', 'contract_not_found']);
+  expect(outcomes.slice(3)).toEqual([
+    'stale_pre_value',
+    'invalid_transition',
+    'agents_only_propose',
+    'contract_not_found',
+  ]);
   // One of the three has the target; the second call for the same contract finds it activated, the rival finds it held.
   expect(outcomes.slice(0, 3).filter((code) => code === undefined)).toHaveLength(1);
-  expect(outcomes.slice(0, 3).filter((code) => code === 'already_activated' || code === 'target_held')).toHaveLength(2);
+  expect(
+    outcomes.slice(0, 3).filter((code) => code === 'already_activated' || code === 'target_held'),
+  ).toHaveLength(2);
   expect(await s.sql('select from writ_data.governance_job')).toHaveLength(1);
 });
 
 test('an activation whose answer was lost is made again, and there is one job', async () => {
   const contract = await s.approved();
-  const items = JSON.stringify([{ contract: contract.id, job: '01890000-0000-7000-8000-000000000001', read: {} }]);
+  const items = JSON.stringify([
+    { contract: contract.id, job: '01890000-0000-7000-8000-000000000001', read: {} },
+  ]);
   const { credential } = principal(s.keys.service);
-  const call = () => s.sql<{ answer: unknown[] }>('select writ.fn_contracts_activate($1, $2::jsonb) as answer', [credential, items]);
+  const call = () =>
+    s.sql<{ answer: unknown[] }>('select writ.fn_contracts_activate($1, $2::jsonb) as answer', [
+      credential,
+      items,
+    ]);
   const [[first], [second]] = [await call(), await call()];
   expect(second).toEqual(first);
-  expect(first?.answer).toMatchObject([{ contract_id: contract.id, job_id: '01890000-0000-7000-8000-000000000001' }]);
+  expect(first?.answer).toMatchObject([
+    { contract_id: contract.id, job_id: '01890000-0000-7000-8000-000000000001' },
+  ]);
   expect(await s.sql('select from writ_data.governance_job')).toHaveLength(1);
 });
 
@@ -105,8 +128,18 @@ test('many jobs at once: each is audited by itself, and one that fails takes nob
   await until(async () => (await jobs[2]?.steps())?.[0]?.status === 'COMPLETED');
   values.c = 7; // another hand, in the soak: the audit finds it
   const ends = await Promise.all(jobs.map((job) => job.finished({ timeoutMs: 20_000 })));
-  expect(ends.map(({ status }) => status)).toEqual(['COMPLETED', 'COMPLETED', 'ROLLBACK_FAILED', 'COMPLETED', 'COMPLETED']);
-  expect(await s.sql(`select verdict, count(*)::int as n from writ.governance_audits group by 1 order by 1`)).toEqual([
+  expect(ends.map(({ status }) => status)).toEqual([
+    'COMPLETED',
+    'COMPLETED',
+    'ROLLBACK_FAILED',
+    'COMPLETED',
+    'COMPLETED',
+  ]);
+  expect(
+    await s.sql(
+      `select verdict, count(*)::int as n from writ.governance_audits group by 1 order by 1`,
+    ),
+  ).toEqual([
     { verdict: 'FAIL', n: 1 },
     { verdict: 'PASS', n: 4 },
   ]);
@@ -122,17 +155,30 @@ test('who cannot read what is outside activates nothing, and voids nothing', asy
   s.writ.governance.use(flag);
   const contract = await s.approved({ title: 'Flag', scope: ['flag:a'], steps: [flag('a')] });
   const stranger = await s.db.connect();
-  expect(await codeOf(stranger.contracts.get(contract.id).activate({ as: s.keys.service }))).toBe('target_not_read');
-  expect(await codeOf(stranger.contracts.get(contract.id).activate({ as: s.keys.ops, breakGlass: 'the house is on fire' }))).toBe(
+  expect(await codeOf(stranger.contracts.get(contract.id).activate({ as: s.keys.service }))).toBe(
     'target_not_read',
   );
+  expect(
+    await codeOf(
+      stranger.contracts
+        .get(contract.id)
+        .activate({ as: s.keys.ops, breakGlass: 'the house is on fire' }),
+    ),
+  ).toBe('target_not_read');
   expect(await s.sql('select status from writ.system_contracts')).toEqual([{ status: 'APPROVED' }]);
 });
 
 test('what a target does not take fails its own job, and no other that is done with it', async () => {
   const one = await s.approved({ title: 'One', scope: ['checkout'], steps: [enable('checkout')] });
-  const other = await s.approved({ title: 'Other', scope: ['limits'], steps: [configure('limits', 'max', 7)] });
-  const jobs = [await one.activate({ as: s.keys.service }), await other.activate({ as: s.keys.service })];
+  const other = await s.approved({
+    title: 'Other',
+    scope: ['limits'],
+    steps: [configure('limits', 'max', 7)],
+  });
+  const jobs = [
+    await one.activate({ as: s.keys.service }),
+    await other.activate({ as: s.keys.service }),
+  ];
   await s.sql(
     `alter table writ_data.capability add constraint checkout_is_closed check (capability_name <> 'checkout' or lifecycle = 'DISABLED')`,
   );
@@ -140,7 +186,10 @@ test('what a target does not take fails its own job, and no other that is done w
     `select writ.fn_job_claim_many('{governance.change}', 'external_worker', 'both', 30, 2, 2, null, false, gen_random_uuid(), false, '') as answer`,
   )) as [{ answer: { lease_token: string; jobs: string[][] } }];
   const items = claim.answer.jobs.map(([job]) => ({ job, token: claim.answer.lease_token }));
-  const [row] = await s.sql<{ answer: unknown[] }>(`select writ.fn_changes_apply($1::jsonb, 'both') as answer`, [JSON.stringify(items)]);
+  const [row] = await s.sql<{ answer: unknown[] }>(
+    `select writ.fn_changes_apply($1::jsonb, 'both') as answer`,
+    [JSON.stringify(items)],
+  );
   expect(row?.answer).toEqual([
     { reason: 'invalid_contract', detail: expect.stringContaining('checkout_is_closed') },
     { done: [expect.objectContaining({ slot: 'limits#max', after: 7 })] },

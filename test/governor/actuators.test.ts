@@ -15,7 +15,14 @@ const hook = (url: string) => ({ actuator: { kind: 'webhook', url } }) as const;
 describe('a webhook', () => {
   test('is told everything about the action, once, with its key, and what it answers is the result', async () => {
     const { url, asked } = await service((_, response) =>
-      response.writeHead(200).end(JSON.stringify({ baseline: 'restored', result: { replicas: 5, region: 'eu', nested: { no: 1 } } })),
+      response
+        .writeHead(200)
+        .end(
+          JSON.stringify({
+            baseline: 'restored',
+            result: { replicas: 5, region: 'eu', nested: { no: 1 } },
+          }),
+        ),
     );
     await c.work();
     const now = Date.now();
@@ -29,9 +36,19 @@ describe('a webhook', () => {
       now,
       due_at: now + 20_000,
     };
-    const report = await c.done({ ...hook(`${url}/actions?v=1`), parameters: { by: 2, gradual: true } }, input);
+    const report = await c.done(
+      { ...hook(`${url}/actions?v=1`), parameters: { by: 2, gradual: true } },
+      input,
+    );
     expect(report).toEqual({
-      result: { action_id: 'a-1', attempt: 1, ok: true, response_code: 200, baseline: 'restored', result: { replicas: 5, region: 'eu' } },
+      result: {
+        action_id: 'a-1',
+        attempt: 1,
+        ok: true,
+        response_code: 200,
+        baseline: 'restored',
+        result: { replicas: 5, region: 'eu' },
+      },
     });
     expect(asked).toHaveLength(1);
     expect(asked[0]).toMatchObject({
@@ -57,7 +74,10 @@ describe('a webhook', () => {
     const { url, asked } = await service((_, response) => response.writeHead(204).end());
     await c.work();
     const report = await c.done(hook(url), { kind: 'rollback', of: 'a-1' });
-    expect(JSON.parse(asked[0]?.body ?? '')).toMatchObject({ rollback_of: 'a-1', initiated_by: 'governor' });
+    expect(JSON.parse(asked[0]?.body ?? '')).toMatchObject({
+      rollback_of: 'a-1',
+      initiated_by: 'governor',
+    });
     expect(report.result).toMatchObject({ ok: true, response_code: 204 });
     expect(report.result).not.toHaveProperty('baseline');
   });
@@ -90,20 +110,27 @@ describe('a webhook', () => {
     ['JSON that is no object', '"fine"'],
     ['a baseline that is none', '{"baseline":"perhaps"}'],
     ['more than anybody reads', `"${'x'.repeat(200_000)}"`],
-  ])('that answers 200 with %s has succeeded, and nothing is known of the baseline', async (_, body) => {
-    const { url } = await service((_asked, response) => response.writeHead(200).end(body));
-    await c.work();
-    const { result } = await c.done(hook(url));
-    expect(result).toMatchObject({ ok: true, baseline: 'unknown' });
-    expect(result).not.toHaveProperty('result');
-  });
+  ])(
+    'that answers 200 with %s has succeeded, and nothing is known of the baseline',
+    async (_, body) => {
+      const { url } = await service((_asked, response) => response.writeHead(200).end(body));
+      await c.work();
+      const { result } = await c.done(hook(url));
+      expect(result).toMatchObject({ ok: true, baseline: 'unknown' });
+      expect(result).not.toHaveProperty('result');
+    },
+  );
 
   test('that never answers is given up when the governor does, and sees that nobody waits any more', async () => {
     const { url, asked, abandoned } = await service(() => {});
     await c.work();
     const now = Date.now();
     const { result } = await c.done(hook(`${url}/never`), { now, due_at: now + 3_000 });
-    expect(result).toMatchObject({ ok: false, failure_reason: 'timeout', error_message: 'not done within 3000 ms' });
+    expect(result).toMatchObject({
+      ok: false,
+      failure_reason: 'timeout',
+      error_message: 'not done within 3000 ms',
+    });
     expect(asked).toHaveLength(1);
     await until(() => abandoned.length === 1);
   });
@@ -118,14 +145,21 @@ describe('a webhook', () => {
       failure_reason: 'unreachable',
       error_message: 'the connection was refused',
     });
-    expect((await c.done(hook(breaks.url))).result).toMatchObject({ ok: false, failure_reason: 'unreachable' });
+    expect((await c.done(hook(breaks.url))).result).toMatchObject({
+      ok: false,
+      failure_reason: 'unreachable',
+    });
   });
 
   test('at an address of this machine is not asked, unless whoever runs the worker has said so', async () => {
     const { url, asked } = await service((_, response) => response.end());
     await c.work({ host: { reach: {} } });
     const { result } = await c.done(hook(url));
-    expect(result).toMatchObject({ ok: false, failure_reason: 'rejected', error_message: expect.stringContaining('allowHttp') });
+    expect(result).toMatchObject({
+      ok: false,
+      failure_reason: 'rejected',
+      error_message: expect.stringContaining('allowHttp'),
+    });
     expect((await c.done(hook(url.replace('http:', 'https:')))).result).toMatchObject({
       failure_reason: 'rejected',
       error_message: expect.stringContaining('not a public address'),
@@ -136,12 +170,17 @@ describe('a webhook', () => {
   test('is signed with a secret that the worker signs with, and without one it is not asked', async () => {
     const secret = newWebhookSecret();
     const { url, asked } = await service((_, response) => response.end());
-    const writ = await s.db.connect({ secrets: { resolve: async (): Promise<Record<string, string>> => ({ hooks: secret }) } });
+    const writ = await s.db.connect({
+      secrets: { resolve: async (): Promise<Record<string, string>> => ({ hooks: secret }) },
+    });
     await c.work({ writ, host: { signingSecrets: ['hooks', 'other'] } });
-    const signed = (signed_with: string) => ({ actuator: { kind: 'webhook', url, signed_with } }) as const;
+    const signed = (signed_with: string) =>
+      ({ actuator: { kind: 'webhook', url, signed_with } }) as const;
     expect((await c.done(signed('hooks'))).result).toMatchObject({ ok: true });
     const [{ headers, body }] = asked as [(typeof asked)[number]];
-    expect(verifyWebhook(headers as Record<string, string>, body, secret)).toMatchObject({ action_type: 'scale_up_cloud_run' });
+    expect(verifyWebhook(headers as Record<string, string>, body, secret)).toMatchObject({
+      action_type: 'scale_up_cloud_run',
+    });
     expect((await c.done(signed('other'))).result).toMatchObject({
       ok: false,
       failure_reason: 'rejected',
@@ -162,24 +201,34 @@ describe('the probe of the policy', () => {
     [200, '{"restored":true}', 'restored'],
     [200, '{"restored":false}', 'not_restored'],
     [503, '', 'not_restored'],
-  ])('that answers %i %s says that the baseline is %s, whatever the service said', async (status, body, baseline) => {
-    const acts = await service((_, response) => response.end('{"baseline":"unknown"}'));
-    const probe = await service((_, response) => response.writeHead(status).end(body));
-    await c.work();
-    expect((await c.done(hook(acts.url), { probe: { url: `${probe.url}/up` } })).result).toMatchObject({ ok: true, baseline });
-    expect(probe.asked).toMatchObject([{ method: 'GET', path: '/up', body: '' }]);
-  });
+  ])(
+    'that answers %i %s says that the baseline is %s, whatever the service said',
+    async (status, body, baseline) => {
+      const acts = await service((_, response) => response.end('{"baseline":"unknown"}'));
+      const probe = await service((_, response) => response.writeHead(status).end(body));
+      await c.work();
+      expect(
+        (await c.done(hook(acts.url), { probe: { url: `${probe.url}/up` } })).result,
+      ).toMatchObject({ ok: true, baseline });
+      expect(probe.asked).toMatchObject([{ method: 'GET', path: '/up', body: '' }]);
+    },
+  );
 
   test('that never answers costs the action nothing: it has succeeded, in time, and the baseline is unknown', async () => {
     const probe = await service(() => {});
     await c.work({ actions: [defineAction('drain', { run: () => ({ baseline: 'restored' }) })] });
     const now = Date.now();
-    const { result } = await c.done({ action_type: 'drain' }, { now, due_at: now + 600, probe: { url: probe.url } });
+    const { result } = await c.done(
+      { action_type: 'drain' },
+      { now, due_at: now + 600, probe: { url: probe.url } },
+    );
     expect(result).toMatchObject({ ok: true, baseline: 'unknown' });
   });
 
   test('is not asked after a failure or a rollback', async () => {
-    const acts = await service((asked, response) => response.writeHead(asked.path === '/bad' ? 500 : 200).end());
+    const acts = await service((asked, response) =>
+      response.writeHead(asked.path === '/bad' ? 500 : 200).end(),
+    );
     const probe = await service((_, response) => response.end());
     await c.work();
     await c.done(hook(`${acts.url}/bad`), { probe: { url: probe.url } });
@@ -197,30 +246,70 @@ describe('a handler', () => {
     };
     await c.work({ actions: [defineAction('scale_up_cloud_run', { run })] });
     const { result } = await c.done({ parameters: { by: 2 } }, { action_id: 'a-1' });
-    expect(result).toEqual({ action_id: 'a-1', attempt: 1, ok: true, baseline: 'restored', result: { replicas: 5 } });
+    expect(result).toEqual({
+      action_id: 'a-1',
+      attempt: 1,
+      ok: true,
+      baseline: 'restored',
+      result: { replicas: 5 },
+    });
     expect(given).toMatchObject([
-      { tenant: 'default', target: 'catalog', parameters: { by: 2 }, idempotencyKey: 'key-a-1', actionId: 'a-1' },
+      {
+        tenant: 'default',
+        target: 'catalog',
+        parameters: { by: 2 },
+        idempotencyKey: 'key-a-1',
+        actionId: 'a-1',
+      },
     ]);
   });
 
   test.each([
-    ['an error', new Error('no quota'), { failure_reason: 'handler_error', error_message: 'no quota' }],
-    ['something that is no error', 'no quota', { failure_reason: 'handler_error', error_message: 'no quota' }],
-    ['a status of 403', Object.assign(new Error('no'), { status: 403 }), { failure_reason: 'permission_denied', response_code: 403 }],
-    ['a code of 403', Object.assign(new Error('no'), { code: 403 }), { failure_reason: 'permission_denied', response_code: 403 }],
+    [
+      'an error',
+      new Error('no quota'),
+      { failure_reason: 'handler_error', error_message: 'no quota' },
+    ],
+    [
+      'something that is no error',
+      'no quota',
+      { failure_reason: 'handler_error', error_message: 'no quota' },
+    ],
+    [
+      'a status of 403',
+      Object.assign(new Error('no'), { status: 403 }),
+      { failure_reason: 'permission_denied', response_code: 403 },
+    ],
+    [
+      'a code of 403',
+      Object.assign(new Error('no'), { code: 403 }),
+      { failure_reason: 'permission_denied', response_code: 403 },
+    ],
     [
       'a response of 503',
       Object.assign(new Error('no'), { response: { status: 503 } }),
       { failure_reason: 'service_error', response_code: 503 },
     ],
-    ['a statusCode of 404', Object.assign(new Error('no'), { statusCode: 404 }), { failure_reason: 'handler_error', response_code: 404 }],
+    [
+      'a statusCode of 404',
+      Object.assign(new Error('no'), { statusCode: 404 }),
+      { failure_reason: 'handler_error', response_code: 404 },
+    ],
     [
       'a code that is a word',
       Object.assign(new Error('no'), { code: 'ECONNRESET' }),
       { failure_reason: 'handler_error', error_message: 'no' },
     ],
-    ['too many words', new Error('x'.repeat(5_000)), { failure_reason: 'handler_error', error_message: 'x'.repeat(1_000) }],
-    ['words that no database holds', new Error('a\0b\ud800'), { failure_reason: 'handler_error', error_message: 'ab\ufffd' }],
+    [
+      'too many words',
+      new Error('x'.repeat(5_000)),
+      { failure_reason: 'handler_error', error_message: 'x'.repeat(1_000) },
+    ],
+    [
+      'words that no database holds',
+      new Error('a\0b\ud800'),
+      { failure_reason: 'handler_error', error_message: 'ab\ufffd' },
+    ],
   ])('that throws %s has failed, once', async (_, thrown, expected) => {
     let runs = 0;
     const run = () => {
@@ -234,7 +323,9 @@ describe('a handler', () => {
   });
 
   test('that throws a secret does not report it', async () => {
-    const writ = await s.db.connect({ secrets: { resolve: async () => ({ api: 'sesame-open-now' }) } });
+    const writ = await s.db.connect({
+      secrets: { resolve: async () => ({ api: 'sesame-open-now' }) },
+    });
     const run = async ({ secret }: ActionGiven) => {
       throw new Error(`401 for ${await secret('api')}`);
     };
@@ -244,26 +335,35 @@ describe('a handler', () => {
     expect(JSON.stringify(await c.reports())).not.toContain('sesame');
   });
 
-  test.each(['listens', 'does not listen'])('that is not done in time is given up, whether it %s or not', async (how) => {
-    let aborted: Promise<void> | undefined;
-    const run = ({ signal }: ActionGiven) =>
-      new Promise<undefined>((_, reject) => {
-        aborted = new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
-        if (how === 'listens') signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-      });
-    await c.work({ actions: [defineAction('drain', { run })] });
-    const now = Date.now();
-    const { result } = await c.done({ action_type: 'drain' }, { now, due_at: now + 3_000 });
-    expect(result).toMatchObject({ ok: false, failure_reason: 'timeout' });
-    await aborted;
-  });
+  test.each(['listens', 'does not listen'])(
+    'that is not done in time is given up, whether it %s or not',
+    async (how) => {
+      let aborted: Promise<void> | undefined;
+      const run = ({ signal }: ActionGiven) =>
+        new Promise<undefined>((_, reject) => {
+          aborted = new Promise((resolve) =>
+            signal.addEventListener('abort', () => resolve(), { once: true }),
+          );
+          if (how === 'listens')
+            signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+        });
+      await c.work({ actions: [defineAction('drain', { run })] });
+      const now = Date.now();
+      const { result } = await c.done({ action_type: 'drain' }, { now, due_at: now + 3_000 });
+      expect(result).toMatchObject({ ok: false, failure_reason: 'timeout' });
+      await aborted;
+    },
+  );
 
   test('whose time was over before a worker came is not begun', async () => {
     let runs = 0;
     const actions = [defineAction('drain', { run: () => void runs++ as undefined })];
     const worker = await c.work({ actions });
     await worker.stop();
-    const jobId = await c.send({ action_type: 'drain' }, { now: Date.now(), due_at: Date.now() + 500 });
+    const jobId = await c.send(
+      { action_type: 'drain' },
+      { now: Date.now(), due_at: Date.now() + 500 },
+    );
     await s.db.clock.advance('2s');
     await c.work({ actions });
     expect((await c.told(jobId)).result).toMatchObject({ ok: false, failure_reason: 'timeout' });
@@ -280,7 +380,9 @@ describe('a handler', () => {
       keys.push(idempotencyKey);
       if (keys.length > 1) return undefined;
       begun();
-      return new Promise<undefined>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }));
+      return new Promise<undefined>((_, reject) =>
+        signal.addEventListener('abort', () => reject(signal.reason), { once: true }),
+      );
     };
     const actions = [defineAction('drain', { run })];
     const nobody = async () => {};
@@ -302,14 +404,19 @@ describe('a handler', () => {
     const done: string[] = [];
     const both = (name: string) => ({
       run: () => void done.push(`${name} done`) as undefined,
-      undo: ({ rollbackOf }: ActionGiven) => void done.push(`${name} of ${rollbackOf} undone`) as undefined,
+      undo: ({ rollbackOf }: ActionGiven) =>
+        void done.push(`${name} of ${rollbackOf} undone`) as undefined,
     });
     const actions = [
       defineAction('scale_up_cloud_run', both('up')),
       defineAction('drain', both('drain')),
       defineAction('scale_gke_cluster', both('gke')),
     ];
-    expect(actions.map(({ inverse }) => inverse)).toEqual(['scale_down_cloud_run', 'undo_drain', 'scale_gke_cluster']);
+    expect(actions.map(({ inverse }) => inverse)).toEqual([
+      'scale_down_cloud_run',
+      'undo_drain',
+      'scale_gke_cluster',
+    ]);
     await c.work({ actions });
     const undo = { kind: 'rollback', of: 'a' } as const;
     await c.done({ action_type: 'scale_down_cloud_run' }, undo);
@@ -322,8 +429,15 @@ describe('a handler', () => {
   test('that is defined twice, or has no name, is refused', () => {
     const run = () => undefined;
     const host = { contracts: s.writ.contracts, reporter: {} as never };
-    expect(() => defineAction('Drain it', { run })).toThrow(expect.objectContaining({ code: 'invalid_action' }));
-    const twice = [defineAction('scale_up_cloud_run', { run, undo: run }), defineAction('scale_down_cloud_run', { run })];
-    expect(() => actuators(host, twice)).toThrow(expect.objectContaining({ code: 'invalid_action' }));
+    expect(() => defineAction('Drain it', { run })).toThrow(
+      expect.objectContaining({ code: 'invalid_action' }),
+    );
+    const twice = [
+      defineAction('scale_up_cloud_run', { run, undo: run }),
+      defineAction('scale_down_cloud_run', { run }),
+    ];
+    expect(() => actuators(host, twice)).toThrow(
+      expect.objectContaining({ code: 'invalid_action' }),
+    );
   });
 });

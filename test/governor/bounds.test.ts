@@ -14,7 +14,11 @@ const over = { type: 'cpu_utilization', value: 90 };
 afterEach(() => onFaultPoint(undefined));
 
 /** A governor that got stable with time enough, and is then driven by another host, which has so much time. */
-async function stableThen(times: Record<string, number>, policy?: PolicyDocument, options?: DriveOptions): Promise<Governor> {
+async function stableThen(
+  times: Record<string, number>,
+  policy?: PolicyDocument,
+  options?: DriveOptions,
+): Promise<Governor> {
   const first = await s.work();
   const governor = await s.stable(policy);
   await first.stop();
@@ -42,25 +46,41 @@ test('action submission takes longer than its time: a receipt says so, and what 
   const governor = await s.stable(scaling());
   s.answers.push(() => new Promise((done) => setTimeout(done, 900)));
   await governor.signal(over);
-  expect((await s.receipt(governor, 'action_timeout')).context).toMatchObject({ action_timeout_ms: 500 });
-  expect((await s.receipt(governor, 'action_rollback_issued')).context).toMatchObject({ rollback_reason: 'action_timeout' });
+  expect((await s.receipt(governor, 'action_timeout')).context).toMatchObject({
+    action_timeout_ms: 500,
+  });
+  expect((await s.receipt(governor, 'action_rollback_issued')).context).toMatchObject({
+    rollback_reason: 'action_timeout',
+  });
   await until(() => s.calls.some(({ type }) => type === 'scale_down_cloud_run'));
 });
 
 test('receipts take longer than 50 ms to write, three times running: degraded, and back when a look finds everything there', async () => {
   await s.setting('governor.backoff_ms', [300, 600]);
   const governor = await stableThen({ receipt_slo_ms: 50, ping_every_ms: 100 });
-  onFaultPoint((point) => (point === 'governors_written' ? new Promise((go) => setTimeout(go, 80)) : undefined));
+  onFaultPoint((point) =>
+    point === 'governors_written' ? new Promise((go) => setTimeout(go, 80)) : undefined,
+  );
   for (let n = 0; n < 4; n++) await governor.signal({ type: 'cpu_utilization', value: 10 });
   await s.receipt(governor, 'health_check_failed');
   // A slow machine would be slow again: what is promised is that it comes back once nothing is slow.
   await s.setting('governor.receipt_slo_ms', 60_000);
   onFaultPoint(undefined);
   // The first: signals that came after it were answered by the same reason.
-  const failed = (await governor.receipts({ limit: 100 })).find(({ reason }) => reason === 'health_check_failed');
-  expect(failed?.context).toMatchObject({ component: 'ledger', failure_type: 'receipt_slow', causes: ['slo'] });
+  const failed = (await governor.receipts({ limit: 100 })).find(
+    ({ reason }) => reason === 'health_check_failed',
+  );
+  expect(failed?.context).toMatchObject({
+    component: 'ledger',
+    failure_type: 'receipt_slow',
+    causes: ['slo'],
+  });
   await s.inState(governor, 'stable');
-  expect((await s.reasons(governor)).slice(-3)).toEqual(['health_check_passed', 'entitlement_verified', 'state_transition']);
+  expect((await s.reasons(governor)).slice(-3)).toEqual([
+    'health_check_passed',
+    'entitlement_verified',
+    'state_transition',
+  ]);
 });
 
 test('a state transition takes longer than 50 ms: it is logged, and tried again until it is done', async () => {
@@ -85,7 +105,9 @@ test('an entitlement check takes longer than 200 ms: the governor does not begin
   const free = await s.lock('entitlement');
   const governor = await s.writ.governor({ tenant: 'acme' });
   await s.inState(governor, 'degraded');
-  expect((await s.receipt(governor, 'bootstrap_timeout')).context).toMatchObject({ causes: ['entitlement'] });
+  expect((await s.receipt(governor, 'bootstrap_timeout')).context).toMatchObject({
+    causes: ['entitlement'],
+  });
   await free();
   await s.inState(governor, 'stable');
 });
@@ -93,14 +115,28 @@ test('an entitlement check takes longer than 200 ms: the governor does not begin
 test.each([
   ['takes longer than 200 ms', () => new Promise<never>(() => undefined)],
   // In the words of a connection to our own database that is gone, which would be another matter.
-  ['is not there', () => Promise.reject(Object.assign(new Error('connect ECONNREFUSED 10.0.0.7:443'), { code: 'ECONNREFUSED' }))],
-])('whoever decides on permissions %s: nothing is done, and the governor is degraded', async (_, permits) => {
-  const governor = await stableThen({ entitlement_ms: 200 }, scaling(), { authorizer: { permits } });
-  await governor.signal(over);
-  await s.inState(governor, 'degraded');
-  expect((await s.receipt(governor, 'health_check_failed')).context).toMatchObject({ component: 'iam', causes: ['iam'] });
-  expect(s.calls).toEqual([]);
-});
+  [
+    'is not there',
+    () =>
+      Promise.reject(
+        Object.assign(new Error('connect ECONNREFUSED 10.0.0.7:443'), { code: 'ECONNREFUSED' }),
+      ),
+  ],
+])(
+  'whoever decides on permissions %s: nothing is done, and the governor is degraded',
+  async (_, permits) => {
+    const governor = await stableThen({ entitlement_ms: 200 }, scaling(), {
+      authorizer: { permits },
+    });
+    await governor.signal(over);
+    await s.inState(governor, 'degraded');
+    expect((await s.receipt(governor, 'health_check_failed')).context).toMatchObject({
+      component: 'iam',
+      causes: ['iam'],
+    });
+    expect(s.calls).toEqual([]);
+  },
+);
 
 test('loading a policy takes longer than 300 ms: degraded, and back when it is there', async () => {
   await s.setting('governor.backoff_ms', [200]);
@@ -137,7 +173,9 @@ test('a health check takes longer than 1 s: a receipt says so', async () => {
 });
 
 test('recovery is tried again after 10, 30, 60 s and 5 min, and then every 5 min', async () => {
-  expect((await s.sql("select value from writ.dot_config where key = 'governor.backoff_ms'"))[0]).toEqual({
+  expect(
+    (await s.sql("select value from writ.dot_config where key = 'governor.backoff_ms'"))[0],
+  ).toEqual({
     value: [10_000, 30_000, 60_000, 300_000],
   });
   await s.setting('governor.backoff_ms', [50, 100, 150, 250]);
@@ -145,20 +183,31 @@ test('recovery is tried again after 10, 30, 60 s and 5 min, and then every 5 min
   const governor = await s.stable(scaling());
   await s.writ.governors.entitle('acme', { status: 'INACTIVE' }, { as: s.key });
   const tell = { cause: 'ledger', failure_type: 'timeout', message: 'no answer' };
-  await s.sql('select writ.fn_governor_tell($1::text::uuid[], $2::text::jsonb)', [`{${governor.id}}`, JSON.stringify(tell)]);
+  await s.sql('select writ.fn_governor_tell($1::text::uuid[], $2::text::jsonb)', [
+    `{${governor.id}}`,
+    JSON.stringify(tell),
+  ]);
   await s.receipt(governor, 'health_check_failed', 6);
-  const failures = (await governor.receipts({ limit: 100 })).filter(({ reason }) => reason === 'health_check_failed');
+  const failures = (await governor.receipts({ limit: 100 })).filter(
+    ({ reason }) => reason === 'health_check_failed',
+  );
   const at = failures.slice(0, 6).map(({ timestamp }) => Date.parse(timestamp));
   const waits = at.slice(1).map((time, index) => time - (at[index] as number));
-  for (const [index, least] of [50, 100, 150, 250, 250].entries()) expect(waits[index]).toBeGreaterThanOrEqual(least);
+  for (const [index, least] of [50, 100, 150, 250, 250].entries())
+    expect(waits[index]).toBeGreaterThanOrEqual(least);
   // Not later and later: as it means it, for how late a machine is says nothing.
-  await until(async () => (await s.sql(`select from writ.governor where due_at - last_at = interval '250 ms'`)).length === 1);
+  await until(
+    async () =>
+      (await s.sql(`select from writ.governor where due_at - last_at = interval '250 ms'`))
+        .length === 1,
+  );
 });
 
 test('an event that crashes its governor ten times in a minute is set aside with a receipt, and those after it go on', async () => {
   await s.work({
     decide: (situation, event) => {
-      if (event.content.kind === 'signal' && event.content.value === 13) throw new TypeError('value is not a function');
+      if (event.content.kind === 'signal' && event.content.value === 13)
+        throw new TypeError('value is not a function');
       return decide(situation, event);
     },
   });
@@ -174,7 +223,10 @@ test('an event that crashes its governor ten times in a minute is set aside with
     error_message: 'value is not a function',
   });
   await s.inState(governor, 'degraded');
-  expect((await s.receipt(governor, 'health_check_failed')).context).toMatchObject({ arrival_seq: 2, terminal: true });
+  expect((await s.receipt(governor, 'health_check_failed')).context).toMatchObject({
+    arrival_seq: 2,
+    terminal: true,
+  });
   await governor.acknowledge('crash', { as: s.key, reason: 'The event was looked at.' });
   await until(async () => ((await governor.get()).causes as string[]).length === 0);
 }, 60_000);
@@ -201,7 +253,9 @@ test('one that cannot be written is set aside by itself: those before it and aft
   const settled = (await s.receipt(governor, 'health_check_failed')).context;
   expect(settled).toMatchObject({ arrival_seq: 4, terminal: true });
   const received = (await governor.receipts()).filter(({ reason }) => reason === 'signal_received');
-  expect(received.map(({ context }) => (context as { arrival_seq: number }).arrival_seq)).toEqual([1, 2]);
+  expect(received.map(({ context }) => (context as { arrival_seq: number }).arrival_seq)).toEqual([
+    1, 2,
+  ]);
 }, 60_000);
 
 test('crashes of more than a minute ago do not count: an event that crashes once more then is not set aside', async () => {
@@ -228,7 +282,10 @@ test('crashes of more than a minute ago do not count: an event that crashes once
       return decide(situation, event);
     },
   });
-  expect((await s.receipt(governor, 'signal_received')).context).toMatchObject({ arrival_seq: 1, terminal: true });
+  expect((await s.receipt(governor, 'signal_received')).context).toMatchObject({
+    arrival_seq: 1,
+    terminal: true,
+  });
   expect(await s.reasons(governor)).not.toContain('event_failed');
   expect(s.errors.map(String)).toContain('TypeError: once more');
 });
@@ -240,7 +297,9 @@ test('an event that is decided in two ways changes nothing, and a person is told
       const decision = decide(situation, event);
       if (event.content.kind !== 'signal') return decision;
       const receipts = decision.receipts.map((one) =>
-        one.reason === 'signal_received' ? { ...one, context: { ...one.context, value: n++ } } : one,
+        one.reason === 'signal_received'
+          ? { ...one, context: { ...one.context, value: n++ } }
+          : one,
       );
       return { ...decision, receipts } as typeof decision;
     },
@@ -248,10 +307,18 @@ test('an event that is decided in two ways changes nothing, and a person is told
   const governor = await s.stable();
   await governor.signal(over);
   const found = await s.receipt(governor, 'nondeterminism_detected');
-  const { expected_hash, actual_hash } = found.context as { expected_hash: string; actual_hash: string };
+  const { expected_hash, actual_hash } = found.context as {
+    expected_hash: string;
+    actual_hash: string;
+  };
   expect(expected_hash).not.toBe(actual_hash);
   await s.inState(governor, 'degraded');
   expect((await s.reasons(governor)).filter((reason) => reason === 'signal_received')).toEqual([]);
-  expect((await s.receipt(governor, 'event_failed')).context).toMatchObject({ arrival_seq: 1, terminal: true });
-  expect(await s.sql("select severity from writ.alert where code = 'GOVERNOR_NONDETERMINISM'")).toEqual([{ severity: 'P1' }]);
+  expect((await s.receipt(governor, 'event_failed')).context).toMatchObject({
+    arrival_seq: 1,
+    terminal: true,
+  });
+  expect(
+    await s.sql("select severity from writ.alert where code = 'GOVERNOR_NONDETERMINISM'"),
+  ).toEqual([{ severity: 'P1' }]);
 });

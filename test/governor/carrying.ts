@@ -21,7 +21,12 @@ export interface Told {
 
 export interface Carrying {
   /** Starts a worker; `governance` also executes contracts. */
-  work(options?: { actions?: readonly ActionKind[]; host?: Partial<ActuatorsHost>; governance?: true; writ?: Writ }): Promise<Worker>;
+  work(options?: {
+    actions?: readonly ActionKind[];
+    host?: Partial<ActuatorsHost>;
+    governance?: true;
+    writ?: Writ;
+  }): Promise<Worker>;
   /** Enqueues an attempt and answers its job. */
   send(doing: Partial<Doing>, input?: Partial<ActionJob>): Promise<string>;
   /** What was reported about an attempt. */
@@ -37,7 +42,9 @@ const reporter: Reporter = {
   begin: async () => {},
   late: async () => {},
   result: async (context, result) => {
-    await context.commitBy('fn_governor_commit', (tx) => tx.query('insert into told values ($1, $2)', [context.job.id, { result }]));
+    await context.commitBy('fn_governor_commit', (tx) =>
+      tx.query('insert into told values ($1, $2)', [context.job.id, { result }]),
+    );
   },
   effect: async (context, effect) => {
     await context.commitBy('fn_governor_commit', async (tx) => {
@@ -61,9 +68,18 @@ export function carrying(s: Scene): Carrying {
     });
     return (found as Told).report;
   };
-  const jobsOf = (actions: readonly ActionKind[] = [], host: Partial<ActuatorsHost> = {}): HandledJob[] =>
+  const jobsOf = (
+    actions: readonly ActionKind[] = [],
+    host: Partial<ActuatorsHost> = {},
+  ): HandledJob[] =>
     actuators(
-      { contracts: s.writ.contracts, as: s.keys.service, reporter, reach: { allowHttp: true, allowPrivate: true }, ...host },
+      {
+        contracts: s.writ.contracts,
+        as: s.keys.service,
+        reporter,
+        reach: { allowHttp: true, allowPrivate: true },
+        ...host,
+      },
       actions,
     );
   const send: Carrying['send'] = async (doing, input = {}) => {
@@ -97,13 +113,23 @@ export function carrying(s: Scene): Carrying {
       [job, 'test'],
     );
     const id = uuidv7();
-    await s.sql('select writ_data.enqueue_alike($1, array[$2::uuid], $3, $4, $5)', [job, id, JSON.stringify([made]), 'test', made.tenant]);
+    await s.sql('select writ_data.enqueue_alike($1, array[$2::uuid], $3, $4, $5)', [
+      job,
+      id,
+      JSON.stringify([made]),
+      'test',
+      made.tenant,
+    ]);
     return id;
   };
   return {
     async work({ actions, host, governance, writ = s.writ } = {}) {
       await table();
-      return writ.work(jobsOf(actions, host), { ...(governance && { governance }), poll: '20ms', concurrency: 10 });
+      return writ.work(jobsOf(actions, host), {
+        ...(governance && { governance }),
+        poll: '20ms',
+        concurrency: 10,
+      });
     },
     send,
     told,
@@ -128,7 +154,9 @@ export interface Service {
 }
 
 /** A service on this machine; it ends with the test. */
-export function services(): (answer: (asked: Asked, response: ServerResponse) => void) => Promise<Service> {
+export function services(): (
+  answer: (asked: Asked, response: ServerResponse) => void,
+) => Promise<Service> {
   const open: Service[] = [];
   afterEach(async () => {
     for (const service of open.splice(0)) await service.close();
@@ -160,7 +188,12 @@ export function services(): (answer: (asked: Asked, response: ServerResponse) =>
       server.closeAllConnections();
       await closed;
     };
-    const service = { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked, abandoned, close };
+    const service = {
+      url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      asked,
+      abandoned,
+      close,
+    };
     open.push(service);
     return service;
   };

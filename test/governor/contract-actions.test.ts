@@ -13,15 +13,29 @@ const s = scene();
 const c = carrying(s);
 
 const before = { checkout: 'DISABLED', search: 'LAUNCHED', 'limits#max': 100 };
-const template = { params: { max: { min: 50, max: 500 } }, activations: 10, expiresIn: '30d' } as const;
-const limits = { title: 'Limits', scope: ['limits'], steps: [configure('limits', 'max', param('max'))], template };
+const template = {
+  params: { max: { min: 50, max: 500 } },
+  activations: 10,
+  expiresIn: '30d',
+} as const;
+const limits = {
+  title: 'Limits',
+  scope: ['limits'],
+  steps: [configure('limits', 'max', param('max'))],
+  template,
+};
 const slow = { ...limits, steps: [...limits.steps, soak('60s')] };
 
 const by = (template_id: string, max: unknown = 200) =>
-  ({ action_type: 'lower_limits', actuator: { kind: 'contract', template_id }, parameters: { max: max as number } }) as const;
+  ({
+    action_type: 'lower_limits',
+    actuator: { kind: 'contract', template_id },
+    parameters: { max: max as number },
+  }) as const;
 const stop = { action_type: 'undo_lower_limits', actuator: { kind: 'contract' } } as const;
 const undoing = (of: string) => ({ kind: 'rollback', of }) as const;
-const jobIn = ({ acknowledged = '' }: { acknowledged?: string }) => s.writ.governance.job(acknowledged.replace('governance_job:', ''));
+const jobIn = ({ acknowledged = '' }: { acknowledged?: string }) =>
+  s.writ.governance.job(acknowledged.replace('governance_job:', ''));
 const instances = () => s.sql('select * from writ_data.contract where template_id is not null');
 
 describe('an action that is a contract', () => {
@@ -29,8 +43,12 @@ describe('an action that is a contract', () => {
     await c.work({ governance: true });
     const { id } = await s.approved(limits);
     const report = await c.done(by(id));
-    expect(report).toEqual({ acknowledged: expect.stringMatching(/^governance_job:[0-9a-f-]{36}$/) });
-    expect(await jobIn(report).finished({ timeoutMs: 20_000 })).toMatchObject({ status: 'COMPLETED' });
+    expect(report).toEqual({
+      acknowledged: expect.stringMatching(/^governance_job:[0-9a-f-]{36}$/),
+    });
+    expect(await jobIn(report).finished({ timeoutMs: 20_000 })).toMatchObject({
+      status: 'COMPLETED',
+    });
     expect(await s.state()).toEqual({ ...before, 'limits#max': 200 });
   });
 
@@ -50,16 +68,42 @@ describe('an action that is a contract', () => {
 
   test.each([
     ['beyond the bounds of the template', { max: 501 }, 'rejected', /^out_of_bounds: /],
-    ['with a principal that may not', { as: 'agent' }, 'permission_denied', /^agents_only_propose: /],
-    ['of a tenant whose template it is not', { tenant: 'other' }, 'rejected', /^contract_not_found: /],
-    ['of a template that is not there', { template: '0198c0de-0000-7000-8000-000000000001' }, 'rejected', /^contract_not_found: /],
+    [
+      'with a principal that may not',
+      { as: 'agent' },
+      'permission_denied',
+      /^agents_only_propose: /,
+    ],
+    [
+      'of a tenant whose template it is not',
+      { tenant: 'other' },
+      'rejected',
+      /^contract_not_found: /,
+    ],
+    [
+      'of a template that is not there',
+      { template: '0198c0de-0000-7000-8000-000000000001' },
+      'rejected',
+      /^contract_not_found: /,
+    ],
   ] as const)(
     '%s has failed, and nothing was activated',
-    async (_, given: { max?: number; as?: 'agent'; tenant?: string; template?: string }, failure_reason, words) => {
+    async (_, given: {
+      max?: number;
+      as?: 'agent';
+      tenant?: string;
+      template?: string;
+    }, failure_reason, words) => {
       await c.work({ host: { as: s.keys[given.as ?? 'service'] } });
       const { id } = await s.approved(limits);
-      const { result } = await c.done(by(given.template ?? id, given.max), { tenant: given.tenant ?? 'default' });
-      expect(result).toMatchObject({ ok: false, failure_reason, error_message: expect.stringMatching(words) });
+      const { result } = await c.done(by(given.template ?? id, given.max), {
+        tenant: given.tenant ?? 'default',
+      });
+      expect(result).toMatchObject({
+        ok: false,
+        failure_reason,
+        error_message: expect.stringMatching(words),
+      });
       expect(await instances()).toEqual([]);
     },
   );
@@ -68,7 +112,8 @@ describe('an action that is a contract', () => {
     await c.work({ host: { as: s.keys.agent } });
     const { id } = await s.approved(limits);
     await c.done(by(id));
-    const denials = () => s.sql(`select 1 from writ_data.receipt where entry::jsonb ->> 'reason' = 'access_denied'`);
+    const denials = () =>
+      s.sql(`select 1 from writ_data.receipt where entry::jsonb ->> 'reason' = 'access_denied'`);
     expect(await denials()).toHaveLength(1);
   });
 
@@ -94,7 +139,9 @@ describe('an action that is a contract', () => {
     } finally {
       onFaultPoint(undefined);
     }
-    expect(await s.sql('select status from writ.job_queue where job_id = $1', [jobId])).toEqual([{ status: 'cancelled' }]);
+    expect(await s.sql('select status from writ.job_queue where job_id = $1', [jobId])).toEqual([
+      { status: 'cancelled' },
+    ]);
     expect(await c.reports()).toEqual([]);
     expect(await instances()).toEqual([]);
   });
@@ -139,15 +186,29 @@ test('many that begin and are stopped at the same time do not get into one anoth
   );
   const templates = await Promise.all(
     keys.map((key) =>
-      s.approved({ ...slow, title: key, scope: [`scope-${key}`], steps: [configure(`scope-${key}`, 'max', param('max')), soak('60s')] }),
+      s.approved({
+        ...slow,
+        title: key,
+        scope: [`scope-${key}`],
+        steps: [configure(`scope-${key}`, 'max', param('max')), soak('60s')],
+      }),
     ),
   );
   const actions = templates.map(({ id }) => ({ id, action_id: randomUUID() }));
-  const begun = await Promise.all(actions.map(({ id, action_id }) => c.done(by(id), { action_id })));
-  const stopped = await Promise.all(actions.map(({ action_id }) => c.done(stop, undoing(action_id))));
+  const begun = await Promise.all(
+    actions.map(({ id, action_id }) => c.done(by(id), { action_id })),
+  );
+  const stopped = await Promise.all(
+    actions.map(({ action_id }) => c.done(stop, undoing(action_id))),
+  );
   expect(stopped).toEqual(begun);
-  for (const one of begun) expect(await jobIn(one).finished({ timeoutMs: 20_000 })).toMatchObject({ status: 'ROLLED_BACK' });
-  expect(Object.entries(await s.state()).filter(([name]) => name.startsWith('scope-'))).toEqual(keys.map((key) => [`scope-${key}#max`, 1]));
+  for (const one of begun)
+    expect(await jobIn(one).finished({ timeoutMs: 20_000 })).toMatchObject({
+      status: 'ROLLED_BACK',
+    });
+  expect(Object.entries(await s.state()).filter(([name]) => name.startsWith('scope-'))).toEqual(
+    keys.map((key) => [`scope-${key}#max`, 1]),
+  );
 });
 
 describe('undoing it by stopping it', () => {
@@ -174,7 +235,9 @@ describe('undoing it by stopping it', () => {
     expect(await c.done(stop, undoing(action_id))).toEqual({ acknowledged: begun.acknowledged });
     await worker.stop();
     await c.work({ governance: true });
-    expect(await jobIn(begun).finished({ timeoutMs: 20_000 })).toMatchObject({ status: 'ROLLED_BACK' });
+    expect(await jobIn(begun).finished({ timeoutMs: 20_000 })).toMatchObject({
+      status: 'ROLLED_BACK',
+    });
     expect(await s.state()).toEqual(before);
   });
 
@@ -184,7 +247,11 @@ describe('undoing it by stopping it', () => {
     const action_id = randomUUID();
     await jobIn(await c.done(by(id), { action_id })).finished({ timeoutMs: 20_000 });
     const { result } = await c.done(stop, undoing(action_id));
-    expect(result).toMatchObject({ ok: false, failure_reason: 'rejected', error_message: expect.stringContaining('no inverse template') });
+    expect(result).toMatchObject({
+      ok: false,
+      failure_reason: 'rejected',
+      error_message: expect.stringContaining('no inverse template'),
+    });
     expect(await s.state()).toEqual({ ...before, 'limits#max': 200 });
   });
 
@@ -198,7 +265,9 @@ describe('undoing it by stopping it', () => {
     await c.work();
     const action_id = randomUUID();
     const begun = await c.done(by(id), { action_id });
-    expect((await c.done(stop, { ...undoing(action_id), tenant: 'other' })).result).toMatchObject({ ok: true });
+    expect((await c.done(stop, { ...undoing(action_id), tenant: 'other' })).result).toMatchObject({
+      ok: true,
+    });
     expect(await s.sql('select 1 from writ_data.run_signal')).toEqual([]);
     const rollback = { ...undoing(action_id), action_id: randomUUID() };
     expect(await c.done(stop, rollback)).toEqual({ acknowledged: begun.acknowledged });
@@ -213,7 +282,10 @@ describe('undoing it by stopping it', () => {
     await c.done(by(id), { action_id });
     await worker.stop();
     await c.work({ host: { as: s.keys.agent } });
-    expect((await c.done(stop, undoing(action_id))).result).toMatchObject({ ok: false, failure_reason: 'permission_denied' });
+    expect((await c.done(stop, undoing(action_id))).result).toMatchObject({
+      ok: false,
+      failure_reason: 'permission_denied',
+    });
     expect(await s.sql('select 1 from writ_data.run_signal')).toEqual([]);
   });
 });
@@ -224,25 +296,41 @@ test('undoing it by another template is a contract of its own', async () => {
   const action_id = randomUUID();
   await jobIn(await c.done(by(id), { action_id })).finished({ timeoutMs: 20_000 });
   const undone = await c.done(by(id, 100), { ...undoing(action_id), action_id: randomUUID() });
-  expect(await jobIn(undone).finished({ timeoutMs: 20_000 })).toMatchObject({ status: 'COMPLETED' });
+  expect(await jobIn(undone).finished({ timeoutMs: 20_000 })).toMatchObject({
+    status: 'COMPLETED',
+  });
   expect(await s.state()).toEqual(before);
 });
 
 describe('when its governance job comes to rest', () => {
-  const said = (doing: object, kind: 'action' | 'rollback', status: (typeof governanceJobStates)[number]) =>
-    resultOfRest({ action_id: 'a', attempt: 2, kind, doing: doing as never }, { jobId: 'j', status, reason: 'why' });
+  const said = (
+    doing: object,
+    kind: 'action' | 'rollback',
+    status: (typeof governanceJobStates)[number],
+  ) =>
+    resultOfRest(
+      { action_id: 'a', attempt: 2, kind, doing: doing as never },
+      { jobId: 'j', status, reason: 'why' },
+    );
 
-  test.each(governanceJobStates)('%s says whether it was done, or undone, once it rests', (status) => {
-    const done = said(by('t'), 'action', status);
-    const undone = said(stop, 'rollback', status);
-    const byTemplate = said(by('t'), 'rollback', status);
-    const rests = ['COMPLETED', 'CANCELLED', 'ROLLED_BACK', 'ROLLBACK_FAILED'].includes(status);
-    expect([done, undone, byTemplate].map((one) => one !== undefined)).toEqual([rests, rests, rests]);
-    if (!rests) return;
-    expect(done).toMatchObject({ action_id: 'a', attempt: 2, ok: status === 'COMPLETED' });
-    expect(byTemplate?.ok).toBe(status === 'COMPLETED');
-    expect(undone?.ok).toBe(status === 'ROLLED_BACK' || status === 'CANCELLED');
-  });
+  test.each(governanceJobStates)(
+    '%s says whether it was done, or undone, once it rests',
+    (status) => {
+      const done = said(by('t'), 'action', status);
+      const undone = said(stop, 'rollback', status);
+      const byTemplate = said(by('t'), 'rollback', status);
+      const rests = ['COMPLETED', 'CANCELLED', 'ROLLED_BACK', 'ROLLBACK_FAILED'].includes(status);
+      expect([done, undone, byTemplate].map((one) => one !== undefined)).toEqual([
+        rests,
+        rests,
+        rests,
+      ]);
+      if (!rests) return;
+      expect(done).toMatchObject({ action_id: 'a', attempt: 2, ok: status === 'COMPLETED' });
+      expect(byTemplate?.ok).toBe(status === 'COMPLETED');
+      expect(undone?.ok).toBe(status === 'ROLLED_BACK' || status === 'CANCELLED');
+    },
+  );
 
   test('its reference names it', () => expect(referenceTo('j')).toBe('governance_job:j'));
 });

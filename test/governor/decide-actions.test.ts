@@ -19,12 +19,20 @@ import {
 const contract = { kind: 'contract', template_id: 'rollout' } as const;
 const types = (steps: readonly Step[]) => effectsOf(steps).map(({ type }) => type);
 const late = (governor: Governed, ok: boolean) => {
-  const { action_id, attempt } = governor.data?.given_up?.action ?? { action_id: 'none was given up', attempt: 0 };
+  const { action_id, attempt } = governor.data?.given_up?.action ?? {
+    action_id: 'none was given up',
+    attempt: 0,
+  };
   return governor.tell({ kind: 'result', action_id, attempt, ok });
 };
 
 describe('an action is refused for the first thing that stands against it', () => {
-  const everything = { action: forbidden, inverse: forbidden, quota: { month: '2026-01', used: 1_000 }, known: false };
+  const everything = {
+    action: forbidden,
+    inverse: forbidden,
+    quota: { month: '2026-01', used: 1_000 },
+    known: false,
+  };
   const tight = documentWith({ budget: 5 });
   const asked = { signal_type: 'free_disk', parameters: { replicas_delta: 99 } };
   const right = { signal_type: 'cpu_utilization', parameters: { replicas_delta: 5 } };
@@ -32,15 +40,28 @@ describe('an action is refused for the first thing that stands against it', () =
     ['action_not_in_policy', everything, tight, { ...asked, action_type: 'unheard_of' }],
     ['target_service_not_found', everything, tight, asked],
     ['signal_action_mismatch', { ...everything, known: true }, tight, asked],
-    ['bounds_exceeded', { ...everything, known: true }, tight, { ...asked, signal_type: 'cpu_utilization' }],
+    [
+      'bounds_exceeded',
+      { ...everything, known: true },
+      tight,
+      { ...asked, signal_type: 'cpu_utilization' },
+    ],
     ['would_exceed_budget', { ...everything, known: true }, tight, right],
     ['permission_denied', { ...everything, known: true }, documentWith({ budget: 10 }), right],
-    ['quota_exceeded', { ...Governed.stable().act, quota: everything.quota }, documentWith({ budget: 10 }), right],
+    [
+      'quota_exceeded',
+      { ...Governed.stable().act, quota: everything.quota },
+      documentWith({ budget: 10 }),
+      right,
+    ],
   ])('%s', (cause, answers, document, wish) => {
     const governor = Governed.stable(document);
     governor.act = answers;
     governor.ask(wish);
-    expect([governor.state, governor.data?.refusals.map((refusal) => refusal.cause)]).toEqual(['refusing', [cause]]);
+    expect([governor.state, governor.data?.refusals.map((refusal) => refusal.cause)]).toEqual([
+      'refusing',
+      [cause],
+    ]);
     expect(governor.effects).toEqual([]);
   });
 
@@ -70,7 +91,10 @@ describe('an action is refused for the first thing that stands against it', () =
     governor.now = Date.UTC(2026, 1, 1);
     governor.pass(0);
     governor.ask();
-    expect([governor.state, governor.data?.spent]).toEqual(['intervening', { month: '2026-02', cost: 10 }]);
+    expect([governor.state, governor.data?.spent]).toEqual([
+      'intervening',
+      { month: '2026-02', cost: 10 },
+    ]);
   });
 });
 
@@ -86,18 +110,30 @@ describe('a shadow', () => {
     const governor = shadow();
     const steps = governor.signal('cpu_utilization', 99);
     expect(contextOf(steps, 'action_attempted')).not.toHaveProperty('job_id');
-    expect([governor.state, governor.data?.in_flight, governor.data?.quota?.used, governor.effects]).toEqual(['warning', null, 0, []]);
+    expect([
+      governor.state,
+      governor.data?.in_flight,
+      governor.data?.quota?.used,
+      governor.effects,
+    ]).toEqual(['warning', null, 0, []]);
   });
 
   test.each([
     [{ action: forbidden }, 'permission_denied'],
     [{ known: false }, 'policy_violation'],
     [{ inverse: unreachable }, 'health_check_failed'],
-  ] as const)('says what it would have refused for %j, and stays where it is', (changes, reason) => {
-    const governor = shadow(changes);
-    expect(reasonsOf(governor.ask())).toEqual([reason]);
-    expect([governor.state, governor.data?.causes, governor.data?.refusals]).toEqual(['stable', [], []]);
-  });
+  ] as const)(
+    'says what it would have refused for %j, and stays where it is',
+    (changes, reason) => {
+      const governor = shadow(changes);
+      expect(reasonsOf(governor.ask())).toEqual([reason]);
+      expect([governor.state, governor.data?.causes, governor.data?.refusals]).toEqual([
+        'stable',
+        [],
+        [],
+      ]);
+    },
+  );
 
   test('that takes the place of a policy in force does not try again what is in flight: it is undone', () => {
     const governor = Governed.intervening();
@@ -109,9 +145,19 @@ describe('a shadow', () => {
 
 describe('a contract', () => {
   const running = () => {
-    const governor = Governed.intervening(ruled({ actuator: contract, inverse: { ...scaleUp.inverse, actuator: { kind: 'contract' } } }));
+    const governor = Governed.intervening(
+      ruled({
+        actuator: contract,
+        inverse: { ...scaleUp.inverse, actuator: { kind: 'contract' } },
+      }),
+    );
     governor.pass(400);
-    governor.tell({ kind: 'acknowledged', action_id: governor.inFlight.action_id, attempt: 1, reference: 'contract-17' });
+    governor.tell({
+      kind: 'acknowledged',
+      action_id: governor.inFlight.action_id,
+      attempt: 1,
+      reference: 'contract-17',
+    });
     return governor;
   };
 
@@ -119,13 +165,18 @@ describe('a contract', () => {
     const governor = running();
     governor.pass(899_999);
     expect(governor.state).toBe('intervening');
-    expect(contextOf(governor.pass(1), 'action_timeout')).toMatchObject({ action_timeout_ms: 900_000, elapsed_ms: 900_400 });
+    expect(contextOf(governor.pass(1), 'action_timeout')).toMatchObject({
+      action_timeout_ms: 900_000,
+      elapsed_ms: 900_400,
+    });
   });
 
   test('is undone where it was carried out, with as much time', () => {
     const governor = running();
     const steps = governor.publish(null);
-    expect(effectsOf(steps, 'attempt')).toMatchObject([{ kind: 'rollback', reference: 'contract-17', due_at: governor.now + 900_000 }]);
+    expect(effectsOf(steps, 'attempt')).toMatchObject([
+      { kind: 'rollback', reference: 'contract-17', due_at: governor.now + 900_000 },
+    ]);
     governor.pass(100_000);
     governor.tell({ kind: 'acknowledged', action_id: governor.inFlight.action_id, attempt: 1 });
     expect(governor.timer('named:rollback')?.due).toBe(governor.now + 900_000);
@@ -136,7 +187,8 @@ describe('a contract', () => {
     const { action_id } = governor.inFlight;
     governor.pass(1_000);
     const before = governor.timer('state')?.due;
-    for (const attempt of [1, 2]) expect(reasonsOf(governor.tell({ kind: 'acknowledged', action_id, attempt }))).toEqual([]);
+    for (const attempt of [1, 2])
+      expect(reasonsOf(governor.tell({ kind: 'acknowledged', action_id, attempt }))).toEqual([]);
     expect(governor.timer('state')?.due).toBe(before);
     governor.result({ baseline: 'restored' });
     expect(reasonsOf(governor.tell({ kind: 'acknowledged', action_id, attempt: 1 }))).toEqual([]);
@@ -153,7 +205,11 @@ describe('a rollback', () => {
   test('that succeeds takes the cause away, and calms the person that was called', () => {
     const governor = undoing();
     expect(types(governor.result({}))).toEqual(['calm']);
-    expect([governor.data?.causes, governor.data?.in_flight, governor.timer('named:rollback')]).toEqual([[], null, undefined]);
+    expect([
+      governor.data?.causes,
+      governor.data?.in_flight,
+      governor.timer('named:rollback'),
+    ]).toEqual([[], null, undefined]);
     governor.pass(10_000);
     expect(governor.state).toBe('stable');
   });
@@ -165,7 +221,11 @@ describe('a rollback', () => {
     const steps = governor.pass(5_000);
     expect(types(steps)).toEqual(['fence', 'attempt']);
     expect(governor.inFlight).toMatchObject({ action_id: first.action_id, attempt: 3 });
-    expect(new Set(effectsOf(governor.steps, 'attempt').map((effect) => 'job_id' in effect && effect.job_id)).size).toBe(4);
+    expect(
+      new Set(
+        effectsOf(governor.steps, 'attempt').map((effect) => 'job_id' in effect && effect.job_id),
+      ).size,
+    ).toBe(4);
     expect(contextOf(governor.pass(5_000), 'action_rollback_failed')).toMatchObject({
       failure_reason: 'timeout',
       original_action_id: first.of,
@@ -187,8 +247,13 @@ describe('a rollback', () => {
     governor.pass(1_840);
     expect(reasonsOf(late(governor, false))).toEqual(['late_result']);
     const steps = late(governor, true);
-    expect(contextOf(steps, 'late_result')).toMatchObject({ late_by_ms: 1_840, result: 'succeeded' });
-    expect(contextOf(steps, 'action_rollback_issued')).toMatchObject({ rollback_reason: 'late_result' });
+    expect(contextOf(steps, 'late_result')).toMatchObject({
+      late_by_ms: 1_840,
+      result: 'succeeded',
+    });
+    expect(contextOf(steps, 'action_rollback_issued')).toMatchObject({
+      rollback_reason: 'late_result',
+    });
     expect(governor.inFlight.action_id).not.toBe(first);
     governor.result({});
     // The same said twice.
@@ -199,9 +264,14 @@ describe('a rollback', () => {
   test('is issued once more after it has succeeded, when what it undoes happens meanwhile', () => {
     const governor = undoing();
     const first = governor.inFlight.action_id;
-    expect(contextOf(late(governor, true), 'late_result')).toMatchObject({ late_by_ms: 0, rollback_action_id: first });
+    expect(contextOf(late(governor, true), 'late_result')).toMatchObject({
+      late_by_ms: 0,
+      rollback_action_id: first,
+    });
     expect(governor.inFlight.action_id).toBe(first);
-    expect(contextOf(governor.result({}), 'action_rollback_issued')).toMatchObject({ rollback_reason: 'late_result' });
+    expect(contextOf(governor.result({}), 'action_rollback_issued')).toMatchObject({
+      rollback_reason: 'late_result',
+    });
     expect(governor.inFlight.action_id).not.toBe(first);
     governor.result({});
     expect(governor.data?.in_flight).toBeNull();
@@ -209,7 +279,8 @@ describe('a rollback', () => {
 
   test('that has failed for good is not tried again because of a late result: that is for a person', () => {
     const governor = undoing();
-    for (let attempt = 1; attempt <= 3; attempt++) governor.result({ ok: false, failure_reason: 'service_error' });
+    for (let attempt = 1; attempt <= 3; attempt++)
+      governor.result({ ok: false, failure_reason: 'service_error' });
     expect(governor.data?.causes).toContain('rollback_failed');
     expect(reasonsOf(late(governor, true))).toEqual(['late_result']);
     expect(governor.data?.in_flight).toBeNull();
@@ -223,23 +294,31 @@ describe('a rollback', () => {
     governor.ask();
     expect(governor.state).toBe('intervening');
     expect(reasonsOf(late(governor, true))).toEqual(['late_result']);
-    expect(contextOf(governor.result({ baseline: 'restored' }), 'action_rollback_issued')).toMatchObject({
+    expect(
+      contextOf(governor.result({ baseline: 'restored' }), 'action_rollback_issued'),
+    ).toMatchObject({
       rollback_reason: 'late_result',
     });
   });
 
   test('of an action whose baseline is not back is issued when the policy says so, and only while something is over', () => {
-    const [kept, undone, calm] = [documentWith(), ruled({ not_restored: 'rollback' }), ruled({ not_restored: 'rollback' })].map(
-      (document) => {
-        const governor = Governed.intervening(document);
-        governor.result({ baseline: 'unknown' });
-        return governor;
-      },
-    ) as [Governed, Governed, Governed];
+    const [kept, undone, calm] = [
+      documentWith(),
+      ruled({ not_restored: 'rollback' }),
+      ruled({ not_restored: 'rollback' }),
+    ].map((document) => {
+      const governor = Governed.intervening(document);
+      governor.result({ baseline: 'unknown' });
+      return governor;
+    }) as [Governed, Governed, Governed];
     calm.signal('cpu_utilization', 10);
     expect([calm.data?.awaiting_baseline, calm.timer('named:baseline')]).toEqual([null, undefined]);
     for (const governor of [kept, undone, calm]) governor.pass(60_000);
-    expect([kept.data?.in_flight, undone.inFlight.reason, calm.data?.in_flight]).toEqual([null, 'baseline_not_restored', null]);
+    expect([kept.data?.in_flight, undone.inFlight.reason, calm.data?.in_flight]).toEqual([
+      null,
+      'baseline_not_restored',
+      null,
+    ]);
     expect(calm.state).toBe('stable');
   });
 
@@ -248,7 +327,10 @@ describe('a rollback', () => {
     governor.result({ baseline: 'not_restored' });
     governor.pass(30_000);
     governor.ask();
-    expect([governor.data?.awaiting_baseline, governor.timer('named:baseline')]).toEqual([null, undefined]);
+    expect([governor.data?.awaiting_baseline, governor.timer('named:baseline')]).toEqual([
+      null,
+      undefined,
+    ]);
     governor.result({ baseline: 'not_restored' });
     const second = governor.data?.awaiting_baseline?.action_id;
     governor.pass(59_999);
@@ -259,7 +341,9 @@ describe('a rollback', () => {
 });
 
 test('two that have to be undone are undone one after the other', () => {
-  const governor = Governed.intervening(ruled({ not_restored: 'rollback' }), { bounds: { rollback_ms: 70_000 } });
+  const governor = Governed.intervening(ruled({ not_restored: 'rollback' }), {
+    bounds: { rollback_ms: 70_000 },
+  });
   governor.failsUntil(3);
   const first = governor.inFlight.of;
   governor.result({});
@@ -278,8 +362,15 @@ test('two that have to be undone are undone one after the other', () => {
 test('the attempts that are left are counted down to none', () => {
   const governor = Governed.intervening();
   governor.failsUntil(3);
-  const counted = governor.steps.flatMap(({ decision }) => decision.receipts.filter(({ reason }) => reason === 'retry_countdown'));
-  expect(counted.map(({ status, context }) => [status, 'retry_countdown' in context && context.retry_countdown])).toEqual([
+  const counted = governor.steps.flatMap(({ decision }) =>
+    decision.receipts.filter(({ reason }) => reason === 'retry_countdown'),
+  );
+  expect(
+    counted.map(({ status, context }) => [
+      status,
+      'retry_countdown' in context && context.retry_countdown,
+    ]),
+  ).toEqual([
     ['accept', 2],
     ['accept', 1],
     ['error', 0],
@@ -314,19 +405,30 @@ test('an action that restores the baseline says how long it was away: since the 
   }
   governor.ask();
   governor.pass(200);
-  expect(contextOf(governor.result({ baseline: 'restored' }), 'baseline_restored')).toMatchObject({ duration_ms: 2_200 });
+  expect(contextOf(governor.result({ baseline: 'restored' }), 'baseline_restored')).toMatchObject({
+    duration_ms: 2_200,
+  });
   expect(governor.data?.over).toEqual({});
   governor.ask();
   governor.pass(300);
-  expect(contextOf(governor.result({ baseline: 'restored' }), 'baseline_restored')).toMatchObject({ duration_ms: 300 });
+  expect(contextOf(governor.result({ baseline: 'restored' }), 'baseline_restored')).toMatchObject({
+    duration_ms: 300,
+  });
 });
 
 test('what scales is said in the fields of its own, and the rest beside it', () => {
   const governor = Governed.intervening();
-  expect(contextOf(governor.steps, 'action_attempted')).toMatchObject({ replicas_delta: 3, parameters: { region: 'europe-west1' } });
+  expect(contextOf(governor.steps, 'action_attempted')).toMatchObject({
+    replicas_delta: 3,
+    parameters: { region: 'europe-west1' },
+  });
   const result = { previous_replicas: 5, new_replicas: 8, revision: 'r7' };
   const steps = governor.result({ baseline: 'restored', response_code: 200, result });
-  expect(contextOf(steps, 'action_succeeded')).toMatchObject({ previous_replicas: 5, new_replicas: 8, result: { revision: 'r7' } });
+  expect(contextOf(steps, 'action_succeeded')).toMatchObject({
+    previous_replicas: 5,
+    new_replicas: 8,
+    result: { revision: 'r7' },
+  });
 });
 
 test.each([
@@ -335,7 +437,10 @@ test.each([
   ['half a character', `a\ud83d`, 2],
   ['nothing', '', undefined],
 ])('what a service says is kept as far as a receipt holds it: %s', (_, error_message, length) => {
-  const context = contextOf(Governed.intervening().result({ ok: false, error_message }), 'action_failed');
+  const context = contextOf(
+    Governed.intervening().result({ ok: false, error_message }),
+    'action_failed',
+  );
   expect((context.error_message as string | undefined)?.length).toBe(length);
 });
 
@@ -347,6 +452,11 @@ test('ids are derived: the same again, others for others, a job one of its time'
   expect(action).not.toBe(actionId(event, 'rollback'));
   const job = jobId(action, 1, 1_769_349_600_123);
   expect([event, action, job].every(isUuid)).toBe(true);
-  expect([event[14], action[14], job[14], uuidTime(job)]).toEqual(['4', '4', '7', 1_769_349_600_123]);
+  expect([event[14], action[14], job[14], uuidTime(job)]).toEqual([
+    '4',
+    '4',
+    '7',
+    1_769_349_600_123,
+  ]);
   expect(jobId(action, 2, 1_769_349_600_123)).not.toBe(job);
 });

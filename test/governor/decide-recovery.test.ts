@@ -1,24 +1,58 @@
 /** Degraded, boot and refusing: what keeps a governor there, and what lets it out. */
 import { describe, expect, test } from 'vitest';
-import { contextOf, effectsOf, forbidden, Governed, policyOf, reasonsOf, type Step, unreachable } from './governed.js';
+import {
+  contextOf,
+  effectsOf,
+  forbidden,
+  Governed,
+  policyOf,
+  reasonsOf,
+  type Step,
+  unreachable,
+} from './governed.js';
 
-const down = { cause: 'ledger', component: 'ledger', failure_type: 'read_error', message: 'deadline exceeded' } as const;
-const crash = { kind: 'crash', event: 'signal', crashes: 10, window_ms: 60_000, error_message: 'TypeError' } as const;
-const ack = (cause: string) => ({ kind: 'operator_ack', cause, by: 'carol', reason: 'seen to' }) as const;
+const down = {
+  cause: 'ledger',
+  component: 'ledger',
+  failure_type: 'read_error',
+  message: 'deadline exceeded',
+} as const;
+const crash = {
+  kind: 'crash',
+  event: 'signal',
+  crashes: 10,
+  window_ms: 60_000,
+  error_message: 'TypeError',
+} as const;
+const ack = (cause: string) =>
+  ({ kind: 'operator_ack', cause, by: 'carol', reason: 'seen to' }) as const;
 const moments = (governor: Governed, steps: readonly Step[], timer: string) =>
   steps
     .filter(({ event: { content } }) => content.kind === 'timer' && content.timer === timer)
-    .map(({ event }) => event.at - (governor.steps.find(({ decision }) => decision.state === 'degraded')?.event.at ?? 0));
+    .map(
+      ({ event }) =>
+        event.at -
+        (governor.steps.find(({ decision }) => decision.state === 'degraded')?.event.at ?? 0),
+    );
 
 describe('the check', () => {
   test('backs off from 10 s to 30 s to 60 s to 5 min, and begins anew when it has passed', () => {
-    const governor = Governed.degraded('ledger', { bounds: { recovery_ms: 1e9, recovery_max_ms: 1e9 } });
+    const governor = Governed.degraded('ledger', {
+      bounds: { recovery_ms: 1e9, recovery_max_ms: 1e9 },
+    });
     governor.check = { ...governor.check, failures: [down] };
     const steps = governor.pass(1_000_000);
-    expect(moments(governor, steps, 'check')).toEqual([10_000, 40_000, 100_000, 400_000, 700_000, 1_000_000]);
-    expect(contextOf(steps, 'health_check_failed')).toMatchObject({ ...{ component: 'ledger', failures: 6, retry_interval_seconds: 300 } });
+    expect(moments(governor, steps, 'check')).toEqual([
+      10_000, 40_000, 100_000, 400_000, 700_000, 1_000_000,
+    ]);
+    expect(contextOf(steps, 'health_check_failed')).toMatchObject({
+      ...{ component: 'ledger', failures: 6, retry_interval_seconds: 300 },
+    });
     governor.check = { ...governor.check, failures: [] };
-    expect(contextOf(governor.pass(300_000), 'health_check_passed')).toEqual({ cleared: ['ledger'], down_ms: 1_300_000 });
+    expect(contextOf(governor.pass(300_000), 'health_check_passed')).toEqual({
+      cleared: ['ledger'],
+      down_ms: 1_300_000,
+    });
     governor.fail('ledger');
     expect(governor.timer('named:check')?.due).toBe(governor.now + 10_000);
   });
@@ -35,7 +69,11 @@ describe('the check', () => {
     const governor = Governed.intervening();
     governor.pass(500);
     governor.tell(crash);
-    governor.check = { ...governor.check, failures: [down], entitlement: { failed: 'no answer within 200 ms' } };
+    governor.check = {
+      ...governor.check,
+      failures: [down],
+      entitlement: { failed: 'no answer within 200 ms' },
+    };
     governor.pass(4_000);
     governor.result({});
     governor.pass(10_000);
@@ -72,12 +110,20 @@ describe('recovery', () => {
   const restarts = (governor: Governed, until: number) =>
     governor
       .pass(until)
-      .flatMap(({ decision }) => decision.receipts.flatMap(({ reason, context }) => (reason === 'recovery_timeout' ? [context] : [])));
+      .flatMap(({ decision }) =>
+        decision.receipts.flatMap(({ reason, context }) =>
+          reason === 'recovery_timeout' ? [context] : [],
+        ),
+      );
 
   test('takes 2 min each time while it is the system that fails', () => {
     const governor = Governed.degraded();
     governor.check = { ...governor.check, failures: [down] };
-    expect(restarts(governor, 500_000)).toMatchObject([{ timeout_ms: 120_000 }, { timeout_ms: 120_000 }, { timeout_ms: 120_000 }]);
+    expect(restarts(governor, 500_000)).toMatchObject([
+      { timeout_ms: 120_000 },
+      { timeout_ms: 120_000 },
+      { timeout_ms: 120_000 },
+    ]);
   });
 
   test.each([
@@ -94,16 +140,28 @@ describe('recovery', () => {
   ])('doubles up to an hour while %s', (_, happen) => {
     const governor = Governed.stable();
     happen(governor);
-    const times = restarts(governor, 13_000_000).map((context) => 'timeout_ms' in context && context.timeout_ms);
+    const times = restarts(governor, 13_000_000).map(
+      (context) => 'timeout_ms' in context && context.timeout_ms,
+    );
     expect(times).toEqual([120_000, 240_000, 480_000, 960_000, 1_920_000, 3_600_000, 3_600_000]);
   });
 
   test('begins with a new look, by whoever drives it then, and what is there again is not missed any more', () => {
     const governor = Governed.degraded('ledger', { bounds: { recovery_ms: 5_000 } });
     const steps = governor.pass(5_000);
-    expect(reasonsOf(steps)).toEqual(['recovery_timeout', 'boot_start', 'state_transition', 'entitlement_verified', 'state_transition']);
+    expect(reasonsOf(steps)).toEqual([
+      'recovery_timeout',
+      'boot_start',
+      'state_transition',
+      'entitlement_verified',
+      'state_transition',
+    ]);
     expect(contextOf(steps, 'boot_start')).toMatchObject({ process_id: 'host-2:77' });
-    expect([governor.state, governor.data?.recoveries, governor.timer('named:check')]).toEqual(['stable', 0, undefined]);
+    expect([governor.state, governor.data?.recoveries, governor.timer('named:check')]).toEqual([
+      'stable',
+      0,
+      undefined,
+    ]);
   });
 });
 
@@ -116,7 +174,11 @@ test('what fails twice for the same reason while degraded is said once', () => {
 
 test('an outage is said with its times', () => {
   const governor = Governed.stable();
-  const steps = governor.tell({ kind: 'outage', from: Date.UTC(2026, 0, 25, 13), to: Date.UTC(2026, 0, 25, 14) });
+  const steps = governor.tell({
+    kind: 'outage',
+    from: Date.UTC(2026, 0, 25, 13),
+    to: Date.UTC(2026, 0, 25, 14),
+  });
   const times = { outage_from: '2026-01-25T13:00:00.000Z', outage_to: '2026-01-25T14:00:00.000Z' };
   expect(contextOf(steps, 'health_check_failed')).toMatchObject({ ...times, causes: ['outage'] });
 });
@@ -138,7 +200,8 @@ test('where an event was set aside, what may have been its timer is started anew
   governor.recent = 200;
   governor.pass(5_000);
   expect(governor.last.event.content).toMatchObject({ kind: 'crash' });
-  for (const name of ['state', 'named:check', 'named:rollback', 'named:storm'] as const) expect(governor.timer(name)).toBeDefined();
+  for (const name of ['state', 'named:check', 'named:rollback', 'named:storm'] as const)
+    expect(governor.timer(name)).toBeDefined();
 });
 
 describe('refusing', () => {
@@ -149,7 +212,10 @@ describe('refusing', () => {
     governor.pass(30_000);
     expect(governor.state).toBe('refusing');
     governor.recheck = Governed.stable().recheck;
-    expect(contextOf(governor.pass(30_000), 'violations_cleared')).toEqual({ cleared: ['permission_denied'], cleared_by: 'recheck' });
+    expect(contextOf(governor.pass(30_000), 'violations_cleared')).toEqual({
+      cleared: ['permission_denied'],
+      cleared_by: 'recheck',
+    });
     expect(governor.timer('named:recheck')).toBeUndefined();
   });
 
@@ -169,20 +235,30 @@ describe('refusing', () => {
     expect(governor.state).toBe('refusing');
     const steps = governor.publish(policyOf(2));
     expect(reasonsOf(steps)).toEqual(['policy_updated', 'violations_cleared', 'state_transition']);
-    expect(contextOf(steps, 'policy_updated')).toMatchObject({ previous_policy_version: 1, current_policy_version: 2 });
+    expect(contextOf(steps, 'policy_updated')).toMatchObject({
+      previous_policy_version: 1,
+      current_policy_version: 2,
+    });
   });
 
   test('with several causes it leaves when the last is gone, and says what is left', () => {
     const governor = Governed.refusing();
     const [first] = governor.data?.refusals ?? [];
     const cancelled = governor.entitle({ status: 'CANCELLED' });
-    expect(contextOf(cancelled, 'policy_violation')).toMatchObject({ reason: 'entitlement_not_active' });
+    expect(contextOf(cancelled, 'policy_violation')).toMatchObject({
+      reason: 'entitlement_not_active',
+    });
     expect(governor.data?.refusals).toEqual([{ cause: 'entitlement_not_active' }, first]);
     governor.recheck = Governed.stable().recheck;
     governor.pass(30_000);
-    expect([governor.state, governor.data?.refusals]).toEqual(['refusing', [{ cause: 'entitlement_not_active' }]]);
+    expect([governor.state, governor.data?.refusals]).toEqual([
+      'refusing',
+      [{ cause: 'entitlement_not_active' }],
+    ]);
     expect(reasonsOf(governor.pass(30_000))).toEqual([]);
-    expect(contextOf(governor.entitle({ status: 'ACTIVE' }), 'violations_cleared')).toMatchObject({ cleared: ['entitlement_not_active'] });
+    expect(contextOf(governor.entitle({ status: 'ACTIVE' }), 'violations_cleared')).toMatchObject({
+      cleared: ['entitlement_not_active'],
+    });
     expect(governor.state).toBe('stable');
   });
 
@@ -236,7 +312,10 @@ describe('refusing', () => {
 
 test('recovery takes longer each time while a person is awaited, whatever else stands', () => {
   const governor = Governed.degraded('ledger');
-  governor.check = { ...governor.check, failures: [{ cause: 'ledger', component: 'ledger', failure_type: 'timeout' }] };
+  governor.check = {
+    ...governor.check,
+    failures: [{ cause: 'ledger', component: 'ledger', failure_type: 'timeout' }],
+  };
   governor.tell(crash);
   const waits: number[] = [];
   for (let n = 0; n < 4; n++) {
@@ -250,9 +329,16 @@ test('recovery takes longer each time while a person is awaited, whatever else s
 
 test('the first policy has none before it, and a withdrawal says so', () => {
   const governor = Governed.create();
-  expect(contextOf(governor.publish(policyOf(3)), 'policy_updated')).toMatchObject({ previous_policy_version: null });
-  expect(contextOf(governor.publish(null), 'policy_updated')).toMatchObject({ previous_policy_version: 3, current_policy_version: null });
-  expect(contextOf(governor.publish(policyOf(4)), 'policy_updated')).toMatchObject({ previous_policy_version: 3 });
+  expect(contextOf(governor.publish(policyOf(3)), 'policy_updated')).toMatchObject({
+    previous_policy_version: null,
+  });
+  expect(contextOf(governor.publish(null), 'policy_updated')).toMatchObject({
+    previous_policy_version: 3,
+    current_policy_version: null,
+  });
+  expect(contextOf(governor.publish(policyOf(4)), 'policy_updated')).toMatchObject({
+    previous_policy_version: 3,
+  });
 });
 
 test('what a signal crashed on settles it, and it is undone what was in flight', () => {

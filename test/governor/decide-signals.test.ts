@@ -14,16 +14,25 @@ const watched = documentWith({
 test.each([
   ['cpu_utilization', [75, 75.1, 72, 70, 69.9, 72], [false, true, true, true, false, false]],
   ['free_disk', [10, 9.9, 15, 20, 20.1, 15], [false, true, true, true, false, false]],
-])('%s is over beyond its limit, and stays so until it is past where it clears', (type, values, expected) => {
-  const governor = Governed.stable(watched);
-  const levels = values.map((value) => contextOf(governor.signal(type, value), 'signal_received').exceeds_threshold);
-  expect(levels).toEqual(expected);
-});
+])(
+  '%s is over beyond its limit, and stays so until it is past where it clears',
+  (type, values, expected) => {
+    const governor = Governed.stable(watched);
+    const levels = values.map(
+      (value) => contextOf(governor.signal(type, value), 'signal_received').exceeds_threshold,
+    );
+    expect(levels).toEqual(expected);
+  },
+);
 
 test('a signal without a value, or of a type that the policy does not name, changes no level', () => {
   const governor = Governed.stable(watched);
   governor.signal('cpu_utilization', 99);
-  for (const steps of [governor.signal('cpu_utilization'), governor.signal('constructor', 99), governor.signal('error_rate', 99)]) {
+  for (const steps of [
+    governor.signal('cpu_utilization'),
+    governor.signal('constructor', 99),
+    governor.signal('error_rate', 99),
+  ]) {
     expect(contextOf(steps, 'signal_received')).toMatchObject({ exceeds_threshold: false });
     expect(reasonsOf(steps)).toEqual(['signal_received']);
   }
@@ -49,16 +58,24 @@ test('the baseline is restored when the last type clears, and the time counts fr
   governor.pass(1_000);
   governor.signal('free_disk', 5);
   governor.pass(1_000);
-  expect(contextOf(governor.signal('cpu_utilization', 10), 'signal_cleared')).toMatchObject({ still_over: 1, threshold: 70 });
+  expect(contextOf(governor.signal('cpu_utilization', 10), 'signal_cleared')).toMatchObject({
+    still_over: 1,
+    threshold: 70,
+  });
   governor.pass(1_000);
-  expect(contextOf(governor.signal('free_disk', 50), 'baseline_restored')).toEqual({ signal_type: 'free_disk', duration_ms: 3_000 });
+  expect(contextOf(governor.signal('free_disk', 50), 'baseline_restored')).toEqual({
+    signal_type: 'free_disk',
+    duration_ms: 3_000,
+  });
 });
 
 test('while a threshold cools down it is still said to be exceeded, and no action is asked for', () => {
   const governor = Governed.intervening();
   governor.result({ baseline: 'not_restored' });
   governor.pass(59_999);
-  expect(contextOf(governor.signal('cpu_utilization', 99), 'threshold_exceeded')).not.toHaveProperty('remediation_action');
+  expect(
+    contextOf(governor.signal('cpu_utilization', 99), 'threshold_exceeded'),
+  ).not.toHaveProperty('remediation_action');
   expect(governor.state).toBe('warning');
   governor.pass(1);
   expect(contextOf(governor.signal('cpu_utilization', 99), 'threshold_exceeded')).toMatchObject({
@@ -70,7 +87,9 @@ test('while a threshold cools down it is still said to be exceeded, and no actio
 test('levels of types that a new policy does not name are forgotten, and with a withdrawn policy all are', () => {
   const governor = Governed.stable(watched);
   governor.signal('free_disk', 5);
-  governor.publish(policyOf(2, documentWith({ when: { cpu_utilization: watched.when.cpu_utilization! } })));
+  governor.publish(
+    policyOf(2, documentWith({ when: { cpu_utilization: watched.when.cpu_utilization! } })),
+  );
   expect(overOf(governor)).toEqual([]);
   governor.signal('cpu_utilization', 99);
   governor.publish(null);
@@ -81,13 +100,26 @@ test('levels of types that a new policy does not name are forgotten, and with a 
 
 test('signals that were postponed are answered in their order when the action is over', () => {
   const governor = Governed.intervening(
-    documentWith({ when: { cpu_utilization: { ...watched.when.cpu_utilization!, cooldown_ms: 1e6, action: 'scale_up_cloud_run' } } }),
+    documentWith({
+      when: {
+        cpu_utilization: {
+          ...watched.when.cpu_utilization!,
+          cooldown_ms: 1e6,
+          action: 'scale_up_cloud_run',
+        },
+      },
+    }),
   );
   for (const value of [10, 99, 20]) governor.signal('cpu_utilization', value);
   expect([...governor.settled.keys()]).toEqual([1]);
   const steps = governor.result({ baseline: 'restored' });
   expect([...governor.settled.keys()]).toEqual([1, 2, 3, 4]);
-  expect(steps.map(({ event }) => event.from)).toEqual(['mailbox', 'postponed', 'postponed', 'postponed']);
+  expect(steps.map(({ event }) => event.from)).toEqual([
+    'mailbox',
+    'postponed',
+    'postponed',
+    'postponed',
+  ]);
 });
 
 test('while the buffer holds any, new signals join its tail, and they leave it first in, first out', () => {
@@ -112,7 +144,9 @@ test('while the tenant sends too much nothing is released, and the storm is one 
   governor.pass(25_000);
   expect(governor.settled.size).toBe(0);
   governor.signal('cpu_utilization', 50, { storm: 131 });
-  expect(reasonsOf(governor.steps).filter((reason) => reason === 'signal_storm_detected')).toHaveLength(1);
+  expect(
+    reasonsOf(governor.steps).filter((reason) => reason === 'signal_storm_detected'),
+  ).toHaveLength(1);
 });
 
 test('a signal that was released is not counted again, and waits where signals wait', () => {
@@ -136,7 +170,12 @@ test('buffer and postponed signals share their room: when it is full, the oldest
   governor.signal('cpu_utilization', 50);
   governor.signal('cpu_utilization', 50, { storm: 101 });
   const steps = governor.signal('cpu_utilization', 50, { storm: 102 });
-  expect(contextOf(steps, 'signal_dropped')).toEqual({ cause: 'buffer_full', dropped: 1, arrival_ranges: [[2, 2]], capacity: 3 });
+  expect(contextOf(steps, 'signal_dropped')).toEqual({
+    cause: 'buffer_full',
+    dropped: 1,
+    arrival_ranges: [[2, 2]],
+    capacity: 3,
+  });
   expect(steps[0]?.decision.dropped).toEqual([{ kind: 'held', mail_seq: 20, arrival_seq: 2 }]);
   expect(governor.held.map(({ arrival_seq }) => arrival_seq)).toEqual([4, 5, 3]);
   governor.signal('cpu_utilization', 50);
@@ -145,7 +184,10 @@ test('buffer and postponed signals share their room: when it is full, the oldest
 });
 
 test('also what is postponed makes room, by dropping the oldest from the buffer', () => {
-  const governor = Governed.create({ bounds: { capacity: 2 }, check: { ...Governed.stable().check, entitlement: null } });
+  const governor = Governed.create({
+    bounds: { capacity: 2 },
+    check: { ...Governed.stable().check, entitlement: null },
+  });
   governor.signal('cpu_utilization', 50, { storm: 101 });
   governor.tell({ kind: 'timer', timer: 'storm' });
   governor.signal('cpu_utilization', 50);

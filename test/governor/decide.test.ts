@@ -4,7 +4,17 @@ import { decide } from '../../src/governor/decide.js';
 import type { State } from '../../src/governor/decision.js';
 import { reasons } from '../../src/ledger/reasons/index.js';
 import { governor as machine } from '../../src/machines/index.js';
-import { active, contextOf, effectsOf, forbidden, Governed, policyOf, reasonsOf, type Step, unreachable } from './governed.js';
+import {
+  active,
+  contextOf,
+  effectsOf,
+  forbidden,
+  Governed,
+  policyOf,
+  reasonsOf,
+  type Step,
+  unreachable,
+} from './governed.js';
 import { rows, runRow } from './rows/index.js';
 
 describe('the table', () => {
@@ -16,7 +26,8 @@ describe('the table', () => {
     expect(new Set(rows.map(({ row }) => row)).size).toBe(rows.length);
   });
 
-  const nameOf = ({ event: { content } }: Step) => (content.kind === 'timer' ? content.timer : content.kind);
+  const nameOf = ({ event: { content } }: Step) =>
+    content.kind === 'timer' ? content.timer : content.kind;
   const shown = () =>
     rows.flatMap((row) => {
       const { governor, steps } = runRow(row);
@@ -24,8 +35,12 @@ describe('the table', () => {
     });
 
   test('shows every change of state that the machine declares', () => {
-    const seen = new Set(shown().map((step) => `${step.from ?? ''} ${nameOf(step)} ${step.decision.state}`));
-    const changes = machine.transitions.filter(({ from, to }) => from !== to && from !== '').map((t) => `${t.from} ${t.event} ${t.to}`);
+    const seen = new Set(
+      shown().map((step) => `${step.from ?? ''} ${nameOf(step)} ${step.decision.state}`),
+    );
+    const changes = machine.transitions
+      .filter(({ from, to }) => from !== to && from !== '')
+      .map((t) => `${t.from} ${t.event} ${t.to}`);
     expect(changes.filter((change) => !seen.has(change))).toEqual([]);
   });
 
@@ -33,7 +48,9 @@ describe('the table', () => {
     const overflow = Governed.stable(undefined, { bounds: { capacity: 1 } });
     for (const storm of [101, 102]) overflow.signal('cpu_utilization', 50, { storm });
     const seen = new Set<string>(reasonsOf([...shown(), ...overflow.steps]));
-    const named = Object.entries(reasons).flatMap(([name, { author }]) => (author === 'governor' ? [name] : []));
+    const named = Object.entries(reasons).flatMap(([name, { author }]) =>
+      author === 'governor' ? [name] : [],
+    );
     expect(named.filter((name) => !seen.has(name))).toEqual([]);
   });
 });
@@ -44,7 +61,8 @@ const after = (governor: Governed, how: (governor: Governed) => unknown) => {
   how(governor);
   return governor;
 };
-const without = (changes: Partial<Governed['act']>) => after(Governed.stable(), (g) => Object.assign(g, { act: { ...g.act, ...changes } }));
+const without = (changes: Partial<Governed['act']>) =>
+  after(Governed.stable(), (g) => Object.assign(g, { act: { ...g.act, ...changes } }));
 
 describe("the specification's table", () => {
   interface Specified {
@@ -57,80 +75,171 @@ describe("the specification's table", () => {
   }
   const unheardOf = { action_type: 'unheard_of' };
   const specified: readonly Specified[] = [
-    { from: 'boot', to: 'stable', on: 'entitlement_active', receipts: [], reach: started, happen: (g) => g.entitle({}) },
-    { from: 'boot', to: 'degraded', on: 'state_timeout', receipts: ['bootstrap_timeout'], reach: started, happen: (g) => g.pass(30_000) },
     {
-      ...{ from: 'stable', to: 'warning', on: 'a signal over its threshold', receipts: ['signal_received', 'threshold_exceeded'] },
+      from: 'boot',
+      to: 'stable',
+      on: 'entitlement_active',
+      receipts: [],
+      reach: started,
+      happen: (g) => g.entitle({}),
+    },
+    {
+      from: 'boot',
+      to: 'degraded',
+      on: 'state_timeout',
+      receipts: ['bootstrap_timeout'],
+      reach: started,
+      happen: (g) => g.pass(30_000),
+    },
+    {
+      ...{
+        from: 'stable',
+        to: 'warning',
+        on: 'a signal over its threshold',
+        receipts: ['signal_received', 'threshold_exceeded'],
+      },
       ...{ reach: () => Governed.stable(), happen: (g) => g.signal('free_disk', 5) },
     },
     {
-      ...{ from: 'stable', to: 'intervening', on: 'next_event(action)', receipts: ['action_attempted'] },
+      ...{
+        from: 'stable',
+        to: 'intervening',
+        on: 'next_event(action)',
+        receipts: ['action_attempted'],
+      },
       ...{ reach: () => Governed.stable(), happen: (g) => g.ask() },
     },
     {
-      ...{ from: 'stable', to: 'refusing', on: 'permission denied', receipts: ['permission_denied'] },
+      ...{
+        from: 'stable',
+        to: 'refusing',
+        on: 'permission denied',
+        receipts: ['permission_denied'],
+      },
       ...{ reach: () => without({ action: forbidden }), happen: (g) => g.ask() },
     },
     {
-      ...{ from: 'stable', to: 'refusing', on: 'an action not in policy', receipts: ['policy_violation'] },
+      ...{
+        from: 'stable',
+        to: 'refusing',
+        on: 'an action not in policy',
+        receipts: ['policy_violation'],
+      },
       ...{ reach: () => Governed.stable(), happen: (g) => g.ask(unheardOf) },
     },
     {
-      ...{ from: 'stable', to: 'degraded', on: 'the ledger unavailable', receipts: ['health_check_failed'] },
+      ...{
+        from: 'stable',
+        to: 'degraded',
+        on: 'the ledger unavailable',
+        receipts: ['health_check_failed'],
+      },
       ...{ reach: () => Governed.stable(), happen: (g) => g.fail('ledger') },
     },
     {
-      ...{ from: 'warning', to: 'intervening', on: 'next_event(action)', receipts: ['action_attempted'] },
+      ...{
+        from: 'warning',
+        to: 'intervening',
+        on: 'next_event(action)',
+        receipts: ['action_attempted'],
+      },
       ...{ reach: () => Governed.warned(), happen: (g) => g.signal('cpu_utilization', 90) },
     },
     {
-      ...{ from: 'warning', to: 'stable', on: 'a signal back at its baseline', receipts: ['signal_cleared', 'baseline_restored'] },
+      ...{
+        from: 'warning',
+        to: 'stable',
+        on: 'a signal back at its baseline',
+        receipts: ['signal_cleared', 'baseline_restored'],
+      },
       ...{ reach: () => Governed.warned(), happen: (g) => g.signal('free_disk', 50) },
     },
     {
-      ...{ from: 'warning', to: 'refusing', on: 'a policy violation', receipts: ['policy_violation'] },
+      ...{
+        from: 'warning',
+        to: 'refusing',
+        on: 'a policy violation',
+        receipts: ['policy_violation'],
+      },
       ...{ reach: () => Governed.warned(), happen: (g) => g.ask(unheardOf) },
     },
     {
-      ...{ from: 'intervening', to: 'stable', on: 'action_result(success)', receipts: ['action_succeeded', 'baseline_restored'] },
+      ...{
+        from: 'intervening',
+        to: 'stable',
+        on: 'action_result(success)',
+        receipts: ['action_succeeded', 'baseline_restored'],
+      },
       ...{ reach: () => Governed.intervening(), happen: (g) => g.result({ baseline: 'restored' }) },
     },
     {
-      ...{ from: 'intervening', to: 'warning', on: 'action_result(failure), the last', receipts: ['action_failed', 'retry_countdown'] },
-      ...{ reach: () => after(Governed.intervening(), (g) => g.failsUntil(2)), happen: (g) => g.failsUntil(1) },
+      ...{
+        from: 'intervening',
+        to: 'warning',
+        on: 'action_result(failure), the last',
+        receipts: ['action_failed', 'retry_countdown'],
+      },
+      ...{
+        reach: () => after(Governed.intervening(), (g) => g.failsUntil(2)),
+        happen: (g) => g.failsUntil(1),
+      },
     },
     {
       ...{ from: 'intervening', to: 'degraded', on: 'state_timeout', receipts: ['action_timeout'] },
       ...{ reach: () => Governed.intervening(), happen: (g) => g.pass(500) },
     },
     {
-      ...{ from: 'intervening', to: 'degraded', on: 'the ledger unavailable', receipts: ['health_check_failed'] },
+      ...{
+        from: 'intervening',
+        to: 'degraded',
+        on: 'the ledger unavailable',
+        receipts: ['health_check_failed'],
+      },
       ...{ reach: () => Governed.intervening(), happen: (g) => g.fail('ledger') },
     },
     {
-      ...{ from: 'refusing', to: 'stable', on: 'a policy update', receipts: ['policy_updated', 'violations_cleared'] },
-      ...{ reach: () => after(Governed.stable(), (g) => g.ask(unheardOf)), happen: (g) => g.publish(policyOf(2)) },
+      ...{
+        from: 'refusing',
+        to: 'stable',
+        on: 'a policy update',
+        receipts: ['policy_updated', 'violations_cleared'],
+      },
+      ...{
+        reach: () => after(Governed.stable(), (g) => g.ask(unheardOf)),
+        happen: (g) => g.publish(policyOf(2)),
+      },
     },
     {
-      ...{ from: 'degraded', to: 'stable', on: 'a check that passes', receipts: ['health_check_passed', 'entitlement_verified'] },
+      ...{
+        from: 'degraded',
+        to: 'stable',
+        on: 'a check that passes',
+        receipts: ['health_check_passed', 'entitlement_verified'],
+      },
       ...{ reach: () => Governed.degraded(), happen: (g) => g.pass(10_000) },
     },
     {
       ...{ from: 'degraded', to: 'boot', on: 'state_timeout', receipts: ['recovery_timeout'] },
-      ...{ reach: () => after(Governed.degraded(), (g) => Object.assign(g, { check: nothing })), happen: (g) => g.pass(120_000) },
+      ...{
+        reach: () => after(Governed.degraded(), (g) => Object.assign(g, { check: nothing })),
+        happen: (g) => g.pass(120_000),
+      },
     },
   ];
 
-  test.each(specified.map((row) => [row.from, row.to, row.on, row] as const))('%s → %s: %s', (from, to, _, row) => {
-    const governor = row.reach();
-    expect(governor.state).toBe(from);
-    const first = governor.steps.length;
-    row.happen(governor);
-    expect(governor.state).toBe(to);
-    const written = reasonsOf(governor.steps.slice(first));
-    expect(written).toEqual(expect.arrayContaining([...row.receipts, 'state_transition']));
-    expect(contextOf(governor.steps, 'state_transition')).toMatchObject({ to_state: to });
-  });
+  test.each(specified.map((row) => [row.from, row.to, row.on, row] as const))(
+    '%s → %s: %s',
+    (from, to, _, row) => {
+      const governor = row.reach();
+      expect(governor.state).toBe(from);
+      const first = governor.steps.length;
+      row.happen(governor);
+      expect(governor.state).toBe(to);
+      const written = reasonsOf(governor.steps.slice(first));
+      expect(written).toEqual(expect.arrayContaining([...row.receipts, 'state_transition']));
+      expect(contextOf(governor.steps, 'state_transition')).toMatchObject({ to_state: to });
+    },
+  );
 });
 
 describe('invariant', () => {
@@ -149,30 +258,49 @@ describe('invariant', () => {
       { status: 'refuse', settles: 1 },
       { status: 'refuse', settles: 2 },
     ]);
-    expect(contextOf(governor.ask(), 'policy_violation')).toMatchObject({ reason: 'entitlement_not_active' });
+    expect(contextOf(governor.ask(), 'policy_violation')).toMatchObject({
+      reason: 'entitlement_not_active',
+    });
     expect(governor.effects).toEqual([]);
     governor.entitle({});
     expect(governor.state).toBe('stable');
   });
 
   test('2, Permission Required for Every Action: none is attempted that, or whose inverse, is not allowed, or when nobody can say', () => {
-    const tries = [{ action: forbidden }, { inverse: forbidden }, { action: unreachable }, { inverse: unreachable }];
+    const tries = [
+      { action: forbidden },
+      { inverse: forbidden },
+      { action: unreachable },
+      { inverse: unreachable },
+    ];
     const governors = tries.map((answers) => after(without(answers), (g) => g.ask()));
-    expect(governors.map(({ state }) => state)).toEqual(['refusing', 'refusing', 'degraded', 'degraded']);
+    expect(governors.map(({ state }) => state)).toEqual([
+      'refusing',
+      'refusing',
+      'degraded',
+      'degraded',
+    ]);
     expect(governors.flatMap(({ effects }) => effects)).toEqual([]);
     expect(contextOf(governors[1]?.steps ?? [], 'permission_denied')).toMatchObject({
       permission_for: 'inverse',
       required_permission: 'run.services.downsize',
     });
-    expect(contextOf(governors[2]?.steps ?? [], 'health_check_failed')).toMatchObject({ component: 'iam' });
+    expect(contextOf(governors[2]?.steps ?? [], 'health_check_failed')).toMatchObject({
+      component: 'iam',
+    });
   });
 
   test('3, Quota Not Exceeded: the last action of a month is attempted and the next is refused, until the month is over', () => {
     const last = without({ quota: { month: '2026-01', used: 999 } });
     last.ask();
-    expect([last.state, last.data?.quota]).toEqual(['intervening', { month: '2026-01', used: 1_000 }]);
+    expect([last.state, last.data?.quota]).toEqual([
+      'intervening',
+      { month: '2026-01', used: 1_000 },
+    ]);
     const governor = without({ quota: { month: '2026-01', used: 1_000 } });
-    expect(contextOf(governor.ask(), 'policy_violation')).toMatchObject({ reason: 'quota_exceeded' });
+    expect(contextOf(governor.ask(), 'policy_violation')).toMatchObject({
+      reason: 'quota_exceeded',
+    });
     governor.recheck = { ...governor.recheck, quota: { month: '2026-01', used: 1_000 } };
     governor.pass(30_000);
     expect(governor.state).toBe('refusing');
@@ -192,7 +320,10 @@ describe('invariant', () => {
 
   test('4, Receipt Ledger Available: without it every action is refused, until it is back', () => {
     const governor = Governed.degraded('ledger');
-    expect(contextOf(governor.ask(), 'health_check_failed')).toMatchObject({ component: 'ledger', causes: ['ledger'] });
+    expect(contextOf(governor.ask(), 'health_check_failed')).toMatchObject({
+      component: 'ledger',
+      causes: ['ledger'],
+    });
     expect(governor.effects).toEqual([]);
     governor.pass(10_000);
     governor.ask();
@@ -215,17 +346,25 @@ describe('invariant', () => {
   test('6, Signal Storm Prevention: more than 100 in a minute wait in a buffer, and are all answered when it is over', () => {
     const governor = Governed.stable();
     governor.signal('cpu_utilization', 50, { storm: 101 });
-    expect(contextOf(governor.steps, 'signal_storm_detected')).toMatchObject({ rate: 101, limit: 100, buffered: 1 });
+    expect(contextOf(governor.steps, 'signal_storm_detected')).toMatchObject({
+      rate: 101,
+      limit: 100,
+      buffered: 1,
+    });
     for (let n = 0; n < 30; n++) governor.signal('cpu_utilization', 50, { storm: 102 + n });
     expect(governor.settled.size).toBe(0);
     governor.pass(10_000);
     expect(governor.settled.size).toBe(31);
-    expect(reasonsOf(governor.steps).filter((reason) => reason === 'signal_storm_detected')).toHaveLength(1);
+    expect(
+      reasonsOf(governor.steps).filter((reason) => reason === 'signal_storm_detected'),
+    ).toHaveLength(1);
   });
 
   test('7, Action Concurrency Bounded: one at a time, and those that wait are taken first in, first out', () => {
     const governor = Governed.intervening();
-    const order = ['one', 'two', 'three'].map((initiated_by) => contextOf(governor.ask({ initiated_by }), 'concurrency_limited'));
+    const order = ['one', 'two', 'three'].map((initiated_by) =>
+      contextOf(governor.ask({ initiated_by }), 'concurrency_limited'),
+    );
     expect(order.map(({ queue_length }) => queue_length)).toEqual([1, 2, 3]);
     const taken = ['one', 'two', 'three'].map(() => {
       governor.result({ baseline: 'restored' });
@@ -236,17 +375,33 @@ describe('invariant', () => {
 
   test('8, Deterministic Behavior: the same event decided twice gives the same bytes, and two answers halt it and call a person', () => {
     const [{ event, from }] = Governed.intervening().steps.slice(-1) as [Step];
-    const situation = { state: from, data: Governed.warned().data, event_id: '018f0000-0000-4000-8000-000000000001', postponed: [] };
-    expect(JSON.stringify(decide(situation, event))).toBe(JSON.stringify(decide(structuredClone(situation), structuredClone(event))));
+    const situation = {
+      state: from,
+      data: Governed.warned().data,
+      event_id: '018f0000-0000-4000-8000-000000000001',
+      postponed: [],
+    };
+    expect(JSON.stringify(decide(situation, event))).toBe(
+      JSON.stringify(decide(structuredClone(situation), structuredClone(event))),
+    );
     const governor = Governed.intervening();
-    const hashes = { receipt_id: '5a3f4c1e-0a1b-4c2d-8e3f-9a0b1c2d3e4f', expected_hash: 'ab'.repeat(32), actual_hash: 'cd'.repeat(32) };
+    const hashes = {
+      receipt_id: '5a3f4c1e-0a1b-4c2d-8e3f-9a0b1c2d3e4f',
+      expected_hash: 'ab'.repeat(32),
+      actual_hash: 'cd'.repeat(32),
+    };
     const steps = governor.tell({ kind: 'mismatch', event: 'result', ...hashes });
     expect(contextOf(steps, 'nondeterminism_detected')).toMatchObject(hashes);
     expect(effectsOf(steps, 'escalate')).toMatchObject([{ alert: 'GOVERNOR_NONDETERMINISM' }]);
     governor.result({});
     governor.pass(100_000);
     expect([governor.state, governor.data?.causes]).toEqual(['degraded', ['nondeterminism']]);
-    governor.tell({ kind: 'operator_ack', cause: 'nondeterminism', by: 'carol', reason: 'read the code' });
+    governor.tell({
+      kind: 'operator_ack',
+      cause: 'nondeterminism',
+      by: 'carol',
+      reason: 'read the code',
+    });
     governor.pass(1);
     expect(governor.state).toBe('stable');
   });

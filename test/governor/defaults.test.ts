@@ -46,10 +46,9 @@ const ofHosts = {
 
 const settings = async () =>
   Object.fromEntries(
-    (await db.query("select key, value from writ_data.dot_config where key like 'governor.%'")).map(({ key, value }) => [
-      String(key).replace('governor.', ''),
-      value,
-    ]),
+    (await db.query("select key, value from writ_data.dot_config where key like 'governor.%'")).map(
+      ({ key, value }) => [String(key).replace('governor.', ''), value],
+    ),
   );
 
 test('a new installation goes by the numbers of the specification, and has no others', async () => {
@@ -59,7 +58,9 @@ test('a new installation goes by the numbers of the specification, and has no ot
 test('a new governor is given all of its numbers', async () => {
   const writ = await db.connect();
   await writ.governor({ tenant: 'acme' });
-  expect(await db.query("select content -> 'bounds' as bounds from writ_data.governor_mail")).toEqual([{ bounds: ofGovernors }]);
+  expect(
+    await db.query("select content -> 'bounds' as bounds from writ_data.governor_mail"),
+  ).toEqual([{ bounds: ofGovernors }]);
 });
 
 test('a governor in memory goes by the same, and so do those of the tests but for the time that undoing has', () => {
@@ -68,7 +69,14 @@ test('a governor in memory goes by the same, and so do those of the tests but fo
 });
 
 test('a sender is asked to send again when the receipt of the storm says so', () => {
-  const { status, headers, body } = takenAnswer('request', { status: 'buffered', arrival_seq: 101 });
+  const { status, headers, body } = takenAnswer('request', {
+    status: 'buffered',
+    arrival_seq: 101,
+  });
   const retry_after = ofGovernors.storm_retry_ms / second;
-  expect([status, headers, body]).toMatchObject([429, { 'retry-after': String(retry_after) }, { status: 'buffered', retry_after }]);
+  expect([status, headers, body]).toMatchObject([
+    429,
+    { 'retry-after': String(retry_after) },
+    { status: 'buffered', retry_after },
+  ]);
 });

@@ -15,17 +15,39 @@ describe('actions', () => {
     const governor = await s.stable(scaling());
     s.answers.push(() => ({ baseline: 'restored', previous_replicas: 5, new_replicas: 8 }));
     const answer = await s.decided(governor, over());
-    expect(answer).toMatchObject({ status: 'decided', arrivalSeq: 1, receipt: { reason: 'signal_received', status: 'accept' } });
+    expect(answer).toMatchObject({
+      status: 'decided',
+      arrivalSeq: 1,
+      receipt: { reason: 'signal_received', status: 'accept' },
+    });
     const succeeded = await s.receipt(governor, 'action_succeeded');
-    expect(succeeded.context).toMatchObject({ previous_replicas: 5, new_replicas: 8, baseline: 'restored', baseline_restored: true });
+    expect(succeeded.context).toMatchObject({
+      previous_replicas: 5,
+      new_replicas: 8,
+      baseline: 'restored',
+      baseline_restored: true,
+    });
     await s.inState(governor, 'stable');
-    expect(s.calls).toMatchObject([{ type: 'scale_up_cloud_run', given: { target: 'catalog', parameters: { replicas_delta: 3 } } }]);
+    expect(s.calls).toMatchObject([
+      {
+        type: 'scale_up_cloud_run',
+        given: { target: 'catalog', parameters: { replicas_delta: 3 } },
+      },
+    ]);
     expect(await s.reasons(governor)).toEqual([
       ...['boot_start', 'entitlement_verified', 'state_transition', 'policy_updated'],
-      ...['signal_received', 'threshold_exceeded', 'state_transition', 'action_attempted', 'state_transition'],
+      ...[
+        'signal_received',
+        'threshold_exceeded',
+        'state_transition',
+        'action_attempted',
+        'state_transition',
+      ],
       ...['action_succeeded', 'baseline_restored', 'state_transition'],
     ]);
-    const [{ used } = { used: 0 }] = await s.sql<{ used: string }>('select used::text from writ_data.governor_quota');
+    const [{ used } = { used: 0 }] = await s.sql<{ used: string }>(
+      'select used::text from writ_data.governor_quota',
+    );
     expect(Number(used)).toBe(1);
   });
 
@@ -38,7 +60,10 @@ describe('actions', () => {
     s.answers.push(fail, fail, fail);
     await governor.signal(over());
     const issued = await s.receipt(governor, 'action_rollback_issued');
-    expect(issued.context).toMatchObject({ rollback_reason: 'action_failed', action_type: 'scale_down_cloud_run' });
+    expect(issued.context).toMatchObject({
+      rollback_reason: 'action_failed',
+      action_type: 'scale_down_cloud_run',
+    });
     await until(async () => (await governor.get()).in_flight === null);
     expect(s.calls.map(({ type }) => type)).toEqual([
       ...['scale_up_cloud_run', 'scale_up_cloud_run', 'scale_up_cloud_run'],
@@ -46,7 +71,9 @@ describe('actions', () => {
     ]);
     expect(new Set(s.calls.slice(0, 3).map(({ given }) => given.idempotencyKey)).size).toBe(1);
     expect((await governor.get()).state).toBe('warning');
-    expect((await s.reasons(governor)).filter((reason) => reason === 'action_failed')).toHaveLength(3);
+    expect((await s.reasons(governor)).filter((reason) => reason === 'action_failed')).toHaveLength(
+      3,
+    );
     expect(await s.sql('select used::text from writ_data.governor_quota')).toEqual([{ used: '1' }]);
   });
 
@@ -73,7 +100,9 @@ describe('actions', () => {
     expect(s.calls.at(-1)?.type).toBe('scale_down_cloud_run');
     const { state, causes } = await governor.get();
     expect([state, causes]).toEqual(['degraded', []]); // the rollback has succeeded: the next look brings it back
-    expect(await s.sql("select code from writ.alert where code = 'GOVERNOR_ACTION_TIMEOUT'")).toHaveLength(1);
+    expect(
+      await s.sql("select code from writ.alert where code = 'GOVERNOR_ACTION_TIMEOUT'"),
+    ).toHaveLength(1);
   });
 
   test.each(['finishes in its own time', 'has finished, and is fenced before it can say so'])(
@@ -82,8 +111,11 @@ describe('actions', () => {
       await s.setting('governor.action_ms', 1_500);
       await s.work();
       const governor = await s.stable(scaling());
-      const isUndone = async () => (await s.reasons(governor)).includes('action_timeout') && (await governor.get()).in_flight === null;
-      if (how.startsWith('finishes')) s.answers.push(() => until(isUndone).then(() => ({ new_replicas: 8 })));
+      const isUndone = async () =>
+        (await s.reasons(governor)).includes('action_timeout') &&
+        (await governor.get()).in_flight === null;
+      if (how.startsWith('finishes'))
+        s.answers.push(() => until(isUndone).then(() => ({ new_replicas: 8 })));
       let first = true;
       onFaultPoint(async (point) => {
         if (how.startsWith('finishes') || point !== 'action_made' || !first) return;
@@ -96,9 +128,15 @@ describe('actions', () => {
       const late = (await governor.receipts({ limit: 100 })).filter(
         ({ reason, status }) => reason === 'late_result' && status === 'accept',
       );
-      expect(late.map(({ context }) => context)).toMatchObject([{ action_type: 'scale_up_cloud_run', attempt: 1, result: 'succeeded' }]);
+      expect(late.map(({ context }) => context)).toMatchObject([
+        { action_type: 'scale_up_cloud_run', attempt: 1, result: 'succeeded' },
+      ]);
       await until(async () => (await governor.get()).in_flight === null);
-      expect(s.calls.map(({ type }) => type)).toEqual(['scale_up_cloud_run', 'scale_down_cloud_run', 'scale_down_cloud_run']);
+      expect(s.calls.map(({ type }) => type)).toEqual([
+        'scale_up_cloud_run',
+        'scale_down_cloud_run',
+        'scale_down_cloud_run',
+      ]);
       expect(s.calls[2]?.given.rollbackOf).toBe(s.calls[0]?.given.actionId);
     },
   );
@@ -109,7 +147,9 @@ describe('actions', () => {
     const governor = await s.stable(scaling());
     await governor.signal(over());
     await s.inState(governor, 'refusing');
-    expect((await s.receipt(governor, 'policy_violation')).context).toMatchObject({ reason: 'target_service_not_found' });
+    expect((await s.receipt(governor, 'policy_violation')).context).toMatchObject({
+      reason: 'target_service_not_found',
+    });
     await s.work();
     expect((await s.receipt(governor, 'violations_cleared')).context).toMatchObject({
       cleared: ['target_service_not_found'],
@@ -127,20 +167,33 @@ describe('actions', () => {
     await governor.signal(over());
     await s.inState(governor, 'refusing');
     expect(await s.reasons(governor)).toContain('permission_denied');
-    expect(await s.decided(governor, over(91))).toMatchObject({ receipt: { reason: 'policy_violation', status: 'refuse' } });
+    expect(await s.decided(governor, over(91))).toMatchObject({
+      receipt: { reason: 'policy_violation', status: 'refuse' },
+    });
     await governor.publish(scaling({ budget: 100 }), { as: s.key });
     await s.inState(governor, 'stable');
-    expect((await s.reasons(governor)).slice(-3)).toEqual(['policy_updated', 'violations_cleared', 'state_transition']);
+    expect((await s.reasons(governor)).slice(-3)).toEqual([
+      'policy_updated',
+      'violations_cleared',
+      'state_transition',
+    ]);
   });
 
   test('a principal without the permission acts on nothing', async () => {
-    await s.sql("update writ_data.principal set permissions = '{}' where principal_id = 'governor'");
+    await s.sql(
+      "update writ_data.principal set permissions = '{}' where principal_id = 'governor'",
+    );
     await s.work();
     const governor = await s.stable(scaling());
     await governor.signal(over());
     await s.inState(governor, 'refusing');
     expect((await s.receipt(governor, 'permission_denied')).context).toMatchObject({
-      ...{ required_permission: 'run.services.update', principal: 'governor', permission_for: 'action', has_permission: false },
+      ...{
+        required_permission: 'run.services.update',
+        principal: 'governor',
+        permission_for: 'action',
+        has_permission: false,
+      },
     });
     expect(s.calls).toEqual([]);
     expect(await s.sql('select from writ_data.governor_quota')).toEqual([]);
@@ -153,13 +206,22 @@ describe('actions', () => {
     s.answers.push(() => new Promise((done) => (go = done)));
     await governor.signal(over());
     await until(() => s.calls.length === 1);
-    const waiting = await Promise.all([10, 11, 12].map((value) => governor.signal({ ...over(value), id: `s-${value}` })));
+    const waiting = await Promise.all(
+      [10, 11, 12].map((value) => governor.signal({ ...over(value), id: `s-${value}` })),
+    );
     expect(waiting.map(({ status }) => status)).toEqual(['accepted', 'accepted', 'accepted']);
     await until(async () => (await governor.get()).postponed === 3);
     go({ baseline: 'restored' });
-    await until(async () => (await s.reasons(governor)).filter((reason) => reason === 'signal_received').length === 4);
-    const settled = (await governor.receipts({ limit: 1_000 })).filter(({ reason }) => reason === 'signal_received');
-    expect(settled.map(({ context }) => (context as { arrival_seq: number }).arrival_seq)).toEqual([1, 2, 3, 4]);
+    await until(
+      async () =>
+        (await s.reasons(governor)).filter((reason) => reason === 'signal_received').length === 4,
+    );
+    const settled = (await governor.receipts({ limit: 1_000 })).filter(
+      ({ reason }) => reason === 'signal_received',
+    );
+    expect(settled.map(({ context }) => (context as { arrival_seq: number }).arrival_seq)).toEqual([
+      1, 2, 3, 4,
+    ]);
   });
 
   test('a shadow says what it would do, and does nothing', async () => {
@@ -178,7 +240,9 @@ describe('actions', () => {
     await s.writ.governors.entitle('acme', { quota: 0 }, { as: s.key });
     await governor.signal(over());
     await s.inState(governor, 'refusing');
-    expect((await s.receipt(governor, 'policy_violation')).context).toMatchObject({ reason: 'quota_exceeded' });
+    expect((await s.receipt(governor, 'policy_violation')).context).toMatchObject({
+      reason: 'quota_exceeded',
+    });
     await s.writ.governors.entitle('acme', { quota: 10 }, { as: s.key });
     await s.inState(governor, 'stable');
     expect((await s.receipt(governor, 'violations_cleared')).context).toMatchObject({
@@ -191,8 +255,12 @@ describe('actions', () => {
     await s.work();
     const governor = await s.stable(scaling());
     await s.writ.governors.entitle('acme', { status: 'CANCELLED' }, { as: s.key });
-    await until(async () => ((await governor.get()).entitlement as { status: string }).status === 'CANCELLED');
-    expect(await s.decided(governor, over(10))).toMatchObject({ receipt: { reason: 'invariant_violation' } });
+    await until(
+      async () => ((await governor.get()).entitlement as { status: string }).status === 'CANCELLED',
+    );
+    expect(await s.decided(governor, over(10))).toMatchObject({
+      receipt: { reason: 'invariant_violation' },
+    });
     await s.inState(governor, 'refusing');
     await s.writ.governors.entitle('acme', { status: 'ACTIVE' }, { as: s.key });
     await s.inState(governor, 'stable');
@@ -207,10 +275,15 @@ describe('signals', () => {
     const second = await governor.signal({ ...over(12), id: 'the-same' });
     expect(second).toMatchObject({ status: 'decided', arrivalSeq: 1, duplicate: true });
     expect('receipt' in second && second.receipt).toEqual(first.receipt);
-    const both = await Promise.all([governor.signal({ ...over(), id: 'at-once' }), governor.signal({ ...over(), id: 'at-once' })]);
+    const both = await Promise.all([
+      governor.signal({ ...over(), id: 'at-once' }),
+      governor.signal({ ...over(), id: 'at-once' }),
+    ]);
     expect(both.map(({ arrivalSeq }) => arrivalSeq)).toEqual([2, 2]);
     await s.decided(governor, { ...over(), id: 'at-once' });
-    expect((await s.reasons(governor)).filter((reason) => reason === 'signal_received')).toHaveLength(2);
+    expect(
+      (await s.reasons(governor)).filter((reason) => reason === 'signal_received'),
+    ).toHaveLength(2);
   });
 
   test('that are decided quickly are answered with the decision, without being asked again', async () => {
@@ -237,7 +310,8 @@ describe('signals', () => {
     await s.work();
     const governor = await s.stable();
     const answers = [];
-    for (let n = 1; n <= 25; n++) answers.push(await governor.signal({ ...over(10), id: `storm-${n}` }));
+    for (let n = 1; n <= 25; n++)
+      answers.push(await governor.signal({ ...over(10), id: `storm-${n}` }));
     const early = answers.map(({ status }) => (status === 'accepted' ? 'decided' : status)); // later, on a slow machine
     expect(early).toEqual([...Array(10).fill('decided'), ...Array(15).fill('buffered')]);
     await until(async () => Number((await governor.get()).buffered) === 15);
@@ -245,8 +319,14 @@ describe('signals', () => {
     expect(told.context).toMatchObject({ rate: 11, limit: 10, buffered: 1, arrival_seq: 11 });
     for (const released of [20, 25]) {
       await s.db.clock.advance('61s');
-      await until(async () => (await s.reasons(governor)).filter((reason) => reason === 'signal_received').length >= released);
-      expect((await s.reasons(governor)).filter((reason) => reason === 'signal_received')).toHaveLength(released);
+      await until(
+        async () =>
+          (await s.reasons(governor)).filter((reason) => reason === 'signal_received').length >=
+          released,
+      );
+      expect(
+        (await s.reasons(governor)).filter((reason) => reason === 'signal_received'),
+      ).toHaveLength(released);
     }
     const reasons = await s.reasons(governor);
     expect(reasons.filter((reason) => reason === 'signal_storm_detected')).toHaveLength(1);
@@ -260,13 +340,30 @@ describe('signals', () => {
     await s.work();
     const governor = await s.stable();
     for (let n = 1; n <= 3; n++) await governor.signal({ ...over(10), id: `storm-${n}` });
-    expect(await governor.signal({ ...over(10), id: 'storm-3' })).toEqual({ status: 'buffered', arrivalSeq: 3, duplicate: true });
+    expect(await governor.signal({ ...over(10), id: 'storm-3' })).toEqual({
+      status: 'buffered',
+      arrivalSeq: 3,
+      duplicate: true,
+    });
     const elsewhere = await (await s.db.connect()).governor({ tenant: 'acme' });
-    await until(async () => (await elsewhere.signal({ ...over(10), id: 'storm-4' })).status === 'buffered');
-    expect(await elsewhere.signal({ ...over(10), id: 'storm-1' })).toMatchObject({ status: 'decided', duplicate: true });
+    await until(
+      async () => (await elsewhere.signal({ ...over(10), id: 'storm-4' })).status === 'buffered',
+    );
+    expect(await elsewhere.signal({ ...over(10), id: 'storm-1' })).toMatchObject({
+      status: 'decided',
+      duplicate: true,
+    });
     // What the listener tells a sender to wait is what the setting says.
-    const again = { signal_id: 'storm-3', source: 'custom', type: 'cpu_utilization', severity: 'LOW', observed_at: Date.now() } as const;
-    expect(await s.writ.governors.taker().take({ tenant: 'acme', sku: 'default' }, again)).toMatchObject({
+    const again = {
+      signal_id: 'storm-3',
+      source: 'custom',
+      type: 'cpu_utilization',
+      severity: 'LOW',
+      observed_at: Date.now(),
+    } as const;
+    expect(
+      await s.writ.governors.taker().take({ tenant: 'acme', sku: 'default' }, again),
+    ).toMatchObject({
       status: 'buffered',
       retry_after: 45,
     });
@@ -279,10 +376,20 @@ describe('signals', () => {
     await s.work();
     const governor = await s.stable();
     for (let n = 1; n <= 12; n++) await governor.signal({ ...over(10), id: `drop-${n}` });
-    await until(async () => (await s.reasons(governor)).filter((reason) => reason === 'signal_dropped').length === 3);
-    const dropped = (await governor.receipts({ limit: 100 })).filter(({ reason }) => reason === 'signal_dropped');
-    expect(dropped.map(({ context }) => (context as { arrival_ranges: unknown }).arrival_ranges)).toEqual([[[6, 6]], [[7, 7]], [[8, 8]]]);
+    await until(
+      async () =>
+        (await s.reasons(governor)).filter((reason) => reason === 'signal_dropped').length === 3,
+    );
+    const dropped = (await governor.receipts({ limit: 100 })).filter(
+      ({ reason }) => reason === 'signal_dropped',
+    );
+    expect(
+      dropped.map(({ context }) => (context as { arrival_ranges: unknown }).arrival_ranges),
+    ).toEqual([[[6, 6]], [[7, 7]], [[8, 8]]]);
     // Its sender, asking again, hears of it.
-    expect(await governor.signal({ ...over(10), id: 'drop-6' })).toMatchObject({ duplicate: true, receipt: { reason: 'signal_dropped' } });
+    expect(await governor.signal({ ...over(10), id: 'drop-6' })).toMatchObject({
+      duplicate: true,
+      receipt: { reason: 'signal_dropped' },
+    });
   });
 });

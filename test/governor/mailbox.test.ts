@@ -10,7 +10,9 @@ test('a mailbox with more in it than is read at a time is read to its end withou
   const worker = await s.work();
   const governor = await s.stable(scaling());
   await worker.stop();
-  await Promise.all(Array.from({ length: 300 }, () => governor.signal({ type: 'cpu_utilization', value: 20 })));
+  await Promise.all(
+    Array.from({ length: 300 }, () => governor.signal({ type: 'cpu_utilization', value: 20 })),
+  );
   await s.work();
   await until(async () => Number((await governor.get()).in_mailbox) === 0);
   const arrivals = (await governor.receipts({ limit: 1_000 })).flatMap(

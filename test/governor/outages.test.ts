@@ -16,7 +16,12 @@ async function three(): Promise<Record<'addressed' | 'acting' | 'idle', Governor
     await s.stable(scaling(), { tenant: 'acting' }),
     await s.stable(undefined, { tenant: 'idle' }),
   ];
-  s.answers.push(({ signal }) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('given up')))));
+  s.answers.push(
+    ({ signal }) =>
+      new Promise((_, reject) =>
+        signal.addEventListener('abort', () => reject(new Error('given up'))),
+      ),
+  );
   await acting.act('scale_up_cloud_run', {}, { as: s.key });
   await until(() => s.calls.length === 1);
   return { addressed, acting, idle };
@@ -24,9 +29,10 @@ async function three(): Promise<Record<'addressed' | 'acting' | 'idle', Governor
 
 const away = async (host: string, entries: readonly object[]) =>
   (
-    await s.sql<{ answer: object }>('select writ.fn_governor_outage($1, $2::jsonb, $3, $4) as answer', [
-      ...[host, JSON.stringify(entries), from, to],
-    ])
+    await s.sql<{ answer: object }>(
+      'select writ.fn_governor_outage($1, $2::jsonb, $3, $4) as answer',
+      [...[host, JSON.stringify(entries), from, to]],
+    )
   )[0]?.answer;
 /** The tenants whose governors were told, in order. */
 const told = async () =>
@@ -48,10 +54,14 @@ test('who was addressed hears of it, and who has something in flight, and nobody
     });
   }
   // What was in flight is undone.
-  expect((await s.receipt(acting, 'action_rollback_issued')).context).toMatchObject({ rollback_reason: 'outage' });
+  expect((await s.receipt(acting, 'action_rollback_issued')).context).toMatchObject({
+    rollback_reason: 'outage',
+  });
   expect((await idle.get()).state).toBe('stable');
   // A further line of the same outage is told to whom it names.
-  expect(await away('edge-1', [{ ...entry, seq: 2, tenant: 'idle', at: to }])).toEqual({ merged: 1 });
+  expect(await away('edge-1', [{ ...entry, seq: 2, tenant: 'idle', at: to }])).toEqual({
+    merged: 1,
+  });
   expect(await told()).toEqual(['acting', 'addressed', 'idle']);
 });
 

@@ -21,7 +21,13 @@ const {
     at: Date.now(),
     from: 'mailbox',
     decide: 1,
-    content: { kind: 'create', sku_id: 'default', tenant_id: 'tenant', process_id: 'test', bounds: usualBounds },
+    content: {
+      kind: 'create',
+      sku_id: 'default',
+      tenant_id: 'tenant',
+      process_id: 'test',
+      bounds: usualBounds,
+    },
   },
 ).data;
 Object.assign(knows, { entitlement: { status: 'ACTIVE', quota_limit: null } });
@@ -68,23 +74,48 @@ async function read(call: () => Promise<unknown>): Promise<{ scanned: string[]; 
       const was = before.get(name) ?? { scanned: 0, n: 0 };
       return { name, scanned: scanned - was.scanned, n: n - was.n };
     });
-    return { scanned: after.filter(({ scanned }) => scanned > 0).map(({ name }) => name), rows: after.reduce((sum, { n }) => sum + n, 0) };
+    return {
+      scanned: after.filter(({ scanned }) => scanned > 0).map(({ name }) => name),
+      rows: after.reduce((sum, { n }) => sum + n, 0),
+    };
   } finally {
     await client.query('rollback');
   }
 }
 
 const signals = (...tenants: number[]) =>
-  JSON.stringify(tenants.map((n) => ({ t: `tenant-${n}`, s: 'default', id: `new-${n}`, c: content(`new-${n}`) })));
+  JSON.stringify(
+    tenants.map((n) => ({
+      t: `tenant-${n}`,
+      s: 'default',
+      id: `new-${n}`,
+      c: content(`new-${n}`),
+    })),
+  );
 const content = (signal_id: string) => ({
-  ...{ kind: 'signal', signal_id, type: 'load', source: 'custom', severity: 'LOW', value: 1, observed_at: Date.now() },
+  ...{
+    kind: 'signal',
+    signal_id,
+    type: 'load',
+    source: 'custom',
+    severity: 'LOW',
+    value: 1,
+    observed_at: Date.now(),
+  },
 });
 const idOf = async (n: number) =>
-  (await client.query('select governor_id::text as id from writ_data.governor where tenant_id = $1', [`tenant-${n}`])).rows[0].id as string;
+  (
+    await client.query(
+      'select governor_id::text as id from writ_data.governor where tenant_id = $1',
+      [`tenant-${n}`],
+    )
+  ).rows[0].id as string;
 const take = (sql = `select * from writ.fn_governors_take(200, 64)`) => client.query(sql);
 
 test('taking signals in', async () => {
-  const { scanned, rows } = await read(() => client.query(`select writ.fn_signals_take($1::json, 'test')`, [signals(7, 700, 3_900)]));
+  const { scanned, rows } = await read(() =>
+    client.query(`select writ.fn_signals_take($1::json, 'test')`, [signals(7, 700, 3_900)]),
+  );
   expect(scanned).toEqual([]);
   expect(rows).toBeLessThan(150);
 });

@@ -38,13 +38,21 @@ async function exported(): Promise<void> {
 async function replayed(options: ReplaysOptions = {}) {
   const reader = folderReader(folder);
   const replays = await Replays.of(reader, options);
-  const verdict = await verifyExport(reader, { keys, sha256: nodeSha256, onReceipt: (...heard) => replays.hear(...heard) });
+  const verdict = await verifyExport(reader, {
+    keys,
+    sha256: nodeSha256,
+    onReceipt: (...heard) => replays.hear(...heard),
+  });
   return { verdict, ...replays.close() };
 }
 
 /** Everything that can happen to one, in a few seconds. */
 async function busy(): Promise<Governor> {
-  for (const [name, ms] of Object.entries({ recheck_ms: 100, storm_every_ms: 100, storm_window_ms: 2_000 }))
+  for (const [name, ms] of Object.entries({
+    recheck_ms: 100,
+    storm_every_ms: 100,
+    storm_window_ms: 2_000,
+  }))
     await s.setting(`governor.${name}`, ms);
   await s.setting('governor.backoff_ms', [50, 100]);
   await s.setting('governor.storm_limit', 30);
@@ -54,19 +62,25 @@ async function busy(): Promise<Governor> {
   const worker = await s.work({
     // The first event of a kind that nobody sends otherwise crashes its governor until it is set aside.
     decide: (situation, event) => {
-      if (!broken && event.content.kind === 'signal' && event.content.type === 'poison') throw new TypeError('poisoned');
+      if (!broken && event.content.kind === 'signal' && event.content.type === 'poison')
+        throw new TypeError('poisoned');
       return decide(situation, event);
     },
   });
   const governor = await s.stable(scaling());
   s.answers.push(() => ({ baseline: 'restored', previous_replicas: 5, new_replicas: 8, é: 0.1 }));
-  await governor.signal({ ...over(), metadata: { 10: 'b', 9: ['ü', 1e-7, null], nested: { z: 1, a: -0 } } });
+  await governor.signal({
+    ...over(),
+    metadata: { 10: 'b', 9: ['ü', 1e-7, null], nested: { z: 1, a: -0 } },
+  });
   await s.receipt(governor, 'action_succeeded');
   // Retries, then a rollback; signals wait meanwhile.
   await s.writ.governors.entitle('acme', { tier: 'starter', quota: 50 }, { as: s.key });
   s.answers.push(
     async () => {
-      await Promise.all([50, 51, 52].map((value) => governor.signal({ ...over(value), id: `waits-${value}` })));
+      await Promise.all(
+        [50, 51, 52].map((value) => governor.signal({ ...over(value), id: `waits-${value}` })),
+      );
       fail();
     },
     fail,
@@ -74,7 +88,9 @@ async function busy(): Promise<Governor> {
   );
   await governor.act('scale_up_cloud_run', { replicas_delta: 2 }, { as: s.key });
   await s.receipt(governor, 'action_rollback_issued');
-  await until(async () => (await governor.get()).in_flight === null && (await governor.get()).postponed === 0);
+  await until(
+    async () => (await governor.get()).in_flight === null && (await governor.get()).postponed === 0,
+  );
   // Out of bounds, and another policy.
   await governor.act('scale_up_cloud_run', { replicas_delta: 20 }, { as: s.key });
   await s.inState(governor, 'refusing');
@@ -82,8 +98,16 @@ async function busy(): Promise<Governor> {
   await governor.publish(scaling({ budget: 100 }), { as: s.key });
   await s.inState(governor, 'stable');
   // A storm.
-  await Promise.all(Array.from({ length: 80 }, (_, n) => governor.signal({ ...over(30 + n / 7), id: `storm-${n}` })));
-  await until(async () => Number((await governor.get()).buffered) === 0 && Number((await governor.get()).in_mailbox) === 0);
+  await Promise.all(
+    Array.from({ length: 80 }, (_, n) =>
+      governor.signal({ ...over(30 + n / 7), id: `storm-${n}` }),
+    ),
+  );
+  await until(
+    async () =>
+      Number((await governor.get()).buffered) === 0 &&
+      Number((await governor.get()).in_mailbox) === 0,
+  );
   // What crashes it is set aside, and a person sees to it.
   await governor.signal({ type: 'poison', value: 1 });
   await s.receipt(governor, 'event_failed');
@@ -102,21 +126,31 @@ async function busy(): Promise<Governor> {
   return governor;
 }
 
-test('a busy governor is decided again from its export, with the very bytes that were hashed', { timeout: 60_000 }, async () => {
+test('a busy governor is decided again from its export, with the very bytes that were hashed', {
+  timeout: 60_000,
+}, async () => {
   const governor = await busy();
   await exported();
   const result = await replayed();
   expect(result.governors.flatMap(({ differences }) => differences)).toEqual([]);
   expect(result).toMatchObject({ ok: true, verdict: { ok: true }, undecided: [] });
   const { events, receipts } = await governor.get();
-  expect(result.governors).toMatchObject([{ tenant: 'acme', sku: 'default', governor_id: governor.id, receipts }]);
+  expect(result.governors).toMatchObject([
+    { tenant: 'acme', sku: 'default', governor_id: governor.id, receipts },
+  ]);
   expect((result.governors[0]?.events ?? 0) + (result.governors[0]?.behind ?? 0)).toBe(events);
-  expect(new Set(result.governors[0]?.states)).toEqual(new Set(['boot', 'stable', 'warning', 'intervening', 'refusing', 'degraded']));
+  expect(new Set(result.governors[0]?.states)).toEqual(
+    new Set(['boot', 'stable', 'warning', 'intervening', 'refusing', 'degraded']),
+  );
   // Also without this code: the lines are what the governor's hash is over.
   const lines = linesOf().slice(1);
-  const [row] = await s.sql<{ hash: string }>(`select encode(inputs_hash, 'hex') as hash from writ_data.governor`);
+  const [row] = await s.sql<{ hash: string }>(
+    `select encode(inputs_hash, 'hex') as hash from writ_data.governor`,
+  );
   expect(lines.reduce(inputsHash, '0'.repeat(64))).toBe(row?.hash);
-  const seen = new Set(lines.map((line) => (({ from, content }) => `${from} ${content.kind}`)(JSON.parse(line))));
+  const seen = new Set(
+    lines.map((line) => (({ from, content }) => `${from} ${content.kind}`)(JSON.parse(line))),
+  );
   for (const kind of [
     'postponed signal',
     'inserted signal',
@@ -129,10 +163,17 @@ test('a busy governor is decided again from its export, with the very bytes that
     expect(seen).toContain(kind);
 });
 
-const fileIn = () => join(folder, 'governors/acme/default', readdirSync(join(folder, 'governors/acme/default'))[0] as string);
+const fileIn = () =>
+  join(
+    folder,
+    'governors/acme/default',
+    readdirSync(join(folder, 'governors/acme/default'))[0] as string,
+  );
 const linesOf = () => readFileSync(fileIn(), 'utf8').trimEnd().split('\n');
 
-test('an export that is brought up to date has what is new, in files that do not change any more', { timeout: 60_000 }, async () => {
+test('an export that is brought up to date has what is new, in files that do not change any more', {
+  timeout: 60_000,
+}, async () => {
   await s.work();
   await s.setting('governor.storm_limit', 100_000);
   const governor = await s.stable(scaling());
@@ -149,7 +190,10 @@ test('an export that is brought up to date has what is new, in files that do not
   expect(await replayed()).toMatchObject({ ok: true, governors: [{ behind: 600 }] });
   await exported();
   const result = await replayed();
-  expect(result).toMatchObject({ ok: true, governors: [{ behind: 0, events: (await governor.get()).events }] });
+  expect(result).toMatchObject({
+    ok: true,
+    governors: [{ behind: 0, events: (await governor.get()).events }],
+  });
   expect(readdirSync(join(folder, 'governors/acme/default')).sort()).toEqual([
     '000000001.jsonl',
     '000000001.partial.jsonl',
@@ -173,22 +217,36 @@ test('what was changed in an export is named, and receipts without events are no
   const path = fileIn();
   const lines = linesOf();
   const at = lines.findIndex((line) => line.includes('"value":20'));
-  writeFileSync(path, `${lines.map((line, n) => (n === at ? line.replace('"value":20', '"value":22') : line)).join('\n')}\n`);
+  writeFileSync(
+    path,
+    `${lines.map((line, n) => (n === at ? line.replace('"value":20', '"value":22') : line)).join('\n')}\n`,
+  );
   const changed = await replayed();
   expect(changed).toMatchObject({ ok: false, verdict: { ok: true } });
-  expect(changed.governors.map(({ tenant, ok, differences }) => [tenant, ok, differences[0]?.kind])).toEqual([
+  expect(
+    changed.governors.map(({ tenant, ok, differences }) => [tenant, ok, differences[0]?.kind]),
+  ).toEqual([
     ['acme', false, 'event_changed'],
     ['other', true, undefined],
   ]);
   expect(changed.governors[0]?.differences).toMatchObject([{ event_seq: at }]);
-  expect(await replayed({ governor: { tenant: 'other', sku: 'default' } })).toMatchObject({ ok: true, governors: [{ tenant: 'other' }] });
-  writeFileSync(path, `${lines.toSpliced(0, 1, lines[0]?.replace('acme', 'acne') as string).join('\n')}\n`);
+  expect(await replayed({ governor: { tenant: 'other', sku: 'default' } })).toMatchObject({
+    ok: true,
+    governors: [{ tenant: 'other' }],
+  });
+  writeFileSync(
+    path,
+    `${lines.toSpliced(0, 1, lines[0]?.replace('acme', 'acne') as string).join('\n')}\n`,
+  );
   expect((await replayed()).governors[0]?.differences).toMatchObject([{ kind: 'governor' }]);
   rmSync(path);
   expect((await replayed()).governors[0]?.differences).toMatchObject([
     { kind: 'event_missing', message: expect.stringContaining('is missing') },
   ]);
   const manifest = join(folder, 'export.json');
-  writeFileSync(manifest, JSON.stringify({ ...JSON.parse(readFileSync(manifest, 'utf8')), governors: null }));
+  writeFileSync(
+    manifest,
+    JSON.stringify({ ...JSON.parse(readFileSync(manifest, 'utf8')), governors: null }),
+  );
   expect((await replayed()).undecided.map(({ tenant }) => tenant)).toEqual(['acme', 'other']);
 });

@@ -3,7 +3,15 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach } from 'vitest';
 import type { Governor, SentSignal, Signalled } from '../../src/governor/governors.js';
 import type { PolicyDocument } from '../../src/governor/policy-document.js';
-import { type ActionGiven, type DriveOptions, defineAction, definePolicy, handler, type Worker, type Writ } from '../../src/index.js';
+import {
+  type ActionGiven,
+  type DriveOptions,
+  defineAction,
+  definePolicy,
+  handler,
+  type Worker,
+  type Writ,
+} from '../../src/index.js';
 import type { Receipt } from '../../src/ledger/receipt.js';
 import { type TestDatabase, testDatabase } from '../../src/testing/index.js';
 import { session, until } from '../races/sessions.js';
@@ -31,9 +39,15 @@ export interface GovernorScene {
     },
   ): Promise<Worker>;
   /** The governor of a tenant, stable, with this policy if one is given. */
-  stable(policy?: PolicyDocument, options?: { tenant?: string; shadow?: boolean }): Promise<Governor>;
+  stable(
+    policy?: PolicyDocument,
+    options?: { tenant?: string; shadow?: boolean },
+  ): Promise<Governor>;
   /** What was decided about a signal, which is sent again, as its sender would, as long as it is only taken: on a slow machine that is longer than a signal waits for its answer. */
-  decided(governor: Governor, given: SentSignal): Promise<Extract<Signalled, { status: 'decided' }>>;
+  decided(
+    governor: Governor,
+    given: SentSignal,
+  ): Promise<Extract<Signalled, { status: 'decided' }>>;
   /** Waits until the governor is in this state. */
   inState(governor: Governor, state: string): Promise<void>;
   /** Waits until a receipt of this reason is there, and answers the last. */
@@ -50,9 +64,15 @@ const scale = (type: string, s: GovernorScene) =>
   });
 
 /** Scales up when cpu is over 75, until it is under 60. */
-export const scaling = (more: Partial<Parameters<typeof definePolicy>[1]> = {}, action: object = {}) =>
+export const scaling = (
+  more: Partial<Parameters<typeof definePolicy>[1]> = {},
+  action: object = {},
+) =>
   definePolicy('scale-up', {
-    when: { cpu_utilization: { above: 75, clearBelow: 60, cooldown: '1s' }, error_rate: { above: 0.1, then: false } },
+    when: {
+      cpu_utilization: { above: 75, clearBelow: 60, cooldown: '1s' },
+      error_rate: { above: 0.1, then: false },
+    },
     then: handler('scale_up_cloud_run', {
       target: 'catalog',
       parameters: { replicas_delta: 3 },
@@ -73,9 +93,15 @@ export function governorScene(): GovernorScene {
     db = await testDatabase();
     writ = await db.connect();
     for (const list of [errors, calls, answers]) list.length = 0;
-    key = await writ.governance.addPrincipal({ id: 'olga', kind: 'person', rights: ['operate', 'activate', 'propose', 'approve'] });
+    key = await writ.governance.addPrincipal({
+      id: 'olga',
+      kind: 'person',
+      rights: ['operate', 'activate', 'propose', 'approve'],
+    });
     await writ.governance.addPrincipal({ id: 'governor', kind: 'service' });
-    await sql("update writ_data.principal set permissions = '{run.services.update,flags:write}' where principal_id = 'governor'");
+    await sql(
+      "update writ_data.principal set permissions = '{run.services.update,flags:write}' where principal_id = 'governor'",
+    );
     await patient(db);
   });
   afterEach(() => db.drop());
@@ -128,7 +154,8 @@ export function governorScene(): GovernorScene {
     },
     async decided(governor, given) {
       const one = { id: randomUUID(), ...given };
-      for (let answer = await governor.signal(one); ; answer = await governor.signal(one)) if (answer.status === 'decided') return answer;
+      for (let answer = await governor.signal(one); ; answer = await governor.signal(one))
+        if (answer.status === 'decided') return answer;
     },
     inState: (governor, state) => until(async () => (await governor.get()).state === state),
     async receipt(governor, reason, n = 1) {
@@ -139,7 +166,8 @@ export function governorScene(): GovernorScene {
       });
       return found.at(-1) as Receipt;
     },
-    reasons: async (governor) => (await governor.receipts({ limit: 10_000 })).map(({ reason }) => reason),
+    reasons: async (governor) =>
+      (await governor.receipts({ limit: 10_000 })).map(({ reason }) => reason),
   };
   return s;
 }

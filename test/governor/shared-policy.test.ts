@@ -18,22 +18,34 @@ beforeEach(async () => {
 });
 afterEach(() => db.drop());
 
-const policy = definePolicy('load', { when: { load: { above: 80 } }, then: handler('scale_up_cloud_run', { target: 'pool' }), as: 'olga' });
+const policy = definePolicy('load', {
+  when: { load: { above: 80 } },
+  then: handler('scale_up_cloud_run', { target: 'pool' }),
+  as: 'olga',
+});
 const stable = (n: number) =>
-  until(async () => (await db.query(`select from writ.governor where state = 'stable' and in_mailbox = 0`)).length === n);
+  until(
+    async () =>
+      (await db.query(`select from writ.governor where state = 'stable' and in_mailbox = 0`))
+        .length === n,
+  );
 
 test('of two governors with the same document, one as a shadow, each goes by its own version', async () => {
   const first = await writ.drive();
   for (const tenant of ['live', 'shadow']) {
     await writ.governors.entitle(tenant, { tier: 'starter' }, { as: key });
-    await (await writ.governor({ tenant })).publish(policy, { as: key, shadow: tenant === 'shadow' });
+    await (await writ.governor({ tenant })).publish(policy, {
+      as: key,
+      shadow: tenant === 'shadow',
+    });
   }
   await stable(2);
   await first.stop();
   // A host that has seen neither being published loads the document once.
   const other = await db.connect();
   await other.drive();
-  for (const tenant of ['live', 'shadow', 'live', 'shadow']) await (await other.governor({ tenant })).signal({ type: 'load', value: 10 });
+  for (const tenant of ['live', 'shadow', 'live', 'shadow'])
+    await (await other.governor({ tenant })).signal({ type: 'load', value: 10 });
   await until(async () => (await db.query('select from writ_data.governor_settled')).length === 4);
   const receipts = await db.query(
     `select distinct log_id as tenant, coalesce((entry::jsonb #>> '{context,shadow}')::boolean, false) as shadow from writ_data.receipt where entry::jsonb ->> 'reason' = 'signal_received' order by 1`,
@@ -58,7 +70,9 @@ test('a signal is decided at once although the clock was set back by an hour', a
   const events = await db.query(
     'select at, lag(at) over (partition by governor_id order by event_seq) as before from writ_data.governor_event order by event_seq',
   );
-  expect(events.filter(({ at, before }) => before !== null && Number(at) < Number(before))).toEqual([]);
+  expect(events.filter(({ at, before }) => before !== null && Number(at) < Number(before))).toEqual(
+    [],
+  );
   const times = (await governor.receipts({ limit: 100 })).map(({ timestamp }) => timestamp);
   expect(times).toEqual([...times].sort());
 });

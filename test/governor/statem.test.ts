@@ -14,7 +14,11 @@ import {
 } from '../../src/governor/statem.js';
 
 /** See gen-statem/traces.erl. */
-type Coded = readonly [0] | readonly [1, number] | readonly [2, number, number, number] | readonly [3, number];
+type Coded =
+  | readonly [0]
+  | readonly [1, number]
+  | readonly [2, number, number, number]
+  | readonly [3, number];
 type Program = readonly [
   rules: readonly (readonly [next: number, actions: readonly Coded[]])[],
   entries: readonly (readonly Coded[])[],
@@ -24,12 +28,16 @@ type Program = readonly [
 
 const limit = 24;
 const names: readonly TimerName[] = ['state', 'event', 'named:a', 'named:b'];
-const kindOf = (event: Pending<number>) => (event.from === 'timer' ? names.indexOf(event.name) : event.from === 'inserted' ? 4 : 6);
+const kindOf = (event: Pending<number>) =>
+  event.from === 'timer' ? names.indexOf(event.name) : event.from === 'inserted' ? 4 : 6;
 
 function decoded(actions: readonly Coded[]): Action<number>[] {
   return actions.flatMap((action): Action<number>[] => {
     if (action[0] === 1) return [{ type: 'insert', content: action[1] }];
-    if (action[0] === 2) return [{ type: 'start', name: names[action[1]] as TimerName, ms: action[2], content: action[3] }];
+    if (action[0] === 2)
+      return [
+        { type: 'start', name: names[action[1]] as TimerName, ms: action[2], content: action[3] },
+      ];
     return action[0] === 3 ? [{ type: 'cancel', name: names[action[1]] as TimerName }] : [];
   });
 }
@@ -49,12 +57,18 @@ function run([rules, entries, batches]: Program): number[][] {
     const [to, actions] =
       n >= limit
         ? ([-2, []] as const)
-        : (rules[(state * 31 + kindOf(event) * 7 + event.content * 13 + n) % rules.length] as Program[0][number]);
+        : (rules[
+            (state * 31 + kindOf(event) * 7 + event.content * 13 + n) % rules.length
+          ] as Program[0][number]);
     const old = state;
     if (to >= 0) state = to;
     const moved = state !== old;
     const all = moved || to === -1 ? [...actions, ...entered(old)] : actions;
-    waiting = after(waiting, { event, moved, postpone: actions.some(([code]) => code === 0), actions: decoded(all) }, now);
+    waiting = after(
+      waiting,
+      { event, moved, postpone: actions.some(([code]) => code === 0), actions: decoded(all) },
+      now,
+    );
   };
   const drain = () => {
     for (let one = next(waiting); one; one = next(waiting)) {
@@ -94,7 +108,9 @@ test('there are traces to hold it against', () => {
 });
 
 test('every trace of the real gen_statem is ours, callback by callback', () => {
-  const wrong = traces.filter((program) => JSON.stringify(run(program)) !== JSON.stringify(program[3]));
+  const wrong = traces.filter(
+    (program) => JSON.stringify(run(program)) !== JSON.stringify(program[3]),
+  );
   expect(
     wrong
       .slice(0, 5)

@@ -7,7 +7,13 @@ import { governorScene, scaling } from './scene.js';
 const s = governorScene();
 /** What acme has used of this month. */
 const used = async () =>
-  Number((await s.sql<{ used: string }>("select used from writ_data.governor_quota where tenant_id = 'acme'"))[0]?.used);
+  Number(
+    (
+      await s.sql<{ used: string }>(
+        "select used from writ_data.governor_quota where tenant_id = 'acme'",
+      )
+    )[0]?.used,
+  );
 const using = (n: number) =>
   s.sql(
     "insert into writ_data.governor_quota (tenant_id, month, used) values ('acme', to_char(writ.now() at time zone 'UTC', 'YYYY-MM'), $1)",
@@ -25,21 +31,32 @@ async function ready(sku = 'default'): Promise<Governor> {
 
 let sent = 0;
 /** Takes signals in, in one call, and answers how many of the window each was where that was too many. */
-async function take(...to: readonly (readonly [tenant: string, sku: string])[]): Promise<(number | undefined)[]> {
-  const about = { kind: 'signal', type: 'load', source: 'monitoring', severity: 'LOW', observed_at: 0, value: 1 };
+async function take(
+  ...to: readonly (readonly [tenant: string, sku: string])[]
+): Promise<(number | undefined)[]> {
+  const about = {
+    kind: 'signal',
+    type: 'load',
+    source: 'monitoring',
+    severity: 'LOW',
+    observed_at: 0,
+    value: 1,
+  };
   const items = to.map(([t, sku]) => {
     const id = `signal-${++sent}`;
     return { t, s: sku, id, c: { ...about, signal_id: id } };
   });
-  const [row] = await s.sql<{ answer: { storm?: number }[] }>("select writ.fn_signals_take($1::json, 'test') as answer", [
-    JSON.stringify(items),
-  ]);
+  const [row] = await s.sql<{ answer: { storm?: number }[] }>(
+    "select writ.fn_signals_take($1::json, 'test') as answer",
+    [JSON.stringify(items)],
+  );
   return (row?.answer ?? []).map(({ storm }) => storm);
 }
 
 test('a storm is of a tenant: signals to all of its governors count together, and those of another tenant by themselves', async () => {
   await s.setting('governor.storm_limit', 4);
-  for (const sku of ['a', 'b']) for (const tenant of ['acme', 'globex']) await s.writ.governor({ tenant, sku });
+  for (const sku of ['a', 'b'])
+    for (const tenant of ['acme', 'globex']) await s.writ.governor({ tenant, sku });
   const [a, b] = [['acme', 'a'] as const, ['acme', 'b'] as const];
   expect(await take(a)).toEqual([undefined]);
   expect(await take(b, a)).toEqual([undefined, undefined]);
@@ -48,10 +65,15 @@ test('a storm is of a tenant: signals to all of its governors count together, an
   expect(await take(b)).toEqual([7]);
   expect(await take(['globex', 'b'], ['globex', 'a'])).toEqual([undefined, undefined]);
   // The number is part of the event, and whoever asks how much has come hears the same.
-  const mails = 'select content -> $1 as storm from writ_data.governor_mail m join writ_data.governor g using (governor_id)';
-  const put = await s.sql(`${mails} where tenant_id = 'acme' and content ? $1 order by 1`, ['storm']);
+  const mails =
+    'select content -> $1 as storm from writ_data.governor_mail m join writ_data.governor g using (governor_id)';
+  const put = await s.sql(`${mails} where tenant_id = 'acme' and content ? $1 order by 1`, [
+    'storm',
+  ]);
   expect(put).toEqual([{ storm: 5 }, { storm: 6 }, { storm: 7 }]);
-  const [row] = await s.sql("select writ.fn_governor_check('{acme,globex}', true) -> 'tenants' as tenants");
+  const [row] = await s.sql(
+    "select writ.fn_governor_check('{acme,globex}', true) -> 'tenants' as tenants",
+  );
   expect(row?.tenants).toMatchObject({ acme: { recent: 7 }, globex: { recent: 3 } });
 });
 
@@ -90,13 +112,20 @@ test('of two governors that want the last action of a month at once, on two host
   }
   await Promise.all(stopping);
   await hosts[1]?.drive();
-  const attempts = async () => (await s.sql("select from writ_data.job where job_kind like 'governor.handler.%'")).length;
-  const states = async () => (await Promise.all(governors.map((one) => one.get()))).map(({ state }) => state).sort();
+  const attempts = async () =>
+    (await s.sql("select from writ_data.job where job_kind like 'governor.handler.%'")).length;
+  const states = async () =>
+    (await Promise.all(governors.map((one) => one.get()))).map(({ state }) => state).sort();
   await until(async () => (await states()).join() === 'intervening,refusing');
   expect([await attempts(), await used()]).toEqual([1, 50]);
   const receipts = (await Promise.all(governors.map((one) => one.receipts({ limit: 100 })))).flat();
-  const about = receipts.filter(({ reason }) => reason === 'action_attempted' || reason === 'policy_violation');
-  expect(about.map(({ reason }) => reason).sort()).toEqual(['action_attempted', 'policy_violation']);
+  const about = receipts.filter(
+    ({ reason }) => reason === 'action_attempted' || reason === 'policy_violation',
+  );
+  expect(about.map(({ reason }) => reason).sort()).toEqual([
+    'action_attempted',
+    'policy_violation',
+  ]);
   expect(about.find(({ reason }) => reason === 'policy_violation')).toMatchObject({
     status: 'refuse',
     context: { reason: 'quota_exceeded' },
@@ -109,19 +138,26 @@ test.each([
   ['professional', 5_000],
 ] as const)('tier %s: %i actions in a month, and not one more', async (tier, limit) => {
   await s.work();
-  expect(await s.writ.governors.entitle('acme', { tier }, { as: s.key })).toMatchObject({ tier, quota_limit: limit });
+  expect(await s.writ.governors.entitle('acme', { tier }, { as: s.key })).toMatchObject({
+    tier,
+    quota_limit: limit,
+  });
   const governor = await ready();
   await using(limit - 1);
   await governor.act('scale_up_cloud_run', {}, { as: s.key });
   await s.receipt(governor, 'action_succeeded');
   await governor.act('scale_up_cloud_run', {}, { as: s.key });
-  expect((await s.receipt(governor, 'policy_violation')).context).toMatchObject({ reason: 'quota_exceeded' });
+  expect((await s.receipt(governor, 'policy_violation')).context).toMatchObject({
+    reason: 'quota_exceeded',
+  });
   expect([s.calls.length, await used()]).toEqual([1, limit]);
 });
 
 test('tier enterprise: without limit', async () => {
   await s.work();
-  expect(await s.writ.governors.entitle('acme', { tier: 'enterprise' }, { as: s.key })).toMatchObject({ quota_limit: null });
+  expect(
+    await s.writ.governors.entitle('acme', { tier: 'enterprise' }, { as: s.key }),
+  ).toMatchObject({ quota_limit: null });
   const governor = await ready();
   await using(1_000_000);
   await governor.act('scale_up_cloud_run', {}, { as: s.key });

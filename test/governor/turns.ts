@@ -7,18 +7,37 @@ import { rowsOf, type TurnRows, turn } from '../../src/governor/turn.js';
 
 /** A client of pg, or one that answers rows. */
 export interface Querying {
-  query(sql: string, params?: unknown[]): Promise<{ rows: Record<string, unknown>[] } | Record<string, unknown>[]>;
+  query(
+    sql: string,
+    params?: unknown[],
+  ): Promise<{ rows: Record<string, unknown>[] } | Record<string, unknown>[]>;
 }
 
 /** Takes the governors that are due, or these, in the transaction of the caller, and decides. */
 export async function decidedTurn(
   db: Querying,
-  { ids, policy = null, with: deciding = decide }: { ids?: readonly string[]; policy?: PublishedPolicy | null; with?: Decide } = {},
+  {
+    ids,
+    policy = null,
+    with: deciding = decide,
+  }: { ids?: readonly string[]; policy?: PublishedPolicy | null; with?: Decide } = {},
 ): Promise<TurnRows> {
   const named = ids ? `{${ids.join(',')}}` : null;
-  const answer = await db.query("select * from writ.fn_governors_take(200, 64, '-infinity', $1::text::uuid[])", [named]);
+  const answer = await db.query(
+    "select * from writ.fn_governors_take(200, 64, '-infinity', $1::text::uuid[])",
+    [named],
+  );
   const { governors, now } = takenFrom(Array.isArray(answer) ? answer : answer.rows);
-  const options = { decide: deciding, decideVersion, processId: 'test', now, twice: false, limit: 256, mails: 64, crashLimit: 10 };
+  const options = {
+    decide: deciding,
+    decideVersion,
+    processId: 'test',
+    now,
+    twice: false,
+    limit: 256,
+    mails: 64,
+    crashLimit: 10,
+  };
   return rowsOf(
     governors.map((one) => turn(one, policy, undefined, undefined, options)),
     [],

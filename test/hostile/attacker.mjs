@@ -17,10 +17,17 @@ const slowMs = 4_000;
 /** Whether an answer is a refusal; one of a batch counts if every item is refused. @param {any} answer @returns {boolean} */
 export function isRefusal(answer) {
   if (answer === null || typeof answer !== 'object') return false;
-  if (Array.isArray(answer)) return answer.length > 0 && answer.every((item) => isRefusal(item) || (item?.reason && !item.done));
+  if (Array.isArray(answer))
+    return (
+      answer.length > 0 && answer.every((item) => isRefusal(item) || (item?.reason && !item.done))
+    );
   if (answer.refused === true) return true;
   const items = answer.jobs ?? answer.runs;
-  return Array.isArray(answer.refused) && answer.refused.length > 0 && (!Array.isArray(items) || items.length === 0);
+  return (
+    Array.isArray(answer.refused) &&
+    answer.refused.length > 0 &&
+    (!Array.isArray(items) || items.length === 0)
+  );
 }
 
 export class Attacker {
@@ -74,11 +81,18 @@ export class Attacker {
     const { random, known } = this;
     known.chooseLease();
     const given = byGate[gate.name]?.(this) ?? {};
-    const chosen = gate.args.filter(({ name, optional }) => !optional || name in given || random.next() < 0.7);
+    const chosen = gate.args.filter(
+      ({ name, optional }) => !optional || name in given || random.next() < 0.7,
+    );
     /** @type {Record<string, unknown>} */
     const args = {};
     for (const { name, type } of chosen) {
-      const plausible = name in given ? given[name] : byName[name] ? byName[name](this) : ofType(random, type, known);
+      const plausible =
+        name in given
+          ? given[name]
+          : byName[name]
+            ? byName[name](this)
+            : ofType(random, type, known);
       args[name] = plausible === undefined ? null : plausible;
     }
     if (hostility < 0.4 || chosen.length === 0) return args;
@@ -89,13 +103,21 @@ export class Attacker {
       const isJson = type === 'json' || type === 'jsonb';
       if (isJson && typeof before === 'object' && before !== null && random.next() < 0.85) {
         let value = mutateJson(random, before, known);
-        for (let more = random.between(0, 2); more > 0; more--) value = mutateJson(random, value, known);
+        for (let more = random.between(0, 2); more > 0; more--)
+          value = mutateJson(random, value, known);
         args[name] = value;
       } else if (type === 'text' && name.startsWith('p_tenant') && random.next() < 0.7) {
         args[name] = known.foreign('tenant') ?? 'alpha';
-      } else if (type === 'text' && name === 'p_content' && typeof before === 'string' && before.startsWith('{') && random.next() < 0.8) {
+      } else if (
+        type === 'text' &&
+        name === 'p_content' &&
+        typeof before === 'string' &&
+        before.startsWith('{') &&
+        random.next() < 0.8
+      ) {
         args[name] = JSON.stringify(mutateJson(random, JSON.parse(before), known));
-      } else args[name] = isJson ? new Raw(ofType(random, type, known)) : ofType(random, type, known);
+      } else
+        args[name] = isJson ? new Raw(ofType(random, type, known)) : ofType(random, type, known);
     }
     return args;
   }
@@ -123,7 +145,8 @@ export class Attacker {
     const gate = this.gates.find((one) => one.name === name);
     if (!gate) return undefined;
     const args = this.argumentsFor(gate, 0);
-    for (const [key, value] of Object.entries(over)) if (gate.args.some((arg) => arg.name === key)) args[key] = value;
+    for (const [key, value] of Object.entries(over))
+      if (gate.args.some((arg) => arg.name === key)) args[key] = value;
     const { text, values } = this.statement(gate, args);
     return this.send(name, text, values);
   }
@@ -179,9 +202,13 @@ export class Attacker {
     if (this.findings.length > 20) return;
     const { seed } = this.options;
     const given = JSON.stringify(values, (_, value) =>
-      typeof value === 'string' && value.length > 300 ? `${value.slice(0, 300)}… (${value.length})` : value,
+      typeof value === 'string' && value.length > 300
+        ? `${value.slice(0, 300)}… (${value.length})`
+        : value,
     );
-    this.findings.push(`${this.login} (seed ${seed}, call ${call}): ${what}: ${text} with ${given.slice(0, 1500)}`);
+    this.findings.push(
+      `${this.login} (seed ${seed}, call ${call}): ${what}: ${text} with ${given.slice(0, 1500)}`,
+    );
   }
 
   /** Reads what it can see in views, and keeps the ids. @param {string} view */

@@ -3,7 +3,9 @@ import { afterEach } from 'vitest';
 import type { Scene } from '../governance/scene.js';
 import { type Binding, type Login, login } from './logins.js';
 
-export function attackers(s: Scene): (roles: readonly string[], binding?: Binding) => Promise<Login> {
+export function attackers(
+  s: Scene,
+): (roles: readonly string[], binding?: Binding) => Promise<Login> {
   const opened: Login[] = [];
   afterEach(async () => {
     for (const one of opened.splice(0).reverse()) await one.end();

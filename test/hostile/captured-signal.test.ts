@@ -9,18 +9,32 @@ import { credentials, legacySigned, now, signal, signed, token } from '../govern
 test('a captured signal is refused under another id, at another time and with another body', () => {
   const captured = signed();
   expect(readSignal(captured, credentials)).toMatchObject({ ok: { signal_id: 'signal-1' } });
-  const again = (headers: Record<string, string>) => readSignal({ ...captured, headers: { ...captured.headers, ...headers } }, credentials);
-  expect(again({ 'webhook-id': 'signal-2' })).toMatchObject({ refused: { code: 'signature_invalid' } });
-  expect(again({ 'webhook-timestamp': String(now / 1_000 + 1) })).toMatchObject({ refused: { code: 'signature_invalid' } });
-  expect(readSignal({ ...captured, body: Buffer.from(JSON.stringify({ ...signal, value: 1 })) }, credentials)).toMatchObject({
+  const again = (headers: Record<string, string>) =>
+    readSignal({ ...captured, headers: { ...captured.headers, ...headers } }, credentials);
+  expect(again({ 'webhook-id': 'signal-2' })).toMatchObject({
     refused: { code: 'signature_invalid' },
   });
-  expect(readSignal(captured, { ...credentials, now: now + 301_000 })).toMatchObject({ refused: { code: 'timestamp_too_old' } });
+  expect(again({ 'webhook-timestamp': String(now / 1_000 + 1) })).toMatchObject({
+    refused: { code: 'signature_invalid' },
+  });
+  expect(
+    readSignal(
+      { ...captured, body: Buffer.from(JSON.stringify({ ...signal, value: 1 })) },
+      credentials,
+    ),
+  ).toMatchObject({
+    refused: { code: 'signature_invalid' },
+  });
+  expect(readSignal(captured, { ...credentials, now: now + 301_000 })).toMatchObject({
+    refused: { code: 'timestamp_too_old' },
+  });
 });
 
 test('the older form, which does not cover the id, is refused unless it is asked for', () => {
   const captured = legacySigned(signal, { headers: { 'x-webhook-id': 'signal-2' } });
-  expect(readSignal(captured, credentials)).toMatchObject({ refused: { code: 'header_validation_failed' } });
+  expect(readSignal(captured, credentials)).toMatchObject({
+    refused: { code: 'header_validation_failed' },
+  });
   expect(readSignal(captured, { ...credentials, legacy: true })).toHaveProperty('ok');
 });
 
@@ -34,7 +48,8 @@ test('a signal that the library of Standard Webhooks has signed is taken, with e
     'webhook-timestamp': String(now / 1_000),
     'webhook-signature': new Webhook(fresh).sign('msg_1', new Date(now), body),
   };
-  const taken = (secrets: string[]) => readSignal({ headers, body: Buffer.from(body) }, { ...credentials, secrets });
+  const taken = (secrets: string[]) =>
+    readSignal({ headers, body: Buffer.from(body) }, { ...credentials, secrets });
   expect(taken([old, fresh])).toMatchObject({ ok: { signal_id: 'msg_1' } });
   expect(taken([old])).toMatchObject({ refused: { code: 'signature_invalid' } });
 });

@@ -25,12 +25,17 @@ const tick = (as = engine) => as.call('fn_job_tick', { actor: 'engine' });
 const enqueue = async (more: object = {}) => {
   const id = uuidv7();
   const jobs = JSON.stringify([{ id, kind: 'chore', ...more }]);
-  expect(await producer.call('fn_job_enqueue_many', { jobs, actor: 'p' })).toMatchObject({ enqueued: 1 });
+  expect(await producer.call('fn_job_enqueue_many', { jobs, actor: 'p' })).toMatchObject({
+    enqueued: 1,
+  });
   return id;
 };
-const statusOf = async (id: string) => (await db.query('select status from writ.job_queue where job_id = $1', [id]))[0]?.status;
+const statusOf = async (id: string) =>
+  (await db.query('select status from writ.job_queue where job_id = $1', [id]))[0]?.status;
 const setAside = async () =>
-  (await db.query(`select subject from writ.alert where code = 'CLOCKWORK_SET_ASIDE'`)).map((row) => row.subject);
+  (await db.query(`select subject from writ.alert where code = 'CLOCKWORK_SET_ASIDE'`)).map(
+    (row) => row.subject,
+  );
 
 /** Makes every write that concerns this job raise, as a row does that a fault or a superuser damaged. */
 const poison = (table: string, when: string) =>
@@ -70,7 +75,10 @@ describe('the clockwork', () => {
   });
 
   test('cancels every other job past its deadline, and hands the bad one to nobody', async () => {
-    const [bad, good] = [await enqueue({ deadline_ms: 1000 }), await enqueue({ deadline_ms: 1000 })];
+    const [bad, good] = [
+      await enqueue({ deadline_ms: 1000 }),
+      await enqueue({ deadline_ms: 1000 }),
+    ];
     await poison('job_execution', `new.job_id = '${bad}'`);
     await db.clock.advance('5s');
     expect(await tick()).toMatchObject({ late: 1 });
@@ -92,17 +100,28 @@ describe('the clockwork', () => {
 
 describe('a login without a role of ours', () => {
   test('stops neither the clockwork, nor consumers, nor a limited kind with advisory locks', async () => {
-    await db.query(`select writ.fn_job_kind_register('limited', '{"limit_concurrency": 1}', 'test')`);
+    await db.query(
+      `select writ.fn_job_kind_register('limited', '{"limit_concurrency": 1}', 'test')`,
+    );
     const stranger = await login(db, []);
-    const names = ['writ.fn_job_tick', 'writ.fn_consumer_dispatch_many', 'writ.fn_job_cleanup_sweep', 'writ.limit limited '];
+    const names = [
+      'writ.fn_job_tick',
+      'writ.fn_consumer_dispatch_many',
+      'writ.fn_job_cleanup_sweep',
+      'writ.limit limited ',
+    ];
     for (const name of names) {
       await stranger.query('select pg_advisory_lock(hashtextextended($1, 0))', [name]);
     }
     expect(await tick()).not.toHaveProperty('busy');
-    expect(await db.query('select writ.fn_job_cleanup_sweep() as answer')).toEqual([{ answer: { cleaned: 0 } }]);
+    expect(await db.query('select writ.fn_job_cleanup_sweep() as answer')).toEqual([
+      { answer: { cleaned: 0 } },
+    ]);
     const id = await enqueue({ kind: 'limited' });
     const claim = { kinds: ['limited'], executor: 'external_worker', lease_holder: 'w' };
-    expect(await worker.call('fn_job_claim_many', claim)).toMatchObject({ jobs: [expect.arrayContaining([id, 'limited'])] });
+    expect(await worker.call('fn_job_claim_many', claim)).toMatchObject({
+      jobs: [expect.arrayContaining([id, 'limited'])],
+    });
     await stranger.end();
   });
 
@@ -116,13 +135,26 @@ describe('a login without a role of ours', () => {
 });
 
 describe('a heartbeat', () => {
-  const beat = { executor_id: 'w', executor_kind: 'external_worker', domain_scope: ['dot'], cadence_seconds: 10 };
+  const beat = {
+    executor_id: 'w',
+    executor_kind: 'external_worker',
+    domain_scope: ['dot'],
+    cadence_seconds: 10,
+  };
   const idle = async () =>
-    (await db.query('select extract(epoch from idle_until - writ.now())::float as s from writ_data.queue_worker'))[0]?.s;
+    (
+      await db.query(
+        'select extract(epoch from idle_until - writ.now())::float as s from writ_data.queue_worker',
+      )
+    )[0]?.s;
 
   test('with a huge idle time is refused, and one within bounds makes enqueues notify for a minute', async () => {
     for (const idle_seconds of [1e9, 'Infinity', 'NaN', -1]) {
-      const answer = await worker.call('fn_queue_heartbeat', { ...beat, kinds: ['chore'], idle_seconds });
+      const answer = await worker.call('fn_queue_heartbeat', {
+        ...beat,
+        kinds: ['chore'],
+        idle_seconds,
+      });
       expect(answer).toMatchObject({ refused: true, reason: 'invalid_heartbeat' });
     }
     await worker.call('fn_queue_heartbeat', { ...beat, kinds: ['chore'], idle_seconds: 3600 });
@@ -130,10 +162,15 @@ describe('a heartbeat', () => {
   });
 
   test('is bounded in its cadence, kinds and details', async () => {
-    const reason = async (more: object) => (await worker.call('fn_queue_heartbeat', { ...beat, ...more })).reason;
+    const reason = async (more: object) =>
+      (await worker.call('fn_queue_heartbeat', { ...beat, ...more })).reason;
     expect(await reason({ cadence_seconds: 2_000_000_000 })).toBe('invalid_heartbeat');
-    expect(await reason({ kinds: Array.from({ length: 1001 }, (_, n) => `k${n}`) })).toBe('batch_too_large');
-    expect(await reason({ details: JSON.stringify({ x: 'x'.repeat(9000) }) })).toBe('payload_too_large');
+    expect(await reason({ kinds: Array.from({ length: 1001 }, (_, n) => `k${n}`) })).toBe(
+      'batch_too_large',
+    );
+    expect(await reason({ details: JSON.stringify({ x: 'x'.repeat(9000) }) })).toBe(
+      'payload_too_large',
+    );
     expect(await reason({ executor_id: 'w'.repeat(201) })).toBe('invalid_actor');
   });
 });

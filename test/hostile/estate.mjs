@@ -14,7 +14,9 @@ import { template } from './grammar.mjs';
 export const mallory = 'mallory';
 export const calm = 'calm';
 const password = 'hostile';
-const work = /** @type {any} */ (defineJob('m.work', { retry: { attempts: 2, base: '100ms', cap: '1s' } }));
+const work = /** @type {any} */ (
+  defineJob('m.work', { retry: { attempts: 2, base: '100ms', cap: '1s' } })
+);
 const plan = definePlan('m-plan', { version: '1.0.0' }, (/** @type {any} */ p) => {
   const first = p.step('first', work);
   p.waitFor('word', { after: first });
@@ -26,8 +28,11 @@ const stillPlan = definePlan('calm-plan', { version: '1.0.0' }, (/** @type {any}
 
 /** Principals of a tenant. Answers their keys by name. @param {Writ} writ @param {string} tenant @param {string} [prefix] */
 export async function people(writ, tenant, prefix = tenant) {
-  const add = (/** @type {string} */ name, /** @type {'person' | 'service' | 'agent'} */ kind, more = {}) =>
-    writ.governance.addPrincipal({ id: `${prefix}-${name}`, kind, tenant, ...more });
+  const add = (
+    /** @type {string} */ name,
+    /** @type {'person' | 'service' | 'agent'} */ kind,
+    more = {},
+  ) => writ.governance.addPrincipal({ id: `${prefix}-${name}`, kind, tenant, ...more });
   return {
     ops: await add('ops', 'person', { rights: ['propose', 'approve', 'activate', 'operate'] }),
     ada: await add('ada', 'person'),
@@ -50,9 +55,15 @@ export async function prepareCalm(writ, keys, admin) {
     ],
     as,
   );
-  await writ.contracts.propose({ title: 'calm', scope: ['calm-conf'], steps: [configure('calm-conf', 'max', 2)], risk: 'low' }, as);
+  await writ.contracts.propose(
+    { title: 'calm', scope: ['calm-conf'], steps: [configure('calm-conf', 'max', 2)], risk: 'low' },
+    as,
+  );
   await writ.governors.entitle(calm, { tier: 'free' }, { as: String(keys.ops) });
-  await admin.query(`select writ.fn_freeze_put($1, '{"reason": "calm is calm"}', $2)`, [principal(String(keys.ops)).credential, calm]);
+  await admin.query(`select writ.fn_freeze_put($1, '{"reason": "calm is calm"}', $2)`, [
+    principal(String(keys.ops)).credential,
+    calm,
+  ]);
 }
 
 /** What `mallory` has, and keeps getting: something for every gate. */
@@ -64,14 +75,19 @@ export class Estate {
     this.writ = writ;
     this.admin = admin;
     this.keys = keys;
-    this.people = Object.fromEntries(Object.entries(keys).map(([name, key]) => [name, principal(key)]));
+    this.people = Object.fromEntries(
+      Object.entries(keys).map(([name, key]) => [name, principal(key)]),
+    );
     this.as = { as: String(keys.ops), tenant: mallory };
   }
 
   async prepare() {
     const { writ, as } = this;
     await writ.runs.register(plan);
-    await writ.enqueue(/** @type {any} */ (defineJob('m.follow', {})), undefined, { tenant: mallory, delay: '1h' });
+    await writ.enqueue(/** @type {any} */ (defineJob('m.follow', {})), undefined, {
+      tenant: mallory,
+      delay: '1h',
+    });
     await writ.governance.put(
       [
         { capability_name: 'm-cap', domain: 'm' },
@@ -84,7 +100,13 @@ export class Estate {
     await writ.governor({ tenant: mallory, sku: 'default' });
     await this.#gate('fn_probe_put($1, $2, $3)', [
       this.people.ops?.credential,
-      JSON.stringify({ name: 'm-asked', capability: 'm-busy', type: 'http', config: { url: 'https://example.com/' }, every_ms: 3_600_000 }),
+      JSON.stringify({
+        name: 'm-asked',
+        capability: 'm-busy',
+        type: 'http',
+        config: { url: 'https://example.com/' },
+        every_ms: 3_600_000,
+      }),
       mallory,
     ]);
     await this.#template();
@@ -114,7 +136,10 @@ export class Estate {
       writ.enqueue(work, { n }, { tenant: mallory, delay: '1h' }),
       writ.runs.start(/** @type {any} */ (plan), undefined, { tenant: mallory }),
     ]);
-    await this.admin.query(`select writ_data.raise_alert('M_ALERT', 'P2', $1, 'm/' || $2, '{}', 'estate', writ.now())`, [mallory, n]);
+    await this.admin.query(
+      `select writ_data.raise_alert('M_ALERT', 'P2', $1, 'm/' || $2, '{}', 'estate', writ.now())`,
+      [mallory, n],
+    );
     const cap = `m-cap-of-${n}`;
     const conf = `m-conf-of-${n}`;
     await writ.governance.put(
@@ -124,8 +149,15 @@ export class Estate {
       ],
       as,
     );
-    const steps = [...(n % 6 === 1 ? [soak('1s')] : []), configure(conf, 'max', n + 1), enable(cap)];
-    const contract = await writ.contracts.propose({ title: `m ${n}`, scope: [cap, conf], steps, risk: 'low' }, as);
+    const steps = [
+      ...(n % 6 === 1 ? [soak('1s')] : []),
+      configure(conf, 'max', n + 1),
+      enable(cap),
+    ];
+    const contract = await writ.contracts.propose(
+      { title: `m ${n}`, scope: [cap, conf], steps, risk: 'low' },
+      as,
+    );
     if (n % 8 === 0) await this.#template();
     if (n % 3 === 0) return;
     await this.#approve(contract);
@@ -145,7 +177,16 @@ export class Estate {
  * that act for all tenants also without; and one bound to a principal.
  * @param {{ admin: Pool, url: string, gates: import('./catalogue.mjs').Gate[], views: { name: string, callers: string[] }[], people: Record<string, import('../../dist/governance/keys.js').Principal>, seed: number, suffix?: string, unbound?: readonly string[] }} given
  */
-export async function attackers({ admin, url, gates, views, people: known, seed, suffix = '', unbound = everywhere }) {
+export async function attackers({
+  admin,
+  url,
+  gates,
+  views,
+  people: known,
+  seed,
+  suffix = '',
+  unbound = everywhere,
+}) {
   const roles = [...new Set(gates.flatMap(({ callers }) => callers))].sort();
   const { rows } = await admin.query(`select to_regclass('writ_data.login') is not null as yes`);
   const binds = rows[0].yes === true;
@@ -158,7 +199,11 @@ export async function attackers({ admin, url, gates, views, people: known, seed,
     if (role) await admin.query(`grant ${role} to ${login}`);
     if (binds && bound && role) {
       const definition = { principal_id: bound.principal, tenant_id: bound.tenant, roles: [role] };
-      const put = await admin.query('select writ.fn_login_put($1, $2, $3) as answer', [login, JSON.stringify(definition), 'hostile']);
+      const put = await admin.query('select writ.fn_login_put($1, $2, $3) as answer', [
+        login,
+        JSON.stringify(definition),
+        'hostile',
+      ]);
       if (put.rows[0].answer?.refused) throw new Error(JSON.stringify(put.rows[0].answer));
     }
     const address = new URL(url);
@@ -172,7 +217,9 @@ export async function attackers({ admin, url, gates, views, people: known, seed,
         tenant: mallory,
         seed: seed + all.length,
         gates: gates.filter(({ callers }) => role && callers.includes(role)),
-        views: views.filter(({ callers }) => role && callers.includes(role)).map((view) => view.name),
+        views: views
+          .filter(({ callers }) => role && callers.includes(role))
+          .map((view) => view.name),
         people: known,
         names: role === 'writ_server',
         bound: bound?.tenant !== undefined,
@@ -181,7 +228,8 @@ export async function attackers({ admin, url, gates, views, people: known, seed,
     );
   };
   for (const role of roles) await add(role.replace('writ_', ''), role, { tenant: mallory });
-  for (const role of unbound.filter((one) => roles.includes(one))) await add(`${role.replace('writ_', '')}_all`, role);
+  for (const role of unbound.filter((one) => roles.includes(one)))
+    await add(`${role.replace('writ_', '')}_all`, role);
   if (binds) await add('agent', 'writ_principal', { tenant: mallory, principal: 'm-agent' });
   await add('nobody', undefined);
   return all;

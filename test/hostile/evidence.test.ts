@@ -13,8 +13,13 @@ const future = '2999-01-01T00:00:00Z';
 
 async function sick(): Promise<void> {
   const url = await probe(() => 500);
-  await s.writ.governance.putProbe({ name: 'up', capability: 'checkout', type: 'http', config: { url } }, { as: s.keys.ops });
-  await s.sql(`update writ_data.probe set status = 'UNHEALTHY', checked_at = now(), due_at = now() + interval '1 hour'`);
+  await s.writ.governance.putProbe(
+    { name: 'up', capability: 'checkout', type: 'http', config: { url } },
+    { as: s.keys.ops },
+  );
+  await s.sql(
+    `update writ_data.probe set status = 'UNHEALTHY', checked_at = now(), due_at = now() + interval '1 hour'`,
+  );
 }
 
 /** The lease of the only job of a kind, for a hostile applier. */
@@ -32,9 +37,10 @@ test('evidence of a caller, with a time in the future, does not override UNHEALT
   await sick();
   const { applier, job, token } = await lease('governance.change');
   const evidence = { up: { status: 'HEALTHY', detail: 'fine', at: future } };
-  const [row] = await applier.query<{ answer: object[] }>(`select writ.fn_changes_apply($1::jsonb, 'mallory') as answer`, [
-    JSON.stringify([{ job, token, evidence, read: evidence }]),
-  ]);
+  const [row] = await applier.query<{ answer: object[] }>(
+    `select writ.fn_changes_apply($1::jsonb, 'mallory') as answer`,
+    [JSON.stringify([{ job, token, evidence, read: evidence }])],
+  );
   expect(row?.answer).toMatchObject([{ reason: 'health_block' }]);
   expect(await s.state()).toMatchObject({ checkout: 'DISABLED' });
 });
@@ -43,13 +49,16 @@ test('evidence of a caller does not override UNHEALTHY in an audit', async () =>
   const contract = await s.approved({ steps: [enable('checkout')] });
   const job = await contract.activate({ as: s.keys.service });
   const step = await lease('governance.change');
-  await step.applier.query(`select writ.fn_changes_apply($1::jsonb, 'mallory')`, [JSON.stringify([{ job: step.job, token: step.token }])]);
+  await step.applier.query(`select writ.fn_changes_apply($1::jsonb, 'mallory')`, [
+    JSON.stringify([{ job: step.job, token: step.token }]),
+  ]);
   await sick();
   const audit = await lease('governance.audit');
   const evidence = { up: { status: 'HEALTHY', detail: 'fine', at: future } };
-  const [row] = await audit.applier.query<{ answer: object[] }>(`select writ.fn_governance_audits($1::jsonb, 'mallory') as answer`, [
-    JSON.stringify([{ job: audit.job, token: audit.token, evidence }]),
-  ]);
+  const [row] = await audit.applier.query<{ answer: object[] }>(
+    `select writ.fn_governance_audits($1::jsonb, 'mallory') as answer`,
+    [JSON.stringify([{ job: audit.job, token: audit.token, evidence }])],
+  );
   expect(row?.answer).toMatchObject([{ verdict: 'FAIL' }]);
   expect(await job.get()).toMatchObject({ status: 'ROLLBACK_PENDING' });
 });
@@ -58,8 +67,15 @@ test('an audit without the lease of its queue job says nothing', async () => {
   const contract = await s.approved({ steps: [enable('checkout')] });
   const job = await contract.activate({ as: s.keys.service });
   const step = await lease('governance.change');
-  await step.applier.query(`select writ.fn_changes_apply($1::jsonb, 'mallory')`, [JSON.stringify([{ job: step.job, token: step.token }])]);
-  const items = [{ job: job.id }, { job: step.job, token: step.token }, { job: 'x', token: null }, 7];
+  await step.applier.query(`select writ.fn_changes_apply($1::jsonb, 'mallory')`, [
+    JSON.stringify([{ job: step.job, token: step.token }]),
+  ]);
+  const items = [
+    { job: job.id },
+    { job: step.job, token: step.token },
+    { job: 'x', token: null },
+    7,
+  ];
   const [row] = await step.applier.query<{ answer: { reason: string }[] }>(
     `select writ.fn_governance_audits($1::jsonb, 'mallory') as answer`,
     [JSON.stringify(items)],
@@ -69,12 +85,17 @@ test('an audit without the lease of its queue job says nothing', async () => {
 });
 
 describe('a report about a probe that workers ask', () => {
-  const answers = JSON.stringify([{ name: 'up', status: 'HEALTHY', detail: 'fine', at: future, checked_at: future }]);
+  const answers = JSON.stringify([
+    { name: 'up', status: 'HEALTHY', detail: 'fine', at: future, checked_at: future },
+  ]);
 
   test('is ignored from a login that was not handed the probe', async () => {
     await sick();
     const engine = await enter(['writ_engine']);
-    expect(await engine.call('fn_probes_report', { reports: answers, actor: 'mallory' })).toEqual({ reported: 0, ignored: 1 });
+    expect(await engine.call('fn_probes_report', { reports: answers, actor: 'mallory' })).toEqual({
+      reported: 0,
+      ignored: 1,
+    });
     expect(await s.sql('select status from writ.probe')).toEqual([{ status: 'UNHEALTHY' }]);
   });
 
@@ -82,37 +103,63 @@ describe('a report about a probe that workers ask', () => {
     await sick();
     const engine = await enter(['writ_engine']);
     await engine.query(`select writ.fn_probes_take(0, 'default', '{checkout}')`);
-    expect(await engine.call('fn_probes_report', { reports: answers, actor: 'mallory' })).toMatchObject({ reported: 1 });
-    expect(await s.sql(`select checked_at <= now() as past from writ.probe`)).toEqual([{ past: true }]);
+    expect(
+      await engine.call('fn_probes_report', { reports: answers, actor: 'mallory' }),
+    ).toMatchObject({ reported: 1 });
+    expect(await s.sql(`select checked_at <= now() as past from writ.probe`)).toEqual([
+      { past: true },
+    ]);
   });
 
   test('of one bad item does not concern the others', async () => {
     await sick();
     const engine = await enter(['writ_engine']);
     await engine.query(`select writ.fn_probes_take(0, 'default', '{checkout}')`);
-    const reports = JSON.stringify([{ name: 'up', status: 'DEGRADED' }, { name: 'up', tenant: 'x' }, { status: 'FINE' }, 7, null]);
-    expect(await engine.call('fn_probes_report', { reports, actor: 'mallory' })).toEqual({ reported: 1, ignored: 4 });
+    const reports = JSON.stringify([
+      { name: 'up', status: 'DEGRADED' },
+      { name: 'up', tenant: 'x' },
+      { status: 'FINE' },
+      7,
+      null,
+    ]);
+    expect(await engine.call('fn_probes_report', { reports, actor: 'mallory' })).toEqual({
+      reported: 1,
+      ignored: 4,
+    });
   });
 });
 
 test('a step cannot supersede a BLOCKED signal, nor record that all is well', async () => {
   const operator = await enter(['writ_principal'], { principal_id: 'ops' });
-  const signal = JSON.stringify({ scope: 'SYSTEM', signal_type: 'GUARD', decision: 'BLOCKED', reason: 'it burns' });
-  expect(await operator.call('fn_signal_record', { key: null, signal })).toHaveProperty('signal_id');
+  const signal = JSON.stringify({
+    scope: 'SYSTEM',
+    signal_type: 'GUARD',
+    decision: 'BLOCKED',
+    reason: 'it burns',
+  });
+  expect(await operator.call('fn_signal_record', { key: null, signal })).toHaveProperty(
+    'signal_id',
+  );
   await s.work();
   const contract = await s.approved({ steps: [recordSignal('GUARD'), enable('checkout')] });
   const job = await contract.activate({ as: s.keys.service });
   expect(await job.finished({ timeoutMs: 30_000 })).toMatchObject({ status: 'ROLLED_BACK' });
-  expect(await s.sql(`select decision from writ.governance_signals where stands and signal_type = 'GUARD'`)).toEqual([
-    { decision: 'BLOCKED' },
-  ]);
+  expect(
+    await s.sql(
+      `select decision from writ.governance_signals where stands and signal_type = 'GUARD'`,
+    ),
+  ).toEqual([{ decision: 'BLOCKED' }]);
   for (const parameters of [
     { signal_type: 'X', decision: 'CLEAN' },
     { signal_type: 'X', scope: 'search' },
   ])
-    expect(await codeOf(s.propose({ steps: [{ step_type: 'signal_record', target: 'SYSTEM', parameters }, enable('checkout')] }))).toMatch(
-      /^(invalid_contract|scope_violation)$/,
-    );
+    expect(
+      await codeOf(
+        s.propose({
+          steps: [{ step_type: 'signal_record', target: 'SYSTEM', parameters }, enable('checkout')],
+        }),
+      ),
+    ).toMatch(/^(invalid_contract|scope_violation)$/);
 });
 
 test('a queue job that is no step of a change is not committed by way of it', async () => {
@@ -125,6 +172,9 @@ test('a queue job that is no step of a change is not committed by way of it', as
     `select writ.fn_job_claim_many('{chore}', 'external_worker', 'mallory', 30, 1, 1) as answer`,
   );
   const items = JSON.stringify([{ job: row?.answer.jobs[0]?.[0], token: row?.answer.lease_token }]);
-  const [applied] = await applier.query<{ answer: object[] }>(`select writ.fn_changes_apply($1::jsonb, 'mallory') as answer`, [items]);
+  const [applied] = await applier.query<{ answer: object[] }>(
+    `select writ.fn_changes_apply($1::jsonb, 'mallory') as answer`,
+    [items],
+  );
   expect(applied?.answer).toMatchObject([{ reason: 'job_not_found' }]);
 });

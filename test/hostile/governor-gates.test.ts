@@ -24,10 +24,16 @@ afterEach(async () => {
   for (const one of [engine, applier, producer]) await one.end();
 });
 
-const mails = async () => (await s.sql('select count(*)::int as n from writ_data.governor_mail'))[0]?.n as number;
+const mails = async () =>
+  (await s.sql('select count(*)::int as n from writ_data.governor_mail'))[0]?.n as number;
 
 /** Whatever is refused leaves nothing in a mailbox. */
-async function refused(who: Login, gate: string, parameters: Record<string, unknown>, reason: string): Promise<void> {
+async function refused(
+  who: Login,
+  gate: string,
+  parameters: Record<string, unknown>,
+  reason: string,
+): Promise<void> {
   const before = await mails();
   expect(await who.call(gate, parameters)).toMatchObject({ refused: true, reason });
   expect(await mails()).toBe(before);
@@ -42,9 +48,15 @@ test('crashes that nobody had do not set a good signal aside', async () => {
     await s.db.clock.advance('501ms');
     await engine.call('fn_governor_crashed', crashed);
   }
-  expect(await engine.call('fn_governor_crashed', crashed)).toMatchObject({ crashes: 13, limit: 10 });
+  expect(await engine.call('fn_governor_crashed', crashed)).toMatchObject({
+    crashes: 13,
+    limit: 10,
+  });
   await s.work();
-  expect((await s.receipt(governor, 'signal_received')).context).toMatchObject({ arrival_seq: 1, terminal: true });
+  expect((await s.receipt(governor, 'signal_received')).context).toMatchObject({
+    arrival_seq: 1,
+    terminal: true,
+  });
   expect(await s.reasons(governor)).not.toContain('event_failed');
 });
 
@@ -53,14 +65,22 @@ test('crashes count no faster than a driver could crash, and not while there is 
   const rev = Number((await governor.get()).events);
   const crashed = { governor_id: governor.id, rev, error: 'TypeError', actor: 'mallory' };
   await s.sql('delete from writ_data.governor_mail where false');
-  for (let n = 0; n < 13; n++) expect(await engine.call('fn_governor_crashed', crashed)).toMatchObject({ crashes: 0 });
+  for (let n = 0; n < 13; n++)
+    expect(await engine.call('fn_governor_crashed', crashed)).toMatchObject({ crashes: 0 });
   await governor.signal({ type: 'error_rate', value: 0.01 });
-  for (let n = 0; n < 100; n++) await engine.query(`select writ.fn_governor_crashed($1, $2, 'x', 'mallory')`, [governor.id, rev]);
+  for (let n = 0; n < 100; n++)
+    await engine.query(`select writ.fn_governor_crashed($1, $2, 'x', 'mallory')`, [
+      governor.id,
+      rev,
+    ]);
   expect(Number((await engine.call('fn_governor_crashed', crashed)).crashes)).toBeLessThan(10);
 });
 
 test('what a host tells is a failure of the ledger, or it is refused', async () => {
-  const tell = (failure: unknown) => ({ governors: `{${governor.id}}`, failure: JSON.stringify(failure) });
+  const tell = (failure: unknown) => ({
+    governors: `{${governor.id}}`,
+    failure: JSON.stringify(failure),
+  });
   for (const failure of [
     null,
     {},
@@ -80,17 +100,41 @@ test('what a host tells is a failure of the ledger, or it is refused', async () 
 test('mail that nobody can decide is set aside, and what comes after it is decided', async () => {
   // Past every gate, as an older version or a restore could have left it.
   await s.setting('governor.crashes', 2);
-  for (const content of ['{"kind": "health_failed"}', '{"kind": "policy", "policy": 7}', '"text"', 'null'])
-    await s.sql('select writ_data.put_mail(array[$1::uuid], array[$2::jsonb], writ.now())', [governor.id, content]);
+  for (const content of [
+    '{"kind": "health_failed"}',
+    '{"kind": "policy", "policy": 7}',
+    '"text"',
+    'null',
+  ])
+    await s.sql('select writ_data.put_mail(array[$1::uuid], array[$2::jsonb], writ.now())', [
+      governor.id,
+      content,
+    ]);
   await governor.signal({ type: 'error_rate', value: 0.01 });
-  await until(async () => (await s.sql('select from writ_data.governor_settled where governor_id = $1', [governor.id])).length === 1);
+  await until(
+    async () =>
+      (await s.sql('select from writ_data.governor_settled where governor_id = $1', [governor.id]))
+        .length === 1,
+  );
   expect(await s.reasons(governor)).toContain('event_failed');
 });
 
 test('an outage has bounds, and one bad entry of it does not keep the others', async () => {
-  const entry = { seq: 1, tenant: 'acme', sku: 'default', signal_id: 's', at: new Date().toISOString() };
+  const entry = {
+    seq: 1,
+    tenant: 'acme',
+    sku: 'default',
+    signal_id: 's',
+    at: new Date().toISOString(),
+  };
   const told = (entries: unknown, more: object = {}) => ({
-    ...{ host: 'here', entries: JSON.stringify(entries), from: new Date().toISOString(), to: new Date().toISOString(), ...more },
+    ...{
+      host: 'here',
+      entries: JSON.stringify(entries),
+      from: new Date().toISOString(),
+      to: new Date().toISOString(),
+      ...more,
+    },
   });
   for (const wrong of [
     told({}),
@@ -101,17 +145,38 @@ test('an outage has bounds, and one bad entry of it does not keep the others', a
     told(Array.from({ length: 10_001 }, () => entry)),
   ])
     await refused(engine, 'fn_governor_outage', wrong, 'invalid_argument');
-  const bad = [{ ...entry, at: 'never' }, { ...entry, at: '9999-01-01' }, { ...entry, seq: 'NaN' }, { ...entry, tenant: null }, 7, null];
-  expect(await engine.call('fn_governor_outage', told([...bad, entry], { to: '9999-01-01' }))).toEqual({ merged: 1 });
-  const [row] = await s.sql<{ content: { to: number } }>("select content from writ_data.governor_mail where content ->> 'kind' = 'outage'");
+  const bad = [
+    { ...entry, at: 'never' },
+    { ...entry, at: '9999-01-01' },
+    { ...entry, seq: 'NaN' },
+    { ...entry, tenant: null },
+    7,
+    null,
+  ];
+  expect(
+    await engine.call('fn_governor_outage', told([...bad, entry], { to: '9999-01-01' })),
+  ).toEqual({ merged: 1 });
+  const [row] = await s.sql<{ content: { to: number } }>(
+    "select content from writ_data.governor_mail where content ->> 'kind' = 'outage'",
+  );
   expect(row?.content.to).toBeLessThan(Date.now() + 60_000);
 });
 
 test('rejections are counted within bounds, and are of no time that has not come', async () => {
-  const said = (more: object) => ({ host: 'here', codes: '{"body_too_large": 1}', from: '2026-01-01', to: '9999-01-01', ...more });
+  const said = (more: object) => ({
+    host: 'here',
+    codes: '{"body_too_large": 1}',
+    from: '2026-01-01',
+    to: '9999-01-01',
+    ...more,
+  });
   for (const wrong of [{ host: null }, { codes: '[]' }, { codes: null }, { from: '-infinity' }])
-    expect(await engine.call('fn_requests_rejected', said(wrong))).toMatchObject({ reason: 'invalid_argument' });
-  expect(await engine.call('fn_requests_rejected', said({ from: new Date().toISOString() }))).toEqual({ rejected: 1 });
+    expect(await engine.call('fn_requests_rejected', said(wrong))).toMatchObject({
+      reason: 'invalid_argument',
+    });
+  expect(
+    await engine.call('fn_requests_rejected', said({ from: new Date().toISOString() })),
+  ).toEqual({ rejected: 1 });
   const [row] = await s.sql<{ to: string }>(
     `select entry::jsonb #>> '{context,to}' as to from writ_data.receipt where entry like '%requests_rejected%'`,
   );
@@ -124,51 +189,132 @@ describe('a result', () => {
     s.answers.push(() => new Promise<object>((resolve) => (finish = resolve)));
     await governor.signal({ type: 'cpu_utilization', value: 90 });
     await until(() => s.calls.length === 1);
-    const [job] = await s.sql<{ id: string }>("select job_id as id from writ_data.job where job_kind like 'governor.handler.%'");
+    const [job] = await s.sql<{ id: string }>(
+      "select job_id as id from writ_data.job where job_kind like 'governor.handler.%'",
+    );
     const report = { job_id: job?.id, report: '{"kind":"result","ok":true,"baseline":"restored"}' };
-    await refused(applier, 'fn_governor_report', { ...report, lease_token: uuidv7() }, 'action_not_in_flight');
+    await refused(
+      applier,
+      'fn_governor_report',
+      { ...report, lease_token: uuidv7() },
+      'action_not_in_flight',
+    );
     // The right lease, and nothing committed under it.
-    const [lease] = await s.sql<{ token: string }>('select lease_token as token from writ_data.job_lease where $1 = any (job_ids)', [
-      job?.id,
-    ]);
-    await refused(applier, 'fn_governor_report', { ...report, lease_token: lease?.token }, 'action_not_in_flight');
-    expect(await applier.attempt('select writ.fn_governor_commit($1, $2)', [job?.id, uuidv7()])).toBe('WR001');
-    expect(await engine.attempt('select writ.fn_governor_report($1, $2, $3)', [job?.id, lease?.token, report.report])).toBe('42501');
+    const [lease] = await s.sql<{ token: string }>(
+      'select lease_token as token from writ_data.job_lease where $1 = any (job_ids)',
+      [job?.id],
+    );
+    await refused(
+      applier,
+      'fn_governor_report',
+      { ...report, lease_token: lease?.token },
+      'action_not_in_flight',
+    );
+    expect(
+      await applier.attempt('select writ.fn_governor_commit($1, $2)', [job?.id, uuidv7()]),
+    ).toBe('WR001');
+    expect(
+      await engine.attempt('select writ.fn_governor_report($1, $2, $3)', [
+        job?.id,
+        lease?.token,
+        report.report,
+      ]),
+    ).toBe('42501');
     finish({ baseline: 'restored' });
     await s.inState(governor, 'stable');
     // Committed, and said once.
-    await refused(applier, 'fn_governor_report', { ...report, lease_token: lease?.token }, 'action_not_in_flight');
+    await refused(
+      applier,
+      'fn_governor_report',
+      { ...report, lease_token: lease?.token },
+      'action_not_in_flight',
+    );
   });
 
   test('of a job that is no action cannot be committed as one', async () => {
     const [row] = await s.sql<{ id: string }>(
       "select writ_data.enqueue_alike('governor.webhook', array[writ_data.uuidv7()], '[{}]', 'test', 'acme') as a, job_id as id from writ_data.job limit 1",
     );
-    expect(await applier.attempt('select writ.fn_governor_commit($1, $2)', [row?.id ?? uuidv7(), uuidv7()])).toBe('WR001');
+    expect(
+      await applier.attempt('select writ.fn_governor_commit($1, $2)', [
+        row?.id ?? uuidv7(),
+        uuidv7(),
+      ]),
+    ).toBe('WR001');
   });
 });
 
 describe('a signal', () => {
-  const good = { kind: 'signal', signal_id: 'one', source: 'custom', type: 'load', severity: 'LOW', value: 1, observed_at: Date.now() };
+  const good = {
+    kind: 'signal',
+    signal_id: 'one',
+    source: 'custom',
+    type: 'load',
+    severity: 'LOW',
+    value: 1,
+    observed_at: Date.now(),
+  };
   const take = async (items: unknown) =>
-    (await producer.query(`select writ.fn_signals_take($1, 'mallory') as a`, [JSON.stringify(items)]))[0]?.a;
+    (
+      await producer.query(`select writ.fn_signals_take($1, 'mallory') as a`, [
+        JSON.stringify(items),
+      ])
+    )[0]?.a;
 
   test('is refused by itself if it is malformed', async () => {
     const wrong: object[] = [
-      ...[{ kind: 'policy' }, { kind: 'crash' }, { signal_id: 'two' }, { source: 'weather' }, { type: 'X' }, { severity: 'URGENT' }],
-      ...[{ value: 1e300 }, { value: '1' }, { threshold: null }, { observed_at: 'now' }, { observed_at: -1 }, { metadata: [] }],
-      ...[{ metadata: { text: 'x'.repeat(40_000) } }, { correlation_id: '' }, { storm: 1 }, { arrival_seq: 7 }, { more: 1 }],
+      ...[
+        { kind: 'policy' },
+        { kind: 'crash' },
+        { signal_id: 'two' },
+        { source: 'weather' },
+        { type: 'X' },
+        { severity: 'URGENT' },
+      ],
+      ...[
+        { value: 1e300 },
+        { value: '1' },
+        { threshold: null },
+        { observed_at: 'now' },
+        { observed_at: -1 },
+        { metadata: [] },
+      ],
+      ...[
+        { metadata: { text: 'x'.repeat(40_000) } },
+        { correlation_id: '' },
+        { storm: 1 },
+        { arrival_seq: 7 },
+        { more: 1 },
+      ],
     ].map((change) => ({ t: 'acme', s: 'default', id: 'one', c: { ...good, ...change } }));
     const odd = [null, 'text', 7, []].map((c) => ({ t: 'acme', s: 'default', id: 'one', c }));
-    const ids = ['', ' ', 'x'.repeat(201), 'a\nb'].map((id) => ({ t: 'acme', s: 'default', id, c: { ...good, signal_id: id } }));
-    const answers = (await take([...wrong, ...odd, ...ids, { t: 'acme', s: 'default', id: 'one', c: good }])) as object[];
-    expect(answers.slice(0, -1).every((one) => 'reason' in one && one.reason === 'invalid_signal')).toBe(true);
+    const ids = ['', ' ', 'x'.repeat(201), 'a\nb'].map((id) => ({
+      t: 'acme',
+      s: 'default',
+      id,
+      c: { ...good, signal_id: id },
+    }));
+    const answers = (await take([
+      ...wrong,
+      ...odd,
+      ...ids,
+      { t: 'acme', s: 'default', id: 'one', c: good },
+    ])) as object[];
+    expect(
+      answers.slice(0, -1).every((one) => 'reason' in one && one.reason === 'invalid_signal'),
+    ).toBe(true);
     expect(answers.at(-1)).toMatchObject({ n: 1 });
   });
 
   test('comes in lists of up to a thousand', async () => {
-    const many = Array.from({ length: 1_001 }, () => ({ t: 'acme', s: 'default', id: 'one', c: good }));
-    for (const items of [many, {}, 'text', null]) expect(await take(items)).toMatchObject({ reason: 'invalid_argument' });
+    const many = Array.from({ length: 1_001 }, () => ({
+      t: 'acme',
+      s: 'default',
+      id: 'one',
+      c: good,
+    }));
+    for (const items of [many, {}, 'text', null])
+      expect(await take(items)).toMatchObject({ reason: 'invalid_argument' });
   });
 
   test('of another tenant than that of the login has no governor', async () => {
@@ -178,10 +324,14 @@ describe('a signal', () => {
         JSON.stringify([{ t: 'acme', s: 'default', id: 'one', c: good }]),
       ]);
       expect(row?.a).toMatchObject([{ reason: 'governor_not_found' }]);
-      expect(await bound.call('fn_governor_put', { tenant: 'acme', sku: 'other', actor: 'x' })).toMatchObject({
+      expect(
+        await bound.call('fn_governor_put', { tenant: 'acme', sku: 'other', actor: 'x' }),
+      ).toMatchObject({
         reason: 'TENANT_ACCESS_DENIED',
       });
-      expect(await bound.call('fn_permissions', { tenant: 'acme', principals: '{governor}' })).toMatchObject({
+      expect(
+        await bound.call('fn_permissions', { tenant: 'acme', principals: '{governor}' }),
+      ).toMatchObject({
         reason: 'TENANT_ACCESS_DENIED',
       });
       expect(
@@ -191,7 +341,10 @@ describe('a signal', () => {
         }),
       ).toEqual({ told: 0 });
       expect(
-        await bound.query(`select id from writ.fn_governors_take(10, 10, '-infinity', $1) where id is not null`, [`{${governor.id}}`]),
+        await bound.query(
+          `select id from writ.fn_governors_take(10, 10, '-infinity', $1) where id is not null`,
+          [`{${governor.id}}`],
+        ),
       ).toEqual([]);
     } finally {
       await bound.end();
@@ -201,7 +354,11 @@ describe('a signal', () => {
 
 test('an entitlement that was told in the future is refused, and every change has a receipt', async () => {
   await expect(
-    s.writ.governors.entitle('acme', { status: 'ACTIVE', toldAt: new Date(Date.now() + 3_600_000) }, { as: s.key }),
+    s.writ.governors.entitle(
+      'acme',
+      { status: 'ACTIVE', toldAt: new Date(Date.now() + 3_600_000) },
+      { as: s.key },
+    ),
   ).rejects.toMatchObject({
     code: 'invalid_entitlement',
   });
@@ -209,6 +366,12 @@ test('an entitlement that was told in the future is refused, and every change ha
   const rows = await s.sql<{ context: Record<string, string> }>(
     `select entry::jsonb -> 'context' as context from writ_data.receipt where log_id = 'acme' and stream = 'controls' order by stream_seq`,
   );
-  expect(rows.map(({ context }) => context.control)).toEqual(expect.arrayContaining(['entitlement', 'governor_policy']));
-  expect(rows.at(-1)?.context).toMatchObject({ control: 'entitlement', by: 'olga', login: expect.any(String) });
+  expect(rows.map(({ context }) => context.control)).toEqual(
+    expect.arrayContaining(['entitlement', 'governor_policy']),
+  );
+  expect(rows.at(-1)?.context).toMatchObject({
+    control: 'entitlement',
+    by: 'olga',
+    login: expect.any(String),
+  });
 });

@@ -48,7 +48,8 @@ async function handIn(turn: object): Promise<string> {
   }
 }
 
-const signal = (governor: Governor, value = 1) => governor.signal({ type: 'error_rate', value: value / 1_000 });
+const signal = (governor: Governor, value = 1) =>
+  governor.signal({ type: 'error_rate', value: value / 1_000 });
 
 type Receipt = {
   receipt_id: string;
@@ -64,7 +65,11 @@ type Doc = Record<string, unknown> & { content: Record<string, unknown> };
 async function changed(change: (turn: TurnRows) => TurnRows): Promise<string> {
   await engine.query('begin');
   const turn = await decidedTurn(engine, { ids: [acme.id], policy: await policy() });
-  expect(turn).toMatchObject({ governors: [{ id: acme.id }], events: [{ g: 1 }], receipts: [{ e: 1 }] });
+  expect(turn).toMatchObject({
+    governors: [{ id: acme.id }],
+    events: [{ g: 1 }],
+    receipts: [{ e: 1 }],
+  });
   const before = await everything();
   try {
     await engine.query(apply, [JSON.stringify(change(turn)), 'mallory']);
@@ -79,7 +84,8 @@ async function changed(change: (turn: TurnRows) => TurnRows): Promise<string> {
 
 /** Each of these turns is refused, and nothing of it is written. */
 async function refused(turns: [string, (turn: TurnRows) => TurnRows][]): Promise<void> {
-  for (const [name, change] of turns) expect({ name, answer: await changed(change) }).toEqual({ name, answer: 'invalid_turn' });
+  for (const [name, change] of turns)
+    expect({ name, answer: await changed(change) }).toEqual({ name, answer: 'invalid_turn' });
 }
 
 const policy = async () => {
@@ -88,17 +94,31 @@ const policy = async () => {
 };
 const receipt = (change: (receipt: Receipt) => object) => (turn: TurnRows) => ({
   ...turn,
-  receipts: turn.receipts.map(({ e, r }) => ({ e, r: canonicalize(change(JSON.parse(r) as Receipt)) })),
+  receipts: turn.receipts.map(({ e, r }) => ({
+    e,
+    r: canonicalize(change(JSON.parse(r) as Receipt)),
+  })),
 });
-const context = (fields: object) => receipt((one) => ({ ...one, context: { ...one.context, ...fields } }));
+const context = (fields: object) =>
+  receipt((one) => ({ ...one, context: { ...one.context, ...fields } }));
 const event = (change: (doc: Doc) => object, state?: string) => (turn: TurnRows) => ({
   ...turn,
-  events: turn.events.map((one) => ({ ...one, doc: canonicalize(change(JSON.parse(String(one.doc)) as Doc)), ...(state && { state }) })),
+  events: turn.events.map((one) => ({
+    ...one,
+    doc: canonicalize(change(JSON.parse(String(one.doc)) as Doc)),
+    ...(state && { state }),
+  })),
 });
 const data = async (change: (data: Record<string, unknown>) => object) => {
-  const [row] = await s.sql<{ data: Record<string, unknown> }>('select data from writ_data.governor where governor_id = $1', [acme.id]);
+  const [row] = await s.sql<{ data: Record<string, unknown> }>(
+    'select data from writ_data.governor where governor_id = $1',
+    [acme.id],
+  );
   const given = change(row?.data ?? {});
-  return (turn: TurnRows) => ({ ...turn, governors: turn.governors.map((one) => ({ ...one, data: given })) });
+  return (turn: TurnRows) => ({
+    ...turn,
+    governors: turn.governors.map((one) => ({ ...one, data: given })),
+  });
 };
 
 test('an honest turn is written', async () => {
@@ -111,7 +131,14 @@ describe('a receipt', () => {
     const made = (tenant_id: string, reason: string, more: object) => ({
       e: 1,
       r: canonicalize({
-        ...{ receipt_id: uuidv7(), timestamp: new Date().toISOString(), sku_id: 'writ', tenant_id, status: 'accept', reason },
+        ...{
+          receipt_id: uuidv7(),
+          timestamp: new Date().toISOString(),
+          sku_id: 'writ',
+          tenant_id,
+          status: 'accept',
+          reason,
+        },
         context: { stream: 'controls', stream_seq: 1, ...more },
       }),
     });
@@ -121,7 +148,8 @@ describe('a receipt', () => {
       made('_system', 'log_checkpoint', { root: '0'.repeat(64) }),
       made('_system', 'events_sealed', { stream: 'events', stream_seq: 1 }),
     ];
-    for (const one of planted) expect(await handIn({ ...nothing, receipts: [one] })).toBe('invalid_turn');
+    for (const one of planted)
+      expect(await handIn({ ...nothing, receipts: [one] })).toBe('invalid_turn');
     // The form that e393453 took.
     await handIn({ ...nothing, settled: [], entries: planted.map(({ r }) => r) });
     const [{ n }] = (await s.sql(
@@ -146,9 +174,15 @@ describe('a receipt', () => {
       ['that the ledger writes', receipt((one) => ({ ...one, reason: 'log_checkpoint' }))],
       ['that settles no signal', context({ terminal: false })],
       ['that settles another signal', context({ arrival_seq: 2 })],
-      ['that settles signals for all time', context({ terminal: true, arrival_ranges: [[1, Number.MAX_SAFE_INTEGER]] })],
+      [
+        'that settles signals for all time',
+        context({ terminal: true, arrival_ranges: [[1, Number.MAX_SAFE_INTEGER]] }),
+      ],
       ['that is missing', (turn) => ({ ...turn, receipts: [] })],
-      ['that is written twice', (turn) => ({ ...turn, receipts: [...turn.receipts, ...turn.receipts] })],
+      [
+        'that is written twice',
+        (turn) => ({ ...turn, receipts: [...turn.receipts, ...turn.receipts] }),
+      ],
     ]);
   });
 });
@@ -161,28 +195,49 @@ describe('an event', () => {
       ['of a time that has not come', event((doc) => ({ ...doc, at: Number(doc.at) + 3_600_000 }))],
       ['of mail that does not exist', event((doc) => ({ ...doc, mail_seq: 900 }))],
       ['that skips mail', event((doc) => ({ ...doc, mail_seq: Number(doc.mail_seq) + 1 }))],
-      ['that says something else than its mail', event((doc) => ({ ...doc, content: { ...doc.content, value: 99 } }))],
+      [
+        'that says something else than its mail',
+        event((doc) => ({ ...doc, content: { ...doc.content, value: 99 } })),
+      ],
       ['that arrived at another time', event((doc) => ({ ...doc, arrived_at: 5 }))],
       [
         'that nobody sent',
-        event(({ mail_seq: _, arrived_at: __, ...doc }) => ({ ...doc, from: 'host', content: { kind: 'policy', policy: null } })),
+        event(({ mail_seq: _, arrived_at: __, ...doc }) => ({
+          ...doc,
+          from: 'host',
+          content: { kind: 'policy', policy: null },
+        })),
       ],
-      ['that sets a good signal aside', event((doc) => ({ ...doc, content: { kind: 'crash', event: 'signal', arrival_seq: 1 } }))],
+      [
+        'that sets a good signal aside',
+        event((doc) => ({ ...doc, content: { kind: 'crash', event: 'signal', arrival_seq: 1 } })),
+      ],
       ['with more than an event has', event((doc) => ({ ...doc, by: 'alice' }))],
       ['that moves where the table does not', event((doc) => doc, 'intervening')],
-      ['that moves nowhere', (turn) => ({ ...turn, events: turn.events.map((one) => ({ ...one, state: 'asleep' })) })],
-      ['of a governor that is not there', (turn) => ({ ...turn, events: turn.events.map((one) => ({ ...one, g: 7 })) })],
+      [
+        'that moves nowhere',
+        (turn) => ({ ...turn, events: turn.events.map((one) => ({ ...one, state: 'asleep' })) }),
+      ],
+      [
+        'of a governor that is not there',
+        (turn) => ({ ...turn, events: turn.events.map((one) => ({ ...one, g: 7 })) }),
+      ],
       ['that is missing', (turn) => ({ ...turn, events: [], receipts: [] })],
     ]);
   });
 
   test('of a governor that has gone on is refused', async () => {
-    const older = (turn: TurnRows) => ({ ...turn, governors: turn.governors.map((one) => ({ ...one, rev: Number(one.rev) - 1 })) });
+    const older = (turn: TurnRows) => ({
+      ...turn,
+      governors: turn.governors.map((one) => ({ ...one, rev: Number(one.rev) - 1 })),
+    });
     expect(await changed(older)).toBe('governor_moved');
   });
 
   test('of one governor twice in a turn is refused', async () => {
-    expect(await changed((turn) => ({ ...turn, governors: [...turn.governors, ...turn.governors] }))).toBe('invalid_turn');
+    expect(
+      await changed((turn) => ({ ...turn, governors: [...turn.governors, ...turn.governors] })),
+    ).toBe('invalid_turn');
   });
 });
 
@@ -191,13 +246,25 @@ describe('what a governor knows', () => {
     const wrong: [string, (data: Record<string, unknown>) => object][] = [
       ['is of its own tenant', (known) => ({ ...known, tenant_id: 'globex' })],
       ['is of its own product', (known) => ({ ...known, sku_id: 'other' })],
-      ['has the policy that was published', (known) => ({ ...known, policy: { ...(known.policy as object), version: 2 } })],
-      ['has a policy that is no shadow', (known) => ({ ...known, policy: { ...(known.policy as object), shadow: true } })],
+      [
+        'has the policy that was published',
+        (known) => ({ ...known, policy: { ...(known.policy as object), version: 2 } }),
+      ],
+      [
+        'has a policy that is no shadow',
+        (known) => ({ ...known, policy: { ...(known.policy as object), shadow: true } }),
+      ],
       ['has a policy at all', (known) => ({ ...known, policy: null })],
-      ['holds signals that have arrived', (known) => ({ ...known, storm: { since: 1, buffer: [[1, 1, 1_000_000]] } })],
+      [
+        'holds signals that have arrived',
+        (known) => ({ ...known, storm: { since: 1, buffer: [[1, 1, 1_000_000]] } }),
+      ],
     ];
     for (const [name, change] of wrong)
-      expect({ name, answer: await changed(await data(change)) }).toEqual({ name, answer: 'invalid_turn' });
+      expect({ name, answer: await changed(await data(change)) }).toEqual({
+        name,
+        answer: 'invalid_turn',
+      });
   });
 });
 
@@ -216,7 +283,14 @@ describe('an effect', () => {
     } = (await policy())?.document.actions.scale_up_cloud_run ?? ({} as never);
     return { ...rule, ...changes };
   };
-  const attempt = { type: 'attempt', kind: 'action', action_id: uuidv7(), attempt: 1, job_id: uuidv7(), due_at: Date.now() + 1_000 };
+  const attempt = {
+    type: 'attempt',
+    kind: 'action',
+    action_id: uuidv7(),
+    attempt: 1,
+    job_id: uuidv7(),
+    due_at: Date.now() + 1_000,
+  };
 
   test('fences no job but the one in flight', async () => {
     const { jobId } = await s.writ.enqueue(defineJob('chore'));
@@ -232,7 +306,9 @@ describe('an effect', () => {
       { actuator: { kind: 'webhook', url: 'https://mallory.example/' } },
       { permission: 'none' },
     ])
-      expect(await changed(effect({ ...attempt, doing: await doing(changes) }))).toBe('invalid_turn');
+      expect(await changed(effect({ ...attempt, doing: await doing(changes) }))).toBe(
+        'invalid_turn',
+      );
     for (const more of [
       { attempt: 2 },
       { kind: 'rollback', of: uuidv7() },
@@ -240,7 +316,9 @@ describe('an effect', () => {
       { job_id: uuidv7() },
       { due_at: 9e15 },
     ])
-      expect(await changed(effect({ ...attempt, doing: await doing(), ...more }))).toBe('invalid_turn');
+      expect(await changed(effect({ ...attempt, doing: await doing(), ...more }))).toBe(
+        'invalid_turn',
+      );
   });
 
   test('raises and clears no alert but a governor’s own, and is of a known type', async () => {
@@ -256,9 +334,10 @@ describe('an effect', () => {
 
 test('one governor that cannot be written does not keep the others', async () => {
   // What it knows is broken: whatever is decided about it cannot be written.
-  await s.sql(`update writ_data.governor set data = data || '{"tenant_id": "globex", "entitlement": null}' where governor_id = $1`, [
-    acme.id,
-  ]);
+  await s.sql(
+    `update writ_data.governor set data = data || '{"tenant_id": "globex", "entitlement": null}' where governor_id = $1`,
+    [acme.id],
+  );
   await s.work();
   await s.decided(globex, { type: 'error_rate', value: 0 });
   expect(await s.reasons(globex)).toContain('signal_received');

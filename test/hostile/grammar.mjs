@@ -25,7 +25,10 @@ const plan = definePlan(`${prefix}-plan`, { version: '1.0.0' }, (/** @type {any}
 export const planText = new TextDecoder().decode(plan.canonical);
 const policy = definePolicy(`${prefix}-load`, {
   when: { load: { above: 80, clearBelow: 60, cooldown: '1s' } },
-  then: handler({ type: `${prefix}.relieve`, inverse: `${prefix}.strain` }, { target: 'pool', baselineWithin: '1s', notRestored: 'keep' }),
+  then: handler(
+    { type: `${prefix}.relieve`, inverse: `${prefix}.strain` },
+    { target: 'pool', baselineWithin: '1s', notRestored: 'keep' },
+  ),
   requires: 'pool:write',
   as: `${prefix}-service`,
 });
@@ -41,7 +44,13 @@ const content = (a, value = a.random.between(1, 1000)) =>
   });
 export const template = {
   scope: [scope],
-  steps: [{ step_type: 'config_update', target: scope, parameters: { key: 'most', new_value: { $param: 'most' } } }],
+  steps: [
+    {
+      step_type: 'config_update',
+      target: scope,
+      parameters: { key: 'most', new_value: { $param: 'most' } },
+    },
+  ],
   template: {
     params: { most: { min: 1, max: 500 } },
     pre: { [`${scope}#most`]: { min: 0, max: 1000 } },
@@ -53,7 +62,8 @@ export const template = {
 /** A credential: of a principal of its own, or, for a server, its name. @param {Attacker} a @param {string} who */
 const keyOf = (a, who) => (a.names ? `${prefix}-${who}` : a.people[who]?.credential);
 
-const minute = (/** @type {number} */ offset) => new Date(Math.floor(Date.now() / 60_000 + offset) * 60_000).toISOString();
+const minute = (/** @type {number} */ offset) =>
+  new Date(Math.floor(Date.now() / 60_000 + offset) * 60_000).toISOString();
 
 /** Arguments by their names, for every gate. @type {Record<string, (a: Attacker) => any>} */
 export const byName = {
@@ -132,20 +142,39 @@ const governor = (a) => a.known.own('governor');
 
 /** Arguments of single gates, over those by name. @type {Record<string, (a: Attacker) => Arguments>} */
 export const byGate = {
-  fn_admission_put: () => ({ p_policy: 'QUEUE', p_max_running: 1000, p_max_pending: 1000, p_delay_ms: null }),
-  fn_audit_resolve: (a) => ({ p_job_id: a.known.own('governance_job'), p_verdict: a.random.pick(['PASS', 'FAIL']) }),
+  fn_admission_put: () => ({
+    p_policy: 'QUEUE',
+    p_max_running: 1000,
+    p_max_pending: 1000,
+    p_delay_ms: null,
+  }),
+  fn_audit_resolve: (a) => ({
+    p_job_id: a.known.own('governance_job'),
+    p_verdict: a.random.pick(['PASS', 'FAIL']),
+  }),
   fn_capability_put: (a) => ({
     p_items: [
       { capability_name: `${prefix}-cap-${a.random.between(1, 50)}`, domain: 'm' },
-      { scope: `${prefix}-conf-${a.random.between(1, 50)}`, owner_capability: cap, values: { x: 1 } },
+      {
+        scope: `${prefix}-conf-${a.random.between(1, 50)}`,
+        owner_capability: cap,
+        values: { x: 1 },
+      },
     ],
   }),
   fn_change_begin: () => ({ p_evidence: {}, p_found: {} }),
   fn_changes_apply: (a) => {
     const lease = a.known.held;
-    return { p_items: lease ? lease.jobs.map(({ id }) => ({ job: id, token: lease.token, evidence: {}, read: {} })) : [] };
+    return {
+      p_items: lease
+        ? lease.jobs.map(({ id }) => ({ job: id, token: lease.token, evidence: {}, read: {} }))
+        : [],
+    };
   },
-  fn_consumer_register: () => ({ p_job_kind: `${prefix}.follow`, p_options: { subject_kind: kind } }),
+  fn_consumer_register: () => ({
+    p_job_kind: `${prefix}.follow`,
+    p_options: { subject_kind: kind },
+  }),
   fn_contract_preview: () => ({ p_read: {} }),
   fn_contract_propose: (a) => ({
     p_key: keyOf(a, a.random.pick(['agent', 'ops'])),
@@ -159,31 +188,77 @@ export const byGate = {
     if (!hash || a.random.next() < 0.3)
       return {
         p_contract_id: id,
-        p_action: a.random.pick(['REJECT', 'REQUEST_CLARIFICATION', 'CLARIFY', 'ESCALATE', 'SUBMIT']),
+        p_action: a.random.pick([
+          'REJECT',
+          'REQUEST_CLARIFICATION',
+          'CLARIFY',
+          'ESCALATE',
+          'SUBMIT',
+        ]),
         p_key: keyOf(a, who),
       };
     const signature = a.people[who]?.sign(hash);
-    return { p_key: keyOf(a, who), p_contract_id: id, p_action: 'APPROVE', p_hash: hash, p_signature: signature };
+    return {
+      p_key: keyOf(a, who),
+      p_contract_id: id,
+      p_action: 'APPROVE',
+      p_hash: hash,
+      p_signature: signature,
+    };
   },
-  fn_contracts_activate: (a) => ({ p_items: [{ contract: a.known.own('approved'), job: uuid7(a.random), read: {} }] }),
-  fn_destination_put: () => ({ p_bus: 'webhook', p_config: { url: 'https://example.com/hook' }, p_since: null }),
-  fn_destination_set: (a) => ({ p_state: a.random.pick(['active', 'active', 'active', 'paused']), p_note: 'a note' }),
+  fn_contracts_activate: (a) => ({
+    p_items: [{ contract: a.known.own('approved'), job: uuid7(a.random), read: {} }],
+  }),
+  fn_destination_put: () => ({
+    p_bus: 'webhook',
+    p_config: { url: 'https://example.com/hook' },
+    p_since: null,
+  }),
+  fn_destination_set: (a) => ({
+    p_state: a.random.pick(['active', 'active', 'active', 'paused']),
+    p_note: 'a note',
+  }),
   fn_entitlement_put: () => ({ p_entitlement: { tier: 'enterprise', status: 'ACTIVE' } }),
   fn_flags: (a) => ({ p_ask: { [a.tenant]: { targets: [cap, scope] } } }),
   fn_freeze_put: (a) => {
     const id = a.known.own('freeze');
-    return { p_freeze: id ? { freeze_id: id } : { reason: 'a quiet week for everybody', begins_at: minute(6000), ends_at: minute(6005) } };
+    return {
+      p_freeze: id
+        ? { freeze_id: id }
+        : { reason: 'a quiet week for everybody', begins_at: minute(6000), ends_at: minute(6005) },
+    };
   },
   fn_governance_audits: (a) => ({
-    p_items: [{ job: a.known.held?.jobs[0]?.id ?? a.known.own('governance_job'), token: a.known.held?.token, evidence: {}, read: {} }],
+    p_items: [
+      {
+        job: a.known.held?.jobs[0]?.id ?? a.known.own('governance_job'),
+        token: a.known.held?.token,
+        evidence: {},
+        read: {},
+      },
+    ],
   }),
   fn_governance_cancel: (a) => ({ p_job_id: a.known.own('pending_governance_job') }),
-  fn_governance_policy_publish: () => ({ p_document: { approvals: { low: 1, medium: 1, high: 2, critical: 2 } } }),
+  fn_governance_policy_publish: () => ({
+    p_document: { approvals: { low: 1, medium: 1, high: 2, critical: 2 } },
+  }),
   fn_governor_ack: (a) => ({ p_cause: governor(a)?.cause ?? 'outage' }),
-  fn_governor_act: (a) => ({ p_id: uuid7(a.random), p_action_type: `${prefix}.relieve`, p_parameters: {} }),
+  fn_governor_act: (a) => ({
+    p_id: uuid7(a.random),
+    p_action_type: `${prefix}.relieve`,
+    p_parameters: {},
+  }),
   fn_governor_crashed: (a) => ({ p_rev: governor(a)?.rev, p_error: 'it broke' }),
   fn_governor_outage: (a) => ({
-    p_entries: [{ seq: a.random.between(1, 1e9), tenant: a.tenant, sku, signal_id: `s-${a.random.between(1, 1e9)}`, at: minute(0) }],
+    p_entries: [
+      {
+        seq: a.random.between(1, 1e9),
+        tenant: a.tenant,
+        sku,
+        signal_id: `s-${a.random.between(1, 1e9)}`,
+        at: minute(0),
+      },
+    ],
   }),
   fn_governor_policy: () => ({ p_version: 1 }),
   fn_governor_policy_publish: () => ({
@@ -197,10 +272,17 @@ export const byGate = {
     return {
       p_governor_id: id,
       p_job_id: action?.job_id ?? a.known.own('job'),
-      p_content: { kind: 'result', action_id: action?.action_id, attempt: action?.attempt, ok: true },
+      p_content: {
+        kind: 'result',
+        action_id: action?.action_id,
+        attempt: action?.attempt,
+        ok: true,
+      },
     };
   },
-  fn_governor_tell: (a) => ({ p_failure: { cause: 'ledger', failure_type: 'timeout', message: `${a.login} waited` } }),
+  fn_governor_tell: (a) => ({
+    p_failure: { cause: 'ledger', failure_type: 'timeout', message: `${a.login} waited` },
+  }),
   fn_governors_apply: (a) => {
     const { id, rev, receipts, done, state } = governor(a) ?? {};
     const stream = a.known.foreign('stream') ?? {};
@@ -209,7 +291,19 @@ export const byGate = {
         governors:
           a.random.next() < 0.5
             ? []
-            : [{ id, rev, events: rev + 1, receipts, done, last: Date.now(), state, hash: '00'.repeat(32), due: Date.now() }],
+            : [
+                {
+                  id,
+                  rev,
+                  events: rev + 1,
+                  receipts,
+                  done,
+                  last: Date.now(),
+                  state,
+                  hash: '00'.repeat(32),
+                  due: Date.now(),
+                },
+              ],
         wakes: [{ g: id, at: Date.now() }],
         events: [],
         settled: [],
@@ -265,7 +359,11 @@ export const byGate = {
     p_parent_job_id: null,
     p_workflow_id: null,
   }),
-  fn_job_enqueue_alike: (a) => ({ p_ids: [uuid7(a.random), uuid7(a.random)], p_inputs: [{ n: 1 }, { n: 2 }], p_traces: null }),
+  fn_job_enqueue_alike: (a) => ({
+    p_ids: [uuid7(a.random), uuid7(a.random)],
+    p_inputs: [{ n: 1 }, { n: 2 }],
+    p_traces: null,
+  }),
   fn_job_enqueue_many: (a) => ({
     p_jobs: [
       { id: uuid7(a.random), kind, input: { n: 3 }, max_attempts: 1 },
@@ -273,24 +371,43 @@ export const byGate = {
     ],
   }),
   fn_job_events: (a) => ({ p_job_id: a.known.own('job') }),
-  fn_job_kind_register: () => ({ p_definition: { max_attempts: 2, backoff_base_s: 0.1, backoff_cap_s: 1 } }),
+  fn_job_kind_register: () => ({
+    p_definition: { max_attempts: 2, backoff_base_s: 0.1, backoff_cap_s: 1 },
+  }),
   fn_job_payload: (a) => ({ p_job_id: a.known.own('job') }),
   fn_job_progress: () => ({ p_status_signal_only: 'halfway' }),
   fn_job_subscription_put: () => ({ p_priority_floor: 0, p_executor_id: 'm-limited' }),
   fn_job_subscription_remove: () => ({ p_executor_id: 'm-limited' }),
   fn_job_succeed: () => ({ p_result_ref: 'ref' }),
   fn_job_succeed_many: () => ({ p_results: ['{"done": true}'], p_result_refs: null }),
-  fn_ledger_accept_restore: () => ({ p_known_checkpoint: null, p_known_epoch: null, p_known_size: null }),
+  fn_ledger_accept_restore: () => ({
+    p_known_checkpoint: null,
+    p_known_epoch: null,
+    p_known_size: null,
+  }),
   fn_ledger_archived: () => ({ p_month: '2025-01-01', p_place: '/archive' }),
   fn_ledger_checkpoint_record: (a) => {
-    const { log = a.tenant, epoch = 0, size = 0, root = '' } = a.known.answers.get('fn_ledger_root_at') ?? {};
+    const {
+      log = a.tenant,
+      epoch = 0,
+      size = 0,
+      root = '',
+    } = a.known.answers.get('fn_ledger_root_at') ?? {};
     const note = `m.example\n${size}\n${Buffer.from(root ?? '', 'hex').toString('base64')}\n\nx`;
     return { p_checkpoints: [{ log, epoch, size, root, note }] };
   },
-  fn_ledger_key_add: () => ({ p_key: 'm.example+0123abcd+AAAA', p_replaces: null, p_signature_new: 'AAAA', p_signature_old: null }),
+  fn_ledger_key_add: () => ({
+    p_key: 'm.example+0123abcd+AAAA',
+    p_replaces: null,
+    p_signature_new: 'AAAA',
+    p_signature_old: null,
+  }),
   fn_login_put: (a) => ({
     p_login: a.random.pick([a.login, a.spare]),
-    p_definition: { tenant_id: a.random.pick([a.tenant, a.tenant, 'alpha', null]), roles: ['writ_producer'] },
+    p_definition: {
+      tenant_id: a.random.pick([a.tenant, a.tenant, 'alpha', null]),
+      roles: ['writ_producer'],
+    },
   }),
   fn_login_remove: (a) => ({ p_login: a.random.pick([a.spare, a.spare, a.login]) }),
   fn_mot_graph_emit: (a) => ({
@@ -322,9 +439,21 @@ export const byGate = {
       public_key: 'cd'.repeat(32),
     },
   }),
-  fn_probe_put: () => ({ p_probe: { name: `${prefix}-probe`, capability: cap, type: 'reported', config: {}, every_ms: 60_000 } }),
-  fn_probe_report: () => ({ p_report: { name: `${prefix}-probe`, status: 'HEALTHY', detail: 'fine' } }),
-  fn_probes_report: (a) => ({ p_reports: [{ tenant: a.tenant, name: `${prefix}-asked`, status: 'HEALTHY', detail: 'fine' }] }),
+  fn_probe_put: () => ({
+    p_probe: {
+      name: `${prefix}-probe`,
+      capability: cap,
+      type: 'reported',
+      config: {},
+      every_ms: 60_000,
+    },
+  }),
+  fn_probe_report: () => ({
+    p_report: { name: `${prefix}-probe`, status: 'HEALTHY', detail: 'fine' },
+  }),
+  fn_probes_report: (a) => ({
+    p_reports: [{ tenant: a.tenant, name: `${prefix}-asked`, status: 'HEALTHY', detail: 'fine' }],
+  }),
   fn_probes_take: () => ({ p_capabilities: null }),
   fn_requests_rejected: () => ({ p_codes: { invalid_signature: 3 } }),
   fn_rollback_retry: (a) => ({ p_job_id: a.known.own('governance_job') }),
@@ -337,18 +466,36 @@ export const byGate = {
     ]),
   }),
   fn_run_changes: () => ({ p_limit: 10 }),
-  fn_run_deliver: (a) => ({ p_event: 'word', p_payload: { said: 1 }, p_delivery_id: randomUuid(a.random) }),
-  fn_run_project: (a) => ({ p_turn: a.known.answers.get('fn_run_changes')?.turn ?? uuid7(a.random), p_snapshots: [] }),
+  fn_run_deliver: (a) => ({
+    p_event: 'word',
+    p_payload: { said: 1 },
+    p_delivery_id: randomUuid(a.random),
+  }),
+  fn_run_project: (a) => ({
+    p_turn: a.known.answers.get('fn_run_changes')?.turn ?? uuid7(a.random),
+    p_snapshots: [],
+  }),
   fn_run_read_many: (a) => ({ p_runs: [a.known.own('run')].filter(Boolean) }),
   fn_run_signal: (a) => ({
-    p_signal: { signalId: randomUuid(a.random), type: a.random.pick(['PAUSE', 'RESUME', 'CANCEL', 'EMERGENCY_STOP']), reason: 'because' },
+    p_signal: {
+      signalId: randomUuid(a.random),
+      type: a.random.pick(['PAUSE', 'RESUME', 'CANCEL', 'EMERGENCY_STOP']),
+      reason: 'because',
+    },
     p_denied: null,
   }),
   fn_run_start_many: (a) => {
     const external = a.random.next() < 0.3;
     const run_id = uuid7(a.random);
     if (external) a.known.started.push(run_id);
-    const sent = { run_id, plan_id: `${prefix}-plan`, plan_version: '1.0.0', sha256: plan.sha256, input: { n: 1 }, tenant: a.tenant };
+    const sent = {
+      run_id,
+      plan_id: `${prefix}-plan`,
+      plan_version: '1.0.0',
+      sha256: plan.sha256,
+      input: { n: 1 },
+      tenant: a.tenant,
+    };
     return { p_runs: [{ ...sent, ...(external && { engine: 'external' }) }] };
   },
   fn_run_step_commit: () => ({ p_result: { done: true }, p_artifacts: null }),
@@ -372,11 +519,19 @@ export const byGate = {
     return { p_due: due ? [{ ...due, ticks: [due.next_tick], move_to: minute(1) }] : [] };
   },
   fn_schedule_put: () => ({
-    p_definition: { cron: '* * * * *', time_zone: 'UTC', catch_up: 'last', kind, job: { input: { n: 6 } } },
+    p_definition: {
+      cron: '* * * * *',
+      time_zone: 'UTC',
+      catch_up: 'last',
+      kind,
+      job: { input: { n: 6 } },
+    },
     p_next_tick: minute(1),
   }),
   fn_setting_set: () => ({ p_key: 'queue.partition.days_ahead', p_value: 14 }),
-  fn_signal_record: () => ({ p_signal: { signal_type: 'M', scope: cap, decision: 'CLEAN', reason: 'it is fine' } }),
+  fn_signal_record: () => ({
+    p_signal: { signal_type: 'M', scope: cap, decision: 'CLEAN', reason: 'it is fine' },
+  }),
   fn_signals_settled: (a) => ({ p_items: [{ g: governor(a)?.id, n: 1 }] }),
   fn_signals_take: (a) => {
     const id = randomUuid(a.random);
@@ -396,7 +551,10 @@ export const byGate = {
     return {
       p_template_id: a.known.mine.template?.[0]?.id,
       p_params: { most },
-      p_content: canonicalize({ scope: template.scope, steps: [{ ...template.steps[0], parameters: { key: 'most', new_value: most } }] }),
+      p_content: canonicalize({
+        scope: template.scope,
+        steps: [{ ...template.steps[0], parameters: { key: 'most', new_value: most } }],
+      }),
       p_id: uuid7(a.random),
     };
   },
@@ -412,6 +570,11 @@ export function receiptFor(a, stream) {
     tenant_id: stream.log ?? 'alpha',
     status: 'accept',
     reason: 'contract_reviewed',
-    context: { stream: stream.stream ?? 'ledger', stream_seq: stream.next ?? 1, action: 'APPROVE', by: 'alpha-ada' },
+    context: {
+      stream: stream.stream ?? 'ledger',
+      stream_seq: stream.next ?? 1,
+      action: 'APPROVE',
+      by: 'alpha-ada',
+    },
   };
 }

@@ -12,16 +12,22 @@ const files = new Map(readSchemaObjects().map((object) => [object.name, object])
 
 beforeAll(async () => {
   db = await testDatabase();
-  const client = { query: async (sql: string, params?: unknown[]) => ({ rows: await db.query(sql, params) }) };
+  const client = {
+    query: async (sql: string, params?: unknown[]) => ({ rows: await db.query(sql, params) }),
+  };
   gates = await readCatalogue(client);
   views = await readViews(client);
 });
 afterAll(() => db.drop());
 
 const granted = (role: string, things: { name: string; callers: string[] }[]) =>
-  things.filter(({ name, callers }) => callers.includes(role) && files.has(`writ.${name}`)).map(({ name }) => name);
+  things
+    .filter(({ name, callers }) => callers.includes(role) && files.has(`writ.${name}`))
+    .map(({ name }) => name);
 const declared = (role: string, type: 'gate' | 'view') =>
-  [...files.values()].filter((object) => object.type === type && object.roles.includes(role)).map(({ name }) => name.slice(5));
+  [...files.values()]
+    .filter((object) => object.type === type && object.roles.includes(role))
+    .map(({ name }) => name.slice(5));
 
 describe.each(roles)('%s', (role) => {
   test('may call exactly the gates whose headers name it', () => {
@@ -38,7 +44,9 @@ test('no gate is without a caller', () => {
 });
 
 test('PUBLIC has no right in our schemas', async () => {
-  expect(await grantsToPublic({ query: async (sql: string) => ({ rows: await db.query(sql) }) })).toEqual([]);
+  expect(
+    await grantsToPublic({ query: async (sql: string) => ({ rows: await db.query(sql) }) }),
+  ).toEqual([]);
 });
 
 test('a composite may call what its parts may call and nothing else', () => {
@@ -50,20 +58,26 @@ test('a composite may call what its parts may call and nothing else', () => {
 
 /** Gates that would give a role what TRUST.md says it must never achieve. */
 const never: Record<string, RegExp> = {
-  writ_principal: /^fn_(job_|run_|changes_apply|change_begin|governors_|governor_report|ledger_|setting|principal_put|probes_report)/,
+  writ_principal:
+    /^fn_(job_|run_|changes_apply|change_begin|governors_|governor_report|ledger_|setting|principal_put|probes_report)/,
   writ_producer:
     /^fn_(job_(claim|commit(?!_status)|succeed|abort|fail|cancel|start|release|renew)|run_(step|signal|project)|change|contract|governors_|ledger_(tick|key|checkpoint))/,
   writ_worker:
     /^fn_(change|contract|governance_(ended|audits|tick)|governor(s_|_report|_tell)|ledger_(tick|key|checkpoint)|setting|principal_put|run_(project|signal))/,
   writ_engine:
     /^fn_(change|contract|template_activate|job_(claim|commit(?!_status)|succeed)|setting|principal_put|ledger_(key|checkpoint_record))/,
-  writ_server: /^fn_(change|job_(claim|commit(?!_status)|succeed)|governors_|ledger_(key|checkpoint_record|tick)|setting|principal_put)/,
+  writ_server:
+    /^fn_(change|job_(claim|commit(?!_status)|succeed)|governors_|ledger_(key|checkpoint_record|tick)|setting|principal_put)/,
   writ_signer: /^fn_(?!ledger_|login)/,
-  writ_auditor: /^fn_.*(_put|_set|_tick|_apply|_take|_many|_report|_record|_register|_remove|_erase|_activate|_propose|_review|payload)$/,
-  writ_admin: /^fn_(change|contract|template_activate|job_(claim|commit(?!_status)|succeed)|governors_|ledger_(key|checkpoint_record))/,
+  writ_auditor:
+    /^fn_.*(_put|_set|_tick|_apply|_take|_many|_report|_record|_register|_remove|_erase|_activate|_propose|_review|payload)$/,
+  writ_admin:
+    /^fn_(change|contract|template_activate|job_(claim|commit(?!_status)|succeed)|governors_|ledger_(key|checkpoint_record))/,
 };
 
 test.each(Object.entries(never))('%s has no gate that belongs to another role', (role, pattern) => {
   const readers = new Set(['fn_run_read_many']);
-  expect(granted(role, gates).filter((name) => pattern.test(name) && !readers.has(name))).toEqual([]);
+  expect(granted(role, gates).filter((name) => pattern.test(name) && !readers.has(name))).toEqual(
+    [],
+  );
 });

@@ -37,7 +37,11 @@ const names = [
   ...['writ.fn_consumer_dispatch_many', 'writ.relay_idle', 'writ.limit chore ', 'writ.template'],
   ...['writ principal alice', 'governance_policy/acme'],
 ];
-const takeEveryLock = () => attacker.query('select pg_advisory_lock(hashtextextended(name, 0)) from unnest($1::text[]) name', [names]);
+const takeEveryLock = () =>
+  attacker.query(
+    'select pg_advisory_lock(hashtextextended(name, 0)) from unnest($1::text[]) name',
+    [names],
+  );
 
 test('a stranger who holds every advisory lock does not stop an installation', async () => {
   await takeEveryLock();
@@ -51,18 +55,24 @@ test('a stranger who holds every advisory lock does not stop an upgrade', async 
   await takeEveryLock();
   await installer.query(`set statement_timeout = '15s'`);
   expect(await migrate(installer, {}, release(cents))).toMatchObject({ from: 1, to: 2 });
-  expect((await installer.query(`select writ.fn_pay('a', 1) as answer`)).rows).toEqual([{ answer: { release: '1.1.0' } }]);
+  expect((await installer.query(`select writ.fn_pay('a', 1) as answer`)).rows).toEqual([
+    { answer: { release: '1.1.0' } },
+  ]);
 });
 
 test.each(['schema_migration', 'door'])('a stranger cannot lock %s', async (table) => {
   await migrate(installer, {}, release(euros));
   await attacker.query('begin');
-  await expect(attacker.query(`lock table writ_data.${table} in access share mode`)).rejects.toMatchObject({ code: '42501' });
+  await expect(
+    attacker.query(`lock table writ_data.${table} in access share mode`),
+  ).rejects.toMatchObject({ code: '42501' });
 });
 
 test('two installers at once install once, though a stranger holds every advisory lock', async () => {
   await takeEveryLock();
-  const plans = await Promise.all([installer, await db.connect()].map((one) => migrate(one, {}, release(euros))));
+  const plans = await Promise.all(
+    [installer, await db.connect()].map((one) => migrate(one, {}, release(euros))),
+  );
   expect(plans.map((plan) => plan.migrations.length).sort()).toEqual([0, 1]);
 });
 
@@ -75,9 +85,12 @@ test('a second installer installs when the first one gives up', async () => {
   expect(await installing).toMatchObject({ from: 0, to: 1 });
 });
 
-test.each(['writ', 'writ_data'])('refuses to install into a schema %s of a stranger', async (schema) => {
-  const database = new URL(db.url).pathname.slice(1);
-  await installer.query(`grant create on database ${database} to ${stranger}`);
-  await attacker.query(`create schema ${schema}`);
-  await expect(migrate(installer)).rejects.toMatchObject({ code: 'schema_taken' });
-});
+test.each(['writ', 'writ_data'])(
+  'refuses to install into a schema %s of a stranger',
+  async (schema) => {
+    const database = new URL(db.url).pathname.slice(1);
+    await installer.query(`grant create on database ${database} to ${stranger}`);
+    await attacker.query(`create schema ${schema}`);
+    await expect(migrate(installer)).rejects.toMatchObject({ code: 'schema_taken' });
+  },
+);

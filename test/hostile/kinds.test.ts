@@ -24,15 +24,31 @@ afterEach(async () => {
 
 const define = (as: Login, kind: string, definition: object) =>
   as.call('fn_job_kind_register', { kind, definition: JSON.stringify(definition), actor: 'eve' });
-const standing = async (kind: string) => (await db.query('select * from writ_data.job_kind where job_kind = $1', [kind]))[0];
+const standing = async (kind: string) =>
+  (await db.query('select * from writ_data.job_kind where job_kind = $1', [kind]))[0];
 const enqueue = async (kind: string, as = producer) => {
   const id = uuidv7();
-  const answer = await as.call('fn_job_enqueue_many', { jobs: JSON.stringify([{ id, kind }]), actor: 'p' });
+  const answer = await as.call('fn_job_enqueue_many', {
+    jobs: JSON.stringify([{ id, kind }]),
+    actor: 'p',
+  });
   return { id, answer };
 };
 const claim = (as: Login, kinds: string[]) =>
-  as.call('fn_job_claim_many', { kinds, executor: 'external_worker', lease_holder: 'w', limit: 10, start: 10 });
-const whole = { event_domain: 'kg', executor: 'external_worker', max_attempts: 3, timeout_s: 60, limit_concurrency: 2 };
+  as.call('fn_job_claim_many', {
+    kinds,
+    executor: 'external_worker',
+    lease_holder: 'w',
+    limit: 10,
+    start: 10,
+  });
+const whole = {
+  event_domain: 'kg',
+  executor: 'external_worker',
+  max_attempts: 3,
+  timeout_s: 60,
+  limit_concurrency: 2,
+};
 
 describe('a registration', () => {
   test('with {} changes nothing of anybody’s kind', async () => {
@@ -68,13 +84,19 @@ describe('a registration', () => {
 
   test('cannot hand a kind to an executor that nobody claims with', async () => {
     await define(worker, 'chore', whole);
-    expect(await define(worker, 'chore', { executor: 'DOT' })).toMatchObject({ kept: ['executor'] });
+    expect(await define(worker, 'chore', { executor: 'DOT' })).toMatchObject({
+      kept: ['executor'],
+    });
     const { id } = await enqueue('chore');
-    expect(await claim(worker, ['chore'])).toMatchObject({ jobs: [expect.arrayContaining([id, 'chore'])] });
+    expect(await claim(worker, ['chore'])).toMatchObject({
+      jobs: [expect.arrayContaining([id, 'chore'])],
+    });
   });
 
   test('rewrites none of Writ’s own kinds, whatever the role', async () => {
-    const own = await db.query(`select * from writ_data.job_kind where registered_by = 'migration' order by job_kind`);
+    const own = await db.query(
+      `select * from writ_data.job_kind where registered_by = 'migration' order by job_kind`,
+    );
     expect(own.length).toBeGreaterThan(5);
     const all = await login(db, ['workflow_admin']);
     for (const { job_kind } of own) {
@@ -82,7 +104,11 @@ describe('a registration', () => {
         await define(as, String(job_kind), { executor: 'DOT', max_attempts: 9, timeout_s: 1 });
       }
     }
-    expect(await db.query(`select * from writ_data.job_kind where registered_by = 'migration' order by job_kind`)).toEqual(own);
+    expect(
+      await db.query(
+        `select * from writ_data.job_kind where registered_by = 'migration' order by job_kind`,
+      ),
+    ).toEqual(own);
     await all.end();
   });
 
@@ -108,7 +134,9 @@ describe('a registration', () => {
     { source_system: 'x'.repeat(201) },
     { registered_by: 'migration' },
   ])('with %j is refused', async (definition) => {
-    expect(await define(worker, 'chore', definition)).toMatchObject({ reason: 'invalid_job_definition' });
+    expect(await define(worker, 'chore', definition)).toMatchObject({
+      reason: 'invalid_job_definition',
+    });
   });
 });
 
@@ -125,7 +153,9 @@ describe('a claim', () => {
   });
 
   test('of reserved kinds alone is refused to a worker', async () => {
-    expect(await claim(worker, ['governance.change', 'governance.ended'])).toMatchObject({ reason: 'reserved_job_kind' });
+    expect(await claim(worker, ['governance.change', 'governance.ended'])).toMatchObject({
+      reason: 'reserved_job_kind',
+    });
     expect(await claim(applier, ['governance.change'])).toEqual({ jobs: [] });
   });
 });
@@ -133,13 +163,30 @@ describe('a claim', () => {
 describe('a producer', () => {
   test('enqueues no reserved kind by any gate', async () => {
     const all = await login(db, ['workflow_admin']);
-    for (const kind of ['governance.change', 'governance.ended', 'governor.webhook', 'writ.timer']) {
+    for (const kind of [
+      'governance.change',
+      'governance.ended',
+      'governor.webhook',
+      'writ.timer',
+    ]) {
       for (const as of [producer, all]) {
-        expect((await enqueue(kind, as)).answer).toMatchObject({ enqueued: 0, refused: [{ reason: 'reserved_job_kind' }] });
+        expect((await enqueue(kind, as)).answer).toMatchObject({
+          enqueued: 0,
+          refused: [{ reason: 'reserved_job_kind' }],
+        });
         const alike = { kind, ids: [uuidv7()], inputs: null, actor: 'p' };
-        expect(await as.call('fn_job_enqueue_alike', alike)).toMatchObject({ enqueued: 0, refused: [{ reason: 'reserved_job_kind' }] });
-        const graph = { workflow: JSON.stringify({ kind: 'w', generator: 'g' }), jobs: JSON.stringify([{ kind }]), actor: 'p' };
-        expect(await as.call('fn_mot_graph_emit', graph)).toMatchObject({ reason: 'reserved_job_kind' });
+        expect(await as.call('fn_job_enqueue_alike', alike)).toMatchObject({
+          enqueued: 0,
+          refused: [{ reason: 'reserved_job_kind' }],
+        });
+        const graph = {
+          workflow: JSON.stringify({ kind: 'w', generator: 'g' }),
+          jobs: JSON.stringify([{ kind }]),
+          actor: 'p',
+        };
+        expect(await as.call('fn_mot_graph_emit', graph)).toMatchObject({
+          reason: 'reserved_job_kind',
+        });
       }
       const schedule = {
         schedule: 's',
@@ -147,9 +194,19 @@ describe('a producer', () => {
         next_tick: '2030-01-01T00:00Z',
         actor: 'p',
       };
-      expect(await all.call('fn_schedule_put', schedule)).toMatchObject({ reason: 'reserved_job_kind' });
-      const consumer = { consumer: 'c', event_type: 'dot.job.succeeded', job_kind: kind, options: '{}', actor: 'p' };
-      expect(await all.call('fn_consumer_register', consumer)).toMatchObject({ reason: 'reserved_job_kind' });
+      expect(await all.call('fn_schedule_put', schedule)).toMatchObject({
+        reason: 'reserved_job_kind',
+      });
+      const consumer = {
+        consumer: 'c',
+        event_type: 'dot.job.succeeded',
+        job_kind: kind,
+        options: '{}',
+        actor: 'p',
+      };
+      expect(await all.call('fn_consumer_register', consumer)).toMatchObject({
+        reason: 'reserved_job_kind',
+      });
     }
     await all.end();
   });

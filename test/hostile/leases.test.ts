@@ -26,15 +26,24 @@ afterEach(async () => {
 const enqueue = async (tenant: string, more: object = {}) => {
   const id = uuidv7();
   const jobs = JSON.stringify([{ id, kind: 'chore', tenant, ...more }]);
-  expect(await producer.call('fn_job_enqueue_many', { jobs, actor: 'p' })).toMatchObject({ enqueued: 1 });
+  expect(await producer.call('fn_job_enqueue_many', { jobs, actor: 'p' })).toMatchObject({
+    enqueued: 1,
+  });
   return id;
 };
 const claim = (as: Login, start = 1) =>
-  as.call('fn_job_claim_many', { kinds: ['chore'], executor: 'external_worker', lease_holder: 'w', limit: 9, start }) as Promise<{
+  as.call('fn_job_claim_many', {
+    kinds: ['chore'],
+    executor: 'external_worker',
+    lease_holder: 'w',
+    limit: 9,
+    start,
+  }) as Promise<{
     lease_token: string;
     jobs: string[][];
   }>;
-const statusOf = async (id: string) => (await db.query('select status from writ.job_queue where job_id = $1', [id]))[0]?.status;
+const statusOf = async (id: string) =>
+  (await db.query('select status from writ.job_queue where job_id = $1', [id]))[0]?.status;
 const raised = (run: () => Promise<unknown>) =>
   run().then(
     () => 'nothing',
@@ -49,7 +58,9 @@ async function attack(as: Login, id: string, lease_token: string) {
   return {
     start: (await as.call('fn_job_start_many', { lease_token, upto: 1 })).reason,
     progress: (await as.call('fn_job_progress', { ...one, status_signal_only: 'x' })).reason,
-    renew: (await as.call('fn_job_renew_many', { lease_tokens: [lease_token], lease_ttl_seconds: 60 })).renewed,
+    renew: (
+      await as.call('fn_job_renew_many', { lease_tokens: [lease_token], lease_ttl_seconds: 60 })
+    ).renewed,
     commit: await raised(() => as.call('fn_job_commit', { job_id: id, lease_token })),
     status: (await as.call('fn_job_commit_status', { job_id: id, lease_token })).reason,
     succeed: (await as.call('fn_job_succeed', { ...one, result_ref: null })).reason,
@@ -57,12 +68,20 @@ async function attack(as: Login, id: string, lease_token: string) {
     transient: (await as.call('fn_job_fail_transient', { ...one, ...failure })).reason,
     permanent: (await as.call('fn_job_fail_permanent', { ...one, ...failure })).reason,
     release: (await as.call('fn_job_release', one)).reason,
-    abort: (await as.call('fn_job_abort_many', { ...many, abort_kinds: ['released'], codes: [null], messages: [null] })).reason,
+    abort: (
+      await as.call('fn_job_abort_many', {
+        ...many,
+        abort_kinds: ['released'],
+        codes: [null],
+        messages: [null],
+      })
+    ).reason,
     lease: (await as.call('fn_lease_release', { lease_token })).reason,
     payload: (await as.call('fn_job_payload', { job_id: id })).reason,
     events: await as.call('fn_job_events', { job_id: id }),
     cancel: (await as.call('fn_job_cancel', { job_id: id, reason: 'x', actor: 'eve' })).reason,
-    replay: (await as.call('fn_job_dead_letter_replay', { job_id: id, triage: 'x', actor: 'eve' })).reason,
+    replay: (await as.call('fn_job_dead_letter_replay', { job_id: id, triage: 'x', actor: 'eve' }))
+      .reason,
   };
 }
 const turnedAway = {
@@ -96,33 +115,51 @@ describe('a login of one tenant', () => {
     const [own, other] = [await enqueue('acme'), await enqueue('rival')];
     const { lease_token, jobs } = await claim(bound);
     expect(jobs.map(([id]) => id)).toEqual([own]);
-    expect(await bound.call('fn_job_succeed_many', { lease_token, positions: [1] })).toMatchObject({ done: 1 });
+    expect(await bound.call('fn_job_succeed_many', { lease_token, positions: [1] })).toMatchObject({
+      done: 1,
+    });
     expect([await statusOf(own), await statusOf(other)]).toEqual(['succeeded', 'queued']);
   });
 
   test('enqueues for no other tenant, and learns nothing of its keys', async () => {
     await enqueue('rival', { key: 'order-1' });
     await enqueue('acme', { key: 'order-1' });
-    const jobs = JSON.stringify(['rival', 'acme'].map((tenant) => ({ id: uuidv7(), kind: 'chore', tenant, key: 'order-1' })));
+    const jobs = JSON.stringify(
+      ['rival', 'acme'].map((tenant) => ({ id: uuidv7(), kind: 'chore', tenant, key: 'order-1' })),
+    );
     const answer = await bound.call('fn_job_enqueue_many', { jobs, actor: 'p' });
-    expect(answer).toMatchObject({ enqueued: 0, refused: [{ index: 0, reason: 'tenant_forbidden' }], duplicates: [{ index: 1 }] });
+    expect(answer).toMatchObject({
+      enqueued: 0,
+      refused: [{ index: 0, reason: 'tenant_forbidden' }],
+      duplicates: [{ index: 1 }],
+    });
     expect(answer.duplicates).toHaveLength(1);
     const alike = { kind: 'chore', ids: [uuidv7()], inputs: null, actor: 'p', tenant_id: 'rival' };
-    expect(await bound.call('fn_job_enqueue_alike', alike)).toMatchObject({ refused: [{ reason: 'tenant_forbidden' }] });
+    expect(await bound.call('fn_job_enqueue_alike', alike)).toMatchObject({
+      refused: [{ reason: 'tenant_forbidden' }],
+    });
   });
 
   test('sees only its tenant’s calls, jobs and executions', async () => {
     const [own, other] = [await enqueue('acme'), await enqueue('rival')];
     await claim(worker, 2);
     const jobs = async (view: string) =>
-      (await bound.query<{ job_id: string }>(`select job_id from writ.${view}`)).map((row) => row.job_id);
-    expect([await jobs('job_queue'), await jobs('job_execution'), await jobs('v_job_state')]).toEqual([[own], [own], [own]]);
+      (await bound.query<{ job_id: string }>(`select job_id from writ.${view}`)).map(
+        (row) => row.job_id,
+      );
+    expect([
+      await jobs('job_queue'),
+      await jobs('job_execution'),
+      await jobs('v_job_state'),
+    ]).toEqual([[own], [own], [own]]);
     const calls = await bound.query('select command, jobs from writ.command_run order by run_id');
     expect(calls).toEqual([
       { command: 'fn_job_enqueue', jobs: 1 },
       { command: 'fn_job_claim', jobs: 1 },
     ]);
-    expect(JSON.stringify(await bound.query('select * from writ.event_outbox'))).not.toContain(other);
+    expect(JSON.stringify(await bound.query('select * from writ.event_outbox'))).not.toContain(
+      other,
+    );
     expect(await bound.query('select * from writ.v_queue_lease')).toEqual([]);
   });
 });
@@ -133,7 +170,9 @@ test('a caller that has set writ.tenant moves no job of another tenant', async (
   await worker.query(`set writ.tenant = 'acme'`);
   const answers = {
     start: (await worker.call('fn_job_start_many', { lease_token, upto: 1 })).reason,
-    succeed: (await worker.call('fn_job_succeed_many', { lease_token, positions: [1], start_upto: 1 })).reason,
+    succeed: (
+      await worker.call('fn_job_succeed_many', { lease_token, positions: [1], start_upto: 1 })
+    ).reason,
   };
   expect(answers).toEqual({ start: 'tenant_forbidden', succeed: 'tenant_forbidden' });
   expect(await statusOf(id)).toBe('leased');
@@ -145,10 +184,14 @@ describe('a lease token', () => {
     const { lease_token } = await claim(worker);
     await worker.call('fn_job_commit', { job_id: id, lease_token });
     const all = await login(db, ['workflow_admin']);
-    const views = await all.query<{ name: string }>(`select table_name as name from information_schema.views where table_schema = 'writ'`);
+    const views = await all.query<{ name: string }>(
+      `select table_name as name from information_schema.views where table_schema = 'writ'`,
+    );
     expect(views.length).toBeGreaterThan(20);
     for (const { name } of views) {
-      expect(JSON.stringify(await all.query(`select * from writ.${name}`)), name).not.toContain(lease_token);
+      expect(JSON.stringify(await all.query(`select * from writ.${name}`)), name).not.toContain(
+        lease_token,
+      );
     }
     await all.end();
   });
@@ -157,7 +200,10 @@ describe('a lease token', () => {
     const id = await enqueue('acme');
     const { lease_token } = await claim(worker);
     const auditor = await login(db, ['writ_auditor']);
-    for (const gate of ['fn_job_succeed_many(p_lease_token => $1, p_positions => $2)', 'fn_job_start_many($1, ($2::integer[])[1])']) {
+    for (const gate of [
+      'fn_job_succeed_many(p_lease_token => $1, p_positions => $2)',
+      'fn_job_start_many($1, ($2::integer[])[1])',
+    ]) {
       expect(await auditor.attempt(`select writ.${gate}`, [lease_token, [1]])).toBe('42501');
     }
     expect(await statusOf(id)).toBe('in_progress');
@@ -184,7 +230,8 @@ test('a NOTIFY by a stranger stops no handler; a cancellation does', async () =>
   const { jobId } = await writ.enqueue(slow, undefined);
   await begun.opened;
   const stranger = await login(db, []);
-  for (let n = 0; n < 20; n++) await stranger.query('select pg_notify($1, $2)', ['queue_cancel', jobId]);
+  for (let n = 0; n < 20; n++)
+    await stranger.query('select pg_notify($1, $2)', ['queue_cancel', jobId]);
   const wait = new Promise((done) => setTimeout(() => done('still running'), 500));
   expect(await Promise.race([aborted.opened, wait])).toBe('still running');
   await writ.cancel(jobId);
@@ -198,25 +245,49 @@ describe('text from outside', () => {
     const id = await enqueue('acme');
     const actor = 'a'.repeat(201);
     const jobs = JSON.stringify([{ id: uuidv7(), kind: 'chore' }]);
-    expect(await producer.call('fn_job_enqueue_many', { jobs, actor })).toMatchObject({ reason: 'invalid_actor' });
-    expect(await producer.call('fn_job_enqueue_alike', { kind: 'chore', ids: [uuidv7()], inputs: null, actor })).toMatchObject({
+    expect(await producer.call('fn_job_enqueue_many', { jobs, actor })).toMatchObject({
+      reason: 'invalid_actor',
+    });
+    expect(
+      await producer.call('fn_job_enqueue_alike', {
+        kind: 'chore',
+        ids: [uuidv7()],
+        inputs: null,
+        actor,
+      }),
+    ).toMatchObject({
       reason: 'invalid_actor',
     });
     const { lease_token } = await claim(worker);
-    expect(await worker.call('fn_job_succeed_many', { lease_token, positions: [1], actor })).toMatchObject({ reason: 'invalid_actor' });
+    expect(
+      await worker.call('fn_job_succeed_many', { lease_token, positions: [1], actor }),
+    ).toMatchObject({ reason: 'invalid_actor' });
     const result_ref = 'r'.repeat(8193);
-    expect(await worker.call('fn_job_succeed', { job_id: id, lease_token, result_ref, actor: 'w' })).toMatchObject({
+    expect(
+      await worker.call('fn_job_succeed', { job_id: id, lease_token, result_ref, actor: 'w' }),
+    ).toMatchObject({
       reason: 'payload_too_large',
     });
     const claimed = { kinds: ['chore'], executor: 'external_worker', lease_holder: actor };
-    expect(await worker.call('fn_job_claim_many', claimed)).toMatchObject({ reason: 'invalid_actor' });
-    expect(await worker.call('fn_job_succeed_many', { lease_token, positions: [1] })).toMatchObject({ done: 1 });
+    expect(await worker.call('fn_job_claim_many', claimed)).toMatchObject({
+      reason: 'invalid_actor',
+    });
+    expect(await worker.call('fn_job_succeed_many', { lease_token, positions: [1] })).toMatchObject(
+      { done: 1 },
+    );
   });
 
   test('has times within a hundred years', async () => {
-    for (const more of [{ delay_ms: 9e18 }, { process_after: 'infinity' }, { process_after: '-infinity' }, { deadline_at: 'infinity' }]) {
+    for (const more of [
+      { delay_ms: 9e18 },
+      { process_after: 'infinity' },
+      { process_after: '-infinity' },
+      { deadline_at: 'infinity' },
+    ]) {
       const jobs = JSON.stringify([{ id: uuidv7(), kind: 'chore', ...more }]);
-      expect(await producer.call('fn_job_enqueue_many', { jobs, actor: 'p' })).toMatchObject({ refused: [{ reason: 'invalid_job' }] });
+      expect(await producer.call('fn_job_enqueue_many', { jobs, actor: 'p' })).toMatchObject({
+        refused: [{ reason: 'invalid_job' }],
+      });
     }
   });
 });

@@ -23,10 +23,15 @@ interface Head {
   readonly size: number;
   readonly root: string;
 }
-const heads = async () => (await signer.call('fn_ledger_heads', { actor: 's' })) as unknown as Head[];
-const noteOf = ({ size, root }: Head) => `writ.example/_system/1\n${size}\n${Buffer.from(root, 'hex').toString('base64')}\n\n— s x\n`;
+const heads = async () =>
+  (await signer.call('fn_ledger_heads', { actor: 's' })) as unknown as Head[];
+const noteOf = ({ size, root }: Head) =>
+  `writ.example/_system/1\n${size}\n${Buffer.from(root, 'hex').toString('base64')}\n\n— s x\n`;
 const record = (checkpoint: object) =>
-  signer.call('fn_ledger_checkpoint_record', { checkpoints: JSON.stringify([checkpoint]), actor: 's' });
+  signer.call('fn_ledger_checkpoint_record', {
+    checkpoints: JSON.stringify([checkpoint]),
+    actor: 's',
+  });
 
 describe('a signer', () => {
   test('records the tree that the log has', async () => {
@@ -35,61 +40,96 @@ describe('a signer', () => {
   });
 
   test.each<[string, (head: Head) => object]>([
-    ['another root', (h) => ({ ...h, root: '00'.repeat(32), note: noteOf({ ...h, root: '00'.repeat(32) }) })],
-    ['a size that the log has not reached', (h) => ({ ...h, size: h.size + 1, note: noteOf({ ...h, size: h.size + 1 }) })],
+    [
+      'another root',
+      (h) => ({ ...h, root: '00'.repeat(32), note: noteOf({ ...h, root: '00'.repeat(32) }) }),
+    ],
+    [
+      'a size that the log has not reached',
+      (h) => ({ ...h, size: h.size + 1, note: noteOf({ ...h, size: h.size + 1 }) }),
+    ],
     ['a note with another root', (h) => ({ ...h, note: noteOf({ ...h, root: '00'.repeat(32) }) })],
     ['a note with another size', (h) => ({ ...h, note: noteOf({ ...h, size: h.size + 9 }) })],
-    ['a log that is not there', (h) => ({ log: 'nobody', epoch: null, size: 0, root: h.root, note: '' })],
+    [
+      'a log that is not there',
+      (h) => ({ log: 'nobody', epoch: null, size: 0, root: h.root, note: '' }),
+    ],
     ['an epoch that is not', (h) => ({ ...h, epoch: 7, note: noteOf(h) })],
     ['nothing', () => ({})],
     ['a size of text', (h) => ({ ...h, size: 'many', note: noteOf(h) })],
   ])('records no checkpoint with %s', async (_, forge) => {
     const head = (await heads()).at(-1) as Head;
-    expect(await record(forge(head))).toMatchObject({ refused: true, reason: 'checkpoint_mismatch' });
+    expect(await record(forge(head))).toMatchObject({
+      refused: true,
+      reason: 'checkpoint_mismatch',
+    });
     expect(await db.query('select from writ.ledger_checkpoint')).toHaveLength(0);
   });
 
-  test.each([[null], ['infinity'], ['-infinity'], ['2999-01-01'], [new Date().toISOString().slice(0, 10)]])(
-    'archives no month that is %s',
-    async (month) => {
-      expect(await signer.call('fn_ledger_archived', { month, place: 'here', actor: 's' })).toMatchObject({ refused: true });
-      expect(await db.query('select from writ_data.receipt_archive')).toHaveLength(0);
-    },
-  );
+  test.each([
+    [null],
+    ['infinity'],
+    ['-infinity'],
+    ['2999-01-01'],
+    [new Date().toISOString().slice(0, 10)],
+  ])('archives no month that is %s', async (month) => {
+    expect(
+      await signer.call('fn_ledger_archived', { month, place: 'here', actor: 's' }),
+    ).toMatchObject({ refused: true });
+    expect(await db.query('select from writ_data.receipt_archive')).toHaveLength(0);
+  });
 
   test('adds no key that is none, and puts none in the place of one it does not know', async () => {
     const key = (text: string | null, replaces: string | null = null) =>
-      signer.call('fn_ledger_key_add', { key: text, replaces, signature_new: 'AAAA', signature_old: 'AAAA', actor: 's' });
+      signer.call('fn_ledger_key_add', {
+        key: text,
+        replaces,
+        signature_new: 'AAAA',
+        signature_old: 'AAAA',
+        actor: 's',
+      });
     for (const text of [null, '', 'x', 'a b+00000000+AAAA', `n+00000000+${'A'.repeat(100_000)}`])
       expect(await key(text)).toMatchObject({ refused: true, reason: 'invalid_argument' });
     expect(await key('n+00000001+AAAA')).toEqual({ added: true });
     expect(await key('n+00000002+AAAA')).toMatchObject({ reason: 'key_mismatch' });
     expect(await key('n+00000002+AAAA', 'n+00000001+AAAA')).toEqual({ added: true });
-    expect(await key('n+00000001+AAAA', 'n+00000002+AAAA')).toMatchObject({ reason: 'key_mismatch' });
+    expect(await key('n+00000001+AAAA', 'n+00000002+AAAA')).toMatchObject({
+      reason: 'key_mismatch',
+    });
   });
 
   test('accepts no restore', async () => {
-    expect(await signer.attempt(`select writ.fn_ledger_accept_restore(null, null, null, 'because I say so', 's')`)).toBe('42501');
+    expect(
+      await signer.attempt(
+        `select writ.fn_ledger_accept_restore(null, null, null, 'because I say so', 's')`,
+      ),
+    ).toBe('42501');
   });
 });
 
 test('a restore cannot use up the numbers of epochs', async () => {
-  const [row] = await db.query(`select writ.fn_ledger_accept_restore(null, 2147483647, 1, 'because I say so', 's') as answer`);
+  const [row] = await db.query(
+    `select writ.fn_ledger_accept_restore(null, 2147483647, 1, 'because I say so', 's') as answer`,
+  );
   expect(row?.answer).toMatchObject({ refused: true, reason: 'checkpoint_mismatch' });
 });
 
 test('a planted number of the stream of seals stops neither sealing nor signing', async () => {
   const tick = () => engine.call('fn_ledger_tick', { actor: 'e' });
-  const work = () => db.query(`select writ.fn_job_kind_register('k' || floor(random() * 1e9)::text, '{}', 'test')`);
+  const work = () =>
+    db.query(`select writ.fn_job_kind_register('k' || floor(random() * 1e9)::text, '{}', 'test')`);
   await work();
   await tick();
-  const [last] = await db.query(`select coalesce(max(last_seq), 0) + 1 as next from writ_data.receipt_stream where stream = 'seal'`);
+  const [last] = await db.query(
+    `select coalesce(max(last_seq), 0) + 1 as next from writ_data.receipt_stream where stream = 'seal'`,
+  );
   await db.query(
     `insert into writ_data.receipt (at, log_id, stream, stream_seq, receipt_id, entry, leaf_hash)
      values (writ.now(), '_system', 'seal', $1, gen_random_uuid(), '{}', sha256('x'))`,
     [last?.next],
   );
-  const sealed = async () => Number((await db.query('select count(*) as n from writ.event_seal'))[0]?.n);
+  const sealed = async () =>
+    Number((await db.query('select count(*) as n from writ.event_seal'))[0]?.n);
   const before = await sealed();
   // Open transactions of other databases on this server can hold sealing up for a while.
   await vi.waitFor(
@@ -101,6 +141,8 @@ test('a planted number of the stream of seals stops neither sealing nor signing'
     },
     { timeout: 25_000, interval: 50 },
   );
-  expect(await db.query(`select code from writ.alert where code = 'RECEIPT_PLANTED'`)).toHaveLength(1);
+  expect(await db.query(`select code from writ.alert where code = 'RECEIPT_PLANTED'`)).toHaveLength(
+    1,
+  );
   expect((await heads()).at(-1)).toMatchObject({ log: '_system' });
 });

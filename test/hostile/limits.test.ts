@@ -20,7 +20,10 @@ test('an agent proposes 60 contracts an hour, and hears when it may go on', asyn
   await s.setting('governance.agent.open_contracts', 1000);
   const agent = await enter(['writ_principal'], { principal_id: 'agent' });
   for (let i = 0; i < 60; i++) expect(await propose(agent)).toHaveProperty('contract_id');
-  expect(await propose(agent)).toMatchObject({ reason: 'proposals_limited', detail: expect.stringMatching(/again at \d{4}-/) });
+  expect(await propose(agent)).toMatchObject({
+    reason: 'proposals_limited',
+    detail: expect.stringMatching(/again at \d{4}-/),
+  });
   await s.db.clock.advance('61m');
   expect(await propose(agent)).toHaveProperty('contract_id');
 });
@@ -28,7 +31,10 @@ test('an agent proposes 60 contracts an hour, and hears when it may go on', asyn
 test('an agent has 50 contracts open at once', async () => {
   const agent = await enter(['writ_principal'], { principal_id: 'agent' });
   for (let i = 0; i < 50; i++) expect(await propose(agent)).toHaveProperty('contract_id');
-  expect(await propose(agent)).toMatchObject({ reason: 'proposals_limited', detail: expect.stringContaining('open') });
+  expect(await propose(agent)).toMatchObject({
+    reason: 'proposals_limited',
+    detail: expect.stringContaining('open'),
+  });
   const person = await enter(['writ_principal'], { principal_id: 'ada' });
   expect(await propose(person)).toHaveProperty('contract_id');
 });
@@ -37,7 +43,9 @@ test('above ten denials a minute one receipt counts the rest', async () => {
   const agent = await enter(['writ_principal'], { principal_id: 'agent' });
   await s.db.clock.advance('1m');
   for (let i = 0; i < 25; i++)
-    expect(await agent.call('fn_freeze_put', { key: null, freeze: '{"reason": "x"}' })).toMatchObject({ reason: 'agents_only_propose' });
+    expect(
+      await agent.call('fn_freeze_put', { key: null, freeze: '{"reason": "x"}' }),
+    ).toMatchObject({ reason: 'agents_only_propose' });
   await s.db.clock.advance('1m');
   const engine = await enter(['writ_engine']);
   await engine.query(`select writ.fn_governance_tick('clockwork')`);

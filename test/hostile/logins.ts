@@ -47,7 +47,10 @@ export async function login(
     call: async (gate, parameters = {}) => {
       const names = Object.keys(parameters);
       const list = names.map((key, index) => `p_${key} => $${index + 1}`).join(', ');
-      const { rows } = await client.query(`select writ.${gate}(${list}) as answer`, Object.values(parameters));
+      const { rows } = await client.query(
+        `select writ.${gate}(${list}) as answer`,
+        Object.values(parameters),
+      );
       return rows[0].answer;
     },
     attempt: async (sql, params) => {

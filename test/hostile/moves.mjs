@@ -18,12 +18,27 @@ async function registerStartWait(a) {
     planVersion: '1.0.0',
     schemaVersion: '1',
     steps: [
-      { after: [], id: 'late', ms: timer, duration_ms: timer, type: a.random.pick(['timer', 'wait']), timeoutMs: timer, timeout_ms: timer },
+      {
+        after: [],
+        id: 'late',
+        ms: timer,
+        duration_ms: timer,
+        type: a.random.pick(['timer', 'wait']),
+        timeoutMs: timer,
+        timeout_ms: timer,
+      },
     ],
   });
   const sha256 = createHash('sha256').update(document).digest('hex');
   await a.act('fn_plan_register', { p_document: document, p_sha256: sha256 });
-  const run = { run_id: uuid7(a.random), plan_id: id, plan_version: '1.0.0', sha256, input: {}, tenant: a.tenant };
+  const run = {
+    run_id: uuid7(a.random),
+    plan_id: id,
+    plan_version: '1.0.0',
+    sha256,
+    input: {},
+    tenant: a.tenant,
+  };
   await a.act('fn_run_start_many', { p_runs: [run] });
 }
 
@@ -33,17 +48,28 @@ async function claimCommitSilence(a) {
     a.random.next() < 0.5
       ? ['governance.change', 'governance.ended', 'governance.soak', 'governance.audit', 'm.work']
       : [a.random.pick(reserved), 'm.work'];
-  const claimed = await a.act('fn_job_claim_many', { p_kinds: kinds, p_limit: 3, p_start: 1, p_lease_ttl_seconds: 1 });
+  const claimed = await a.act('fn_job_claim_many', {
+    p_kinds: kinds,
+    p_limit: 3,
+    p_start: 1,
+    p_lease_ttl_seconds: 1,
+  });
   const lease = claimed?.lease_token ? a.known.leases.at(-1) : undefined;
   for (const { id } of lease?.jobs ?? []) {
     await a.act('fn_job_commit', { p_job_id: id, p_lease_token: lease?.token });
-    if (a.random.next() < 0.3) await a.act('fn_job_succeed', { p_job_id: id, p_lease_token: lease?.token });
+    if (a.random.next() < 0.3)
+      await a.act('fn_job_succeed', { p_job_id: id, p_lease_token: lease?.token });
   }
 }
 
 /** Ends a step inside one transaction, as a handler that commits does. @param {Attacker} a */
 async function commitStep(a) {
-  await a.act('fn_job_claim_many', { p_kinds: ['m.work'], p_limit: 1, p_start: 1, p_lease_ttl_seconds: 10 });
+  await a.act('fn_job_claim_many', {
+    p_kinds: ['m.work'],
+    p_limit: 1,
+    p_start: 1,
+    p_lease_ttl_seconds: 10,
+  });
   const lease = a.known.leases.at(-1);
   const given = { p_job_id: lease?.jobs[0]?.id, p_lease_token: lease?.token };
   await a.send('begin', 'begin');
@@ -76,20 +102,41 @@ async function rewriteKind(a) {
 
 /** Proposes a step with parameters that once switched a check off, has it approved honestly or with nothing, and activates it. @param {Attacker} a */
 async function craftedProposal(a) {
-  const crafted = a.random.pick([{ undo_of: 1 }, { undo: true }, { approved: true }, { new_value: null }, { tenant: 'alpha' }]);
+  const crafted = a.random.pick([
+    { undo_of: 1 },
+    { undo: true },
+    { approved: true },
+    { new_value: null },
+    { tenant: 'alpha' },
+  ]);
   const target = a.random.pick(['m-conf', 'alpha-conf-1', 'calm-conf', 'SYSTEM', 'm-cap']);
-  const type = a.random.pick(['config_update', 'own_type', 'capability_enable', 'signal_record', 'soak', 'governance.change']);
+  const type = a.random.pick([
+    'config_update',
+    'own_type',
+    'capability_enable',
+    'signal_record',
+    'soak',
+    'governance.change',
+  ]);
   const content = JSON.stringify({
     scope: [target],
     steps: [{ parameters: { key: 'max', new_value: 7, ...crafted }, step_type: type, target }],
   });
-  const proposed = await a.act('fn_contract_propose', { p_content: content, p_about: { title: 'crafted', risk_level: 'low' } });
+  const proposed = await a.act('fn_contract_propose', {
+    p_content: content,
+    p_about: { title: 'crafted', risk_level: 'low' },
+  });
   const id = proposed?.contract_id;
   if (!id) return;
   const preview = await a.act('fn_contract_preview', { p_contract_id: id });
   const hash = preview?.hash;
   const replayed = a.known.foreign('signature') ?? a.known.own('signature');
-  const signature = a.random.pick(['', '00'.repeat(64), replayed?.signature, hash ? a.people.ada?.sign(hash) : '']);
+  const signature = a.random.pick([
+    '',
+    '00'.repeat(64),
+    replayed?.signature,
+    hash ? a.people.ada?.sign(hash) : '',
+  ]);
   await a.act('fn_contract_review', {
     p_key: a.names ? 'm-ada' : a.people.ada?.credential,
     p_contract_id: id,
@@ -97,7 +144,9 @@ async function craftedProposal(a) {
     p_hash: hash,
     p_signature: signature,
   });
-  await a.act('fn_contracts_activate', { p_items: [{ contract: id, job: uuid7(a.random), read: {} }] });
+  await a.act('fn_contracts_activate', {
+    p_items: [{ contract: id, job: uuid7(a.random), read: {} }],
+  });
 }
 
 /** Takes governors and applies junk, without `begin` and with it. @param {Attacker} a */
@@ -114,13 +163,23 @@ async function takeApplyJunk(a) {
     { type: 'alert', t: 'alpha', code: 'X', severity: 'P1', subject: 'x' },
     { type: 'enqueue', kind: 'governance.change', t: 'alpha' },
   ];
-  const entry = JSON.stringify(receiptFor(a, { ...stream, next: (stream.next ?? 1) + a.random.between(0, 2) }));
+  const entry = JSON.stringify(
+    receiptFor(a, { ...stream, next: (stream.next ?? 1) + a.random.between(0, 2) }),
+  );
   await a.act('fn_governors_apply', {
     p_turn: {
       governors:
         a.random.next() < 0.6 || !victim
           ? []
-          : [{ ...victim, events: victim.rev + 1, last: Date.now(), hash: '00'.repeat(32), due: a.random.pick([huge, Date.now(), -huge]) }],
+          : [
+              {
+                ...victim,
+                events: victim.rev + 1,
+                last: Date.now(),
+                hash: '00'.repeat(32),
+                due: a.random.pick([huge, Date.now(), -huge]),
+              },
+            ],
       wakes: victim ? [{ g: victim.id, at: huge }] : [],
       events: [],
       settled: [],
@@ -152,7 +211,10 @@ async function projectJunk(a) {
     Array.from({ length: 500 }, () => of(5)),
   ]);
   await a.act('fn_run_project', {
-    p_turn: a.random.pick([a.known.answers.get('fn_run_changes')?.turn, 'ffffffff-ffff-7fff-bfff-ffffffffffff']),
+    p_turn: a.random.pick([
+      a.known.answers.get('fn_run_changes')?.turn,
+      'ffffffff-ffff-7fff-bfff-ffffffffffff',
+    ]),
     p_snapshots: junk,
   });
 }
@@ -162,7 +224,11 @@ async function relayJunk(a) {
   await a.act('fn_outbox_take', { p_buses: ['webhook', 'nats'] });
   await a.act('fn_outbox_done', {
     p_destination: a.random.pick([a.known.foreign('destination'), 'honest-hook', 'm-place']),
-    p_turn: a.random.pick([a.known.answers.get('fn_outbox_take')?.turn, 'ffffffff-ffff-7fff-bfff-ffffffffffff', null]),
+    p_turn: a.random.pick([
+      a.known.answers.get('fn_outbox_take')?.turn,
+      'ffffffff-ffff-7fff-bfff-ffffffffffff',
+      null,
+    ]),
     p_moves: true,
     p_outcomes: [],
     p_trouble: a.random.pick([null, 'gone']),
@@ -174,11 +240,22 @@ async function healthLies(a) {
   const at = a.random.pick(['2999-01-01T00:00:00Z', 'infinity']);
   const tenant = a.random.pick(['alpha', 'beta', a.tenant]);
   await a.act('fn_probes_report', {
-    p_reports: [{ tenant, name: a.known.foreign('probe') ?? 'x', status: 'HEALTHY', detail: 'fine', at }],
+    p_reports: [
+      { tenant, name: a.known.foreign('probe') ?? 'x', status: 'HEALTHY', detail: 'fine', at },
+    ],
   });
-  await a.act('fn_probe_report', { p_report: { name: 'm-probe', status: 'HEALTHY', at }, p_tenant_id: tenant });
+  await a.act('fn_probe_report', {
+    p_report: { name: 'm-probe', status: 'HEALTHY', at },
+    p_tenant_id: tenant,
+  });
   await a.act('fn_governance_audits', {
-    p_items: [{ job: a.known.foreign('governance_job'), evidence: { probe: { status: 'HEALTHY', at } }, read: {} }],
+    p_items: [
+      {
+        job: a.known.foreign('governance_job'),
+        evidence: { probe: { status: 'HEALTHY', at } },
+        read: {},
+      },
+    ],
   });
   await a.act('fn_governance_ended', { p_job_id: a.known.foreign('governance_job') });
 }
@@ -186,7 +263,8 @@ async function healthLies(a) {
 /** Makes a driver give up on a good signal, and tells it nonsense. @param {Attacker} a */
 async function crashGovernor(a) {
   const { id, rev } = a.known.foreign('governor') ?? {};
-  for (let n = 0; n < 13; n++) await a.act('fn_governor_crashed', { p_governor_id: id, p_rev: rev, p_error: 'x' });
+  for (let n = 0; n < 13; n++)
+    await a.act('fn_governor_crashed', { p_governor_id: id, p_rev: rev, p_error: 'x' });
   const contents = [
     { kind: 'health_failed' },
     { kind: 'health_failed', at: huge },
@@ -312,7 +390,9 @@ export const moves = [
 
 /** One of the moves that fit an attacker. @param {Attacker} a */
 export async function move(a) {
-  const fitting = moves.filter(([gate]) => gate === null || a.gates.some(({ name }) => name === gate));
+  const fitting = moves.filter(
+    ([gate]) => gate === null || a.gates.some(({ name }) => name === gate),
+  );
   await a.random.pick(fitting)[1](a);
 }
 

@@ -49,11 +49,17 @@ let proposals = 0;
 /** A contract on a scope of its own: two that are alike would not both be eligible. */
 async function propose(as = 'agent') {
   const scope = `limits-${++proposals}`;
-  await writ.governance.put([{ scope, owner_capability: 'checkout', values: { max: 1 } }], { as: String(keys.ops) });
+  await writ.governance.put([{ scope, owner_capability: 'checkout', values: { max: 1 } }], {
+    as: String(keys.ops),
+  });
   const steps = [configure(scope, 'max', 2)];
-  return writ.contracts.propose({ title: `More ${proposals}`, scope: [scope], steps }, { as: String(keys[as]) });
+  return writ.contracts.propose(
+    { title: `More ${proposals}`, scope: [scope], steps },
+    { as: String(keys[as]) },
+  );
 }
-const receipts = async () => Number((await db.query('select count(*)::int as n from writ_data.receipt'))[0]?.n);
+const receipts = async () =>
+  Number((await db.query('select count(*)::int as n from writ_data.receipt'))[0]?.n);
 
 describe('writ_principal', () => {
   test('acts for no other principal', async () => {
@@ -73,7 +79,13 @@ describe('writ_principal', () => {
     const contract = await propose('ops');
     const { hash } = await contract.preview({ as: String(keys.ada) });
     const signature = principal(String(keys.agent)).sign(hash);
-    const answer = await agent.call('fn_contract_review', { key: null, contract_id: contract.id, action: 'APPROVE', hash, signature });
+    const answer = await agent.call('fn_contract_review', {
+      key: null,
+      contract_id: contract.id,
+      action: 'APPROVE',
+      hash,
+      signature,
+    });
     expect(answer).toMatchObject({ refused: true });
   });
 
@@ -95,16 +107,19 @@ describe('writ_principal', () => {
 });
 
 describe('writ_producer', () => {
-  test.each(['governance.change', 'governance.ended', 'governor.action', 'writ.anything'])('enqueues no job of kind %s', async (kind) => {
-    const producer = await enter('writ_producer');
-    const before = await db.query('select count(*)::int as n from writ_data.job');
-    const answer = await producer.call('fn_job_enqueue_many', {
-      jobs: JSON.stringify([{ id: '01900000-0000-7000-8000-000000000001', kind, input: {} }]),
-      actor: 'x',
-    });
-    expect(JSON.stringify(answer)).toMatch(/reserved_job_kind|unknown_job_kind/);
-    expect(await db.query('select count(*)::int as n from writ_data.job')).toEqual(before);
-  });
+  test.each(['governance.change', 'governance.ended', 'governor.action', 'writ.anything'])(
+    'enqueues no job of kind %s',
+    async (kind) => {
+      const producer = await enter('writ_producer');
+      const before = await db.query('select count(*)::int as n from writ_data.job');
+      const answer = await producer.call('fn_job_enqueue_many', {
+        jobs: JSON.stringify([{ id: '01900000-0000-7000-8000-000000000001', kind, input: {} }]),
+        actor: 'x',
+      });
+      expect(JSON.stringify(answer)).toMatch(/reserved_job_kind|unknown_job_kind/);
+      expect(await db.query('select count(*)::int as n from writ_data.job')).toEqual(before);
+    },
+  );
 
   test('has no gate to claim, to finish, to cancel or to steer', async () => {
     const producer = await enter('writ_producer');
@@ -125,7 +140,11 @@ describe('writ_producer', () => {
     await writ.enqueue(work, undefined);
     const producer = await enter('writ_producer', { tenant_id: 'mine' });
     const jobs = JSON.stringify([{ id: uuidv7(), kind: 'never.work' }]);
-    const answer = await producer.call('fn_job_enqueue_many', { jobs, actor: 'x', tenant_id: 'default' });
+    const answer = await producer.call('fn_job_enqueue_many', {
+      jobs,
+      actor: 'x',
+      tenant_id: 'default',
+    });
     expect(JSON.stringify(answer)).toMatch(/tenant_forbidden|TENANT_ACCESS_DENIED/);
   });
 });
@@ -153,8 +172,11 @@ describe('writ_worker', () => {
   test('finishes no job that another worker holds', async () => {
     const worker = await enter('writ_worker');
     await writ.enqueue(work, undefined);
-    const [held] = await db.query(`select writ.fn_job_claim_many('{never.work}', 'external_worker', 'honest', p_limit => 1) as answer`);
-    const { lease_token, jobs } = (held as { answer: { lease_token: string; jobs: string[][] } }).answer;
+    const [held] = await db.query(
+      `select writ.fn_job_claim_many('{never.work}', 'external_worker', 'honest', p_limit => 1) as answer`,
+    );
+    const { lease_token, jobs } = (held as { answer: { lease_token: string; jobs: string[][] } })
+      .answer;
     const readable = await worker.query(
       `select c.relname from pg_class c where c.relnamespace = 'writ'::regnamespace and c.relkind = 'v'
        and has_table_privilege(c.oid, 'select')`,
@@ -176,8 +198,18 @@ describe('writ_worker', () => {
   test('writes no receipt', async () => {
     const worker = await enter('writ_worker');
     const before = await receipts();
-    expect(await hasGate(worker, 'fn_governors_apply', 'fn_requests_rejected', 'fn_signal_record', 'fn_governance_ended')).toEqual([]);
-    expect(await worker.attempt(`select writ_data.append_receipts(array['{}'], now())`)).toBe('42501');
+    expect(
+      await hasGate(
+        worker,
+        'fn_governors_apply',
+        'fn_requests_rejected',
+        'fn_signal_record',
+        'fn_governance_ended',
+      ),
+    ).toEqual([]);
+    expect(await worker.attempt(`select writ_data.append_receipts(array['{}'], now())`)).toBe(
+      '42501',
+    );
     expect(await receipts()).toBe(before);
   });
 });
@@ -188,17 +220,26 @@ describe('writ_applier', () => {
     const contract = await propose('ops');
     const answer = await applier.call('fn_contracts_activate', {
       key: principal(String(keys.deployer)).credential,
-      items: JSON.stringify([{ contract: contract.id, job: '01900000-0000-7000-8000-000000000003', read: {} }]),
+      items: JSON.stringify([
+        { contract: contract.id, job: '01900000-0000-7000-8000-000000000003', read: {} },
+      ]),
     });
     expect(JSON.stringify(answer)).toMatch(/"refused": ?true/);
-    expect(await db.query('select from writ_data.governance_job where contract_id = $1', [contract.id])).toEqual([]);
+    expect(
+      await db.query('select from writ_data.governance_job where contract_id = $1', [contract.id]),
+    ).toEqual([]);
   });
 
   test('applies no step of a job that it does not lease', async () => {
     const applier = await enter('writ_applier');
     const answer = await applier.call('fn_changes_apply', {
       items: JSON.stringify([
-        { job: '01900000-0000-7000-8000-000000000004', token: '01900000-0000-7000-8000-000000000005', evidence: {}, read: {} },
+        {
+          job: '01900000-0000-7000-8000-000000000004',
+          token: '01900000-0000-7000-8000-000000000005',
+          evidence: {},
+          read: {},
+        },
       ]),
       actor: 'mallory',
     });
@@ -235,9 +276,20 @@ describe('writ_engine', () => {
       reason: 'contract_reviewed',
       context: { stream: 'contract:x', stream_seq: 1, by: 'ada', action: 'APPROVE' },
     });
-    const turn = { governors: [], wakes: [], events: [], settled: [], entries: [entry], effects: [] };
-    await engine.attempt(`select writ.fn_governors_apply($1::jsonb, 'mallory')`, [JSON.stringify(turn)]);
-    await engine.call('fn_governors_apply', { turn: JSON.stringify(turn), actor: 'mallory' }).catch(() => undefined);
+    const turn = {
+      governors: [],
+      wakes: [],
+      events: [],
+      settled: [],
+      entries: [entry],
+      effects: [],
+    };
+    await engine.attempt(`select writ.fn_governors_apply($1::jsonb, 'mallory')`, [
+      JSON.stringify(turn),
+    ]);
+    await engine
+      .call('fn_governors_apply', { turn: JSON.stringify(turn), actor: 'mallory' })
+      .catch(() => undefined);
     expect(await receipts()).toBe(before);
   });
 
@@ -250,14 +302,23 @@ describe('writ_engine', () => {
         xid: '18446744073709551615',
         batch_id: 'ffffffff-ffff-7fff-bfff-ffffffffffff',
         snapshots: JSON.stringify([
-          { run_id: '01900000-0000-7000-8000-000000000007', last_seq: 2147483647, status: 'COMPLETED', snapshot: {} },
+          {
+            run_id: '01900000-0000-7000-8000-000000000007',
+            last_seq: 2147483647,
+            status: 'COMPLETED',
+            snapshot: {},
+          },
         ]),
         gaps: '[]',
         lag_ms: 0,
       })
       .catch(() => undefined);
-    expect(await db.query('select from writ_data.run_snapshot where last_seq = 2147483647')).toEqual([]);
-    const [at] = await db.query(`select xid::text::numeric < 18446744073709551615 as sane from writ_data.run_projector`);
+    expect(
+      await db.query('select from writ_data.run_snapshot where last_seq = 2147483647'),
+    ).toEqual([]);
+    const [at] = await db.query(
+      `select xid::text::numeric < 18446744073709551615 as sane from writ_data.run_projector`,
+    );
     expect(at).toEqual({ sane: true });
   });
 });
@@ -275,7 +336,9 @@ describe('writ_server', () => {
     expect(answer).toMatchObject({ refused: true });
     const activated = await server.call('fn_contracts_activate', {
       key: 'agent',
-      items: JSON.stringify([{ contract: contract.id, job: '01900000-0000-7000-8000-000000000008', read: {} }]),
+      items: JSON.stringify([
+        { contract: contract.id, job: '01900000-0000-7000-8000-000000000008', read: {} },
+      ]),
     });
     expect(JSON.stringify(activated)).toMatch(/"refused": ?true/);
   });
@@ -303,7 +366,11 @@ describe('writ_signer', () => {
       `select p.proname as name from pg_proc p where p.pronamespace = 'writ'::regnamespace and has_function_privilege($1, p.oid, 'execute')`,
       [signer.name],
     );
-    expect(rows.map(({ name }) => String(name)).filter((name) => !/^(fn_ledger_|fn_login$|now$|visible_tenant$)/.test(name))).toEqual([]);
+    expect(
+      rows
+        .map(({ name }) => String(name))
+        .filter((name) => !/^(fn_ledger_|fn_login$|now$|visible_tenant$)/.test(name)),
+    ).toEqual([]);
   });
 });
 
@@ -317,13 +384,18 @@ describe('writ_auditor', () => {
     );
     await auditor.query('set default_transaction_read_only = on');
     for (const { name, arguments: given } of gates)
-      expect([name, await auditor.attempt(`select ${name}(${given})`)]).not.toEqual([name, '25006']);
+      expect([name, await auditor.attempt(`select ${name}(${given})`)]).not.toEqual([
+        name,
+        '25006',
+      ]);
   });
 
   test('sees no lease token, no payload and no credential', async () => {
     const auditor = await enter('writ_auditor');
     await writ.enqueue(defineJob('never.secret', {}), { word: 'hush-hush' } as never);
-    await db.query(`select writ.fn_job_claim_many('{never.work,never.secret}', 'external_worker', 'honest', p_limit => 1)`);
+    await db.query(
+      `select writ.fn_job_claim_many('{never.work,never.secret}', 'external_worker', 'honest', p_limit => 1)`,
+    );
     const [{ secrets } = { secrets: [] }] = (await db.query(
       `select array(select lease_token::text from writ_data.job_lease) || array(select encode(auth_sha256, 'hex') from writ_data.principal) || array['hush-hush'] as secrets`,
     )) as { secrets: string[] }[];
@@ -367,19 +439,31 @@ describe('a login without any role of Writ', () => {
       'governance_policy/default',
       'writ principal eve',
     ];
-    for (const name of names) await stranger.query('select pg_advisory_lock(hashtextextended($1, 0))', [name]);
+    for (const name of names)
+      await stranger.query('select pg_advisory_lock(hashtextextended($1, 0))', [name]);
     const [tick] = await db.query(`select writ.fn_job_tick('test') as answer`);
     expect(tick?.answer).not.toMatchObject({ busy: true });
     await db.query(`set statement_timeout = '3s'`);
-    await expect(writ.governance.addPrincipal({ id: 'eve', kind: 'service' })).resolves.toBeDefined();
+    await expect(
+      writ.governance.addPrincipal({ id: 'eve', kind: 'service' }),
+    ).resolves.toBeDefined();
     await db.query(`reset statement_timeout`);
-    const { rows } = { rows: await db.query(`select count(*)::int as n from pg_locks where locktype = 'advisory' and not granted`) };
+    const { rows } = {
+      rows: await db.query(
+        `select count(*)::int as n from pg_locks where locktype = 'advisory' and not granted`,
+      ),
+    };
     expect(rows).toEqual([{ n: 0 }]);
   });
 
   test('reads and calls nothing of ours', async () => {
     const stranger = await enter('pg_monitor');
-    for (const sql of ['select * from writ.job_queue', 'select writ.now()', 'select * from writ_data.job', 'create schema mine'])
+    for (const sql of [
+      'select * from writ.job_queue',
+      'select writ.now()',
+      'select * from writ_data.job',
+      'create schema mine',
+    ])
       expect([sql, await stranger.attempt(sql)]).toEqual([sql, '42501']);
   });
 });

@@ -14,57 +14,115 @@ afterEach(async () => {
   for (const end of ends.splice(0)) await end();
 });
 
-const put = (probe: object, as = s.keys.ops) => s.writ.governance.putProbe({ capability: 'checkout', ...probe } as never, { as });
+const put = (probe: object, as = s.keys.ops) =>
+  s.writ.governance.putProbe({ capability: 'checkout', ...probe } as never, { as });
 const answered = async () => {
-  await until(async () => (await s.sql('select from writ.probe where checked_at is not null')).length > 0, 20_000);
-  return (await s.sql<{ status: string; detail: string }>('select status, detail from writ.probe where checked_at is not null'))[0];
+  await until(
+    async () => (await s.sql('select from writ.probe where checked_at is not null')).length > 0,
+    20_000,
+  );
+  return (
+    await s.sql<{ status: string; detail: string }>(
+      'select status, detail from writ.probe where checked_at is not null',
+    )
+  )[0];
 };
 
 describe('a SQL probe', () => {
   test('belongs to principals without a tenant', async () => {
-    const key = await s.writ.governance.addPrincipal({ id: 'gil', kind: 'person', tenant: 'default', rights: ['operate'] });
-    expect(await codeOf(put({ name: 'sly', type: 'sql', config: { query: 'select true' } }, key))).toBe('not_authorized');
+    const key = await s.writ.governance.addPrincipal({
+      id: 'gil',
+      kind: 'person',
+      tenant: 'default',
+      rights: ['operate'],
+    });
+    expect(
+      await codeOf(put({ name: 'sly', type: 'sql', config: { query: 'select true' } }, key)),
+    ).toBe('not_authorized');
     const operator = await enter(['writ_principal'], { principal_id: 'ops', tenant_id: 'default' });
-    const probe = JSON.stringify({ name: 'sly', capability: 'checkout', type: 'sql', config: { query: 'select true' } });
-    expect(await operator.call('fn_probe_put', { key: null, probe })).toMatchObject({ reason: 'not_authorized' });
+    const probe = JSON.stringify({
+      name: 'sly',
+      capability: 'checkout',
+      type: 'sql',
+      config: { query: 'select true' },
+    });
+    expect(await operator.call('fn_probe_put', { key: null, probe })).toMatchObject({
+      reason: 'not_authorized',
+    });
     expect(await s.sql('select from writ.probe')).toEqual([]);
   });
 
   test('is not run, and says so, without a login of its own', async () => {
     await put({ name: 'sly', type: 'sql', config: { query: 'select true' } });
     await s.work();
-    expect(await answered()).toMatchObject({ status: 'UNHEALTHY', detail: expect.stringContaining('WRIT_PROBE_URL') });
+    expect(await answered()).toMatchObject({
+      status: 'UNHEALTHY',
+      detail: expect.stringContaining('WRIT_PROBE_URL'),
+    });
   });
 
   test('is not run with a login that has a role of Writ', async () => {
     const powerful = await enter(['writ_worker']);
     await put({ name: 'sly', type: 'sql', config: { query: 'select true' } });
-    await s.writ.work([], { governance: true, probes: { connectionString: powerful.connectionString } });
-    expect(await answered()).toMatchObject({ status: 'UNHEALTHY', detail: expect.stringContaining('roles') });
+    await s.writ.work([], {
+      governance: true,
+      probes: { connectionString: powerful.connectionString },
+    });
+    expect(await answered()).toMatchObject({
+      status: 'UNHEALTHY',
+      detail: expect.stringContaining('roles'),
+    });
   });
 
   test.each([
     ['answers', 'select true', 'HEALTHY'],
     ['reads no table of ours', 'select count(*) > 0 from writ_data.principal', 'UNHEALTHY'],
-    ['writes nothing', `with w as (delete from writ_data.probe returning 1) select count(*) from w`, 'UNHEALTHY'],
+    [
+      'writes nothing',
+      `with w as (delete from writ_data.probe returning 1) select count(*) from w`,
+      'UNHEALTHY',
+    ],
     ['has one statement', 'select true; select true', 'UNHEALTHY'],
-    ['stays in its parentheses', `select true) x(v) union all select repeat('x', 1000) from (select true`, 'UNHEALTHY'],
-    ['fills no memory with rows', 'select true from pg_class a, pg_class b, pg_class c, pg_class d', 'HEALTHY'],
+    [
+      'stays in its parentheses',
+      `select true) x(v) union all select repeat('x', 1000) from (select true`,
+      'UNHEALTHY',
+    ],
+    [
+      'fills no memory with rows',
+      'select true from pg_class a, pg_class b, pg_class c, pg_class d',
+      'HEALTHY',
+    ],
     ['fills no memory with a value', `select repeat('9', 10000000)`, 'HEALTHY'],
     ['takes its time and no more', 'select pg_sleep(60) is not null', 'UNHEALTHY'],
   ])('%s', async (_, query, status) => {
     const reader = await enter([]);
     await put({ name: 'sly', type: 'sql', config: { query }, timeout_ms: 4_000 });
-    await s.writ.work([], { governance: true, probes: { connectionString: reader.connectionString } });
+    await s.writ.work([], {
+      governance: true,
+      probes: { connectionString: reader.connectionString },
+    });
     expect(await answered()).toMatchObject({ status });
   });
 
   test('keeps no lock', async () => {
     const reader = await enter([]);
-    await put({ name: 'sly', type: 'sql', config: { query: 'select pg_advisory_lock(42) is not null' } });
-    await s.writ.work([], { governance: true, probes: { connectionString: reader.connectionString } });
+    await put({
+      name: 'sly',
+      type: 'sql',
+      config: { query: 'select pg_advisory_lock(42) is not null' },
+    });
+    await s.writ.work([], {
+      governance: true,
+      probes: { connectionString: reader.connectionString },
+    });
     expect(await answered()).toMatchObject({ status: 'HEALTHY' });
-    await until(async () => (await s.sql(`select from pg_locks where locktype = 'advisory' and objid = 42`)).length === 0, 20_000);
+    await until(
+      async () =>
+        (await s.sql(`select from pg_locks where locktype = 'advisory' and objid = 42`)).length ===
+        0,
+      20_000,
+    );
   });
 });
 
@@ -77,7 +135,10 @@ describe('an HTTP probe', () => {
     });
     ends.push(() => new Promise((closed) => server.close(closed).closeAllConnections()));
     await new Promise<void>((up) => server.listen(0, '127.0.0.1', up));
-    return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, calls: () => calls };
+    return {
+      url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+      calls: () => calls,
+    };
   }
 
   test('does not reach loopback, by address or by name', async () => {
@@ -85,7 +146,10 @@ describe('an HTTP probe', () => {
     await put({ name: 'a', type: 'http', config: { url } });
     await put({ name: 'b', type: 'http', config: { url: url.replace('127.0.0.1', 'localhost') } });
     await s.writ.work([], { governance: true });
-    await until(async () => (await s.sql(`select from writ.probe where status = 'UNHEALTHY'`)).length === 2, 20_000);
+    await until(
+      async () => (await s.sql(`select from writ.probe where status = 'UNHEALTHY'`)).length === 2,
+      20_000,
+    );
     expect(calls()).toBe(0);
   });
 
@@ -99,15 +163,23 @@ describe('an HTTP probe', () => {
 });
 
 test('probes of one tenant do not keep another tenant’s from their turn', async () => {
-  await s.writ.governance.put([{ capability_name: 'checkout' }], { as: s.keys.ops, tenant: 'globex' });
-  const config = { url: 'http://192.0.2.1/' };
-  for (let n = 0; n < 30; n++) await put({ name: `p${n}`, type: 'http', config });
-  await s.writ.governance.putProbe({ name: 'up', capability: 'checkout', type: 'http', config } as never, {
+  await s.writ.governance.put([{ capability_name: 'checkout' }], {
     as: s.keys.ops,
     tenant: 'globex',
   });
+  const config = { url: 'http://192.0.2.1/' };
+  for (let n = 0; n < 30; n++) await put({ name: `p${n}`, type: 'http', config });
+  await s.writ.governance.putProbe(
+    { name: 'up', capability: 'checkout', type: 'http', config } as never,
+    {
+      as: s.keys.ops,
+      tenant: 'globex',
+    },
+  );
   const engine = await enter(['writ_engine']);
-  const taken = (await engine.call('fn_probes_take', { limit: 5 })) as { probes: { tenant: string }[] };
+  const taken = (await engine.call('fn_probes_take', { limit: 5 })) as {
+    probes: { tenant: string }[];
+  };
   expect(taken.probes.map(({ tenant }) => tenant)).toContain('globex');
   expect(taken.probes).toHaveLength(5);
 });
@@ -116,7 +188,9 @@ test('a login of one tenant is handed no probe of another', async () => {
   await put({ name: 'up', type: 'http', config: { url: 'http://192.0.2.1/' } });
   const engine = await enter(['writ_engine', 'writ_applier'], { tenant_id: 'globex' });
   expect(await engine.call('fn_probes_take', { limit: 5 })).toMatchObject({ probes: [] });
-  expect(await engine.call('fn_probes_take', { limit: 0, tenant_id: 'default', targets: '{checkout}' })).toMatchObject({
+  expect(
+    await engine.call('fn_probes_take', { limit: 0, tenant_id: 'default', targets: '{checkout}' }),
+  ).toMatchObject({
     reason: 'TENANT_ACCESS_DENIED',
   });
 });

@@ -21,7 +21,10 @@ test.each<[string, readonly string[], string]>([
   ['a long value that almost matches at every place', [`${'a'.repeat(60_000)}b`], 'a'],
   [
     'thousands of values of one length with the same middle',
-    Array.from({ length: 5_000 }, (_, n) => `${String(n).padStart(6, '0')}same-middle-same-middle${String(n).padStart(6, '0')}`),
+    Array.from(
+      { length: 5_000 },
+      (_, n) => `${String(n).padStart(6, '0')}same-middle-same-middle${String(n).padStart(6, '0')}`,
+    ),
     'same-middle-',
   ],
   ['no value', ['not-in-this-text'], 'lorem ipsum '],

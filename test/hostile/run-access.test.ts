@@ -41,16 +41,37 @@ interface Item {
 }
 
 async function start(as: Login, item: Item = {}) {
-  const run = { run_id: uuidv7(), plan_id: 'order', plan_version: '1', sha256: sha256(document), input: { secret: 1 }, ...item };
+  const run = {
+    run_id: uuidv7(),
+    plan_id: 'order',
+    plan_version: '1',
+    sha256: sha256(document),
+    input: { secret: 1 },
+    ...item,
+  };
   const answer = await as.call('fn_run_start_many', { runs: JSON.stringify([run]), actor: 'p' });
   return { runId: run.run_id, answer };
 }
 const deliver = (as: Login, runId: string) =>
-  as.call('fn_run_deliver', { run_id: runId, event: 'go', payload: '{}', delivery_id: 'd', actor: 'p' });
+  as.call('fn_run_deliver', {
+    run_id: runId,
+    event: 'go',
+    payload: '{}',
+    delivery_id: 'd',
+    actor: 'p',
+  });
 const append = (as: Login, runId: string, eventType: string, more: object = {}) =>
-  as.call('fn_run_append', { run_id: runId, event: JSON.stringify({ eventType, ...more }), actor: 'p' });
+  as.call('fn_run_append', {
+    run_id: runId,
+    event: JSON.stringify({ eventType, ...more }),
+    actor: 'p',
+  });
 const logOf = async (runId: string) =>
-  (await db.query('select event_type from writ.run_events where run_id = $1 order by run_seq', [runId])).map((row) => row.event_type);
+  (
+    await db.query('select event_type from writ.run_events where run_id = $1 order by run_seq', [
+      runId,
+    ])
+  ).map((row) => row.event_type);
 
 describe('a delivery', () => {
   test('does not reach a run of another tenant', async () => {
@@ -63,7 +84,9 @@ describe('a delivery', () => {
 
   test('is for producers and the server, not for workers', async () => {
     const worker = await enter(['writ_worker']);
-    expect(await worker.attempt(`select writ.fn_run_deliver(null, null, null, null, null)`)).toBe('42501');
+    expect(await worker.attempt(`select writ.fn_run_deliver(null, null, null, null, null)`)).toBe(
+      '42501',
+    );
   });
 
   test('is denied by authorizeSignal as a signal is, and leaves the attempt in the log', async () => {
@@ -78,7 +101,9 @@ describe('a delivery', () => {
     opened.push({ end: () => writ.close() } as never);
     const plan = definePlan('wait', { version: '1' }, (p) => p.waitFor('w', { event: 'go' }));
     const { runId } = await writ.start(plan, undefined);
-    await expect(writ.runs.deliver(runId, 'go', {}, { as: 'mallory' })).rejects.toMatchObject({ code: 'AUTHZ_DENIED' });
+    await expect(writ.runs.deliver(runId, 'go', {}, { as: 'mallory' })).rejects.toMatchObject({
+      code: 'AUTHZ_DENIED',
+    });
     expect(await logOf(runId)).toEqual(['RunStarted', 'StepStarted', 'SignalRejected']);
     await writ.runs.deliver(runId, 'go', {}, { as: 'ada' });
     expect(await logOf(runId)).toContain('RunCompleted');
@@ -95,8 +120,14 @@ describe('an event of a run of another engine', () => {
     const other = await enter(['writ_producer', 'writ_engine']);
     const { runId } = await start(engine, { engine: 'external', tenant: 'acme' });
     expect(await append(engine, runId, 'RunStarted')).toMatchObject({ run_seq: 1 });
-    expect(await append(other, runId, 'RunCompleted')).toMatchObject({ refused: true, reason: 'not_the_engine' });
-    expect(await append(other, runId, 'RunStarted')).toMatchObject({ refused: true, reason: 'not_the_engine' });
+    expect(await append(other, runId, 'RunCompleted')).toMatchObject({
+      refused: true,
+      reason: 'not_the_engine',
+    });
+    expect(await append(other, runId, 'RunStarted')).toMatchObject({
+      refused: true,
+      reason: 'not_the_engine',
+    });
     expect(await logOf(runId)).toEqual(['RunStarted']);
   });
 
@@ -105,7 +136,10 @@ describe('an event of a run of another engine', () => {
     const acme = await enter(['writ_engine'], { tenant_id: 'acme' });
     const globex = await enter(['writ_engine'], { tenant_id: 'globex' });
     const { runId } = await start(engine, { engine: 'external', tenant: 'acme' });
-    expect(await append(globex, runId, 'RunStarted')).toMatchObject({ refused: true, reason: 'RUN_NOT_FOUND' });
+    expect(await append(globex, runId, 'RunStarted')).toMatchObject({
+      refused: true,
+      reason: 'RUN_NOT_FOUND',
+    });
     expect(await append(acme, runId, 'RunStarted')).toMatchObject({ run_seq: 1 });
   });
 
@@ -129,7 +163,9 @@ describe('an event of a run of another engine', () => {
     const engine = await enter(['writ_producer']);
     const { runId } = await start(engine, { engine: 'external' });
     await append(engine, runId, 'RunStarted', { eventData: { planId: 'other', engine: 'native' } });
-    const [row] = await db.query('select event_data from writ.run_events where run_id = $1', [runId]);
+    const [row] = await db.query('select event_data from writ.run_events where run_id = $1', [
+      runId,
+    ]);
     expect(row?.event_data).toMatchObject({ planId: 'order', engine: 'external' });
   });
 });
@@ -138,12 +174,21 @@ describe('a login that is bound to a tenant', () => {
   test('starts runs of its tenant alone, and its plans are its own', async () => {
     const acme = await enter(['writ_producer'], { tenant_id: 'acme' });
     const globex = await enter(['writ_producer'], { tenant_id: 'globex' });
-    expect((await start(acme, { tenant: 'globex' })).answer.refused).toMatchObject([{ reason: 'TENANT_ACCESS_DENIED' }]);
+    expect((await start(acme, { tenant: 'globex' })).answer.refused).toMatchObject([
+      { reason: 'TENANT_ACCESS_DENIED' },
+    ]);
     const { runId } = await start(acme);
-    expect(await db.query('select tenant_id from writ.run where run_id = $1', [runId])).toEqual([{ tenant_id: 'acme' }]);
+    expect(await db.query('select tenant_id from writ.run where run_id = $1', [runId])).toEqual([
+      { tenant_id: 'acme' },
+    ]);
 
     const register = (as: Login, kind: string) => {
-      const plan = JSON.stringify({ planId: 'own', planVersion: '1', schemaVersion: 1, steps: [{ id: kind, kind: 'act', type: 'job' }] });
+      const plan = JSON.stringify({
+        planId: 'own',
+        planVersion: '1',
+        schemaVersion: 1,
+        steps: [{ id: kind, kind: 'act', type: 'job' }],
+      });
       return as.call('fn_plan_register', { document: plan, sha256: sha256(plan), actor: 'p' });
     };
     expect(await register(acme, 'a')).toMatchObject({ duplicate: false });
@@ -159,14 +204,33 @@ describe('a login that is bound to a tenant', () => {
     await db.query(
       `select writ_data.raise_alert('X', 'P2', 'globex', 's', '{}', 'a', now()), writ_data.raise_alert('Y', 'P2', null, 's', '{}', 'a', now())`,
     );
-    const acme = await enter(['writ_producer', 'writ_worker', 'writ_engine'], { tenant_id: 'acme' });
-    for (const view of ['run', 'run_events', 'run_snapshots', 'alert', 'admission', 'destination', 'delivery', 'undelivered'])
+    const acme = await enter(['writ_producer', 'writ_worker', 'writ_engine'], {
+      tenant_id: 'acme',
+    });
+    for (const view of [
+      'run',
+      'run_events',
+      'run_snapshots',
+      'alert',
+      'admission',
+      'destination',
+      'delivery',
+      'undelivered',
+    ])
       expect(await acme.query(`select * from writ.${view}`), view).toEqual([]);
-    const [read] = await acme.query('select writ.fn_run_read_many(array[$1::uuid]) as runs', [runId]);
+    const [read] = await acme.query('select writ.fn_run_read_many(array[$1::uuid]) as runs', [
+      runId,
+    ]);
     expect(read?.runs).toEqual([]);
-    expect(await acme.call('fn_run_values', { run_id: runId, refs: ['input'] })).toMatchObject({ reason: 'RUN_NOT_FOUND' });
-    expect(await acme.call('fn_outbox_read', { xid: '0', batch_id: uuidv7(), types: ['dot.run.*'] })).toMatchObject({ events: [] });
-    expect(await acme.call('fn_run_changes', { projector: 'p' })).toMatchObject({ reason: 'tenant_forbidden' });
+    expect(await acme.call('fn_run_values', { run_id: runId, refs: ['input'] })).toMatchObject({
+      reason: 'RUN_NOT_FOUND',
+    });
+    expect(
+      await acme.call('fn_outbox_read', { xid: '0', batch_id: uuidv7(), types: ['dot.run.*'] }),
+    ).toMatchObject({ events: [] });
+    expect(await acme.call('fn_run_changes', { projector: 'p' })).toMatchObject({
+      reason: 'tenant_forbidden',
+    });
     expect(await acme.call('fn_metrics')).toMatchObject({ reason: 'tenant_forbidden' });
   });
 
@@ -174,7 +238,11 @@ describe('a login that is bound to a tenant', () => {
     await db.query(`select writ_data.raise_alert('Y', 'P2', null, 's', '{}', 'a', now())`);
     const [row] = await db.query(`select alert_id from writ.alert`);
     const admin = await enter(['writ_admin'], { tenant_id: 'acme' });
-    const cleared = await admin.call('fn_alert_clear', { alert_id: row?.alert_id, reason: 'nothing to see here', actor: 'm' });
+    const cleared = await admin.call('fn_alert_clear', {
+      alert_id: row?.alert_id,
+      reason: 'nothing to see here',
+      actor: 'm',
+    });
     expect(cleared).toMatchObject({ refused: true, reason: 'alert_not_found' });
   });
 

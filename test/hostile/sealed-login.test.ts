@@ -27,8 +27,10 @@ afterAll(async () => {
   await db?.drop();
 });
 
-const register = (kind: string, actor: string) => mallory.query(`select writ.fn_job_kind_register($1, '{}', $2) as answer`, [kind, actor]);
-const recorded = (actor: string) => db.query(`select actor, login from writ.command_run where actor = $1`, [actor]);
+const register = (kind: string, actor: string) =>
+  mallory.query(`select writ.fn_job_kind_register($1, '{}', $2) as answer`, [kind, actor]);
+const recorded = (actor: string) =>
+  db.query(`select actor, login from writ.command_run where actor = $1`, [actor]);
 
 test('the record names the login of a caller who says to be alice', async () => {
   await register('as-alice', 'alice');
@@ -73,7 +75,10 @@ test('a row whose login was altered afterwards no longer has the hash that was s
 
 test('no record has an actor of more than 200 characters', async () => {
   const record = (actor: string) =>
-    db.query(`select writ_data.record('test', $1, writ.now(), '{}'::uuid[], '{}', '{}', '{}') as id`, [actor]);
+    db.query(
+      `select writ_data.record('test', $1, writ.now(), '{}'::uuid[], '{}', '{}', '{}') as id`,
+      [actor],
+    );
   await record('a'.repeat(200));
   await expect(record('a'.repeat(201))).rejects.toMatchObject({
     constraint: expect.stringContaining('actor_is_at_most_200_characters'),

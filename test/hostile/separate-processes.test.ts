@@ -20,7 +20,9 @@ async function process(roles: readonly string[]): Promise<{ writ: Writ; troubles
 
 test('a producer, a worker and an engine do jobs together, each with its own role', async () => {
   const done: string[] = [];
-  const chore = defineJob<{ n: string }>('chore', { retry: { attempts: 2, base: '1ms', cap: '1ms' } });
+  const chore = defineJob<{ n: string }>('chore', {
+    retry: { attempts: 2, base: '1ms', cap: '1ms' },
+  });
   const producer = await process(['writ_producer']);
   const worker = await process(['writ_worker']);
   const engine = await process(['writ_engine', 'writ_worker']);
@@ -35,11 +37,16 @@ test('a producer, a worker and an engine do jobs together, each with its own rol
     ],
     { poll: '50ms', onError: (error, job) => void (job || worker.troubles.push(error)) },
   );
-  await engine.writ.work([], { poll: '50ms', onError: (error) => void engine.troubles.push(error) });
+  await engine.writ.work([], {
+    poll: '50ms',
+    onError: (error) => void engine.troubles.push(error),
+  });
   await producer.writ.enqueue(chore, { n: 'now' });
   await producer.writ.enqueue(chore, { n: 'later' }, { delay: '100ms' });
   await producer.writ.enqueue(chore, { n: 'twice' });
-  await vi.waitFor(() => expect([...done].sort()).toEqual(['later', 'now', 'twice']), { timeout: 20_000 });
+  await vi.waitFor(() => expect([...done].sort()).toEqual(['later', 'now', 'twice']), {
+    timeout: 20_000,
+  });
   expect(worker.troubles).toEqual([]);
   expect(engine.troubles).toEqual([]);
 });
@@ -47,7 +54,10 @@ test('a producer, a worker and an engine do jobs together, each with its own rol
 test('an applier applies an approved change while an engine turns the clockwork', async () => {
   const applier = await process(['writ_applier']);
   const engine = await process(['writ_engine']);
-  const watched = (one: typeof applier) => ({ poll: '50ms' as const, onError: (error: unknown) => void one.troubles.push(error) });
+  const watched = (one: typeof applier) => ({
+    poll: '50ms' as const,
+    onError: (error: unknown) => void one.troubles.push(error),
+  });
   await applier.writ.work([], { governance: true, ...watched(applier) });
   await engine.writ.work([], { governance: true, governor: true, ...watched(engine) });
   const { end } = await governed.done();

@@ -1,6 +1,13 @@
 /** Snapshots of runs: the gate believes no position, tenant or status that the log does not have. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { defineJob, definePlan, emptySnapshot, type RunSnapshot, reduce, type Writ } from '../../src/index.js';
+import {
+  defineJob,
+  definePlan,
+  emptySnapshot,
+  type RunSnapshot,
+  reduce,
+  type Writ,
+} from '../../src/index.js';
 import { projectRuns } from '../../src/runs/projector.js';
 import { type TestDatabase, testDatabase } from '../../src/testing/index.js';
 import { until } from '../races/sessions.js';
@@ -9,7 +16,9 @@ import { type Login, login } from './logins.js';
 let db: TestDatabase;
 let writ: Writ;
 let engine: Login;
-const plan = definePlan<unknown>('one', { version: '1' }, (p) => p.step('act', defineJob<unknown>('act')));
+const plan = definePlan<unknown>('one', { version: '1' }, (p) =>
+  p.step('act', defineJob<unknown>('act')),
+);
 
 beforeEach(async () => {
   db = await testDatabase();
@@ -27,25 +36,47 @@ const started = async (tenant: string) => (await writ.start(plan, {}, { tenant }
 async function turnWith(runs: number): Promise<string> {
   let turn = '';
   await until(async () => {
-    const changes = (await engine.call('fn_run_changes', { projector: 'mallory' })) as { turn?: string; runs: unknown[] };
+    const changes = (await engine.call('fn_run_changes', { projector: 'mallory' })) as {
+      turn?: string;
+      runs: unknown[];
+    };
     turn = changes.turn ?? '';
     return changes.runs.length >= runs;
   });
   return turn;
 }
-const project = (turn: string, snapshots: unknown) => engine.call('fn_run_project', { turn, snapshots: JSON.stringify(snapshots) });
+const project = (turn: string, snapshots: unknown) =>
+  engine.call('fn_run_project', { turn, snapshots: JSON.stringify(snapshots) });
 const honest = () =>
-  projectRuns({ query: (text: string, values?: unknown[]) => engine.query(text, values).then((rows) => ({ rows })) } as never, 'honest');
+  projectRuns(
+    {
+      query: (text: string, values?: unknown[]) =>
+        engine.query(text, values).then((rows) => ({ rows })),
+    } as never,
+    'honest',
+  );
 const stored = async (runId: string) =>
-  (await db.query('select last_event_seq, status, stale from writ.run_snapshots where run_id = $1', [runId]))[0];
-const truth = async (runId: string, tenant: string) => reduce(emptySnapshot(runId, tenant), await writ.runs.events(runId));
+  (
+    await db.query(
+      'select last_event_seq, status, stale from writ.run_snapshots where run_id = $1',
+      [runId],
+    )
+  )[0];
+const truth = async (runId: string, tenant: string) =>
+  reduce(emptySnapshot(runId, tenant), await writ.runs.events(runId));
 const alerts = async () =>
-  (await db.query('select code, subject from writ.alert where cleared_at is null order by 1, 2')).map((a) => a.code);
+  (
+    await db.query('select code, subject from writ.alert where cleared_at is null order by 1, 2')
+  ).map((a) => a.code);
 
 test('a forged end with the largest position is not stored, and the run is projected as it is', async () => {
   const runId = await started('acme');
   const turn = await turnWith(1);
-  const forged = { ...(await truth(runId, 'acme')), status: 'COMPLETED', lastEventSeq: 2_147_483_647 };
+  const forged = {
+    ...(await truth(runId, 'acme')),
+    status: 'COMPLETED',
+    lastEventSeq: 2_147_483_647,
+  };
   expect(await project(turn, [forged])).toEqual({ projected: 0, skipped: 1 });
   expect(await alerts()).toEqual(['PROJECTOR_RUN_SKIPPED']);
   await honest();
@@ -84,7 +115,10 @@ test('a turn that was not given is not taken', async () => {
   const runId = await started('acme');
   await turnWith(1);
   for (const turn of [null, '6f1e2d3c-4b5a-4978-8675-94a3b2c1d0e9'])
-    expect(await engine.call('fn_run_project', { turn, snapshots: '[]' })).toMatchObject({ refused: true, reason: 'not_the_projector' });
+    expect(await engine.call('fn_run_project', { turn, snapshots: '[]' })).toMatchObject({
+      refused: true,
+      reason: 'not_the_projector',
+    });
   expect(await stored(runId)).toBeUndefined();
 });
 
@@ -107,6 +141,11 @@ test('a snapshot with wrong words is made anew from the log when an administrato
   expect(await project(await turnWith(1), [lie])).toEqual({ projected: 1, skipped: 0 });
   expect(await writ.runs.rebuild([runId])).toBe(1);
   await honest();
-  const [row] = await db.query('select snapshot, stale from writ.run_snapshots where run_id = $1', [runId]);
-  expect(row).toEqual({ snapshot: JSON.parse(JSON.stringify(await truth(runId, 'acme'))), stale: false });
+  const [row] = await db.query('select snapshot, stale from writ.run_snapshots where run_id = $1', [
+    runId,
+  ]);
+  expect(row).toEqual({
+    snapshot: JSON.parse(JSON.stringify(await truth(runId, 'acme'))),
+    stale: false,
+  });
 });

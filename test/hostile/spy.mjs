@@ -7,10 +7,15 @@
 /** @param {import('./catalogue.mjs').Client} admin @param {string} own the attackers' tenant @returns {Promise<{ own: Pool, foreign: Pool }>} */
 export async function spy(admin, own) {
   const parts = Object.entries(queries).map(
-    ([name, sql]) => `'${name}', (select coalesce(jsonb_agg(x.what), '[]') from (${sql.replace('$T', 'true')} limit 30) x)`,
+    ([name, sql]) =>
+      `'${name}', (select coalesce(jsonb_agg(x.what), '[]') from (${sql.replace('$T', 'true')} limit 30) x)`,
   );
-  const ask = (/** @type {string} */ which) => `select jsonb_build_object(${parts.join(', ')}) as pool`.replaceAll('OF_TENANT', which);
-  const [mine, others] = await Promise.all([admin.query(ask(`= '${own}'`)), admin.query(ask(`<> '${own}'`))]);
+  const ask = (/** @type {string} */ which) =>
+    `select jsonb_build_object(${parts.join(', ')}) as pool`.replaceAll('OF_TENANT', which);
+  const [mine, others] = await Promise.all([
+    admin.query(ask(`= '${own}'`)),
+    admin.query(ask(`<> '${own}'`)),
+  ]);
   return { own: mine.rows[0].pool, foreign: others.rows[0].pool };
 }
 
@@ -127,15 +132,37 @@ export class Known {
 
   chooseLease() {
     const { leases } = this;
-    this.held = this.random.next() < 0.8 ? leases.at(-1) : leases.length ? this.random.pick(leases) : undefined;
+    this.held =
+      this.random.next() < 0.8
+        ? leases.at(-1)
+        : leases.length
+          ? this.random.pick(leases)
+          : undefined;
   }
 
   /** Any id: of its own, of others, or one that it has read. @returns {string} */
   anyId() {
     const { random } = this;
-    const name = random.pick(['job', 'run', 'contract', 'governance_job', 'governor', 'receipt', 'batch', 'alert', 'principal']);
+    const name = random.pick([
+      'job',
+      'run',
+      'contract',
+      'governance_job',
+      'governor',
+      'receipt',
+      'batch',
+      'alert',
+      'principal',
+    ]);
     const way = random.next();
-    const found = way < 0.5 ? this.foreign(name) : way < 0.75 ? this.own(name) : this.read.length ? random.pick(this.read) : undefined;
+    const found =
+      way < 0.5
+        ? this.foreign(name)
+        : way < 0.75
+          ? this.own(name)
+          : this.read.length
+            ? random.pick(this.read)
+            : undefined;
     if (found === undefined || found === null) return '00000000-0000-7000-8000-000000000000';
     return typeof found === 'string' ? found : String(found.id ?? found.job ?? found.contract);
   }
@@ -153,13 +180,17 @@ export class Known {
       this.leases.push({ token: String(answer.lease_token), jobs });
       if (this.leases.length > 40) this.leases.shift();
     }
-    if (answer.hash && answer.contract_id) this.hashes.set(String(answer.contract_id), String(answer.hash));
+    if (answer.hash && answer.contract_id)
+      this.hashes.set(String(answer.contract_id), String(answer.hash));
     if (this.random.next() < 0.1) this.reads(JSON.stringify(answer));
   }
 
   /** @param {string} text */
   reads(text) {
-    for (const [id] of text.slice(0, 200_000).matchAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g)) this.read.push(id);
+    for (const [id] of text
+      .slice(0, 200_000)
+      .matchAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g))
+      this.read.push(id);
     if (this.read.length > 3000) this.read.splice(0, this.read.length - 3000);
   }
 }

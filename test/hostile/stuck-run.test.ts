@@ -25,25 +25,56 @@ afterEach(async () => {
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 const timer = (id: string, ms: unknown, after: string[] = []) => ({ after, id, ms, type: 'timer' });
-const job = (id: string, after: string[] = [], more: object = {}) => ({ after, id, kind: 'act', type: 'job', ...more });
+const job = (id: string, after: string[] = [], more: object = {}) => ({
+  after,
+  id,
+  kind: 'act',
+  type: 'job',
+  ...more,
+});
 
 async function register(steps: unknown[], planId = 'p', more: object = {}) {
   const document = JSON.stringify({ planId, planVersion: '1', schemaVersion: 1, steps, ...more });
-  const answer = await producer.call('fn_plan_register', { document, sha256: sha256(document), actor: 'producer' });
+  const answer = await producer.call('fn_plan_register', {
+    document,
+    sha256: sha256(document),
+    actor: 'producer',
+  });
   return { answer, hash: sha256(document) };
 }
 
 async function start(planId: string, hash: string, more: object = {}) {
-  const run = { run_id: uuidv7(), plan_id: planId, plan_version: '1', sha256: hash, input: { n: 1 }, tenant: planId, ...more };
-  const answer = await producer.call('fn_run_start_many', { runs: JSON.stringify([run]), actor: 'producer' });
+  const run = {
+    run_id: uuidv7(),
+    plan_id: planId,
+    plan_version: '1',
+    sha256: hash,
+    input: { n: 1 },
+    tenant: planId,
+    ...more,
+  };
+  const answer = await producer.call('fn_run_start_many', {
+    runs: JSON.stringify([run]),
+    actor: 'producer',
+  });
   return { runId: run.run_id, answer };
 }
 
 const claim = () =>
-  worker.call('fn_job_claim_many', { kinds: ['act'], executor: 'external_worker', lease_holder: 'w', limit: 10, start: 10 });
+  worker.call('fn_job_claim_many', {
+    kinds: ['act'],
+    executor: 'external_worker',
+    lease_holder: 'w',
+    limit: 10,
+    start: 10,
+  });
 const tick = () => engine.call('fn_job_tick', { actor: 'engine' });
-const statusOf = async (runId: string) => (await db.query('select status from writ.run where run_id = $1', [runId]))[0]?.status;
-const stuck = async () => db.query(`select tenant_id, subject from writ.alert where code = 'RUN_STUCK' and cleared_at is null`);
+const statusOf = async (runId: string) =>
+  (await db.query('select status from writ.run where run_id = $1', [runId]))[0]?.status;
+const stuck = async () =>
+  db.query(
+    `select tenant_id, subject from writ.alert where code = 'RUN_STUCK' and cleared_at is null`,
+  );
 
 /** The steps of a plan that a superuser has damaged: no gate would have taken it. */
 const damage = (planId: string, stepId: string) =>
@@ -73,11 +104,20 @@ describe('a producer', () => {
     ['a timer with the kind of a job', { ...timer('a', 1), kind: 'act' }],
     ['a timeout of 1e300', job('a', [], { timeoutMs: 1e300 })],
     ['a million attempts', job('a', [], { retry: { attempts: 1e6 } })],
-    ['a million attempts to undo', job('a', [], { compensate: { kind: 'act', retry: { attempts: 1e6 } } })],
-    ['a list a billion wide', { id: 'a', kind: 'act', over: { $ref: 'input' }, parallel: 1e9, type: 'each' }],
+    [
+      'a million attempts to undo',
+      job('a', [], { compensate: { kind: 'act', retry: { attempts: 1e6 } } }),
+    ],
+    [
+      'a list a billion wide',
+      { id: 'a', kind: 'act', over: { $ref: 'input' }, parallel: 1e9, type: 'each' },
+    ],
     ['a wait of 9e18 ms', { event: 'e', id: 'a', timeoutMs: 9e18, type: 'wait' }],
     ['an event of a megabyte', { event: 'e'.repeat(100_000), id: 'a', type: 'wait' }],
-    ['a condition that compares with a text', job('a', [], { when: { ref: 'input.n', above: 'x' } })],
+    [
+      'a condition that compares with a text',
+      job('a', [], { when: { ref: 'input.n', above: 'x' } }),
+    ],
     ['a condition that is none', job('a', [], { when: 'x' })],
     ['a condition about a wish', job('a', [], { when: { ref: 'input.n', exists: 'maybe' } })],
     ['the name of the run', job('RUN')],
@@ -87,19 +127,31 @@ describe('a producer', () => {
     ['an after that is a text', { ...job('a'), after: 'a' }],
     ['no object', 7],
   ])('cannot register a step with %s', async (_, step) => {
-    expect((await register([step])).answer).toMatchObject({ refused: true, reason: 'INVALID_STEP_SCHEMA' });
+    expect((await register([step])).answer).toMatchObject({
+      refused: true,
+      reason: 'INVALID_STEP_SCHEMA',
+    });
   });
 
   test('cannot register a plan that is nested without end', async () => {
     const deep = (n: number): unknown => JSON.parse(`${'['.repeat(n)}${']'.repeat(n)}`);
-    expect((await register([job('a', [], { input: deep(1_000) })])).answer).toMatchObject({ reason: 'INVALID_STEP_SCHEMA' });
+    expect((await register([job('a', [], { input: deep(1_000) })])).answer).toMatchObject({
+      reason: 'INVALID_STEP_SCHEMA',
+    });
     const document = `{"planId":"p","planVersion":"1","schemaVersion":1,"steps":${'['.repeat(60_000)}${']'.repeat(60_000)}}`;
-    const answer = await producer.call('fn_plan_register', { document, sha256: sha256(document), actor: 'p' });
+    const answer = await producer.call('fn_plan_register', {
+      document,
+      sha256: sha256(document),
+      actor: 'p',
+    });
     expect(answer).toMatchObject({ reason: 'INVALID_STEP_SCHEMA' });
   });
 
   test('cannot put a plan where governance looks for its own, nor start one', async () => {
-    expect((await register([job('s1')], 'governed')).answer).toMatchObject({ refused: true, reason: 'reserved_job_kind' });
+    expect((await register([job('s1')], 'governed')).answer).toMatchObject({
+      refused: true,
+      reason: 'reserved_job_kind',
+    });
     const { answer } = await start('governed', sha256('x'));
     expect(answer.refused).toMatchObject([{ reason: 'reserved_job_kind' }]);
   });
@@ -169,7 +221,11 @@ describe('a run that cannot be moved', () => {
     const { hash } = await register([job('a')], 'foreign');
     const { runId } = await start('foreign', hash, { engine: 'external' });
     const append = (eventType: string, more: object = {}) =>
-      producer.call('fn_run_append', { run_id: runId, event: JSON.stringify({ eventType, ...more }), actor: 'p' });
+      producer.call('fn_run_append', {
+        run_id: runId,
+        event: JSON.stringify({ eventType, ...more }),
+        actor: 'p',
+      });
     for (const [type, more] of [
       ['RunStarted', {}],
       ['StepStarted', { stepId: 'a', logicalAttemptId: 'one', eventData: { jobId: 'none' } }],
@@ -182,7 +238,9 @@ describe('a run that cannot be moved', () => {
 });
 
 test('a template cannot make a small input into a huge one', async () => {
-  const input = Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`k${n}`, { $ref: 'input' }]));
+  const input = Object.fromEntries(
+    Array.from({ length: 100 }, (_, n) => [`k${n}`, { $ref: 'input' }]),
+  );
   const { hash } = await register([timer('t', 1), job('a', ['t'], { input })], 'wide');
   const { runId } = await start('wide', hash, { input: 'x'.repeat(100_000) });
   await db.clock.advance('1s');

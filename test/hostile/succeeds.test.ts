@@ -15,9 +15,11 @@ const elsewhere: Record<string, string> = {
   fn_audit_resolve: 'needs two inconclusive audits: test/governance/jobs.test.ts',
   fn_rollback_retry: 'needs a rollback that has failed: test/governance/jobs.test.ts',
   fn_governor_ack: 'needs a cause that only a person can clear: test/governor/driver.test.ts',
-  fn_governors_apply: 'needs what a driver has decided in the same transaction: test/governor/driver.test.ts',
+  fn_governors_apply:
+    'needs what a driver has decided in the same transaction: test/governor/driver.test.ts',
   fn_governance_audits: 'needs a job whose steps are done: test/governance/jobs.test.ts',
-  fn_governance_ended: 'needs a run of a governance job that has failed: test/governance/jobs.test.ts',
+  fn_governance_ended:
+    'needs a run of a governance job that has failed: test/governance/jobs.test.ts',
   fn_governor_commit: 'needs the job of an action: test/governor/actuators.test.ts',
   fn_governor_report: 'needs an action in flight: test/governor/actuators.test.ts',
   fn_run_steps_succeed: 'needs the places of several leases: test/runs/engine',
@@ -32,11 +34,22 @@ test('every gate succeeds for a role that may call it', async () => {
   await estate.prepare();
   const suffix = `_${randomBytes(4).toString('hex')}`;
   const url = db.directConnectionString;
-  const all = await attackers({ admin, url, gates, views: await readViews(admin), people: estate.people, seed: 7, suffix, unbound: roles });
+  const all = await attackers({
+    admin,
+    url,
+    gates,
+    views: await readViews(admin),
+    people: estate.people,
+    seed: 7,
+    suffix,
+    unbound: roles,
+  });
   try {
     const left = () => {
       const done = new Set(all.flatMap((one) => [...one.succeeded]));
-      return gates.filter(({ name }) => !done.has(name) && !(name in elsewhere)).map(({ name }) => name);
+      return gates
+        .filter(({ name }) => !done.has(name) && !(name in elsewhere))
+        .map(({ name }) => name);
     };
     for (let round = 0; round < 40 && left().length > 0; round++) {
       await estate.more().catch(() => undefined); // what attackers did to their tenant may stop it

@@ -19,27 +19,48 @@ const keys = { auth_sha256: 'ab'.repeat(32), public_key: 'cd'.repeat(32), kind: 
 
 test.each([
   ['fn_setting_set', { key: 'queue.job_substrate.enabled', value: 'false', actor: 'x' }],
-  ['fn_consumer_register', { consumer: 'c', event_type: 'dot.job.succeeded', job_kind: 'k', options: '{}', actor: 'x' }],
+  [
+    'fn_consumer_register',
+    { consumer: 'c', event_type: 'dot.job.succeeded', job_kind: 'k', options: '{}', actor: 'x' },
+  ],
   ['fn_consumer_remove', { consumer: 'c', actor: 'x' }],
-  ['fn_job_subscription_put', { executor_id: 'w', job_kind: 'k', event_domain: null, priority_floor: 0, actor: 'x' }],
-  ['fn_job_subscription_remove', { executor_id: 'w', job_kind: 'k', event_domain: null, actor: 'x' }],
+  [
+    'fn_job_subscription_put',
+    { executor_id: 'w', job_kind: 'k', event_domain: null, priority_floor: 0, actor: 'x' },
+  ],
+  [
+    'fn_job_subscription_remove',
+    { executor_id: 'w', job_kind: 'k', event_domain: null, actor: 'x' },
+  ],
   ['fn_principal_put', { principal: JSON.stringify({ principal_id: 'p', ...keys }), actor: 'x' }],
-  ['fn_principal_put', { principal: JSON.stringify({ principal_id: 'p', tenant: 'theirs', ...keys }), actor: 'x' }],
+  [
+    'fn_principal_put',
+    { principal: JSON.stringify({ principal_id: 'p', tenant: 'theirs', ...keys }), actor: 'x' },
+  ],
 ] as const)('%s refuses a login that is bound to a tenant', async (gate, parameters) => {
   const caller = await entered();
-  expect(await caller.call(gate, { ...parameters })).toMatchObject({ refused: true, reason: 'tenant_forbidden' });
+  expect(await caller.call(gate, { ...parameters })).toMatchObject({
+    refused: true,
+    reason: 'tenant_forbidden',
+  });
 });
 
 test('fn_login_put does not let a login unbind itself', async () => {
   const caller = await entered();
   const definition = JSON.stringify({ roles: ['writ_admin'] });
-  expect(await caller.call('fn_login_put', { login: caller.name, definition, actor: 'x' })).toMatchObject({ reason: 'tenant_forbidden' });
-  expect(await caller.call('fn_login_remove', { login: caller.name, actor: 'x' })).toMatchObject({ reason: 'tenant_forbidden' });
+  expect(
+    await caller.call('fn_login_put', { login: caller.name, definition, actor: 'x' }),
+  ).toMatchObject({ reason: 'tenant_forbidden' });
+  expect(await caller.call('fn_login_remove', { login: caller.name, actor: 'x' })).toMatchObject({
+    reason: 'tenant_forbidden',
+  });
   expect(await caller.call('fn_login')).toMatchObject({ tenant_id: 'mine' });
 });
 
 test('fn_principal_put takes principals of the own tenant', async () => {
   const caller = await entered();
   const principal = JSON.stringify({ principal_id: 'own', tenant: 'mine', ...keys });
-  expect(await caller.call('fn_principal_put', { principal, actor: 'x' })).toEqual({ principal_id: 'own' });
+  expect(await caller.call('fn_principal_put', { principal, actor: 'x' })).toEqual({
+    principal_id: 'own',
+  });
 });

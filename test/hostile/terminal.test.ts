@@ -13,17 +13,25 @@ import { type TestDatabase, testDatabase } from '../../src/testing/index.js';
 import { writ } from '../cli/run.js';
 
 /** Clears the screen, sets the title, hides, colours, goes back, writes backwards, and begins a line. */
-const hostile = 'x\u001b[2J\u001b]0;owned\u0007\u001b[8m\u001b[31mred\u009b2K\u0085\r\b\u007f\u202eevil\u2066\u200b\u2028\n✓ forged';
+const hostile =
+  'x\u001b[2J\u001b]0;owned\u0007\u001b[8m\u001b[31mred\u009b2K\u0085\r\b\u007f\u202eevil\u2066\u200b\u2028\n✓ forged';
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for.
 const obeyed = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069]/;
 
 test('shows every control and every invisible character instead of obeying it', () => {
   const characters = Array.from({ length: 0x10000 }, (_, code) => String.fromCharCode(code));
-  expect(characters.filter((character) => /\n/.test(onScreen(`a${character}b`)) || obeyed.test(onScreen(`a${character}b`)))).toEqual([]);
+  expect(
+    characters.filter(
+      (character) =>
+        /\n/.test(onScreen(`a${character}b`)) || obeyed.test(onScreen(`a${character}b`)),
+    ),
+  ).toEqual([]);
   const signs = characters.filter((character) => /[\p{L}\p{N}\p{P}\p{S}]/u.test(character));
   const changed = signs.filter((character) => onScreen(`a${character}b`) !== `a${character}b`);
-  expect(changed.filter((character) => !/\p{Default_Ignorable_Code_Point}/u.test(character))).toEqual([]);
+  expect(
+    changed.filter((character) => !/\p{Default_Ignorable_Code_Point}/u.test(character)),
+  ).toEqual([]);
   expect(printable('\u{e0041}')).toBe('\\u{e0041}');
 });
 
@@ -72,7 +80,10 @@ async function expectHarmless(args: readonly string[]): Promise<string> {
 test('prints hostile tenants, keys, actors and errors of jobs as text', async () => {
   const app = await db.connect({ actor: `actor ${hostile}` });
   const job = defineJob('mail', { retry: { attempts: 1 } });
-  const { jobId } = await app.enqueue(job, undefined, { key: `key ${hostile}`, tenant: `tenant ${hostile}` });
+  const { jobId } = await app.enqueue(job, undefined, {
+    key: `key ${hostile}`,
+    tenant: `tenant ${hostile}`,
+  });
   let failed: () => void = () => undefined;
   const dead = new Promise<void>((resolve) => {
     failed = resolve;
@@ -99,7 +110,13 @@ test('prints hostile tenants, keys, actors and errors of jobs as text', async ()
 
 test('prints hostile titles, reasons, alerts and incidents as text', async () => {
   const app = await db.connect();
-  const ops = principal(await app.governance.addPrincipal({ id: 'ops', kind: 'person', rights: ['propose', 'operate'] }));
+  const ops = principal(
+    await app.governance.addPrincipal({
+      id: 'ops',
+      kind: 'person',
+      rights: ['propose', 'operate'],
+    }),
+  );
   await app.governance.put([{ capability_name: 'checkout', domain: 'shop' }], { as: ops });
   const contract = await app.governance.contracts.propose(
     {
@@ -117,13 +134,23 @@ test('prints hostile titles, reasons, alerts and incidents as text', async () =>
   );
 
   expect(await expectHarmless(['contracts', 'show', contract.id])).toContain('title x\\u{1b}[2J');
-  for (const args of [['contracts', 'list'], ['capabilities', 'list'], ['runs', 'list'], ['doctor']]) await expectHarmless(args);
+  for (const args of [
+    ['contracts', 'list'],
+    ['capabilities', 'list'],
+    ['runs', 'list'],
+    ['doctor'],
+  ])
+    await expectHarmless(args);
 }, 60_000);
 
 test('prints a hostile message of a server as text', async () => {
-  await db.query(`create function public.fn_hostile() returns boolean language plpgsql as $$ begin raise '%', $a$${hostile}$a$; end $$`);
+  await db.query(
+    `create function public.fn_hostile() returns boolean language plpgsql as $$ begin raise '%', $a$${hostile}$a$; end $$`,
+  );
   await db.query('drop view writ.tenant_weight');
-  await db.query('create view writ.tenant_weight as select public.fn_hostile()::text as tenant_id, 1 as weight, 1 as set_by, 1 as set_at');
+  await db.query(
+    'create view writ.tenant_weight as select public.fn_hostile()::text as tenant_id, 1 as weight, 1 as set_by, 1 as set_at',
+  );
   const text = await expectHarmless(['queue', 'weight', '--debug']);
   expect(text).toContain('x�[2J');
 });
@@ -134,7 +161,9 @@ test('every file of the command line prints through the one place that neutralis
     .filter((file) => file.endsWith('.ts'))
     .flatMap((file) => {
       const lines = readFileSync(join(folder, file), 'utf8').split('\n');
-      return lines.filter((line) => /std(?:out|err)\.write\(|console\.\w+\(/.test(line)).map((line) => `${file}: ${line.trim()}`);
+      return lines
+        .filter((line) => /std(?:out|err)\.write\(|console\.\w+\(/.test(line))
+        .map((line) => `${file}: ${line.trim()}`);
     });
   expect(writes.length).toBeGreaterThan(5);
   // Without a text, or with one that has been through it.

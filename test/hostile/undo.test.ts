@@ -14,7 +14,11 @@ test('a step whose parameters contain undo_of runs only with a genuine signature
   s.writ.governance.use(flag);
   await s.work([flag]);
   const agent = await enter(['writ_principal'], { principal_id: 'agent' });
-  const step = { step_type: 'flag', target: 'flag:a', parameters: { value: { key: 'a', percent: 99 }, undo_of: 1 } };
+  const step = {
+    step_type: 'flag',
+    target: 'flag:a',
+    parameters: { value: { key: 'a', percent: 99 }, undo_of: 1 },
+  };
   const proposed = await agent.call('fn_contract_propose', {
     key: null,
     content: canonicalize({ scope: ['flag:a'], steps: [step] }),

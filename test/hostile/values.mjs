@@ -7,29 +7,103 @@
 
 /** Names of locks that Writ has used as keys of advisory locks, or might. */
 export const lockNames = [
-  ...['writ.migrate', 'writ.job_tick', 'writ.ledger', 'writ.ledger_tick', 'writ.seal', 'writ.projector'],
-  ...['writ.consumers', 'writ.dispatch', 'writ.governance', 'writ.governor', 'writ.outbox', 'writ.upkeep'],
-  ...['writ.template', 'writ.schedule', 'writ.partitions', 'writ.probes', 'writ.reaper', 'writ.limit'],
+  ...[
+    'writ.migrate',
+    'writ.job_tick',
+    'writ.ledger',
+    'writ.ledger_tick',
+    'writ.seal',
+    'writ.projector',
+  ],
+  ...[
+    'writ.consumers',
+    'writ.dispatch',
+    'writ.governance',
+    'writ.governor',
+    'writ.outbox',
+    'writ.upkeep',
+  ],
+  ...[
+    'writ.template',
+    'writ.schedule',
+    'writ.partitions',
+    'writ.probes',
+    'writ.reaper',
+    'writ.limit',
+  ],
 ];
 export const channels = [
-  ...['queue_ready', 'queue_cancel', 'queue_wake', 'governor_due', 'flags_changed', 'outbox', 'run_changed'],
+  ...[
+    'queue_ready',
+    'queue_cancel',
+    'queue_wake',
+    'governor_due',
+    'flags_changed',
+    'outbox',
+    'run_changed',
+  ],
   ...['writ_queue', 'writ_runs', 'runs', 'governor', 'relay_wake', 'queue'],
 ];
 export const reserved = [
-  ...['governance.change', 'governance.soak', 'governance.ended', 'governance.audit', 'governor.action'],
-  ...['governor.webhook', 'governor.contract', 'writ.timer', 'writ.anything', '_system', 'system', 'SYSTEM'],
+  ...[
+    'governance.change',
+    'governance.soak',
+    'governance.ended',
+    'governance.audit',
+    'governor.action',
+  ],
+  ...[
+    'governor.webhook',
+    'governor.contract',
+    'writ.timer',
+    'writ.anything',
+    '_system',
+    'system',
+    'SYSTEM',
+  ],
 ];
 
 const long = 'A'.repeat(100_000);
 const texts = [
-  ...['', ' ', 'default', '*', '_system', 'null', 'NaN', '-1', '1e999', "x'; drop schema writ; --", '../../etc'],
-  ...['\u202egnp.exe', '\u0001\u001b[31m', '\ud83d\ude00'.repeat(50), 'é'.normalize('NFD'), 'a:b:c', '%s%n'],
+  ...[
+    '',
+    ' ',
+    'default',
+    '*',
+    '_system',
+    'null',
+    'NaN',
+    '-1',
+    '1e999',
+    "x'; drop schema writ; --",
+    '../../etc',
+  ],
+  ...[
+    '\u202egnp.exe',
+    '\u0001\u001b[31m',
+    '\ud83d\ude00'.repeat(50),
+    'é'.normalize('NFD'),
+    'a:b:c',
+    '%s%n',
+  ],
   ...['APPROVE', 'PASS', 'COMPLETED', 'alpha', 'beta', 'calm', long],
   ...reserved,
 ];
 const integers = ['0', '1', '-1', '2', '100000', '2147483647', '-2147483648', '2147483648'];
 const bigints = [...integers, '9223372036854775807', '-9223372036854775808', '9007199254740993'];
-const doubles = ['0', '-0', '1', '-1', 'NaN', 'Infinity', '-Infinity', '1e308', '-1e308', '5e-324', '9e18'];
+const doubles = [
+  '0',
+  '-0',
+  '1',
+  '-1',
+  'NaN',
+  'Infinity',
+  '-Infinity',
+  '1e308',
+  '-1e308',
+  '5e-324',
+  '9e18',
+];
 const times = [
   ...['-infinity', 'infinity', '4713-01-01 BC', '294276-12-31', '1970-01-01', '2100-01-01', 'now'],
   ...['2262-04-12', '0001-01-01'],
@@ -37,7 +111,21 @@ const times = [
 const xids = ['0', '1', '3', '18446744073709551615', '9223372036854775807', '4294967296'];
 const deep = `${'['.repeat(3000)}${']'.repeat(3000)}`;
 const jsons = [
-  ...['null', '[]', '{}', '0', '"x"', 'true', '[null]', '[[]]', '[{}]', '{"": ""}', '1e1000', '-1', '[1e400]'],
+  ...[
+    'null',
+    '[]',
+    '{}',
+    '0',
+    '"x"',
+    'true',
+    '[null]',
+    '[[]]',
+    '[{}]',
+    '{"": ""}',
+    '1e1000',
+    '-1',
+    '[1e400]',
+  ],
   ...['{"refused": false}', '{"a": {"b": {"c": []}}}', deep, `"${'j'.repeat(200_000)}"`],
 ];
 
@@ -95,7 +183,13 @@ export function randomUuid(random) {
   hex[12] = '4';
   hex[16] = random.pick(['8', '9', 'a', 'b']);
   const text = hex.join('');
-  return [text.slice(0, 8), text.slice(8, 12), text.slice(12, 16), text.slice(16, 20), text.slice(20)].join('-');
+  return [
+    text.slice(0, 8),
+    text.slice(8, 12),
+    text.slice(12, 16),
+    text.slice(16, 20),
+    text.slice(20),
+  ].join('-');
 }
 
 /** An id as Writ makes them, of now or of another time. @param {Random} random @param {number} [at] */
@@ -145,7 +239,8 @@ function leaf(random, known) {
     () => [],
     () => ({}),
     () => [[]],
-    () => random.pick(['-infinity', 'infinity', '2999-01-01T00:00:00Z', '-292277022-01-01T00:00:00Z']),
+    () =>
+      random.pick(['-infinity', 'infinity', '2999-01-01T00:00:00Z', '-292277022-01-01T00:00:00Z']),
     () => Array.from({ length: 2000 }, (_, n) => n),
   ])();
 }

@@ -23,14 +23,18 @@ const proposal = {
     '{"scope":["checkout"],"steps":[{"parameters":{"target_lifecycle":"PREVIEW"},"step_type":"capability_enable","target":"checkout"}]}',
   about: JSON.stringify({ title: 'Open checkout', confidence: 0.9 }),
 };
-const propose = (as: Login, key: string | null) => as.call('fn_contract_propose', { key, ...proposal });
+const propose = (as: Login, key: string | null) =>
+  as.call('fn_contract_propose', { key, ...proposal });
 const credential = (name: 'ops' | 'ada' | 'agent') => principal(governed.keys[name]).credential;
 
 describe('a login that is bound to a principal', () => {
   test('acts for that principal without a key', async () => {
     const agent = await enter(['writ_principal'], { principal_id: 'agent' });
     const { contract_id } = await propose(agent, null);
-    const [row] = await governed.sql('select created_by from writ.system_contracts where contract_id = $1', [contract_id]);
+    const [row] = await governed.sql(
+      'select created_by from writ.system_contracts where contract_id = $1',
+      [contract_id],
+    );
     expect(row).toEqual({ created_by: 'agent' });
   });
 
@@ -42,7 +46,9 @@ describe('a login that is bound to a principal', () => {
 
   test('acts for nobody once the principal is disabled', async () => {
     const agent = await enter(['writ_principal'], { principal_id: 'agent' });
-    await governed.sql(`select writ.fn_principal_put('{"principal_id": "agent", "disabled": true}', 'test')`);
+    await governed.sql(
+      `select writ.fn_principal_put('{"principal_id": "agent", "disabled": true}', 'test')`,
+    );
     expect(await propose(agent, null)).toMatchObject({ reason: 'not_authenticated' });
   });
 
@@ -50,7 +56,11 @@ describe('a login that is bound to a principal', () => {
     const agent = await enter(['writ_principal'], { principal_id: 'agent' });
     const writ = await Writ.connect({ connectionString: agent.connectionString });
     opened.push({ end: () => writ.close() });
-    const contract = await writ.contracts.propose({ title: 'Open checkout', scope: ['checkout'], steps: [enable('checkout', 'PREVIEW')] });
+    const contract = await writ.contracts.propose({
+      title: 'Open checkout',
+      scope: ['checkout'],
+      steps: [enable('checkout', 'PREVIEW')],
+    });
     expect(await contract.get()).toMatchObject({ created_by: 'agent', status: 'ELIGIBLE' });
     await expect(contract.activate()).rejects.toMatchObject({ code: 'agents_only_propose' });
   });
@@ -62,7 +72,9 @@ describe('a login that is bound to no principal', () => {
     expect(await propose(team, credential('agent'))).toHaveProperty('contract_id');
     expect(await propose(team, 'agent')).toMatchObject({ reason: 'not_authenticated' });
     expect(await propose(team, null)).toMatchObject({ reason: 'not_authenticated' });
-    expect(await propose(team, `ops:${credential('agent').split(':')[1]}`)).toMatchObject({ reason: 'not_authenticated' });
+    expect(await propose(team, `ops:${credential('agent').split(':')[1]}`)).toMatchObject({
+      reason: 'not_authenticated',
+    });
   });
 
   test('names the principal that it authenticated if it is the server', async () => {
@@ -81,7 +93,9 @@ describe('a login that is bound to a tenant', () => {
     );
     expect(views.length).toBeGreaterThan(20);
     for (const { name } of views) {
-      const rows = await foreign.query(`select tenant_id from ${name} where tenant_id is distinct from 'globex' and tenant_id is not null`);
+      const rows = await foreign.query(
+        `select tenant_id from ${name} where tenant_id is distinct from 'globex' and tenant_id is not null`,
+      );
       expect([name, rows]).toEqual([name, []]);
     }
   });
@@ -99,7 +113,11 @@ describe('a login that is bound to a tenant', () => {
     const producer = await enter(['writ_producer'], { tenant_id: 'globex' });
     await producer.call('fn_job_kind_register', { kind: 'chore', definition: '{}', actor: 'x' });
     const jobs = JSON.stringify([{ kind: 'chore', id: uuidv7() }]);
-    const answer = await producer.call('fn_job_enqueue_many', { jobs, actor: 'x', tenant_id: 'default' });
+    const answer = await producer.call('fn_job_enqueue_many', {
+      jobs,
+      actor: 'x',
+      tenant_id: 'default',
+    });
     expect(JSON.stringify(answer)).toContain('tenant_forbidden');
   });
 });
@@ -112,7 +130,9 @@ describe('registering a login', () => {
     const agent = await enter(['writ_principal'], { principal_id: 'agent' });
     for (const roles of [['dot_executor'], ['writ_server'], ['writ_signer'], ['writ_auditor']]) {
       const one = await enter(roles);
-      expect(await one.attempt(`select writ.fn_login_put('${agent.name}', '{}', 'x')`)).toBe('42501');
+      expect(await one.attempt(`select writ.fn_login_put('${agent.name}', '{}', 'x')`)).toBe(
+        '42501',
+      );
       expect(await one.attempt(`select writ.fn_login_remove('${agent.name}', 'x')`)).toBe('42501');
     }
   });
@@ -124,7 +144,9 @@ describe('registering a login', () => {
     const [row] = await governed.sql(
       `select receipt -> 'context' as context from writ.receipt where log_id = '_system' and receipt ->> 'reason' = 'control_changed' order by stream_seq desc limit 1`,
     );
-    expect(row).toMatchObject({ context: { control: 'login', name: agent.name, by: 'ops', login: admin.name } });
+    expect(row).toMatchObject({
+      context: { control: 'login', name: agent.name, by: 'ops', login: admin.name },
+    });
   });
 
   test('refuses strangers, unknown roles, and a tenant that is not the principal’s', async () => {
@@ -133,13 +155,27 @@ describe('registering a login', () => {
     await governed.sql(
       `select writ.fn_principal_put(jsonb_build_object('principal_id', 'gil', 'kind', 'person', 'tenant', 'globex', 'auth_sha256', repeat('0', 64), 'public_key', repeat('0', 64)), 'test')`,
     );
-    expect(await put(admin, 'nobody-of-that-name', {})).toMatchObject({ reason: 'login_not_found' });
-    expect(await put(admin, agent.name, { principal_id: 'nobody' })).toMatchObject({ reason: 'principal_not_found' });
-    expect(await put(admin, agent.name, { roles: ['superuser'] })).toMatchObject({ reason: 'invalid_login' });
-    expect(await put(admin, agent.name, { roles: 'writ_principal' })).toMatchObject({ reason: 'invalid_login' });
-    expect(await put(admin, agent.name, { password: 'x' })).toMatchObject({ reason: 'invalid_login' });
-    expect(await put(admin, agent.name, { principal_id: 'gil', tenant_id: 'acme' })).toMatchObject({ reason: 'invalid_login' });
-    expect(await put(admin, agent.name, { principal_id: 'gil' })).toMatchObject({ tenant_id: 'globex' });
+    expect(await put(admin, 'nobody-of-that-name', {})).toMatchObject({
+      reason: 'login_not_found',
+    });
+    expect(await put(admin, agent.name, { principal_id: 'nobody' })).toMatchObject({
+      reason: 'principal_not_found',
+    });
+    expect(await put(admin, agent.name, { roles: ['superuser'] })).toMatchObject({
+      reason: 'invalid_login',
+    });
+    expect(await put(admin, agent.name, { roles: 'writ_principal' })).toMatchObject({
+      reason: 'invalid_login',
+    });
+    expect(await put(admin, agent.name, { password: 'x' })).toMatchObject({
+      reason: 'invalid_login',
+    });
+    expect(await put(admin, agent.name, { principal_id: 'gil', tenant_id: 'acme' })).toMatchObject({
+      reason: 'invalid_login',
+    });
+    expect(await put(admin, agent.name, { principal_id: 'gil' })).toMatchObject({
+      tenant_id: 'globex',
+    });
   });
 
   test('cannot be undone while the login still has roles', async () => {

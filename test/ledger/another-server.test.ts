@@ -34,8 +34,12 @@ const seal = () =>
   }, 20_000);
 const sign = () => writ.ledger.checkpoint({ key: privateKeyText(signer), places: [] });
 const eventOf = async (jobId: string) =>
-  String((await db.query('select id from writ.event_outbox where event_subject_ref = $1', [jobId]))[0]?.id);
-const segmentOf = async (event: string) => Number((await db.query('select writ.fn_ledger_segment_of($1) as segment', [event]))[0]?.segment);
+  String(
+    (await db.query('select id from writ.event_outbox where event_subject_ref = $1', [jobId]))[0]
+      ?.id,
+  );
+const segmentOf = async (event: string) =>
+  Number((await db.query('select writ.fn_ledger_segment_of($1) as segment', [event]))[0]?.segment);
 const segments = () =>
   db.query(
     'select s.segment::int as segment, r.batch_id, r.document from writ.event_seal s cross join lateral writ.fn_ledger_segment(s.segment) r',
@@ -46,10 +50,19 @@ async function moveToAnotherServer(): Promise<void> {
   const superuser = await session(direct(db));
   await superuser.query('set session_replication_role = replica');
   const later = (column: string) => `${column} = (${column}::text::bigint + 1000000)::text::xid8`;
-  const [last] = await superuser.query('select batch_id from writ_data.event_batch order by xid desc, batch_id desc limit 1');
-  await superuser.query(`update writ_data.event_batch set ${later('xid')} where batch_id = $1`, [last?.batch_id]);
-  await superuser.query(`update writ_data.event_seal set ${later('to_xid')} where to_id = $1`, [last?.batch_id]);
-  await superuser.query(`update writ_data.ledger_clockwork set ${later('seal_xid')} where seal_id = $1`, [last?.batch_id]);
+  const [last] = await superuser.query(
+    'select batch_id from writ_data.event_batch order by xid desc, batch_id desc limit 1',
+  );
+  await superuser.query(`update writ_data.event_batch set ${later('xid')} where batch_id = $1`, [
+    last?.batch_id,
+  ]);
+  await superuser.query(`update writ_data.event_seal set ${later('to_xid')} where to_id = $1`, [
+    last?.batch_id,
+  ]);
+  await superuser.query(
+    `update writ_data.ledger_clockwork set ${later('seal_xid')} where seal_id = $1`,
+    [last?.batch_id],
+  );
   await superuser.end();
 }
 
@@ -69,7 +82,10 @@ test('rows whose transactions have numbers out of an old segment leave it as it 
     [await eventOf(fresh.jobId)],
   );
   expect(within?.rows).toBe(1);
-  expect(await writ.ledger.verify({ keys, checkpoint: String(kept) })).toMatchObject({ ok: true, problems: [] });
+  expect(await writ.ledger.verify({ keys, checkpoint: String(kept) })).toMatchObject({
+    ok: true,
+    problems: [],
+  });
 
   await seal();
   await sign();
@@ -77,10 +93,16 @@ test('rows whose transactions have numbers out of an old segment leave it as it 
   const last = Math.max(...before.map(({ segment }) => Number(segment)));
   expect(after.filter(({ segment }) => Number(segment) <= last)).toEqual(before);
   expect(await segmentOf(await eventOf(fresh.jobId))).toBeGreaterThan(last);
-  expect(await writ.ledger.verify({ keys, checkpoint: String(kept) })).toMatchObject({ ok: true, problems: [] });
+  expect(await writ.ledger.verify({ keys, checkpoint: String(kept) })).toMatchObject({
+    ok: true,
+    problems: [],
+  });
   for (const { jobId } of [old, fresh]) {
     const proof = await writ.ledger.proveEvent(await eventOf(jobId));
-    expect(verifyEventProof(proof, { keys }).event).toMatchObject({ type: 'dot.job.enqueued', subject: jobId });
+    expect(verifyEventProof(proof, { keys }).event).toMatchObject({
+      type: 'dot.job.enqueued',
+      subject: jobId,
+    });
   }
 });
 

@@ -20,7 +20,9 @@ beforeEach(async () => {
   db = await testDatabase();
   writ = await db.connect();
   folder = mkdtempSync(join(tmpdir(), 'writ-archive-'));
-  await db.query(`update writ_data.dot_config set value = 'false' where key = 'ledger.sealing.enabled'`);
+  await db.query(
+    `update writ_data.dot_config set value = 'false' where key = 'ledger.sealing.enabled'`,
+  );
 });
 afterEach(async () => {
   await db.drop();
@@ -34,16 +36,22 @@ const receipts = (first: number, count: number) =>
   );
 const tick = () => db.query(`select writ.fn_ledger_tick('test')`);
 const months = async () =>
-  (await db.query(`select relname from pg_class where relname ~ '^receipt_[0-9]{6}$' order by 1`)).map(({ relname }) => relname);
+  (
+    await db.query(`select relname from pg_class where relname ~ '^receipt_[0-9]{6}$' order by 1`)
+  ).map(({ relname }) => relname);
 const month = new Date().toISOString().slice(0, 7);
 const partition = `receipt_${month.replace('-', '')}`;
-const archived = (at: string) => db.query(`select writ.fn_ledger_archived($1, 'here', 'test') as answer`, [at]);
+const archived = (at: string) =>
+  db.query(`select writ.fn_ledger_archived($1, 'here', 'test') as answer`, [at]);
 
 test('a month stays until it is archived, is dropped after its retention, and the archive stands in for it', async () => {
   await receipts(1, 700);
   await tick();
   await writ.ledger.checkpoint({ key, places: [] });
-  expect((await archived(`${month}-01`))[0]?.answer).toMatchObject({ refused: true, reason: 'month_not_over' });
+  expect((await archived(`${month}-01`))[0]?.answer).toMatchObject({
+    refused: true,
+    reason: 'month_not_over',
+  });
   await db.clock.advance('9600h'); // 400 days
   await tick();
   expect(await months()).toContain(partition);
@@ -56,13 +64,21 @@ test('a month stays until it is archived, is dropped after its retention, and th
   expect(await months()).not.toContain(partition);
   // The database alone cannot show them any more, and says so; with the archive it can; a new export into the archive adds what is new.
   expect((await writ.ledger.verify({ keys })).ok).toBe(false);
-  expect(await writ.ledger.verify({ keys, archive: folder })).toMatchObject({ ok: true, problems: [] });
+  expect(await writ.ledger.verify({ keys, archive: folder })).toMatchObject({
+    ok: true,
+    problems: [],
+  });
   await receipts(711, 300);
   await tick();
   await writ.ledger.checkpoint({ key, places: [] });
   await writ.ledger.export(folder);
-  expect(await writ.ledger.verify({ keys, archive: folder })).toMatchObject({ ok: true, problems: [] });
-  await expect(writ.ledger.export(join(folder, 'elsewhere'))).rejects.toMatchObject({ code: 'not_in_database' });
+  expect(await writ.ledger.verify({ keys, archive: folder })).toMatchObject({
+    ok: true,
+    problems: [],
+  });
+  await expect(writ.ledger.export(join(folder, 'elsewhere'))).rejects.toMatchObject({
+    code: 'not_in_database',
+  });
 });
 
 test('a month in which a receipt is not in its log yet cannot be archived', async () => {
@@ -73,9 +89,15 @@ test('a month in which a receipt is not in its log yet cannot be archived', asyn
   await tick();
   await open.query('commit');
   await open.end();
-  expect((await archived(`${month}-01`))[0]?.answer).toMatchObject({ refused: true, reason: 'receipts_not_sequenced' });
+  expect((await archived(`${month}-01`))[0]?.answer).toMatchObject({
+    refused: true,
+    reason: 'receipts_not_sequenced',
+  });
   await tick();
-  expect((await archived(`${month}-01`))[0]?.answer).toMatchObject({ refused: true, reason: 'not_yet_signed' });
+  expect((await archived(`${month}-01`))[0]?.answer).toMatchObject({
+    refused: true,
+    reason: 'not_yet_signed',
+  });
   await writ.ledger.checkpoint({ key, places: [] });
   expect((await archived(`${month}-01`))[0]?.answer).toMatchObject({ month: `${month}-01` });
 });
@@ -87,14 +109,18 @@ test('a dump that is restored into another server goes on: nothing is sequenced 
   // Another server counts its transactions anew: seen from there, those of the dump are far in the future.
   const superuser = await session(direct(db));
   await superuser.query('set session_replication_role = replica');
-  await superuser.query(`update writ_data.ledger_clockwork set missing_xid = (missing_xid::text::bigint + 1000000000)::text::xid8`);
+  await superuser.query(
+    `update writ_data.ledger_clockwork set missing_xid = (missing_xid::text::bigint + 1000000000)::text::xid8`,
+  );
   await superuser.end();
   for (let n = 0; n < 3; n++) {
     await receipts(9 + n, 1);
     await tick();
     await tick();
   }
-  const found = await db.query(`select stream_seq::int as seq from writ.ledger_entry where log_id = 'acme' order by leaf_index`);
+  const found = await db.query(
+    `select stream_seq::int as seq from writ.ledger_entry where log_id = 'acme' order by leaf_index`,
+  );
   expect(found.map(({ seq }) => seq)).toEqual(Array.from({ length: 11 }, (_, n) => n + 1));
   await writ.ledger.checkpoint({ key, places: [] });
   expect((await writ.ledger.verify({ keys })).ok).toBe(true);

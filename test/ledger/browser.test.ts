@@ -18,7 +18,9 @@ function reach(entry: string): { files: Set<string>; packages: Set<string> } {
   const files = new Set([entry]);
   const packages = new Set<string>();
   for (const file of files) {
-    for (const [, target] of readFileSync(join(root, file), 'utf8').matchAll(/(?:from|import)\s*\(?\s*['"]([^'"]+)['"]/g)) {
+    for (const [, target] of readFileSync(join(root, file), 'utf8').matchAll(
+      /(?:from|import)\s*\(?\s*['"]([^'"]+)['"]/g,
+    )) {
       if (target!.startsWith('.')) files.add(normalize(join(dirname(file), target!)));
       else packages.add(target!);
     }
@@ -30,7 +32,9 @@ test('writ/verify reaches nothing of Node and no package but noble', () => {
   const { files, packages } = reach('dist/ledger/browser.js');
   expect(files.size).toBeGreaterThan(15);
   expect([...packages].sort()).toEqual(['@noble/curves/ed25519.js', '@noble/hashes/sha2.js']);
-  const words = [...files].filter((file) => /\b(?:Buffer|process|require|__dirname)\b/.test(code(file)));
+  const words = [...files].filter((file) =>
+    /\b(?:Buffer|process|require|__dirname)\b/.test(code(file)),
+  );
   expect(words).toEqual([]);
 });
 
@@ -68,12 +72,19 @@ describe('in a browser', () => {
       if (path === '/') return response.setHeader('content-type', 'text/html').end(page);
       const bytes = kind === 'export' ? exports.get(name)?.get(rest.join('/')) : served(path);
       if (!bytes) return response.writeHead(404).end();
-      response.setHeader('content-type', extname(path) === '.js' ? 'text/javascript' : 'application/octet-stream').end(bytes);
+      response
+        .setHeader(
+          'content-type',
+          extname(path) === '.js' ? 'text/javascript' : 'application/octet-stream',
+        )
+        .end(bytes);
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     browser = await start().catch((error: Error) => {
-      console.warn(`NOT TESTED IN A BROWSER: it cannot be started on this machine (${error.message.split('\n')[0]}).`);
+      console.warn(
+        `NOT TESTED IN A BROWSER: it cannot be started on this machine (${error.message.split('\n')[0]}).`,
+      );
       return undefined;
     });
   }, 120_000);
@@ -87,12 +98,16 @@ describe('in a browser', () => {
     const tab = await browser!.newPage();
     await tab.goto(address);
     const options = { keys, checkpoint };
-    const verdict = await tab.evaluate(`window.check(${JSON.stringify(name)}, ${JSON.stringify(options)})`);
+    const verdict = await tab.evaluate(
+      `window.check(${JSON.stringify(name)}, ${JSON.stringify(options)})`,
+    );
     await tab.close();
     return verdict;
   }
 
-  test('an export verifies, and a tampered one is refused with its first bad entry', { timeout: 120_000 }, async (context) => {
+  test('an export verifies, and a tampered one is refused with its first bad entry', {
+    timeout: 120_000,
+  }, async (context) => {
     if (!browser) return context.skip('the browser cannot be started');
     const ledger = sampleLedger();
     const checkpoint = ledger.checkpoint('_system');
@@ -108,18 +123,30 @@ describe('in a browser', () => {
     expect(await verdictOf('bad', checkpoint)).toMatchObject({
       ok: false,
       problems: expect.arrayContaining([
-        expect.objectContaining({ log: 'acme', index: 300, message: 'Log acme, entry 300: the entry that stood here was removed.' }),
+        expect.objectContaining({
+          log: 'acme',
+          index: 300,
+          message: 'Log acme, entry 300: the entry that stood here was removed.',
+        }),
       ]),
     });
   });
 });
 
 function served(path: string): Uint8Array | undefined {
-  if (!/^\/(?:dist|node_modules\/@noble)\/[\w./-]+\.js$/.test(path) || path.includes('..')) return undefined;
+  if (!/^\/(?:dist|node_modules\/@noble)\/[\w./-]+\.js$/.test(path) || path.includes('..'))
+    return undefined;
   return readFileSync(join(root, path));
 }
 
 async function start(): Promise<Browser> {
-  const [{ chromium }, { default: binary }] = await Promise.all([import('playwright-core'), import('@sparticuz/chromium')]);
-  return chromium.launch({ executablePath: await binary.executablePath(), args: ['--no-sandbox', '--disable-gpu'], headless: true });
+  const [{ chromium }, { default: binary }] = await Promise.all([
+    import('playwright-core'),
+    import('@sparticuz/chromium'),
+  ]);
+  return chromium.launch({
+    executablePath: await binary.executablePath(),
+    args: ['--no-sandbox', '--disable-gpu'],
+    headless: true,
+  });
 }

@@ -6,7 +6,8 @@ import { canonicalEntry, canonicalize, isCanonical } from '../../src/ledger/cano
 import { utf8 } from '../../src/ledger/text.js';
 
 /** A number by the bits of its IEEE 754 form. */
-const double = (hex: string) => new DataView(new BigUint64Array([BigInt(`0x${hex}`)]).buffer).getFloat64(0, true);
+const double = (hex: string) =>
+  new DataView(new BigUint64Array([BigInt(`0x${hex}`)]).buffer).getFloat64(0, true);
 const codeOf = (value: unknown) => {
   try {
     return canonicalize(value);
@@ -54,14 +55,30 @@ describe('numbers', () => {
     expect(codeOf(double(bits))).toBe('value_not_canonical');
   });
 
-  test.each([2 ** 53, -(2 ** 53), Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 1e21, 1n])('%s is refused', (value) => {
+  test.each([
+    2 ** 53,
+    -(2 ** 53),
+    Number.NaN,
+    Number.POSITIVE_INFINITY,
+    Number.NEGATIVE_INFINITY,
+    1e21,
+    1n,
+  ])('%s is refused', (value) => {
     expect(codeOf({ value })).toBe('value_not_canonical');
   });
 });
 
 describe('texts and keys', () => {
   test('keys are sorted by UTF-16 code units, as in the example of the RFC', () => {
-    const value = { '€': 'Euro', '\r': 'Carriage', '\ufb33': 'Hebrew', '1': 'One', '😀': 'Emoji', '\u0080': 'Control', ö: 'O' };
+    const value = {
+      '€': 'Euro',
+      '\r': 'Carriage',
+      '\ufb33': 'Hebrew',
+      '1': 'One',
+      '😀': 'Emoji',
+      '\u0080': 'Control',
+      ö: 'O',
+    };
     expect(Object.values(JSON.parse(canonicalize(value)))).toHaveLength(7);
     const order = [...canonicalize(value).matchAll(/:"(\w+)/g)].map((match) => match[1]);
     expect(order).toEqual(['Carriage', 'One', 'Control', 'O', 'Euro', 'Emoji', 'Hebrew']);
@@ -87,9 +104,12 @@ describe('texts and keys', () => {
     expect(isCanonical(utf8('{"9":1,"10":2,"a":3}'))).toBe(false);
   });
 
-  test.each([['\ud800'], ['a\udc00b'], [{ '\udfff': 1 }], [['\ud83d']]])('half of a surrogate pair is refused: %j', (value) => {
-    expect(codeOf(value)).toBe('invalid_text');
-  });
+  test.each([['\ud800'], ['a\udc00b'], [{ '\udfff': 1 }], [['\ud83d']]])(
+    'half of a surrogate pair is refused: %j',
+    (value) => {
+      expect(codeOf(value)).toBe('invalid_text');
+    },
+  );
 
   test('a refusal says where, and not what', () => {
     expect(() => canonicalize({ context: { list: [1, { secret: Number.NaN }] } })).toThrow(
@@ -124,7 +144,9 @@ test('a circle is refused, and so is what is nested without end', () => {
 
 test('an entry of 65,535 bytes is taken and one of 65,536 refused', () => {
   expect(canonicalEntry('x'.repeat(65_533))).toHaveLength(65_535);
-  expect(() => canonicalEntry('x'.repeat(65_534))).toThrow(expect.objectContaining({ code: 'entry_too_large' }));
+  expect(() => canonicalEntry('x'.repeat(65_534))).toThrow(
+    expect.objectContaining({ code: 'entry_too_large' }),
+  );
   expect(() => canonicalEntry({ text: 'x'.repeat(70_000) })).toThrow(/65,535/);
 });
 
@@ -157,9 +179,12 @@ describe('bytes are canonical', () => {
     expect(isCanonical(Uint8Array.of(0x22, 0xff, 0x22))).toBe(false);
     expect(isCanonical(Uint8Array.of(0x22, 0xed, 0xa0, 0x80, 0x22))).toBe(false);
   });
-  test.each(['null', '"\\\\ud800"', '{"__proto__":{"a":1}}', '{"":0,"a":[{}]}'])('if they are %s', (text) => {
-    expect(isCanonical(utf8(text))).toBe(true);
-  });
+  test.each(['null', '"\\\\ud800"', '{"__proto__":{"a":1}}', '{"":0,"a":[{}]}'])(
+    'if they are %s',
+    (text) => {
+      expect(isCanonical(utf8(text))).toBe(true);
+    },
+  );
 
   test('exactly if they are what canonicalize writes, for any JSON', () => {
     const json = fc.jsonValue({ maxDepth: 5, stringUnit: 'binary' });

@@ -104,46 +104,80 @@ test('an export verifies offline, and is brought up to date in its folder', asyn
   await sign();
   const path = join(folder, 'export');
   await writ.ledger.export(path);
-  const read = async (file: string) => (existsSync(join(path, file)) ? readFileSync(join(path, file)) : null);
+  const read = async (file: string) =>
+    existsSync(join(path, file)) ? readFileSync(join(path, file)) : null;
   expect(await verifyExport(read, { keys, checkpoint: outside() })).toMatchObject({ ok: true });
   await receipts('acme', 301, 500);
   await enqueue(5);
   await sign();
   expect((await verifyExport(read, { keys, checkpoint: outside() })).ok).toBe(false); // the export is older than what is known outside
   await writ.ledger.export(path);
-  expect(await verifyExport(read, { keys, checkpoint: outside() })).toMatchObject({ ok: true, problems: [] });
+  expect(await verifyExport(read, { keys, checkpoint: outside() })).toMatchObject({
+    ok: true,
+    problems: [],
+  });
   writeFileSync(
     join(path, 'logs/acme/tile/entries/000'),
     Buffer.from(readFileSync(join(path, 'logs/acme/tile/entries/000'))).fill(120, 100, 101),
   );
-  expect((await verifyExport(read, { keys, checkpoint: outside() })).problems[0]).toMatchObject({ log: 'acme', index: 0 });
+  expect((await verifyExport(read, { keys, checkpoint: outside() })).problems[0]).toMatchObject({
+    log: 'acme',
+    index: 0,
+  });
 });
 
 test('a proof of a receipt, and of a single event of the queue, is checked with the public key alone', async () => {
   await receipts('acme', 1, 700);
   const [job] = await enqueue(7);
   await sign();
-  const [row] = await db.query(`select receipt_id from writ.receipt where log_id = 'acme' and leaf_index = 333`);
-  const receipt = verifyReceiptProof(JSON.parse(JSON.stringify(await writ.ledger.proveReceipt(String(row?.receipt_id)))), { keys });
-  expect(receipt).toMatchObject({ log: 'acme', index: 333, receipt: { receipt_id: row?.receipt_id } });
-  const [event] = await db.query(`select id from writ.event_outbox where event_subject_ref = $1 and event_type = 'dot.job.enqueued'`, [
-    job?.jobId,
-  ]);
+  const [row] = await db.query(
+    `select receipt_id from writ.receipt where log_id = 'acme' and leaf_index = 333`,
+  );
+  const receipt = verifyReceiptProof(
+    JSON.parse(JSON.stringify(await writ.ledger.proveReceipt(String(row?.receipt_id)))),
+    { keys },
+  );
+  expect(receipt).toMatchObject({
+    log: 'acme',
+    index: 333,
+    receipt: { receipt_id: row?.receipt_id },
+  });
+  const [event] = await db.query(
+    `select id from writ.event_outbox where event_subject_ref = $1 and event_type = 'dot.job.enqueued'`,
+    [job?.jobId],
+  );
   const proof = JSON.parse(JSON.stringify(await writ.ledger.proveEvent(String(event?.id))));
-  expect(verifyEventProof(proof, { keys }).event).toEqual({ event_id: event?.id, type: 'dot.job.enqueued', subject: job?.jobId });
-  expect(() => verifyEventProof({ ...proof, event: proof.event.replace('fn_job_enqueue', 'fn_job_enqueuE') }, { keys })).toThrow();
+  expect(verifyEventProof(proof, { keys }).event).toEqual({
+    event_id: event?.id,
+    type: 'dot.job.enqueued',
+    subject: job?.jobId,
+  });
+  expect(() =>
+    verifyEventProof(
+      { ...proof, event: proof.event.replace('fn_job_enqueue', 'fn_job_enqueuE') },
+      { keys },
+    ),
+  ).toThrow();
 });
 
 test('what is not signed yet, not sealed, or not there is said to be so', async () => {
-  await expect(writ.ledger.proveEvent('00000000-0000-7000-8000-000000000001')).rejects.toMatchObject({ code: 'event_not_sealed' });
-  await expect(writ.ledger.export(join(folder, 'x'))).rejects.toMatchObject({ code: 'no_checkpoint' });
+  await expect(
+    writ.ledger.proveEvent('00000000-0000-7000-8000-000000000001'),
+  ).rejects.toMatchObject({ code: 'event_not_sealed' });
+  await expect(writ.ledger.export(join(folder, 'x'))).rejects.toMatchObject({
+    code: 'no_checkpoint',
+  });
   await receipts('acme', 1, 1);
   const [row] = await db.query('select receipt_id from writ.receipt');
-  await expect(writ.ledger.proveReceipt(String(row?.receipt_id))).rejects.toMatchObject({ code: 'no_checkpoint' });
+  await expect(writ.ledger.proveReceipt(String(row?.receipt_id))).rejects.toMatchObject({
+    code: 'no_checkpoint',
+  });
   await sign();
   await receipts('acme', 2, 1);
   const [later] = await db.query('select receipt_id from writ.receipt where stream_seq = 2');
-  await expect(writ.ledger.proveReceipt(String(later?.receipt_id))).rejects.toMatchObject({ code: 'not_yet_signed' });
+  await expect(writ.ledger.proveReceipt(String(later?.receipt_id))).rejects.toMatchObject({
+    code: 'not_yet_signed',
+  });
 });
 
 test('every event of the record is sealed once, in dense segments, and a late commit in a later one', async () => {
@@ -160,7 +194,8 @@ test('every event of the record is sealed once, in dense segments, and a late co
   await late.end();
   await sign();
   expect(await verify()).toMatchObject({ ok: true });
-  const [counts] = await db.query(`select count(*)::int as segments, max(segment)::int as last, sum(rows)::int as rows,
+  const [counts] =
+    await db.query(`select count(*)::int as segments, max(segment)::int as last, sum(rows)::int as rows,
     (select count(*)::int from writ_data.event_batch) as all from writ.event_seal`);
   expect(counts?.segments).toBe(counts?.last);
   expect(counts?.rows).toBe(counts?.all);
@@ -178,17 +213,28 @@ describe('somebody with every right changes the database', () => {
   afterEach(() => superuser.end());
   const noOf = async (index: number) =>
     Number(
-      (await db.query(`select receipt_no from writ_data.ledger_leaf where log_id = 'acme' and leaf_index = $1`, [index]))[0]?.receipt_no,
+      (
+        await db.query(
+          `select receipt_no from writ_data.ledger_leaf where log_id = 'acme' and leaf_index = $1`,
+          [index],
+        )
+      )[0]?.receipt_no,
     );
 
   test('an edited receipt is named', async () => {
-    await superuser.query(`update writ_data.receipt set entry = replace(entry, '82.5', '12.5') where receipt_no = $1`, [await noOf(417)]);
+    await superuser.query(
+      `update writ_data.receipt set entry = replace(entry, '82.5', '12.5') where receipt_no = $1`,
+      [await noOf(417)],
+    );
     expect(await firstProblem()).toMatchObject({ log: 'acme', index: 417 });
   });
 
   test('one edited together with its leaf hash is named as well', async () => {
     const no = await noOf(417);
-    await superuser.query(`update writ_data.receipt set entry = replace(entry, '82.5', '12.5') where receipt_no = $1`, [no]);
+    await superuser.query(
+      `update writ_data.receipt set entry = replace(entry, '82.5', '12.5') where receipt_no = $1`,
+      [no],
+    );
     await superuser.query(
       `update writ_data.ledger_leaf l set leaf_hash = sha256('\\x00'::bytea || convert_to(r.entry, 'UTF8')) from writ_data.receipt r where r.receipt_no = l.receipt_no and l.receipt_no = $1`,
       [no],
@@ -204,8 +250,12 @@ describe('somebody with every right changes the database', () => {
   });
 
   test('an inserted receipt is named', async () => {
-    await superuser.query(`update writ_data.ledger_leaf set leaf_index = -leaf_index - 1 where log_id = 'acme' and leaf_index >= 100`);
-    await superuser.query(`update writ_data.ledger_leaf set leaf_index = -leaf_index where log_id = 'acme' and leaf_index < 0`);
+    await superuser.query(
+      `update writ_data.ledger_leaf set leaf_index = -leaf_index - 1 where log_id = 'acme' and leaf_index >= 100`,
+    );
+    await superuser.query(
+      `update writ_data.ledger_leaf set leaf_index = -leaf_index where log_id = 'acme' and leaf_index < 0`,
+    );
     await superuser.query(
       `insert into writ_data.receipt (at, log_id, stream, stream_seq, receipt_id, entry, leaf_hash) select at, log_id, 'other', 1, gen_random_uuid(), entry, leaf_hash from writ_data.receipt where receipt_no = $1`,
       [await noOf(0)],
@@ -218,7 +268,10 @@ describe('somebody with every right changes the database', () => {
 
   test('two receipts in each other’s place are named', async () => {
     const [first, second] = [await noOf(50), await noOf(51)];
-    await superuser.query(`update writ_data.ledger_leaf set receipt_no = -receipt_no where receipt_no = any ($1)`, [[first, second]]);
+    await superuser.query(
+      `update writ_data.ledger_leaf set receipt_no = -receipt_no where receipt_no = any ($1)`,
+      [[first, second]],
+    );
     await superuser.query(
       `update writ_data.ledger_leaf l set receipt_no = case when leaf_index = 50 then $2::bigint else $1::bigint end,
       leaf_hash = (select leaf_hash from writ_data.receipt where receipt_no = case when leaf_index = 50 then $2::bigint else $1::bigint end) where log_id = 'acme' and leaf_index in (50, 51)`,
@@ -235,8 +288,13 @@ describe('somebody with every right changes the database', () => {
     const [system] = await db.query(
       `select size::int as size, epoch from writ_data.ledger_checkpoint where log_id = '_system' order by checkpoint_no desc limit 1`,
     );
-    await superuser.query(`delete from writ_data.ledger_leaf where log_id = '_system' and leaf_index >= $1`, [system?.size]);
-    await superuser.query(`delete from writ_data.ledger_leaf where log_id = 'acme' and leaf_index >= 600`);
+    await superuser.query(
+      `delete from writ_data.ledger_leaf where log_id = '_system' and leaf_index >= $1`,
+      [system?.size],
+    );
+    await superuser.query(
+      `delete from writ_data.ledger_leaf where log_id = 'acme' and leaf_index >= 600`,
+    );
     expect(await verify(known)).toMatchObject({ ok: false, problems: [{ kind: 'truncated' }] });
     expect((await writ.ledger.verify({ keys })).notes.join()).toMatch(/truncation not checked/i);
   });
@@ -258,14 +316,18 @@ describe('somebody with every right changes the database', () => {
     await superuser.query(
       `update writ_data.receipt set entry = replace(entry, '82.5', '12.5') where log_id = '_system' or log_id = 'acme'`,
     );
-    await superuser.query(`update writ_data.receipt set leaf_hash = sha256('\\x00'::bytea || convert_to(entry, 'UTF8'))`);
+    await superuser.query(
+      `update writ_data.receipt set leaf_hash = sha256('\\x00'::bytea || convert_to(entry, 'UTF8'))`,
+    );
     await superuser.query(
       `delete from writ_data.ledger_leaf; delete from writ_data.ledger_node; delete from writ_data.ledger_log; update writ_data.ledger_clockwork set last_no = 0`,
     );
     await superuser.query(
       `update writ_data.receipt set entry = replace(entry, '"log":"acme"', '"log":"acm3"'), leaf_hash = sha256('\\x00'::bytea || convert_to(replace(entry, '"log":"acme"', '"log":"acm3"'), 'UTF8')) where log_id = '_system'`,
     );
-    await expect(sign()).rejects.toMatchObject({ code: expect.stringMatching(/ledger_replaced|database_older_than_checkpoint/) });
+    await expect(sign()).rejects.toMatchObject({
+      code: expect.stringMatching(/ledger_replaced|database_older_than_checkpoint/),
+    });
     expect((await verify()).ok).toBe(false);
   });
 });
@@ -284,12 +346,15 @@ describe('a backup is restored', () => {
     'event_batch',
   ];
   const backup = async (on: Session) => {
-    for (const table of tables) await on.query(`create table public.backup_${table} as table writ_data.${table}`);
+    for (const table of tables)
+      await on.query(`create table public.backup_${table} as table writ_data.${table}`);
   };
   const restore = async (on: Session) => {
     for (const table of tables) {
       await on.query(`delete from writ_data.${table}`);
-      await on.query(`insert into writ_data.${table} overriding system value table public.backup_${table}`);
+      await on.query(
+        `insert into writ_data.${table} overriding system value table public.backup_${table}`,
+      );
     }
   };
 
@@ -306,10 +371,14 @@ describe('a backup is restored', () => {
     await restore(superuser);
     await superuser.end();
     const guarded = { places: [place], keys };
-    await expect(writ.ledger.assertNotOlder(guarded)).rejects.toMatchObject({ code: 'database_older_than_checkpoint' });
+    await expect(writ.ledger.assertNotOlder(guarded)).rejects.toMatchObject({
+      code: 'database_older_than_checkpoint',
+    });
     await expect(sign()).rejects.toMatchObject({ code: 'database_older_than_checkpoint' });
     expect(await verify(known)).toMatchObject({ ok: false });
-    await expect(writ.ledger.acceptRestore({ ...guarded, reason: 'oops' })).rejects.toMatchObject({ code: 'reason_required' });
+    await expect(writ.ledger.acceptRestore({ ...guarded, reason: 'oops' })).rejects.toMatchObject({
+      code: 'reason_required',
+    });
     await writ.ledger.acceptRestore({ ...guarded, reason: 'The disk of the primary was lost.' });
     await writ.ledger.assertNotOlder(guarded);
     await receipts('acme', 21, 2);
@@ -334,7 +403,8 @@ describe('places and keys', () => {
       request.on('data', (chunk: Buffer) => (body += chunk.toString()));
       request.on('end', () => {
         if (status === 200 && request.method === 'PUT') held = body;
-        response.statusCode = status === 200 && request.method === 'GET' && held === undefined ? 404 : status;
+        response.statusCode =
+          status === 200 && request.method === 'GET' && held === undefined ? 404 : status;
         response.end(request.method === 'GET' ? held : '');
       });
     });
@@ -349,7 +419,9 @@ describe('places and keys', () => {
     expect(held).toBe(outside());
     status = 500;
     await receipts('acme', 2, 1);
-    const failure = await writ.ledger.checkpoint({ key, places: [place, url] }).catch((error: Error) => error);
+    const failure = await writ.ledger
+      .checkpoint({ key, places: [place, url] })
+      .catch((error: Error) => error);
     expect(failure).toMatchObject({ code: 'checkpoint_place_unreachable' });
     expect(String((failure as Error).message)).not.toContain('secret');
   });
@@ -358,14 +430,18 @@ describe('places and keys', () => {
     await receipts('acme', 1, 5);
     await sign();
     const next = keyOfSeed(signer.name, new Uint8Array(32).fill(9));
-    await expect(writ.ledger.checkpoint({ key: privateKeyText(next), places: [] })).rejects.toMatchObject({ code: 'key_mismatch' });
+    await expect(
+      writ.ledger.checkpoint({ key: privateKeyText(next), places: [] }),
+    ).rejects.toMatchObject({ code: 'key_mismatch' });
     await writ.ledger.rotateKey({ old: key, next: privateKeyText(next) });
     await expect(sign()).rejects.toMatchObject({ code: 'key_mismatch' });
     await receipts('acme', 6, 5);
     await writ.ledger.checkpoint({ key: privateKeyText(next), places: [place], trusted: keys });
     const verdict = await verify();
     expect(verdict).toMatchObject({ ok: true });
-    expect((await writ.ledger.verify({ keys: [publicKeyText(next)], checkpoint: outside() })).ok).toBe(true);
+    expect(
+      (await writ.ledger.verify({ keys: [publicKeyText(next)], checkpoint: outside() })).ok,
+    ).toBe(true);
   });
 
   test('of two who sign at once, the one who knows less and is the later to say so is not believed more', async () => {
@@ -394,7 +470,8 @@ describe('places and keys', () => {
 
   test('of two keys that are introduced at once one is the first', async () => {
     const [a, b] = await Promise.all([session(db), session(db)]);
-    const add = (on: Session, text: string) => on.gate(`fn_ledger_key_add($1, null, 'x', null, 'test')`, [text]);
+    const add = (on: Session, text: string) =>
+      on.gate(`fn_ledger_key_add($1, null, 'x', null, 'test')`, [text]);
     await a.query('begin');
     expect(await add(a, String(keys[0]))).toEqual({ added: true });
     const [same, other] = [add(b, String(keys[0])), session(db)];
@@ -402,7 +479,10 @@ describe('places and keys', () => {
     const another = add(c, 'acme.example/test+00000000+AQ==');
     await Promise.all([untilBlocked(db, b), untilBlocked(db, c)]);
     await a.query('commit');
-    expect([await same, await another]).toMatchObject([{ added: false }, { refused: true, reason: 'key_mismatch' }]);
+    expect([await same, await another]).toMatchObject([
+      { added: false },
+      { refused: true, reason: 'key_mismatch' },
+    ]);
     await Promise.all([a, b, c].map((one) => one.end()));
   });
 
@@ -412,7 +492,12 @@ describe('places and keys', () => {
     const other = await testDatabase();
     try {
       const { Writ } = await import('../../src/writ.js');
-      await expect(Writ.connect({ connectionString: other.connectionString, ledger: { places: [place], keys } })).rejects.toMatchObject({
+      await expect(
+        Writ.connect({
+          connectionString: other.connectionString,
+          ledger: { places: [place], keys },
+        }),
+      ).rejects.toMatchObject({
         code: 'database_older_than_checkpoint',
       });
     } finally {
@@ -440,9 +525,19 @@ test('what may have to be erased is behind a salted hash: erased, the proofs hol
     },
   });
   const { receipt_id: id } = made.receipt;
-  const out = made.erasables.map(({ hash, salt, value }) => ({ entry: 1, hash, salt: toHex(salt), value }));
-  await db.query('select writ_data.append_receipts(array[$1], writ.now(), $2::jsonb)', [canonicalize(made.receipt), JSON.stringify(out)]);
-  expect(await db.query('select value from writ_data.receipt_erasable')).toEqual([{ value: 'the phone of Ada' }]);
+  const out = made.erasables.map(({ hash, salt, value }) => ({
+    entry: 1,
+    hash,
+    salt: toHex(salt),
+    value,
+  }));
+  await db.query('select writ_data.append_receipts(array[$1], writ.now(), $2::jsonb)', [
+    canonicalize(made.receipt),
+    JSON.stringify(out),
+  ]);
+  expect(await db.query('select value from writ_data.receipt_erasable')).toEqual([
+    { value: 'the phone of Ada' },
+  ]);
   expect(canonicalize(made.receipt)).not.toContain('Ada');
   await sign();
   expect(await writ.ledger.erase(id, 'Ada asked for it on Monday.')).toBe(1);
@@ -450,6 +545,8 @@ test('what may have to be erased is behind a salted hash: erased, the proofs hol
   expect(await db.query('select from writ_data.receipt_erasable')).toEqual([]);
   await sign();
   expect((await verify()).ok).toBe(true);
-  expect(verifyReceiptProof(await writ.ledger.proveReceipt(id), { keys }).receipt.receipt_id).toBe(id);
+  expect(verifyReceiptProof(await writ.ledger.proveReceipt(id), { keys }).receipt.receipt_id).toBe(
+    id,
+  );
   expect(await db.query(`select from writ.receipt where stream = 'erasure'`)).toHaveLength(1);
 });

@@ -3,9 +3,24 @@ import { hash } from 'node:crypto';
 import { canonicalEntry, canonicalize } from '../../src/ledger/canonical.js';
 import { type EventRow, eventsIn } from '../../src/ledger/event-row.js';
 import { CompactRange, type HashSource, leafHash, type Sha256 } from '../../src/ledger/merkle.js';
-import { keyOfSeed, publicKeyText, rotationText, type SignerKey, sign, signCheckpoint } from '../../src/ledger/note.js';
+import {
+  keyOfSeed,
+  publicKeyText,
+  rotationText,
+  type SignerKey,
+  sign,
+  signCheckpoint,
+} from '../../src/ledger/note.js';
 import { fromUtf8, toBase64, toHex, utf8 } from '../../src/ledger/text.js';
-import { encodeBundle, logFolder, readBundle, TileBuilder, tileBytes, tilePath, tileWidthAt } from '../../src/ledger/tiles.js';
+import {
+  encodeBundle,
+  logFolder,
+  readBundle,
+  TileBuilder,
+  tileBytes,
+  tilePath,
+  tileWidthAt,
+} from '../../src/ledger/tiles.js';
 import type { Verdict } from '../../src/ledger/verdict.js';
 import { exportFormat } from '../../src/ledger/verification/manifest.js';
 import { segmentPath } from '../../src/ledger/verification/segment.js';
@@ -44,7 +59,12 @@ export class TestLedger {
   #ids = 0;
 
   /** A receipt at the end of a log; answers its entry. */
-  append(log: string, reason: string, context: Record<string, unknown> = {}, stream = 'governor:1'): Uint8Array {
+  append(
+    log: string,
+    reason: string,
+    context: Record<string, unknown> = {},
+    stream = 'governor:1',
+  ): Uint8Array {
     const seq = (this.#streams.get(`${log} ${stream}`) ?? 0) + 1;
     this.#streams.set(`${log} ${stream}`, seq);
     this.#ids += 1;
@@ -74,7 +94,8 @@ export class TestLedger {
 
   root(log: string, size = this.size(log)): Uint8Array {
     const range = new CompactRange(sha256);
-    for (const entry of (this.entries.get(log) ?? []).slice(0, size)) range.append(leafHash(entry, sha256));
+    for (const entry of (this.entries.get(log) ?? []).slice(0, size))
+      range.append(leafHash(entry, sha256));
     return range.root();
   }
 
@@ -83,19 +104,34 @@ export class TestLedger {
   }
 
   checkpoint(log: string, size = this.size(log)): string {
-    return signCheckpoint({ deployment, log, epoch: this.epoch(log) }, size, this.root(log, size), [this.key]);
+    return signCheckpoint({ deployment, log, epoch: this.epoch(log) }, size, this.root(log, size), [
+      this.key,
+    ]);
   }
 
   /** _system records the tree of a log. */
   record(log: string, size = this.size(log)): void {
-    this.append('_system', 'log_checkpoint', { log, epoch: this.epoch(log), size, root: toHex(this.root(log, size)) }, 'checkpoint');
+    this.append(
+      '_system',
+      'log_checkpoint',
+      { log, epoch: this.epoch(log), size, root: toHex(this.root(log, size)) },
+      'checkpoint',
+    );
   }
 
   rotate(to: SignerKey): void {
     const [old, fresh] = [publicKeyText(this.key), publicKeyText(to)];
     const text = rotationText(old, fresh);
-    const signatures = { signature_new: toBase64(sign(to, text)), signature_old: toBase64(sign(this.key, text)) };
-    this.append('_system', 'key_added', { name: to.name, key: fresh, replaces: old, ...signatures }, 'key');
+    const signatures = {
+      signature_new: toBase64(sign(to, text)),
+      signature_old: toBase64(sign(this.key, text)),
+    };
+    this.append(
+      '_system',
+      'key_added',
+      { name: to.name, key: fresh, replaces: old, ...signatures },
+      'key',
+    );
     this.key = to;
   }
 
@@ -129,19 +165,35 @@ export class TestLedger {
     for (const row of rows) range.append(leafHash(utf8(canonicalize(row)), sha256));
     const facts = rows.reduce((sum, row) => sum + eventsIn(row), 0);
     const ends = { first: rows[0]!.batch_id, last: rows.at(-1)!.batch_id };
-    const context = { source: 'event_outbox', segment: this.segments.length, rows: rows.length, facts, ...ends, root: toHex(range.root()) };
+    const context = {
+      source: 'event_outbox',
+      segment: this.segments.length,
+      rows: rows.length,
+      facts,
+      ...ends,
+      root: toHex(range.root()),
+    };
     this.append('_system', 'events_sealed', context, 'seal');
   }
 
   /** The export of the ledger as it is. */
   export(options: { hashes?: boolean } = {}): Files {
     const files: Files = new Map();
-    const logs = [...this.entries.keys()].map((log) => ({ log, directory: logFolder(log), epoch: this.epoch(log), size: this.size(log) }));
+    const logs = [...this.entries.keys()].map((log) => ({
+      log,
+      directory: logFolder(log),
+      epoch: this.epoch(log),
+      size: this.size(log),
+    }));
     for (const { log } of logs) this.writeLog(files, log);
     this.segments.forEach((rows, at) => {
       files.set(segmentPath(at + 1), utf8(rows.map((row) => `${canonicalize(row)}\n`).join('')));
       const leaves = rows.map((row) => leafHash(utf8(canonicalize(row)), sha256));
-      if (options.hashes !== false) files.set(segmentPath(at + 1, 'hashes'), Uint8Array.from(leaves.flatMap((leaf) => [...leaf])));
+      if (options.hashes !== false)
+        files.set(
+          segmentPath(at + 1, 'hashes'),
+          Uint8Array.from(leaves.flatMap((leaf) => [...leaf])),
+        );
     });
     const segments = this.segments.length > 0 ? { first: 1, last: this.segments.length } : null;
     const manifest = {
@@ -163,7 +215,10 @@ export class TestLedger {
     const builder = new TileBuilder(sha256);
     for (const entry of entries) builder.append(leafHash(entry, sha256));
     for (const tile of [...builder.takeFull(), ...builder.partial()]) {
-      files.set(`${folder}/${tilePath(tile.level, tile.index, tile.hashes.length)}`, tileBytes(tile));
+      files.set(
+        `${folder}/${tilePath(tile.level, tile.index, tile.hashes.length)}`,
+        tileBytes(tile),
+      );
     }
     writeBundles(files, log, entries, entries.length);
   }
@@ -175,11 +230,17 @@ export const sourceOf =
   (subtrees) =>
     subtrees.map(({ level, index }) => {
       const part = new TestLedger();
-      for (const entry of entries.slice(index * 2 ** level, (index + 1) * 2 ** level)) part.put('part', entry);
+      for (const entry of entries.slice(index * 2 ** level, (index + 1) * 2 ** level))
+        part.put('part', entry);
       return part.root('part');
     });
 
-function writeBundles(files: Files, log: string, entries: readonly Uint8Array[], size: number): void {
+function writeBundles(
+  files: Files,
+  log: string,
+  entries: readonly Uint8Array[],
+  size: number,
+): void {
   const bundles = Math.ceil(size / 256);
   for (let bundle = 0; bundle < bundles; bundle++) {
     const end = bundle === bundles - 1 ? undefined : (bundle + 1) * 256;
@@ -189,7 +250,12 @@ function writeBundles(files: Files, log: string, entries: readonly Uint8Array[],
 }
 
 /** Changes the entries of an exported log and leaves its tiles and its checkpoint as they are. */
-export function tamper(files: Files, log: string, size: number, change: (entries: Uint8Array[]) => Uint8Array[]): void {
+export function tamper(
+  files: Files,
+  log: string,
+  size: number,
+  change: (entries: Uint8Array[]) => Uint8Array[],
+): void {
   const bundles = Array.from({ length: Math.ceil(size / 256) }, (_, bundle) => {
     const path = `${logFolder(log)}/${tilePath('entries', bundle, tileWidthAt(0, bundle, size))}`;
     return readBundle(files.get(path)!).entries;
@@ -198,7 +264,8 @@ export function tamper(files: Files, log: string, size: number, change: (entries
 }
 
 export function eventRow(n: number, fields: Partial<EventRow> = {}): EventRow {
-  const id = (kind: number, at: number) => `0198c0de-0000-7000-8000-${kind.toString(16)}${at.toString(16).padStart(5, '0')}000000`;
+  const id = (kind: number, at: number) =>
+    `0198c0de-0000-7000-8000-${kind.toString(16)}${at.toString(16).padStart(5, '0')}000000`;
   return {
     actor: 'app',
     at: `2026-01-01T00:00:00.${String(n).padStart(6, '0')}Z`,
@@ -220,11 +287,17 @@ export function eventRow(n: number, fields: Partial<EventRow> = {}): EventRow {
 export function sampleLedger(): TestLedger {
   const ledger = new TestLedger();
   for (let n = 0; n < 600; n++) {
-    ledger.append('acme', n % 3 === 0 ? 'signal_received' : 'action_attempted', { note: `receipt ${n}` }, `governor:${n % 2}`);
+    ledger.append(
+      'acme',
+      n % 3 === 0 ? 'signal_received' : 'action_attempted',
+      { note: `receipt ${n}` },
+      `governor:${n % 2}`,
+    );
     if (n % 50 === 49) ledger.record('acme');
   }
   for (let n = 0; n < 5; n++) ledger.append('Zürich AG/1.2', 'signal_received', { value: 0.5 });
   ledger.record('Zürich AG/1.2');
-  for (let segment = 0; segment < 3; segment++) ledger.seal(Array.from({ length: 20 }, (_, at) => eventRow(segment * 20 + at)));
+  for (let segment = 0; segment < 3; segment++)
+    ledger.seal(Array.from({ length: 20 }, (_, at) => eventRow(segment * 20 + at)));
   return ledger;
 }

@@ -16,7 +16,16 @@ import {
 import { fromBase64, fromHex, toHex, utf8 } from '../../src/ledger/text.js';
 
 const go = JSON.parse(readFileSync(new URL('vectors/notes.json', import.meta.url), 'utf8'));
-const hexes = ['', '00', '10', '2021', '3031', '40414243', '5051525354555657', '606162636465666768696a6b6c6d6e6f'];
+const hexes = [
+  '',
+  '00',
+  '10',
+  '2021',
+  '3031',
+  '40414243',
+  '5051525354555657',
+  '606162636465666768696a6b6c6d6e6f',
+];
 const inputs = hexes.map((hex) => fromHex(hex)!);
 const roots = [
   'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
@@ -31,7 +40,8 @@ const roots = [
 ];
 
 /** RFC 6962 §2.1 word for word, on entries, with another hash implementation: slow, and simple enough to be believed. */
-const sha = (...parts: Uint8Array[]) => new Uint8Array(createHash('sha256').update(Buffer.concat(parts)).digest());
+const sha = (...parts: Uint8Array[]) =>
+  new Uint8Array(createHash('sha256').update(Buffer.concat(parts)).digest());
 const split = (n: number) => 2 ** Math.floor(Math.log2(n - 1));
 function MTH(d: readonly Uint8Array[]): Uint8Array {
   if (d.length === 0) return sha();
@@ -42,12 +52,16 @@ function MTH(d: readonly Uint8Array[]): Uint8Array {
 function PATH(m: number, d: readonly Uint8Array[]): Uint8Array[] {
   if (d.length === 1) return [];
   const k = split(d.length);
-  return m < k ? [...PATH(m, d.slice(0, k)), MTH(d.slice(k))] : [...PATH(m - k, d.slice(k)), MTH(d.slice(0, k))];
+  return m < k
+    ? [...PATH(m, d.slice(0, k)), MTH(d.slice(k))]
+    : [...PATH(m - k, d.slice(k)), MTH(d.slice(0, k))];
 }
 function SUBPROOF(m: number, d: readonly Uint8Array[], b: boolean): Uint8Array[] {
   if (m === d.length) return b ? [] : [MTH(d)];
   const k = split(d.length);
-  return m <= k ? [...SUBPROOF(m, d.slice(0, k), b), MTH(d.slice(k))] : [...SUBPROOF(m - k, d.slice(k), false), MTH(d.slice(0, k))];
+  return m <= k
+    ? [...SUBPROOF(m, d.slice(0, k), b), MTH(d.slice(k))]
+    : [...SUBPROOF(m - k, d.slice(k), false), MTH(d.slice(0, k))];
 }
 
 const entries = Array.from({ length: 300 }, (_, n) => utf8(`entry ${n}`));
@@ -55,7 +69,8 @@ const source =
   (of: readonly Uint8Array[]): HashSource =>
   (subtrees) =>
     subtrees.map(({ level, index }) => MTH(of.slice(index * 2 ** level, (index + 1) * 2 ** level)));
-const refused = (detail: RegExp) => expect.objectContaining({ code: 'invalid_proof', detail: expect.stringMatching(detail) });
+const refused = (detail: RegExp) =>
+  expect.objectContaining({ code: 'invalid_proof', detail: expect.stringMatching(detail) });
 
 test.each(roots.map((root, size) => [size, root] as const))(
   'the tree of the first %i inputs of RFC 6962 has the root %s',
@@ -110,13 +125,17 @@ test.each([
       'bc1a0643b12e4d2d7c77918f44e0f4f79a838b6cf9ec5b5c283e1f4d88599e6b',
     ],
   ],
-] as const)('a tree of %i in one of %i has the known consistency proof', async (from, to, proof) => {
-  expect((await consistencyProof(from, to, source(inputs))).map(toHex)).toEqual(proof);
-});
+] as const)(
+  'a tree of %i in one of %i has the known consistency proof',
+  async (from, to, proof) => {
+    expect((await consistencyProof(from, to, source(inputs))).map(toHex)).toEqual(proof);
+  },
+);
 
 describe('Go agrees', () => {
   const all = Array.from({ length: 1000 }, (_, n) => leafHash(utf8(`entry ${n}`)));
-  const rootAt = (size: number) => fromHex(go.checkpoints.find((one: { size: number }) => one.size === size).root)!;
+  const rootAt = (size: number) =>
+    fromHex(go.checkpoints.find((one: { size: number }) => one.size === size).root)!;
   test('on roots', () => {
     const range = new CompactRange();
     const seen = new Map<number, string>();
@@ -144,13 +163,16 @@ test('every size from 0 to 300 has the root that the RFC defines', async () => {
   const range = new CompactRange();
   for (let size = 0; size <= 300; size++) {
     expect(toHex(range.root())).toBe(toHex(MTH(entries.slice(0, size))));
-    if (size % 37 === 0) expect(toHex(await rootOf(size, source(entries)))).toBe(toHex(range.root()));
+    if (size % 37 === 0)
+      expect(toHex(await rootOf(size, source(entries)))).toBe(toHex(range.root()));
     if (size < 300) range.append(leafHash(entries[size]!));
   }
 });
 
 test('every inclusion proof in trees up to 40, and some up to 300, is the RFC’s, and holds', async () => {
-  const sizes = [...Array(40).keys()].map((n) => n + 1).concat([63, 64, 65, 127, 128, 129, 255, 256, 257, 300]);
+  const sizes = [...Array(40).keys()]
+    .map((n) => n + 1)
+    .concat([63, 64, 65, 127, 128, 129, 255, 256, 257, 300]);
   for (const size of sizes) {
     const d = entries.slice(0, size);
     const root = MTH(d);
@@ -181,7 +203,8 @@ describe('a proof is refused', () => {
 
   test('if it is too long, too short, changed, or for another place', async () => {
     const proof = await inclusionProof(5, 11, source(d));
-    const check = (path: Uint8Array[], index = 5, size = 11, of = leaf) => verifyInclusion(of, index, size, path, root);
+    const check = (path: Uint8Array[], index = 5, size = 11, of = leaf) =>
+      verifyInclusion(of, index, size, path, root);
     check(proof);
     expect(() => check([...proof, root])).toThrow(refused(/too long/));
     expect(() => check(proof.slice(1))).toThrow(refused(/too short/));
@@ -193,23 +216,34 @@ describe('a proof is refused', () => {
     expect(() => check(proof, 5, 8)).toThrow(refused(/long/));
     expect(() => check(proof, 5, 11, leafHash(d[4]!))).toThrow(refused(/lead/));
     for (let at = 0; at < proof.length; at++) {
-      const bent = proof.map((hash, n) => (n === at ? hash.map((byte, b) => (b === 31 ? byte ^ 1 : byte)) : hash));
+      const bent = proof.map((hash, n) =>
+        n === at ? hash.map((byte, b) => (b === 31 ? byte ^ 1 : byte)) : hash,
+      );
       expect(() => check(bent)).toThrow(refused(/lead/));
     }
   });
 
-  test.each([-1, 11, 12, 0.5, Number.NaN, 2 ** 53, Number.POSITIVE_INFINITY])('if its index is %s', async (index) => {
-    const proof = await inclusionProof(5, 11, source(d));
-    expect(() => verifyInclusion(leaf, index, 11, proof, root)).toThrow(refused(/there is no leaf/));
-    await expect(inclusionProof(index, 11, source(d))).rejects.toThrow(refused(/there is no leaf/));
-  });
+  test.each([-1, 11, 12, 0.5, Number.NaN, 2 ** 53, Number.POSITIVE_INFINITY])(
+    'if its index is %s',
+    async (index) => {
+      const proof = await inclusionProof(5, 11, source(d));
+      expect(() => verifyInclusion(leaf, index, 11, proof, root)).toThrow(
+        refused(/there is no leaf/),
+      );
+      await expect(inclusionProof(index, 11, source(d))).rejects.toThrow(
+        refused(/there is no leaf/),
+      );
+    },
+  );
 
   test.each([0, -1, 1.5, Number.NaN, 2 ** 53])('if its size is %s', (size) => {
     expect(() => verifyInclusion(leaf, 5, size, [], root)).toThrow(refused(/there is no leaf/));
   });
 
   test('if a hash in it has another length', () => {
-    expect(() => verifyInclusion(leaf, 0, 2, [new Uint8Array(31)], root)).toThrow(refused(/32 bytes/));
+    expect(() => verifyInclusion(leaf, 0, 2, [new Uint8Array(31)], root)).toThrow(
+      refused(/32 bytes/),
+    );
     expect(() => verifyInclusion(leaf.subarray(1), 0, 1, [], leaf)).toThrow(refused(/32 bytes/));
   });
 
@@ -252,7 +286,19 @@ test('sizes beyond 32 bits have proofs that hold', async () => {
     [largest - 1, largest],
     [12_345_678_901_234, largest],
   ] as const) {
-    verifyInclusion(level[0]!, index, size, await inclusionProof(index, size, same), await rootOf(size, same));
-    verifyConsistency(index, size, await consistencyProof(index, size, same), await rootOf(index, same), await rootOf(size, same));
+    verifyInclusion(
+      level[0]!,
+      index,
+      size,
+      await inclusionProof(index, size, same),
+      await rootOf(size, same),
+    );
+    verifyConsistency(
+      index,
+      size,
+      await consistencyProof(index, size, same),
+      await rootOf(index, same),
+      await rootOf(size, same),
+    );
   }
 });

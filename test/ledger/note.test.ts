@@ -41,7 +41,11 @@ describe('keys', () => {
     expect(parsePrivateKey(`${secret}\n`)).toEqual(key);
   });
 
-  const [, id, encoded] = /^[^+]+\+([^+]+)\+(.+)$/.exec(go.first.public) as unknown as [string, string, string];
+  const [, id, encoded] = /^[^+]+\+([^+]+)\+(.+)$/.exec(go.first.public) as unknown as [
+    string,
+    string,
+    string,
+  ];
   test.each([
     '',
     name,
@@ -63,7 +67,9 @@ describe('keys', () => {
 
   test('a public key is no private key, and a private key with another id is none', () => {
     expect(codeOf(() => parsePrivateKey(go.first.public))).toBe('invalid_ledger_key');
-    expect(codeOf(() => parsePrivateKey(go.first.private.replace(id, '00000000')))).toBe('invalid_ledger_key');
+    expect(codeOf(() => parsePrivateKey(go.first.private.replace(id, '00000000')))).toBe(
+      'invalid_ledger_key',
+    );
     expect(codeOf(() => keyOfSeed('a+b', new Uint8Array(32)))).toBe('invalid_ledger_key');
     expect(codeOf(() => keyOfSeed('a', new Uint8Array(31)))).toBe('invalid_ledger_key');
   });
@@ -72,12 +78,16 @@ describe('keys', () => {
 describe('signed notes', () => {
   test('of Go open with the keys that signed them', () => {
     expect(openNote(go.both, [first, second]).signers).toEqual([first, second]);
-    expect(openNote(go.both, [second]).text).toBe('two keys\n\nan empty line is part of the text\n');
+    expect(openNote(go.both, [second]).text).toBe(
+      'two keys\n\nan empty line is part of the text\n',
+    );
     expect(openNote(utf8(go.both), [first]).signers).toEqual([first]);
   });
 
   test('are written byte for byte as Go writes them', () => {
-    expect(signNote('two keys\n\nan empty line is part of the text\n', [first, second])).toBe(go.both);
+    expect(signNote('two keys\n\nan empty line is part of the text\n', [first, second])).toBe(
+      go.both,
+    );
   });
 
   test('by unknown keys alone are not trusted; beside a known one they are passed over', () => {
@@ -95,7 +105,9 @@ describe('signed notes', () => {
     lines[lines.length - 2] = `— ${name} ${toBase64(bytes)}`;
     expect(codeOf(() => openNote(lines.join('\n'), [first, second]))).toBe('invalid_signature');
     expect(codeOf(() => openNote(lines.join('\n'), [first]))).toBe('accepted');
-    expect(codeOf(() => openNote(go.both.replace('two', 'too'), [first]))).toBe('invalid_signature');
+    expect(codeOf(() => openNote(go.both.replace('two', 'too'), [first]))).toBe(
+      'invalid_signature',
+    );
   });
 
   const line = `— ${name} ${toBase64(new Uint8Array(68))}\n`;
@@ -120,7 +132,9 @@ describe('signed notes', () => {
   });
 
   test('that are not UTF-8 are none', () => {
-    expect(codeOf(() => parseNote(Uint8Array.of(0xff, ...utf8(`\n\n${line}`))))).toBe('invalid_note');
+    expect(codeOf(() => parseNote(Uint8Array.of(0xff, ...utf8(`\n\n${line}`))))).toBe(
+      'invalid_note',
+    );
     expect(codeOf(() => parseNote(`text\n\n${line.repeat(100)}`))).toBe('accepted');
   });
 });
@@ -157,15 +171,23 @@ describe('checkpoints', () => {
     expect(codeOf(() => parseCheckpoint(text))).toBe('invalid_note');
   });
   test('may have extension lines, and sizes up to 2^53 - 1', () => {
-    expect(parseCheckpoint(`origin\n9007199254740991\n${root}\nextension\nmore\n`).size).toBe(Number.MAX_SAFE_INTEGER);
+    expect(parseCheckpoint(`origin\n9007199254740991\n${root}\nextension\nmore\n`).size).toBe(
+      Number.MAX_SAFE_INTEGER,
+    );
     expect(parseCheckpoint(`origin\n0\n${root}\n`).size).toBe(0);
   });
 
-  test.each(['_system', 'acme', 'Zürich AG/1.2', 'a%2Fb', '..'])('the origin of log %s says which it is', (log) => {
-    const origin = { deployment: name, log, epoch: 12 };
-    expect(parseOrigin(originText(origin))).toEqual(origin);
-  });
-  test.each(['', 'a', 'a/b', 'a/b/0', 'a/b/01', 'a/b/c', 'a//1', '/b/1', 'a/%zz/1'])('%j is no origin', (text) => {
-    expect(codeOf(() => parseOrigin(text))).toBe('invalid_note');
-  });
+  test.each(['_system', 'acme', 'Zürich AG/1.2', 'a%2Fb', '..'])(
+    'the origin of log %s says which it is',
+    (log) => {
+      const origin = { deployment: name, log, epoch: 12 };
+      expect(parseOrigin(originText(origin))).toEqual(origin);
+    },
+  );
+  test.each(['', 'a', 'a/b', 'a/b/0', 'a/b/01', 'a/b/c', 'a//1', '/b/1', 'a/%zz/1'])(
+    '%j is no origin',
+    (text) => {
+      expect(codeOf(() => parseOrigin(text))).toBe('invalid_note');
+    },
+  );
 });

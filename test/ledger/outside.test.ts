@@ -7,7 +7,19 @@ import { consistencyProof } from '../../src/ledger/merkle.js';
 import { keyOfSeed, publicKeyText } from '../../src/ledger/note.js';
 import { fromUtf8, toBase64, utf8 } from '../../src/ledger/text.js';
 import { verifyExport } from '../../src/ledger/verify.js';
-import { check, deployment, edited, first, key, keys, log, sampleLedger, sha256, sourceOf, TestLedger } from './exports.js';
+import {
+  check,
+  deployment,
+  edited,
+  first,
+  key,
+  keys,
+  log,
+  sampleLedger,
+  sha256,
+  sourceOf,
+  TestLedger,
+} from './exports.js';
 
 describe('a checkpoint', () => {
   const other = keyOfSeed(deployment, new Uint8Array(32).fill(2));
@@ -34,7 +46,11 @@ describe('a checkpoint', () => {
     }
     files.delete('logs/acme/checkpoint');
     expect((await check(files)).problems).toContainEqual(
-      expect.objectContaining({ kind: 'signature', log, message: expect.stringContaining('no checkpoint') }),
+      expect.objectContaining({
+        kind: 'signature',
+        log,
+        message: expect.stringContaining('no checkpoint'),
+      }),
     );
   });
 
@@ -43,11 +59,18 @@ describe('a checkpoint', () => {
     const files = ledger.export();
     files.set('logs/acme/checkpoint', files.get('logs/_system/checkpoint')!);
     expect((await check(files)).problems).toContainEqual(
-      expect.objectContaining({ kind: 'signature', log, message: expect.stringContaining('should be of') }),
+      expect.objectContaining({
+        kind: 'signature',
+        log,
+        message: expect.stringContaining('should be of'),
+      }),
     );
     ledger.key = keyOfSeed('other.example', new Uint8Array(32).fill(3));
     const verdict = await check(ledger.export(), { keys: [publicKeyText(ledger.key)] });
-    expect(first(verdict)).toMatchObject({ kind: 'signature', message: expect.stringContaining('a key of other.example') });
+    expect(first(verdict)).toMatchObject({
+      kind: 'signature',
+      message: expect.stringContaining('a key of other.example'),
+    });
   });
 
   test('of a key that a trusted one introduced is trusted', async () => {
@@ -70,7 +93,9 @@ describe('a checkpoint', () => {
     const wrong = sampleLedger();
     wrong.entries.set('_system', ledger.entries.get('_system')!);
     wrong.key = other;
-    expect((await check(wrong.export())).problems.every(({ kind }) => kind === 'signature')).toBe(true);
+    expect((await check(wrong.export())).problems.every(({ kind }) => kind === 'signature')).toBe(
+      true,
+    );
     // And a rotation that the old key has not signed is named.
     const forged = sampleLedger();
     forged.rotate(other);
@@ -80,7 +105,12 @@ describe('a checkpoint', () => {
       receipt.signature_old = receipt.signature_new;
     });
     expect((await check(forged.export())).problems).toContainEqual(
-      expect.objectContaining({ kind: 'key', log: '_system', index: 16, message: expect.stringContaining('has not signed') }),
+      expect.objectContaining({
+        kind: 'key',
+        log: '_system',
+        index: 16,
+        message: expect.stringContaining('has not signed'),
+      }),
     );
   });
 });
@@ -114,14 +144,19 @@ describe('against outside', () => {
     const checkpoints = [100, 300, 600].map((size) => ledger.checkpoint(log, size));
     const replaced = new TestLedger();
     ledger.entries.get(log)!.forEach((entry, at) => {
-      replaced.put(log, at === 320 ? edited(entry, (receipt) => (receipt.status = 'refuse')) : entry);
+      replaced.put(
+        log,
+        at === 320 ? edited(entry, (receipt) => (receipt.status = 'refuse')) : entry,
+      );
     });
     expect(await check(replaced.export())).toMatchObject({ ok: true });
     expect(first(await check(replaced.export(), { checkpoints }))).toMatchObject({
       kind: 'replaced',
       log,
       index: 300,
-      message: expect.stringMatching(/first 600 entries are not those.*agrees with outside up to entry 299/),
+      message: expect.stringMatching(
+        /first 600 entries are not those.*agrees with outside up to entry 299/,
+      ),
     });
   });
 
@@ -152,7 +187,13 @@ describe('against outside', () => {
       return (again ? old : now).get(path) ?? null;
     };
     const { problems } = await verifyExport(reader, { keys, sha256, checkpoint: known });
-    expect(problems).toContainEqual(expect.objectContaining({ kind: 'tile', log, message: expect.stringContaining('read again') }));
+    expect(problems).toContainEqual(
+      expect.objectContaining({
+        kind: 'tile',
+        log,
+        message: expect.stringContaining('read again'),
+      }),
+    );
     expect(problems).toContainEqual(expect.objectContaining({ kind: 'replaced', log }));
   });
 
@@ -162,7 +203,9 @@ describe('against outside', () => {
     ledger.entries.delete(log);
     const verdict = await check(ledger.export(), { checkpoint: known });
     expect(first(verdict)).toMatchObject({ kind: 'truncated', log });
-    expect(verdict.notes.join()).toContain('_system knows 1 log that this export does not have: acme');
+    expect(verdict.notes.join()).toContain(
+      '_system knows 1 log that this export does not have: acme',
+    );
   });
 
   test('a checkpoint that no known key has signed, or of another deployment, counts for nothing', async () => {
@@ -171,7 +214,10 @@ describe('against outside', () => {
     ledger.key = keyOfSeed(deployment, new Uint8Array(32).fill(9));
     const forged = ledger.checkpoint(log);
     ledger.key = key;
-    expect(first(await check(ledger.export(), { checkpoint: forged }))).toMatchObject({ kind: 'signature', log });
+    expect(first(await check(ledger.export(), { checkpoint: forged }))).toMatchObject({
+      kind: 'signature',
+      log,
+    });
     await expect(check(ledger.export(), { checkpoint: signed.slice(0, 20) })).rejects.toThrow(
       expect.objectContaining({ code: 'invalid_note' }),
     );
@@ -182,7 +228,11 @@ describe('an accepted restore', () => {
   /** _system lost what came after entry 10; alice accepted that. */
   const restored = (known: (ledger: TestLedger) => string | null) => {
     const ledger = sampleLedger();
-    const outside = { at16: ledger.checkpoint('_system'), at14: ledger.checkpoint('_system', 14), at8: ledger.checkpoint('_system', 8) };
+    const outside = {
+      at16: ledger.checkpoint('_system'),
+      at14: ledger.checkpoint('_system', 14),
+      at8: ledger.checkpoint('_system', 8),
+    };
     const before = ledger.entries.get('_system')!.slice();
     const note = known(ledger);
     ledger.segments.length = 0;
@@ -206,7 +256,10 @@ describe('an accepted restore', () => {
   test('that names another checkpoint, or none, leaves the log truncated', async () => {
     for (const [known, what] of [
       [() => null, /names no checkpoint/],
-      [(before: TestLedger) => before.checkpoint('_system', 12), /names another checkpoint, of epoch 1 and size 12/],
+      [
+        (before: TestLedger) => before.checkpoint('_system', 12),
+        /names another checkpoint, of epoch 1 and size 12/,
+      ],
     ] as const) {
       const { ledger, outside } = restored(known);
       expect(first(await check(ledger.export(), { checkpoint: outside.at16 }))).toMatchObject({
@@ -226,9 +279,15 @@ describe('an accepted restore', () => {
     });
     const proof = await consistencyProof(14, 16, sourceOf(before));
     const consistency = proof.map(toBase64);
-    expect(await check(ledger.export(), { checkpoint: { note: outside.at14, consistency } })).toMatchObject({ ok: true });
+    expect(
+      await check(ledger.export(), { checkpoint: { note: outside.at14, consistency } }),
+    ).toMatchObject({ ok: true });
     const bent = consistency.with(0, toBase64(new Uint8Array(32)));
-    expect(first(await check(ledger.export(), { checkpoint: { note: outside.at14, consistency: bent } }))).toMatchObject({
+    expect(
+      first(
+        await check(ledger.export(), { checkpoint: { note: outside.at14, consistency: bent } }),
+      ),
+    ).toMatchObject({
       kind: 'truncated',
       message: expect.stringContaining('does not go on from this one'),
     });
@@ -237,7 +296,10 @@ describe('an accepted restore', () => {
   test('must have begun with the entries that it says', async () => {
     const { ledger } = restored(() => null);
     const all = ledger.entries.get('_system')!;
-    all[10] = edited(all[10]!, (receipt) => ((receipt.context as Record<string, unknown>).restored_root = '00'.repeat(32)));
+    all[10] = edited(
+      all[10]!,
+      (receipt) => ((receipt.context as Record<string, unknown>).restored_root = '00'.repeat(32)),
+    );
     expect(first(await check(ledger.export()))).toMatchObject({ kind: 'restore', log: '_system' });
   });
 
@@ -258,15 +320,21 @@ describe('an accepted restore', () => {
     const files = ledger.export();
     files.set('logs/acme/checkpoint', utf8(note));
     const manifest = JSON.parse(fromUtf8(files.get('export.json')!)!);
-    const logs = manifest.logs.map((one: { log: string }) => (one.log === log ? { ...one, epoch: 1 } : one));
+    const logs = manifest.logs.map((one: { log: string }) =>
+      one.log === log ? { ...one, epoch: 1 } : one,
+    );
     files.set('export.json', utf8(JSON.stringify({ ...manifest, logs })));
-    expect(await check(files, { checkpoints: [known, ledger.checkpoint(log)] })).toMatchObject({ ok: true });
+    expect(await check(files, { checkpoints: [known, ledger.checkpoint(log)] })).toMatchObject({
+      ok: true,
+    });
   });
 
   test('and an export from before it is older than what is known outside', async () => {
     const old = sampleLedger();
     const { ledger } = restored(() => null);
-    expect(first(await check(old.export(), { checkpoint: ledger.checkpoint('_system') }))).toMatchObject({
+    expect(
+      first(await check(old.export(), { checkpoint: ledger.checkpoint('_system') })),
+    ).toMatchObject({
       kind: 'truncated',
       message: expect.stringContaining('older than what is known outside'),
     });

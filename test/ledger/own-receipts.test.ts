@@ -38,16 +38,37 @@ test('every receipt that the ledger writes about itself fits the schema of its r
     await db.query('select writ.fn_setting_set($1, $2, $3)', ['ledger.seal.rows', '5000', 'ada']);
     await db.query('select writ.fn_ledger_tick($1)', ['ada']);
     await db.query('select writ.fn_ledger_heads($1)', ['ada']);
-    await db.query('select writ.fn_ledger_key_add($1, null, $2, null, $3)', ['acme.example+c74f20a3+AQ==', `${'A'.repeat(86)}==`, 'ada']);
-    await db.query('select writ.fn_receipt_erase($1, $2, $3)', [made.receipt.receipt_id, 'The person asked for it.', 'ada']);
-    await db.query(`select writ.fn_requests_rejected('edge', '{"signature_invalid": 2}', now(), now())`);
-    await db.query('select writ.fn_ledger_accept_restore(null, null, null, $1, $2)', ['The disk was lost, and restored.', 'ada']);
+    await db.query('select writ.fn_ledger_key_add($1, null, $2, null, $3)', [
+      'acme.example+c74f20a3+AQ==',
+      `${'A'.repeat(86)}==`,
+      'ada',
+    ]);
+    await db.query('select writ.fn_receipt_erase($1, $2, $3)', [
+      made.receipt.receipt_id,
+      'The person asked for it.',
+      'ada',
+    ]);
+    await db.query(
+      `select writ.fn_requests_rejected('edge', '{"signature_invalid": 2}', now(), now())`,
+    );
+    await db.query('select writ.fn_ledger_accept_restore(null, null, null, $1, $2)', [
+      'The disk was lost, and restored.',
+      'ada',
+    ]);
 
-    const rows = (await db.query('select entry from writ_data.receipt order by receipt_no')) as { entry: string }[];
+    const rows = (await db.query('select entry from writ_data.receipt order by receipt_no')) as {
+      entry: string;
+    }[];
     const entries = rows.map(({ entry }) => JSON.parse(entry) as { reason: string });
     for (const entry of entries) expect(validateReceipt(entry), JSON.stringify(entry)).toBeNull();
-    const own = Object.entries(reasons).flatMap(([name, { author }]) => (author === 'ledger' ? [name] : []));
-    expect([...new Set(entries.map(({ reason }) => reason))].filter((reason) => own.includes(reason)).sort()).toEqual(own.sort());
+    const own = Object.entries(reasons).flatMap(([name, { author }]) =>
+      author === 'ledger' ? [name] : [],
+    );
+    expect(
+      [...new Set(entries.map(({ reason }) => reason))]
+        .filter((reason) => own.includes(reason))
+        .sort(),
+    ).toEqual(own.sort());
   } finally {
     await db.drop();
   }

@@ -15,7 +15,8 @@ const withContext = (name: ReasonName, changes: Record<string, unknown>) => {
   const example = exampleReceipt(name);
   return { ...example, context: { ...example.context, ...changes } };
 };
-const without = (object: object, field: string) => Object.fromEntries(Object.entries(object).filter(([key]) => key !== field));
+const without = (object: object, field: string) =>
+  Object.fromEntries(Object.entries(object).filter(([key]) => key !== field));
 
 test('the reasons are those of the specification, of governance and of the ledger', () => {
   expect([...names].sort()).toEqual(
@@ -29,10 +30,34 @@ test('the reasons are those of the specification, of governance and of the ledge
         'action_succeeded',
         'action_failed',
       ],
-      ...['permission_denied', 'policy_violation', 'invariant_violation', 'health_check_failed', 'entitlement_verified'],
-      ...['bootstrap_timeout', 'signal_cleared', 'baseline_restored', 'retry_countdown', 'action_timeout', 'policy_updated'],
-      ...['violations_cleared', 'health_check_passed', 'recovery_timeout', 'signal_storm_detected', 'concurrency_limited'],
-      ...['nondeterminism_detected', 'signal_dropped', 'action_rollback_issued', 'action_rollback_failed'],
+      ...[
+        'permission_denied',
+        'policy_violation',
+        'invariant_violation',
+        'health_check_failed',
+        'entitlement_verified',
+      ],
+      ...[
+        'bootstrap_timeout',
+        'signal_cleared',
+        'baseline_restored',
+        'retry_countdown',
+        'action_timeout',
+        'policy_updated',
+      ],
+      ...[
+        'violations_cleared',
+        'health_check_passed',
+        'recovery_timeout',
+        'signal_storm_detected',
+        'concurrency_limited',
+      ],
+      ...[
+        'nondeterminism_detected',
+        'signal_dropped',
+        'action_rollback_issued',
+        'action_rollback_failed',
+      ],
       ...['action_acknowledged', 'late_result', 'event_failed'],
       ...[
         'contract_moved',
@@ -44,14 +69,28 @@ test('the reasons are those of the specification, of governance and of the ledge
         'access_denied',
         'control_changed',
       ],
-      ...['events_sealed', 'log_checkpoint', 'key_added', 'epoch_opened', 'data_erased', 'requests_rejected'],
+      ...[
+        'events_sealed',
+        'log_checkpoint',
+        'key_added',
+        'epoch_opened',
+        'data_erased',
+        'requests_rejected',
+      ],
     ].sort(),
   );
 });
 
 test('a signal is settled by its reception, a refusal, its being dropped or its failure, and by nothing else', () => {
   expect(names.filter((name) => reasons[name].terminal).sort()).toEqual(
-    ['signal_received', 'invariant_violation', 'policy_violation', 'health_check_failed', 'signal_dropped', 'event_failed'].sort(),
+    [
+      'signal_received',
+      'invariant_violation',
+      'policy_violation',
+      'health_check_failed',
+      'signal_dropped',
+      'event_failed',
+    ].sort(),
   );
 });
 
@@ -76,25 +115,36 @@ describe.each(names)('%s', (name) => {
 
   test('says when it is written in a sentence, and of every field what it means', () => {
     expect(when).toMatch(/^[A-Z][^.]*\.$/);
-    for (const [field, schema] of properties) expect(schema.description, field).toMatch(/^[A-Z].*\.$/);
+    for (const [field, schema] of properties)
+      expect(schema.description, field).toMatch(/^[A-Z].*\.$/);
   });
 
   test('has the statuses that it declares, and no others', () => {
-    const accepted = statuses.filter((status) => validateReceipt({ ...exampleReceipt(name), status }) === null);
+    const accepted = statuses.filter(
+      (status) => validateReceipt({ ...exampleReceipt(name), status }) === null,
+    );
     expect(accepted.sort()).toEqual([...(possible as readonly Status[])].sort());
-    expect(validateReceipt({ ...exampleReceipt(name), status: 'fine' })).toMatchObject({ code: 'invalid_receipt' });
-  });
-
-  test.each(['receipt_id', 'timestamp', 'sku_id', 'tenant_id', 'status', 'context'])('is no receipt without %s', (field) => {
-    expect(validateReceipt(without(exampleReceipt(name), field))).toMatchObject({
+    expect(validateReceipt({ ...exampleReceipt(name), status: 'fine' })).toMatchObject({
       code: 'invalid_receipt',
-      detail: `/${field} is missing`,
     });
   });
 
+  test.each(['receipt_id', 'timestamp', 'sku_id', 'tenant_id', 'status', 'context'])(
+    'is no receipt without %s',
+    (field) => {
+      expect(validateReceipt(without(exampleReceipt(name), field))).toMatchObject({
+        code: 'invalid_receipt',
+        detail: `/${field} is missing`,
+      });
+    },
+  );
+
   test('is no receipt with a further field', () => {
     const refusal = validateReceipt({ ...exampleReceipt(name), colour: 'crimson' });
-    expect(refusal).toMatchObject({ code: 'invalid_receipt', detail: '/colour is not one of its fields' });
+    expect(refusal).toMatchObject({
+      code: 'invalid_receipt',
+      detail: '/colour is not one of its fields',
+    });
   });
 
   test('requires each required field of its context', () => {
@@ -102,13 +152,18 @@ describe.each(names)('%s', (name) => {
     for (const field of context.required as string[]) {
       const receipt = exampleReceipt(name);
       const refusal = validateReceipt({ ...receipt, context: without(receipt.context, field) });
-      expect(refusal, field).toMatchObject({ code: 'invalid_receipt', detail: `/context/${field} is missing` });
+      expect(refusal, field).toMatchObject({
+        code: 'invalid_receipt',
+        detail: `/context/${field} is missing`,
+      });
     }
   });
 
   test('needs no other field', () => {
     const receipt = exampleReceipt(name);
-    const required = Object.entries(receipt.context).filter(([key]) => (context.required as string[]).includes(key));
+    const required = Object.entries(receipt.context).filter(([key]) =>
+      (context.required as string[]).includes(key),
+    );
     expect(validateReceipt({ ...receipt, context: Object.fromEntries(required) })).toBeNull();
   });
 
@@ -121,14 +176,17 @@ describe.each(names)('%s', (name) => {
         const shown = typeof value === 'string' ? value.slice(0, 40) : String(value);
         expect(refusal, `${field}: ${shown}`).toMatchObject({ code: 'invalid_receipt' });
         expect(refusal?.detail).toMatch(new RegExp(`^/context/${field}\\b`));
-        if (typeof value === 'string' && value.length > 8) expect(refusal?.message).not.toContain(value);
+        if (typeof value === 'string' && value.length > 8)
+          expect(refusal?.message).not.toContain(value);
       }
     }
   });
 
   test('refuses a field that it does not have, whatever its value', () => {
     for (const value of [null, '', 0, {}, undefined]) {
-      expect(validateReceipt(withContext(name, { colour: value }))).toMatchObject({ detail: '/context/colour is not one of its fields' });
+      expect(validateReceipt(withContext(name, { colour: value }))).toMatchObject({
+        detail: '/context/colour is not one of its fields',
+      });
     }
   });
 
@@ -138,13 +196,16 @@ describe.each(names)('%s', (name) => {
     else expect(settling).toMatchObject({ code: 'invalid_receipt' });
   });
 
-  test(author === 'ledger' ? 'belongs to the log _system' : 'belongs to the log of a tenant', () => {
-    for (const change of [{ tenant_id: 'somebody' }, { sku_id: 'something' }]) {
-      const refusal = validateReceipt({ ...exampleReceipt(name), ...change });
-      if (author === 'ledger') expect(refusal).toMatchObject({ code: 'invalid_receipt' });
-      else expect(refusal).toBeNull();
-    }
-  });
+  test(
+    author === 'ledger' ? 'belongs to the log _system' : 'belongs to the log of a tenant',
+    () => {
+      for (const change of [{ tenant_id: 'somebody' }, { sku_id: 'something' }]) {
+        const refusal = validateReceipt({ ...exampleReceipt(name), ...change });
+        if (author === 'ledger') expect(refusal).toMatchObject({ code: 'invalid_receipt' });
+        else expect(refusal).toBeNull();
+      }
+    },
+  );
 });
 
 describe('schemas', () => {
@@ -169,29 +230,46 @@ describe('schemas', () => {
   test('bound every text, list and number', () => {
     const bounded = (schema: Schema) => {
       if (schema.const !== undefined) return true;
-      if (schema.type === 'string') return schema.maxLength !== undefined || /^\^(?!\.).*\$$/.test(schema.pattern ?? '');
-      if (schema.type === 'array') return schema.maxItems !== undefined || Array.isArray(schema.items);
+      if (schema.type === 'string')
+        return schema.maxLength !== undefined || /^\^(?!\.).*\$$/.test(schema.pattern ?? '');
+      if (schema.type === 'array')
+        return schema.maxItems !== undefined || Array.isArray(schema.items);
       if (schema.type === 'integer' || schema.type === 'number') {
-        return (schema.minimum ?? -Infinity) >= Number.MIN_SAFE_INTEGER && (schema.maximum ?? Infinity) <= Number.MAX_SAFE_INTEGER;
+        return (
+          (schema.minimum ?? -Infinity) >= Number.MIN_SAFE_INTEGER &&
+          (schema.maximum ?? Infinity) <= Number.MAX_SAFE_INTEGER
+        );
       }
       return true;
     };
     expect(all.filter((schema) => !bounded(schema))).toEqual([]);
-    const patterns = all.filter((schema) => schema.pattern !== undefined && schema.maxLength === undefined).map((schema) => schema.pattern);
+    const patterns = all
+      .filter((schema) => schema.pattern !== undefined && schema.maxLength === undefined)
+      .map((schema) => schema.pattern);
     expect(patterns.filter((pattern) => /[*+](?!\/)/.test(pattern ?? ''))).toEqual([]);
   });
 
   test('are JSON: what is written down and read again says the same', () => {
-    for (const name of names) expect(JSON.parse(JSON.stringify(receiptSchema(name)))).toMatchObject({ type: 'object' });
+    for (const name of names)
+      expect(JSON.parse(JSON.stringify(receiptSchema(name)))).toMatchObject({ type: 'object' });
   });
 
   test('let whatever names a person, or was written by one, be erasable', () => {
     const commitment = { erasable: 'ab'.repeat(32) };
     const personal = ['actor', 'principal', 'error_message', 'initiated_by', 'remediation'];
-    const fields = names.flatMap((name) => Object.keys(reasons[name].own).map((field) => [name, field] as const));
-    const found = fields.filter(([name, field]) => personal.includes(field) || (field === 'reason' && reasons[name].author === 'ledger'));
+    const fields = names.flatMap((name) =>
+      Object.keys(reasons[name].own).map((field) => [name, field] as const),
+    );
+    const found = fields.filter(
+      ([name, field]) =>
+        personal.includes(field) || (field === 'reason' && reasons[name].author === 'ledger'),
+    );
     expect(new Set(found.map(([, field]) => field))).toEqual(new Set([...personal, 'reason']));
-    for (const [name, field] of found) expect(validateReceipt(withContext(name, { [field]: commitment })), `${name}.${field}`).toBeNull();
+    for (const [name, field] of found)
+      expect(
+        validateReceipt(withContext(name, { [field]: commitment })),
+        `${name}.${field}`,
+      ).toBeNull();
   });
 });
 
@@ -209,7 +287,11 @@ describe('the receipts of the specification, as they stand there', () => {
         receipt_id: 'e6d3a1f0-7b52-4c8e-9a41-2f0d6c5b4a39',
         timestamp: '2026-01-25T14:32:15.123Z',
         ...rest,
-        context: { ...Object.fromEntries(chosen), stream: 'governor:acme-catalog-v1', stream_seq: 1 },
+        context: {
+          ...Object.fromEntries(chosen),
+          stream: 'governor:acme-catalog-v1',
+          stream_seq: 1,
+        },
       };
     }
   }
@@ -218,7 +300,10 @@ describe('the receipts of the specification, as they stand there', () => {
     expect(new Set(specified.map(({ reason }) => reason)).size).toBe(12);
   });
 
-  test.each(specified.map((receipt) => [receipt.reason, receipt] as const))('%s is a receipt', (_, receipt) => {
-    for (const filled of filledIn(receipt)) expect(validateReceipt(filled)).toBeNull();
-  });
+  test.each(specified.map((receipt) => [receipt.reason, receipt] as const))(
+    '%s is a receipt',
+    (_, receipt) => {
+      for (const filled of filledIn(receipt)) expect(validateReceipt(filled)).toBeNull();
+    },
+  );
 });

@@ -29,48 +29,80 @@ describe('a receipt', () => {
   test('has exactly the seven fields of its container, and the time to the millisecond', () => {
     const made = receipt('action_failed', { ...fields, status: 'error', context: failure });
     expect(made).toEqual({
-      receipt: { ...fields, timestamp: '2026-01-25T14:32:15.123Z', status: 'error', reason: 'action_failed', context: failure },
+      receipt: {
+        ...fields,
+        timestamp: '2026-01-25T14:32:15.123Z',
+        status: 'error',
+        reason: 'action_failed',
+        context: failure,
+      },
       erasables: [],
     });
   });
 
   test('is the same whenever it is made of the same', () => {
-    const make = () => JSON.stringify(receipt('action_failed', { ...fields, status: 'error', context: failure }));
+    const make = () =>
+      JSON.stringify(receipt('action_failed', { ...fields, status: 'error', context: failure }));
     expect(make()).toBe(make());
   });
 
   test('that does not fit is refused, not made', () => {
     const wrong = { ...failure, retry_countdown: -1 };
-    expect(() => receipt('action_failed', { ...fields, status: 'error', context: wrong })).toThrow(WritRefusal);
-    expect(() => receipt('action_failed', { ...fields, status: 'accept' as never, context: failure })).toThrow(
-      /status must be one of error/,
+    expect(() => receipt('action_failed', { ...fields, status: 'error', context: wrong })).toThrow(
+      WritRefusal,
     );
-    expect(() => receipt('action_failed', { ...fields, timestamp: new Date(Number.NaN), status: 'error', context: failure })).toThrow(
-      /timestamp is not a moment/,
-    );
-    expect(() => receipt('no_such_reason' as 'action_failed', { ...fields, status: 'error', context: failure })).toThrow(
-      expect.objectContaining({ code: 'unknown_receipt_reason' }),
-    );
+    expect(() =>
+      receipt('action_failed', { ...fields, status: 'accept' as never, context: failure }),
+    ).toThrow(/status must be one of error/);
+    expect(() =>
+      receipt('action_failed', {
+        ...fields,
+        timestamp: new Date(Number.NaN),
+        status: 'error',
+        context: failure,
+      }),
+    ).toThrow(/timestamp is not a moment/);
+    expect(() =>
+      receipt('no_such_reason' as 'action_failed', {
+        ...fields,
+        status: 'error',
+        context: failure,
+      }),
+    ).toThrow(expect.objectContaining({ code: 'unknown_receipt_reason' }));
   });
 });
 
 describe('what is no receipt', () => {
   test.each([null, undefined, 7, 'text', true, () => 1])('%s is refused', (value) => {
-    expect(validateReceipt(value)).toMatchObject({ code: 'invalid_receipt', detail: 'it is not an object' });
+    expect(validateReceipt(value)).toMatchObject({
+      code: 'invalid_receipt',
+      detail: 'it is not an object',
+    });
   });
 
-  test.each([[[]], [{}], [{ reason: 7 }], [{ reason: null }]])('%j is refused for want of a reason', (value) => {
-    expect(validateReceipt(value)).toMatchObject({ code: 'invalid_receipt', detail: expect.stringContaining('/reason') });
-  });
+  test.each([[[]], [{}], [{ reason: 7 }], [{ reason: null }]])(
+    '%j is refused for want of a reason',
+    (value) => {
+      expect(validateReceipt(value)).toMatchObject({
+        code: 'invalid_receipt',
+        detail: expect.stringContaining('/reason'),
+      });
+    },
+  );
 
-  test.each(['no_such_reason', 'toString', '__proto__', 'constructor', ''])('the reason “%s” is not known', (reason) => {
-    const refusal = validateReceipt({ ...signal, reason });
-    expect(refusal).toMatchObject({ code: 'unknown_receipt_reason' });
-    if (reason === 'no_such_reason') expect(refusal?.message).not.toContain(reason);
-  });
+  test.each(['no_such_reason', 'toString', '__proto__', 'constructor', ''])(
+    'the reason “%s” is not known',
+    (reason) => {
+      const refusal = validateReceipt({ ...signal, reason });
+      expect(refusal).toMatchObject({ code: 'unknown_receipt_reason' });
+      if (reason === 'no_such_reason') expect(refusal?.message).not.toContain(reason);
+    },
+  );
 
   test('the context of one reason is not that of another', () => {
-    expect(validateReceipt({ ...signal, reason: 'boot_start' })).toMatchObject({ code: 'invalid_receipt' });
+    expect(validateReceipt({ ...signal, reason: 'boot_start' })).toMatchObject({
+      code: 'invalid_receipt',
+    });
   });
 
   test.each([
@@ -107,15 +139,21 @@ describe('what is no receipt', () => {
     expect(detailOf({ ...signal, context: { ...signal.context, threshold: undefined } })).toBe(
       '/context/threshold has no value of its own',
     );
-    expect(detailOf({ ...signal, context: inherited })).toBe('/context/threshold has no value of its own');
+    expect(detailOf({ ...signal, context: inherited })).toBe(
+      '/context/threshold has no value of its own',
+    );
   });
 
   test('one that settles a signal has to name it', () => {
     const settling = { ...signal, context: { ...signal.context, terminal: true } };
     expect(detailOf(settling)).toMatch(/^\/context\/arrival_seq is missing/);
-    expect(validateReceipt({ ...settling, context: { ...settling.context, arrival_seq: 1 } })).toBeNull();
+    expect(
+      validateReceipt({ ...settling, context: { ...settling.context, arrival_seq: 1 } }),
+    ).toBeNull();
     const dropped = exampleReceipt('signal_dropped');
-    expect(validateReceipt({ ...dropped, context: { ...dropped.context, terminal: true } })).toBeNull();
+    expect(
+      validateReceipt({ ...dropped, context: { ...dropped.context, terminal: true } }),
+    ).toBeNull();
   });
 
   test('a name that is not a name is not repeated', () => {
@@ -123,13 +161,16 @@ describe('what is no receipt', () => {
     expect(detailOf({ ...signal, context })).toBe('/context/… is not one of its fields');
     const attempted = exampleReceipt('action_attempted');
     const parameters = { 'ada@example.org': 1 };
-    expect(detailOf({ ...attempted, context: { ...attempted.context, parameters } })).toBe('/context/parameters/… has the wrong form');
+    expect(detailOf({ ...attempted, context: { ...attempted.context, parameters } })).toBe(
+      '/context/parameters/… has the wrong form',
+    );
   });
 
   test('whatever JSON there is, the answer is a refusal and never a fault', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), (container, context) => {
-        for (const value of [container, { ...signal, context }]) expect(validateReceipt(value)).toBeInstanceOf(WritRefusal);
+        for (const value of [container, { ...signal, context }])
+          expect(validateReceipt(value)).toBeInstanceOf(WritRefusal);
       }),
     );
   });
@@ -137,7 +178,11 @@ describe('what is no receipt', () => {
 
 describe('an erasable value', () => {
   const made = (error_message: string) =>
-    receipt('action_failed', { ...fields, status: 'error', context: { ...failure, error_message: erasable(error_message) } });
+    receipt('action_failed', {
+      ...fields,
+      status: 'error',
+      context: { ...failure, error_message: erasable(error_message) },
+    });
 
   test('is in the receipt as the hash of a salt of 32 bytes and its canonical JSON, and comes back beside it', () => {
     const { receipt: written, erasables } = made('Ada’s card was declined');
@@ -202,7 +247,9 @@ describe('an erasable value', () => {
 
   test('has no place where names of things are wanted', () => {
     const context = { ...failure, action_id: erasable('a1') as unknown as string };
-    expect(() => receipt('action_failed', { ...fields, status: 'error', context })).toThrow(/\/context\/action_id/);
+    expect(() => receipt('action_failed', { ...fields, status: 'error', context })).toThrow(
+      /\/context\/action_id/,
+    );
   });
 });
 

@@ -9,7 +9,12 @@ interface Asks {
 const streams = new Map<string, number>();
 
 /** An entry of the kind that governors write most. Each stream counts by itself. */
-export function entryOf(tenant: string, stream: string, seq: number, more: Record<string, unknown> = {}): string {
+export function entryOf(
+  tenant: string,
+  stream: string,
+  seq: number,
+  more: Record<string, unknown> = {},
+): string {
   return canonicalize({
     receipt_id: randomUUID(),
     timestamp: new Date().toISOString(),
@@ -36,7 +41,13 @@ export async function append(db: Asks, entries: readonly string[]): Promise<void
 }
 
 /** `count` receipts of a stream, after those that this process has written to it. */
-export async function write(db: Asks, tenant: string, stream: string, count: number, database = ''): Promise<void> {
+export async function write(
+  db: Asks,
+  tenant: string,
+  stream: string,
+  count: number,
+  database = '',
+): Promise<void> {
   const key = `${database}/${tenant}/${stream}`;
   const before = streams.get(key) ?? 0;
   streams.set(key, before + count);

@@ -48,16 +48,24 @@ test('an event of a run is proven with the public key alone', async () => {
   const events = await writ.runs.events(runId);
   for (const { runSeq, eventType, stepId } of events) {
     const proof = await writ.ledger.proveEvent(`${runId}/${runSeq}`);
-    const { runEvent } = verifyEventProof(JSON.parse(JSON.stringify(proof)), { keys: [keys.publicKey] });
+    const { runEvent } = verifyEventProof(JSON.parse(JSON.stringify(proof)), {
+      keys: [keys.publicKey],
+    });
     expect(runEvent?.slice(0, 4)).toEqual([runId, runSeq, eventType, stepId]);
-    const bent = { ...proof, runEvent: String(proof.runEvent).replace('Step', 'Stop').replace('Run', 'Ran') };
+    const bent = {
+      ...proof,
+      runEvent: String(proof.runEvent).replace('Step', 'Stop').replace('Run', 'Ran'),
+    };
     expect(() => verifyEventProof(bent, { keys: [keys.publicKey] })).toThrow('does not seal');
   }
   await expect(writ.ledger.proveEvent(`${runId}/99`)).rejects.toThrow('not sealed');
 });
 
 test.each([
-  ['changed', `update writ_data.run_event set data = '{"artifacts": [], "x": 1}' where run_id = $1 and run_seq = 3`],
+  [
+    'changed',
+    `update writ_data.run_event set data = '{"artifacts": [], "x": 1}' where run_id = $1 and run_seq = 3`,
+  ],
   ['removed', `delete from writ_data.run_event where run_id = $1 and run_seq = 3`],
 ])('an event of a run that was %s as superuser is found and named', async (_, sql) => {
   const runId = await sealedRun();

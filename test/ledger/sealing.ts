@@ -5,6 +5,8 @@ import { until } from '../races/sessions.js';
 export const sealEverything = (db: TestDatabase): Promise<void> =>
   until(async () => {
     await db.query(`select writ.fn_ledger_tick('test')`);
-    const [row] = await db.query(`select (writ.fn_ledger_health() ->> 'unsealed')::integer as unsealed`);
+    const [row] = await db.query(
+      `select (writ.fn_ledger_health() ->> 'unsealed')::integer as unsealed`,
+    );
     return row?.unsealed === 0;
   }, 30_000);

@@ -38,7 +38,12 @@ describe('a row', () => {
   });
   test.each([
     ['removed', 7, (lines: string[]) => lines.toSpliced(7, 1), 8],
-    ['inserted', 7, (lines: string[]) => lines.toSpliced(7, 0, canonicalize(eventRow(99))), 99 - 20],
+    [
+      'inserted',
+      7,
+      (lines: string[]) => lines.toSpliced(7, 0, canonicalize(eventRow(99))),
+      99 - 20,
+    ],
     ['moved', 7, (lines: string[]) => lines.toSpliced(7, 1).toSpliced(12, 0, lines[7]!), 8],
   ])('that was %s is named at its place', async (_, at, change, found) => {
     expect(await problem(changed(change))).toMatchObject({
@@ -53,21 +58,44 @@ describe('a row', () => {
     ['has a time without microseconds', (line: string) => line.replace(/\.\d{6}Z/, 'Z')],
   ])('that %s is named, with or without leaf hashes', async (_, change) => {
     for (const hashes of [true, false]) {
-      expect((await problem(changed((lines) => lines.with(7, change(lines[7]!)), hashes))).message).toContain('row 8');
+      expect(
+        (await problem(changed((lines) => lines.with(7, change(lines[7]!)), hashes))).message,
+      ).toContain('row 8');
     }
   });
 });
 
 describe('without leaf hashes', () => {
   test('an edited row makes its segment bad, and the segment is named with its ends', async () => {
-    const files = changed((lines) => lines.with(7, canonicalize({ ...row(7), actor: 'mallory' })), false);
-    expect(await problem(files)).toMatchObject({ message: expect.stringMatching(/^Segment 2: .*from batch 0198c0de.* to batch 0198c0de/) });
+    const files = changed(
+      (lines) => lines.with(7, canonicalize({ ...row(7), actor: 'mallory' })),
+      false,
+    );
+    expect(await problem(files)).toMatchObject({
+      message: expect.stringMatching(/^Segment 2: .*from batch 0198c0de.* to batch 0198c0de/),
+    });
   });
   test.each([
-    ['rows', (lines: string[]) => lines.toSpliced(7, 1), /20 rows were sealed, and the export has 19/],
-    ['events', (lines: string[]) => lines.with(7, canonicalize({ ...row(7), facts: [] })), /60 events were sealed, and its rows have 57/],
-    ['the first row', (lines: string[]) => lines.with(0, canonicalize(eventRow(99))), /first row that was sealed/],
-    ['the last row', (lines: string[]) => lines.with(19, canonicalize(eventRow(99))), /its last row/],
+    [
+      'rows',
+      (lines: string[]) => lines.toSpliced(7, 1),
+      /20 rows were sealed, and the export has 19/,
+    ],
+    [
+      'events',
+      (lines: string[]) => lines.with(7, canonicalize({ ...row(7), facts: [] })),
+      /60 events were sealed, and its rows have 57/,
+    ],
+    [
+      'the first row',
+      (lines: string[]) => lines.with(0, canonicalize(eventRow(99))),
+      /first row that was sealed/,
+    ],
+    [
+      'the last row',
+      (lines: string[]) => lines.with(19, canonicalize(eventRow(99))),
+      /its last row/,
+    ],
   ])('%s are counted', async (_, change, what) => {
     expect((await problem(changed(change, false))).message).toMatch(what);
   });
@@ -79,7 +107,9 @@ test('leaf hashes that were changed as well are not believed', async () => {
     'events/000000002.hashes',
     files.get('events/000000002.hashes')!.map((byte) => byte ^ 1),
   );
-  expect((await problem(files)).message).toMatch(/^Segment 2: its rows are not those that were sealed/);
+  expect((await problem(files)).message).toMatch(
+    /^Segment 2: its rows are not those that were sealed/,
+  );
 });
 
 test('a segment that is missing, cut off, or sealed by nobody is named', async () => {
@@ -101,14 +131,19 @@ test('segments that were not exported are noted; numbers that are not dense are 
   files.set('export.json', utf8(JSON.stringify({ ...manifest, segments: null })));
   expect(await check(files)).toMatchObject({
     ok: true,
-    notes: expect.arrayContaining([expect.stringContaining('3 sealed segments are not in this export')]),
+    notes: expect.arrayContaining([
+      expect.stringContaining('3 sealed segments are not in this export'),
+    ]),
   });
   const gap = sampleLedger();
   gap.segments.push([]);
   gap.seal([eventRow(100)]);
   gap.segments.splice(3, 1);
   expect((await check(gap.export())).problems).toContainEqual(
-    expect.objectContaining({ kind: 'segment', message: expect.stringContaining('seals segment 5, where 4 should follow') }),
+    expect.objectContaining({
+      kind: 'segment',
+      message: expect.stringContaining('seals segment 5, where 4 should follow'),
+    }),
   );
 });
 
@@ -119,6 +154,13 @@ test('events of a row have the ids that the outbox shows', () => {
     { event_id: eventId(batch.batch_id, 2), type: 'dot.job.enqueued', subject: batch.subjects[1] },
     { event_id: eventId(batch.batch_id, 3), type: 'dot.job.leased', subject: batch.subjects[0] },
   ]);
-  expect([0, 4, -1, 1.5].map((n) => eventOf(batch, n))).toEqual([undefined, undefined, undefined, undefined]);
-  expect(eventId('0198c0de-0000-7000-8000-000003000000', 0xabcdef)).toBe('0198c0de-0000-7000-8000-000003abcdef');
+  expect([0, 4, -1, 1.5].map((n) => eventOf(batch, n))).toEqual([
+    undefined,
+    undefined,
+    undefined,
+    undefined,
+  ]);
+  expect(eventId('0198c0de-0000-7000-8000-000003000000', 0xabcdef)).toBe(
+    '0198c0de-0000-7000-8000-000003abcdef',
+  );
 });

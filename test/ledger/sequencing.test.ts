@@ -12,7 +12,9 @@ let b: Session;
 beforeEach(async () => {
   db = await testDatabase();
   [a, b] = await Promise.all([session(db), session(db)]);
-  await db.query(`update writ_data.dot_config set value = 'false' where key = 'ledger.sealing.enabled'`); // seals are receipts too
+  await db.query(
+    `update writ_data.dot_config set value = 'false' where key = 'ledger.sealing.enabled'`,
+  ); // seals are receipts too
 });
 afterEach(async () => {
   await Promise.all([a.end(), b.end()]);
@@ -20,14 +22,19 @@ afterEach(async () => {
 });
 
 const tick = async (on: { query: TestDatabase['query'] } = db) =>
-  (await on.query(`select writ.fn_ledger_tick('test') as answer`))[0]?.answer as { sequenced: number; busy?: true };
+  (await on.query(`select writ.fn_ledger_tick('test') as answer`))[0]?.answer as {
+    sequenced: number;
+    busy?: true;
+  };
 const entries = (log: string) =>
   db.query(
     'select leaf_index::int as index, stream, stream_seq::int as seq, entry, leaf_hash from writ.ledger_entry where log_id = $1 order by leaf_index',
     [log],
   );
 const head = async (log: string) =>
-  (await db.query('select size::int as size, root from writ.ledger_log where log_id = $1', [log]))[0] as { size: number; root: string };
+  (
+    await db.query('select size::int as size, root from writ.ledger_log where log_id = $1', [log])
+  )[0] as { size: number; root: string };
 
 /** The log is dense, each leaf is the hash of its entry, and the root is that of a tree made by other means. */
 async function check(log: string): Promise<number> {
@@ -76,7 +83,9 @@ test('the root of every earlier size is still known', async () => {
     tree.append(leafHash(utf8(String(entry))));
     roots.push(toHex(tree.root()));
   }
-  const found = await db.query(`select n, writ.fn_ledger_root_at('acme', n) ->> 'root' as root from generate_series(0, 601) n order by n`);
+  const found = await db.query(
+    `select n, writ.fn_ledger_root_at('acme', n) ->> 'root' as root from generate_series(0, 601) n order by n`,
+  );
   expect(found.map(({ root }) => root)).toEqual([...roots, null]);
 });
 
@@ -119,7 +128,13 @@ test('a receipt whose transaction rolls back is never sequenced', async () => {
 
 test('numbers that were rolled back are not looked for for ever, even while there is always something open', async () => {
   const missing = async () =>
-    Number((await db.query(`select count(*) from writ_data.ledger_clockwork, unnest(missing + missing_before) m`))[0]?.count);
+    Number(
+      (
+        await db.query(
+          `select count(*) from writ_data.ledger_clockwork, unnest(missing + missing_before) m`,
+        )
+      )[0]?.count,
+    );
   let n = 1;
   // Two transactions overlap like the links of a chain, and every second one is rolled back.
   const link = async () => {
@@ -147,7 +162,13 @@ test('a stream keeps its order when an older transaction writes to it after a yo
   await a.query('begin');
   await append(a, from('acme', 'other', 1, 1)); // the older transaction has its number
   await b.query('begin');
-  await append(b, [entryOf('acme', 's', Number((await b.query(`select writ_data.next_seq('acme', 's', 1) as n`))[0]?.n))]);
+  await append(b, [
+    entryOf(
+      'acme',
+      's',
+      Number((await b.query(`select writ_data.next_seq('acme', 's', 1) as n`))[0]?.n),
+    ),
+  ]);
   const waiting = a.query(`select writ_data.next_seq('acme', 's', 1) as n`);
   await untilBlocked(db, a);
   await b.query('commit');
@@ -186,8 +207,11 @@ test('what is no receipt is not written, and nothing beside it', async () => {
     JSON.stringify({ ...object, status: 'refuse' }),
     JSON.stringify({ ...object, context: { stream: 's' } }),
   ];
-  for (const entry of bad) await expect(append(db, [good, entry]), entry).rejects.toThrow('invalid_receipt');
-  await expect(append(db, [entryOf('acme', 's', 1, { source: 'x'.repeat(70_000) })])).rejects.toThrow('entry_fits_a_bundle');
+  for (const entry of bad)
+    await expect(append(db, [good, entry]), entry).rejects.toThrow('invalid_receipt');
+  await expect(
+    append(db, [entryOf('acme', 's', 1, { source: 'x'.repeat(70_000) })]),
+  ).rejects.toThrow('entry_fits_a_bundle');
   await expect(append(db, [good.replace('82.5', '"\\ud800"')])).rejects.toThrow();
   expect(await db.query('select from writ_data.receipt')).toEqual([]);
 });
@@ -196,11 +220,23 @@ test('nobody can give a stream a number twice, or change, delete or truncate wha
   await append(db, from('acme', 's', 1, 2));
   await tick();
   await expect(append(db, from('acme', 's', 2, 1))).rejects.toThrow('receipt_by_stream');
-  for (const table of ['receipt', 'ledger_leaf', 'event_seal', 'ledger_checkpoint', 'ledger_node']) {
-    await expect(db.query(`truncate writ_data.${table}`), table).rejects.toThrow('illegal_transition');
+  for (const table of [
+    'receipt',
+    'ledger_leaf',
+    'event_seal',
+    'ledger_checkpoint',
+    'ledger_node',
+  ]) {
+    await expect(db.query(`truncate writ_data.${table}`), table).rejects.toThrow(
+      'illegal_transition',
+    );
   }
-  await expect(db.query(`update writ_data.receipt set entry = 'x'`)).rejects.toThrow('illegal_transition');
+  await expect(db.query(`update writ_data.receipt set entry = 'x'`)).rejects.toThrow(
+    'illegal_transition',
+  );
   await expect(db.query('delete from writ_data.receipt')).rejects.toThrow('illegal_transition');
-  await expect(db.query(`update writ_data.ledger_leaf set leaf_hash = '\\x00'`)).rejects.toThrow('illegal_transition');
+  await expect(db.query(`update writ_data.ledger_leaf set leaf_hash = '\\x00'`)).rejects.toThrow(
+    'illegal_transition',
+  );
   await expect(db.query('delete from writ_data.ledger_leaf')).rejects.toThrow('illegal_transition');
 });

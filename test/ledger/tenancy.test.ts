@@ -35,7 +35,12 @@ const gates = sharedGates(async (fresh) => {
 });
 
 /** One statement in a transaction of its own, bound to a tenant, or to none: ''. */
-async function as(tenant: string, sql: string, params: unknown[] = [], end: 'commit' | 'rollback' = 'commit') {
+async function as(
+  tenant: string,
+  sql: string,
+  params: unknown[] = [],
+  end: 'commit' | 'rollback' = 'commit',
+) {
   const on = await session(gates.db);
   try {
     await on.query('begin');
@@ -50,7 +55,9 @@ async function as(tenant: string, sql: string, params: unknown[] = [], end: 'com
 
 /** The tree of acme as it is, which is not kept yet. */
 const unkept = async () => {
-  const [head] = await gates.db.query(`select log_id as log, epoch, size::int as size, root from writ.ledger_log where log_id = 'acme'`);
+  const [head] = await gates.db.query(
+    `select log_id as log, epoch, size::int as size, root from writ.ledger_log where log_id = 'acme'`,
+  );
   const root = Buffer.from(String(head?.root), 'hex').toString('base64');
   return JSON.stringify([{ ...head, note: `acme\n${head?.size}\n${root}\n\nsigned\n` }]);
 };
@@ -63,9 +70,17 @@ describe('with writ.tenant set, even to the tenant that it concerns', () => {
       'fn_ledger_accept_restore(null, null, null, $1, $2)',
       () => ['The disk was lost on Sunday.', 'ada'],
     ],
-    ['another key', `fn_ledger_key_add($1, $2, 'new', 'old', $3)`, () => [publicKeyText(next), publicKeyText(signer), 'ada']],
+    [
+      'another key',
+      `fn_ledger_key_add($1, $2, 'new', 'old', $3)`,
+      () => [publicKeyText(next), publicKeyText(signer), 'ada'],
+    ],
     ['that a month is archived', `fn_ledger_archived('2020-01-15', 'here', $1)`, () => ['ada']],
-    ['keeping a checkpoint', 'fn_ledger_checkpoint_record($1::text::jsonb, $2)', async () => [await unkept(), 'ada']],
+    [
+      'keeping a checkpoint',
+      'fn_ledger_checkpoint_record($1::text::jsonb, $2)',
+      async () => [await unkept(), 'ada'],
+    ],
   ])('%s is refused, and nothing changes', async (_, call, parameters) => {
     const sql = `select writ.${call} as answer`;
     const given = await parameters();
@@ -78,12 +93,23 @@ describe('with writ.tenant set, even to the tenant that it concerns', () => {
   });
 
   test('the sealed record, which is of all tenants, shows nothing', async () => {
-    const [event] = await gates.db.query(`select id from writ.event_outbox where tenant_id = 'acme' and event_type = 'dot.job.enqueued'`);
+    const [event] = await gates.db.query(
+      `select id from writ.event_outbox where tenant_id = 'acme' and event_type = 'dot.job.enqueued'`,
+    );
     const questions: [string, unknown[]][] = [
       ['select segment from writ.event_seal', []],
-      ['select batch_id from writ.event_seal s cross join lateral writ.fn_ledger_segment(s.segment)', []],
-      ['select batch_id from generate_series(1, 9) segment cross join lateral writ.fn_ledger_segment(segment)', []],
-      ['select segment from writ.fn_ledger_segment_of($1) segment where segment is not null', [event?.id]],
+      [
+        'select batch_id from writ.event_seal s cross join lateral writ.fn_ledger_segment(s.segment)',
+        [],
+      ],
+      [
+        'select batch_id from generate_series(1, 9) segment cross join lateral writ.fn_ledger_segment(segment)',
+        [],
+      ],
+      [
+        'select segment from writ.fn_ledger_segment_of($1) segment where segment is not null',
+        [event?.id],
+      ],
     ];
     for (const [sql, params] of questions) {
       expect((await as('', sql, params)).length, sql).toBeGreaterThan(0);
@@ -92,23 +118,47 @@ describe('with writ.tenant set, even to the tenant that it concerns', () => {
   });
 
   test('the tree of one’s own log is told, and nothing of another', async () => {
-    const tree = async (tenant: string, call: string) => (await as(tenant, `select writ.fn_ledger_root_at(${call}) as tree`))[0]?.tree;
-    for (const call of [`'acme'`, `'acme', 0`, `'acme', 300`]) expect(await tree('acme', call)).toEqual(await tree('', call));
-    expect(await tree('acme', `'acme', 300`)).toMatchObject({ epoch: 1, size: 302, root: expect.stringMatching(/^[0-9a-f]{64}$/) });
-    for (const call of [`'globex'`, `'globex', 0`, `'globex', 300`, `'_system'`, `'_system', 1, 1`, `'nobody'`]) {
-      expect(await tree('acme', call), call).toEqual({ epoch: 1, size: 0, root: null, accepted: false });
+    const tree = async (tenant: string, call: string) =>
+      (await as(tenant, `select writ.fn_ledger_root_at(${call}) as tree`))[0]?.tree;
+    for (const call of [`'acme'`, `'acme', 0`, `'acme', 300`])
+      expect(await tree('acme', call)).toEqual(await tree('', call));
+    expect(await tree('acme', `'acme', 300`)).toMatchObject({
+      epoch: 1,
+      size: 302,
+      root: expect.stringMatching(/^[0-9a-f]{64}$/),
+    });
+    for (const call of [
+      `'globex'`,
+      `'globex', 0`,
+      `'globex', 300`,
+      `'_system'`,
+      `'_system', 1, 1`,
+      `'nobody'`,
+    ]) {
+      expect(await tree('acme', call), call).toEqual({
+        epoch: 1,
+        size: 0,
+        root: null,
+        accepted: false,
+      });
     }
   });
 
-  const views = readSchemaObjects().filter(({ type, sql }) => type === 'view' && /\blog_id\b/.test(sql));
+  const views = readSchemaObjects().filter(
+    ({ type, sql }) => type === 'view' && /\blog_id\b/.test(sql),
+  );
   test.each(views.map(({ name }) => name))('%s shows no log of another', async (view) => {
     const logs = `select distinct log_id from ${view} order by 1`;
     expect(await as('acme', logs)).toEqual([{ log_id: 'acme' }]);
-    expect(await as('', logs)).toEqual(expect.arrayContaining([{ log_id: 'acme' }, { log_id: 'globex' }]));
+    expect(await as('', logs)).toEqual(
+      expect.arrayContaining([{ log_id: 'acme' }, { log_id: 'globex' }]),
+    );
   });
 
   test('what a receipt of another keeps out of line cannot be erased', async () => {
-    const [receipt] = await gates.db.query(`select receipt_id from writ.receipt where log_id = 'globex' limit 1`);
+    const [receipt] = await gates.db.query(
+      `select receipt_id from writ.receipt where log_id = 'globex' limit 1`,
+    );
     const erase = `select writ.fn_receipt_erase($1, 'Somebody asked for it.', 'ada') as answer`;
     const [row] = await gates.unchanged(() => as('acme', erase, [receipt?.receipt_id]));
     expect(row?.answer).toMatchObject({ refused: true, reason: 'receipt_not_found' });
@@ -120,10 +170,14 @@ test('nobody but the deployment itself writes into its log', async () => {
   const foreign = entryOf('_system', 'governor:1', 1);
   const own = foreign.replace('"sku_id":"acme-catalog-v1"', '"sku_id":"writ"');
   await gates.raises('WR001', 'invalid_receipt', () => append(gates.db, [foreign]));
-  await gates.raises('WR001', 'invalid_receipt', () => append(gates.db, [entryOf('acme', 'governor:2', 1), foreign]));
+  await gates.raises('WR001', 'invalid_receipt', () =>
+    append(gates.db, [entryOf('acme', 'governor:2', 1), foreign]),
+  );
   expect(own).not.toBe(foreign);
   await append(gates.db, [own]);
   expect(
-    await gates.db.query(`select sku from (select receipt ->> 'sku_id' as sku from writ.receipt where log_id = '_system') s group by 1`),
+    await gates.db.query(
+      `select sku from (select receipt ->> 'sku_id' as sku from writ.receipt where log_id = '_system') s group by 1`,
+    ),
   ).toEqual([{ sku: 'writ' }]);
 });

@@ -16,10 +16,13 @@ import {
 
 const go = JSON.parse(readFileSync(new URL('vectors/notes.json', import.meta.url), 'utf8'));
 
-test.each(Object.entries(go.paths as Record<string, string>))('tile %s is at %s, but for the height that Go adds', (tile, path) => {
-  const [level, index, width] = tile.split(' ').map(Number) as [number, number, number];
-  expect(tilePath(level, index, width)).toBe(path.replace('tile/8/', 'tile/'));
-});
+test.each(Object.entries(go.paths as Record<string, string>))(
+  'tile %s is at %s, but for the height that Go adds',
+  (tile, path) => {
+    const [level, index, width] = tile.split(' ').map(Number) as [number, number, number];
+    expect(tilePath(level, index, width)).toBe(path.replace('tile/8/', 'tile/'));
+  },
+);
 
 test('bundles are beside the tiles', () => {
   expect(tilePath('entries', 0)).toBe('tile/entries/000');
@@ -59,11 +62,15 @@ describe('bundles', () => {
   test('that are cut off, or hold too much, are refused', () => {
     const bytes = encodeBundle([utf8('abc'), utf8('def')]);
     for (const length of [1, 2, 4, 6, 7, 9]) {
-      expect(() => decodeBundle(bytes.slice(0, length))).toThrow(expect.objectContaining({ code: 'invalid_tile' }));
+      expect(() => decodeBundle(bytes.slice(0, length))).toThrow(
+        expect.objectContaining({ code: 'invalid_tile' }),
+      );
     }
     const many = Array.from({ length: 257 }, () => utf8('x'));
     expect(() => decodeBundle(encodeBundle(many))).toThrow(/more than 256/);
-    expect(() => encodeBundle([new Uint8Array(65_536)])).toThrow(expect.objectContaining({ code: 'entry_too_large' }));
+    expect(() => encodeBundle([new Uint8Array(65_536)])).toThrow(
+      expect.objectContaining({ code: 'entry_too_large' }),
+    );
   });
 });
 
@@ -74,16 +81,29 @@ test('roots and proofs come out of tiles', async () => {
   const leaves = Array.from({ length: 70_000 }, (_, n) => leafHash(utf8(`entry ${n}`)));
   for (const leaf of leaves) {
     builder.append(leaf);
-    if ([1, 255, 256, 257, 1000, 65_536, 65_537, 69_999, 70_000].includes(builder.size)) roots.set(builder.size, toHex(builder.root()));
+    if ([1, 255, 256, 257, 1000, 65_536, 65_537, 69_999, 70_000].includes(builder.size))
+      roots.set(builder.size, toHex(builder.root()));
   }
   for (const tile of [...builder.takeFull(), ...builder.partial()])
     files.set(tilePath(tile.level, tile.index, tile.hashes.length), tileBytes(tile));
-  expect([...files.keys()].filter((path) => path.includes('.p/'))).toEqual(['tile/0/273.p/112', 'tile/1/001.p/17', 'tile/2/000.p/1']);
+  expect([...files.keys()].filter((path) => path.includes('.p/'))).toEqual([
+    'tile/0/273.p/112',
+    'tile/1/001.p/17',
+    'tile/2/000.p/1',
+  ]);
   const source = tileSource(async (path) => files.get(path) ?? null, 70_000);
   for (const [size, root] of roots) expect(toHex(await rootOf(size, source))).toBe(root);
-  expect(toHex(await rootOf(1000, source))).toBe(go.checkpoints.find((one: { size: number }) => one.size === 1000).root);
+  expect(toHex(await rootOf(1000, source))).toBe(
+    go.checkpoints.find((one: { size: number }) => one.size === 1000).root,
+  );
   for (const index of [0, 255, 256, 65_535, 69_999]) {
-    verifyInclusion(leaves[index]!, index, 70_000, await inclusionProof(index, 70_000, source), builder.root());
+    verifyInclusion(
+      leaves[index]!,
+      index,
+      70_000,
+      await inclusionProof(index, 70_000, source),
+      builder.root(),
+    );
   }
   files.delete('tile/1/000');
   await expect(inclusionProof(69_999, 70_000, source)).resolves.toBeDefined();

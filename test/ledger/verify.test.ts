@@ -6,14 +6,28 @@ import { signCheckpoint } from '../../src/ledger/note.js';
 import { fromUtf8, utf8 } from '../../src/ledger/text.js';
 import { describe as inWords } from '../../src/ledger/verdict.js';
 import { verifyExport } from '../../src/ledger/verify.js';
-import { check, deployment, edited, first, key, keys, log, readerOf, sampleLedger, TestLedger, tamper } from './exports.js';
+import {
+  check,
+  deployment,
+  edited,
+  first,
+  key,
+  keys,
+  log,
+  readerOf,
+  sampleLedger,
+  TestLedger,
+  tamper,
+} from './exports.js';
 
 describe('an export as it was signed', () => {
   test('verifies with the key and an outside checkpoint of _system, which covers every log', async () => {
     const ledger = sampleLedger();
     const verdict = await check(ledger.export(), { checkpoint: ledger.checkpoint('_system') });
     expect(verdict).toMatchObject({ ok: true, problems: [], notes: [], deployment });
-    expect(verdict.logs.map(({ log, size, recorded, outside }) => [log, size, recorded, outside])).toEqual([
+    expect(
+      verdict.logs.map(({ log, size, recorded, outside }) => [log, size, recorded, outside]),
+    ).toEqual([
       ['acme', 600, 600, null],
       ['_system', 16, null, 16],
       ['Zürich AG/1.2', 5, 5, null],
@@ -24,12 +38,17 @@ describe('an export as it was signed', () => {
   test('with the portable hash function gives the same verdict', async () => {
     const ledger = sampleLedger();
     const options = { checkpoint: ledger.checkpoint('_system') };
-    expect(await verifyExport(readerOf(ledger.export()), { keys, ...options })).toEqual(await check(ledger.export(), options));
+    expect(await verifyExport(readerOf(ledger.export()), { keys, ...options })).toEqual(
+      await check(ledger.export(), options),
+    );
   });
 
   test('without an outside checkpoint says that truncation was not checked', async () => {
     const verdict = await check(sampleLedger().export());
-    expect(verdict).toMatchObject({ ok: true, notes: ['Truncation not checked: no checkpoint from outside was given.'] });
+    expect(verdict).toMatchObject({
+      ok: true,
+      notes: ['Truncation not checked: no checkpoint from outside was given.'],
+    });
     expect(inWords(verdict)).toContain('Truncation not checked');
   });
 
@@ -37,7 +56,9 @@ describe('an export as it was signed', () => {
     const ledger = sampleLedger();
     const { ok, notes } = await check(ledger.export(), { checkpoint: ledger.checkpoint(log, 300) });
     expect(ok).toBe(true);
-    expect(notes.filter((note) => note.startsWith('Truncation not checked for log'))).toHaveLength(2);
+    expect(notes.filter((note) => note.startsWith('Truncation not checked for log'))).toHaveLength(
+      2,
+    );
     expect(notes.join()).not.toContain('log acme');
   });
 
@@ -55,13 +76,17 @@ describe('an export as it was signed', () => {
     for (let n = 0; n < size; n++) ledger.append(log, 'signal_received');
     if (size > 0) ledger.record(log);
     ledger.append('_system', 'data_erased', {}, 'erasure');
-    expect(await check(ledger.export(), { checkpoint: ledger.checkpoint(log) })).toMatchObject({ ok: true });
+    expect(await check(ledger.export(), { checkpoint: ledger.checkpoint(log) })).toMatchObject({
+      ok: true,
+    });
   });
 
   test('whose last entries _system does not record yet says so, and verifies', async () => {
     const ledger = sampleLedger();
     ledger.append(log, 'signal_received');
-    expect(await check(ledger.export(), { checkpoint: ledger.checkpoint('_system') })).toMatchObject({
+    expect(
+      await check(ledger.export(), { checkpoint: ledger.checkpoint('_system') }),
+    ).toMatchObject({
       ok: true,
       notes: ['Signed, but not yet recorded in _system: the last 1 entry of log acme.'],
     });
@@ -69,14 +94,27 @@ describe('an export as it was signed', () => {
 
   test('tells how far it is', async () => {
     const seen: string[] = [];
-    await check(sampleLedger().export(), { progress: ({ log, entries, of }) => seen.push(`${log} ${entries}/${of}`) });
-    expect(seen).toEqual(['acme 256/600', 'acme 512/600', 'acme 600/600', 'Zürich AG/1.2 5/5', '_system 16/16']);
+    await check(sampleLedger().export(), {
+      progress: ({ log, entries, of }) => seen.push(`${log} ${entries}/${of}`),
+    });
+    expect(seen).toEqual([
+      'acme 256/600',
+      'acme 512/600',
+      'acme 600/600',
+      'Zürich AG/1.2 5/5',
+      '_system 16/16',
+    ]);
   });
 });
 
 describe('entries that were tampered with are found, and the first is named', () => {
   const whole = sampleLedger();
-  const cases: [name: string, at: number, what: RegExp, change: (entries: Uint8Array[]) => Uint8Array[]][] = [
+  const cases: [
+    name: string,
+    at: number,
+    what: RegExp,
+    change: (entries: Uint8Array[]) => Uint8Array[],
+  ][] = [
     [
       'edited',
       300,
@@ -108,7 +146,12 @@ describe('entries that were tampered with are found, and the first is named', ()
         ),
     ],
     ['removed', 300, /was removed/, (all) => all.toSpliced(300, 1)],
-    ['removed at the end of a bundle', 255, /missing|removed|changed/, (all) => all.toSpliced(255, 1)],
+    [
+      'removed at the end of a bundle',
+      255,
+      /missing|removed|changed/,
+      (all) => all.toSpliced(255, 1),
+    ],
     [
       'inserted',
       300,
@@ -123,7 +166,12 @@ describe('entries that were tampered with are found, and the first is named', ()
     ['inserted at the end', 600, /was added/, (all) => [...all, all[599]!]],
     ['repeated', 301, /inserted|out of order|changed/, (all) => all.toSpliced(301, 0, all[300]!)],
     ['swapped', 300, /out of order/, (all) => all.with(300, all[301]!).with(301, all[300]!)],
-    ['moved far away', 10, /removed|out of order/, (all) => all.toSpliced(10, 1).toSpliced(400, 0, all[10]!)],
+    [
+      'moved far away',
+      10,
+      /removed|out of order/,
+      (all) => all.toSpliced(10, 1).toSpliced(400, 0, all[10]!),
+    ],
     ['cut off at the end', 599, /missing/, (all) => all.slice(0, -1)],
   ];
   test.each(cases)('%s (entry %i)', async (_, at, what, change) => {
@@ -131,7 +179,12 @@ describe('entries that were tampered with are found, and the first is named', ()
     tamper(files, log, 600, change);
     const verdict = await check(files);
     expect(verdict.ok).toBe(false);
-    expect(first(verdict)).toMatchObject({ log, index: at, kind: 'entry', message: expect.stringMatching(what) });
+    expect(first(verdict)).toMatchObject({
+      log,
+      index: at,
+      kind: 'entry',
+      message: expect.stringMatching(what),
+    });
     expect(first(verdict)?.message).toContain(`Log acme, entry ${at}`);
   });
 
@@ -139,21 +192,33 @@ describe('entries that were tampered with are found, and the first is named', ()
     const files = whole.export();
     const path = 'logs/acme/tile/entries/001';
     files.set(path, files.get(path)!.slice(0, 1000));
-    const at = 256 + Math.floor(1000 / ((files.get('logs/acme/tile/entries/000')!.length / 256) | 0));
+    const at =
+      256 + Math.floor(1000 / ((files.get('logs/acme/tile/entries/000')!.length / 256) | 0));
     const cut = first(await check(files));
     expect(cut).toMatchObject({ log, kind: 'entry', message: expect.stringContaining('cut off') });
     expect(Math.abs(cut!.index! - at)).toBeLessThan(2);
     files.delete(path);
-    expect(first(await check(files))).toMatchObject({ log, index: 256, message: expect.stringContaining('tile/entries/001 is missing') });
+    expect(first(await check(files))).toMatchObject({
+      log,
+      index: 256,
+      message: expect.stringContaining('tile/entries/001 is missing'),
+    });
   });
 });
 
 test('a checkpoint that claims more entries than there ever were is not followed into the void', async () => {
   const ledger = sampleLedger();
   const files = ledger.export();
-  const claim = signCheckpoint({ deployment, log, epoch: 1 }, Number.MAX_SAFE_INTEGER, new Uint8Array(32), [key]);
+  const claim = signCheckpoint(
+    { deployment, log, epoch: 1 },
+    Number.MAX_SAFE_INTEGER,
+    new Uint8Array(32),
+    [key],
+  );
   files.set('logs/acme/checkpoint', utf8(claim));
-  expect((await check(files)).problems).toContainEqual(expect.objectContaining({ kind: 'entry', log, index: 512 }));
+  expect((await check(files)).problems).toContainEqual(
+    expect.objectContaining({ kind: 'entry', log, index: 512 }),
+  );
 });
 
 describe('entries that were tampered with together with their tiles', () => {
@@ -175,7 +240,11 @@ describe('entries that were tampered with together with their tiles', () => {
       ),
     );
     const verdict = await check(files);
-    expect(first(verdict)).toMatchObject({ kind: 'root', log, message: expect.stringContaining('do not give the root that was signed') });
+    expect(first(verdict)).toMatchObject({
+      kind: 'root',
+      log,
+      message: expect.stringContaining('do not give the root that was signed'),
+    });
     expect(inWords(verdict)).toContain('does NOT verify');
   });
 
@@ -211,7 +280,11 @@ describe('entries that were tampered with together with their tiles', () => {
       const files = sampleLedger().export();
       files.set(path, files.get(path)!.slice(0, -32));
       expect((await check(files)).problems).toContainEqual(
-        expect.objectContaining({ kind: 'tile', log, message: expect.stringContaining(path.slice(10)) }),
+        expect.objectContaining({
+          kind: 'tile',
+          log,
+          message: expect.stringContaining(path.slice(10)),
+        }),
       );
       files.delete(path);
       expect((await check(files)).problems).toContainEqual(
@@ -225,7 +298,11 @@ describe('what is signed and yet no receipt is named', () => {
   const bytes = (text: string) => utf8(text);
   const good = () => JSON.parse(fromUtf8(new TestLedger().append(log, 'r'))!);
   const cases: [string, Uint8Array, RegExp][] = [
-    ['keys in another order', bytes(JSON.stringify(Object.fromEntries(Object.entries(good()).reverse()))), /canonical/],
+    [
+      'keys in another order',
+      bytes(JSON.stringify(Object.fromEntries(Object.entries(good()).reverse()))),
+      /canonical/,
+    ],
     ['blanks', bytes(`${JSON.stringify({ a: 1 })} `), /canonical/],
     ['a whole number of 2^53', bytes('{"a":9007199254740992}'), /canonical/],
     ['half of a surrogate pair', bytes('{"a":"\\ud800"}'), /canonical/],
@@ -233,20 +310,41 @@ describe('what is signed and yet no receipt is named', () => {
     ['nothing in it', new Uint8Array(), /canonical/],
     ['an array', bytes('[]'), /not an object/],
     ['a key too many', canonicalEntry({ ...good(), zone: 1 }), /“zone” where “no more”/],
-    ['a key too few', canonicalEntry(Object.fromEntries(Object.entries(good()).slice(0, -1))), /no “timestamp”/],
+    [
+      'a key too few',
+      canonicalEntry(Object.fromEntries(Object.entries(good()).slice(0, -1))),
+      /no “timestamp”/,
+    ],
     ['another tenant', canonicalEntry({ ...good(), tenant_id: 'other' }), /another log/],
     ['another status', canonicalEntry({ ...good(), status: 'maybe' }), /status/],
     ['an id that is none', canonicalEntry({ ...good(), receipt_id: 'x' }), /receipt_id/],
-    ['a day that does not exist', canonicalEntry({ ...good(), timestamp: '2026-02-30T00:00:00.000Z' }), /timestamp/],
-    ['a time without milliseconds', canonicalEntry({ ...good(), timestamp: '2026-02-03T00:00:00Z' }), /timestamp/],
+    [
+      'a day that does not exist',
+      canonicalEntry({ ...good(), timestamp: '2026-02-30T00:00:00.000Z' }),
+      /timestamp/,
+    ],
+    [
+      'a time without milliseconds',
+      canonicalEntry({ ...good(), timestamp: '2026-02-03T00:00:00Z' }),
+      /timestamp/,
+    ],
     ['no stream', canonicalEntry({ ...good(), context: { stream_seq: 1 } }), /context\.stream/],
-    ['number 0 of a stream', canonicalEntry({ ...good(), context: { stream: 's', stream_seq: 0 } }), /stream_seq/],
+    [
+      'number 0 of a stream',
+      canonicalEntry({ ...good(), context: { stream: 's', stream_seq: 0 } }),
+      /stream_seq/,
+    ],
   ];
   test.each(cases)('%s', async (_, entry, what) => {
     const ledger = new TestLedger();
     ledger.append(log, 'r');
     ledger.put(log, entry);
-    expect(first(await check(ledger.export()))).toMatchObject({ kind: 'receipt', log, index: 1, message: expect.stringMatching(what) });
+    expect(first(await check(ledger.export()))).toMatchObject({
+      kind: 'receipt',
+      log,
+      index: 1,
+      message: expect.stringMatching(what),
+    });
   });
 
   test('a stream that begins late, repeats or goes back', async () => {
@@ -257,7 +355,8 @@ describe('what is signed and yet no receipt is named', () => {
       [[1, 2, 1], 2],
     ] as const) {
       const ledger = new TestLedger();
-      for (const stream_seq of seqs) ledger.put(log, canonicalEntry({ ...good(), context: { stream: 's', stream_seq } }));
+      for (const stream_seq of seqs)
+        ledger.put(log, canonicalEntry({ ...good(), context: { stream: 's', stream_seq } }));
       expect(first(await check(ledger.export()))).toMatchObject({ kind: 'stream', log, index: at });
     }
   });
@@ -280,17 +379,28 @@ describe('export.json', () => {
   ])('that %s is a problem, and not an exception', async (_, content) => {
     const changed = new Map(files);
     if (content === null) changed.delete('export.json');
-    else changed.set('export.json', utf8(typeof content === 'string' ? content : JSON.stringify(content)));
+    else
+      changed.set(
+        'export.json',
+        utf8(typeof content === 'string' ? content : JSON.stringify(content)),
+      );
     expect(await check(changed)).toMatchObject({ ok: false, problems: [{ kind: 'export' }] });
   });
   test('that says another size than the checkpoint is a problem', async () => {
     const changed = new Map(files).set(
       'export.json',
-      utf8(JSON.stringify({ ...manifest, logs: manifest.logs.map((each: object) => ({ ...each, size: 5 })) })),
+      utf8(
+        JSON.stringify({
+          ...manifest,
+          logs: manifest.logs.map((each: object) => ({ ...each, size: 5 })),
+        }),
+      ),
     );
     expect(first(await check(changed))).toMatchObject({ kind: 'export', log });
   });
   test('with a key that is none is a mistake of the caller', async () => {
-    await expect(check(files, { keys: ['nonsense'] })).rejects.toThrow(expect.objectContaining({ code: 'invalid_ledger_key' }));
+    await expect(check(files, { keys: ['nonsense'] })).rejects.toThrow(
+      expect.objectContaining({ code: 'invalid_ledger_key' }),
+    );
   });
 });

@@ -22,17 +22,22 @@ afterEach(() => db.drop());
 test('a receipt that was committed is in its log within about a second', async () => {
   await append(db, [entryOf('acme', 'governor:1', 1)]);
   await until(
-    async () => (await db.query(`select from writ.ledger_entry where log_id = 'acme' and stream_seq = 1`)).length > 0,
+    async () =>
+      (await db.query(`select from writ.ledger_entry where log_id = 'acme' and stream_seq = 1`))
+        .length > 0,
     promisedMs,
   );
-  expect(await db.query(`select size::int as size from writ.ledger_log where log_id = 'acme'`)).toEqual([{ size: 1 }]);
+  expect(
+    await db.query(`select size::int as size from writ.ledger_log where log_id = 'acme'`),
+  ).toEqual([{ size: 1 }]);
 });
 
 test('an event is sealed within about a second, and the seal is in the log of the deployment', async () => {
   const { jobId } = await writ.enqueue(chore);
-  const [event] = await db.query(`select id from writ.event_outbox where event_subject_ref = $1 and event_type = 'dot.job.enqueued'`, [
-    jobId,
-  ]);
+  const [event] = await db.query(
+    `select id from writ.event_outbox where event_subject_ref = $1 and event_type = 'dot.job.enqueued'`,
+    [jobId],
+  );
   // The second begins when no transaction of this server that was open before is so any more: those of other databases count too.
   await until(async () => {
     const [row] = await db.query(

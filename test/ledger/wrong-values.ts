@@ -58,7 +58,9 @@ function partsOf(schema: Schema): unknown[] {
         'half a pair \ud83d of surrogates',
         ...(schema.minLength ? [''] : []),
         'x'.repeat((schema.maxLength ?? 20_000) + 1),
-        ...(schema.maxLength === undefined ? ['Not of that form', ''] : ['\u{1f600}'.repeat(schema.maxLength + 1)]),
+        ...(schema.maxLength === undefined
+          ? ['Not of that form', '']
+          : ['\u{1f600}'.repeat(schema.maxLength + 1)]),
       ];
     case 'integer':
     case 'number':
@@ -87,11 +89,15 @@ function wrongArrays(schema: Schema): unknown[] {
     return [
       right.slice(1),
       [...right, 1],
-      ...(items as readonly Schema[]).flatMap((item, at) => wrongValues(item).map((value) => right.with(at, value as number))),
+      ...(items as readonly Schema[]).flatMap((item, at) =>
+        wrongValues(item).map((value) => right.with(at, value as number)),
+      ),
     ];
   }
   const item = items as Schema;
-  const right = item.enum ? item.enum[0] : (item.items as readonly Schema[]).map((one) => one.minimum);
+  const right = item.enum
+    ? item.enum[0]
+    : (item.items as readonly Schema[]).map((one) => one.minimum);
   return [
     ...wrongValues(item).map((value) => [value]),
     Array(((schema.maxItems as number) ?? 0) + 1).fill(right),
@@ -103,14 +109,24 @@ function wrongArrays(schema: Schema): unknown[] {
 function wrongObjects(schema: Schema): unknown[] {
   const [free] = Object.values(schema.patternProperties ?? {});
   if (free) {
-    const many = Object.fromEntries(Array.from({ length: (schema.maxProperties as number) + 1 }, (_, n) => [`name${n}`, true]));
-    return [...wrongValues(free).map((value) => ({ name: value })), many, { 'not a name': true }, { ['n'.repeat(65)]: true }, { '': true }];
+    const many = Object.fromEntries(
+      Array.from({ length: (schema.maxProperties as number) + 1 }, (_, n) => [`name${n}`, true]),
+    );
+    return [
+      ...wrongValues(free).map((value) => ({ name: value })),
+      many,
+      { 'not a name': true },
+      { ['n'.repeat(65)]: true },
+      { '': true },
+    ];
   }
   // A commitment: the one object with fields of its own that a context may hold.
   const fields = Object.entries(schema.properties ?? {});
   const right = Object.fromEntries(fields.map(([name]) => [name, 'ab'.repeat(32)]));
   return [
     { ...right, colour: 'crimson' },
-    ...fields.flatMap(([name, field]) => wrongValues(field).map((value) => ({ ...right, [name]: value }))),
+    ...fields.flatMap(([name, field]) =>
+      wrongValues(field).map((value) => ({ ...right, [name]: value })),
+    ),
   ];
 }

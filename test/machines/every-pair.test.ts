@@ -4,10 +4,23 @@
  * every table is as it was. Where a state can be reached in several ways that the machine tells apart (`when`), each way is tried.
  */
 import { describe, expect, test } from 'vitest';
-import { type ExecutionEvent, type ExecutionState, execution, executionEvents, executionStates } from '../../src/machines/execution.js';
+import {
+  type ExecutionEvent,
+  type ExecutionState,
+  execution,
+  executionEvents,
+  executionStates,
+} from '../../src/machines/execution.js';
 import { type JobEvent, type JobState, job, jobEvents, jobStates } from '../../src/machines/job.js';
 import { nextStates } from '../../src/machines/machine.js';
-import { type Answer, changes, contents, type DatabaseError, rolledBackGates, stranger } from '../queue/gates/harness.js';
+import {
+  type Answer,
+  changes,
+  contents,
+  type DatabaseError,
+  rolledBackGates,
+  stranger,
+} from '../queue/gates/harness.js';
 
 const gates = rolledBackGates();
 const failure = { error_code: 'e', error_message: 'm', actor: 'test' };
@@ -21,12 +34,24 @@ interface Subject {
 /** Ways into each state. A job rests in all of them but `failed`, which is a fact on the way. */
 const ways: Record<string, { state: JobState; reach: () => Promise<Subject> }> = {
   queued: { state: 'queued', reach: async () => ({ id: await queued(), token: stranger }) },
-  'queued for later': { state: 'queued', reach: async () => ({ id: await queued({ delay_ms: 1000 }), token: stranger }) },
-  'queued after a release': { state: 'queued', reach: async () => end(await held(), 'fn_job_release', { actor: 'test' }) },
+  'queued for later': {
+    state: 'queued',
+    reach: async () => ({ id: await queued({ delay_ms: 1000 }), token: stranger }),
+  },
+  'queued after a release': {
+    state: 'queued',
+    reach: async () => end(await held(), 'fn_job_release', { actor: 'test' }),
+  },
   'queued after a crash': { state: 'queued', reach: async () => due(await crashed()) },
   leased: { state: 'leased', reach: () => held({ started: false }) },
-  'leased, asked to stop': { state: 'leased', reach: async () => asked(await held({ started: false })) },
-  'leased on the last attempt': { state: 'leased', reach: () => held({ started: false, attempts: 1 }) },
+  'leased, asked to stop': {
+    state: 'leased',
+    reach: async () => asked(await held({ started: false })),
+  },
+  'leased on the last attempt': {
+    state: 'leased',
+    reach: () => held({ started: false, attempts: 1 }),
+  },
   in_progress: { state: 'in_progress', reach: () => held() },
   'in_progress, asked to stop': { state: 'in_progress', reach: async () => asked(await held()) },
   'in_progress where one crash is too many': {
@@ -38,10 +63,22 @@ const ways: Record<string, { state: JobState; reach: () => Promise<Subject> }> =
     },
   },
   'in_progress on the last attempt': { state: 'in_progress', reach: () => held({ attempts: 1 }) },
-  'in_progress and committed': { state: 'in_progress', reach: async () => end(await held(), 'fn_job_commit', {}) },
-  succeeded: { state: 'succeeded', reach: async () => end(await held(), 'fn_job_succeed', { result_ref: null, actor: 'test' }) },
-  retry_waiting: { state: 'retry_waiting', reach: async () => end(await held(), 'fn_job_fail_transient', failure) },
-  dead_letter: { state: 'dead_letter', reach: async () => end(await held(), 'fn_job_fail_permanent', failure) },
+  'in_progress and committed': {
+    state: 'in_progress',
+    reach: async () => end(await held(), 'fn_job_commit', {}),
+  },
+  succeeded: {
+    state: 'succeeded',
+    reach: async () => end(await held(), 'fn_job_succeed', { result_ref: null, actor: 'test' }),
+  },
+  retry_waiting: {
+    state: 'retry_waiting',
+    reach: async () => end(await held(), 'fn_job_fail_transient', failure),
+  },
+  dead_letter: {
+    state: 'dead_letter',
+    reach: async () => end(await held(), 'fn_job_fail_permanent', failure),
+  },
   'dead_letter of last year': {
     state: 'dead_letter',
     reach: async () => {
@@ -50,12 +87,21 @@ const ways: Record<string, { state: JobState; reach: () => Promise<Subject> }> =
       return subject;
     },
   },
-  cancelled: { state: 'cancelled', reach: async () => end(await asked(await held()), 'fn_job_release', { actor: 'test' }) },
-  'cancelled before it ran': { state: 'cancelled', reach: async () => asked({ id: await queued(), token: stranger }) },
+  cancelled: {
+    state: 'cancelled',
+    reach: async () => end(await asked(await held()), 'fn_job_release', { actor: 'test' }),
+  },
+  'cancelled before it ran': {
+    state: 'cancelled',
+    reach: async () => asked({ id: await queued(), token: stranger }),
+  },
   'cleaned after a success': {
     state: 'cleaned',
     reach: async () => {
-      const subject = await end(await held(), 'fn_job_succeed', { result_ref: null, actor: 'test' });
+      const subject = await end(await held(), 'fn_job_succeed', {
+        result_ref: null,
+        actor: 'test',
+      });
       await gates.db.clock.advance('31d');
       await gates.call('fn_job_cleanup_sweep');
       return subject;
@@ -71,11 +117,19 @@ async function held({ started = true, attempts = 5 } = {}): Promise<Subject> {
   return gates.held({ started, job: { deadline_ms: 86_400_000, max_attempts: attempts } });
 }
 async function asked(subject: Subject): Promise<Subject> {
-  expect(await gates.call('fn_job_cancel', { job_id: subject.id, reason: 'r', actor: 'test' })).not.toHaveProperty('refused');
+  expect(
+    await gates.call('fn_job_cancel', { job_id: subject.id, reason: 'r', actor: 'test' }),
+  ).not.toHaveProperty('refused');
   return subject;
 }
-async function end(subject: Subject, gate: string, rest: Record<string, unknown>): Promise<Subject> {
-  expect(await gates.call(gate, { job_id: subject.id, lease_token: subject.token, ...rest })).not.toHaveProperty('refused');
+async function end(
+  subject: Subject,
+  gate: string,
+  rest: Record<string, unknown>,
+): Promise<Subject> {
+  expect(
+    await gates.call(gate, { job_id: subject.id, lease_token: subject.token, ...rest }),
+  ).not.toHaveProperty('refused');
   return subject;
 }
 
@@ -91,27 +145,45 @@ async function due(subject: Subject): Promise<Subject> {
 }
 
 /** How each event is brought about. Those of the clock come by moving it, and are a no-op where they do not apply. */
-const causes: Record<JobEvent, { byClock: boolean; cause: (subject: Subject) => Promise<Answer> }> = {
-  enqueue: { byClock: false, cause: ({ id }) => gates.enqueueMany([{ id, kind: 'chore' }]) },
-  claim: { byClock: true, cause: () => gates.claim({ alone: true }) },
-  progress: { byClock: false, cause: (s) => call('fn_job_progress', s, { status_signal_only: null, actor: 'test' }) },
-  commit: { byClock: false, cause: (s) => call('fn_job_commit', s, {}) },
-  succeed: { byClock: false, cause: (s) => call('fn_job_succeed', s, { result_ref: null, actor: 'test' }) },
-  fail_transient: { byClock: false, cause: (s) => call('fn_job_fail_transient', s, failure) },
-  fail_permanent: { byClock: false, cause: (s) => call('fn_job_fail_permanent', s, failure) },
-  release: { byClock: false, cause: (s) => call('fn_job_release', s, { actor: 'test' }) },
-  cancel: { byClock: false, cause: ({ id }) => gates.call('fn_job_cancel', { job_id: id, reason: 'r', actor: 'test' }) },
-  replay: { byClock: false, cause: ({ id }) => gates.call('fn_job_dead_letter_replay', { job_id: id, triage: 't', actor: 'test' }) },
-  lease_expired: { byClock: true, cause: () => after('31s', 'fn_job_lease_reaper') },
-  deadline: { byClock: true, cause: () => after('25h', 'fn_job_tick', { actor: 'test' }) },
-  due: { byClock: true, cause: () => after('2h', 'fn_job_tick', { actor: 'test' }) },
-  sweep: { byClock: true, cause: () => after('31d', 'fn_job_cleanup_sweep') },
-};
+const causes: Record<JobEvent, { byClock: boolean; cause: (subject: Subject) => Promise<Answer> }> =
+  {
+    enqueue: { byClock: false, cause: ({ id }) => gates.enqueueMany([{ id, kind: 'chore' }]) },
+    claim: { byClock: true, cause: () => gates.claim({ alone: true }) },
+    progress: {
+      byClock: false,
+      cause: (s) => call('fn_job_progress', s, { status_signal_only: null, actor: 'test' }),
+    },
+    commit: { byClock: false, cause: (s) => call('fn_job_commit', s, {}) },
+    succeed: {
+      byClock: false,
+      cause: (s) => call('fn_job_succeed', s, { result_ref: null, actor: 'test' }),
+    },
+    fail_transient: { byClock: false, cause: (s) => call('fn_job_fail_transient', s, failure) },
+    fail_permanent: { byClock: false, cause: (s) => call('fn_job_fail_permanent', s, failure) },
+    release: { byClock: false, cause: (s) => call('fn_job_release', s, { actor: 'test' }) },
+    cancel: {
+      byClock: false,
+      cause: ({ id }) => gates.call('fn_job_cancel', { job_id: id, reason: 'r', actor: 'test' }),
+    },
+    replay: {
+      byClock: false,
+      cause: ({ id }) =>
+        gates.call('fn_job_dead_letter_replay', { job_id: id, triage: 't', actor: 'test' }),
+    },
+    lease_expired: { byClock: true, cause: () => after('31s', 'fn_job_lease_reaper') },
+    deadline: { byClock: true, cause: () => after('25h', 'fn_job_tick', { actor: 'test' }) },
+    due: { byClock: true, cause: () => after('2h', 'fn_job_tick', { actor: 'test' }) },
+    sweep: { byClock: true, cause: () => after('31d', 'fn_job_cleanup_sweep') },
+  };
 
 const call = (gate: string, { id, token }: Subject, rest: Record<string, unknown>) =>
   gates.call(gate, { job_id: id, lease_token: token, ...rest });
 
-async function after(time: '31s' | '1h' | '2h' | '25h' | '31d', gate: string, parameters: Record<string, unknown> = {}): Promise<Answer> {
+async function after(
+  time: '31s' | '1h' | '2h' | '25h' | '31d',
+  gate: string,
+  parameters: Record<string, unknown> = {},
+): Promise<Answer> {
   await gates.db.clock.advance(time);
   return gates.call(gate, parameters);
 }
@@ -120,7 +192,9 @@ async function after(time: '31s' | '1h' | '2h' | '25h' | '31d', gate: string, pa
 async function isolate(event: JobEvent): Promise<void> {
   if (event !== 'due' && event !== 'deadline') return;
   // A setting has a receipt, and the test clock may stand in a month that has no partition yet.
-  await gates.db.query(`select writ_data.make_receipt_partition((writ.now() at time zone 'UTC')::date)`);
+  await gates.db.query(
+    `select writ_data.make_receipt_partition((writ.now() at time zone 'UTC')::date)`,
+  );
   await gates.set('queue.lease.reaper_enabled', false);
 }
 
@@ -146,7 +220,10 @@ describe.each(Object.entries(ways))('a job that is %s', (_, { state, reach }) =>
       expect(changed).toEqual({});
     }
     if (allowed.length === 0 && !byClock && event !== 'enqueue') expect(refused).toBe(true);
-    if (allowed.length > 0 && !refused) expect(byClock && Object.keys(changed).length === 0 ? [state, ...allowed] : allowed).toContain(now);
+    if (allowed.length > 0 && !refused)
+      expect(
+        byClock && Object.keys(changed).length === 0 ? [state, ...allowed] : allowed,
+      ).toContain(now);
   });
 });
 
@@ -208,7 +285,9 @@ test.each(outcomes)('%s, %s → %s, and the machine declares it', async (name, e
 
 test('every transition that the machine declares is among these', () => {
   const tried = new Set(outcomes.map(([way, event, to]) => `${ways[way]?.state} ${event} ${to}`));
-  const declared = job.transitions.filter((t) => t.from !== '').map((t) => `${t.from} ${t.event} ${t.to}`);
+  const declared = job.transitions
+    .filter((t) => t.from !== '')
+    .map((t) => `${t.from} ${t.event} ${t.to}`);
   expect(declared.filter((transition) => !tried.has(transition))).toEqual([]);
 });
 
@@ -225,9 +304,15 @@ const executionWays: Record<ExecutionState, () => Promise<Subject>> = {
   DONE: async () => end(await held(), 'fn_job_succeed', { result_ref: null, actor: 'test' }),
   ABORTED: async () => end(await held(), 'fn_job_fail_permanent', failure),
 };
-const executionCauses: Record<ExecutionEvent, { byClock: boolean; cause: (subject: Subject) => Promise<Answer> }> = {
+const executionCauses: Record<
+  ExecutionEvent,
+  { byClock: boolean; cause: (subject: Subject) => Promise<Answer> }
+> = {
   claim: causes.claim,
-  start: { byClock: true, cause: ({ token }) => gates.call('fn_job_start_many', { lease_token: token, upto: 1 }) },
+  start: {
+    byClock: true,
+    cause: ({ token }) => gates.call('fn_job_start_many', { lease_token: token, upto: 1 }),
+  },
   commit: causes.commit,
   succeed: causes.succeed,
   abort: causes.fail_permanent,

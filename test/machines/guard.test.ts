@@ -31,10 +31,13 @@ async function insert(status: string): Promise<string> {
 describe('a direct UPDATE of an execution', () => {
   test.each(pairs)('%s → %s', async (from, to) => {
     const id = await insert(from);
-    const update = () => gates.db.query(`update writ_data.job_execution set ${columns[to]} where job_id = $1`, [id]);
+    const update = () =>
+      gates.db.query(`update writ_data.job_execution set ${columns[to]} where job_id = $1`, [id]);
     if (legal.has(`${from}>${to}`)) {
       await update();
-      expect(await gates.db.query('select status from writ_data.job_execution where job_id = $1', [id])).toEqual([{ status: to }]);
+      expect(
+        await gates.db.query('select status from writ_data.job_execution where job_id = $1', [id]),
+      ).toEqual([{ status: to }]);
     } else {
       await gates.raises('WR002', /illegal_transition/, update);
     }
@@ -44,7 +47,9 @@ describe('a direct UPDATE of an execution', () => {
     const id = await insert('DONE');
     // Several statements in one message are one transaction: the error ends it, and the role with it.
     await gates.raises('WR002', /illegal_transition/, () =>
-      gates.db.query(`set local role writ_owner; update writ_data.job_execution set ${columns.ABORTED} where job_id = '${id}'`),
+      gates.db.query(
+        `set local role writ_owner; update writ_data.job_execution set ${columns.ABORTED} where job_id = '${id}'`,
+      ),
     );
   });
 
@@ -52,7 +57,9 @@ describe('a direct UPDATE of an execution', () => {
     const id = await insert('COMMITTED');
     for (const status of ['LEASED', 'IN_PROGRESS', 'nonsense', null]) {
       const outcome = await gates.unchanged(() =>
-        gates.db.query('update writ_data.job_execution set status = $2 where job_id = $1', [id, status]).catch((e: DatabaseError) => e),
+        gates.db
+          .query('update writ_data.job_execution set status = $2 where job_id = $1', [id, status])
+          .catch((e: DatabaseError) => e),
       );
       expect(['WR002', '23502']).toContain((outcome as DatabaseError).code);
     }
@@ -69,7 +76,10 @@ describe('rows that are written once', () => {
   ])('%s: %s is rejected', async (table, sql) => {
     await gates.register();
     const id = await gates.enqueue();
-    await gates.db.query(`insert into writ_data.job_cleaned (job_id, cleaned_at, was) values ($1, now(), 'succeeded')`, [id]);
+    await gates.db.query(
+      `insert into writ_data.job_cleaned (job_id, cleaned_at, was) values ($1, now(), 'succeeded')`,
+      [id],
+    );
     expect(await gates.db.query(`select from writ_data.${table}`)).not.toHaveLength(0);
     await gates.raises('WR002', /illegal_transition/, () => gates.db.query(sql));
   });

@@ -13,7 +13,8 @@ afterEach(async () => {
   for (const one of opened.splice(0).reverse()) await one.close();
 });
 
-const within = <T>(check: () => Promise<T> | T, timeout = 20_000) => vi.waitFor(check, { timeout, interval: 5 });
+const within = <T>(check: () => Promise<T> | T, timeout = 20_000) =>
+  vi.waitFor(check, { timeout, interval: 5 });
 
 /** An application of its own: with a connection that is nobody else's, and what it was told. */
 async function application(options: { tenant?: string; poll?: string; writ?: Writ } = {}) {
@@ -21,9 +22,16 @@ async function application(options: { tenant?: string; poll?: string; writ?: Wri
   await OpenFeature.setProviderAndWait('app', new WritProvider(writ, rest as never));
   const client: Client = OpenFeature.getClient('app');
   const told: { event: string; flags?: string[]; tenant?: unknown; at: number }[] = [];
-  for (const event of [ProviderEvents.ConfigurationChanged, ProviderEvents.Stale, ProviderEvents.Ready])
+  for (const event of [
+    ProviderEvents.ConfigurationChanged,
+    ProviderEvents.Stale,
+    ProviderEvents.Ready,
+  ])
     client.addHandler(event, (details) => {
-      const { flagsChanged, metadata } = (details ?? {}) as { flagsChanged?: string[]; metadata?: { tenant?: unknown } };
+      const { flagsChanged, metadata } = (details ?? {}) as {
+        flagsChanged?: string[];
+        metadata?: { tenant?: unknown };
+      };
       told.push({
         event,
         at: performance.now(),
@@ -41,12 +49,18 @@ test('a capability is on or off, and its variant says which lifecycle; a value i
     [
       { capability_name: 'beta', lifecycle: 'PREVIEW' },
       { capability_name: 'old', lifecycle: 'DEPRECATED' },
-      { scope: 'texts', owner_capability: 'search', values: { hello: 'Hi', dark: true, sizes: { s: 1 }, list: [1, 'a'], 'a#b': 2 } },
+      {
+        scope: 'texts',
+        owner_capability: 'search',
+        values: { hello: 'Hi', dark: true, sizes: { s: 1 }, list: [1, 'a'], 'a#b': 2 },
+      },
     ],
     { as: s.keys.ops },
   );
   const { client } = await application();
-  const lifecycles = await Promise.all(['checkout', 'beta', 'search', 'old'].map((name) => client.getBooleanDetails(name, false)));
+  const lifecycles = await Promise.all(
+    ['checkout', 'beta', 'search', 'old'].map((name) => client.getBooleanDetails(name, false)),
+  );
   expect(lifecycles.map(({ value, variant, reason }) => [value, variant, reason])).toEqual([
     [false, 'DISABLED', 'STATIC'],
     [true, 'PREVIEW', 'STATIC'],
@@ -59,25 +73,57 @@ test('a capability is on or off, and its variant says which lifecycle; a value i
   expect(await client.getObjectValue('texts#sizes', {})).toEqual({ s: 1 });
   expect(await client.getObjectValue('texts#list', [])).toEqual([1, 'a']);
   expect(await client.getNumberValue('texts#a#b', 0)).toBe(2);
-  expect((await client.getNumberDetails('limits#max', 0)).flagMetadata).toEqual({ tenant: 'default', version: expect.any(Number) });
+  expect((await client.getNumberDetails('limits#max', 0)).flagMetadata).toEqual({
+    tenant: 'default',
+    version: expect.any(Number),
+  });
 });
 
 test('what is not there, or of another type, is the default, and says why', async () => {
   const { client } = await application();
-  expect(await client.getBooleanDetails('nothing', true)).toMatchObject({ value: true, reason: 'ERROR', errorCode: 'FLAG_NOT_FOUND' });
-  expect(await client.getNumberDetails('limits#nothing', 7)).toMatchObject({ value: 7, errorCode: 'FLAG_NOT_FOUND' });
-  expect(await client.getStringDetails('limits#max', 'x')).toMatchObject({ value: 'x', errorCode: 'TYPE_MISMATCH' });
-  expect(await client.getStringDetails('checkout', 'x')).toMatchObject({ value: 'x', errorCode: 'TYPE_MISMATCH' });
-  expect(await client.getBooleanDetails('checkout', true, { tenant: 5 })).toMatchObject({ value: true, errorCode: 'INVALID_CONTEXT' });
+  expect(await client.getBooleanDetails('nothing', true)).toMatchObject({
+    value: true,
+    reason: 'ERROR',
+    errorCode: 'FLAG_NOT_FOUND',
+  });
+  expect(await client.getNumberDetails('limits#nothing', 7)).toMatchObject({
+    value: 7,
+    errorCode: 'FLAG_NOT_FOUND',
+  });
+  expect(await client.getStringDetails('limits#max', 'x')).toMatchObject({
+    value: 'x',
+    errorCode: 'TYPE_MISMATCH',
+  });
+  expect(await client.getStringDetails('checkout', 'x')).toMatchObject({
+    value: 'x',
+    errorCode: 'TYPE_MISMATCH',
+  });
+  expect(await client.getBooleanDetails('checkout', true, { tenant: 5 })).toMatchObject({
+    value: true,
+    errorCode: 'INVALID_CONTEXT',
+  });
 });
 
 test('whose flag it is says the context, else the provider; a change of one tenant is none of another', async () => {
-  await s.writ.governance.put([{ capability_name: 'checkout', lifecycle: 'LAUNCHED' }], { as: s.keys.ops, tenant: 'acme' });
+  await s.writ.governance.put([{ capability_name: 'checkout', lifecycle: 'LAUNCHED' }], {
+    as: s.keys.ops,
+    tenant: 'acme',
+  });
   const { client, told } = await application();
-  expect(await client.getBooleanDetails('checkout', true)).toMatchObject({ value: false, reason: 'STATIC' });
-  expect(await client.getBooleanDetails('checkout', false, { tenant: 'acme' })).toMatchObject({ value: true, reason: 'TARGETING_MATCH' });
-  expect(await client.getBooleanDetails('search', false, { tenant: 'acme' })).toMatchObject({ errorCode: 'FLAG_NOT_FOUND' });
-  expect(await client.getBooleanDetails('search', false, { tenant: 'nobody' })).toMatchObject({ errorCode: 'FLAG_NOT_FOUND' });
+  expect(await client.getBooleanDetails('checkout', true)).toMatchObject({
+    value: false,
+    reason: 'STATIC',
+  });
+  expect(await client.getBooleanDetails('checkout', false, { tenant: 'acme' })).toMatchObject({
+    value: true,
+    reason: 'TARGETING_MATCH',
+  });
+  expect(await client.getBooleanDetails('search', false, { tenant: 'acme' })).toMatchObject({
+    errorCode: 'FLAG_NOT_FOUND',
+  });
+  expect(await client.getBooleanDetails('search', false, { tenant: 'nobody' })).toMatchObject({
+    errorCode: 'FLAG_NOT_FOUND',
+  });
 
   await s.work();
   const contract = await s.writ.contracts.propose(
@@ -86,7 +132,9 @@ test('whose flag it is says the context, else the provider; a change of one tena
   );
   await s.approve(contract);
   await (await contract.activate({ as: s.keys.service })).finished();
-  await within(() => expect(told.map(({ flags, tenant }) => [flags, tenant])).toEqual([[['checkout'], 'acme']]));
+  await within(() =>
+    expect(told.map(({ flags, tenant }) => [flags, tenant])).toEqual([[['checkout'], 'acme']]),
+  );
   expect(await client.getBooleanValue('checkout', true, { tenant: 'acme' })).toBe(false);
 });
 
@@ -95,11 +143,19 @@ test('an approved change is seen within a second, with its names; what was rolle
   await s.work();
   const latencies: number[] = [];
   for (let n = 1; n <= 20; n++) {
-    const contract = await s.approved({ title: `To ${n}`, scope: ['limits'], steps: [configure('limits', 'max', 1000 + n)] });
+    const contract = await s.approved({
+      title: `To ${n}`,
+      scope: ['limits'],
+      steps: [configure('limits', 'max', 1000 + n)],
+    });
     const job = await contract.activate({ as: s.keys.service });
-    const seen = within(async () => expect(await client.getNumberValue('limits#max', 0)).toBe(1000 + n));
+    const seen = within(async () =>
+      expect(await client.getNumberValue('limits#max', 0)).toBe(1000 + n),
+    );
     const committed = within(async () =>
-      expect(await s.sql(`select value from writ.configuration where key = 'max'`)).toEqual([{ value: 1000 + n }]),
+      expect(await s.sql(`select value from writ.configuration where key = 'max'`)).toEqual([
+        { value: 1000 + n },
+      ]),
     );
     await Promise.all([seen, committed]);
     const [step] = (await job.steps()) as { completed_at: string }[];
@@ -116,10 +172,17 @@ test('an approved change is seen within a second, with its names; what was rolle
     Array.from({ length: 20 }, () => [ProviderEvents.ConfigurationChanged, ['limits#max']]),
   );
 
-  const undone = await s.approved({ title: 'Too far', scope: ['limits'], steps: [configure('limits', 'max', 9), soak('60s')] });
+  const undone = await s.approved({
+    title: 'Too far',
+    scope: ['limits'],
+    steps: [configure('limits', 'max', 9), soak('60s')],
+  });
   const job = await undone.activate({ as: s.keys.service });
   await within(async () => expect(await client.getNumberValue('limits#max', 0)).toBe(9));
-  await s.writ.runs.signal(String((await job.get()).run_id), { type: 'EMERGENCY_STOP', reason: 'it burns' });
+  await s.writ.runs.signal(String((await job.get()).run_id), {
+    type: 'EMERGENCY_STOP',
+    reason: 'it burns',
+  });
   await within(async () => expect(await client.getNumberValue('limits#max', 0)).toBe(1020));
   expect(await job.finished()).toMatchObject({ status: 'ROLLED_BACK' });
 
@@ -127,20 +190,31 @@ test('an approved change is seen within a second, with its names; what was rolle
   told.splice(0);
   expect((await s.done()).end).toMatchObject({ status: 'COMPLETED' });
   await within(async () => expect(await client.getBooleanValue('checkout', false)).toBe(true));
-  expect(new Set(told.flatMap(({ flags }) => flags))).toEqual(new Set(['checkout', 'limits#max', 'limits#burst']));
+  expect(new Set(told.flatMap(({ flags }) => flags))).toEqual(
+    new Set(['checkout', 'limits#max', 'limits#burst']),
+  );
   await s.done({ title: 'Away', scope: ['limits'], steps: [configure('limits', 'burst', null)] });
-  await within(async () => expect(await client.getNumberDetails('limits#burst', 9)).toMatchObject({ errorCode: 'FLAG_NOT_FOUND' }));
+  await within(async () =>
+    expect(await client.getNumberDetails('limits#burst', 9)).toMatchObject({
+      errorCode: 'FLAG_NOT_FOUND',
+    }),
+  );
 });
 
 test('something new is seen as it is made known', async () => {
   const { client, told } = await application({ poll: '1h' });
-  await s.writ.governance.put([{ capability_name: 'fresh', lifecycle: 'LAUNCHED' }], { as: s.keys.ops });
+  await s.writ.governance.put([{ capability_name: 'fresh', lifecycle: 'LAUNCHED' }], {
+    as: s.keys.ops,
+  });
   await within(async () => expect(await client.getBooleanValue('fresh', false)).toBe(true));
   expect(told).toMatchObject([{ flags: ['fresh'] }]);
 });
 
 test('without notifications the fingerprint finds it, and says nothing where nothing is new', async () => {
-  const db = new (await import('pg')).default.Pool({ connectionString: s.db.connectionString, max: 1 });
+  const db = new (await import('pg')).default.Pool({
+    connectionString: s.db.connectionString,
+    max: 1,
+  });
   opened.push({ close: () => db.end() });
   const queries: string[] = [];
   const writ = await Writ.connect({
@@ -170,16 +244,24 @@ test('with the database away the last that is known stands, and says so; back ag
   const { client, told } = await application({ writ });
   await door.shut();
   await within(() => expect(told.map(({ event }) => event)).toEqual([ProviderEvents.Stale]));
-  expect(await client.getNumberDetails('limits#max', 0)).toMatchObject({ value: 100, reason: 'STALE' });
+  expect(await client.getNumberDetails('limits#max', 0)).toMatchObject({
+    value: 100,
+    reason: 'STALE',
+  });
   expect(client.providerStatus).toBe('STALE');
-  expect(await client.getBooleanDetails('checkout', true, { tenant: 'never asked' })).toMatchObject({ value: true, reason: 'ERROR' });
+  expect(await client.getBooleanDetails('checkout', true, { tenant: 'never asked' })).toMatchObject(
+    { value: true, reason: 'ERROR' },
+  );
   await s.work();
   await s.done();
   expect(await client.getNumberValue('limits#max', 0)).toBe(100);
   await door.open();
   await within(() => expect(told.at(-1)?.event).toBe(ProviderEvents.Ready));
   expect(client.providerStatus).toBe('READY');
-  expect(await client.getNumberDetails('limits#max', 0)).toMatchObject({ value: 300, reason: 'STATIC' });
+  expect(await client.getNumberDetails('limits#max', 0)).toMatchObject({
+    value: 300,
+    reason: 'STATIC',
+  });
   expect(told.map(({ event, flags }) => [event, flags && [...flags].sort()])).toEqual([
     [ProviderEvents.Stale, undefined],
     [ProviderEvents.ConfigurationChanged, ['checkout', 'limits#burst', 'limits#max']],
@@ -203,7 +285,9 @@ test('begun while the database is away it says so, and is ready when that is bac
   const writ = await Writ.connect({ connectionString: door.connectionString });
   opened.push(writ);
   await door.shut();
-  await expect(OpenFeature.setProviderAndWait('app', new WritProvider(writ))).rejects.toThrow(/reached/);
+  await expect(OpenFeature.setProviderAndWait('app', new WritProvider(writ))).rejects.toThrow(
+    /reached/,
+  );
   const client = OpenFeature.getClient('app');
   await door.open();
   await within(() => expect(client.providerStatus).toBe('READY'));

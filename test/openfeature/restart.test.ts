@@ -7,7 +7,8 @@ import { expect, test, vi } from 'vitest';
 import { startEmbedded, Writ } from '../../src/index.js';
 import { WritProvider } from '../../src/openfeature/index.js';
 
-const within = <T>(check: () => Promise<T> | T) => vi.waitFor(check, { timeout: 20_000, interval: 10 });
+const within = <T>(check: () => Promise<T> | T) =>
+  vi.waitFor(check, { timeout: 20_000, interval: 10 });
 
 test('a server that is restarted: what was known stands meanwhile, and afterwards changes are seen again', {
   timeout: 90_000,
@@ -26,14 +27,24 @@ test('a server that is restarted: what was known stands meanwhile, and afterward
   const writ = await Writ.connect({ connectionString });
   try {
     await writ.migrate({ enable: true });
-    const ops = await writ.governance.addPrincipal({ id: 'ops', kind: 'person', rights: ['operate'] });
+    const ops = await writ.governance.addPrincipal({
+      id: 'ops',
+      kind: 'person',
+      rights: ['operate'],
+    });
     await writ.governance.put([{ capability_name: 'search', lifecycle: 'LAUNCHED' }], { as: ops });
     await OpenFeature.setProviderAndWait('restarted', new WritProvider(writ, { poll: '1h' }));
     const client = OpenFeature.getClient('restarted');
-    expect(await client.getBooleanDetails('search', false)).toMatchObject({ value: true, reason: 'STATIC' });
+    expect(await client.getBooleanDetails('search', false)).toMatchObject({
+      value: true,
+      reason: 'STATIC',
+    });
     await server.stop();
     await within(() => expect(client.providerStatus).toBe('STALE'));
-    expect(await client.getBooleanDetails('search', false)).toMatchObject({ value: true, reason: 'STALE' });
+    expect(await client.getBooleanDetails('search', false)).toMatchObject({
+      value: true,
+      reason: 'STALE',
+    });
     server = await start(Number(new URL(connectionString).port));
     await within(() => expect(client.providerStatus).toBe('READY'));
     await writ.governance.put([{ capability_name: 'fresh', lifecycle: 'LAUNCHED' }], { as: ops });

@@ -4,12 +4,17 @@ import { describe, expect, test } from 'vitest';
 import { endpointUrl, isPublic, publicLookup } from '../../src/outbox/buses/addresses.js';
 
 describe('an address', () => {
-  test.each(['93.184.215.14', '1.1.1.1', '172.32.0.1', '100.128.0.1', '2606:4700:4700::1111', '::ffff:1.1.1.1', '::ffff:101:101'])(
-    '%s is public',
-    (address) => {
-      expect(isPublic(address)).toBe(true);
-    },
-  );
+  test.each([
+    '93.184.215.14',
+    '1.1.1.1',
+    '172.32.0.1',
+    '100.128.0.1',
+    '2606:4700:4700::1111',
+    '::ffff:1.1.1.1',
+    '::ffff:101:101',
+  ])('%s is public', (address) => {
+    expect(isPublic(address)).toBe(true);
+  });
 
   test.each([
     ...[
@@ -54,7 +59,9 @@ describe('an address', () => {
 
 describe('an endpoint', () => {
   test('is an https URL to a name or to a public address', () => {
-    expect(endpointUrl('https://hooks.example/writ?a=1#part', {}).href).toBe('https://hooks.example/writ?a=1');
+    expect(endpointUrl('https://hooks.example/writ?a=1#part', {}).href).toBe(
+      'https://hooks.example/writ?a=1',
+    );
     expect(endpointUrl('https://1.1.1.1/', {}).href).toBe('https://1.1.1.1/');
   });
 
@@ -75,19 +82,33 @@ describe('an endpoint', () => {
   });
 
   test('may be in a private network, or without encryption, where that is said', () => {
-    expect(endpointUrl('http://10.0.0.1/', { allowHttp: true, allowPrivate: true }).host).toBe('10.0.0.1');
-    expect(() => endpointUrl('http://10.0.0.1/', { allowHttp: true })).toThrow(/not a public address/);
-    expect(() => endpointUrl('http://10.0.0.1/', { allowPrivate: true })).toThrow(/without encryption/);
+    expect(endpointUrl('http://10.0.0.1/', { allowHttp: true, allowPrivate: true }).host).toBe(
+      '10.0.0.1',
+    );
+    expect(() => endpointUrl('http://10.0.0.1/', { allowHttp: true })).toThrow(
+      /not a public address/,
+    );
+    expect(() => endpointUrl('http://10.0.0.1/', { allowPrivate: true })).toThrow(
+      /without encryption/,
+    );
   });
 });
 
 describe('a name', () => {
   const named = (...addresses: string[]) => {
     const answer = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
-    return publicLookup(((_: string, __: object, done: (error: null, found: LookupAddress[]) => void) => done(null, answer)) as never);
+    return publicLookup(((
+      _: string,
+      __: object,
+      done: (error: null, found: LookupAddress[]) => void,
+    ) => done(null, answer)) as never);
   };
   const look = (lookup: ReturnType<typeof publicLookup>, all: boolean) =>
-    new Promise((found, failed) => lookup('hooks.example', { all }, (error, address) => (error ? failed(error) : found(address))));
+    new Promise((found, failed) =>
+      lookup('hooks.example', { all }, (error, address) =>
+        error ? failed(error) : found(address),
+      ),
+    );
 
   test('leads to its public addresses and to no other', async () => {
     const mixed = named('10.0.0.1', '1.1.1.1', '::1', '2606:4700::1');

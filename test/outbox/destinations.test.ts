@@ -5,9 +5,17 @@ import { scene } from './scene.js';
 
 const s = scene();
 // A new one begins where no transaction is open, in any database of the server: it may be told a little of what was before.
-const put = async (name: string, more: { types?: string[]; tenant?: string; since?: Date; config?: Record<string, unknown> } = {}) => {
+const put = async (
+  name: string,
+  more: { types?: string[]; tenant?: string; since?: Date; config?: Record<string, unknown> } = {},
+) => {
   await s.settled();
-  return s.writ.destinations.put(name, { bus: 'webhook', types: ['dot.run.*'], config: {}, ...more });
+  return s.writ.destinations.put(name, {
+    bus: 'webhook',
+    types: ['dot.run.*'],
+    config: {},
+    ...more,
+  });
 };
 const codeOf = (attempt: Promise<unknown>) =>
   attempt.then(
@@ -37,7 +45,9 @@ test('one that is made is told what happens from then on, and one that is change
   const run = await s.run();
   expect(await put('d')).toEqual({ created: true });
   await s.append(run, 2);
-  expect(await put('d', { config: { url: 'https://elsewhere.example' } })).toEqual({ created: false });
+  expect(await put('d', { config: { url: 'https://elsewhere.example' } })).toEqual({
+    created: false,
+  });
   await s.drain();
   expect(s.bus.accepted).toHaveLength(2);
 });
@@ -65,23 +75,39 @@ test.each([
   ['a type with a star in the middle', { types: ['dot.*.RunStarted'] }],
   ['an empty type', { types: [''] }],
   ['a config that is too long', { config: { url: 'x'.repeat(17_000) } }],
-])('%s is refused', async (_, { name = 'd', ...more }: { name?: string; types?: string[]; config?: Record<string, unknown> }) => {
-  expect(await codeOf(put(name, more))).toBe('invalid_argument');
-  expect(await s.writ.destinations.list()).toEqual([]);
-});
+])(
+  '%s is refused',
+  async (_, {
+    name = 'd',
+    ...more
+  }: { name?: string; types?: string[]; config?: Record<string, unknown> }) => {
+    expect(await codeOf(put(name, more))).toBe('invalid_argument');
+    expect(await s.writ.destinations.list()).toEqual([]);
+  },
+);
 
 test.each(['secret', 'token', 'password'])(
   'a config with a %s in it, however deep, is refused; the names of secrets are not',
   async (key) => {
-    expect(await codeOf(put('d', { config: { auth: [{ [key]: 'x' }] } }))).toBe('forbidden_payload_key');
-    expect(await put('d', { config: { url: 'https://hooks.example', secrets: ['first'] } })).toEqual({ created: true });
+    expect(await codeOf(put('d', { config: { auth: [{ [key]: 'x' }] } }))).toBe(
+      'forbidden_payload_key',
+    );
+    expect(
+      await put('d', { config: { url: 'https://hooks.example', secrets: ['first'] } }),
+    ).toEqual({ created: true });
   },
 );
 
 test('a bus that nobody knows, and a destination that is not there, are refused', async () => {
-  expect(await codeOf(s.writ.destinations.put('d', { bus: 'pigeon' as 'nats', config: {} }))).toBe('invalid_argument');
+  expect(await codeOf(s.writ.destinations.put('d', { bus: 'pigeon' as 'nats', config: {} }))).toBe(
+    'invalid_argument',
+  );
   const { destinations } = s.writ;
-  for (const attempt of [() => destinations.pause('d'), () => destinations.replay('d'), () => destinations.remove('d')])
+  for (const attempt of [
+    () => destinations.pause('d'),
+    () => destinations.replay('d'),
+    () => destinations.remove('d'),
+  ])
     expect(await codeOf(attempt())).toBe('destination_not_found');
 });
 
@@ -103,19 +129,32 @@ test('whoever is bound to a tenant sees and changes its destinations only', asyn
   await s.append(run);
   await s.drain();
   expect(await as('acme', 'select name from writ.destination')).toEqual([{ name: 'ours' }]);
-  expect(await as('acme', `select destination from writ.delivery where destination <> 'ours'`)).toEqual([]);
+  expect(
+    await as('acme', `select destination from writ.delivery where destination <> 'ours'`),
+  ).toEqual([]);
   expect(await as('acme', 'select * from writ.undelivered')).toEqual([]);
-  const refused = async (call: string) => (await as('acme', `select writ.${call} as answer`))[0]?.answer;
+  const refused = async (call: string) =>
+    (await as('acme', `select writ.${call} as answer`))[0]?.answer;
   for (const name of ['theirs', 'everybody']) {
-    const puts = await refused(`fn_destination_put('${name}', 'webhook', '{dot.*}', 'acme', '{}', null, 'mallory')`);
+    const puts = await refused(
+      `fn_destination_put('${name}', 'webhook', '{dot.*}', 'acme', '{}', null, 'mallory')`,
+    );
     expect(puts).toMatchObject({ refused: true, reason: 'TENANT_ACCESS_DENIED' });
-    for (const call of [`fn_destination_set('${name}', 'removed', null, 'mallory')`, `fn_outbox_replay('${name}', null, null, 'mallory')`])
+    for (const call of [
+      `fn_destination_set('${name}', 'removed', null, 'mallory')`,
+      `fn_outbox_replay('${name}', null, null, 'mallory')`,
+    ])
       expect(await refused(call)).toMatchObject({ refused: true, reason: 'destination_not_found' });
   }
-  expect(await refused(`fn_destination_put('more', 'webhook', '{dot.*}', null, '{}', null, 'mallory')`)).toMatchObject({
+  expect(
+    await refused(`fn_destination_put('more', 'webhook', '{dot.*}', null, '{}', null, 'mallory')`),
+  ).toMatchObject({
     reason: 'TENANT_ACCESS_DENIED',
   });
-  expect(await refused(`fn_outbox_take('mallory', '{webhook}')`)).toMatchObject({ refused: true, reason: 'tenant_forbidden' });
+  expect(await refused(`fn_outbox_take('mallory', '{webhook}')`)).toMatchObject({
+    refused: true,
+    reason: 'tenant_forbidden',
+  });
   expect((await s.writ.destinations.list()).map(({ name, tenant }) => [name, tenant])).toEqual([
     ['everybody', undefined],
     ['ours', 'acme'],
@@ -137,7 +176,9 @@ test('paused it is told nothing, and removed it takes its alerts with it', async
   await s.append(good);
   await s.drain();
   expect(s.bus.arrived).toEqual([]);
-  expect(await s.writ.destinations.list()).toMatchObject([{ state: 'paused', note: 'maintenance' }]);
+  expect(await s.writ.destinations.list()).toMatchObject([
+    { state: 'paused', note: 'maintenance' },
+  ]);
   await s.writ.destinations.resume('d');
   s.bus.answer = ({ partitionkey }) => (partitionkey === bad ? 'refuse' : 'ok');
   await s.drain();
@@ -154,7 +195,9 @@ test('what was sent is written down, and found', async () => {
   await s.append(good);
   s.bus.answer = ({ partitionkey }) => (partitionkey === bad ? 'fail' : 'ok');
   await s.drain();
-  expect(await s.writ.destinations.deliveries('d', { failed: true })).toMatchObject([{ ok: false, status: 500, attempt: 1 }]);
+  expect(await s.writ.destinations.deliveries('d', { failed: true })).toMatchObject([
+    { ok: false, status: 500, attempt: 1 },
+  ]);
   expect(await s.writ.destinations.deliveries('d')).toHaveLength(2);
 });
 
@@ -173,9 +216,12 @@ async function oldDay(): Promise<string> {
   return day;
 }
 const retire = async () => {
-  while (Number((await s.db.query(`select writ_data.retire_days('test', writ.now()) as n`))[0]?.n) > 0);
+  while (
+    Number((await s.db.query(`select writ_data.retire_days('test', writ.now()) as n`))[0]?.n) > 0
+  );
 };
-const exists = async (table: string) => (await s.db.query(`select to_regclass($1) is not null as yes`, [`writ_data.${table}`]))[0]?.yes;
+const exists = async (table: string) =>
+  (await s.db.query(`select to_regclass($1) is not null as yes`, [`writ_data.${table}`]))[0]?.yes;
 
 test('a day that a destination has not been told of is kept for it, and dropped when it has; days of the log of deliveries are dropped', async () => {
   await put('d', { types: ['*'] });
@@ -183,7 +229,10 @@ test('a day that a destination has not been told of is kept for it, and dropped 
   const day = await oldDay();
   await s.setting('queue.retention.record_sec', 86_400);
   await retire();
-  expect([await exists(`event_batch${day}`), await exists(`delivery${day}`)]).toEqual([true, false]);
+  expect([await exists(`event_batch${day}`), await exists(`delivery${day}`)]).toEqual([
+    true,
+    false,
+  ]);
   await s.writ.destinations.resume('d');
   await s.drain();
   await retire();

@@ -59,7 +59,14 @@ test('the receiver of the page takes what is signed with either secret of a rota
   await once(receiver.stdout, 'data');
   const url = `http://127.0.0.1:${/listening on (\d+)/.exec(printed)?.[1]}/`;
   const send = async (secret: string, event = eventOf('run-1', 1)) => {
-    const bus = webhookBus({ name: 'page', url, secrets: ['s'], secretOf: () => secret, allowHttp: true, allowPrivate: true });
+    const bus = webhookBus({
+      name: 'page',
+      url,
+      secrets: ['s'],
+      secretOf: () => secret,
+      allowHttp: true,
+      allowPrivate: true,
+    });
     const [outcome] = await bus.publish([event], never);
     await bus.close();
     return { outcome, event };
@@ -68,11 +75,18 @@ test('the receiver of the page takes what is signed with either secret of a rota
   expect(outcome).toMatchObject({ ok: true, status: 204 });
   expect(printed).toContain(`dot.run.StepCompleted of /writ/runs/run-1, id ${event.id}\n`);
   expect((await send(next)).outcome).toMatchObject({ ok: true });
-  expect((await send(newWebhookSecret())).outcome).toMatchObject({ ok: false, status: 401, retryable: false });
+  expect((await send(newWebhookSecret())).outcome).toMatchObject({
+    ok: false,
+    status: 401,
+    retryable: false,
+  });
 });
 
 const python = spawnSync('python3', ['--version']).status === 0;
-if (!python) console.warn('\n  !!! python3 is not installed: the Python of docs/webhooks.md is NOT tested here\n');
+if (!python)
+  console.warn(
+    '\n  !!! python3 is not installed: the Python of docs/webhooks.md is NOT tested here\n',
+  );
 test.skipIf(!python)('the Python of the page agrees', async () => {
   const folder = folderOfTest();
   const secret = newWebhookSecret();
@@ -105,7 +119,12 @@ test('the openssl of the page prints the signature', async () => {
   const secret = newWebhookSecret();
   const { body, headers } = delivery(secret);
   writeFileSync(join(folder, 'body.json'), body);
-  const env = { ...process.env, SECRET: secret, ID: headers['webhook-id'], TIMESTAMP: headers['webhook-timestamp'] };
+  const env = {
+    ...process.env,
+    SECRET: secret,
+    ID: headers['webhook-id'],
+    TIMESTAMP: headers['webhook-timestamp'],
+  };
   const { stdout } = await run('sh', ['-ec', block('sh')], { cwd: folder, env });
   expect(`v1,${stdout.trim()}`).toBe(headers['webhook-signature']);
 });

@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { cloudEvent, encodeEvent, type Fact, largestEvent, sourceOf } from '../../src/outbox/envelope.js';
+import {
+  cloudEvent,
+  encodeEvent,
+  type Fact,
+  largestEvent,
+  sourceOf,
+} from '../../src/outbox/envelope.js';
 
 const runId = '01980000-0000-7000-8000-000000000001';
 const fact: Fact = {
@@ -23,7 +29,10 @@ function broken(event: object): string[] {
     if (!/^[a-z0-9]{1,20}$/.test(name)) wrong.push(`${name} is not a name`);
     if (typeof value !== 'string' || value === '') wrong.push(`${name} is not a text, or empty`);
     // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-    else if (!value.isWellFormed() || /[\u0000-\u001f\u007f-\u009f\ufdd0-\ufdef\ufffe\uffff]/.test(value))
+    else if (
+      !value.isWellFormed() ||
+      /[\u0000-\u001f\u007f-\u009f\ufdd0-\ufdef\ufffe\uffff]/.test(value)
+    )
       wrong.push(`${name} has what no text may have`);
     return wrong;
   });
@@ -65,7 +74,12 @@ describe('an event', () => {
   });
 
   test('that is of no run is in order with what else is about the same thing', () => {
-    const { runId: _, runSeq: __, data: ___, ...ofJob } = { ...fact, source: sourceOf('job', 'a/b') };
+    const {
+      runId: _,
+      runSeq: __,
+      data: ___,
+      ...ofJob
+    } = { ...fact, source: sourceOf('job', 'a/b') };
     const event = cloudEvent(ofJob);
     expect(event.partitionkey).toBe('/writ/jobs/a%2Fb');
     expect(event).not.toHaveProperty('sequence');
@@ -75,8 +89,14 @@ describe('an event', () => {
 
   test('over 64 KB is not sent: nobody on the way has to carry it', () => {
     const around = encodeEvent(cloudEvent({ ...fact, data: '' }))?.length as number;
-    expect(encodeEvent(cloudEvent({ ...fact, data: 'x'.repeat(largestEvent - around) }))).toHaveLength(largestEvent);
-    expect(encodeEvent(cloudEvent({ ...fact, data: 'x'.repeat(largestEvent - around + 1) }))).toBeUndefined();
-    expect(encodeEvent(cloudEvent({ ...fact, data: 'ä'.repeat(largestEvent / 2) }))).toBeUndefined();
+    expect(
+      encodeEvent(cloudEvent({ ...fact, data: 'x'.repeat(largestEvent - around) })),
+    ).toHaveLength(largestEvent);
+    expect(
+      encodeEvent(cloudEvent({ ...fact, data: 'x'.repeat(largestEvent - around + 1) })),
+    ).toBeUndefined();
+    expect(
+      encodeEvent(cloudEvent({ ...fact, data: 'ä'.repeat(largestEvent / 2) })),
+    ).toBeUndefined();
   });
 });

@@ -10,7 +10,11 @@ export function eventsOf(runs: number, each: number): CloudEvent[] {
   return Array.from({ length: each }, (_, at) => ids.map((runId) => eventOf(runId, at + 1))).flat();
 }
 
-export function eventOf(runId: string, runSeq: number, data: unknown = { stepId: 'charge' }): CloudEvent {
+export function eventOf(
+  runId: string,
+  runSeq: number,
+  data: unknown = { stepId: 'charge' },
+): CloudEvent {
   return cloudEvent({
     id: randomUUID(),
     type: 'dot.run.StepCompleted',

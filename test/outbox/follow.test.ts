@@ -10,7 +10,8 @@ const nothing = '00000000-0000-0000-0000-000000000000';
 async function upToNow(options: FollowOptions = {}): Promise<Followed[]> {
   await s.settled();
   const seen: Followed[] = [];
-  for await (const one of s.writ.events({ untilNow: true, types: ['dot.run.*'], ...options })) seen.push(one);
+  for await (const one of s.writ.events({ untilNow: true, types: ['dot.run.*'], ...options }))
+    seen.push(one);
   return seen;
 }
 const idsOf = (seen: readonly Followed[]) => seen.map(({ event }) => event.id);
@@ -20,7 +21,12 @@ function following(options: FollowOptions = {}) {
   const stop = new AbortController();
   const seen: Followed[] = [];
   const ended = (async () => {
-    for await (const one of s.writ.events({ types: ['dot.run.*'], signal: stop.signal, ...options })) seen.push(one);
+    for await (const one of s.writ.events({
+      types: ['dot.run.*'],
+      signal: stop.signal,
+      ...options,
+    }))
+      seen.push(one);
   })();
   return { seen, ended, stop: () => stop.abort() };
 }
@@ -33,7 +39,9 @@ test('from the beginning until now there is everything, in the order of each run
   expect(seen).toHaveLength(Number(count?.n));
   expect(new Set(idsOf(seen)).size).toBe(seen.length);
   for (const run of runs) {
-    const numbers = seen.filter(({ event }) => event.partitionkey === run).map(({ event }) => Number(event.sequence));
+    const numbers = seen
+      .filter(({ event }) => event.partitionkey === run)
+      .map(({ event }) => Number(event.sequence));
     expect(numbers).toEqual(numbers.map((_, n) => n + 1));
   }
 });
@@ -105,13 +113,17 @@ test('a transaction that commits late is not skipped, and what is behind it wait
   await s.append(other);
   expect(await upToNow({ after: position })).toEqual([]);
   await late.query('commit');
-  expect((await upToNow({ after: position })).map(({ event }) => event.partitionkey)).toEqual([run, other]);
+  expect((await upToNow({ after: position })).map(({ event }) => event.partitionkey)).toEqual([
+    run,
+    other,
+  ]);
   await late.end();
 });
 
 test('one tenant is not told of another', async () => {
   const [acme, globex] = [await s.run('acme'), await s.run('globex')];
-  const subjects = (seen: readonly Followed[]) => new Set(seen.map(({ event }) => event.partitionkey));
+  const subjects = (seen: readonly Followed[]) =>
+    new Set(seen.map(({ event }) => event.partitionkey));
   expect(subjects(await upToNow({ after: 'beginning', tenant: 'acme' }))).toEqual(new Set([acme]));
   expect(subjects(await upToNow({ after: 'beginning' }))).toEqual(new Set([acme, globex]));
   const one = await session(s.db);
@@ -135,7 +147,14 @@ test('a type is itself, and with a star the beginning of types; _ and % are lett
   expect(await types('dot.run.RunStarted')).toEqual(new Set(['dot.run.RunStarted']));
   expect(await types('dot.run.Run*')).toEqual(new Set(['dot.run.RunStarted']));
   expect((await types('dot.*')).size).toBeGreaterThan(1);
-  for (const none of ['dot.run.RunStarte_', 'dot_run.RunStarted', 'dot.run.Run%', '%', 'run.*', 'dot.run.RunStarted.'])
+  for (const none of [
+    'dot.run.RunStarte_',
+    'dot_run.RunStarted',
+    'dot.run.Run%',
+    '%',
+    'run.*',
+    'dot.run.RunStarted.',
+  ])
     expect(await types(none)).toEqual(new Set());
 });
 

@@ -32,7 +32,11 @@ export async function startNats(...flags: string[]): Promise<NatsServer> {
     await ended;
   };
   const start = async () => {
-    child = spawn('nats-server', ['-js', '-sd', folder, '-a', '127.0.0.1', '-p', String(port), ...flags], { env, stdio: 'ignore' });
+    child = spawn(
+      'nats-server',
+      ['-js', '-sd', folder, '-a', '127.0.0.1', '-p', String(port), ...flags],
+      { env, stdio: 'ignore' },
+    );
     await listening(port, child);
   };
   await start();
@@ -60,7 +64,10 @@ async function freePort(): Promise<number> {
 async function listening(port: number, child: ChildProcess): Promise<void> {
   while (child.exitCode === null) {
     const socket = connect(port, '127.0.0.1');
-    const open = await Promise.race([once(socket, 'connect').then(() => true), once(socket, 'error').then(() => false)]).catch(() => false);
+    const open = await Promise.race([
+      once(socket, 'connect').then(() => true),
+      once(socket, 'error').then(() => false),
+    ]).catch(() => false);
     socket.destroy();
     if (open) return;
     await new Promise((resume) => setTimeout(resume, 20));

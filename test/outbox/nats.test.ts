@@ -28,11 +28,18 @@ async function stored(url: string, stream: string): Promise<Stored[]> {
   const connection = await connect({ servers: url });
   const manager = await jetstreamManager(connection);
   const { messages } = (await manager.streams.info(stream)).state;
-  await manager.consumers.add(stream, { durable_name: 'reader', ack_policy: AckPolicy.None, deliver_policy: DeliverPolicy.All });
+  await manager.consumers.add(stream, {
+    durable_name: 'reader',
+    ack_policy: AckPolicy.None,
+    deliver_policy: DeliverPolicy.All,
+  });
   const consumer = await jetstream(connection).consumers.get(stream, 'reader');
   const all: Stored[] = [];
   while (all.length < messages) {
-    for await (const message of await consumer.fetch({ max_messages: Math.min(500, messages - all.length), expires: 5_000 })) {
+    for await (const message of await consumer.fetch({
+      max_messages: Math.min(500, messages - all.length),
+      expires: 5_000,
+    })) {
       all.push({
         subject: message.subject,
         id: message.headers?.get('Nats-Msg-Id'),
@@ -47,7 +54,14 @@ async function stored(url: string, stream: string): Promise<Stored[]> {
 }
 
 function bus(server: { url: string }, options: Partial<NatsOptions> = {}): Bus {
-  const made = natsBus({ name: 'nats', servers: server.url, stream: 'FACTS', timeoutMs: 10_000, create: {}, ...options });
+  const made = natsBus({
+    name: 'nats',
+    servers: server.url,
+    stream: 'FACTS',
+    timeoutMs: 10_000,
+    create: {},
+    ...options,
+  });
   onTestFinished(() => made.close());
   return made;
 }
@@ -68,13 +82,20 @@ describe('a subject', () => {
     ['%', 'writ.%25.x'],
     ['', 'writ.%.x'],
     ['ü', 'writ.%C3%BC.x'],
-  ])('has of tenant %j nothing that means something in a subject, and no other tenant has the same', (tenant, subject) => {
-    expect(of(tenant, 'x')).toBe(subject);
-  });
+  ])(
+    'has of tenant %j nothing that means something in a subject, and no other tenant has the same',
+    (tenant, subject) => {
+      expect(of(tenant, 'x')).toBe(subject);
+    },
+  );
 
   test('begins with a prefix that is one', () => {
-    expect(() => natsBus({ name: 'n', servers: '', stream: 'S', prefix: 'a.>' })).toThrow(/no subject/);
-    expect(() => natsBus({ name: 'n', servers: '', stream: 'S', concurrency: 0 })).toThrow(/whole number/);
+    expect(() => natsBus({ name: 'n', servers: '', stream: 'S', prefix: 'a.>' })).toThrow(
+      /no subject/,
+    );
+    expect(() => natsBus({ name: 'n', servers: '', stream: 'S', concurrency: 0 })).toThrow(
+      /whole number/,
+    );
   });
 });
 
@@ -101,34 +122,60 @@ describe.skipIf(natsMissing)('JetStream', () => {
   });
 
   test('is asked for a stream that is missing only if that is said', async () => {
-    const { create: _, ...options } = { name: 'n', servers: server.url, stream: 'MISSING', create: undefined };
+    const { create: _, ...options } = {
+      name: 'n',
+      servers: server.url,
+      stream: 'MISSING',
+      create: undefined,
+    };
     const out = natsBus({ ...options, prefix: 'missing' });
     onTestFinished(() => out.close());
     const outcomes = (await out.publish(eventsOf(2, 2), never)) as NotSent[];
-    expect(outcomes[0]).toMatchObject({ ok: false, retryable: true, busDown: true, reason: expect.stringContaining('stream not found') });
+    expect(outcomes[0]).toMatchObject({
+      ok: false,
+      retryable: true,
+      busDown: true,
+      reason: expect.stringContaining('stream not found'),
+    });
     expect(outcomes.slice(1).every(({ held }) => held)).toBe(true);
     // Once somebody has made it, the same bus goes on.
-    await bus(server, { stream: 'MISSING', prefix: 'missing', create: { duplicateWindowSec: 600, maxAgeSec: 300 } }).publish(
-      eventsOf(1, 1),
-      never,
-    );
+    await bus(server, {
+      stream: 'MISSING',
+      prefix: 'missing',
+      create: { duplicateWindowSec: 600, maxAgeSec: 300 },
+    }).publish(eventsOf(1, 1), never);
     expect(await out.publish(eventsOf(1, 1), never)).toMatchObject([{ ok: true }]);
     const connection = await connect({ servers: server.url });
     const { config } = await (await jetstreamManager(connection)).streams.info('MISSING');
     await connection.close();
-    expect(config).toMatchObject({ subjects: ['missing.>'], duplicate_window: 300e9, max_age: 300e9, storage: 'file' });
+    expect(config).toMatchObject({
+      subjects: ['missing.>'],
+      duplicate_window: 300e9,
+      max_age: 300e9,
+      storage: 'file',
+    });
   });
 
   test('of a stream with other subjects is a bus that is down, and says so', async () => {
     await bus(server, { stream: 'OTHER', prefix: 'other' }).publish(eventsOf(1, 1), never);
-    const [outcome] = await bus(server, { stream: 'OTHER', prefix: 'mine' }).publish(eventsOf(1, 1), never);
-    expect(outcome).toMatchObject({ busDown: true, reason: expect.stringContaining('stream OTHER does not take mine.>') });
+    const [outcome] = await bus(server, { stream: 'OTHER', prefix: 'mine' }).publish(
+      eventsOf(1, 1),
+      never,
+    );
+    expect(outcome).toMatchObject({
+      busDown: true,
+      reason: expect.stringContaining('stream OTHER does not take mine.>'),
+    });
   });
 
   test('hears of no event that is too long; the rest of its run waits for what becomes of it', async () => {
     const events = [eventOf('r', 1, 'x'.repeat(largestEvent)), eventOf('r', 2), eventOf('s', 1)];
     const outcomes = await bus(server, { stream: 'LONG', prefix: 'long' }).publish(events, never);
-    expect(outcomes).toMatchObject([{ ok: false, retryable: false }, { ok: false, held: true }, { ok: true }]);
+    expect(outcomes).toMatchObject([
+      { ok: false, retryable: false },
+      { ok: false, held: true },
+      { ok: true },
+    ]);
   });
 
   test('that takes no message of a length refuses it for good', async () => {
@@ -138,7 +185,11 @@ describe.skipIf(natsMissing)('JetStream', () => {
     await (await jetstreamManager(connection)).streams.update('SHORT', { max_msg_size: 1_000 });
     await connection.close();
     const [outcome] = await out.publish([eventOf('r', 1, 'x'.repeat(2_000))], never);
-    expect(outcome).toMatchObject({ ok: false, retryable: false, reason: expect.stringContaining('size') });
+    expect(outcome).toMatchObject({
+      ok: false,
+      retryable: false,
+      reason: expect.stringContaining('size'),
+    });
     expect(outcome).not.toHaveProperty('busDown');
   });
 
@@ -146,11 +197,11 @@ describe.skipIf(natsMissing)('JetStream', () => {
     const gone = await startNats();
     await gone[Symbol.asyncDispose]();
     const out = bus(gone);
-    expect((await out.publish(eventsOf(3, 1), never)).map((outcome) => !outcome.ok && (outcome.busDown ?? outcome.held))).toEqual([
-      true,
-      true,
-      true,
-    ]);
+    expect(
+      (await out.publish(eventsOf(3, 1), never)).map(
+        (outcome) => !outcome.ok && (outcome.busDown ?? outcome.held),
+      ),
+    ).toEqual([true, true, true]);
     await out.close();
     expect(await out.publish(eventsOf(1, 1), never)).toMatchObject([{ held: true }]);
   });
@@ -178,7 +229,8 @@ describe.skipIf(natsMissing)('JetStream', () => {
     const sendOnce = async () => {
       const outcomes: Outcome[] = await out.publish(left.slice(0, 1_000), never);
       failures += outcomes.filter((outcome) => !outcome.ok && !outcome.held).length;
-      for (const [at, outcome] of outcomes.entries()) if (outcome.ok) acknowledged.add(left[at]!.id);
+      for (const [at, outcome] of outcomes.entries())
+        if (outcome.ok) acknowledged.add(left[at]!.id);
       left = left.filter(({ id }) => !acknowledged.has(id));
     };
     await sendOnce();
@@ -204,9 +256,14 @@ describe.skipIf(natsMissing)('JetStream', () => {
     await (await jetstreamManager(connection)).streams.delete('LOST');
     await connection.close();
     const events = eventsOf(1, 2);
-    expect(await out.publish(events, never)).toMatchObject([{ ok: false, retryable: true, busDown: true }, { held: true }]);
+    expect(await out.publish(events, never)).toMatchObject([
+      { ok: false, retryable: true, busDown: true },
+      { held: true },
+    ]);
     expect(await out.publish(events, never)).toMatchObject([{ ok: true }, { ok: true }]);
-    expect((await stored(server.url, 'LOST')).map(({ id }) => id)).toEqual(events.map(({ id }) => id));
+    expect((await stored(server.url, 'LOST')).map(({ id }) => id)).toEqual(
+      events.map(({ id }) => id),
+    );
   });
 
   test('that hangs lets go of the caller by its signal', async () => {
@@ -225,14 +282,24 @@ test('without the packages of NATS the error says what to install', async () => 
   const folder = mkdtempSync(join(tmpdir(), 'writ-no-nats-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const dist = fileURLToPath(new URL('../../dist/', import.meta.url));
-  for (const part of ['errors', 'outbox']) cpSync(join(dist, part), join(folder, part), { recursive: true });
+  for (const part of ['errors', 'outbox'])
+    cpSync(join(dist, part), join(folder, part), { recursive: true });
   mkdirSync(join(folder, 'node_modules'));
-  copyFileSync(fileURLToPath(new URL('../../package.json', import.meta.url)), join(folder, 'package.json'));
+  copyFileSync(
+    fileURLToPath(new URL('../../package.json', import.meta.url)),
+    join(folder, 'package.json'),
+  );
   const program = `
     const { natsBus } = await import('./outbox/buses/nats.js');
     const bus = natsBus({ name: 'n', servers: 'nats://127.0.0.1:1', stream: 'S' });
     await bus.publish([], new AbortController().signal).catch(({ code, message }) => console.log(code, message));
   `;
-  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program], { cwd: folder });
-  expect(stdout).toMatch(/^bus_package_missing .*npm install @nats-io\/transport-node @nats-io\/jetstream/);
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    ['--input-type=module', '-e', program],
+    { cwd: folder },
+  );
+  expect(stdout).toMatch(
+    /^bus_package_missing .*npm install @nats-io\/transport-node @nats-io\/jetstream/,
+  );
 });

@@ -6,15 +6,25 @@ import { scene } from './scene.js';
 const s = scene();
 const types = ['dot.run.*'];
 // A new one begins where no transaction is open, in any database of the server: it may be told a little of what was before.
-const put = async (name = 'd', more: { bus?: 'webhook' | 'nats'; types?: string[]; tenant?: string } = {}) => {
+const put = async (
+  name = 'd',
+  more: { bus?: 'webhook' | 'nats'; types?: string[]; tenant?: string } = {},
+) => {
   await s.settled();
   return s.writ.destinations.put(name, { bus: 'webhook', types, config: {}, ...more });
 };
 const numbersOf = (run: string, bus = s.bus) =>
-  bus.accepted.filter(({ partitionkey }) => partitionkey === run).map(({ sequence }) => Number(sequence));
-const range = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, n) => first + n);
+  bus.accepted
+    .filter(({ partitionkey }) => partitionkey === run)
+    .map(({ sequence }) => Number(sequence));
+const range = (first: number, last: number) =>
+  Array.from({ length: last - first + 1 }, (_, n) => first + n);
 const firstOf = async (run: string) =>
-  Number((await s.db.query('select max(run_seq) as n from writ_data.run_event where run_id = $1', [run]))[0]?.n) + 1;
+  Number(
+    (
+      await s.db.query('select max(run_seq) as n from writ_data.run_event where run_id = $1', [run])
+    )[0]?.n,
+  ) + 1;
 
 test.each([1, 2, 3, 200])(
   'two transactions that get to a run in another order than to their numbers are told in the order of the run, %i calls at a time',

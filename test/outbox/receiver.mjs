@@ -21,16 +21,27 @@ let most = 0;
 
 /** @param {import('node:http').IncomingMessage} request @param {Buffer} body */
 function verified({ headers }, body) {
-  const signed = Buffer.concat([Buffer.from(`${headers['webhook-id']}.${headers['webhook-timestamp']}.`), body]);
+  const signed = Buffer.concat([
+    Buffer.from(`${headers['webhook-id']}.${headers['webhook-timestamp']}.`),
+    body,
+  ]);
   const given = String(headers['webhook-signature']).split(' ');
   const fresh = Math.abs(Date.now() / 1_000 - Number(headers['webhook-timestamp'])) < 300;
-  return fresh && keys.some((key) => given.includes(`v1,${createHmac('sha256', key).update(signed).digest('base64')}`));
+  return (
+    fresh &&
+    keys.some((key) =>
+      given.includes(`v1,${createHmac('sha256', key).update(signed).digest('base64')}`),
+    )
+  );
 }
 
 /** @param {{ id?: string, partitionkey?: string }} event */
 function ruleFor(event) {
   const rule = rules.find(
-    (one) => one.times !== 0 && (!one.id || one.id === event.id) && (!one.partitionkey || one.partitionkey === event.partitionkey),
+    (one) =>
+      one.times !== 0 &&
+      (!one.id || one.id === event.id) &&
+      (!one.partitionkey || one.partitionkey === event.partitionkey),
   );
   if (rule?.times) rule.times -= 1;
   return rule ?? { mode: 'status', status: 204 };
@@ -72,8 +83,19 @@ const server = createServer((request, response) => {
     const event = JSON.parse(body.toString());
     const rule = ruleFor(event);
     const { id, type, partitionkey, sequence } = event;
-    const line = { at: Date.now(), url: request.url, contentType: request.headers['content-type'], id, type, partitionkey, sequence };
-    writeSync(log, `${JSON.stringify({ ...line, verified: verified(request, body), rule: rule.mode, status: rule.status })}\n`);
+    const line = {
+      at: Date.now(),
+      url: request.url,
+      contentType: request.headers['content-type'],
+      id,
+      type,
+      partitionkey,
+      sequence,
+    };
+    writeSync(
+      log,
+      `${JSON.stringify({ ...line, verified: verified(request, body), rule: rule.mode, status: rule.status })}\n`,
+    );
     answer(rule, response);
   });
 });

@@ -44,10 +44,15 @@ export interface Receiver {
   kill(): Promise<void>;
 }
 
-export async function startReceiver({ port = 0, secret = newWebhookSecret() } = {}): Promise<Receiver & AsyncDisposable> {
+export async function startReceiver({
+  port = 0,
+  secret = newWebhookSecret(),
+} = {}): Promise<Receiver & AsyncDisposable> {
   const folder = mkdtempSync(join(tmpdir(), 'writ-receiver-'));
   const file = join(folder, 'log');
-  const child = spawn(process.execPath, [script, file, String(port), secret], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [script, file, String(port), secret], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
   const [printed] = await once(child.stdout, 'data');
   const listening = Number(String(printed).trim());
   const control = `http://127.0.0.1:${listening}/control`;

@@ -8,16 +8,27 @@ import { MemoryBus, scene } from './scene.js';
 const s = scene();
 const types = ['dot.run.*'];
 // A new one begins where no transaction is open, in any database of the server: it may be told a little of what was before.
-const put = async (name = 'd', more: { bus?: 'webhook' | 'nats'; types?: string[]; tenant?: string } = {}) => {
+const put = async (
+  name = 'd',
+  more: { bus?: 'webhook' | 'nats'; types?: string[]; tenant?: string } = {},
+) => {
   await s.settled();
   return s.writ.destinations.put(name, { bus: 'webhook', types, config: {}, ...more });
 };
 const numbersOf = (run: string, bus = s.bus) =>
-  bus.accepted.filter(({ partitionkey }) => partitionkey === run).map(({ sequence }) => Number(sequence));
-const destination = async (name = 'd') => (await s.writ.destinations.list()).find((one) => one.name === name);
-const range = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, n) => first + n);
+  bus.accepted
+    .filter(({ partitionkey }) => partitionkey === run)
+    .map(({ sequence }) => Number(sequence));
+const destination = async (name = 'd') =>
+  (await s.writ.destinations.list()).find((one) => one.name === name);
+const range = (first: number, last: number) =>
+  Array.from({ length: last - first + 1 }, (_, n) => first + n);
 const firstOf = async (run: string) =>
-  Number((await s.db.query('select max(run_seq) as n from writ_data.run_event where run_id = $1', [run]))[0]?.n) + 1;
+  Number(
+    (
+      await s.db.query('select max(run_seq) as n from writ_data.run_event where run_id = $1', [run])
+    )[0]?.n,
+  ) + 1;
 
 // Order and failures -------------------------------------------------------------------------------------------------
 
@@ -49,13 +60,20 @@ test('one event that fails does not keep other runs waiting, and those of its ow
   const first = await firstOf(bad);
   await s.append(bad, 3);
   await s.append(good, 3);
-  s.bus.answer = ({ partitionkey, sequence }) => (partitionkey === bad && Number(sequence) === first ? 'fail' : 'ok');
+  s.bus.answer = ({ partitionkey, sequence }) =>
+    partitionkey === bad && Number(sequence) === first ? 'fail' : 'ok';
   await s.drain();
   expect(numbersOf(good)).toHaveLength(3);
   expect(numbersOf(bad)).toEqual([]);
   await s.append(bad);
   await s.drain();
-  expect((await s.undelivered()).map(({ run_seq, attempts, due_ms }) => [run_seq, attempts, due_ms === null])).toEqual([
+  expect(
+    (await s.undelivered()).map(({ run_seq, attempts, due_ms }) => [
+      run_seq,
+      attempts,
+      due_ms === null,
+    ]),
+  ).toEqual([
     [first, 1, false],
     [first + 1, 0, true],
     [first + 2, 0, true],
@@ -76,7 +94,8 @@ test('waits between tries grow, are never the same, and end at a dead letter wit
   await s.setting('outbox.delivery.attempts', 6);
   const first = await firstOf(bad);
   await s.append(bad, 2);
-  s.bus.answer = ({ partitionkey, sequence }) => (partitionkey === bad && Number(sequence) === first ? 'fail' : 'ok');
+  s.bus.answer = ({ partitionkey, sequence }) =>
+    partitionkey === bad && Number(sequence) === first ? 'fail' : 'ok';
   const waits: number[] = [];
   for (let tries = 1; tries <= 6; tries++) {
     await s.append(good); // something else is accepted, so it is about this event
@@ -92,7 +111,9 @@ test('waits between tries grow, are never the same, and end at a dead letter wit
     expect(wait).toBeLessThanOrEqual(60_000 * 2 ** n);
   }
   expect(numbersOf(bad)).toEqual([first + 1]);
-  expect(await s.writ.destinations.deadLetters('d')).toMatchObject([{ runSeq: first, stream: bad, attempts: 6, status: 500 }]);
+  expect(await s.writ.destinations.deadLetters('d')).toMatchObject([
+    { runSeq: first, stream: bad, attempts: 6, status: 500 },
+  ]);
   expect(await s.alerts()).toContain('DELIVERY_DEAD');
   expect(await destination()).toMatchObject({ state: 'active', dead: 1, undelivered: 0 });
 
@@ -122,10 +143,13 @@ test('what is refused for good is a dead letter at once', async () => {
   const first = await firstOf(bad);
   await s.append(bad, 3);
   await s.append(good);
-  s.bus.answer = ({ partitionkey, sequence }) => (partitionkey === bad && Number(sequence) === first ? 'refuse' : 'ok');
+  s.bus.answer = ({ partitionkey, sequence }) =>
+    partitionkey === bad && Number(sequence) === first ? 'refuse' : 'ok';
   await s.drain();
   expect(numbersOf(bad)).toEqual([first + 1, first + 2]);
-  expect(await s.writ.destinations.deadLetters('d')).toMatchObject([{ runSeq: first, attempts: 1, status: 400 }]);
+  expect(await s.writ.destinations.deadLetters('d')).toMatchObject([
+    { runSeq: first, attempts: 1, status: 400 },
+  ]);
 });
 
 test('an event that nobody wants does not keep a quiet destination from what comes later', async () => {
@@ -168,7 +192,8 @@ test.each(['down', 'fail'] as const)(
     await s.drain({ batch: 10 });
     expect(new Set(s.bus.told).size).toBe(240);
     expect(s.bus.told).toHaveLength(240);
-    for (const run of runs) expect(numbersOf(run)).toEqual(range(first, first + numbersOf(run).length - 1));
+    for (const run of runs)
+      expect(numbersOf(run)).toEqual(range(first, first + numbersOf(run).length - 1));
   },
 );
 
@@ -184,7 +209,10 @@ test('a webhook that accepts nothing in so many calls is paused with an alert, t
     await s.drain();
     await s.db.clock.advance('10m');
   }
-  expect(await destination()).toMatchObject({ state: 'paused', note: 'It accepted nothing in 4 calls. The last time: refused' });
+  expect(await destination()).toMatchObject({
+    state: 'paused',
+    note: 'It accepted nothing in 4 calls. The last time: refused',
+  });
   expect(await s.alerts()).toContain('DESTINATION_PAUSED');
   s.bus.answer = () => 'ok';
   await s.db.clock.advance('1h');
@@ -203,7 +231,10 @@ test('a webhook that says it is gone is paused at once', async () => {
   await s.append(await s.run());
   s.bus.answer = () => 'gone';
   await s.drain();
-  expect(await destination()).toMatchObject({ state: 'paused', note: 'It answered that it is gone.' });
+  expect(await destination()).toMatchObject({
+    state: 'paused',
+    note: 'It answered that it is gone.',
+  });
 });
 
 test('a destination that waits is not looked at before its time', async () => {
@@ -278,24 +309,33 @@ test('a replay since a moment tells it all once more with the same ids, also whi
     await s.append(bad);
     await s.append(good);
   }
-  s.bus.answer = ({ partitionkey, sequence }) => (partitionkey === bad && Number(sequence) === first + 1 ? 'fail' : 'ok');
+  s.bus.answer = ({ partitionkey, sequence }) =>
+    partitionkey === bad && Number(sequence) === first + 1 ? 'fail' : 'ok';
   await s.drain();
   expect(numbersOf(bad)).toEqual([first]);
   // While what fails is not due: it keeps its turn.
   await s.writ.destinations.replaySince('d', new Date(began.getTime() - 1000));
   await s.drain();
-  expect((await s.undelivered()).filter(({ due_ms }) => due_ms !== null).map(({ run_seq }) => run_seq)).toEqual([first + 1]);
+  expect(
+    (await s.undelivered()).filter(({ due_ms }) => due_ms !== null).map(({ run_seq }) => run_seq),
+  ).toEqual([first + 1]);
   // While it is due at the same time.
   await s.writ.destinations.replaySince('d', new Date(began.getTime() - 1000));
   await s.db.clock.advance('2m');
   s.bus.answer = () => 'ok';
   let replays = 0;
   onFaultPoint(async (point) => {
-    if (point === 'relay_sent' && replays++ === 0) await s.writ.destinations.replaySince('d', new Date(began.getTime() - 1000));
+    if (point === 'relay_sent' && replays++ === 0)
+      await s.writ.destinations.replaySince('d', new Date(began.getTime() - 1000));
   });
   await s.drain();
   expect(await s.undelivered()).toEqual([]);
-  const ids = new Map(s.bus.accepted.map(({ id, partitionkey, sequence }) => [`${partitionkey}/${Number(sequence)}`, id]));
+  const ids = new Map(
+    s.bus.accepted.map(({ id, partitionkey, sequence }) => [
+      `${partitionkey}/${Number(sequence)}`,
+      id,
+    ]),
+  );
   expect(new Set(s.bus.accepted.map(({ id }) => id)).size).toBe(ids.size);
   for (const seq of range(first, first + 2)) {
     // Once at first, once by each replay in which nothing of its run was in the way.
@@ -333,8 +373,15 @@ test('two relays of four loops share the destinations, and nothing is told twice
   const first = await firstOf(runs[0] as string);
   const buses = new Map(['a', 'b', 'c'].map((name) => [name, new MemoryBus()]));
   const other = await s.db.connect();
-  const options = { buses: { webhook: ({ name }: { name: string }) => buses.get(name) as MemoryBus }, concurrency: 4, batch: 5 };
-  const relays = [await s.relay(options), await other.relay({ ...options, onError: () => undefined })];
+  const options = {
+    buses: { webhook: ({ name }: { name: string }) => buses.get(name) as MemoryBus },
+    concurrency: 4,
+    batch: 5,
+  };
+  const relays = [
+    await s.relay(options),
+    await other.relay({ ...options, onError: () => undefined }),
+  ];
   for (const _ of range(1, 10)) await Promise.all(runs.map((run) => s.append(run, 2)));
   await until(async () => [...buses.values()].every((bus) => bus.accepted.length >= 240));
   await Promise.all(relays.map((relay) => relay.stop()));
@@ -362,9 +409,14 @@ test.each(['relay_taken', 'relay_sent', 'relay_told'] as const)(
         return buried; // it does not go on, as one that was killed
       }),
     );
-    const dead = await doomed.relay({ buses: { webhook: () => s.bus }, concurrency: 1, onError: () => undefined });
+    const dead = await doomed.relay({
+      buses: { webhook: () => s.bus },
+      concurrency: 1,
+      onError: () => undefined,
+    });
     await reached;
-    if (point === 'relay_told') await until(async () => (await s.db.query(`select from writ_data.delivery`)).length === 6);
+    if (point === 'relay_told')
+      await until(async () => (await s.db.query(`select from writ_data.delivery`)).length === 6);
     onFaultPoint(undefined);
     const before = s.bus.told.length;
     await s.append(runs[0] as string);
@@ -374,7 +426,9 @@ test.each(['relay_taken', 'relay_sent', 'relay_told'] as const)(
       expect(s.bus.told.length).toBe(before);
       await s.db.clock.advance('61s');
     }
-    await until(async () => new Set(s.bus.told).size === 7 && (await destination())?.relay === undefined);
+    await until(
+      async () => new Set(s.bus.told).size === 7 && (await destination())?.relay === undefined,
+    );
     await relay.stop();
     const ended = dead.stop();
     bury(new Error('it is dead'));
@@ -392,6 +446,8 @@ test('one whose turn is over is not heard', async () => {
   const work = await s.take('first');
   await s.db.clock.advance('61s');
   expect((await s.take('second')).destination).toBe('d');
-  const [row] = await s.db.query(`select writ.fn_outbox_done('d', $1, true, '[]') as answer`, [work.turn]);
+  const [row] = await s.db.query(`select writ.fn_outbox_done('d', $1, true, '[]') as answer`, [
+    work.turn,
+  ]);
   expect(row?.answer).toMatchObject({ refused: true, reason: 'not_the_relay' });
 });

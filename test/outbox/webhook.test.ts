@@ -47,7 +47,11 @@ describe('events', () => {
     const outcomes = await busTo(receiver.url, { concurrency: 4 }).publish(events, never);
     expect(outcomes.filter(({ ok }) => ok)).toHaveLength(48);
     const got = gotOf(events);
-    expect(got.every(({ verified, contentType }) => verified && contentType === 'application/cloudevents+json')).toBe(true);
+    expect(
+      got.every(
+        ({ verified, contentType }) => verified && contentType === 'application/cloudevents+json',
+      ),
+    ).toBe(true);
     expect(got.every(({ url }) => url === '/hooks?for=writ')).toBe(true);
     expect(new Set(got.map(({ id }) => id)).size).toBe(48);
     expect(inOrder(got)).toBe(true);
@@ -61,7 +65,12 @@ describe('events', () => {
     const bus = busTo(receiver.url);
     const outcomes = await bus.publish(events, never);
     const ofStuck = outcomes.filter((_, at) => events[at]?.partitionkey === stuck);
-    expect(ofStuck[0]).toMatchObject({ ok: false, retryable: true, status: 500, reason: 'the endpoint answered 500' });
+    expect(ofStuck[0]).toMatchObject({
+      ok: false,
+      retryable: true,
+      status: 500,
+      reason: 'the endpoint answered 500',
+    });
     expect(ofStuck[0]).not.toHaveProperty('held');
     expect(ofStuck.slice(1).every((outcome) => !outcome.ok && outcome.held)).toBe(true);
     expect(outcomes.filter(({ ok }) => ok)).toHaveLength(8);
@@ -75,7 +84,9 @@ describe('events', () => {
 
   test('that are too long are refused here, for good, and the receiver never hears of them', async () => {
     const event = eventOf('run-long', 1, 'x'.repeat(largestEvent));
-    expect(await busTo(receiver.url).publish([event], never)).toEqual([expect.objectContaining({ ok: false, retryable: false })]);
+    expect(await busTo(receiver.url).publish([event], never)).toEqual([
+      expect.objectContaining({ ok: false, retryable: false }),
+    ]);
     expect(gotOf([event])).toEqual([]);
   });
 });
@@ -84,7 +95,10 @@ describe('the secret', () => {
   test('is asked for at each publish, so a rotation needs no restart, and two sign side by side', async () => {
     const next = newWebhookSecret();
     let secrets: Record<string, string> = { first: newWebhookSecret() };
-    const bus = busTo(receiver.url, { secrets: ['second', 'first'], secretOf: (name) => secrets[name] ?? next });
+    const bus = busTo(receiver.url, {
+      secrets: ['second', 'first'],
+      secretOf: (name) => secrets[name] ?? next,
+    });
     const [before, during] = [eventOf('r', 1), eventOf('r', 2)];
     await bus.publish([before], never);
     secrets = { first: receiver.secret };
@@ -93,19 +107,30 @@ describe('the secret', () => {
   });
 
   test.each([
-    ['cannot be read', () => Promise.reject(new Error('vault said whsec_abcdef')), 'secret first: it could not be read'],
+    [
+      'cannot be read',
+      () => Promise.reject(new Error('vault said whsec_abcdef')),
+      'secret first: it could not be read',
+    ],
     ['is none', () => 'whsec_abcdef', /^secret first: This is not a secret for webhooks/],
   ])('that %s holds everything and is not repeated in the reason', async (_, secretOf, reason) => {
     const events = eventsOf(2, 2);
     const outcomes = (await busTo(receiver.url, { secretOf }).publish(events, never)) as NotSent[];
-    expect(outcomes[0]).toMatchObject({ ok: false, retryable: true, busDown: true, reason: expect.stringMatching(reason) });
+    expect(outcomes[0]).toMatchObject({
+      ok: false,
+      retryable: true,
+      busDown: true,
+      reason: expect.stringMatching(reason),
+    });
     expect(outcomes.slice(1).every(({ held }) => held)).toBe(true);
     expect(JSON.stringify(outcomes)).not.toContain('abcdef');
     expect(gotOf(events)).toEqual([]);
   });
 
   test('has to be named', () => {
-    expect(() => webhookBus({ name: 'n', url: 'https://hooks.example/', secrets: [], secretOf: String })).toThrow(/has no secret/);
+    expect(() =>
+      webhookBus({ name: 'n', url: 'https://hooks.example/', secrets: [], secretOf: String }),
+    ).toThrow(/has no secret/);
   });
 });
 
@@ -130,27 +155,43 @@ describe('an answer', () => {
     [500, undefined, { ok: false, retryable: true }],
     [503, undefined, { ok: false, retryable: true }],
     [503, dated, { ok: false, retryable: true, busDown: true, retryAfterMs: 30_000 }],
-    [503, 'Sun, 01 Mar 2020 00:00:30 GMT', { ok: false, retryable: true, busDown: true, retryAfterMs: 0 }],
+    [
+      503,
+      'Sun, 01 Mar 2020 00:00:30 GMT',
+      { ok: false, retryable: true, busDown: true, retryAfterMs: 0 },
+    ],
     [503, '99999999999', { ok: false, retryable: true, busDown: true, retryAfterMs: 86_400_000 }],
-  ])('of %i with Retry-After %s means what the documentation says', (status, retryAfter, meaning) => {
-    const { ms, status: said, ...rest } = outcomeOf({ status, retryAfter }, 3, now) as NotSent;
-    const { reason: _, ...outcome } = rest;
-    expect(outcome).toEqual(meaning);
-    expect([ms, said]).toEqual([3, status]);
-  });
+  ])(
+    'of %i with Retry-After %s means what the documentation says',
+    (status, retryAfter, meaning) => {
+      const { ms, status: said, ...rest } = outcomeOf({ status, retryAfter }, 3, now) as NotSent;
+      const { reason: _, ...outcome } = rest;
+      expect(outcome).toEqual(meaning);
+      expect([ms, said]).toEqual([3, status]);
+    },
+  );
 
   test('of 410 stops everything that has not begun', async () => {
     await receiver.answer({ mode: 'status', status: 410 });
     const events = eventsOf(6, 1);
-    const outcomes = (await busTo(receiver.url, { concurrency: 1 }).publish(events, never)) as NotSent[];
-    expect(outcomes.map(({ gone, held }) => [gone, held])).toEqual([[true, undefined], ...Array(5).fill([undefined, true])]);
+    const outcomes = (await busTo(receiver.url, { concurrency: 1 }).publish(
+      events,
+      never,
+    )) as NotSent[];
+    expect(outcomes.map(({ gone, held }) => [gone, held])).toEqual([
+      [true, undefined],
+      ...Array(5).fill([undefined, true]),
+    ]);
     expect(gotOf(events)).toHaveLength(1);
   });
 
   test('of 429 stops everything that has not begun, for as long as it says', async () => {
     await receiver.answer({ mode: 'status', status: 429, retryAfter: '2' });
     const events = eventsOf(6, 1);
-    const outcomes = (await busTo(receiver.url, { concurrency: 2 }).publish(events, never)) as NotSent[];
+    const outcomes = (await busTo(receiver.url, { concurrency: 2 }).publish(
+      events,
+      never,
+    )) as NotSent[];
     expect(outcomes[0]).toMatchObject({ busDown: true, retryAfterMs: 2_000 });
     expect(gotOf(events)).toHaveLength(2);
   });
@@ -170,20 +211,30 @@ describe('an answer', () => {
     expect(outcome).toMatchObject({ ok: true, status: 200 });
   });
 
-  test.each(['break', 'reset'] as const)('that ends in a %s is none: the event is sent again later', async (mode) => {
-    await receiver.answer({ mode });
-    const [outcome] = await busTo(receiver.url).publish(eventsOf(1, 1), never);
-    expect(outcome).toMatchObject({ ok: false, retryable: true });
-    expect(outcome).not.toHaveProperty('busDown');
-  });
+  test.each(['break', 'reset'] as const)(
+    'that ends in a %s is none: the event is sent again later',
+    async (mode) => {
+      await receiver.answer({ mode });
+      const [outcome] = await busTo(receiver.url).publish(eventsOf(1, 1), never);
+      expect(outcome).toMatchObject({ ok: false, retryable: true });
+      expect(outcome).not.toHaveProperty('busDown');
+    },
+  );
 
   test('that does not come is waited for so long, and not once per event', async () => {
     await receiver.answer({ mode: 'hang' });
     const events = eventsOf(40, 1);
     const began = performance.now();
-    const outcomes = (await busTo(receiver.url, { timeoutMs: 100, concurrency: 4 }).publish(events, never)) as NotSent[];
+    const outcomes = (await busTo(receiver.url, { timeoutMs: 100, concurrency: 4 }).publish(
+      events,
+      never,
+    )) as NotSent[];
     expect(performance.now() - began).toBeLessThan(2_000);
-    expect(outcomes[0]).toMatchObject({ ok: false, retryable: true, reason: 'no whole answer within 100 ms' });
+    expect(outcomes[0]).toMatchObject({
+      ok: false,
+      retryable: true,
+      reason: 'no whole answer within 100 ms',
+    });
     expect(outcomes.filter(({ held }) => held).length).toBeGreaterThanOrEqual(32);
     expect(outcomes.some(({ busDown }) => busDown)).toBe(true);
   });
@@ -191,7 +242,10 @@ describe('an answer', () => {
   test('that hangs for one event keeps nothing else from being sent', async () => {
     const events = eventsOf(40, 1);
     await receiver.answer({ mode: 'hang', id: events[0]!.id });
-    const outcomes = await busTo(receiver.url, { timeoutMs: 3_000, concurrency: 4 }).publish(events, never);
+    const outcomes = await busTo(receiver.url, { timeoutMs: 3_000, concurrency: 4 }).publish(
+      events,
+      never,
+    );
     expect(outcomes.filter(({ ok }) => ok)).toHaveLength(39);
   });
 });
@@ -200,8 +254,16 @@ describe('a connection', () => {
   test('that is refused is a bus that is down: one attempt, the rest held', async () => {
     const gone = await startReceiver();
     await gone[Symbol.asyncDispose]();
-    const outcomes = (await busTo(gone.url, { concurrency: 1 }).publish(eventsOf(5, 2), never)) as NotSent[];
-    expect(outcomes[0]).toMatchObject({ ok: false, retryable: true, busDown: true, reason: 'the connection was refused' });
+    const outcomes = (await busTo(gone.url, { concurrency: 1 }).publish(
+      eventsOf(5, 2),
+      never,
+    )) as NotSent[];
+    expect(outcomes[0]).toMatchObject({
+      ok: false,
+      retryable: true,
+      busDown: true,
+      reason: 'the connection was refused',
+    });
     expect(outcomes.filter(({ held }) => held)).toHaveLength(9);
   });
 
@@ -212,7 +274,12 @@ describe('a connection', () => {
     onTestFinished(() => void mute.close());
     const url = `https://127.0.0.1:${(mute.address() as AddressInfo).port}/`;
     const [outcome] = await busTo(url, { connectTimeoutMs: 100 }).publish(eventsOf(1, 1), never);
-    expect(outcome).toMatchObject({ ok: false, retryable: true, busDown: true, reason: 'no connection within 100 ms' });
+    expect(outcome).toMatchObject({
+      ok: false,
+      retryable: true,
+      busDown: true,
+      reason: 'no connection within 100 ms',
+    });
   });
 
   test('that the other end closed while it was idle costs no attempt', async () => {
@@ -234,8 +301,14 @@ describe('a connection', () => {
   });
 
   test('to a name that leads inside is not made, even if the name is public', async () => {
-    const [outcome] = await busTo(`http://localhost:${receiver.port}/`, { allowPrivate: false }).publish(eventsOf(1, 1), never);
-    expect(outcome).toMatchObject({ ok: false, busDown: true, reason: 'its name has no public address; allowPrivate lets private ones' });
+    const [outcome] = await busTo(`http://localhost:${receiver.port}/`, {
+      allowPrivate: false,
+    }).publish(eventsOf(1, 1), never);
+    expect(outcome).toMatchObject({
+      ok: false,
+      busDown: true,
+      reason: 'its name has no public address; allowPrivate lets private ones',
+    });
   });
 
   test('goes on after the receiver was killed and started again on its port', async () => {
@@ -280,19 +353,26 @@ describe('a connection', () => {
     );
     const ca = readFileSync(cert, 'utf8');
     const bodies: unknown[] = [];
-    const server = createSecureServer({ key: readFileSync(key), cert: ca }, async (request, response) => {
-      const chunks: Buffer[] = [];
-      for await (const chunk of request) chunks.push(chunk);
-      bodies.push(verifyWebhook(request.headers, Buffer.concat(chunks), receiver.secret));
-      response.end();
-    }).listen(0, '127.0.0.1');
+    const server = createSecureServer(
+      { key: readFileSync(key), cert: ca },
+      async (request, response) => {
+        const chunks: Buffer[] = [];
+        for await (const chunk of request) chunks.push(chunk);
+        bodies.push(verifyWebhook(request.headers, Buffer.concat(chunks), receiver.secret));
+        response.end();
+      },
+    ).listen(0, '127.0.0.1');
     await once(server, 'listening');
     onTestFinished(() => void server.close());
     const { port } = server.address() as AddressInfo;
     const events = eventsOf(1, 1);
-    expect(await busTo(`https://localhost:${port}/`, { ca }).publish(events, never)).toMatchObject([{ ok: true, status: 200 }]);
+    expect(await busTo(`https://localhost:${port}/`, { ca }).publish(events, never)).toMatchObject([
+      { ok: true, status: 200 },
+    ]);
     expect(bodies).toEqual(events);
-    expect(await busTo(`https://localhost:${port}/`).publish(events, never)).toMatchObject([{ ok: false, retryable: true, busDown: true }]);
+    expect(await busTo(`https://localhost:${port}/`).publish(events, never)).toMatchObject([
+      { ok: false, retryable: true, busDown: true },
+    ]);
     expect(await busTo(`https://127.0.0.1:${port}/`, { ca }).publish(events, never)).toMatchObject([
       { ok: false, reason: expect.stringContaining('ERR_TLS_CERT_ALTNAME_INVALID') },
     ]);
@@ -300,18 +380,23 @@ describe('a connection', () => {
 });
 
 describe('stopping', () => {
-  test.each(['abort', 'close'] as const)('by %s answers for every event at once, and what was under way is no attempt', async (how) => {
-    await receiver.answer({ mode: 'hang' });
-    const bus = busTo(receiver.url, { concurrency: 2 });
-    const stop = new AbortController();
-    const events = eventsOf(4, 2);
-    const publishing = bus.publish(events, stop.signal);
-    while (gotOf(events).length < 2) await new Promise((resume) => setTimeout(resume, 5));
-    if (how === 'abort') stop.abort();
-    else await bus.close();
-    const outcomes = (await publishing) as NotSent[];
-    expect(outcomes.map(({ held, reason }) => [held, reason])).toEqual(Array(8).fill([true, 'sending was stopped']));
-  });
+  test.each(['abort', 'close'] as const)(
+    'by %s answers for every event at once, and what was under way is no attempt',
+    async (how) => {
+      await receiver.answer({ mode: 'hang' });
+      const bus = busTo(receiver.url, { concurrency: 2 });
+      const stop = new AbortController();
+      const events = eventsOf(4, 2);
+      const publishing = bus.publish(events, stop.signal);
+      while (gotOf(events).length < 2) await new Promise((resume) => setTimeout(resume, 5));
+      if (how === 'abort') stop.abort();
+      else await bus.close();
+      const outcomes = (await publishing) as NotSent[];
+      expect(outcomes.map(({ held, reason }) => [held, reason])).toEqual(
+        Array(8).fill([true, 'sending was stopped']),
+      );
+    },
+  );
 
   test('before anything has begun sends nothing', async () => {
     const events = eventsOf(2, 1);

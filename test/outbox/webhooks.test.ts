@@ -1,13 +1,19 @@
 /** The signature of webhooks, at both ends, against the package that the authors of Standard Webhooks publish. */
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, test } from 'vitest';
-import { newWebhookSecret, signWebhook, verifyWebhook, webhookKey } from '../../src/outbox/webhooks.js';
+import {
+  newWebhookSecret,
+  signWebhook,
+  verifyWebhook,
+  webhookKey,
+} from '../../src/outbox/webhooks.js';
 import { eventOf } from './events.js';
 
 const secret = newWebhookSecret();
 const event = eventOf('run', 1, { text: 'Grüße 🎈' });
 const body = JSON.stringify(event);
-const signed = (keys = [secret], now?: number) => signWebhook(event.id, Buffer.from(body), keys.map(webhookKey), now);
+const signed = (keys = [secret], now?: number) =>
+  signWebhook(event.id, Buffer.from(body), keys.map(webhookKey), now);
 const code = (act: () => unknown) => {
   try {
     act();
@@ -43,41 +49,82 @@ describe('verifyWebhook', () => {
       'Webhook-Signature': new Webhook(secret).sign(event.id, now, body),
     };
     expect(verifyWebhook(headers, body, secret)).toEqual(event);
-    expect(verifyWebhook(new Headers(headers), Buffer.from(body), [newWebhookSecret(), secret])).toEqual(event);
+    expect(
+      verifyWebhook(new Headers(headers), Buffer.from(body), [newWebhookSecret(), secret]),
+    ).toEqual(event);
     expect(verifyWebhook(headers, new TextEncoder().encode(body), secret)).toEqual(event);
   });
 
   test.each([
     ['another body', () => verifyWebhook(signed(), body.replace('Grüße', 'grüße'), secret)],
     ['another id', () => verifyWebhook({ ...signed(), 'webhook-id': 'another' }, body, secret)],
-    ['another time', () => verifyWebhook({ ...signed(), 'webhook-timestamp': String(Math.floor(Date.now() / 1_000) + 1) }, body, secret)],
+    [
+      'another time',
+      () =>
+        verifyWebhook(
+          { ...signed(), 'webhook-timestamp': String(Math.floor(Date.now() / 1_000) + 1) },
+          body,
+          secret,
+        ),
+    ],
     ['another secret', () => verifyWebhook(signed(), body, newWebhookSecret())],
     ['no secrets', () => verifyWebhook(signed(), body, [])],
     [
       'a signature of another version',
-      () => verifyWebhook({ ...signed(), 'webhook-signature': signed()['webhook-signature']?.replace('v1', 'v2') }, body, secret),
+      () =>
+        verifyWebhook(
+          { ...signed(), 'webhook-signature': signed()['webhook-signature']?.replace('v1', 'v2') },
+          body,
+          secret,
+        ),
     ],
     [
       'half a signature',
-      () => verifyWebhook({ ...signed(), 'webhook-signature': signed()['webhook-signature']?.slice(0, 20) }, body, secret),
+      () =>
+        verifyWebhook(
+          { ...signed(), 'webhook-signature': signed()['webhook-signature']?.slice(0, 20) },
+          body,
+          secret,
+        ),
     ],
-    ['an empty signature', () => verifyWebhook({ ...signed(), 'webhook-signature': 'v1,' }, body, secret)],
-    ['no signature', () => verifyWebhook({ ...signed(), 'webhook-signature': undefined }, body, secret)],
+    [
+      'an empty signature',
+      () => verifyWebhook({ ...signed(), 'webhook-signature': 'v1,' }, body, secret),
+    ],
+    [
+      'no signature',
+      () => verifyWebhook({ ...signed(), 'webhook-signature': undefined }, body, secret),
+    ],
     ['no time', () => verifyWebhook({ ...signed(), 'webhook-timestamp': 'NaN' }, body, secret)],
-    ['a copy that was kept', () => verifyWebhook(signed([secret], Date.now() - 302_000), body, secret)],
-    ['one from the future', () => verifyWebhook(signed([secret], Date.now() + 302_000), body, secret)],
-    ['a tolerance that is no number', () => verifyWebhook(signed(), body, secret, { toleranceSec: Number.NaN })],
+    [
+      'a copy that was kept',
+      () => verifyWebhook(signed([secret], Date.now() - 302_000), body, secret),
+    ],
+    [
+      'one from the future',
+      () => verifyWebhook(signed([secret], Date.now() + 302_000), body, secret),
+    ],
+    [
+      'a tolerance that is no number',
+      () => verifyWebhook(signed(), body, secret, { toleranceSec: Number.NaN }),
+    ],
   ])('refuses %s', (_, verify) => {
     expect(code(verify)).toBe('webhook_unverified');
   });
 
   test('takes an older one where it is told to', () => {
-    expect(verifyWebhook(signed([secret], Date.now() - 3_000_000), body, secret, { toleranceSec: 3_600 })).toEqual(event);
+    expect(
+      verifyWebhook(signed([secret], Date.now() - 3_000_000), body, secret, {
+        toleranceSec: 3_600,
+      }),
+    ).toEqual(event);
   });
 
   test('looks at a handful of signatures, however many there are', () => {
     const many = `${'v1,AAAA '.repeat(100_000)}${signed()['webhook-signature']}`;
-    expect(code(() => verifyWebhook({ ...signed(), 'webhook-signature': many }, body, secret))).toBe('webhook_unverified');
+    expect(
+      code(() => verifyWebhook({ ...signed(), 'webhook-signature': many }, body, secret)),
+    ).toBe('webhook_unverified');
   });
 });
 

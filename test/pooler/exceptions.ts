@@ -9,10 +9,16 @@ export interface FileException {
 export const files: readonly FileException[] = [
   { file: 'test/cli/demo.test.ts', why: 'the demo starts a server of its own' },
   { file: 'test/cli/dev.test.ts', why: '`writ dev` starts a server of its own' },
-  { file: 'test/cli/doctor/conditions.test.ts', why: 'starts a server of its own, and poolers before it' },
+  {
+    file: 'test/cli/doctor/conditions.test.ts',
+    why: 'starts a server of its own, and poolers before it',
+  },
   { file: 'test/cli/doctor/judgements.test.ts', why: 'no database' },
   { file: 'test/cli/output.test.ts', why: 'no database' },
-  { file: 'test/database/migrate.test.ts', why: 'starts a server of its own, without our roles in it' },
+  {
+    file: 'test/database/migrate.test.ts',
+    why: 'starts a server of its own, without our roles in it',
+  },
   { file: 'test/errors/registry.test.ts', why: 'no database' },
   { file: 'test/faults/plan.test.ts', why: 'no database' },
   { file: 'test/machines/declarations.test.ts', why: 'no database' },

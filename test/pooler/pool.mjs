@@ -38,7 +38,11 @@ const discardAll = message('Q', cstring('discard all'));
 const terminate = message('X');
 /** @param {string} code @param {string} text */
 const fatal = (code, text) =>
-  message('E', ...['SFATAL', 'VFATAL', `C${code}`, `M${text}`].map((field) => cstring(field)), Buffer.from('\0'));
+  message(
+    'E',
+    ...['SFATAL', 'VFATAL', `C${code}`, `M${text}`].map((field) => cstring(field)),
+    Buffer.from('\0'),
+  );
 
 /** Cuts a stream of bytes into messages. The first of a client has no type. */
 class Messages {
@@ -58,7 +62,11 @@ class Messages {
     if (this.#rest.length < length) return undefined;
     const bytes = this.#rest.subarray(0, length);
     this.#rest = this.#rest.subarray(length);
-    return { type: typed ? String.fromCharCode(bytes[0] ?? 0) : '', bytes, body: bytes.subarray(lengthAt + 4) };
+    return {
+      type: typed ? String.fromCharCode(bytes[0] ?? 0) : '',
+      bytes,
+      body: bytes.subarray(lengthAt + 4),
+    };
   }
 }
 
@@ -79,7 +87,10 @@ class Backend {
     this.opened = opened;
     this.socket = connect(Number(port), host);
     this.socket.setNoDelay(true);
-    const parameters = Object.entries(pool.parameters).flatMap(([name, value]) => [cstring(name), cstring(value)]);
+    const parameters = Object.entries(pool.parameters).flatMap(([name, value]) => [
+      cstring(name),
+      cstring(value),
+    ]);
     const start = Buffer.concat([int32(196608), ...parameters, Buffer.from('\0')]);
     this.socket.write(Buffer.concat([int32(start.length + 4), start]));
     this.socket.on('data', (bytes) => this.#hear(bytes));
@@ -90,7 +101,11 @@ class Backend {
   /** @param {Buffer} bytes */
   #hear(bytes) {
     this.#messages.add(bytes);
-    for (let next = this.#messages.next({ typed: true }); next; next = this.#messages.next({ typed: true })) {
+    for (
+      let next = this.#messages.next({ typed: true });
+      next;
+      next = this.#messages.next({ typed: true })
+    ) {
       if (!this.#ready) this.#start(next);
       else if (this.client) this.client.answer(next);
       else if (next.type === 'Z') this.pool.free(this); // the answer to DISCARD ALL
@@ -99,8 +114,10 @@ class Backend {
 
   /** @param {{ type: string, bytes: Buffer, body: Buffer }} next */
   #start({ type, bytes, body }) {
-    if (type === 'R' && body.readInt32BE(0) === 3) this.socket.write(message('p', cstring(this.pool.password)));
-    else if (type === 'R' && body.readInt32BE(0) !== 0) this.#refuse(fatal('28000', 'this pool can give the server a plain password only'));
+    if (type === 'R' && body.readInt32BE(0) === 3)
+      this.socket.write(message('p', cstring(this.pool.password)));
+    else if (type === 'R' && body.readInt32BE(0) !== 0)
+      this.#refuse(fatal('28000', 'this pool can give the server a plain password only'));
     else if (type === 'S') this.greeting = Buffer.concat([this.greeting, bytes]);
     else if (type === 'E') this.#refuse(bytes);
     else if (type === 'Z') {
@@ -242,14 +259,18 @@ class Client {
     } else {
       const texts = body.subarray(4).toString().split('\0');
       this.#parameters = {};
-      for (let at = 0; texts[at]; at += 2) this.#parameters[String(texts[at])] = String(texts[at + 1]);
+      for (let at = 0; texts[at]; at += 2)
+        this.#parameters[String(texts[at])] = String(texts[at + 1]);
       this.socket.write(message('R', int32(3))); // the password, please
     }
   }
 
   /** The server judges the password: the first backend of these parameters is opened before the client is let in. @param {Buffer} body */
   #enter(body) {
-    const pool = poolOf(/** @type {Record<string, string>} */ (this.#parameters), body.subarray(0, -1).toString());
+    const pool = poolOf(
+      /** @type {Record<string, string>} */ (this.#parameters),
+      body.subarray(0, -1).toString(),
+    );
     this.#pool = pool;
     const welcome = () =>
       this.socket.write(

@@ -62,7 +62,9 @@ test('nothing that a session remembers is there afterwards, on any backend', asy
     expect(await one('select count(*)::int from pg_prepared_statements')).toBe(0);
     expect(await one('select count(*)::int from pg_listening_channels()')).toBe(0);
   }
-  expect(await db.query(`select from pg_locks where locktype = 'advisory' and objid = 42`)).toEqual([]);
+  expect(await db.query(`select from pg_locks where locktype = 'advisory' and objid = 42`)).toEqual(
+    [],
+  );
 });
 
 test('a statement that was prepared by name in one transaction does not exist in the next', async () => {
@@ -88,7 +90,9 @@ test('a backend that dies takes its client with it', async () => {
   const lost = new Promise((done) => other.on('error', done));
   await other.connect();
   await other.query('begin');
-  await client.query('select pg_terminate_backend($1)', [await one('select pg_backend_pid()', other)]);
+  await client.query('select pg_terminate_backend($1)', [
+    await one('select pg_backend_pid()', other),
+  ]);
   await expect(lost).resolves.toMatchObject({ code: '57P01' });
 });
 
@@ -100,7 +104,9 @@ test('answers larger than a packet, and many clients at once, come whole', async
       return each;
     }),
   );
-  const lengths = await Promise.all(clients.map((each, n) => one(`select repeat('x', ${100_000 + n})`, each)));
+  const lengths = await Promise.all(
+    clients.map((each, n) => one(`select repeat('x', ${100_000 + n})`, each)),
+  );
   expect(lengths.map((text) => String(text).length)).toEqual(clients.map((_, n) => 100_000 + n));
   await Promise.all(clients.map((each) => each.end()));
 });
@@ -109,11 +115,15 @@ test.each([
   ['a wrong password', { password: 'wrong' }, '28P01'],
   ['a database that is not there', { pathname: '/none_such' }, '3D000'],
 ])('%s is refused with the words of the server', async (_, part, code) => {
-  const stranger = new pg.Client({ connectionString: Object.assign(new URL(url), part).toString() });
+  const stranger = new pg.Client({
+    connectionString: Object.assign(new URL(url), part).toString(),
+  });
   await expect(stranger.connect()).rejects.toMatchObject({ code });
 });
 
 test('what is excepted from the pooler exists, and says why', () => {
-  for (const { file, why } of [...files, ...tests]) expect([file, existsSync(file), why.length > 5]).toEqual([file, true, true]);
-  for (const { file, test: title } of tests) expect(readFileSync(file, 'utf8')).toContain(`'${title}'`);
+  for (const { file, why } of [...files, ...tests])
+    expect([file, existsSync(file), why.length > 5]).toEqual([file, true, true]);
+  for (const { file, test: title } of tests)
+    expect(readFileSync(file, 'utf8')).toContain(`'${title}'`);
 });

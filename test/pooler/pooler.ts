@@ -25,7 +25,11 @@ export function startPooler(name: string, server: string): Promise<Pooler> {
 
 async function startMean(server: string): Promise<Pooler> {
   const { hostname, port } = new URL(server);
-  const child = fork(fileURLToPath(new URL('./pool.mjs', import.meta.url)), [hostname, port || '5432'], { execArgv: [] });
+  const child = fork(
+    fileURLToPath(new URL('./pool.mjs', import.meta.url)),
+    [hostname, port || '5432'],
+    { execArgv: [] },
+  );
   const [{ port: own }] = (await once(child, 'message')) as [{ port: number }];
   return { connectionString: through(server, own), stop: () => end(child) };
 }
@@ -60,9 +64,13 @@ log_connections = 0
 log_disconnections = 0
 `,
   );
-  const child = spawn(binary, [...(userInfo().uid === 0 ? ['-u', 'nobody'] : []), join(folder, 'pgbouncer.ini')], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
+  const child = spawn(
+    binary,
+    [...(userInfo().uid === 0 ? ['-u', 'nobody'] : []), join(folder, 'pgbouncer.ini')],
+    {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    },
+  );
   let said = '';
   child.stderr.on('data', (bytes: Buffer) => {
     said = (said + bytes.toString()).slice(-4_000);

@@ -5,7 +5,10 @@ import { tests } from './exceptions.js';
 beforeEach((context) => {
   const { file, name } = context.task;
   const exception = tests.find(
-    (one) => file.name === one.file && name === one.test && (one.pooler ?? process.env.WRIT_TEST_POOLER) === process.env.WRIT_TEST_POOLER,
+    (one) =>
+      file.name === one.file &&
+      name === one.test &&
+      (one.pooler ?? process.env.WRIT_TEST_POOLER) === process.env.WRIT_TEST_POOLER,
   );
   context.skip(exception !== undefined, exception?.why);
 });

@@ -12,10 +12,14 @@ let writ: Writ;
 
 const note = defineJob<{ i: number }>('note');
 const commands = async () =>
-  (await db.query(`select jobs from writ.command_run where command = 'fn_job_enqueue'`)).map(({ jobs }) => Number(jobs));
+  (await db.query(`select jobs from writ.command_run where command = 'fn_job_enqueue'`)).map(
+    ({ jobs }) => Number(jobs),
+  );
 const hundred = Array.from({ length: 100 }, (_, i) => i);
 const inputs = async () => {
-  const rows = await db.query(`select (writ.fn_job_payload(job_id) #>> '{input,i}')::int as i from writ.job_queue order by i`);
+  const rows = await db.query(
+    `select (writ.fn_job_payload(job_id) #>> '{input,i}')::int as i from writ.job_queue order by i`,
+  );
   return rows.map(({ i }) => i);
 };
 
@@ -40,11 +44,15 @@ test('coalesce: false sends a job alone', async () => {
 
 test('each caller gets the answer about its own job', async () => {
   await writ.enqueue(note, { i: 7 }, { key: 'seven' });
-  const results = await Promise.all(hundred.map((i) => writ.enqueue(note, { i }, { key: i === 7 ? 'seven' : `key ${i}` })));
+  const results = await Promise.all(
+    hundred.map((i) => writ.enqueue(note, { i }, { key: i === 7 ? 'seven' : `key ${i}` })),
+  );
   expect(results.filter(({ duplicate }) => duplicate)).toEqual([results[7]]);
   const rows = await db.query('select job_id, idempotency_key from writ.job_queue');
   const idOf = new Map(rows.map((row) => [row.idempotency_key, row.job_id]));
-  expect(results.map(({ jobId }) => jobId)).toEqual(hundred.map((i) => idOf.get(i === 7 ? 'seven' : `key ${i}`)));
+  expect(results.map(({ jobId }) => jobId)).toEqual(
+    hundred.map((i) => idOf.get(i === 7 ? 'seven' : `key ${i}`)),
+  );
 });
 
 test.each([
@@ -52,8 +60,12 @@ test.each([
   ['an empty key', { key: '' }, 'invalid_idempotency_key'],
   ['no attempts', { attempts: 0 }, 'invalid_max_attempts'],
 ])('a bad one among a hundred is refused alone: %s', async (_, options, code) => {
-  const outcomes = await Promise.all(hundred.map((i) => writ.tryEnqueue(note, { i }, i === 50 ? options : {})));
-  expect(outcomes.flatMap((outcome, i) => (outcome instanceof WritRefusal ? [[i, outcome.code]] : []))).toEqual([[50, code]]);
+  const outcomes = await Promise.all(
+    hundred.map((i) => writ.tryEnqueue(note, { i }, i === 50 ? options : {})),
+  );
+  expect(
+    outcomes.flatMap((outcome, i) => (outcome instanceof WritRefusal ? [[i, outcome.code]] : [])),
+  ).toEqual([[50, code]]);
   expect(await inputs()).toEqual(hundred.filter((i) => i !== 50));
 });
 
@@ -65,10 +77,14 @@ test.each([
   ['a delay beyond the calendar', { delay: 1e16 }],
   ['a moment that is none', { delay: new Date('nonsense') }],
 ])('a value that the database cannot hold fails alone: %s', async (_, options) => {
-  const outcomes = await Promise.allSettled(hundred.map((i) => writ.enqueue(note, { i }, i === 50 ? options : {})));
-  expect(outcomes.flatMap((outcome, i) => (outcome.status === 'rejected' ? [[i, outcome.reason.name]] : []))).toEqual([
-    [50, 'WritRefusal'],
-  ]);
+  const outcomes = await Promise.allSettled(
+    hundred.map((i) => writ.enqueue(note, { i }, i === 50 ? options : {})),
+  );
+  expect(
+    outcomes.flatMap((outcome, i) =>
+      outcome.status === 'rejected' ? [[i, outcome.reason.name]] : [],
+    ),
+  ).toEqual([[50, 'WritRefusal']]);
 });
 
 test('a batch whose connection is cut while it is written is sent again: nothing is lost, nothing is there twice', async () => {
@@ -76,11 +92,16 @@ test('a batch whose connection is cut while it is written is sent again: nothing
   await admin.connect();
   await admin.query('begin');
   await admin.query('lock table writ_data.job in exclusive mode'); // holds every batch in the middle of its statement
-  const answers = Promise.all(hundred.map((i) => writ.enqueue(note, { i }, i % 2 ? { key: `k${i}` } : {})));
+  const answers = Promise.all(
+    hundred.map((i) => writ.enqueue(note, { i }, i % 2 ? { key: `k${i}` } : {})),
+  );
   const cut = `select pg_terminate_backend(pid) as cut from pg_stat_activity
     where datname = current_database() and application_name = 'writ' and wait_event_type = 'Lock'`;
   // Asked from outside the transaction, in which pg_stat_activity would answer the same again and again.
-  await vi.waitFor(async () => expect((await db.query(cut)).length).toBeGreaterThan(0), { timeout: 20_000, interval: 10 });
+  await vi.waitFor(async () => expect((await db.query(cut)).length).toBeGreaterThan(0), {
+    timeout: 20_000,
+    interval: 10,
+  });
   await admin.query('rollback');
   await admin.end();
   expect((await answers).map(({ duplicate }) => duplicate)).toEqual(hundred.map(() => false));
@@ -90,23 +111,27 @@ test('a batch whose connection is cut while it is written is sent again: nothing
 test.each([
   ['of jobs that are alike', () => ({})],
   ['of which some have keys', (i: number) => (i % 2 ? { key: `k${i}` } : {})],
-])('a batch %s that was written but not answered is recognised when it is sent again', async (_, options) => {
-  const pool = new pg.Pool({ connectionString: db.connectionString, max: 2 });
-  let unanswered = 0;
-  const deaf = {
-    query: async (sql: string, params?: unknown[]) => {
-      const result = await pool.query(sql, params);
-      if (sql.includes('fn_job_enqueue_') && unanswered++ < 2) throw new Error('Connection terminated unexpectedly');
-      return result;
-    },
-  };
-  const through = await Writ.connect({ db: deaf });
-  const results = await Promise.all(hundred.map((i) => through.enqueue(note, { i }, options(i))));
-  await pool.end();
-  expect(results.filter(({ duplicate }) => duplicate)).toEqual([]);
-  expect(await inputs()).toEqual(hundred);
-  expect(unanswered).toBeGreaterThan(2);
-});
+])(
+  'a batch %s that was written but not answered is recognised when it is sent again',
+  async (_, options) => {
+    const pool = new pg.Pool({ connectionString: db.connectionString, max: 2 });
+    let unanswered = 0;
+    const deaf = {
+      query: async (sql: string, params?: unknown[]) => {
+        const result = await pool.query(sql, params);
+        if (sql.includes('fn_job_enqueue_') && unanswered++ < 2)
+          throw new Error('Connection terminated unexpectedly');
+        return result;
+      },
+    };
+    const through = await Writ.connect({ db: deaf });
+    const results = await Promise.all(hundred.map((i) => through.enqueue(note, { i }, options(i))));
+    await pool.end();
+    expect(results.filter(({ duplicate }) => duplicate)).toEqual([]);
+    expect(await inputs()).toEqual(hundred);
+    expect(unanswered).toBeGreaterThan(2);
+  },
+);
 
 test('an error that a second try cannot help is given to every caller of the batch at once', async () => {
   await db.query('alter function writ.fn_job_enqueue_alike rename to gone');
@@ -124,8 +149,12 @@ test('close waits for every enqueue that was asked for before it', async () => {
 test('after close an enqueue is an error by name', async () => {
   await writ.close();
   await expect(writ.enqueue(note, { i: 1 })).rejects.toMatchObject({ code: 'closed' });
-  await expect(writ.tryEnqueueMany(note, [{ input: { i: 1 } }])).rejects.toMatchObject({ code: 'closed' });
-  await expect(writ.enqueueMany(note, [{ input: { i: 1 } }])).rejects.toMatchObject({ code: 'closed' });
+  await expect(writ.tryEnqueueMany(note, [{ input: { i: 1 } }])).rejects.toMatchObject({
+    code: 'closed',
+  });
+  await expect(writ.enqueueMany(note, [{ input: { i: 1 } }])).rejects.toMatchObject({
+    code: 'closed',
+  });
 });
 
 test('closing twice is closing once', async () => {
@@ -135,7 +164,12 @@ test('closing twice is closing once', async () => {
 
 test('one connection is enough to enqueue in bulk', async () => {
   const narrow = await Writ.connect({ connectionString: db.connectionString, max: 1 });
-  const late = new Promise((_, failed) => setTimeout(failed, 20_000, new Error('no answer in 20 s')).unref());
-  await Promise.race([narrow.enqueueMany(defineJob<{ i: number }>('fresh'), [{ input: { i: 1 } }]), late]);
+  const late = new Promise((_, failed) =>
+    setTimeout(failed, 20_000, new Error('no answer in 20 s')).unref(),
+  );
+  await Promise.race([
+    narrow.enqueueMany(defineJob<{ i: number }>('fresh'), [{ input: { i: 1 } }]),
+    late,
+  ]);
   await narrow.close();
 });

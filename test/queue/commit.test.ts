@@ -1,7 +1,12 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { defineJob, type JobContext, PermanentFailure, Writ } from '../../src/index.js';
-import { onFaultPoint, runUntilIdle, type TestDatabase, testDatabase } from '../../src/testing/index.js';
+import {
+  onFaultPoint,
+  runUntilIdle,
+  type TestDatabase,
+  testDatabase,
+} from '../../src/testing/index.js';
 import { latch } from './latch.js';
 
 let db: TestDatabase;
@@ -13,11 +18,15 @@ const ship = defineJob<{ order: string }>('ship');
 const input = { order: 'o-1' };
 type Pay = JobContext<{ order: string }>;
 
-const charge = ({ commit, input: { order } }: Pay) => commit((tx) => tx.query('insert into charges (order_id) values ($1)', [order]));
+const charge = ({ commit, input: { order } }: Pay) =>
+  commit((tx) => tx.query('insert into charges (order_id) values ($1)', [order]));
 const charges = async () => (await db.query('select from charges')).length;
-const jobs = () => db.query('select job_kind, status, attempts from writ.job_queue order by job_id');
+const jobs = () =>
+  db.query('select job_kind, status, attempts from writ.job_queue order by job_id');
 const executions = async () =>
-  (await db.query('select status from writ.job_execution order by job_id, execution_no')).map(({ status }) => status);
+  (await db.query('select status from writ.job_execution order by job_id, execution_no')).map(
+    ({ status }) => status,
+  );
 const codeOf = (attempt: Promise<unknown>) =>
   attempt.then(
     () => undefined,
@@ -88,14 +97,20 @@ test('an effect that swallows an error of its SQL has not been applied, and the 
     }),
   );
   await runUntilIdle(writ, [handler], { skipTime: db });
-  expect({ runs, charges: await charges(), jobs: await jobs() }).toMatchObject({ runs: 2, charges: 1, jobs: [{ status: 'succeeded' }] });
+  expect({ runs, charges: await charges(), jobs: await jobs() }).toMatchObject({
+    runs: 2,
+    charges: 1,
+    jobs: [{ status: 'succeeded' }],
+  });
 });
 
 test('a constraint that fails at COMMIT is a failed attempt', async () => {
   await db.query('create table once (n int unique deferrable initially deferred)');
   await db.query('insert into once values (1)');
   await writ.enqueue(pay, input);
-  await runUntilIdle(writ, [pay.handle(({ commit }) => commit((tx) => tx.query('insert into once values (1)')))]);
+  await runUntilIdle(writ, [
+    pay.handle(({ commit }) => commit((tx) => tx.query('insert into once values (1)'))),
+  ]);
   expect(await jobs()).toMatchObject([{ status: 'retry_waiting', attempts: 1 }]);
 });
 
@@ -141,9 +156,9 @@ test.each([new Error('the mail server is down'), new PermanentFailure('no such a
 test('without a commit, returning from the handler commits', async () => {
   await writ.enqueue(pay, input);
   await runUntilIdle(writ, [pay.handle(() => undefined)]);
-  expect(await db.query('select status, committed_at is not null as committed from writ.job_execution')).toEqual([
-    { status: 'DONE', committed: true },
-  ]);
+  expect(
+    await db.query('select status, committed_at is not null as committed from writ.job_execution'),
+  ).toEqual([{ status: 'DONE', committed: true }]);
 });
 
 test('after its lease was taken back a handler can commit nothing', async () => {
@@ -181,7 +196,9 @@ test('a lease is not taken back while a commit of it is under way', async () => 
   const running = runUntilIdle(writ, [handler]);
   await inside.opened;
   await db.query(`update writ_data.job_lease set leased_until = writ.now() - interval '1 second'`);
-  expect(await db.query(`select writ.fn_job_lease_reaper('test') -> 'leases' as leases`)).toEqual([{ leases: 0 }]);
+  expect(await db.query(`select writ.fn_job_lease_reaper('test') -> 'leases' as leases`)).toEqual([
+    { leases: 0 },
+  ]);
   goOn.open();
   await running;
   expect(await charges()).toBe(1);
@@ -220,7 +237,10 @@ test('commits that enqueue a new kind do not starve each other of connections', 
     }),
   );
   void narrow.work([handler], { concurrency: 2 }).catch(() => undefined);
-  await vi.waitFor(async () => expect(await jobs()).toHaveLength(4), { timeout: 20_000, interval: 50 });
+  await vi.waitFor(async () => expect(await jobs()).toHaveLength(4), {
+    timeout: 20_000,
+    interval: 50,
+  });
   await narrow.close();
 });
 

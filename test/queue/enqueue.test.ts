@@ -16,13 +16,21 @@ const greet = defineJob<{ name: string }>('greet');
 const nightly = defineJob('nightly');
 
 const jobs = () => db.query('select * from writ.job_queue order by job_id');
-const count = async () => Number((await db.query('select count(*) as n from writ.job_queue'))[0]?.n);
+const count = async () =>
+  Number((await db.query('select count(*) as n from writ.job_queue'))[0]?.n);
 
 test('an enqueued job is in the queue when the call resolves', async () => {
   const { jobId, duplicate } = await writ.enqueue(greet, { name: 'Ada' });
   expect(duplicate).toBe(false);
   expect(await jobs()).toMatchObject([
-    { job_id: jobId, job_kind: 'greet', status: 'queued', attempts: 0, priority: 0, tenant_id: 'default' },
+    {
+      job_id: jobId,
+      job_kind: 'greet',
+      status: 'queued',
+      attempts: 0,
+      priority: 0,
+      tenant_id: 'default',
+    },
   ]);
 });
 
@@ -60,7 +68,10 @@ test('a duplicate with another input says so', async () => {
 test('the order of the properties of an input does not make it another input', async () => {
   const pair = defineJob<{ a: number; b: number }>('pair');
   await writ.enqueue(pair, { a: 1, b: 2 }, { key: 'k' });
-  expect(await writ.enqueue(pair, { b: 2, a: 1 }, { key: 'k' })).toMatchObject({ duplicate: true, samePayload: true });
+  expect(await writ.enqueue(pair, { b: 2, a: 1 }, { key: 'k' })).toMatchObject({
+    duplicate: true,
+    samePayload: true,
+  });
 });
 
 test('a key counts within its kind and its tenant only', async () => {
@@ -77,7 +88,9 @@ test('a key counts within its kind and its tenant only', async () => {
 test('of many callers with one key exactly one enqueues', async () => {
   const others = await Promise.all([db.connect(), db.connect()]);
   const results = await Promise.all(
-    [writ, ...others].flatMap((each) => Array.from({ length: 10 }, () => each.enqueue(greet, { name: 'Ada' }, { key: 'a' }))),
+    [writ, ...others].flatMap((each) =>
+      Array.from({ length: 10 }, () => each.enqueue(greet, { name: 'Ada' }, { key: 'a' })),
+    ),
   );
   expect(results.filter(({ duplicate }) => !duplicate)).toHaveLength(1);
   expect(new Set(results.map(({ jobId }) => jobId)).size).toBe(1);
@@ -87,7 +100,10 @@ test('of many callers with one key exactly one enqueues', async () => {
 test('a key stays taken after its job has succeeded', async () => {
   const { jobId } = await writ.enqueue(greet, { name: 'Ada' }, { key: 'a' });
   await runUntilIdle(writ, [greet.handle(() => undefined)]);
-  expect(await writ.enqueue(greet, { name: 'Ada' }, { key: 'a' })).toMatchObject({ jobId, duplicate: true });
+  expect(await writ.enqueue(greet, { name: 'Ada' }, { key: 'a' })).toMatchObject({
+    jobId,
+    duplicate: true,
+  });
 });
 
 test('a delayed job is not handed out before its time, and is handed out after it', async () => {
@@ -114,11 +130,17 @@ test('a job whose deadline passes before a worker begins is cancelled and never 
   let runs = 0;
   await runUntilIdle(writ, [greet.handle(() => void runs++)]);
   expect(runs).toBe(0);
-  expect(await jobs()).toMatchObject([{ status: 'cancelled', last_error_code: 'deadline_exceeded' }]);
+  expect(await jobs()).toMatchObject([
+    { status: 'cancelled', last_error_code: 'deadline_exceeded' },
+  ]);
 });
 
 test('a delayed job whose deadline passes while it waits is cancelled', async () => {
-  await writ.enqueue(greet, { name: 'Ada' }, { delay: '1h', deadline: new Date(Date.now() + 60_000) });
+  await writ.enqueue(
+    greet,
+    { name: 'Ada' },
+    { delay: '1h', deadline: new Date(Date.now() + 60_000) },
+  );
   await db.clock.advance('2m');
   await runUntilIdle(writ, [greet.handle(() => undefined)]);
   expect(await jobs()).toMatchObject([{ status: 'cancelled', attempts: 0 }]);
@@ -133,23 +155,44 @@ test('jobs are handed out by priority, higher first, and by age within one', asy
   ] as const)
     await writ.enqueue(greet, { name }, { priority });
   const seen: string[] = [];
-  await runUntilIdle(writ, [greet.handle(({ input }) => void seen.push(input.name))], { concurrency: 1, batch: 1 });
+  await runUntilIdle(writ, [greet.handle(({ input }) => void seen.push(input.name))], {
+    concurrency: 1,
+    batch: 1,
+  });
   expect(seen).toEqual(['a', 'b1', 'b2', 'c']);
 });
 
 test('a handler sees the tenant, the labels, the key and the other marks of its job', async () => {
-  const options = { tenant: 'acme', labels: { region: 'eu' }, key: 'k', priority: 3, attempts: 2, correlationId: 'c-1' };
+  const options = {
+    tenant: 'acme',
+    labels: { region: 'eu' },
+    key: 'k',
+    priority: 3,
+    attempts: 2,
+    correlationId: 'c-1',
+  };
   const { jobId } = await writ.enqueue(greet, { name: 'Ada' }, options);
   const seen: unknown[] = [];
   await runUntilIdle(writ, [greet.handle(({ job }) => void seen.push(job))]);
   const { attempts: maxAttempts, ...same } = options;
-  expect(seen).toEqual([expect.objectContaining({ id: jobId, kind: 'greet', attempt: 1, maxAttempts, ...same })]);
+  expect(seen).toEqual([
+    expect.objectContaining({ id: jobId, kind: 'greet', attempt: 1, maxAttempts, ...same }),
+  ]);
 });
 
 test('the labels, references and correlation of a job are in its row', async () => {
-  await writ.enqueue(greet, { name: 'Ada' }, { labels: { region: 'eu' }, correlationId: 'c-1', sourceRef: 'order/1', targetRef: 'mail/1' });
+  await writ.enqueue(
+    greet,
+    { name: 'Ada' },
+    { labels: { region: 'eu' }, correlationId: 'c-1', sourceRef: 'order/1', targetRef: 'mail/1' },
+  );
   expect(await jobs()).toMatchObject([
-    { safe_payload: { region: 'eu' }, correlation_id: 'c-1', source_ref: 'order/1', target_ref: 'mail/1' },
+    {
+      safe_payload: { region: 'eu' },
+      correlation_id: 'c-1',
+      source_ref: 'order/1',
+      target_ref: 'mail/1',
+    },
   ]);
 });
 
@@ -157,9 +200,13 @@ test('the input is kept with the job and is not in its row, which shows its hash
   await writ.enqueue(greet, { name: 'Ada' });
   const [job] = await jobs();
   expect(JSON.stringify(job)).not.toContain('Ada');
-  const [payload] = await db.query(`select writ.fn_job_payload($1) -> 'input' as input`, [job?.job_id]);
+  const [payload] = await db.query(`select writ.fn_job_payload($1) -> 'input' as input`, [
+    job?.job_id,
+  ]);
   expect(payload?.input).toEqual({ name: 'Ada' });
-  expect(job?.payload_ref).toBe(`sha256:${createHash('sha256').update('{"name":"Ada"}').digest('hex')}`);
+  expect(job?.payload_ref).toBe(
+    `sha256:${createHash('sha256').update('{"name":"Ada"}').digest('hex')}`,
+  );
 });
 
 test('many jobs are enqueued in one call, in one transaction, with an answer for each', async () => {
@@ -169,8 +216,14 @@ test('many jobs are enqueued in one call, in one transaction, with an answer for
     { input: { name: 'c' }, tenant: 'acme' },
   ]);
   expect(new Set(results.map(({ jobId }) => jobId)).size).toBe(3);
-  expect(await jobs()).toMatchObject([{ priority: 0 }, { priority: 2, idempotency_key: 'b' }, { tenant_id: 'acme' }]);
-  expect(await db.query(`select jobs from writ.command_run where command = 'fn_job_enqueue'`)).toEqual([{ jobs: 3 }]);
+  expect(await jobs()).toMatchObject([
+    { priority: 0 },
+    { priority: 2, idempotency_key: 'b' },
+    { tenant_id: 'acme' },
+  ]);
+  expect(
+    await db.query(`select jobs from writ.command_run where command = 'fn_job_enqueue'`),
+  ).toEqual([{ jobs: 3 }]);
 });
 
 test('a key that comes twice in one call is enqueued once', async () => {

@@ -2,7 +2,16 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type TestDatabase, testDatabase } from '../../src/testing/index.js';
 import { type Session, session } from '../races/sessions.js';
-import { bulk, bulkOf, type ClaimAnswer, call, claim, register, succeed, tenantsOf } from './bulk.js';
+import {
+  bulk,
+  bulkOf,
+  type ClaimAnswer,
+  call,
+  claim,
+  register,
+  succeed,
+  tenantsOf,
+} from './bulk.js';
 
 let db: TestDatabase;
 let s: Session;
@@ -20,15 +29,27 @@ afterEach(async () => {
 const name = (n: number) => `t${String(n).padStart(5, '0')}`;
 
 /** As many tenants, each with as many jobs, in one statement. */
-async function fill(tenants: number, jobs: number, more: Record<string, unknown> = {}): Promise<void> {
-  const items = Array.from({ length: tenants * jobs }, (_, n) => ({ tenant: name(n % tenants), ...more }));
+async function fill(
+  tenants: number,
+  jobs: number,
+  more: Record<string, unknown> = {},
+): Promise<void> {
+  const items = Array.from({ length: tenants * jobs }, (_, n) => ({
+    tenant: name(n % tenants),
+    ...more,
+  }));
   for (let at = 0; at < items.length; at += 5000) await bulkOf(s, items.slice(at, at + 5000));
 }
 
-const weigh = (tenant: string, weight: number) => call(s, 'writ.fn_tenant_weight_set', { tenant_id: tenant, weight, actor: 'test' });
+const weigh = (tenant: string, weight: number) =>
+  call(s, 'writ.fn_tenant_weight_set', { tenant_id: tenant, weight, actor: 'test' });
 
 /** Claims one after the other, each beginning where the last one said, and how many jobs each tenant got. */
-async function shares(claims: number, limit: number, more: Record<string, unknown> = {}): Promise<Record<string, number>> {
+async function shares(
+  claims: number,
+  limit: number,
+  more: Record<string, unknown> = {},
+): Promise<Record<string, number>> {
   const got: Record<string, number> = {};
   let after = '';
   for (let n = 0; n < claims; n++) {
@@ -50,17 +71,20 @@ test.each([
   { tenants: 64, limit: 100 },
   { tenants: 70, limit: 100 },
   { tenants: 100, limit: 30 },
-])('$tenants tenants with work have equal shares of claims of $limit', async ({ tenants, limit }) => {
-  const claims = Math.ceil((tenants * 20) / limit);
-  await fill(tenants, 45);
-  const got = await shares(claims, limit);
-  const fair = (claims * limit) / tenants;
-  expect(Object.keys(got)).toHaveLength(tenants);
-  // Whoever is last in line may be one turn behind whoever is first.
-  const turn = Math.ceil(limit / Math.min(tenants, 64));
-  expect(Math.min(...Object.values(got))).toBeGreaterThanOrEqual(fair - 2 * turn);
-  expect(Math.max(...Object.values(got))).toBeLessThanOrEqual(fair + 2 * turn);
-});
+])(
+  '$tenants tenants with work have equal shares of claims of $limit',
+  async ({ tenants, limit }) => {
+    const claims = Math.ceil((tenants * 20) / limit);
+    await fill(tenants, 45);
+    const got = await shares(claims, limit);
+    const fair = (claims * limit) / tenants;
+    expect(Object.keys(got)).toHaveLength(tenants);
+    // Whoever is last in line may be one turn behind whoever is first.
+    const turn = Math.ceil(limit / Math.min(tenants, 64));
+    expect(Math.min(...Object.values(got))).toBeGreaterThanOrEqual(fair - 2 * turn);
+    expect(Math.max(...Object.values(got))).toBeLessThanOrEqual(fair + 2 * turn);
+  },
+);
 
 test('what one tenant does not need is shared among the others', async () => {
   await fill(3, 100);
@@ -69,7 +93,10 @@ test('what one tenant does not need is shared among the others', async () => {
   const got = tenantsOf(answer);
   expect(got).toHaveLength(100);
   expect(got.filter((tenant) => tenant === 'a')).toHaveLength(5);
-  for (const n of [0, 1, 2]) expect(Math.abs(got.filter((tenant) => tenant === name(n)).length - 95 / 3)).toBeLessThanOrEqual(2);
+  for (const n of [0, 1, 2])
+    expect(
+      Math.abs(got.filter((tenant) => tenant === name(n)).length - 95 / 3),
+    ).toBeLessThanOrEqual(2);
 });
 
 test('one tenant alone gets everything', async () => {
@@ -91,7 +118,10 @@ test.each([
   // Shares of 1 : 2 : 4. Chance decides where a claim is too small to be divided: four standard deviations.
   for (const [tenant, share] of [1, 2, 4].map((weight, n) => [name(n), weight / 7] as const)) {
     const deviation = 4 * Math.sqrt((share * (1 - share)) / (limit >= 12 ? total : claims)) + 0.01;
-    expect(Math.abs((got[tenant] ?? 0) / total - share), `${tenant} got ${got[tenant]} of ${total}`).toBeLessThan(deviation);
+    expect(
+      Math.abs((got[tenant] ?? 0) / total - share),
+      `${tenant} got ${got[tenant]} of ${total}`,
+    ).toBeLessThan(deviation);
   }
 });
 
@@ -111,7 +141,9 @@ test('ten thousand tenants with one job each: every one is served once, by large
   expect(Object.values(single).every((jobs) => jobs === 1)).toBe(true);
   expect(Object.keys(single)).toHaveLength(100);
   const rest = await shares(Math.ceil(9900 / 64) + 20, 500);
-  expect({ ...single, ...rest }).toMatchObject(Object.fromEntries(Array.from({ length: 10_000 }, (_, n) => [name(n), 1])));
+  expect({ ...single, ...rest }).toMatchObject(
+    Object.fromEntries(Array.from({ length: 10_000 }, (_, n) => [name(n), 1])),
+  );
 });
 
 test('a tenant with jobs of many priorities does not keep others waiting', async () => {
@@ -126,7 +158,10 @@ test('a tenant with jobs of many priorities does not keep others waiting', async
 test('many tenants with jobs of many priorities are all served', async () => {
   await bulkOf(
     s,
-    Array.from({ length: 40 * 20 }, (_, n) => ({ tenant: name(n % 40), priority: Math.floor(n / 40) })),
+    Array.from({ length: 40 * 20 }, (_, n) => ({
+      tenant: name(n % 40),
+      priority: Math.floor(n / 40),
+    })),
   );
   const got = await shares(20, 40);
   expect(Object.keys(got)).toHaveLength(40);

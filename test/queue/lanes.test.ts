@@ -18,7 +18,8 @@ afterEach(async () => {
   await db.drop();
 });
 
-const cancel = (on: Session | TestDatabase, id: unknown) => call(on, 'writ.fn_job_cancel', { job_id: id, reason: null, actor: 'test' });
+const cancel = (on: Session | TestDatabase, id: unknown) =>
+  call(on, 'writ.fn_job_cancel', { job_id: id, reason: null, actor: 'test' });
 
 test('a call of a thousand jobs is ten ready rows, whichever gate it came through', async () => {
   await bulk(db, 1000);
@@ -64,8 +65,14 @@ test('the best priority first, then age, over calls, rows and kinds', async () =
   }
   const urgent = await bulk(db, 5, { kind: 'errand', priority: 20 });
   const taken: string[] = [];
-  for (let n = 0; n < 5; n++) taken.push(...idsOf(await claim(db, 121, { kinds: ['chore', 'errand'] })));
-  expect(taken).toEqual([...urgent, ...(expected[9] ?? []), ...(expected[0] ?? []), ...(expected[-3] ?? [])]);
+  for (let n = 0; n < 5; n++)
+    taken.push(...idsOf(await claim(db, 121, { kinds: ['chore', 'errand'] })));
+  expect(taken).toEqual([
+    ...urgent,
+    ...(expected[9] ?? []),
+    ...(expected[0] ?? []),
+    ...(expected[-3] ?? []),
+  ]);
 });
 
 test('rows that an open claim is taking are passed over, and what it leaves is there when it ends', async () => {
@@ -142,8 +149,17 @@ test('every job of a big row has its own status', async () => {
   await abort(db, first, 'transient', [1, 2, 3]);
   await call(db, 'writ.fn_job_succeed_many', { lease_token: first.lease_token, positions: [4, 5] });
   await cancel(db, ids[299]);
-  expect(await statuses(db)).toEqual({ cancelled: 1, in_progress: 65, leased: 60, queued: 169, retry_waiting: 3, succeeded: 2 });
-  expect(await db.query('select state, count(*)::int as n from writ.v_job_state group by 1 order by 1')).toEqual([
+  expect(await statuses(db)).toEqual({
+    cancelled: 1,
+    in_progress: 65,
+    leased: 60,
+    queued: 169,
+    retry_waiting: 3,
+    succeeded: 2,
+  });
+  expect(
+    await db.query('select state, count(*)::int as n from writ.v_job_state group by 1 order by 1'),
+  ).toEqual([
     { state: 'FAILED', n: 1 },
     { state: 'PENDING', n: 172 },
     { state: 'RUNNING', n: 125 },
@@ -174,16 +190,31 @@ test('two calls that need a lane at the same time do not wait for each other, an
   const third = await bulkOf(b, [{ tenant: 'new' }, { tenant: 'new' }]);
   expect(idsOf(await claim(db, 1))).toEqual(second.slice(0, 1));
   await a.query('commit');
-  expect(new Set(idsOf(await claim(db, 200)))).toEqual(new Set([...first, ...second.slice(1), ...third]));
+  expect(new Set(idsOf(await claim(db, 200)))).toEqual(
+    new Set([...first, ...second.slice(1), ...third]),
+  );
   expect((await claim(db, 1)).jobs).toEqual([]);
   expect(await statuses(db)).toEqual({ leased: 125 });
 });
 
 test('each job is handed out as it was enqueued, with its own input, however its row was cut, thinned out or given back', async () => {
   const tenant = 'o"brien \\ \u{1f71a}';
-  const texts = [null, 'a "quoted" \\ text', '\u{1f71a}', { nested: [1, { deep: true }] }, 1e21, 'x'.repeat(9000), '', [], false];
+  const texts = [
+    null,
+    'a "quoted" \\ text',
+    '\u{1f71a}',
+    { nested: [1, { deep: true }] },
+    1e21,
+    'x'.repeat(9000),
+    '',
+    [],
+    false,
+  ];
   const enqueue = async (count: number, how: number) => {
-    const inputs = Array.from({ length: count }, (_, n) => ({ n, text: texts[(n + how) % texts.length] }));
+    const inputs = Array.from({ length: count }, (_, n) => ({
+      n,
+      text: texts[(n + how) % texts.length],
+    }));
     if (how % 2 === 1) {
       return bulkOf(
         db,
@@ -201,7 +232,8 @@ test('each job is handed out as it was enqueued, with its own input, however its
     const answer = await call(db, 'writ.fn_job_enqueue_alike', {
       kind: 'chore',
       ids,
-      inputs: how % 4 === 0 ? JSON.stringify(inputs) : JSON.stringify(inputs.map(({ text }) => text)),
+      inputs:
+        how % 4 === 0 ? JSON.stringify(inputs) : JSON.stringify(inputs.map(({ text }) => text)),
       actor: 'test',
       tenant_id: tenant,
       priority: 3,
@@ -226,7 +258,21 @@ test('each job is handed out as it was enqueued, with its own input, however its
       [idsOf(answer)],
     );
     const byId = new Map(rows.map((row) => [String(row.job_id), row]));
-    for (const [id, kind, of, key, attempt, no, deadline, input, , , , priority, attempts] of answer.jobs) {
+    for (const [
+      id,
+      kind,
+      of,
+      key,
+      attempt,
+      no,
+      deadline,
+      input,
+      ,
+      ,
+      ,
+      priority,
+      attempts,
+    ] of answer.jobs) {
       const row = byId.get(String(id));
       expect([kind, of, key, attempt, input, priority, attempts]).toEqual([
         row?.job_kind,
@@ -237,7 +283,9 @@ test('each job is handed out as it was enqueued, with its own input, however its
         row?.priority,
         row?.max_attempts,
       ]);
-      expect(deadline === null ? null : Date.parse(String(deadline))).toBe((row?.deadline_at as Date | null)?.getTime() ?? null);
+      expect(deadline === null ? null : Date.parse(String(deadline))).toBe(
+        (row?.deadline_at as Date | null)?.getTime() ?? null,
+      );
       expect(no).toBeGreaterThanOrEqual(1);
       expect(gone.has(String(id))).toBe(false);
     }

@@ -3,7 +3,18 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { defineJob } from '../../src/index.js';
 import { type TestDatabase, testDatabase } from '../../src/testing/index.js';
 import { type Session, session, until } from '../races/sessions.js';
-import { abort, bulkOf, type ClaimAnswer, call, claim as claimOf, idsOf, register, statuses, succeed, tick } from './bulk.js';
+import {
+  abort,
+  bulkOf,
+  type ClaimAnswer,
+  call,
+  claim as claimOf,
+  idsOf,
+  register,
+  statuses,
+  succeed,
+  tick,
+} from './bulk.js';
 
 let db: TestDatabase;
 
@@ -12,8 +23,11 @@ beforeEach(async () => {
 });
 afterEach(() => db.drop());
 
-const claim = (limit: number, more: Record<string, unknown> = {}, on: Session | TestDatabase = db) =>
-  claimOf(on, limit, { kinds: ['call'], start: limit, ...more });
+const claim = (
+  limit: number,
+  more: Record<string, unknown> = {},
+  on: Session | TestDatabase = db,
+) => claimOf(on, limit, { kinds: ['call'], start: limit, ...more });
 const enqueue = (count: number, limit_key?: string, more: Record<string, unknown> = {}) =>
   bulkOf(
     db,
@@ -34,7 +48,10 @@ test('never more than the limit of a key is held, whatever eight sessions do at 
   const sessions = await Promise.all(Array.from({ length: 8 }, () => session(db)));
   const held: Record<string, number> = { a: 0, b: 0, c: 0 };
   const keyOf = new Map(
-    (await db.query('select job_id, limit_key from writ_data.job')).map((row) => [String(row.job_id), String(row.limit_key)]),
+    (await db.query('select job_id, limit_key from writ_data.job')).map((row) => [
+      String(row.job_id),
+      String(row.limit_key),
+    ]),
   );
   let most = 0;
   let done = 0;
@@ -86,7 +103,10 @@ test.each<[string, (held: ClaimAnswer) => Promise<unknown>]>([
   ['failure', (held) => abort(db, held, 'transient')],
   ['permanent failure', (held) => abort(db, held, 'permanent')],
   ['release', (held) => abort(db, held, 'released')],
-  ['release of the lease', (held) => call(db, 'writ.fn_lease_release', { lease_token: held.lease_token })],
+  [
+    'release of the lease',
+    (held) => call(db, 'writ.fn_lease_release', { lease_token: held.lease_token }),
+  ],
   [
     'the reaper',
     async () => {
@@ -97,14 +117,16 @@ test.each<[string, (held: ClaimAnswer) => Promise<unknown>]>([
   [
     'a cancel',
     async (held) => {
-      for (const id of idsOf(held)) await call(db, 'writ.fn_job_cancel', { job_id: id, reason: null, actor: 'test' });
+      for (const id of idsOf(held))
+        await call(db, 'writ.fn_job_cancel', { job_id: id, reason: null, actor: 'test' });
       await abort(db, held, 'transient');
     },
   ],
   [
     'a commit that the reaper finishes',
     async (held) => {
-      for (const id of idsOf(held)) await call(db, 'writ.fn_job_commit', { job_id: id, lease_token: held.lease_token });
+      for (const id of idsOf(held))
+        await call(db, 'writ.fn_job_commit', { job_id: id, lease_token: held.lease_token });
       await db.clock.advance('1m');
       await tick(db);
     },
@@ -125,7 +147,10 @@ test('a lease that ends job by job gives back place by place', async () => {
   await enqueue(9, 'a');
   const held = await claim(5);
   for (const [n, left] of [1, 2, 3].entries()) {
-    await call(db, 'writ.fn_job_succeed_many', { lease_token: held.lease_token, positions: [n + 1] });
+    await call(db, 'writ.fn_job_succeed_many', {
+      lease_token: held.lease_token,
+      positions: [n + 1],
+    });
     expect((await claim(5)).jobs, `after ${left}`).toHaveLength(1);
   }
 });
@@ -138,9 +163,10 @@ test('keys are counted apart, two priorities of one key together, and jobs witho
   await enqueue(5);
   await enqueue(5, undefined, { priority: 7 });
   const answer = await claim(100);
-  const keys = await db.query('select limit_key, count(*)::int as n from writ.job_queue where job_id = any ($1) group by 1 order by 1', [
-    idsOf(answer),
-  ]);
+  const keys = await db.query(
+    'select limit_key, count(*)::int as n from writ.job_queue where job_id = any ($1) group by 1 order by 1',
+    [idsOf(answer)],
+  );
   expect(keys).toEqual([
     { limit_key: 'a', n: 2 },
     { limit_key: 'b', n: 2 },
@@ -199,7 +225,10 @@ test('of several kinds, the limit of one does not hold up the others', async () 
     Array.from({ length: 10 }, () => ({})),
   );
   const answer = await claim(20, { kinds: ['call', 'chore'] });
-  expect(answer.jobs.map((job) => job[1])).toEqual(['call', ...Array.from({ length: 10 }, () => 'chore')]);
+  expect(answer.jobs.map((job) => job[1])).toEqual([
+    'call',
+    ...Array.from({ length: 10 }, () => 'chore'),
+  ]);
   expect(answer.limited).toBe(true);
 });
 
@@ -222,7 +251,9 @@ test('in no interval more starts than the burst and what the rate allows, over r
   }
   for (const [i, from] of starts.entries()) {
     for (let j = i; j < starts.length; j++) {
-      expect(j - i + 1).toBeLessThanOrEqual(burst + (rate * ((starts[j] as number) - from)) / 1000 + 1e-6);
+      expect(j - i + 1).toBeLessThanOrEqual(
+        burst + (rate * ((starts[j] as number) - from)) / 1000 + 1e-6,
+      );
     }
   }
   // And not much less than allowed: the whole time at its rate, but for what was lost when nobody asked.
@@ -280,7 +311,9 @@ test('workers reach the limit together, and not more', async () => {
     await new Promise((resume) => setTimeout(resume, 5));
     running--;
   });
-  const workers = await Promise.all([0, 1].map(() => writ.work([handled], { concurrency: 10, poll: '50ms' })));
+  const workers = await Promise.all(
+    [0, 1].map(() => writ.work([handled], { concurrency: 10, poll: '50ms' })),
+  );
   await until(async () => (await statuses(db)).succeeded === 40);
   await Promise.all(workers.map((worker) => worker.stop()));
   expect(most).toBe(3);
@@ -288,7 +321,9 @@ test('workers reach the limit together, and not more', async () => {
 
 test('a worker keeps to a rate and does not wait for its poll', async () => {
   const writ = await db.connect();
-  const kind = defineJob<{ n: number }>('call', { limit: { rate: { starts: 20, per: '1s', burst: 2 } } });
+  const kind = defineJob<{ n: number }>('call', {
+    limit: { rate: { starts: 20, per: '1s', burst: 2 } },
+  });
   await writ.enqueueMany(
     kind,
     Array.from({ length: 12 }, (_, n) => ({ input: { n } })),
@@ -296,8 +331,11 @@ test('a worker keeps to a rate and does not wait for its poll', async () => {
   const worker = await writ.work([kind.handle(() => undefined)], { concurrency: 10, poll: '30s' });
   await until(async () => (await statuses(db)).succeeded === 12);
   await worker.stop();
-  const starts = (await db.query('select started_at from writ.job_execution order by 1')).map((row) => (row.started_at as Date).getTime());
+  const starts = (await db.query('select started_at from writ.job_execution order by 1')).map(
+    (row) => (row.started_at as Date).getTime(),
+  );
   for (const [i, from] of starts.entries()) {
-    for (let j = i; j < starts.length; j++) expect(j - i + 1).toBeLessThanOrEqual(2 + (20 * ((starts[j] as number) - from + 1)) / 1000);
+    for (let j = i; j < starts.length; j++)
+      expect(j - i + 1).toBeLessThanOrEqual(2 + (20 * ((starts[j] as number) - from + 1)) / 1000);
   }
 });

@@ -14,7 +14,9 @@ const idAt = (ms: number) =>
 /** The whole call is refused, or every job of it, with a code of the registry; raising WR001 with such a code counts too. */
 async function refused(jobs: string | null, parameters: Row = {}): Promise<string> {
   const answer = await gates.unchanged(() =>
-    gates.call('fn_job_enqueue_many', { jobs, actor: 'test', ...parameters }).catch((error: DatabaseError) => error),
+    gates
+      .call('fn_job_enqueue_many', { jobs, actor: 'test', ...parameters })
+      .catch((error: DatabaseError) => error),
   );
   const reasons: string[] =
     answer.code === 'WR001'
@@ -27,9 +29,12 @@ async function refused(jobs: string | null, parameters: Row = {}): Promise<strin
   return reasons[0] as string;
 }
 
-test.each(['{}', '"text"', '1', 'null', 'true'])('p_jobs that is no array (%s): invalid_jobs', async (jobs) => {
-  expect(await refused(jobs)).toBe('invalid_jobs');
-});
+test.each(['{}', '"text"', '1', 'null', 'true'])(
+  'p_jobs that is no array (%s): invalid_jobs',
+  async (jobs) => {
+    expect(await refused(jobs)).toBe('invalid_jobs');
+  },
+);
 test('p_jobs of NULL: invalid_jobs', async () => {
   expect(await refused(null)).toBe('invalid_jobs');
 });
@@ -75,13 +80,18 @@ test('one element of the wrong type does not take its neighbours with it', async
 });
 
 test('an array in the place of a text is refused or kept as its text, not an error of PostgreSQL', async () => {
-  const answer = await gates.enqueueMany([{ id: uuidv7(), kind: 'chore', correlation_id: ['a'], source_ref: { b: 1 } }]);
+  const answer = await gates.enqueueMany([
+    { id: uuidv7(), kind: 'chore', correlation_id: ['a'], source_ref: { b: 1 } },
+  ]);
   expect(answer.enqueued + answer.refused.length).toBe(1);
 });
 
 test('deep nesting is refused or taken, not an error of PostgreSQL', async () => {
   const input = '['.repeat(2000) + ']'.repeat(2000);
-  const answer = await gates.call('fn_job_enqueue_many', { jobs: `[{"id":"${uuidv7()}","kind":"chore","input":${input}}]`, actor: 'test' });
+  const answer = await gates.call('fn_job_enqueue_many', {
+    jobs: `[{"id":"${uuidv7()}","kind":"chore","input":${input}}]`,
+    actor: 'test',
+  });
   expect(answer.enqueued + answer.refused.length).toBe(1);
 });
 
@@ -101,7 +111,9 @@ test('no id at all: invalid_job_id', async () => {
 });
 test('an id of this moment in another variant is not a UUID of RFC 9562: invalid_job_id', async () => {
   const id = uuidv7();
-  expect(await refused(JSON.stringify([{ id: `${id.slice(0, 19)}c${id.slice(20)}`, kind: 'chore' }]))).toBe('invalid_job_id');
+  expect(
+    await refused(JSON.stringify([{ id: `${id.slice(0, 19)}c${id.slice(20)}`, kind: 'chore' }])),
+  ).toBe('invalid_job_id');
 });
 
 test.each<[string, Row]>([
@@ -109,12 +121,17 @@ test.each<[string, Row]>([
   ['a key of 1,001 bytes', { key: 'k'.repeat(1001) }],
   ['a key of 501 two-byte characters', { key: 'ü'.repeat(501) }],
 ])('%s: invalid_idempotency_key', async (_, change) => {
-  expect(await refused(JSON.stringify([{ id: uuidv7(), kind: 'chore', ...change }]))).toBe('invalid_idempotency_key');
+  expect(await refused(JSON.stringify([{ id: uuidv7(), kind: 'chore', ...change }]))).toBe(
+    'invalid_idempotency_key',
+  );
 });
 
 test.each([
   ['of 1,000 bytes', 'k'.repeat(1000)],
-  ['of 1,000 bytes that do not compress', Array.from({ length: 500 }, (_, n) => String.fromCharCode(0xa1 + ((n * 7919) % 94))).join('')],
+  [
+    'of 1,000 bytes that do not compress',
+    Array.from({ length: 500 }, (_, n) => String.fromCharCode(0xa1 + ((n * 7919) % 94))).join(''),
+  ],
   ['of the widest characters', '😀'.repeat(250)],
   ['of spaces', '   '],
   ['in two normal forms', 'é'],
@@ -128,21 +145,37 @@ test.each([
   });
 });
 test('keys are compared as bytes: another normal form is another key', async () => {
-  expect(await gates.enqueueMany([{ id: uuidv7(), kind: 'chore', key: 'e\u0301' }])).toMatchObject({ enqueued: 1 });
+  expect(await gates.enqueueMany([{ id: uuidv7(), kind: 'chore', key: 'e\u0301' }])).toMatchObject({
+    enqueued: 1,
+  });
 });
 
 test('NULL everywhere is refused', async () => {
   expect(await refused(null, { actor: null, tenant_id: null })).toBe('actor_required');
   const empty = Object.fromEntries(
-    ['id', 'kind', 'key', 'tenant', 'input', 'priority', 'delay_ms', 'executor', 'max_attempts'].map((name) => [name, null]),
+    [
+      'id',
+      'kind',
+      'key',
+      'tenant',
+      'input',
+      'priority',
+      'delay_ms',
+      'executor',
+      'max_attempts',
+    ].map((name) => [name, null]),
   );
   await refused(JSON.stringify([empty]));
   await refused('[{}]');
 });
 test('no tenant at all: invalid_tenant', async () => {
-  expect(await refused(JSON.stringify([{ id: uuidv7(), kind: 'chore' }]), { tenant_id: null })).toBe('invalid_tenant');
+  expect(
+    await refused(JSON.stringify([{ id: uuidv7(), kind: 'chore' }]), { tenant_id: null }),
+  ).toBe('invalid_tenant');
 });
 test('two thousand fields that nobody asked for are ignored', async () => {
   const extra = Object.fromEntries(Array.from({ length: 2000 }, (_, n) => [`field_${n}`, n]));
-  expect(await gates.enqueueMany([{ ...extra, id: uuidv7(), kind: 'chore' }])).toMatchObject({ enqueued: 1 });
+  expect(await gates.enqueueMany([{ ...extra, id: uuidv7(), kind: 'chore' }])).toMatchObject({
+    enqueued: 1,
+  });
 });

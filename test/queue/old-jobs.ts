@@ -6,12 +6,17 @@ const dayMs = 86_400_000;
 
 /** A UUIDv7 of that many days ago. */
 export function idOf(daysAgo: number): string {
-  const ms = Math.floor(Date.now() / dayMs) * dayMs - daysAgo * dayMs + Math.floor(Math.random() * dayMs);
+  const ms =
+    Math.floor(Date.now() / dayMs) * dayMs - daysAgo * dayMs + Math.floor(Math.random() * dayMs);
   const hex = ms.toString(16).padStart(12, '0') + randomBytes(10).toString('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-7${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
-export async function makeDay(db: Asks, daysAgo: number, tables = ['job', 'job_execution', 'job_cleaned', 'event_batch']): Promise<void> {
+export async function makeDay(
+  db: Asks,
+  daysAgo: number,
+  tables = ['job', 'job_execution', 'job_cleaned', 'event_batch'],
+): Promise<void> {
   await db.query(`do $$ begin
     set local role writ_owner;
     perform writ_data.make_partition(t, (clock_timestamp() at time zone 'UTC')::date - ${daysAgo}) from unnest('{${tables}}'::text[]) t;
@@ -28,10 +33,22 @@ export async function oldDays(db: Asks, table: string): Promise<number[]> {
   return rows.map((row) => Number(row.ago)).filter((ago) => ago > 1);
 }
 
-export type Old = 'succeeded' | 'cancelled' | 'dead_letter' | 'committed' | 'retry_waiting' | 'queued';
+export type Old =
+  | 'succeeded'
+  | 'cancelled'
+  | 'dead_letter'
+  | 'committed'
+  | 'retry_waiting'
+  | 'queued';
 
 /** Jobs that were enqueued that many days ago and have become this; what has ended, ended a minute later. */
-export async function oldJobs(db: Asks, daysAgo: number, count: number, became: Old, key?: string): Promise<string[]> {
+export async function oldJobs(
+  db: Asks,
+  daysAgo: number,
+  count: number,
+  became: Old,
+  key?: string,
+): Promise<string[]> {
   const ids = Array.from({ length: count }, () => idOf(daysAgo)).sort();
   await db.query(
     `insert into writ_data.job (job_id, tenant_id, job_kind, event_domain, idempotency_key, input, payload_classification, executor, max_attempts, priority,
@@ -47,7 +64,8 @@ export async function oldJobs(db: Asks, daysAgo: number, count: number, became: 
   );
   const ended = `select id, 1, 1, $2, $3, $4::boolean, at, case when $2 <> 'ABORTED' then at end, case when $2 <> 'COMMITTED' then at end, case when $2 = 'ABORTED' then 'x' end
     from unnest($1::uuid[]) u(id) cross join lateral (select clock_timestamp() - $5 * interval '1 day' + interval '1 minute' as at) t`;
-  const columns = 'job_id, execution_no, attempt, status, abort_kind, final, started_at, committed_at, finished_at, error_code';
+  const columns =
+    'job_id, execution_no, attempt, status, abort_kind, final, started_at, committed_at, finished_at, error_code';
   const execution = {
     succeeded: ['DONE', null, false],
     cancelled: ['ABORTED', 'cancelled', true],
@@ -56,7 +74,12 @@ export async function oldJobs(db: Asks, daysAgo: number, count: number, became: 
     retry_waiting: ['ABORTED', 'transient', false],
     queued: undefined,
   }[became];
-  if (execution) await db.query(`insert into writ_data.job_execution (${columns}) ${ended}`, [ids, ...execution, daysAgo]);
+  if (execution)
+    await db.query(`insert into writ_data.job_execution (${columns}) ${ended}`, [
+      ids,
+      ...execution,
+      daysAgo,
+    ]);
   if (became === 'retry_waiting') {
     await db.query(
       `insert into writ_data.job_wait (due_at, job_kind, tenant_id, priority, job_id, attempts, execution_no, reason)

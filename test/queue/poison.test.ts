@@ -5,7 +5,16 @@ import { defineJob } from '../../src/index.js';
 import { type TestDatabase, testDatabase } from '../../src/testing/index.js';
 import { crasher } from '../faults/crasher.js';
 import { disagreements, until } from '../races/sessions.js';
-import { abort, bulk, type ClaimAnswer, claim as claimOf, idsOf, register, succeed, tick } from './bulk.js';
+import {
+  abort,
+  bulk,
+  type ClaimAnswer,
+  claim as claimOf,
+  idsOf,
+  register,
+  succeed,
+  tick,
+} from './bulk.js';
 
 let db: TestDatabase;
 
@@ -18,7 +27,12 @@ afterEach(() => db.drop());
 const claim = (limit: number, more: Record<string, unknown> = {}): Promise<ClaimAnswer> =>
   claimOf(db, limit, { start: limit, alone: true, ...more });
 const job = async (id: unknown) =>
-  (await db.query('select status, attempts, last_error_code from writ.job_queue where job_id = $1', [id]))[0];
+  (
+    await db.query(
+      'select status, attempts, last_error_code from writ.job_queue where job_id = $1',
+      [id],
+    )
+  )[0];
 
 /** The worker of every open lease dies, and what waits for a retry becomes due. */
 async function crash(): Promise<void> {
@@ -112,7 +126,11 @@ test('a lone job that a limit keeps back does not keep its worker from other wor
   await claim(1, { kinds: ['call'] });
   await crash(); // one of its jobs is to run alone now
   expect((await claim(1, { kinds: ['call'], alone: false })).jobs).toHaveLength(1); // and another has the only place
-  expect((await claim(10, { kinds })).jobs.map((row) => row[1])).toEqual(['chore', 'chore', 'chore']);
+  expect((await claim(10, { kinds })).jobs.map((row) => row[1])).toEqual([
+    'chore',
+    'chore',
+    'chore',
+  ]);
 });
 
 test('a replayed dead letter begins anew, among others', async () => {
@@ -129,7 +147,9 @@ test('a replayed dead letter begins anew, among others', async () => {
 // Real processes ---------------------------------------------------------------------------------------------------------
 
 test('a job that kills its process is quarantined, its neighbours succeed, and each death takes nobody with it', async (context) => {
-  const kind = defineJob<{ deadly: boolean }>('crasher', { retry: { attempts: 5, base: '20ms', cap: '40ms' } });
+  const kind = defineJob<{ deadly: boolean }>('crasher', {
+    retry: { attempts: 5, base: '20ms', cap: '40ms' },
+  });
   const writ = await db.connect();
   const deadly = await writ.enqueue(kind, { deadly: true });
   const innocent = await writ.enqueueMany(
@@ -153,14 +173,17 @@ test('a job that kills its process is quarantined, its neighbours succeed, and e
   }
   // Once beside others, and three times alone.
   expect(deaths).toBe(4);
-  expect(await job(deadly.jobId)).toMatchObject({ status: 'dead_letter', last_error_code: 'poison' });
+  expect(await job(deadly.jobId)).toMatchObject({
+    status: 'dead_letter',
+    last_error_code: 'poison',
+  });
   const survivor = crasher(context, db.connectionString);
   expect(survivor.pid).toBeGreaterThan(0);
   await until(async () => {
-    const [row] = await db.query('select count(*)::int as n from writ.job_queue where job_id = any ($1) and status = $2', [
-      innocent.map(({ jobId }) => jobId),
-      'succeeded',
-    ]);
+    const [row] = await db.query(
+      'select count(*)::int as n from writ.job_queue where job_id = any ($1) and status = $2',
+      [innocent.map(({ jobId }) => jobId), 'succeeded'],
+    );
     return row?.n === 12;
   });
   expect(await disagreements(db)).toEqual([]);
@@ -168,7 +191,9 @@ test('a job that kills its process is quarantined, its neighbours succeed, and e
 
 test('a busy worker makes room for a lone job, and runs nothing beside it', async () => {
   const writ = await db.connect();
-  const kind = defineJob<{ n: number }>('busy', { retry: { attempts: 5, base: '1ms', cap: '2ms' } });
+  const kind = defineJob<{ n: number }>('busy', {
+    retry: { attempts: 5, base: '1ms', cap: '2ms' },
+  });
   const { jobId } = await writ.enqueue(kind, { n: -1 });
   await claim(1, { kinds: ['busy'] });
   await crash();

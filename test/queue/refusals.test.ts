@@ -14,13 +14,22 @@ afterEach(() => db.drop());
 
 const greet = defineJob<{ name: string }>('greet');
 const Ada = { name: 'Ada' };
-const count = async () => Number((await db.query('select count(*) as n from writ.job_queue'))[0]?.n);
+const count = async () =>
+  Number((await db.query('select count(*) as n from writ.job_queue'))[0]?.n);
 const codeOf = (outcome: unknown) => (outcome instanceof WritRefusal ? outcome.code : outcome);
 
 test('a refusal is thrown with its code, what to do, and whether a retry helps', async () => {
-  const error = await writ.enqueue(greet, Ada, { labels: { token: 'secret' } }).catch((thrown: unknown) => thrown);
+  const error = await writ
+    .enqueue(greet, Ada, { labels: { token: 'secret' } })
+    .catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(WritRefusal);
-  expect(error).toMatchObject({ name: 'WritRefusal', code: 'forbidden_payload_key', detail: 'token', retryable: false, status: 400 });
+  expect(error).toMatchObject({
+    name: 'WritRefusal',
+    code: 'forbidden_payload_key',
+    detail: 'token',
+    retryable: false,
+    status: 400,
+  });
   expect((error as WritRefusal).remedy).toContain('input');
   expect(await count()).toBe(0);
 });
@@ -36,7 +45,11 @@ test('tryEnqueue answers a job that is taken as enqueue does', async () => {
 
 test('a queue that is switched off refuses, and says that a retry can help', async () => {
   await db.query(`select writ.fn_setting_set('queue.job_substrate.enabled', 'false', 'test')`);
-  expect(await writ.tryEnqueue(greet, Ada)).toMatchObject({ code: 'job_substrate_disabled', retryable: true, status: 503 });
+  expect(await writ.tryEnqueue(greet, Ada)).toMatchObject({
+    code: 'job_substrate_disabled',
+    retryable: true,
+    status: 503,
+  });
 });
 
 test.each([
@@ -58,12 +71,17 @@ test.each([
   expect(codeOf(await writ.tryEnqueue(greet, { name }))).toBe('invalid_text');
 });
 
-test.each(['\\u0000', '😀', 'c:\\users', '\\\\u0000', '\u0001'])('the text %j is an ordinary input', async (name) => {
-  expect(await writ.tryEnqueue(greet, { name })).toMatchObject({ duplicate: false });
-});
+test.each(['\\u0000', '😀', 'c:\\users', '\\\\u0000', '\u0001'])(
+  'the text %j is an ordinary input',
+  async (name) => {
+    expect(await writ.tryEnqueue(greet, { name })).toMatchObject({ duplicate: false });
+  },
+);
 
 test('an input over the limit is refused', async () => {
-  expect(codeOf(await writ.tryEnqueue(greet, { name: 'x'.repeat(1_100_000) }))).toBe('payload_too_large');
+  expect(codeOf(await writ.tryEnqueue(greet, { name: 'x'.repeat(1_100_000) }))).toBe(
+    'payload_too_large',
+  );
 });
 
 test('an input that JSON cannot express is refused', async () => {
@@ -79,23 +97,29 @@ test('a kind that is not a name is refused', async () => {
 });
 
 test('a duration that is none is an error by name', async () => {
-  await expect(writ.enqueue(greet, Ada, { delay: '5 minutes' as never })).rejects.toMatchObject({ code: 'invalid_duration' });
+  await expect(writ.enqueue(greet, Ada, { delay: '5 minutes' as never })).rejects.toMatchObject({
+    code: 'invalid_duration',
+  });
 });
 
 test('enqueueMany takes all or none', async () => {
   const items = [{ input: Ada }, { input: Ada, key: '' }, { input: Ada }];
-  await expect(writ.enqueueMany(greet, items)).rejects.toMatchObject({ code: 'invalid_idempotency_key' });
+  await expect(writ.enqueueMany(greet, items)).rejects.toMatchObject({
+    code: 'invalid_idempotency_key',
+  });
   expect(await count()).toBe(0);
 });
 
 test('tryEnqueueMany takes or refuses each by itself', async () => {
-  const outcomes = await writ.tryEnqueueMany(greet, [{ input: Ada }, { input: Ada, key: '' }, { input: { name: '\0' } }, { input: Ada }]);
-  expect(outcomes.map((outcome) => (outcome instanceof WritRefusal ? outcome.code : outcome.duplicate))).toEqual([
-    false,
-    'invalid_idempotency_key',
-    'invalid_text',
-    false,
+  const outcomes = await writ.tryEnqueueMany(greet, [
+    { input: Ada },
+    { input: Ada, key: '' },
+    { input: { name: '\0' } },
+    { input: Ada },
   ]);
+  expect(
+    outcomes.map((outcome) => (outcome instanceof WritRefusal ? outcome.code : outcome.duplicate)),
+  ).toEqual([false, 'invalid_idempotency_key', 'invalid_text', false]);
   expect(await count()).toBe(2);
 });
 
@@ -112,8 +136,13 @@ test('enqueueMany in a transaction of the caller that goes on after the refusal 
 
 test('cancelling a job that does not exist, or is another tenant’s, is refused alike', async () => {
   const { jobId } = await writ.enqueue(greet, Ada, { tenant: 'acme' });
-  await expect(writ.cancel(jobId, { tenant: 'other' })).rejects.toMatchObject({ name: 'WritRefusal', code: 'job_not_found' });
-  await expect(writ.cancel('01900000-0000-7000-8000-000000000000')).rejects.toMatchObject({ code: 'job_not_found' });
+  await expect(writ.cancel(jobId, { tenant: 'other' })).rejects.toMatchObject({
+    name: 'WritRefusal',
+    code: 'job_not_found',
+  });
+  await expect(writ.cancel('01900000-0000-7000-8000-000000000000')).rejects.toMatchObject({
+    code: 'job_not_found',
+  });
 });
 
 test('an id that is no UUID is refused by name', async () => {
@@ -122,12 +151,19 @@ test('an id that is no UUID is refused by name', async () => {
 
 test('a database without Writ is named as such', async () => {
   await db.query('drop schema writ cascade');
-  await expect(writ.enqueue(greet, Ada)).rejects.toMatchObject({ name: 'WritError', code: 'schema_missing' });
+  await expect(writ.enqueue(greet, Ada)).rejects.toMatchObject({
+    name: 'WritError',
+    code: 'schema_missing',
+  });
 });
 
 test('a database that cannot be reached is named as such', async () => {
   const nowhere = Writ.connect({ connectionString: 'postgres://nobody@127.0.0.1:1/none' });
-  await expect(nowhere).rejects.toMatchObject({ name: 'WritError', code: 'database_unreachable', retryable: true });
+  await expect(nowhere).rejects.toMatchObject({
+    name: 'WritError',
+    code: 'database_unreachable',
+    retryable: true,
+  });
 });
 
 test('a connection without an address is refused', async () => {

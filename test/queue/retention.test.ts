@@ -22,28 +22,50 @@ afterEach(async () => {
 });
 
 const partitions = async (table: string) =>
-  Number((await db.query(`select count(*)::int as n from pg_inherits where inhparent = $1::regclass`, [`writ_data.${table}`]))[0]?.n);
+  Number(
+    (
+      await db.query(`select count(*)::int as n from pg_inherits where inhparent = $1::regclass`, [
+        `writ_data.${table}`,
+      ])
+    )[0]?.n,
+  );
 const keep = (on: Session | TestDatabase = db) =>
-  on.query(`select writ_data.keep_partitions('test', writ.now()) as made`).then(([row]) => Number(row?.made));
+  on
+    .query(`select writ_data.keep_partitions('test', writ.now()) as made`)
+    .then(([row]) => Number(row?.made));
 const dropAhead = async (from: number, upto = 14) => {
   for (const table of [...jobTables, 'event_batch']) {
     for (let n = from; n <= upto; n++) {
-      const [row] = await db.query(`select to_char((clock_timestamp() at time zone 'UTC')::date + $1::integer, '_YYYYMMDD') as day`, [n]);
+      const [row] = await db.query(
+        `select to_char((clock_timestamp() at time zone 'UTC')::date + $1::integer, '_YYYYMMDD') as day`,
+        [n],
+      );
       await db.query(`drop table writ_data.${table}${row?.day}`);
     }
   }
 };
 const alerts = async () =>
-  Number((await db.query(`select count(*)::int as n from writ.event_outbox where event_type = 'system.partitions_low'`))[0]?.n);
-const sweep = (limit = 10_000) => call(db, 'writ.fn_job_cleanup_sweep', { limit, actor: 'test' }).then(({ cleaned }) => cleaned);
+  Number(
+    (
+      await db.query(
+        `select count(*)::int as n from writ.event_outbox where event_type = 'system.partitions_low'`,
+      )
+    )[0]?.n,
+  );
+const sweep = (limit = 10_000) =>
+  call(db, 'writ.fn_job_cleanup_sweep', { limit, actor: 'test' }).then(({ cleaned }) => cleaned);
 const retire = (on: Session | TestDatabase = db) =>
-  on.query(`select writ_data.retire_days('test', writ.now()) as dropped`).then(([row]) => Number(row?.dropped));
+  on
+    .query(`select writ_data.retire_days('test', writ.now()) as dropped`)
+    .then(([row]) => Number(row?.dropped));
 
 // Days ahead ---------------------------------------------------------------------------------------------------------
 
 /** As a migration leaves it; databases for tests have fewer days. */
 async function fourteenDays(): Promise<void> {
-  await db.query(`update writ_data.dot_config set value = '14' where key = 'queue.partition.days_ahead'`);
+  await db.query(
+    `update writ_data.dot_config set value = '14' where key = 'queue.partition.days_ahead'`,
+  );
   await keep();
 }
 
@@ -101,7 +123,9 @@ test('a sweep cleans what is past its retention, in bounded steps, and frees its
   await oldJobs(db, 40, 3, 'committed');
   const young = await bulkOf(db, [{ key: 'young' }]);
   await succeed(db, await claim(db, 1, { start: 1 }));
-  expect([await sweep(10), await sweep(10), await sweep(10), await sweep(10)]).toEqual([10, 10, 5, 0]);
+  expect([await sweep(10), await sweep(10), await sweep(10), await sweep(10)]).toEqual([
+    10, 10, 5, 0,
+  ]);
   expect(await statuses(db)).toEqual({ cleaned: 25, dead_letter: 3, in_progress: 3, succeeded: 1 });
   const again = await call(db, 'writ.fn_job_enqueue_many', {
     jobs: JSON.stringify([
@@ -138,7 +162,10 @@ test('a day goes with its cleaned jobs; what has not been cleaned is carried ove
   await sweep();
   const look = async () => [
     await db.query('select * from writ.job_queue where job_id = any ($1) order by job_id', [kept]),
-    await db.query('select * from writ.job_execution where job_id = any ($1) order by job_id, execution_no', [kept]),
+    await db.query(
+      'select * from writ.job_execution where job_id = any ($1) order by job_id, execution_no',
+      [kept],
+    ),
     await db.query('select * from writ_data.job_cancel'),
   ];
   const before = await look();
@@ -181,7 +208,9 @@ test('a day that a dump is reading stays for the next hour, and an enqueue does 
   await oldJobs(db, 40, 5, 'succeeded');
   await sweep();
   await a.query('begin');
-  await a.query('lock table writ_data.job, writ_data.job_execution, writ_data.job_cleaned, writ_data.event_batch in access share mode');
+  await a.query(
+    'lock table writ_data.job, writ_data.job_execution, writ_data.job_cleaned, writ_data.event_batch in access share mode',
+  );
   const turning = retire(b);
   await untilBlocked(db, b);
   const from = performance.now();
@@ -222,7 +251,9 @@ test('a day with too much to carry over stays as it is, and nobody is locked out
   await b.query('begin');
   await b.query(`select writ_data.retire_day((clock_timestamp() at time zone 'UTC')::date - 60)`);
   expect(
-    await b.query(`select from pg_locks where mode = 'AccessExclusiveLock' and locktype = 'relation' and pid = pg_backend_pid()`),
+    await b.query(
+      `select from pg_locks where mode = 'AccessExclusiveLock' and locktype = 'relation' and pid = pg_backend_pid()`,
+    ),
   ).toEqual([]);
   await b.query('commit');
   expect(await retire()).toBe(1);

@@ -14,9 +14,14 @@ beforeEach(async () => {
 afterEach(() => db.drop());
 
 const order = defineJob('order', {
-  input: z.object({ orderId: z.string().min(3), lines: z.array(z.object({ sku: z.string() })).default([]) }),
+  input: z.object({
+    orderId: z.string().min(3),
+    lines: z.array(z.object({ sku: z.string() })).default([]),
+  }),
 });
-const onDay = defineJob('on-day', { input: z.object({ day: z.iso.date().transform((day) => new Date(day)) }) });
+const onDay = defineJob('on-day', {
+  input: z.object({ day: z.iso.date().transform((day) => new Date(day)) }),
+});
 
 test('an input that does not fit its schema is refused before it reaches the database', async () => {
   const outcome = await writ.tryEnqueue(order, { orderId: 'x' });
@@ -30,12 +35,17 @@ test('the refusal names the place and what is wrong there', async () => {
 });
 
 test('in bulk, the item that does not fit is refused by itself', async () => {
-  const outcomes = await writ.tryEnqueueMany(order, [{ input: { orderId: 'o-1' } }, { input: { orderId: 'x' } }]);
+  const outcomes = await writ.tryEnqueueMany(order, [
+    { input: { orderId: 'o-1' } },
+    { input: { orderId: 'x' } },
+  ]);
   expect(outcomes.map((outcome) => outcome instanceof WritRefusal)).toEqual([false, true]);
 });
 
 test('in bulk, all or nothing holds for schemas too', async () => {
-  await expect(writ.enqueueMany(order, [{ input: { orderId: 'o-1' } }, { input: { orderId: 'x' } }])).rejects.toMatchObject({
+  await expect(
+    writ.enqueueMany(order, [{ input: { orderId: 'o-1' } }, { input: { orderId: 'x' } }]),
+  ).rejects.toMatchObject({
     code: 'invalid_input',
   });
   expect(await db.query('select from writ.job_queue')).toEqual([]);
@@ -56,7 +66,10 @@ test('a handler gets the input as its schema makes it: values transformed', asyn
 });
 
 test('every attempt gets the transformed input, from the input as it was sent', async () => {
-  const again = defineJob('again', { input: z.object({ n: z.number().transform((n) => n + 1) }), retry: { attempts: 3 } });
+  const again = defineJob('again', {
+    input: z.object({ n: z.number().transform((n) => n + 1) }),
+    retry: { attempts: 3 },
+  });
   await writ.enqueue(again, { n: 1 });
   const seen: number[] = [];
   const handler = again.handle(({ input }) => {
@@ -84,7 +97,9 @@ const even: StandardSchemaV1<number, { half: number }> = {
     version: 1,
     vendor: 'by hand',
     validate: async (value) =>
-      typeof value === 'number' && value % 2 === 0 ? { value: { half: value / 2 } } : { issues: [{ message: 'not an even number' }] },
+      typeof value === 'number' && value % 2 === 0
+        ? { value: { half: value / 2 } }
+        : { issues: [{ message: 'not an even number' }] },
   },
 };
 const halve = defineJob('halve', { input: even });
@@ -97,5 +112,8 @@ test('a validator made by hand accepts and transforms', async () => {
 });
 
 test('a validator made by hand refuses', async () => {
-  await expect(writ.enqueue(halve, 7)).rejects.toMatchObject({ code: 'invalid_input', detail: 'halve: not an even number' });
+  await expect(writ.enqueue(halve, 7)).rejects.toMatchObject({
+    code: 'invalid_input',
+    detail: 'halve: not an even number',
+  });
 });

@@ -17,23 +17,35 @@ class History {
   readonly leases: { token: string; ids: string[] }[] = [];
 }
 
-const pick = <T>(list: readonly T[], n: number): T | undefined => list[n % Math.max(1, list.length)];
+const pick = <T>(list: readonly T[], n: number): T | undefined =>
+  list[n % Math.max(1, list.length)];
 const failure = { error_code: 'e', error_message: 'm', actor: 'test' };
 
 /** A lease, often the newest, sometimes a stale one; and a place in it, sometimes outside of it. */
-function place(history: History, a: number, b: number): { token: string; id: string; position: number } | undefined {
-  const lease = a % 3 === 0 ? pick(history.leases, a) : (history.leases.at(-1 - (a % 2)) ?? history.leases.at(-1));
+function place(
+  history: History,
+  a: number,
+  b: number,
+): { token: string; id: string; position: number } | undefined {
+  const lease =
+    a % 3 === 0
+      ? pick(history.leases, a)
+      : (history.leases.at(-1 - (a % 2)) ?? history.leases.at(-1));
   if (!lease) return undefined;
   const position = 1 + (b % (lease.ids.length + (b % 11 === 0 ? 1 : 0)));
   return { token: lease.token, id: lease.ids[position - 1] ?? uuidv7(), position };
 }
 
 /** The first places of a lease, sometimes one of them twice. */
-const places = (b: number, c: number) => [...[...Array(1 + (c % 4)).keys()].map((n) => n + 1), ...(b % 4 === 0 ? [1] : [])];
+const places = (b: number, c: number) => [
+  ...[...Array(1 + (c % 4)).keys()].map((n) => n + 1),
+  ...(b % 4 === 0 ? [1] : []),
+];
 
 const single = (gate: string, rest: Row) => async (history: History, a: number, b: number) => {
   const at = place(history, a, b);
-  if (at) await gates.call(gate, { job_id: at.id, lease_token: at.token, ...rest }).catch(onlyRaised);
+  if (at)
+    await gates.call(gate, { job_id: at.id, lease_token: at.token, ...rest }).catch(onlyRaised);
 };
 
 /** fn_job_commit raises its refusals; nothing else may raise anything. */
@@ -44,15 +56,34 @@ function onlyRaised(error: { code?: string }): void {
 const actions = {
   enqueue: async (history: History, a: number, b: number, c: number) => {
     const id = uuidv7();
-    const optional = { ...(a % 3 === 0 && { key: `k${b % 5}` }), ...(a % 5 === 0 && { delay_ms: (c % 60) * 1000 }) };
-    const job = { id, kind: 'chore', ...optional, ...(b % 7 === 0 && { deadline_ms: (c % 90) * 1000 }), max_attempts: 1 + (c % 3) };
-    const answer = await gates.enqueueMany([{ ...job, priority: b % 3, tenant: c % 2 ? 'acme' : 'globex' }]);
+    const optional = {
+      ...(a % 3 === 0 && { key: `k${b % 5}` }),
+      ...(a % 5 === 0 && { delay_ms: (c % 60) * 1000 }),
+    };
+    const job = {
+      id,
+      kind: 'chore',
+      ...optional,
+      ...(b % 7 === 0 && { deadline_ms: (c % 90) * 1000 }),
+      max_attempts: 1 + (c % 3),
+    };
+    const answer = await gates.enqueueMany([
+      { ...job, priority: b % 3, tenant: c % 2 ? 'acme' : 'globex' },
+    ]);
     if (answer.enqueued === 1) history.jobs.push(id);
   },
   enqueueAlike: async (history: History, a: number, b: number, c: number) => {
     const ids = Array.from({ length: 1 + (a % 5) }, uuidv7);
-    const call = { kind: 'chore', ids, inputs: null, actor: 'test', tenant_id: c % 2 ? 'acme' : 'globex', priority: b % 3 };
-    if ((await gates.call('fn_job_enqueue_alike', call)).enqueued === ids.length) history.jobs.push(...ids);
+    const call = {
+      kind: 'chore',
+      ids,
+      inputs: null,
+      actor: 'test',
+      tenant_id: c % 2 ? 'acme' : 'globex',
+      priority: b % 3,
+    };
+    if ((await gates.call('fn_job_enqueue_alike', call)).enqueued === ids.length)
+      history.jobs.push(...ids);
   },
   claim: async (history: History, a: number, b: number, c: number) => {
     const how = { limit: 1 + (b % 4), start: c % 5, alone: a % 4 < 2, after: a % 3 ? '' : 'acme' };
@@ -72,13 +103,24 @@ const actions = {
   succeedMany: async (history: History, a: number, b: number, c: number) => {
     const at = place(history, a, b);
     const positions = places(b, c);
-    if (at) await gates.call('fn_job_succeed_many', { lease_token: at.token, positions, start_upto: c % 6 });
+    if (at)
+      await gates.call('fn_job_succeed_many', {
+        lease_token: at.token,
+        positions,
+        start_upto: c % 6,
+      });
   },
   abortMany: async (history: History, a: number, b: number, c: number) => {
     const at = place(history, a, b);
     const positions = places(b, c);
     const kinds = positions.map((n) => ['transient', 'permanent', 'released'][(b + n) % 3]);
-    const call = { positions, abort_kinds: kinds, codes: kinds, messages: kinds, start_upto: c % 6 };
+    const call = {
+      positions,
+      abort_kinds: kinds,
+      codes: kinds,
+      messages: kinds,
+      start_upto: c % 6,
+    };
     if (at) await gates.call('fn_job_abort_many', { lease_token: at.token, ...call });
   },
   renew: async (history: History, a: number) => {
@@ -88,17 +130,26 @@ const actions = {
     });
   },
   cancel: async (history: History, a: number) => {
-    await gates.call('fn_job_cancel', { job_id: pick(history.jobs, a) ?? uuidv7(), reason: 'r', actor: 'ada' });
+    await gates.call('fn_job_cancel', {
+      job_id: pick(history.jobs, a) ?? uuidv7(),
+      reason: 'r',
+      actor: 'ada',
+    });
   },
   replay: async (history: History, a: number) => {
-    const answer = await gates.call('fn_job_dead_letter_replay', { job_id: pick(history.jobs, a) ?? uuidv7(), triage: 't', actor: 'ada' });
+    const answer = await gates.call('fn_job_dead_letter_replay', {
+      job_id: pick(history.jobs, a) ?? uuidv7(),
+      triage: 't',
+      actor: 'ada',
+    });
     if (answer.job_id) history.jobs.push(answer.job_id);
   },
   reap: () => gates.call('fn_job_lease_reaper'),
   tick: () => gates.call('fn_job_tick', { actor: 'test' }),
   sweep: () => gates.call('fn_job_cleanup_sweep'),
   advance: (_: History, a: number) => gates.db.clock.advance(((a % 40) + 1) * 1000),
-  sleep: (_: History, a: number) => (a % 8 === 0 ? gates.db.clock.advance('31d') : gates.db.clock.advance('1h')),
+  sleep: (_: History, a: number) =>
+    a % 8 === 0 ? gates.db.clock.advance('31d') : gates.db.clock.advance('1h'),
 } satisfies Record<string, (history: History, a: number, b: number, c: number) => Promise<unknown>>;
 
 const weights: Partial<Record<keyof typeof actions, number>> = {
@@ -113,7 +164,9 @@ const weights: Partial<Record<keyof typeof actions, number>> = {
 };
 const step: fc.Arbitrary<Step> = fc.tuple(
   fc.constantFrom(
-    ...(Object.keys(actions) as (keyof typeof actions)[]).flatMap((name) => Array<keyof typeof actions>(weights[name] ?? 2).fill(name)),
+    ...(Object.keys(actions) as (keyof typeof actions)[]).flatMap((name) =>
+      Array<keyof typeof actions>(weights[name] ?? 2).fill(name),
+    ),
   ),
   fc.nat(1000),
   fc.nat(1000),
@@ -177,7 +230,8 @@ const promises: Record<string, string> = {
 };
 
 async function check(): Promise<void> {
-  for (const [promise, sql] of Object.entries(promises)) expect(await gates.db.query(sql), promise).toEqual([]);
+  for (const [promise, sql] of Object.entries(promises))
+    expect(await gates.db.query(sql), promise).toEqual([]);
 }
 
 async function play(steps: readonly Step[]): Promise<void> {
@@ -202,7 +256,10 @@ test('whatever happens, every view tells one story', { timeout: 120_000 }, async
     seed: Number(process.env.WRIT_TEST_SEED ?? 20240607),
     endOnFailure: process.env.WRIT_TEST_SHRINK !== '1',
   };
-  await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 400, size: 'max' }), play), options);
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 400, size: 'max' }), play),
+    options,
+  );
 });
 
 test('the checks can fail: a job that is lost, doubled or told wrongly is found', async () => {

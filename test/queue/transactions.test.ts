@@ -53,7 +53,9 @@ const libraries: Record<string, (connectionString: string) => Library> = {
     return { db: sql, transaction, close: () => sql.end() };
   },
   Kysely: (connectionString) => {
-    const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString, max: 2 }) }) });
+    const db = new Kysely<unknown>({
+      dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString, max: 2 }) }),
+    });
     const transaction: Library['transaction'] = (work) =>
       db.transaction().execute(async (tx) => {
         await kyselySql.raw(insertOrder).execute(tx);
@@ -92,7 +94,9 @@ describe.each(Object.entries(libraries))('%s', (_, open) => {
   let library: Library;
 
   const counts = async () => {
-    const [row] = await db.query('select (select count(*) from orders)::int as orders, (select count(*) from writ.job_queue)::int as jobs');
+    const [row] = await db.query(
+      'select (select count(*) from orders)::int as orders, (select count(*) from writ.job_queue)::int as jobs',
+    );
     return row;
   };
 
@@ -102,7 +106,9 @@ describe.each(Object.entries(libraries))('%s', (_, open) => {
     writ = await db.connect();
     library = open(db.connectionString);
   });
-  beforeEach(() => db.query('truncate orders, writ_data.job, writ_data.job_key, writ_data.job_ready'));
+  beforeEach(() =>
+    db.query('truncate orders, writ_data.job, writ_data.job_key, writ_data.job_ready'),
+  );
   afterAll(async () => {
     await library.close();
     await db.drop();
@@ -153,7 +159,9 @@ describe.each(Object.entries(libraries))('%s', (_, open) => {
 
   test('a refusal does not break the transaction', async () => {
     await library.transaction(async (tx) => {
-      expect(await writ.tryEnqueue(ship, input, { labels: { password: 'x' }, db: tx })).toMatchObject({ code: 'forbidden_payload_key' });
+      expect(
+        await writ.tryEnqueue(ship, input, { labels: { password: 'x' }, db: tx }),
+      ).toMatchObject({ code: 'forbidden_payload_key' });
     });
     expect(await counts()).toEqual({ orders: 1, jobs: 0 });
   });
@@ -161,7 +169,10 @@ describe.each(Object.entries(libraries))('%s', (_, open) => {
   test('Writ.connect takes it as its only connection', async () => {
     const through = await Writ.connect({ db: library.db });
     const first = await through.enqueue(ship, input, { key: 'k' });
-    const again = await Promise.all([through.enqueue(ship, input, { key: 'k' }), through.enqueue(ship, input)]);
+    const again = await Promise.all([
+      through.enqueue(ship, input, { key: 'k' }),
+      through.enqueue(ship, input),
+    ]);
     expect(again).toMatchObject([{ jobId: first.jobId, duplicate: true }, { duplicate: false }]);
     await library.transaction((tx) => through.enqueue(ship, input, { db: tx }));
     await through.close();
@@ -177,13 +188,17 @@ describe.each(Object.entries(libraries))('%s', (_, open) => {
 
   test('Writ.connect through it enqueues in bulk all or nothing', async () => {
     const through = await Writ.connect({ db: library.db });
-    await expect(through.enqueueMany(ship, [{ input }, { input, key: '' }])).rejects.toMatchObject({ code: 'invalid_idempotency_key' });
+    await expect(through.enqueueMany(ship, [{ input }, { input, key: '' }])).rejects.toMatchObject({
+      code: 'invalid_idempotency_key',
+    });
     expect(await counts()).toEqual({ orders: 0, jobs: 0 });
   });
 
   test('a worker needs connections of its own', async () => {
     const through = await Writ.connect({ db: library.db });
-    await expect(through.work([ship.handle(() => undefined)])).rejects.toMatchObject({ code: 'connection_string_required' });
+    await expect(through.work([ship.handle(() => undefined)])).rejects.toMatchObject({
+      code: 'connection_string_required',
+    });
   });
 
   test('a database without Writ is named as such through it', async () => {
@@ -198,5 +213,7 @@ describe.each(Object.entries(libraries))('%s', (_, open) => {
 });
 
 test('what is no connection is refused by name', async () => {
-  await expect(Writ.connect({ db: {} as never })).rejects.toMatchObject({ code: 'invalid_argument' });
+  await expect(Writ.connect({ db: {} as never })).rejects.toMatchObject({
+    code: 'invalid_argument',
+  });
 });

@@ -5,7 +5,12 @@
 import pg from 'pg';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { defineJob, type HandledJob, type JobContext, Writ } from '../../src/index.js';
-import { type FaultPoint, onFaultPoint, type TestDatabase, testDatabase } from '../../src/testing/index.js';
+import {
+  type FaultPoint,
+  onFaultPoint,
+  type TestDatabase,
+  testDatabase,
+} from '../../src/testing/index.js';
 import { type Wire, wireTo } from './wire.js';
 
 let db: TestDatabase;
@@ -16,7 +21,8 @@ let verdicts: string[];
 const pay = defineJob('pay', { retry: { attempts: 4 } });
 const status = () => db.query('select status, attempts from writ.job_queue');
 const charges = async () => (await db.query('select from charges')).length;
-const mark = async () => (await db.query(`select from writ.job_execution where status = 'COMMITTED'`)).length;
+const mark = async () =>
+  (await db.query(`select from writ.job_execution where status = 'COMMITTED'`)).length;
 
 beforeEach(async () => {
   db = await testDatabase();
@@ -104,11 +110,17 @@ test('the server is still busy with the COMMIT: the worker waits for the verdict
   const waiting = `select from pg_stat_activity where wait_event = 'advisory' and query like '%; commit'`;
   const asking = `select from pg_stat_activity where query like '%fn_job_commit_status%' and pid <> pg_backend_pid() and datname = current_database()`;
   once('commit_sent', async () => {
-    await vi.waitFor(async () => expect((await admin.query(waiting)).rowCount).toBe(1), { timeout: 15_000, interval: 10 });
+    await vi.waitFor(async () => expect((await admin.query(waiting)).rowCount).toBe(1), {
+      timeout: 15_000,
+      interval: 10,
+    });
     wire.cut();
   });
   const running = workUntilSucceeded(handler);
-  await vi.waitFor(async () => expect((await admin.query(asking)).rowCount).toBeGreaterThan(0), { timeout: 15_000, interval: 10 });
+  await vi.waitFor(async () => expect((await admin.query(asking)).rowCount).toBeGreaterThan(0), {
+    timeout: 15_000,
+    interval: 10,
+  });
   expect(verdicts).toEqual([]);
   await admin.query('select pg_advisory_unlock(7)');
   await running;
@@ -138,5 +150,9 @@ test('a backend that is killed while the effect does something else fails the at
     }),
   );
   await workUntilSucceeded(waits);
-  expect([runs, await charges(), await status()]).toEqual([2, 1, [{ status: 'succeeded', attempts: 2 }]]);
+  expect([runs, await charges(), await status()]).toEqual([
+    2,
+    1,
+    [{ status: 'succeeded', attempts: 2 }],
+  ]);
 });

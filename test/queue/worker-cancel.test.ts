@@ -10,8 +10,10 @@ let operator: Writ;
 // A delay is random up to its ceiling: with a week of it no retry comes while a test looks.
 const step = defineJob<{ n: number }>('step', { retry: { attempts: 3, base: '7d', cap: '7d' } });
 const onError = () => undefined;
-const statusOf = async (jobId: string) => (await db.query('select status, attempts from writ.job_queue where job_id = $1', [jobId]))[0];
-const within = <T>(check: () => Promise<T> | T) => vi.waitFor(check, { timeout: 20_000, interval: 20 });
+const statusOf = async (jobId: string) =>
+  (await db.query('select status, attempts from writ.job_queue where job_id = $1', [jobId]))[0];
+const within = <T>(check: () => Promise<T> | T) =>
+  vi.waitFor(check, { timeout: 20_000, interval: 20 });
 
 beforeEach(async () => {
   db = await testDatabase();
@@ -49,7 +51,9 @@ test('a job that waits for its retry is cancelled at once', async () => {
     throw new Error('no');
   });
   const worker = await writ.work([handler], { onError });
-  await within(async () => expect(await statusOf(jobId)).toMatchObject({ status: 'retry_waiting' }));
+  await within(async () =>
+    expect(await statusOf(jobId)).toMatchObject({ status: 'retry_waiting' }),
+  );
   await worker.stop();
   expect(await operator.cancel(jobId)).toBe('cancelled');
   expect(await statusOf(jobId)).toMatchObject({ status: 'cancelled' });
@@ -62,12 +66,17 @@ test('cancelling a running job reaches its signal long before the lease is renew
   await begun;
   expect(await operator.cancel(jobId)).toBe('cancel_requested');
   expect(await aborted).toMatchObject({ code: 'cancelled' });
-  await within(async () => expect(await statusOf(jobId)).toEqual({ status: 'cancelled', attempts: 1 }));
+  await within(async () =>
+    expect(await statusOf(jobId)).toEqual({ status: 'cancelled', attempts: 1 }),
+  );
   await worker.stop();
 });
 
 test('without notifications a cancel is heard with the next renewal', async () => {
-  const deaf = await Writ.connect({ connectionString: db.connectionString, listenConnectionString: 'postgres://127.0.0.1:1/none' });
+  const deaf = await Writ.connect({
+    connectionString: db.connectionString,
+    listenConnectionString: 'postgres://127.0.0.1:1/none',
+  });
   const { handler, begun, aborted } = untilAborted();
   await deaf.work([handler], { onError, lease: '3s', poll: '50ms' });
   const { jobId } = await operator.enqueue(step, { n: 1 });
@@ -110,7 +119,9 @@ test('a handler that ignores the cancel and commits has succeeded', async () => 
   await begun.opened;
   await operator.cancel(jobId);
   asked.open();
-  await within(async () => expect(await statusOf(jobId)).toEqual({ status: 'succeeded', attempts: 1 }));
+  await within(async () =>
+    expect(await statusOf(jobId)).toEqual({ status: 'succeeded', attempts: 1 }),
+  );
   await worker.stop();
 });
 
@@ -126,8 +137,12 @@ test('a handler that ignores the cancel and never ends is left behind: its job i
   await begun.opened;
   await operator.cancel(first.jobId);
   const second = await operator.enqueue(step, { n: 2 });
-  await within(async () => expect(await statusOf(first.jobId)).toMatchObject({ status: 'cancelled' }));
-  await within(async () => expect(await statusOf(second.jobId)).toMatchObject({ status: 'succeeded' }));
+  await within(async () =>
+    expect(await statusOf(first.jobId)).toMatchObject({ status: 'cancelled' }),
+  );
+  await within(async () =>
+    expect(await statusOf(second.jobId)).toMatchObject({ status: 'succeeded' }),
+  );
   await worker.stop();
 });
 
@@ -156,7 +171,11 @@ test('a job that was only prefetched is cancelled and never runs', async () => {
   await within(async () => expect((await statusOf(victim))?.status).not.toBe('queued'));
   expect(await operator.cancel(victim)).toBe('cancel_requested');
   await within(async () =>
-    expect((await db.query('select cancel_requested_at from writ.job_queue where job_id = $1', [victim]))[0]).toBeTruthy(),
+    expect(
+      (
+        await db.query('select cancel_requested_at from writ.job_queue where job_id = $1', [victim])
+      )[0],
+    ).toBeTruthy(),
   );
   // It is given back with the rest of the surplus, since no handler becomes free; asked to stop, it ends there.
   await within(async () => expect((await statusOf(victim))?.status).toBe('cancelled'));

@@ -12,10 +12,12 @@ let writ: Writ;
 const children: ChildProcess[] = [];
 
 const block = defineJob('block', { retry: { attempts: 3, base: '1ms', cap: '1ms' } });
-const within = <T>(check: () => Promise<T> | T) => vi.waitFor(check, { timeout: 25_000, interval: 20 });
+const within = <T>(check: () => Promise<T> | T) =>
+  vi.waitFor(check, { timeout: 25_000, interval: 20 });
 const job = async () => (await db.query('select status, attempts from writ.job_queue'))[0];
 const effects = async () => (await db.query('select by from effects')).map(({ by }) => by);
-const executions = () => db.query('select status, abort_kind from writ.job_execution order by execution_no');
+const executions = () =>
+  db.query('select status, abort_kind from writ.job_execution order by execution_no');
 
 beforeEach(async () => {
   db = await testDatabase();
@@ -31,7 +33,11 @@ afterEach(async () => {
 /** Starts a worker whose handler begins and then waits to be told to block its event loop; answers the lines that it prints. */
 function blockedWorker(blockMs: number, lease: string, stall: string) {
   const file = fileURLToPath(new URL('./blocked-worker.mjs', import.meta.url));
-  const child = spawn(process.execPath, [file, db.connectionString, String(blockMs), lease, stall], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = spawn(
+    process.execPath,
+    [file, db.connectionString, String(blockMs), lease, stall],
+    { stdio: ['pipe', 'pipe', 'inherit'] },
+  );
   children.push(child);
   const lines: string[] = [];
   createInterface({ input: child.stdout }).on('line', (line) => lines.push(line));
@@ -45,14 +51,26 @@ async function renewed(by = '0 seconds') {
     expect(leases).toHaveLength(1);
     return leases;
   });
-  const later = 'select from writ_data.job_lease where leased_until > $1::timestamptz + $2::interval';
-  await within(async () => expect(await db.query(later, [first?.leased_until, by])).toHaveLength(1));
+  const later =
+    'select from writ_data.job_lease where leased_until > $1::timestamptz + $2::interval';
+  await within(async () =>
+    expect(await db.query(later, [first?.leased_until, by])).toHaveLength(1),
+  );
 }
 
 const rival = () =>
-  writ.work([block.handle(({ commit }) => commit((tx) => tx.query(`insert into effects values ('rival')`)))], { poll: '50ms' });
+  writ.work(
+    [
+      block.handle(({ commit }) =>
+        commit((tx) => tx.query(`insert into effects values ('rival')`)),
+      ),
+    ],
+    { poll: '50ms' },
+  );
 
-test('a worker that blocks its event loop for three leases keeps its lease', { timeout: 60_000 }, async () => {
+test('a worker that blocks its event loop for three leases keeps its lease', {
+  timeout: 60_000,
+}, async () => {
   const child = blockedWorker(9_000, '3s', '60s'); // a lease that a machine does not miss by standing still for a moment
   await renewed();
   const worker = await rival();
@@ -127,7 +145,9 @@ test('a handler whose lease was taken back is told by its signal, and what it re
   const worker = await writ.work([handler], { lease: '600ms', poll: '10m' });
   await begun.opened;
   // Together: the worker would renew it in between.
-  await db.query(`update writ_data.job_lease set leased_until = writ.now() - interval '1 second'; select writ.fn_job_lease_reaper('test')`);
+  await db.query(
+    `update writ_data.job_lease set leased_until = writ.now() - interval '1 second'; select writ.fn_job_lease_reaper('test')`,
+  );
   expect(await aborted.opened).toMatchObject({ code: 'lease_lost' });
   await worker.stop();
   expect(await executions()).toEqual([{ status: 'ABORTED', abort_kind: 'lease_expired' }]);

@@ -12,9 +12,12 @@ const many = (length: number) => Array.from({ length }, (_, n) => ({ input: { n 
 const onError = () => undefined;
 const jobs = () => db.query('select status, attempts from writ.job_queue order by job_id');
 const statuses = async () => (await jobs()).map(({ status }) => status);
-const within = <T>(check: () => Promise<T> | T) => vi.waitFor(check, { timeout: 20_000, interval: 20 });
-const allSucceeded = () => within(async () => expect(new Set(await statuses())).toEqual(new Set(['succeeded'])));
-const setting = (key: string, value: string) => db.query('select writ.fn_setting_set($1, $2, $3)', [key, value, 'test']);
+const within = <T>(check: () => Promise<T> | T) =>
+  vi.waitFor(check, { timeout: 20_000, interval: 20 });
+const allSucceeded = () =>
+  within(async () => expect(new Set(await statuses())).toEqual(new Set(['succeeded'])));
+const setting = (key: string, value: string) =>
+  db.query('select writ.fn_setting_set($1, $2, $3)', [key, value, 'test']);
 
 beforeEach(async () => {
   db = await testDatabase();
@@ -135,7 +138,8 @@ test('close stops the workers first', async () => {
 
 test('a worker that has stopped is no longer listed', async () => {
   const worker = await writ.work([step.handle(() => undefined)], { name: 'mine' });
-  const listed = () => db.query(`select kinds from writ.v_queue_heartbeat where executor_id = 'mine'`);
+  const listed = () =>
+    db.query(`select kinds from writ.v_queue_heartbeat where executor_id = 'mine'`);
   await within(async () => expect(await listed()).toEqual([{ kinds: ['step'] }]));
   await worker.stop();
   expect(await listed()).toEqual([]);
@@ -152,16 +156,23 @@ test('two workers share a backlog, and each job runs once', async () => {
       await both.opened; // nobody goes on before both have a job
     });
   const options = { concurrency: 5, batch: 5, onError };
-  const workers = [await writ.work([handlerOf('a')], options), await producer.work([handlerOf('b')], options)];
+  const workers = [
+    await writ.work([handlerOf('a')], options),
+    await producer.work([handlerOf('b')], options),
+  ];
   await allSucceeded();
   await Promise.all(workers.map((worker) => worker.stop()));
-  expect(ran.map(([, n]) => n).sort((a, b) => a - b)).toEqual(many(100).map(({ input }) => input.n));
+  expect(ran.map(([, n]) => n).sort((a, b) => a - b)).toEqual(
+    many(100).map(({ input }) => input.n),
+  );
 });
 
 test('one worker serves several kinds, and leaves the others alone', async () => {
   const [a, b, c] = [defineJob('a'), defineJob('b'), defineJob('c')];
   const ran: string[] = [];
-  const worker = await writ.work([a, b].map((job) => job.handle(({ job: { kind } }) => void ran.push(kind))));
+  const worker = await writ.work(
+    [a, b].map((job) => job.handle(({ job: { kind } }) => void ran.push(kind))),
+  );
   for (const job of [a, b, c]) await producer.enqueue(job);
   await within(async () => expect(await statuses()).toEqual(['succeeded', 'succeeded', 'queued']));
   expect(ran.sort()).toEqual(['a', 'b']);
@@ -173,7 +184,9 @@ test('a delayed job starts within a second of its time', async () => {
   await producer.enqueue(step, { n: 1 }, { delay: '600ms' });
   await allSucceeded();
   await worker.stop();
-  const [job] = await db.query('select extract(epoch from started_at - process_after)::float8 as late from writ.job_queue');
+  const [job] = await db.query(
+    'select extract(epoch from started_at - process_after)::float8 as late from writ.job_queue',
+  );
   expect(job?.late).toBeGreaterThanOrEqual(0);
   expect(job?.late).toBeLessThan(2); // a second, and another for a busy machine
 });
@@ -183,7 +196,9 @@ test('queue.worker.enabled = false pauses every worker and keeps what is queued;
   const worker = await writ.work([step.handle(() => void runs++)], { poll: '50ms' });
   await setting('queue.worker.enabled', 'false');
   await producer.enqueue(step, { n: 1 });
-  const [claim] = await db.query(`select writ.fn_job_claim_many('{step}', 'external_worker', 'another') as answer`);
+  const [claim] = await db.query(
+    `select writ.fn_job_claim_many('{step}', 'external_worker', 'another') as answer`,
+  );
   expect(claim?.answer).toEqual({ jobs: [], paused: true });
   expect([runs, await statuses()]).toEqual([0, ['queued']]);
   await setting('queue.worker.enabled', 'true');
@@ -214,7 +229,10 @@ test('a worker that is idle starts a new job when it is notified, long before it
 });
 
 test('without notifications a worker finds jobs by looking', async () => {
-  const deaf = await Writ.connect({ connectionString: db.connectionString, listenConnectionString: 'postgres://127.0.0.1:1/none' });
+  const deaf = await Writ.connect({
+    connectionString: db.connectionString,
+    listenConnectionString: 'postgres://127.0.0.1:1/none',
+  });
   await deaf.work([step.handle(() => undefined)], { poll: '100ms', onError });
   await producer.enqueue(step, { n: 1 });
   await allSucceeded();
@@ -222,7 +240,11 @@ test('without notifications a worker finds jobs by looking', async () => {
 });
 
 const idle = () =>
-  within(async () => expect(await db.query('select from writ.v_queue_heartbeat where idle_until > writ.now()')).toHaveLength(1));
+  within(async () =>
+    expect(
+      await db.query('select from writ.v_queue_heartbeat where idle_until > writ.now()'),
+    ).toHaveLength(1),
+  );
 
 test('a worker whose connections are all terminated goes on, and hears notifications again', async () => {
   const worker = await writ.work([step.handle(() => undefined)], { poll: '10m', onError });
@@ -239,11 +261,15 @@ test('a worker whose connections are all terminated goes on, and hears notificat
 test('connections that are terminated again and again under load lose nothing and repeat no effect', async () => {
   await db.query('create table effects (n int)');
   await producer.enqueueMany(step, many(200));
-  const handler = step.handle(({ commit, input }) => commit((tx) => tx.query('insert into effects values ($1)', [input.n])));
+  const handler = step.handle(({ commit, input }) =>
+    commit((tx) => tx.query('insert into effects values ($1)', [input.n])),
+  );
   const worker = await writ.work([handler], { concurrency: 5, lease: '1s', poll: '50ms', onError });
   const terminate = `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name like 'writ%' and pid <> pg_backend_pid()`;
   for (let kill = 1; kill <= 5; kill++) {
-    await within(async () => expect((await db.query('select from effects')).length).toBeGreaterThanOrEqual(kill * 20));
+    await within(async () =>
+      expect((await db.query('select from effects')).length).toBeGreaterThanOrEqual(kill * 20),
+    );
     await db.query(terminate);
   }
   await within(async () => {

@@ -11,9 +11,13 @@ let errors: { code?: string; message?: string }[];
 const step = defineJob<{ n: number }>('step', { retry: { attempts: 3, base: '7d', cap: '7d' } });
 const many = (length: number) => Array.from({ length }, (_, n) => ({ input: { n } }));
 const onError = (error: unknown) => void errors.push(error as Error);
-const jobs = () => db.query('select status, attempts, last_error, last_error_code, result_ref from writ.job_queue order by job_id');
+const jobs = () =>
+  db.query(
+    'select status, attempts, last_error, last_error_code, result_ref from writ.job_queue order by job_id',
+  );
 const statuses = async () => (await jobs()).map(({ status }) => status);
-const within = (check: () => Promise<unknown>) => vi.waitFor(check, { timeout: 20_000, interval: 20 });
+const within = (check: () => Promise<unknown>) =>
+  vi.waitFor(check, { timeout: 20_000, interval: 20 });
 
 beforeEach(async () => {
   db = await testDatabase();
@@ -51,7 +55,9 @@ test('a job that is prefetched behind a slow one is not started, and not charged
   await writ.enqueueMany(single, [{ input: { n: 1000 } }, ...many(3)]);
   await begun.opened;
   await within(async () => {
-    const [slow, ...behind] = (await jobs()).slice(-4).map(({ status, attempts }) => `${status} ${attempts}`);
+    const [slow, ...behind] = (await jobs())
+      .slice(-4)
+      .map(({ status, attempts }) => `${status} ${attempts}`);
     expect(slow).toBe('in_progress 1');
     for (const job of behind) expect(job).toMatch(/^(leased|queued) 0$/); // queued again, when it was given back as surplus
   });
@@ -67,7 +73,12 @@ test('a failing job among fifty fails alone', async () => {
   await runUntilIdle(writ, [handler], { onError });
   const all = await jobs();
   expect(all.filter(({ status }) => status === 'succeeded')).toHaveLength(49);
-  expect(all[25]).toMatchObject({ status: 'retry_waiting', attempts: 1, last_error: 'not this one', last_error_code: 'handler_error' });
+  expect(all[25]).toMatchObject({
+    status: 'retry_waiting',
+    attempts: 1,
+    last_error: 'not this one',
+    last_error_code: 'handler_error',
+  });
 });
 
 test('a failed attempt is told to onError with its job', async () => {
@@ -76,7 +87,9 @@ test('a failed attempt is told to onError with its job', async () => {
   const handler = step.handle(() => {
     throw new Error('no');
   });
-  await runUntilIdle(writ, [handler], { onError: (error, job) => void told.push([(error as Error).message, job?.id, job?.attempt]) });
+  await runUntilIdle(writ, [handler], {
+    onError: (error, job) => void told.push([(error as Error).message, job?.id, job?.attempt]),
+  });
   expect(told).toEqual([['no', jobId, 1]]);
 });
 
@@ -101,7 +114,12 @@ test('a permanent failure is a dead letter at once, with its code', async () => 
   });
   await runUntilIdle(writ, [handler], { onError });
   expect(await jobs()).toMatchObject([
-    { status: 'dead_letter', attempts: 1, last_error: 'the order does not exist', last_error_code: 'no_such_order' },
+    {
+      status: 'dead_letter',
+      attempts: 1,
+      last_error: 'the order does not exist',
+      last_error_code: 'no_such_order',
+    },
   ]);
 });
 
@@ -126,7 +144,10 @@ test('a listener of errors that throws does not stop the worker', async () => {
   expect(await jobs()).toMatchObject([{ status: 'succeeded', attempts: 2 }]);
 });
 
-const brief = defineJob('brief', { timeout: '200ms', retry: { attempts: 2, base: '7d', cap: '7d' } });
+const brief = defineJob('brief', {
+  timeout: '200ms',
+  retry: { attempts: 2, base: '7d', cap: '7d' },
+});
 
 test('a timeout aborts the signal and fails the attempt', async () => {
   await writ.enqueue(brief);
@@ -142,7 +163,9 @@ test('a timeout aborts the signal and fails the attempt', async () => {
   );
   await runUntilIdle(writ, [handler], { onError });
   expect(reason).toMatchObject({ code: 'timeout' });
-  expect(await jobs()).toMatchObject([{ status: 'retry_waiting', attempts: 1, last_error_code: 'timeout' }]);
+  expect(await jobs()).toMatchObject([
+    { status: 'retry_waiting', attempts: 1, last_error_code: 'timeout' },
+  ]);
 });
 
 test('a timeout fails the attempt of a handler that ignores its signal, and what it does afterwards counts for nothing', async () => {
@@ -154,7 +177,11 @@ test('a timeout fails the attempt of a handler that ignores its signal, and what
     commits.open(await commit(() => 'done').catch((error: { code?: string }) => error.code));
   });
   const worker = await writ.work([handler], { onError });
-  await within(async () => expect(await jobs()).toMatchObject([{ status: 'retry_waiting', attempts: 1, last_error_code: 'timeout' }]));
+  await within(async () =>
+    expect(await jobs()).toMatchObject([
+      { status: 'retry_waiting', attempts: 1, last_error_code: 'timeout' },
+    ]),
+  );
   goOn.open();
   expect(await commits.opened).toBe('lease_lost');
   await worker.stop();
@@ -163,26 +190,37 @@ test('a timeout fails the attempt of a handler that ignores its signal, and what
 
 test('a deadline that passes while the job runs aborts it, and it is not tried again', async () => {
   await writ.enqueue(step, { n: 1 }, { deadline: '3s' }); // enough to begin
-  const handler = step.handle(({ signal }) => new Promise((_, failed) => signal.addEventListener('abort', () => failed(signal.reason))));
+  const handler = step.handle(
+    ({ signal }) =>
+      new Promise((_, failed) => signal.addEventListener('abort', () => failed(signal.reason))),
+  );
   await runUntilIdle(writ, [handler], { onError });
-  expect(await jobs()).toMatchObject([{ status: 'dead_letter', attempts: 1, last_error_code: 'deadline_exceeded' }]);
+  expect(await jobs()).toMatchObject([
+    { status: 'dead_letter', attempts: 1, last_error_code: 'deadline_exceeded' },
+  ]);
 });
 
 test('what a handler returns can be read as the result of its job', async () => {
   await writ.enqueue(step, { n: 20 });
   await runUntilIdle(writ, [step.handle(({ input }) => ({ double: input.n * 2 }))]);
-  const [payload] = await db.query(`select writ.fn_job_payload(job_id) -> 'result' as result from writ.job_queue`);
+  const [payload] = await db.query(
+    `select writ.fn_job_payload(job_id) -> 'result' as result from writ.job_queue`,
+  );
   expect(payload?.result).toEqual({ double: 40 });
 });
 
 test('results stay with their jobs when many end together', async () => {
   await writ.enqueueMany(step, many(40));
-  await runUntilIdle(writ, [step.handle(({ input }) => (input.n % 3 ? { n: input.n } : undefined))]);
+  await runUntilIdle(writ, [
+    step.handle(({ input }) => (input.n % 3 ? { n: input.n } : undefined)),
+  ]);
   const rows =
     await db.query(`select writ.fn_job_payload(job_id) #>> '{input,n}' as input, writ.fn_job_payload(job_id) #>> '{result,n}' as result
     from writ.job_queue`);
   expect(rows).toHaveLength(40);
-  expect(rows.filter(({ input, result }) => (Number(input) % 3 ? result !== input : result !== null))).toEqual([]);
+  expect(
+    rows.filter(({ input, result }) => (Number(input) % 3 ? result !== input : result !== null)),
+  ).toEqual([]);
 });
 
 test('a job that commits has its result too', async () => {
@@ -193,14 +231,19 @@ test('a job that commits has its result too', async () => {
       return 'paid';
     }),
   ]);
-  const [row] = await db.query('select writ.fn_job_payload(job_id) -> $1 as result from writ.job_queue', ['result']);
+  const [row] = await db.query(
+    'select writ.fn_job_payload(job_id) -> $1 as result from writ.job_queue',
+    ['result'],
+  );
   expect(row?.result).toBe('paid');
 });
 
 test('a result that is too large is a dead letter, not a loop', async () => {
   await writ.enqueue(step, { n: 1 });
   await runUntilIdle(writ, [step.handle(() => 'x'.repeat(1_100_000))], { onError });
-  expect(await jobs()).toMatchObject([{ status: 'dead_letter', last_error_code: 'payload_too_large' }]);
+  expect(await jobs()).toMatchObject([
+    { status: 'dead_letter', last_error_code: 'payload_too_large' },
+  ]);
 });
 
 test('a dead letter is replayed as a new job with the same key and input, and then succeeds', async () => {
@@ -224,17 +267,27 @@ test('a replay needs a reason, and happens once', async () => {
   const handler = step.handle(() => {
     throw new PermanentFailure('no');
   });
-  await expect(writ.replay(jobId, { triage: 'too early' })).rejects.toMatchObject({ code: 'dead_letter_not_found' });
+  await expect(writ.replay(jobId, { triage: 'too early' })).rejects.toMatchObject({
+    code: 'dead_letter_not_found',
+  });
   await runUntilIdle(writ, [handler], { onError });
-  await expect(writ.replay(jobId, { triage: ' ' })).rejects.toMatchObject({ code: 'triage_required' });
+  await expect(writ.replay(jobId, { triage: ' ' })).rejects.toMatchObject({
+    code: 'triage_required',
+  });
   await writ.replay(jobId, { triage: 'fixed' });
-  await expect(writ.replay(jobId, { triage: 'fixed' })).rejects.toMatchObject({ code: 'dead_letter_not_found' });
+  await expect(writ.replay(jobId, { triage: 'fixed' })).rejects.toMatchObject({
+    code: 'dead_letter_not_found',
+  });
 });
 
 test('progress is on record with its word', async () => {
   const { jobId } = await writ.enqueue(step, { n: 1 });
-  await runUntilIdle(writ, [step.handle(async ({ progress }) => void (await progress('half way')))]);
-  const events = await db.query(`select event_subject_ref, safe_payload from writ.event_outbox where event_type = 'dot.job.progress'`);
+  await runUntilIdle(writ, [
+    step.handle(async ({ progress }) => void (await progress('half way'))),
+  ]);
+  const events = await db.query(
+    `select event_subject_ref, safe_payload from writ.event_outbox where event_type = 'dot.job.progress'`,
+  );
   expect(events).toEqual([{ event_subject_ref: jobId, safe_payload: { signal: 'half way' } }]);
 });
 
@@ -258,7 +311,9 @@ test('progress renews the lease to its length, however often it is called', asyn
       await db.clock.advance('20s');
       await progress();
     }
-    [left] = await db.query('select extract(epoch from leased_until - writ.now())::float8 as s from writ_data.job_lease');
+    [left] = await db.query(
+      'select extract(epoch from leased_until - writ.now())::float8 as s from writ_data.job_lease',
+    );
   });
   await runUntilIdle(writ, [handler], { lease: '30s' });
   expect((left as { s: number }).s).toBeGreaterThan(25);

@@ -18,7 +18,9 @@ test('a job is handed to its handler with its input', async () => {
   const seen: unknown[] = [];
   await runUntilIdle(writ, [greet.handle(({ input, job }) => void seen.push([job.id, input]))]);
   expect(seen).toEqual([[jobId, { name: 'Ada' }]]);
-  expect(await db.query('select status, attempts from writ.job_queue')).toEqual([{ status: 'succeeded', attempts: 1 }]);
+  expect(await db.query('select status, attempts from writ.job_queue')).toEqual([
+    { status: 'succeeded', attempts: 1 },
+  ]);
 });
 
 test('a job that keeps failing is retried with delays and then becomes a dead letter', async () => {

@@ -5,7 +5,11 @@ import { disagreements, type Session, session, untilBlocked } from './sessions.j
 
 const kind = defineJob<{ n: number }>('race', { retry: { attempts: 3, base: '1s', cap: '1s' } });
 const claim = (s: Session, limit: number, start = limit) =>
-  s.gate(`fn_job_claim_many(array['race'], 'external_worker', $3, 30, $1, $2)`, [limit, start, s.name]) as Promise<{
+  s.gate(`fn_job_claim_many(array['race'], 'external_worker', $3, 30, $1, $2)`, [
+    limit,
+    start,
+    s.name,
+  ]) as Promise<{
     lease_token: string;
     jobs: unknown[][];
   }>;
@@ -48,7 +52,9 @@ test.each(['commit', 'rollback'])(
     expect((await claim(a, 1)).jobs.map(([id]) => id)).toEqual(ids.slice(0, 1));
     expect((await claim(b, 5)).jobs).toEqual([]); // passed over together with the one that is being taken, not waited for
     await a.query(end);
-    expect((await claim(b, 5)).jobs.map(([id]) => id)).toEqual(end === 'commit' ? ids.slice(1) : ids);
+    expect((await claim(b, 5)).jobs.map(([id]) => id)).toEqual(
+      end === 'commit' ? ids.slice(1) : ids,
+    );
   },
 );
 
@@ -104,7 +110,9 @@ test('a cancel that comes while a claim is open cancels at once when the claim i
 test('a claim passes over a job that an open cancel has taken', async () => {
   const [job] = await enqueue(1);
   await a.query('begin');
-  expect(await a.gate('fn_job_cancel($1, null, $2)', [job?.jobId, 'tester'])).toMatchObject({ status: 'cancelled' });
+  expect(await a.gate('fn_job_cancel($1, null, $2)', [job?.jobId, 'tester'])).toMatchObject({
+    status: 'cancelled',
+  });
   expect((await claim(b, 1)).jobs).toEqual([]);
   await a.query('commit');
   expect((await claim(b, 1)).jobs).toEqual([]);
@@ -115,8 +123,16 @@ test('a cancel request that a failure follows ends the job as cancelled', async 
   const [job] = await enqueue(1);
   const { lease_token } = await claim(a, 1);
   await b.query('begin');
-  expect(await b.gate('fn_job_cancel($1, null, $2)', [job?.jobId, 'tester'])).toMatchObject({ status: 'cancel_requested' });
-  const failing = a.gate('fn_job_fail_transient($1, $2, $3, $4, $5)', [job?.jobId, lease_token, 'x', 'no', 'worker']);
+  expect(await b.gate('fn_job_cancel($1, null, $2)', [job?.jobId, 'tester'])).toMatchObject({
+    status: 'cancel_requested',
+  });
+  const failing = a.gate('fn_job_fail_transient($1, $2, $3, $4, $5)', [
+    job?.jobId,
+    lease_token,
+    'x',
+    'no',
+    'worker',
+  ]);
   await untilBlocked(db, a);
   await b.query('commit');
   expect(await failing).toMatchObject({ status: 'cancelled' });
@@ -127,7 +143,15 @@ test('a cancel that comes while a failure is open takes the job out of its retry
   const [job] = await enqueue(1);
   const { lease_token } = await claim(a, 1);
   await a.query('begin');
-  expect(await a.gate('fn_job_fail_transient($1, $2, $3, $4, $5)', [job?.jobId, lease_token, 'x', 'no', 'worker'])).toMatchObject({
+  expect(
+    await a.gate('fn_job_fail_transient($1, $2, $3, $4, $5)', [
+      job?.jobId,
+      lease_token,
+      'x',
+      'no',
+      'worker',
+    ]),
+  ).toMatchObject({
     status: 'retry_waiting',
   });
   const cancelling = b.gate('fn_job_cancel($1, null, $2)', [job?.jobId, 'tester']);

@@ -25,7 +25,12 @@ afterEach(async () => {
 });
 
 const claim = async (limit: number, start: number) =>
-  (await worker.gate(`fn_job_claim_many(array['race'], 'external_worker', 'worker', 30, $1, $2)`, [limit, start])).lease_token;
+  (
+    await worker.gate(`fn_job_claim_many(array['race'], 'external_worker', 'worker', 30, $1, $2)`, [
+      limit,
+      start,
+    ])
+  ).lease_token;
 const commit = async (token: unknown) => {
   await worker.query('begin');
   try {
@@ -51,7 +56,9 @@ test('a job delivered to two leases is retried once when both expire', async () 
   await claim(1, 1);
   await db.clock.advance('1m');
   await worker.gate('fn_job_lease_reaper()');
-  expect(await db.query('select attempts, execution_no from writ_data.job_wait')).toEqual([{ attempts: 1, execution_no: 2 }]);
+  expect(await db.query('select attempts, execution_no from writ_data.job_wait')).toEqual([
+    { attempts: 1, execution_no: 2 },
+  ]);
   expect(await db.query('select from writ_data.job_ready')).toEqual([]);
 });
 
@@ -66,7 +73,9 @@ test('a job delivered twice to one lease, both started, does not stop the reaper
   await claim(2, 2);
   await db.clock.advance('1m');
   expect(await worker.gate('fn_job_tick($1)', ['tick'])).toMatchObject({ reaped: { leases: 1 } });
-  expect(await db.query('select attempts, execution_no from writ_data.job_wait')).toEqual([{ attempts: 1, execution_no: 2 }]);
+  expect(await db.query('select attempts, execution_no from writ_data.job_wait')).toEqual([
+    { attempts: 1, execution_no: 2 },
+  ]);
   expect(await disagreements(db)).toEqual([]);
 });
 
@@ -82,13 +91,21 @@ test('a job delivered twice to one lease, one of them started, is charged and re
 
 test('a stale delivery in the same lease as the execution that follows it neither loses the job nor repeats it', async () => {
   const first = await claim(1, 1);
-  await worker.gate('fn_job_fail_transient($1, $2, $3, $4, $5)', [jobId, first, 'x', 'no', 'worker']);
+  await worker.gate('fn_job_fail_transient($1, $2, $3, $4, $5)', [
+    jobId,
+    first,
+    'x',
+    'no',
+    'worker',
+  ]);
   await db.clock.advance('10s');
   await worker.gate('fn_job_tick($1)', ['tick']);
   await claim(2, 2); // the delivery of execution 1 that is left over, and execution 2
   await db.clock.advance('1m');
   expect(await worker.gate('fn_job_tick($1)', ['tick'])).toMatchObject({ reaped: { leases: 1 } });
-  expect(await db.query('select attempts, execution_no from writ_data.job_wait')).toEqual([{ attempts: 2, execution_no: 3 }]);
+  expect(await db.query('select attempts, execution_no from writ_data.job_wait')).toEqual([
+    { attempts: 2, execution_no: 3 },
+  ]);
   expect(await db.query('select from writ_data.job_ready')).toEqual([]);
 });
 
@@ -97,12 +114,16 @@ test('a job delivered twice whose deadline passes is cancelled once and does not
   await db.clock.advance('10s');
   expect(await worker.gate('fn_job_tick($1)', ['tick'])).not.toHaveProperty('refused');
   expect(await db.query('select from writ_data.job_ready')).toEqual([]);
-  expect(await db.query('select distinct status from writ.job_queue')).toEqual([{ status: 'cancelled' }]);
+  expect(await db.query('select distinct status from writ.job_queue')).toEqual([
+    { status: 'cancelled' },
+  ]);
 });
 
 test('a job that one delivery has committed is not cancelled by what is left of the other', async () => {
   await commit(await claim(1, 1));
-  expect(await worker.gate('fn_job_cancel($1, null, $2)', [jobId, 'tester'])).toMatchObject({ refused: true });
+  expect(await worker.gate('fn_job_cancel($1, null, $2)', [jobId, 'tester'])).toMatchObject({
+    refused: true,
+  });
   expect(await db.query('select state from writ.v_job_state')).not.toEqual([{ state: 'FAILED' }]);
 });
 

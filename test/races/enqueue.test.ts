@@ -32,15 +32,22 @@ test('the same keys in opposite order from two sessions do not deadlock, and eac
     ]);
     expect([...one, ...two].filter((outcome) => !outcome.duplicate)).toHaveLength(200);
   }
-  expect(await db.query('select count(*)::int as jobs, count(distinct idempotency_key)::int as keys from writ.job_queue')).toEqual([
-    { jobs: 2000, keys: 2000 },
-  ]);
+  expect(
+    await db.query(
+      'select count(*)::int as jobs, count(distinct idempotency_key)::int as keys from writ.job_queue',
+    ),
+  ).toEqual([{ jobs: 2000, keys: 2000 }]);
 });
 
 test('the same inputs in opposite order from two sessions do not deadlock', async () => {
   const numbers = Array.from({ length: 300 }, (_, n) => ({ input: { n } }));
-  await Promise.all([writ.enqueueMany(kind, numbers, { db: a }), writ.enqueueMany(kind, [...numbers].reverse(), { db: b })]);
-  expect(await db.query('select count(*)::int as jobs from writ.job_queue')).toEqual([{ jobs: 600 }]);
+  await Promise.all([
+    writ.enqueueMany(kind, numbers, { db: a }),
+    writ.enqueueMany(kind, [...numbers].reverse(), { db: b }),
+  ]);
+  expect(await db.query('select count(*)::int as jobs from writ.job_queue')).toEqual([
+    { jobs: 600 },
+  ]);
 });
 
 test('a second enqueue of a key waits for the first and answers its job', async () => {
@@ -63,5 +70,7 @@ test('a second enqueue of a key becomes the job when the first is rolled back', 
   const second = await waiting;
   expect(second.duplicate).toBe(false);
   expect(second.jobId).not.toBe(first.jobId);
-  expect(await db.query(`select job_id from writ.job_queue where idempotency_key = 'once'`)).toEqual([{ job_id: second.jobId }]);
+  expect(
+    await db.query(`select job_id from writ.job_queue where idempotency_key = 'once'`),
+  ).toEqual([{ job_id: second.jobId }]);
 });

@@ -9,7 +9,12 @@ import pg from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type TestDatabase, testDatabase } from '../../src/testing/index.js';
 import type { Writ } from '../../src/writ.js';
-import { checkGovernor, isMoving, keepGovernorBooks, prepareGovernor } from '../faults/governor-checker.mjs';
+import {
+  checkGovernor,
+  isMoving,
+  keepGovernorBooks,
+  prepareGovernor,
+} from '../faults/governor-checker.mjs';
 import { replayed } from '../faults/governor-replay.mjs';
 import { governor as acting } from '../faults/suites/governor/actions.mjs';
 import { Service } from '../faults/suites/governor/service.mjs';
@@ -27,7 +32,9 @@ let stopping: (() => Promise<unknown>)[];
 let troubles: { code?: string; error: string }[];
 
 /** Two products each, so that quotas are shared across whoever holds which governor. */
-const subjects: Subject[] = [1, 2, 3, 4].flatMap((n) => ['default', 'second'].map((sku) => ({ tenant: `plain-${n}`, sku, kind: 'plain' })));
+const subjects: Subject[] = [1, 2, 3, 4].flatMap((n) =>
+  ['default', 'second'].map((sku) => ({ tenant: `plain-${n}`, sku, kind: 'plain' })),
+);
 const pick = <T>(values: readonly T[]): T => values[Math.floor(Math.random() * values.length)] as T;
 
 beforeEach(async () => {
@@ -47,14 +54,28 @@ beforeEach(async () => {
   });
   await admin.end();
   troubles = [];
-  const onError = (error: unknown) => void troubles.push({ code: codeOf(error) as string, error: String(error) });
+  const onError = (error: unknown) =>
+    void troubles.push({ code: codeOf(error) as string, error: String(error) });
   const hosts = [writ, await db.connect()];
   const workers = await Promise.all(
-    hosts.map((host) => host.work([], { governor: { ...acting, twicePercent: 100, onError } as never, poll: '50ms', onError })),
+    hosts.map((host) =>
+      host.work([], {
+        governor: { ...acting, twicePercent: 100, onError } as never,
+        poll: '50ms',
+        onError,
+      }),
+    ),
   );
   const script = fileURLToPath(new URL('./driving-process.mjs', import.meta.url));
-  child = fork(script, { env: { ...process.env, WRIT_DRIVING: db.directConnectionString }, execArgv: [] });
-  child.on('message', (message: { ready?: true; code?: string; error: string }) => !message.ready && troubles.push(message));
+  child = fork(script, {
+    env: { ...process.env, WRIT_DRIVING: db.directConnectionString },
+    execArgv: [],
+  });
+  child.on(
+    'message',
+    (message: { ready?: true; code?: string; error: string }) =>
+      !message.ready && troubles.push(message),
+  );
   await once(child, 'message');
   stopping = [
     ...workers.map((worker) => () => worker.stop()),
@@ -64,7 +85,9 @@ beforeEach(async () => {
     },
   ];
   await until(
-    async () => (await db.query(`select from writ.governor where state = 'stable' and policy_version = 1`)).length === subjects.length,
+    async () =>
+      (await db.query(`select from writ.governor where state = 'stable' and policy_version = 1`))
+        .length === subjects.length,
     20_000,
   );
 });
@@ -116,11 +139,21 @@ test('four hosts in two processes drive the same governors: each signal has one 
       const value = Math.random() < 0.1 ? 95 : 20;
       // By two at once: whoever comes second is answered what the first one was.
       const both = await Promise.all(
-        [0, 1].map(async () => (await pick(senders).governor({ tenant, sku })).signal({ id, type: 'load', value })),
+        [0, 1].map(async () =>
+          (await pick(senders).governor({ tenant, sku })).signal({ id, type: 'load', value }),
+        ),
       );
       for (const one of both) {
         const receipt_id = one.status === 'decided' ? one.receipt.receipt_id : null;
-        sent.push({ id, tenant, sku, status: receipt_id ? 200 : 202, receipt_id, arrival_seq: one.arrivalSeq, tries: 1 });
+        sent.push({
+          id,
+          tenant,
+          sku,
+          status: receipt_id ? 200 : 202,
+          receipt_id,
+          arrival_seq: one.arrivalSeq,
+          tries: 1,
+        });
       }
       expect(both.filter(({ duplicate }) => duplicate)).toHaveLength(1);
     }
@@ -134,7 +167,8 @@ test('four hosts in two processes drive the same governors: each signal has one 
 /** What any session may do to the same few governors. */
 function moves(s: Session) {
   const ids = () => subjects.map(() => pick(subjects));
-  const governors = () => s.query('select governor_id::text as id from writ_data.governor order by random() limit 4');
+  const governors = () =>
+    s.query('select governor_id::text as id from writ_data.governor order by random() limit 4');
   const array = (rows: Record<string, unknown>[]) => `{${rows.map(({ id }) => id).join(',')}}`;
   const of = async () => writ.governor(pick(subjects));
   let n = 0;
@@ -157,21 +191,34 @@ function moves(s: Session) {
     async () =>
       s.gate(`fn_governor_tell($1::uuid[], $2::jsonb)`, [
         array(await governors()),
-        JSON.stringify({ kind: 'health_failed', failure: { cause: 'ledger', component: 'ledger', failure_type: 'timeout' } }),
+        JSON.stringify({
+          kind: 'health_failed',
+          failure: { cause: 'ledger', component: 'ledger', failure_type: 'timeout' },
+        }),
       ]),
     () =>
       s.gate(`fn_governor_outage('here', $1::jsonb, now(), now())`, [
-        JSON.stringify([{ seq: ++n, ...pick(subjects), signal_id: `${s.name}-x${n}`, at: new Date().toISOString() }]),
+        JSON.stringify([
+          {
+            seq: ++n,
+            ...pick(subjects),
+            signal_id: `${s.name}-x${n}`,
+            at: new Date().toISOString(),
+          },
+        ]),
       ]),
     async () =>
-      s.gate(`fn_governor_crashed($1::uuid, (select events from writ_data.governor where governor_id = $1::uuid), 'tried', 'race')`, [
-        (await governors())[0]?.id,
-      ]),
+      s.gate(
+        `fn_governor_crashed($1::uuid, (select events from writ_data.governor where governor_id = $1::uuid), 'tried', 'race')`,
+        [(await governors())[0]?.id],
+      ),
     () => s.gate(`fn_governor_tick('race')`),
     () => s.gate(`fn_job_tick('race')`),
     () => s.gate('fn_job_lease_reaper()'),
     async () => {
-      const [job] = await s.query(`select job_id from writ_data.job where job_kind like 'governor.%' order by random() limit 1`);
+      const [job] = await s.query(
+        `select job_id from writ_data.job where job_kind like 'governor.%' order by random() limit 1`,
+      );
       if (job) await s.gate('fn_job_cancel($1, $2, $3)', [job.job_id, 'why not', 'race']);
     },
     () =>
@@ -180,9 +227,14 @@ function moves(s: Session) {
         { tier: 'enterprise', status: Math.random() < 0.2 ? 'CANCELLED' : 'ACTIVE' },
         { as: key },
       ),
-    async () => (await of()).publish(policyFor('plain', Math.floor(Math.random() * 3)), { as: key }),
+    async () =>
+      (await of()).publish(policyFor('plain', Math.floor(Math.random() * 3)), { as: key }),
     async () => (await of()).act('relieve', {}, { as: key }),
-    async () => (await of()).acknowledge(pick(['crash', 'rollback_failed']), { as: key, reason: 'it was looked at' }),
+    async () =>
+      (await of()).acknowledge(pick(['crash', 'rollback_failed']), {
+        as: key,
+        reason: 'it was looked at',
+      }),
     async () => {
       // Somebody who takes governors and thinks better of it.
       await s.query('begin');
@@ -204,15 +256,19 @@ test('every gate at random beside four hosts: no deadlock, and everything agrees
           await pick(all)();
         } catch (error) {
           await s.query('rollback');
-          if ((error as Error).name !== 'WritRefusal' && codeOf(error) !== '55P03') failures.push(error);
+          if ((error as Error).name !== 'WritRefusal' && codeOf(error) !== '55P03')
+            failures.push(error);
         }
       }
     }),
   );
   expect(failures).toEqual([]);
-  for (const { tenant } of subjects) await writ.governors.entitle(tenant, { status: 'ACTIVE' }, { as: key });
+  for (const { tenant } of subjects)
+    await writ.governors.entitle(tenant, { status: 'ACTIVE' }, { as: key });
   await atRest();
   await Promise.all(sessions.map((s) => s.end()));
-  expect(troubles.filter(({ code, error }) => code === '40P01' || /deadlock/.test(error))).toEqual([]);
+  expect(troubles.filter(({ code, error }) => code === '40P01' || /deadlock/.test(error))).toEqual(
+    [],
+  );
   await nothingIsWrong([]);
 }, 90_000);

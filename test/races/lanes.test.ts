@@ -22,14 +22,19 @@ afterEach(async () => {
   await db.drop();
 });
 
-const heads = async () => Number((await db.query('select max(head) as head from writ_data.lane'))[0]?.head);
-const safe = async () => Number((await db.query('select last_value as n from writ_data.job_ready_safe'))[0]?.n);
-const drawn = async () => Number((await db.query('select last_value as n from writ_data.job_ready_seq'))[0]?.n);
-const lanes = async () => Number((await db.query('select count(*)::int as n from writ_data.lane'))[0]?.n);
+const heads = async () =>
+  Number((await db.query('select max(head) as head from writ_data.lane'))[0]?.head);
+const safe = async () =>
+  Number((await db.query('select last_value as n from writ_data.job_ready_safe'))[0]?.n);
+const drawn = async () =>
+  Number((await db.query('select last_value as n from writ_data.job_ready_seq'))[0]?.n);
+const lanes = async () =>
+  Number((await db.query('select count(*)::int as n from writ_data.lane'))[0]?.n);
 const watch = async (times: number) => {
   for (let n = 0; n < times; n++) await db.query('select writ_data.watch_ready()');
 };
-const firstRow = async (on: Asks) => Number((await on.query('select min(seq) as seq from writ_data.job_ready'))[0]?.seq);
+const firstRow = async (on: Asks) =>
+  Number((await on.query('select min(seq) as seq from writ_data.job_ready'))[0]?.seq);
 
 /** Every lane's head is moved as far as a claim may move it now. */
 const moveHeads = () =>
@@ -106,7 +111,8 @@ test('a savepoint that was rolled back to does not hide what its transaction add
 
 test('a job whose transaction is prepared, and committed later by another session, is claimed', async (context) => {
   const [row] = await db.query('show max_prepared_transactions');
-  if (row?.max_prepared_transactions === '0') return context.skip('the server was given, and its max_prepared_transactions is 0');
+  if (row?.max_prepared_transactions === '0')
+    return context.skip('the server was given, and its max_prepared_transactions is 0');
   await bulk(db, 1);
   await claim(db, 1);
   await a.query('begin');

@@ -22,8 +22,16 @@ afterEach(async () => {
 
 async function deadLetter(): Promise<string> {
   const { jobId } = await writ.enqueue(kind, { n: 1 }, { key: 'once' });
-  const { lease_token } = await a.gate(`fn_job_claim_many(array['race'], 'external_worker', 'worker', 30, 1, 1)`);
-  await a.gate('fn_job_fail_permanent($1, $2, $3, $4, $5)', [jobId, lease_token, 'x', 'no', 'worker']);
+  const { lease_token } = await a.gate(
+    `fn_job_claim_many(array['race'], 'external_worker', 'worker', 30, 1, 1)`,
+  );
+  await a.gate('fn_job_fail_permanent($1, $2, $3, $4, $5)', [
+    jobId,
+    lease_token,
+    'x',
+    'no',
+    'worker',
+  ]);
   return jobId;
 }
 

@@ -17,20 +17,28 @@ export async function session(db: TestDatabase): Promise<Session> {
   const name = `session ${++sessions}`;
   const client = new pg.Client({ connectionString: db.connectionString, application_name: name });
   await client.connect();
-  const query = async (sql: string, params: unknown[] = []) => (await client.query(sql, params)).rows as Record<string, unknown>[];
+  const query = async (sql: string, params: unknown[] = []) =>
+    (await client.query(sql, params)).rows as Record<string, unknown>[];
   return {
     name,
     query,
-    gate: async (call, params) => (await query(`select writ.${call} as answer`, params))[0]?.answer as Record<string, unknown>,
+    gate: async (call, params) =>
+      (await query(`select writ.${call} as answer`, params))[0]?.answer as Record<string, unknown>,
     end: () => client.end(),
   };
 }
 
 /** Past the pooler, for whatever has to last as long as a session. */
-export const direct = (db: TestDatabase): TestDatabase => ({ ...db, connectionString: db.directConnectionString });
+export const direct = (db: TestDatabase): TestDatabase => ({
+  ...db,
+  connectionString: db.directConnectionString,
+});
 
 /** Asks again until the answer is yes. The limit is for a test that fails, not for one that waits. */
-export async function until(condition: () => boolean | Promise<boolean>, limitMs = 20_000): Promise<void> {
+export async function until(
+  condition: () => boolean | Promise<boolean>,
+  limitMs = 20_000,
+): Promise<void> {
   const giveUpAt = Date.now() + limitMs;
   while (!(await condition())) {
     if (Date.now() > giveUpAt) throw new Error('the condition did not come true');

@@ -51,14 +51,19 @@ test('ticks of many sessions at once promote each waiting job once', async () =>
 
 test('two reapers at once take each expired lease back once', async () => {
   await enqueue(40, {});
-  for (let i = 0; i < 20; i++) await a.gate(`fn_job_claim_many(array['race'], 'external_worker', 'worker', 30, 2, 1)`);
+  for (let i = 0; i < 20; i++)
+    await a.gate(`fn_job_claim_many(array['race'], 'external_worker', 'worker', 30, 2, 1)`);
   await db.clock.advance('1m');
   await a.query('begin');
   const first = await a.gate('fn_job_lease_reaper()');
   const second = await b.gate('fn_job_lease_reaper()');
   await a.query('commit');
   expect([first.leases, second.leases]).toEqual([20, 0]);
-  expect(await db.query('select status, attempts, count(*)::int as n from writ.job_queue group by 1, 2 order by 1')).toEqual([
+  expect(
+    await db.query(
+      'select status, attempts, count(*)::int as n from writ.job_queue group by 1, 2 order by 1',
+    ),
+  ).toEqual([
     { status: 'queued', attempts: 0, n: 20 },
     { status: 'retry_waiting', attempts: 1, n: 20 },
   ]);
@@ -69,7 +74,9 @@ test('a tick passes over a waiting job that an open cancel has taken', async () 
   const [job] = await enqueue(1, { delay: '10s' });
   await db.clock.advance('1m');
   await a.query('begin');
-  expect(await a.gate('fn_job_cancel($1, null, $2)', [job?.jobId, 'tester'])).toMatchObject({ status: 'cancelled' });
+  expect(await a.gate('fn_job_cancel($1, null, $2)', [job?.jobId, 'tester'])).toMatchObject({
+    status: 'cancelled',
+  });
   expect(await b.gate('fn_job_tick($1)', ['tick'])).toMatchObject({ promoted: 0 });
   await a.query('commit');
   expect(await db.query('select status from writ.job_queue')).toEqual([{ status: 'cancelled' }]);

@@ -3,7 +3,10 @@ import { holds, resolveRef, type Scope } from '../../src/runs/conditions.js';
 import type { Condition } from '../../src/runs/plans/document.js';
 
 describe('a condition', () => {
-  const outputs: Record<string, unknown> = { a: { n: 5, deep: { list: [1, { x: 'y' }] }, no: null }, 'a.b': { n: 7 } };
+  const outputs: Record<string, unknown> = {
+    a: { n: 5, deep: { list: [1, { x: 'y' }] }, no: null },
+    'a.b': { n: 7 },
+  };
   const scope: Scope = {
     runId: 'r',
     input: { flag: true, order: { id: 'o-1' } },

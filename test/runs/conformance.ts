@@ -5,7 +5,14 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { uuidv7 } from '../../src/database/uuid.js';
-import type { EngineRunRef, Plan, RunContext, RunSignal, WorkflowEngine, Writ } from '../../src/index.js';
+import type {
+  EngineRunRef,
+  Plan,
+  RunContext,
+  RunSignal,
+  WorkflowEngine,
+  Writ,
+} from '../../src/index.js';
 import { checkLog } from '../../src/runs/check-log.js';
 import { until } from '../races/sessions.js';
 
@@ -41,14 +48,18 @@ export function conformance(name: string, makeEngine: () => Promise<Conformer>):
       ...more,
     });
     const status = async (run: EngineRunRef) => (await c.engine.getRunStatus(run)).status;
-    const reaches = (run: EngineRunRef, wanted: string) => until(async () => (await status(run)) === wanted, 20_000);
+    const reaches = (run: EngineRunRef, wanted: string) =>
+      until(async () => (await status(run)) === wanted, 20_000);
     const begun = (run: EngineRunRef) =>
       until(
         async () =>
-          (await c.writ.runs.events(run.runId)).some(({ eventType, stepId }) => eventType === 'StepStarted' && stepId === 'first'),
+          (await c.writ.runs.events(run.runId)).some(
+            ({ eventType, stepId }) => eventType === 'StepStarted' && stepId === 'first',
+          ),
         20_000,
       );
-    const faults = async (run: EngineRunRef, input?: unknown) => checkLog(c.plan.document, await c.writ.runs.events(run.runId), { input });
+    const faults = async (run: EngineRunRef, input?: unknown) =>
+      checkLog(c.plan.document, await c.writ.runs.events(run.runId), { input });
 
     test('is called what runs name it by', () => {
       expect(c.engine.name).toBe(name);
@@ -59,10 +70,17 @@ export function conformance(name: string, makeEngine: () => Promise<Conformer>):
       const run = await c.engine.startRun(c.plan.ref, wanted, { order: 1 });
       expect(run).toMatchObject({ engine: name, runId: wanted.runId });
       await begun(run);
-      expect(await c.engine.getRunStatus(run)).toMatchObject({ runId: wanted.runId, status: 'RUNNING', startedAt: expect.any(String) });
+      expect(await c.engine.getRunStatus(run)).toMatchObject({
+        runId: wanted.runId,
+        status: 'RUNNING',
+        startedAt: expect.any(String),
+      });
       c.finish();
       await reaches(run, 'COMPLETED');
-      expect(await c.engine.getRunStatus(run)).toMatchObject({ status: 'COMPLETED', completedAt: expect.any(String) });
+      expect(await c.engine.getRunStatus(run)).toMatchObject({
+        status: 'COMPLETED',
+        completedAt: expect.any(String),
+      });
       expect(await faults(run, { order: 1 })).toEqual([]);
       const snapshot = await c.writ.runs.get(run.runId);
       expect(snapshot).toMatchObject({
@@ -87,13 +105,17 @@ export function conformance(name: string, makeEngine: () => Promise<Conformer>):
 
     test('starts nothing whose plan is not what its reference says', async () => {
       const wanted = context();
-      expect(await codeOf(c.engine.startRun({ ...c.plan.ref, sha256: 'ab'.repeat(32) }, wanted))).toBe('PLAN_INTEGRITY_VALIDATION_FAILED');
+      expect(
+        await codeOf(c.engine.startRun({ ...c.plan.ref, sha256: 'ab'.repeat(32) }, wanted)),
+      ).toBe('PLAN_INTEGRITY_VALIDATION_FAILED');
       expect(await codeOf(c.writ.runs.get(wanted.runId))).toBe('RUN_NOT_FOUND');
     });
 
     test('starts nothing that is meant for another engine', async () => {
       const wanted = context({ targetAdapter: 'another' });
-      expect(await codeOf(c.engine.startRun(c.plan.ref, wanted))).toBe('CAPABILITIES_NOT_SUPPORTED');
+      expect(await codeOf(c.engine.startRun(c.plan.ref, wanted))).toBe(
+        'CAPABILITIES_NOT_SUPPORTED',
+      );
       expect(await codeOf(c.writ.runs.get(wanted.runId))).toBe('RUN_NOT_FOUND');
     });
 
@@ -102,7 +124,10 @@ export function conformance(name: string, makeEngine: () => Promise<Conformer>):
       await begun(run);
       await c.engine.cancelRun(run, 'changed my mind');
       await reaches(run, 'CANCELLED');
-      expect(await c.engine.getRunStatus(run)).toMatchObject({ status: 'CANCELLED', message: 'changed my mind' });
+      expect(await c.engine.getRunStatus(run)).toMatchObject({
+        status: 'CANCELLED',
+        message: 'changed my mind',
+      });
       expect(await faults(run)).toEqual([]);
     });
 
@@ -127,7 +152,10 @@ export function conformance(name: string, makeEngine: () => Promise<Conformer>):
       await reaches(run, 'PAUSED');
       await c.engine.signal(run, { type: 'RESUME' });
       await reaches(run, 'RUNNING');
-      expect(await c.engine.signal(run, signal)).toMatchObject({ signalId: signal.signalId, duplicate: true });
+      expect(await c.engine.signal(run, signal)).toMatchObject({
+        signalId: signal.signalId,
+        duplicate: true,
+      });
       expect(await status(run)).toBe('RUNNING');
       c.finish();
       await reaches(run, 'COMPLETED');

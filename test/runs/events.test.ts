@@ -5,15 +5,27 @@ import { assertReferencesOnly, eventId, idempotencyKey, itemOf } from '../../src
 
 describe('the idempotency key', () => {
   test.each([
-    [['run-001', 'model.orders', '1', 'StepStarted', '1.2.0'], '6c99484df8a52a1dc3f2533b796f7257c11f57149d3fe3277d4c7ab98433d033'],
-    [['run-001', 'RUN', '1', 'RunStarted', '1.2.0'], 'd219f09c191299aed8f136206aac54aba08233611a71d86470eb60174fb086b4'],
-  ] as const)('of %j is the one of the specification', ([runId, stepId, attempt, type, version], key) => {
-    expect(idempotencyKey(runId, stepId, attempt, type, version)).toBe(key);
-  });
+    [
+      ['run-001', 'model.orders', '1', 'StepStarted', '1.2.0'],
+      '6c99484df8a52a1dc3f2533b796f7257c11f57149d3fe3277d4c7ab98433d033',
+    ],
+    [
+      ['run-001', 'RUN', '1', 'RunStarted', '1.2.0'],
+      'd219f09c191299aed8f136206aac54aba08233611a71d86470eb60174fb086b4',
+    ],
+  ] as const)(
+    'of %j is the one of the specification',
+    ([runId, stepId, attempt, type, version], key) => {
+      expect(idempotencyKey(runId, stepId, attempt, type, version)).toBe(key);
+    },
+  );
 
   test('differs with each of its parts', () => {
     const parts = ['run', 'step', '1', 'StepStarted', '1.0.0'] as const;
-    const changed = parts.map((_, at) => parts.map((part, other) => (other === at ? `${part}x` : part)) as unknown as typeof parts);
+    const changed = parts.map(
+      (_, at) =>
+        parts.map((part, other) => (other === at ? `${part}x` : part)) as unknown as typeof parts,
+    );
     expect(new Set([parts, ...changed].map((each) => idempotencyKey(...each))).size).toBe(6);
   });
 });
@@ -34,7 +46,9 @@ describe('the id of an event', () => {
   });
 
   test('differs between places and runs', () => {
-    const ids = ['a', 'b'].flatMap((run) => Array.from({ length: 500 }, (_, at) => eventId(run, at + 1)));
+    const ids = ['a', 'b'].flatMap((run) =>
+      Array.from({ length: 500 }, (_, at) => eventId(run, at + 1)),
+    );
     expect(new Set(ids).size).toBe(1000);
   });
 });
@@ -57,7 +71,13 @@ test.each([
 });
 
 describe('the data of an event', () => {
-  const ref = { uri: 'writ:result/1', kind: 'output', sha256: 'ab'.repeat(32), sizeBytes: 0, expiresAt: '2027-01-01T00:00:00Z' };
+  const ref = {
+    uri: 'writ:result/1',
+    kind: 'output',
+    sha256: 'ab'.repeat(32),
+    sizeBytes: 0,
+    expiresAt: '2027-01-01T00:00:00Z',
+  };
   test.each([
     {},
     { artifacts: [] },
@@ -70,7 +90,11 @@ describe('the data of an event', () => {
 
   test.each<[string, object, RegExp]>([
     ['a body beside the reference', { artifacts: [{ ...ref, body: 'x' }] }, /artifacts\/0\/body/],
-    ['content as a data: URI', { artifacts: [{ ...ref, uri: 'data:text/plain,hello' }] }, /artifacts\/0\/uri/],
+    [
+      'content as a data: URI',
+      { artifacts: [{ ...ref, uri: 'data:text/plain,hello' }] },
+      /artifacts\/0\/uri/,
+    ],
     ['a uri without a scheme', { artifacts: [{ ...ref, uri: 'file.txt' }] }, /artifacts\/0\/uri/],
     ['no uri', { artifacts: [{ kind: 'output' }] }, /artifacts\/0\/uri: missing/],
     ['no kind', { artifacts: [ref, { uri: 's3://a/b' }] }, /artifacts\/1\/kind: missing/],
@@ -81,7 +105,11 @@ describe('the data of an event', () => {
     ['a text for a reference', { artifacts: ['hello'] }, /artifacts\/0/],
     ['a list for a reference', { artifacts: [[ref]] }, /artifacts\/0/],
     ['artifacts that are no list', { artifacts: { 0: ref } }, /artifacts: not an array/],
-    ['a long text anywhere', { error: { errorMessage: 'x'.repeat(4097) } }, /error\/errorMessage: a text of 4097/],
+    [
+      'a long text anywhere',
+      { error: { errorMessage: 'x'.repeat(4097) } },
+      /error\/errorMessage: a text of 4097/,
+    ],
     ['a long name', { params: { ['x'.repeat(4097)]: 1 } }, /params: a name/],
     ['bytes', { params: { image: new Uint8Array(4) } }, /params\/image: bytes/],
   ])('may not be %s', (_, data, place) => {

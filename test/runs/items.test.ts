@@ -22,16 +22,33 @@ describe('items', () => {
     );
     expect(snapshot.steps).toHaveLength(1);
     const items = snapshot.steps[0]?.items as ItemsSnapshot;
-    expect(items).toMatchObject({ total, parallel: 1000, running: 1, succeeded: 2, failed: 1, skipped: 0 });
+    expect(items).toMatchObject({
+      total,
+      parallel: 1000,
+      running: 1,
+      succeeded: 2,
+      failed: 1,
+      skipped: 0,
+    });
     expect(snapshot.counts).toMatchObject({ running: 1, succeeded: 0, failed: 0 });
     expect(itemsThat(items, ({ status }) => status === 'SUCCESS')).toEqual([0, 9999]);
-    expect([62, 63, 64, 65].map((index) => itemState(items, index).status)).toEqual(['PENDING', 'FAILED', 'RUNNING', 'PENDING']);
+    expect([62, 63, 64, 65].map((index) => itemState(items, index).status)).toEqual([
+      'PENDING',
+      'FAILED',
+      'RUNNING',
+      'PENDING',
+    ]);
   });
 
   test('keep a snapshot small', () => {
-    const snapshot = running(each, ...Array.from({ length: total }, (_, index) => item(index)).flat());
+    const snapshot = running(
+      each,
+      ...Array.from({ length: total }, (_, index) => item(index)).flat(),
+    );
     expect(JSON.stringify(snapshot).length).toBeLessThan(12_000);
-    expect(itemsThat(snapshot.steps[0]?.items as ItemsSnapshot, ({ status }) => status !== 'SUCCESS')).toEqual([]);
+    expect(
+      itemsThat(snapshot.steps[0]?.items as ItemsSnapshot, ({ status }) => status !== 'SUCCESS'),
+    ).toEqual([]);
   });
 
   test('of no step, or beyond its end, are contradictions', () => {
@@ -64,7 +81,10 @@ describe('items', () => {
     ]).flat();
     const snapshot = running(each, ...attempts);
     expect(snapshot.inconsistent).toBeUndefined();
-    expect(itemState(JSON.parse(JSON.stringify(snapshot.steps[0]?.items)), 5)).toEqual({ status: 'FAILED', attempt: 300 });
+    expect(itemState(JSON.parse(JSON.stringify(snapshot.steps[0]?.items)), 5)).toEqual({
+      status: 'FAILED',
+      attempt: 300,
+    });
   });
 
   test('that are undone stand together', () => {
@@ -75,7 +95,12 @@ describe('items', () => {
     const before: Line[] = [each, ...item(0), ...item(1), ['StepFailed', 'each', failure]];
     const half = running(...before, ...undo(1));
     expect(stepOf(half, 'undo:each')).toMatchObject({ status: 'RUNNING', items: { succeeded: 1 } });
-    expect(stepOf(running(...before, ...undo(1), ...undo(0)), 'undo:each')).toMatchObject({ status: 'SUCCESS' });
-    expect(running(...before, ['StepStarted', 'undo:each[1]']).counts).toMatchObject({ undoing: 1, running: 0 });
+    expect(stepOf(running(...before, ...undo(1), ...undo(0)), 'undo:each')).toMatchObject({
+      status: 'SUCCESS',
+    });
+    expect(running(...before, ['StepStarted', 'undo:each[1]']).counts).toMatchObject({
+      undoing: 1,
+      running: 0,
+    });
   });
 });

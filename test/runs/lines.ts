@@ -13,12 +13,22 @@ export const plan = (steps: PlanStep[], more: Partial<PlanDocument> = {}): PlanD
   steps,
   ...more,
 });
-export const job = (id: string, more: object = {}): PlanStep => ({ id, type: 'job', kind: 'k', ...more });
+export const job = (id: string, more: object = {}): PlanStep => ({
+  id,
+  type: 'job',
+  kind: 'k',
+  ...more,
+});
 export const undoable = { compensate: { kind: 'u' } };
 
 export function logOf(of: PlanDocument, lines: Line[]): RunEvent[] {
   const writer = new LogWriter(runId, of.planVersion);
-  writer.write('RunStarted', 'RUN', { planId: of.planId, planVersion: of.planVersion, planSha256: planSha256(of), engine: 'native' });
+  writer.write('RunStarted', 'RUN', {
+    planId: of.planId,
+    planVersion: of.planVersion,
+    planSha256: planSha256(of),
+    engine: 'native',
+  });
   for (const line of lines) writer.write(...line);
   return writer.events;
 }
@@ -29,8 +39,10 @@ export function log(...lines: Line[]): RunEvent[] {
   for (const line of lines) writer.write(...line);
   return writer.events;
 }
-export const running = (...lines: Line[]) => reduce(emptySnapshot(runId), log(['RunStarted', 'RUN', started], ...lines));
-export const stepOf = (snapshot: RunSnapshot, id: string) => snapshot.steps.find((step) => step.stepId === id);
+export const running = (...lines: Line[]) =>
+  reduce(emptySnapshot(runId), log(['RunStarted', 'RUN', started], ...lines));
+export const stepOf = (snapshot: RunSnapshot, id: string) =>
+  snapshot.steps.find((step) => step.stepId === id);
 
 export const ok = (id: string): Line[] => [
   ['StepStarted', id],
@@ -40,7 +52,11 @@ export const bad = (id: string): Line[] => [
   ['StepStarted', id],
   ['StepFailed', id, failure],
 ];
-export const skipped = (id: string, reasonCode: string): Line => ['StepSkipped', id, { reasonCode }];
+export const skipped = (id: string, reasonCode: string): Line => [
+  'StepSkipped',
+  id,
+  { reasonCode },
+];
 export const signal = (type: string, more: object = {}): Line => [
   'SignalAccepted',
   'RUN',

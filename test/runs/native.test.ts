@@ -19,7 +19,10 @@ conformance('native', async () => {
   await writ.runs.register(plan as never);
   const working = act.handle(({ step, signal }) =>
     step?.stepId === 'first'
-      ? Promise.race([finish.opened, new Promise((_, stop) => signal.addEventListener('abort', () => stop(signal.reason)))])
+      ? Promise.race([
+          finish.opened,
+          new Promise((_, stop) => signal.addEventListener('abort', () => stop(signal.reason))),
+        ])
       : undefined,
   );
   await writ.work([working], { poll: '20ms', onError: () => undefined });

@@ -16,8 +16,12 @@ interface History {
 }
 
 const folder = new URL('./histories/', import.meta.url);
-const releases = readdirSync(folder, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
-const recorded = releases.flatMap((release) => readdirSync(new URL(`${release}/`, folder)).map((file) => `${release}/${file}`));
+const releases = readdirSync(folder, { withFileTypes: true }).flatMap((entry) =>
+  entry.isDirectory() ? [entry.name] : [],
+);
+const recorded = releases.flatMap((release) =>
+  readdirSync(new URL(`${release}/`, folder)).map((file) => `${release}/${file}`),
+);
 const read = (path: string) => JSON.parse(readFileSync(new URL(path, folder), 'utf8')) as History;
 const asJson = (value: unknown) => JSON.parse(JSON.stringify(value)) as unknown;
 
@@ -32,15 +36,20 @@ test.each(recorded)('%s reduces to the snapshot that was recorded', (path) => {
   expect(asJson(reduce(emptySnapshot(runId, tenantId), events))).toEqual(snapshot);
 });
 
-test.each(recorded)('%s reduces to the same from every snapshot on its way, as it is kept', (path) => {
-  const { events, snapshot } = read(path);
-  let kept = asJson(emptySnapshot(snapshot.runId, snapshot.tenantId)) as RunSnapshot;
-  for (const event of events) kept = asJson(reduce(kept, [event])) as RunSnapshot;
-  expect(kept).toEqual(snapshot);
-});
+test.each(recorded)(
+  '%s reduces to the same from every snapshot on its way, as it is kept',
+  (path) => {
+    const { events, snapshot } = read(path);
+    let kept = asJson(emptySnapshot(snapshot.runId, snapshot.tenantId)) as RunSnapshot;
+    for (const event of events) kept = asJson(reduce(kept, [event])) as RunSnapshot;
+    expect(kept).toEqual(snapshot);
+  },
+);
 
 test.each(recorded)('%s is what the rules of its plan allow', (path) => {
   const { plan, input, outputs, events } = read(path);
   expect(validatePlan(plan)).toEqual(plan);
-  expect(checkLog(plan, events, { input, outputs: (stepId) => outputs[stepId], atRest: true })).toEqual([]);
+  expect(
+    checkLog(plan, events, { input, outputs: (stepId) => outputs[stepId], atRest: true }),
+  ).toEqual([]);
 });

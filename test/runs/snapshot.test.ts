@@ -4,7 +4,13 @@ import { run, runMoves } from '../../src/machines/run.js';
 import { runStep, runStepMoves } from '../../src/machines/run-step.js';
 import type { RunEvent } from '../../src/runs/events.js';
 import { type ItemsSnapshot, itemState } from '../../src/runs/items.js';
-import { emptySnapshot, GapDetected, isTerminal, reduce, reduceMany } from '../../src/runs/snapshot.js';
+import {
+  emptySnapshot,
+  GapDetected,
+  isTerminal,
+  reduce,
+  reduceMany,
+} from '../../src/runs/snapshot.js';
 import { Dice, failure, LogWriter, output, randomHistory } from './histories.js';
 import { type Line, log, runId, running, started, stepOf } from './lines.js';
 
@@ -42,11 +48,26 @@ function noise(seed: number): RunEvent[] {
     { dueAt: 'd' },
     {},
   ];
-  const signals = ['PAUSE', 'RESUME', 'CANCEL', 'RETRY_STEP', 'SKIP_STEP', 'UPDATE_PARAMS', 'EMERGENCY_STOP', 'ESCALATE_ALERT'];
+  const signals = [
+    'PAUSE',
+    'RESUME',
+    'CANCEL',
+    'RETRY_STEP',
+    'SKIP_STEP',
+    'UPDATE_PARAMS',
+    'EMERGENCY_STOP',
+    'ESCALATE_ALERT',
+  ];
   writer.write('RunStarted', 'RUN', started);
   for (let at = 0; at < 120; at++) {
     const roll = dice.roll();
-    if (roll < 0.75) writer.write(dice.pick(runStepMoves), dice.pick(steps), dice.pick(data), dice.pick(['1', '1', '1', '2', '3', 'x']));
+    if (roll < 0.75)
+      writer.write(
+        dice.pick(runStepMoves),
+        dice.pick(steps),
+        dice.pick(data),
+        dice.pick(['1', '1', '1', '2', '3', 'x']),
+      );
     else if (roll < 0.85)
       writer.write('SignalAccepted', 'RUN', {
         type: dice.pick(signals),
@@ -54,7 +75,10 @@ function noise(seed: number): RunEvent[] {
         params: { [dice.pick(['p', 'q'])]: at },
       });
     else if (roll < 0.97)
-      writer.write(dice.pick(['RunPaused', 'RunResumed', 'RunStarted', 'RunQueued']), 'RUN', { reason: 'r', draining: 0 });
+      writer.write(dice.pick(['RunPaused', 'RunResumed', 'RunStarted', 'RunQueued']), 'RUN', {
+        reason: 'r',
+        draining: 0,
+      });
     else writer.write(dice.pick(runMoves), 'RUN', {});
   }
   return writer.events;
@@ -106,7 +130,11 @@ describe('a random log', () => {
   test('shares with the snapshot before all that its events do not touch', () => {
     const steps = Array.from({ length: 500 }, (_, at): Line => ['StepStarted', `s${at}`]);
     const items = Array.from({ length: 5000 }, (_, at): Line => ['StepStarted', `each[${at}]`]);
-    const base = running(...steps, ['StepStarted', 'each', { items: 5000, parallel: 1000 }], ...items);
+    const base = running(
+      ...steps,
+      ['StepStarted', 'each', { items: 5000, parallel: 1000 }],
+      ...items,
+    );
     const [ending] = log(['StepCompleted', 'each[100]', { artifacts: [] }]) as [RunEvent];
     const after = reduce(base, [{ ...ending, runSeq: base.lastEventSeq + 1 }]);
     const changed = after.steps.filter((step, at) => step !== base.steps[at]);
@@ -118,17 +146,29 @@ describe('a random log', () => {
   test('has several futures that do not disturb each other', () => {
     const base = running(...Array.from({ length: 20 }, (_, at): Line => ['StepStarted', `s${at}`]));
     const future = (...ids: string[]) =>
-      ids.map((id, at) => ({ ...(log(['StepStarted', id])[0] as RunEvent), runSeq: base.lastEventSeq + 1 + at }));
+      ids.map((id, at) => ({
+        ...(log(['StepStarted', id])[0] as RunEvent),
+        runSeq: base.lastEventSeq + 1 + at,
+      }));
     const one = reduce(base, future('x', 'y'));
     const two = reduce(base, future('y', 'z', 'x'));
-    const three = reduce(one, [{ ...(log(['StepCompleted', 'x', { artifacts: [] }])[0] as RunEvent), runSeq: one.lastEventSeq + 1 }]);
+    const three = reduce(one, [
+      {
+        ...(log(['StepCompleted', 'x', { artifacts: [] }])[0] as RunEvent),
+        runSeq: one.lastEventSeq + 1,
+      },
+    ]);
     expect(one.steps.slice(20).map((step) => step.stepId)).toEqual(['x', 'y']);
     expect(two.steps.slice(20).map((step) => step.stepId)).toEqual(['y', 'z', 'x']);
     expect(three.steps.slice(20).map((step) => [step.stepId, step.status])).toEqual([
       ['x', 'SUCCESS'],
       ['y', 'RUNNING'],
     ]);
-    expect([one, two, three].map((snapshot) => snapshot.inconsistent)).toEqual([undefined, undefined, undefined]);
+    expect([one, two, three].map((snapshot) => snapshot.inconsistent)).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
   });
 });
 
@@ -141,10 +181,17 @@ test('a history that follows the rules reduces to what its engine knew', () => {
     for (const [id, state] of states) {
       const [, stepId = id, index] = /^(.+)\[(\d+)\]$/.exec(id) ?? [];
       const step = stepOf(snapshot, stepId);
-      expect([id, index === undefined ? step?.status : step?.items && itemState(step.items, Number(index)).status]).toEqual([id, state]);
+      expect([
+        id,
+        index === undefined
+          ? step?.status
+          : step?.items && itemState(step.items, Number(index)).status,
+      ]).toEqual([id, state]);
     }
     const counted = (wanted: string) =>
-      [...states].filter(([id, state]) => state === wanted && !id.includes('[') && !id.startsWith('undo:')).length;
+      [...states].filter(
+        ([id, state]) => state === wanted && !id.includes('[') && !id.startsWith('undo:'),
+      ).length;
     const plain = snapshot.steps.filter(({ stepId }) => !stepId.startsWith('undo:'));
     for (const wanted of ['SUCCESS', 'FAILED', 'SKIPPED'])
       expect(plain.filter((step) => step.status === wanted)).toHaveLength(counted(wanted));
@@ -170,13 +217,19 @@ describe('every move of a run', () => {
     ],
     CANCELLED: [['RunCancelled', 'RUN', { reason: 'r' }]],
   };
-  test.each(run.states.flatMap((from) => runMoves.map((move) => [from, move] as const)))('%s, %s', (from, move) => {
-    const [to] = nextStates(run, from, move);
-    const lines = into[from] as Line[];
-    const snapshot = reduce(emptySnapshot(runId), log(...lines, [move, 'RUN', { ...started, reason: 'r', draining: 0 }]));
-    expect(snapshot).toMatchObject({ status: to ?? from, lastEventSeq: lines.length + 1 });
-    expect(snapshot.inconsistent).toBe(to === undefined ? 1 : undefined);
-  });
+  test.each(run.states.flatMap((from) => runMoves.map((move) => [from, move] as const)))(
+    '%s, %s',
+    (from, move) => {
+      const [to] = nextStates(run, from, move);
+      const lines = into[from] as Line[];
+      const snapshot = reduce(
+        emptySnapshot(runId),
+        log(...lines, [move, 'RUN', { ...started, reason: 'r', draining: 0 }]),
+      );
+      expect(snapshot).toMatchObject({ status: to ?? from, lastEventSeq: lines.length + 1 });
+      expect(snapshot.inconsistent).toBe(to === undefined ? 1 : undefined);
+    },
+  );
 });
 
 describe('every move of a step and of an item', () => {
@@ -196,10 +249,15 @@ describe('every move of a step and of an item', () => {
   const moves = runStep.states.flatMap((from) =>
     runStepMoves.flatMap((move) => ['1', '2'].map((attempt) => [from, move, attempt] as const)),
   );
-  const asItem = (lines: Line[]) => lines.map(([type, , ...rest]): Line => [type, 'each[3]', ...rest]);
+  const asItem = (lines: Line[]) =>
+    lines.map(([type, , ...rest]): Line => [type, 'each[3]', ...rest]);
 
   /** What the machine says, with its `when` about attempts read by hand. */
-  function expected(from: (typeof runStep.states)[number], move: (typeof runStepMoves)[number], attempt: string): string | undefined {
+  function expected(
+    from: (typeof runStep.states)[number],
+    move: (typeof runStepMoves)[number],
+    attempt: string,
+  ): string | undefined {
     const [to] = nextStates(runStep, from, move);
     if (from === 'RUNNING' && attempt === '2') return undefined;
     if (from === 'FAILED' && attempt === '1' && move !== 'StepSkipped') return undefined;
@@ -211,44 +269,65 @@ describe('every move of a step and of an item', () => {
     const data = { artifacts: [], ...failure, reasonCode: 'OPERATOR_SKIP' };
     const step = running(...(into[from] as Line[]), [move, 'a', data, attempt]);
     expect(stepOf(step, 'a')?.status ?? 'PENDING').toBe(to ?? from);
-    const item = running(['StepStarted', 'each', { items: 5, parallel: 2 }], ...asItem(into[from] as Line[]), [
-      move,
-      'each[3]',
-      data,
-      attempt,
-    ]);
+    const item = running(
+      ['StepStarted', 'each', { items: 5, parallel: 2 }],
+      ...asItem(into[from] as Line[]),
+      [move, 'each[3]', data, attempt],
+    );
     expect(itemState(stepOf(item, 'each')?.items as ItemsSnapshot, 3).status).toBe(to ?? from);
     // A start that the end of its attempt was faster than is no contradiction; a second start of a step is.
     const late = move === 'StepStarted' && attempt === '1';
-    if (to === undefined) expect(step.inconsistent).toBe(late && from === 'SKIPPED' ? undefined : 1);
-    if (to === undefined) expect(item.inconsistent).toBe(late && from !== 'RUNNING' ? undefined : 1);
+    if (to === undefined)
+      expect(step.inconsistent).toBe(late && from === 'SKIPPED' ? undefined : 1);
+    if (to === undefined)
+      expect(item.inconsistent).toBe(late && from !== 'RUNNING' ? undefined : 1);
   });
 });
 
 describe('a log', () => {
   test('of a type from a later version advances the watermark and changes nothing', () => {
     const before = running(['StepStarted', 'a']);
-    const after = reduce(before, log(['x', ''], ['x', ''], ['StepTeleported', 'a', { status: 'SUCCESS' }]).slice(2));
+    const after = reduce(
+      before,
+      log(['x', ''], ['x', ''], ['StepTeleported', 'a', { status: 'SUCCESS' }]).slice(2),
+    );
     expect(after).toStrictEqual({ ...before, lastEventSeq: 3 });
   });
 
   test('with a gap halts there, and says what is missing', () => {
-    const events = log(['RunStarted', 'RUN', started], ['StepStarted', 'a'], ['StepCompleted', 'a', { artifacts: [] }]);
+    const events = log(
+      ['RunStarted', 'RUN', started],
+      ['StepStarted', 'a'],
+      ['StepCompleted', 'a', { artifacts: [] }],
+    );
     const gap = () => reduce(emptySnapshot(runId), [events[0], events[2]] as RunEvent[]);
     expect(gap).toThrow(GapDetected);
-    expect(gap).toThrow(expect.objectContaining({ code: 'PROJECTOR_GAP_DETECTED', expected: 2, found: 3, retryable: true }));
+    expect(gap).toThrow(
+      expect.objectContaining({
+        code: 'PROJECTOR_GAP_DETECTED',
+        expected: 2,
+        found: 3,
+        retryable: true,
+      }),
+    );
     expect(reduce(emptySnapshot(runId), events).lastEventSeq).toBe(3);
   });
 
   test('that was seen already is passed over', () => {
-    const events = log(['RunStarted', 'RUN', started], ['StepStarted', 'a'], ['StepCompleted', 'a', { artifacts: [] }]);
+    const events = log(
+      ['RunStarted', 'RUN', started],
+      ['StepStarted', 'a'],
+      ['StepCompleted', 'a', { artifacts: [] }],
+    );
     const snapshot = reduce(emptySnapshot(runId), events);
     expect(reduce(snapshot, events)).toStrictEqual(snapshot);
     expect(reduce(snapshot, events)).not.toBe(snapshot);
   });
 
   test('of another run is a mistake of the caller', () => {
-    expect(() => reduce(emptySnapshot('other'), log(['RunStarted', 'RUN', started]))).toThrow(/is not one of run other/);
+    expect(() => reduce(emptySnapshot('other'), log(['RunStarted', 'RUN', started]))).toThrow(
+      /is not one of run other/,
+    );
   });
 
   test('of many runs reduces to one snapshot each', () => {
@@ -258,7 +337,9 @@ describe('a log', () => {
       const snapshots = reduceMany(events);
       expect(snapshots.size).toBe(histories.length);
       for (const own of histories)
-        expect(snapshots.get(own[0]?.runId as string)).toStrictEqual(reduce(emptySnapshot(own[0]?.runId as string), own));
+        expect(snapshots.get(own[0]?.runId as string)).toStrictEqual(
+          reduce(emptySnapshot(own[0]?.runId as string), own),
+        );
     }
     const halves = reduceMany(mixed.filter((event) => event.runSeq <= 3));
     expect(reduceMany(mixed, (id) => halves.get(id))).toStrictEqual(reduceMany(mixed));
@@ -267,7 +348,11 @@ describe('a log', () => {
 
 describe('a snapshot', () => {
   test('is what the specification lists', () => {
-    const snapshot = running(['StepStarted', 'a'], ['StepCompleted', 'a', { artifacts: [output('a')] }], ['RunCompleted', 'RUN']);
+    const snapshot = running(
+      ['StepStarted', 'a'],
+      ['StepCompleted', 'a', { artifacts: [output('a')] }],
+      ['RunCompleted', 'RUN'],
+    );
     expect(snapshot).toStrictEqual({
       runId,
       planId: 'p',
@@ -287,7 +372,15 @@ describe('a snapshot', () => {
           artifacts: [output('a')],
         },
       ],
-      counts: { running: 0, waiting: 0, sleeping: 0, undoing: 0, succeeded: 1, failed: 0, skipped: 0 },
+      counts: {
+        running: 0,
+        waiting: 0,
+        sleeping: 0,
+        undoing: 0,
+        succeeded: 1,
+        failed: 0,
+        skipped: 0,
+      },
       artifacts: [output('a')],
       startedAt: '2026-01-01T00:00:00.250Z',
       completedAt: '2026-01-01T00:00:01.000Z',
@@ -298,9 +391,17 @@ describe('a snapshot', () => {
 
   test('keeps the error of a step, the root cause of a run, and whether it was undone', () => {
     const rootCause = { stepId: 'a', errorCode: 'handler_error', errorMessage: 'no luck' };
-    const snapshot = running(['StepStarted', 'a'], ['StepFailed', 'a', failure], ['RunFailed', 'RUN', { rootCause, undone: false }]);
+    const snapshot = running(
+      ['StepStarted', 'a'],
+      ['StepFailed', 'a', failure],
+      ['RunFailed', 'RUN', { rootCause, undone: false }],
+    );
     expect(snapshot).toMatchObject({ status: 'FAILED', rootCause, undone: false, artifacts: [] });
-    expect(stepOf(snapshot, 'a')?.error).toEqual({ code: 'handler_error', message: 'no luck', retryable: false });
+    expect(stepOf(snapshot, 'a')?.error).toEqual({
+      code: 'handler_error',
+      message: 'no luck',
+      retryable: false,
+    });
   });
 
   test('begins a retried step anew', () => {
@@ -309,10 +410,14 @@ describe('a snapshot', () => {
       ['StepFailed', 'a', failure],
       ['SignalAccepted', 'RUN', { type: 'RETRY_STEP', stepId: 'a' }],
     ];
-    expect(stepOf(running(...retried), 'a')).toMatchObject({ status: 'FAILED', requested: 'RETRY_STEP' });
+    expect(stepOf(running(...retried), 'a')).toMatchObject({
+      status: 'FAILED',
+      requested: 'RETRY_STEP',
+    });
     const step = stepOf(running(...retried, ['StepStarted', 'a', {}, '2']), 'a');
     expect(step).toMatchObject({ status: 'RUNNING', logicalAttemptId: '2', artifacts: [] });
-    for (const field of ['error', 'completedAt', 'endSeq', 'requested']) expect(step).not.toHaveProperty(field);
+    for (const field of ['error', 'completedAt', 'endSeq', 'requested'])
+      expect(step).not.toHaveProperty(field);
   });
 
   test('keeps a start that comes behind its end as late', () => {
@@ -322,12 +427,25 @@ describe('a snapshot', () => {
       ['StepStarted', 'a', { late: true }],
     );
     expect(snapshot.inconsistent).toBeUndefined();
-    expect(stepOf(snapshot, 'a')).toMatchObject({ status: 'SUCCESS', late: true, startedAt: '2026-01-01T00:00:01.000Z' });
+    expect(stepOf(snapshot, 'a')).toMatchObject({
+      status: 'SUCCESS',
+      late: true,
+      startedAt: '2026-01-01T00:00:01.000Z',
+    });
   });
 
   test('ignores and counts what happens to steps of a run that does not run', () => {
-    expect(reduce(emptySnapshot(runId), log(['StepStarted', 'a']))).toMatchObject({ inconsistent: 1, steps: [] });
-    expect(running(['StepStarted', 'a'], ['RunCancelled', 'RUN', {}], ['StepCompleted', 'a', { artifacts: [] }])).toMatchObject({
+    expect(reduce(emptySnapshot(runId), log(['StepStarted', 'a']))).toMatchObject({
+      inconsistent: 1,
+      steps: [],
+    });
+    expect(
+      running(
+        ['StepStarted', 'a'],
+        ['RunCancelled', 'RUN', {}],
+        ['StepCompleted', 'a', { artifacts: [] }],
+      ),
+    ).toMatchObject({
       inconsistent: 1,
       steps: [{ status: 'RUNNING' }],
     });
@@ -336,26 +454,53 @@ describe('a snapshot', () => {
   test('remembers what was asked for until it happens', () => {
     const asked = (type: string): Line => ['SignalAccepted', 'RUN', { type }];
     expect(running(asked('PAUSE'))).toMatchObject({ status: 'RUNNING', requested: 'PAUSE' });
-    expect(running(asked('PAUSE'), ['RunPaused', 'RUN', { reason: 'asked', draining: 0 }])).not.toHaveProperty('requested');
+    expect(
+      running(asked('PAUSE'), ['RunPaused', 'RUN', { reason: 'asked', draining: 0 }]),
+    ).not.toHaveProperty('requested');
     expect(running(asked('CANCEL'), asked('PAUSE'))).toMatchObject({ requested: 'CANCEL' });
-    expect(running(asked('EMERGENCY_STOP'), asked('CANCEL'))).toMatchObject({ requested: 'EMERGENCY_STOP' });
-    expect(running(asked('CANCEL'), ['RunCancelled', 'RUN', { reason: 'asked' }])).not.toHaveProperty('requested');
-    expect(running(['SignalRejected', 'RUN', { type: 'CANCEL', code: 'AUTHZ_DENIED' }])).not.toHaveProperty('requested');
+    expect(running(asked('EMERGENCY_STOP'), asked('CANCEL'))).toMatchObject({
+      requested: 'EMERGENCY_STOP',
+    });
+    expect(
+      running(asked('CANCEL'), ['RunCancelled', 'RUN', { reason: 'asked' }]),
+    ).not.toHaveProperty('requested');
+    expect(
+      running(['SignalRejected', 'RUN', { type: 'CANCEL', code: 'AUTHZ_DENIED' }]),
+    ).not.toHaveProperty('requested');
   });
 
   test('keeps parameters, the later over the earlier', () => {
-    const update = (params: object): Line => ['SignalAccepted', 'RUN', { type: 'UPDATE_PARAMS', params }];
-    expect(running(update({ a: 1, b: { c: 2 } }), update({ a: 3 })).params).toEqual({ a: 3, b: { c: 2 } });
+    const update = (params: object): Line => [
+      'SignalAccepted',
+      'RUN',
+      { type: 'UPDATE_PARAMS', params },
+    ];
+    expect(running(update({ a: 1, b: { c: 2 } }), update({ a: 3 })).params).toEqual({
+      a: 3,
+      b: { c: 2 },
+    });
   });
 
   test('says that a run drains, or waits for somebody', () => {
     const wait: Line = ['StepStarted', 'ok', { event: 'approval' }];
     const pause: Line = ['RunPaused', 'RUN', { reason: 'asked', draining: 1 }];
-    expect(running(['StepStarted', 'a'], pause)).toMatchObject({ substatus: 'DRAINING', reason: 'asked' });
-    expect(running(['StepStarted', 'a'], pause, ['StepCompleted', 'a', { artifacts: [] }])).not.toHaveProperty('substatus');
-    expect(running(['StepStarted', 'a'], ['SignalAccepted', 'RUN', { type: 'CANCEL' }])).toMatchObject({ substatus: 'DRAINING' });
-    expect(running(wait)).toMatchObject({ substatus: 'WAITING_APPROVAL', counts: { waiting: 1, running: 0 } });
+    expect(running(['StepStarted', 'a'], pause)).toMatchObject({
+      substatus: 'DRAINING',
+      reason: 'asked',
+    });
+    expect(
+      running(['StepStarted', 'a'], pause, ['StepCompleted', 'a', { artifacts: [] }]),
+    ).not.toHaveProperty('substatus');
+    expect(
+      running(['StepStarted', 'a'], ['SignalAccepted', 'RUN', { type: 'CANCEL' }]),
+    ).toMatchObject({ substatus: 'DRAINING' });
+    expect(running(wait)).toMatchObject({
+      substatus: 'WAITING_APPROVAL',
+      counts: { waiting: 1, running: 0 },
+    });
     expect(running(wait, ['StepStarted', 'a'])).not.toHaveProperty('substatus');
-    expect(running(['StepStarted', 'nap', { dueAt: '2026-01-02T00:00:00Z' }])).not.toHaveProperty('substatus');
+    expect(running(['StepStarted', 'nap', { dueAt: '2026-01-02T00:00:00Z' }])).not.toHaveProperty(
+      'substatus',
+    );
   });
 });

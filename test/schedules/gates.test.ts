@@ -29,14 +29,18 @@ const firing = (change: Row = {}) => ({
   move_to: later,
   ...change,
 });
-const fire = (...firings: unknown[]) => gates.call('fn_schedule_fire', { due: JSON.stringify(firings), actor: 'w1' });
+const fire = (...firings: unknown[]) =>
+  gates.call('fn_schedule_fire', { due: JSON.stringify(firings), actor: 'w1' });
 
 async function defined(change: Row = {}, parameters: Row = {}): Promise<void> {
   await gates.register();
-  expect(await gates.call('fn_schedule_put', put(change, parameters))).toMatchObject({ changed: true });
+  expect(await gates.call('fn_schedule_put', put(change, parameters))).toMatchObject({
+    changed: true,
+  });
 }
 const schedules = () => gates.db.query('select * from writ.schedule order by tenant_id, schedule');
-const ticks = () => gates.db.query('select schedule, tick, job_id from writ.schedule_tick order by tick, schedule');
+const ticks = () =>
+  gates.db.query('select schedule, tick, job_id from writ.schedule_tick order by tick, schedule');
 const jobs = () =>
   gates.db.query(
     'select job_id, job_kind, tenant_id, idempotency_key, priority, safe_payload, enqueued_by from writ.job_queue order by job_id',
@@ -69,17 +73,28 @@ describe('putting', () => {
 
   test('what is there already changes nothing', async () => {
     await defined();
-    const answer = await gates.unchanged(() => gates.call('fn_schedule_put', put({}, { next_tick: later, actor: 'bob' })));
+    const answer = await gates.unchanged(() =>
+      gates.call('fn_schedule_put', put({}, { next_tick: later, actor: 'bob' })),
+    );
     expect(answer).toMatchObject({ changed: false, next_tick: past });
   });
 
   test('another job keeps the tick that is waited for, another cron or zone begins at the given one', async () => {
     await defined();
-    expect(await gates.call('fn_schedule_put', put({ job: {} }, { next_tick: later }))).toMatchObject({ changed: true, next_tick: past });
-    expect(await gates.call('fn_schedule_put', put({ job: {}, time_zone: 'UTC' }, { next_tick: later }))).toMatchObject({
+    expect(
+      await gates.call('fn_schedule_put', put({ job: {} }, { next_tick: later })),
+    ).toMatchObject({ changed: true, next_tick: past });
+    expect(
+      await gates.call('fn_schedule_put', put({ job: {}, time_zone: 'UTC' }, { next_tick: later })),
+    ).toMatchObject({
       next_tick: later,
     });
-    expect(await gates.call('fn_schedule_put', put({ cron: '@daily', time_zone: 'UTC' }, { next_tick: past }))).toMatchObject({
+    expect(
+      await gates.call(
+        'fn_schedule_put',
+        put({ cron: '@daily', time_zone: 'UTC' }, { next_tick: past }),
+      ),
+    ).toMatchObject({
       next_tick: past,
     });
     expect((await schedules())[0]).toMatchObject({ version: 4, cron: '@daily' });
@@ -113,15 +128,22 @@ describe('putting', () => {
     ['invalid_safe_payload', { job: { safe_payload: 'label' } }, {}],
     ['invalid_max_attempts', { job: { max_attempts: 0 } }, {}],
     ['invalid_job', { job: { priority: 'high' } }, {}],
-  ])('%s is refused when it is defined, and nothing changes: %j %j', async (reason, change, parameters) => {
-    await gates.register();
-    await gates.refuses(reason, 'fn_schedule_put', put(change, parameters));
-  });
+  ])(
+    '%s is refused when it is defined, and nothing changes: %j %j',
+    async (reason, change, parameters) => {
+      await gates.register();
+      await gates.refuses(reason, 'fn_schedule_put', put(change, parameters));
+    },
+  );
 
   test('an input that is too large is refused when it is defined', async () => {
     await gates.register();
     await gates.set('queue.payload.max_bytes', 10);
-    await gates.refuses('payload_too_large', 'fn_schedule_put', put({ job: { input: 'x'.repeat(20) } }));
+    await gates.refuses(
+      'payload_too_large',
+      'fn_schedule_put',
+      put({ job: { input: 'x'.repeat(20) } }),
+    );
   });
 
   test('for another tenant than the one that is set is refused', async () => {
@@ -143,22 +165,30 @@ describe('firing', () => {
       safe_payload: { team: 'billing', schedule: 'nightly', tick: '2026-01-05T09:00:00Z' },
       enqueued_by: 'w1',
     });
-    expect(await ticks()).toEqual([{ schedule: 'nightly', tick: new Date(past), job_id: job?.job_id }]);
+    expect(await ticks()).toEqual([
+      { schedule: 'nightly', tick: new Date(past), job_id: job?.job_id },
+    ]);
     expect((await schedules())[0]).toMatchObject({
       next_tick: new Date(later),
       last_tick: new Date(past),
       last_job_id: job?.job_id,
       version: 1,
     });
-    expect(await gates.db.query(`select actor, jobs, note from writ.command_run where command = 'fn_schedule_fire'`)).toEqual([
-      { actor: 'w1', jobs: 1, note: 'default/nightly' },
-    ]);
+    expect(
+      await gates.db.query(
+        `select actor, jobs, note from writ.command_run where command = 'fn_schedule_fire'`,
+      ),
+    ).toEqual([{ actor: 'w1', jobs: 1, note: 'default/nightly' }]);
   });
 
   test('the same call again changes nothing', async () => {
     await defined();
     await fire(firing());
-    expect(await gates.unchanged(() => fire(firing()))).toEqual({ fired: 0, moved: 0, refused: [] });
+    expect(await gates.unchanged(() => fire(firing()))).toEqual({
+      fired: 0,
+      moved: 0,
+      refused: [],
+    });
   });
 
   test('a tick that has a row does not fire again, even for a schedule that was set back', async () => {
@@ -178,21 +208,28 @@ describe('firing', () => {
     await defined();
     await fire(firing());
     expect(await jobs()).toHaveLength(1);
-    expect(await ticks()).toEqual([{ schedule: 'nightly', tick: new Date(past), job_id: first?.job_id }]);
+    expect(await ticks()).toEqual([
+      { schedule: 'nightly', tick: new Date(past), job_id: first?.job_id },
+    ]);
   });
 
   test('no tick: the schedule moves, and that is on the record', async () => {
     await defined();
     expect(await fire(firing({ ticks: [] }))).toEqual({ fired: 0, moved: 1, refused: [] });
     expect([await jobs(), await ticks()]).toEqual([[], []]);
-    expect(await gates.db.query(`select jobs from writ.command_run where command = 'fn_schedule_fire'`)).toEqual([{ jobs: 0 }]);
+    expect(
+      await gates.db.query(`select jobs from writ.command_run where command = 'fn_schedule_fire'`),
+    ).toEqual([{ jobs: 0 }]);
   });
 
   test('many schedules and ticks are one call, and their jobs are queued in the order of their ticks', async () => {
     await defined();
     await defined({}, { schedule: 'other', tenant_id: 'acme' });
     const between = '2026-01-05T09:30:00+00:00';
-    const answer = await fire(firing({ ticks: [past, between] }), firing({ tenant: 'acme', schedule: 'other', ticks: [past] }));
+    const answer = await fire(
+      firing({ ticks: [past, between] }),
+      firing({ tenant: 'acme', schedule: 'other', ticks: [past] }),
+    );
     expect(answer).toEqual({ fired: 3, moved: 2, refused: [] });
     expect((await ticks()).map(({ schedule, tick }) => [schedule, tick])).toEqual([
       ['nightly', new Date(past)],
@@ -208,13 +245,21 @@ describe('firing', () => {
     ['a schedule of another tenant', { tenant: 'acme' }],
   ])('%s is left alone', async (_, change) => {
     await defined();
-    expect(await gates.unchanged(() => fire(firing(change)))).toEqual({ fired: 0, moved: 0, refused: [] });
+    expect(await gates.unchanged(() => fire(firing(change)))).toEqual({
+      fired: 0,
+      moved: 0,
+      refused: [],
+    });
   });
 
   test('a paused schedule is left alone', async () => {
     await defined();
     await gates.call('fn_schedule_pause', { schedule: 'nightly', actor: 'ada' });
-    expect(await gates.unchanged(() => fire(firing()))).toEqual({ fired: 0, moved: 0, refused: [] });
+    expect(await gates.unchanged(() => fire(firing()))).toEqual({
+      fired: 0,
+      moved: 0,
+      refused: [],
+    });
   });
 
   test('a job that the queue refuses leaves its schedule due, and the others fire', async () => {
@@ -224,7 +269,14 @@ describe('firing', () => {
     expect(await fire(firing({ schedule: 'large' }), firing())).toEqual({
       fired: 1,
       moved: 1,
-      refused: [{ tenant: 'default', schedule: 'large', reason: 'payload_too_large', detail: expect.any(String) }],
+      refused: [
+        {
+          tenant: 'default',
+          schedule: 'large',
+          reason: 'payload_too_large',
+          detail: expect.any(String),
+        },
+      ],
     });
     expect((await schedules()).map(({ schedule, next_tick }) => [schedule, next_tick])).toEqual([
       ['large', new Date(past)],
@@ -235,12 +287,18 @@ describe('firing', () => {
   test('while the queue is off nothing fires and nothing moves', async () => {
     await defined();
     await gates.set('queue.job_substrate.enabled', false);
-    await gates.refuses('job_substrate_disabled', 'fn_schedule_fire', { due: JSON.stringify([firing()]), actor: 'w1' });
+    await gates.refuses('job_substrate_disabled', 'fn_schedule_fire', {
+      due: JSON.stringify([firing()]),
+      actor: 'w1',
+    });
   });
 
   test.each([
     ['no array', {}],
-    ['a tick after now', [firing({ ticks: ['2999-01-01T00:00:00Z'], move_to: '2999-01-02T00:00:00Z' })]],
+    [
+      'a tick after now',
+      [firing({ ticks: ['2999-01-01T00:00:00Z'], move_to: '2999-01-02T00:00:00Z' })],
+    ],
     ['a tick before the one waited for', [firing({ ticks: ['2026-01-04T09:00:00Z'] })]],
     ['a tick that is not before the next', [firing({ ticks: [later] })]],
     ['a tick within a minute', [firing({ ticks: ['2026-01-05T09:00:30Z'] })]],
@@ -251,7 +309,10 @@ describe('firing', () => {
     ['what is no object', [1]],
   ])('%s is refused, and nothing changes', async (_, due) => {
     await defined();
-    await gates.refuses('invalid_ticks', 'fn_schedule_fire', { due: JSON.stringify(due), actor: 'w1' });
+    await gates.refuses('invalid_ticks', 'fn_schedule_fire', {
+      due: JSON.stringify(due),
+      actor: 'w1',
+    });
   });
 
   test('without an actor is refused', async () => {
@@ -299,7 +360,15 @@ describe('what is due', () => {
       after_schedule: last.schedule,
     });
     expect(second.due).toEqual([
-      { tenant: 'default', schedule: 'a', cron: '0 9 * * *', time_zone: 'Europe/Berlin', catch_up: 'last', version: 1, next_tick: later },
+      {
+        tenant: 'default',
+        schedule: 'a',
+        cron: '0 9 * * *',
+        time_zone: 'Europe/Berlin',
+        catch_up: 'last',
+        version: 1,
+        next_tick: later,
+      },
     ]);
   });
 
@@ -325,18 +394,26 @@ describe('what is due', () => {
 describe('operating', () => {
   test('pause and resume say whether they changed something, and are on the record', async () => {
     await defined();
-    const call = (verb: string) => gates.call(`fn_schedule_${verb}`, { schedule: 'nightly', actor: 'bob' });
+    const call = (verb: string) =>
+      gates.call(`fn_schedule_${verb}`, { schedule: 'nightly', actor: 'bob' });
     expect(await call('pause')).toEqual({ schedule: 'nightly', changed: true });
-    expect(await gates.unchanged(() => call('pause'))).toEqual({ schedule: 'nightly', changed: false });
+    expect(await gates.unchanged(() => call('pause'))).toEqual({
+      schedule: 'nightly',
+      changed: false,
+    });
     expect((await schedules())[0]).toMatchObject({ paused_by: 'bob', next_tick: new Date(past) });
     expect((await gates.call('fn_schedule_due', { limit: 9 })).due).toEqual([]);
     expect(await call('resume')).toEqual({ schedule: 'nightly', changed: true });
-    expect(await gates.unchanged(() => call('resume'))).toEqual({ schedule: 'nightly', changed: false });
+    expect(await gates.unchanged(() => call('resume'))).toEqual({
+      schedule: 'nightly',
+      changed: false,
+    });
     expect((await gates.call('fn_schedule_due', { limit: 9 })).due).toHaveLength(1);
-    expect(await gates.db.query(`select command from writ.command_run where actor = 'bob' and note = 'nightly' order by run_id`)).toEqual([
-      { command: 'fn_schedule_pause' },
-      { command: 'fn_schedule_resume' },
-    ]);
+    expect(
+      await gates.db.query(
+        `select command from writ.command_run where actor = 'bob' and note = 'nightly' order by run_id`,
+      ),
+    ).toEqual([{ command: 'fn_schedule_pause' }, { command: 'fn_schedule_resume' }]);
   });
 
   test('run now enqueues a job each time, paused or not, and leaves the ticks as they are', async () => {
@@ -344,7 +421,8 @@ describe('operating', () => {
     await gates.call('fn_schedule_pause', { schedule: 'nightly', actor: 'ada' });
     const before = await schedules();
     const ids = [];
-    for (const actor of ['ada', 'bob']) ids.push((await gates.call('fn_schedule_run_now', { schedule: 'nightly', actor })).job_id);
+    for (const actor of ['ada', 'bob'])
+      ids.push((await gates.call('fn_schedule_run_now', { schedule: 'nightly', actor })).job_id);
     expect((await jobs()).map((job) => [job.job_id, job.enqueued_by, job.safe_payload])).toEqual([
       [ids[0], 'ada', { schedule: 'nightly' }],
       [ids[1], 'bob', { schedule: 'nightly' }],
@@ -355,16 +433,25 @@ describe('operating', () => {
   test('run now is refused with the reason of the queue', async () => {
     await defined();
     await gates.set('queue.job_substrate.enabled', false);
-    await gates.refuses('job_substrate_disabled', 'fn_schedule_run_now', { schedule: 'nightly', actor: 'ada' });
+    await gates.refuses('job_substrate_disabled', 'fn_schedule_run_now', {
+      schedule: 'nightly',
+      actor: 'ada',
+    });
     await gates.set('queue.job_substrate.enabled', true);
     await gates.set('queue.payload.max_bytes', 1);
-    await gates.refuses('payload_too_large', 'fn_schedule_run_now', { schedule: 'nightly', actor: 'ada' });
+    await gates.refuses('payload_too_large', 'fn_schedule_run_now', {
+      schedule: 'nightly',
+      actor: 'ada',
+    });
   });
 
   test('remove ends the schedule and keeps its jobs', async () => {
     await defined();
     await fire(firing());
-    expect(await gates.call('fn_schedule_remove', { schedule: 'nightly', actor: 'ada' })).toEqual({ schedule: 'nightly', removed: true });
+    expect(await gates.call('fn_schedule_remove', { schedule: 'nightly', actor: 'ada' })).toEqual({
+      schedule: 'nightly',
+      removed: true,
+    });
     expect([await schedules(), await ticks()]).toEqual([[], []]);
     expect(await jobs()).toHaveLength(1);
   });
@@ -375,7 +462,11 @@ describe('operating', () => {
       await defined();
       const gate = `fn_schedule_${verb}`;
       await gates.refuses('schedule_not_found', gate, { schedule: 'gone', actor: 'ada' });
-      await gates.refuses('schedule_not_found', gate, { schedule: 'nightly', actor: 'ada', tenant_id: 'acme' });
+      await gates.refuses('schedule_not_found', gate, {
+        schedule: 'nightly',
+        actor: 'ada',
+        tenant_id: 'acme',
+      });
       await gates.refuses('actor_required', gate, { schedule: 'nightly', actor: ' ' });
       await gates.db.query(`select set_config('writ.tenant', 'acme', true)`);
       await gates.refuses('schedule_not_found', gate, { schedule: 'nightly', actor: 'ada' });

@@ -2,7 +2,10 @@
 import pg from 'pg';
 import { Scheduler } from '../../dist/schedules/scheduler.js';
 
-const client = new pg.Client({ connectionString: process.env.DATABASE_URL, application_name: 'killed scheduler' });
+const client = new pg.Client({
+  connectionString: process.env.DATABASE_URL,
+  application_name: 'killed scheduler',
+});
 await client.connect();
 const forever = new Promise(() => setInterval(() => undefined, 1_000));
 const db = {
@@ -10,7 +13,10 @@ const db = {
   async query(sql, params) {
     if (!sql.includes('fn_schedule_fire')) return client.query(sql, params);
     if (process.env.STOP === 'after') {
-      const other = new pg.Client({ connectionString: process.env.DATABASE_URL, application_name: 'watcher' });
+      const other = new pg.Client({
+        connectionString: process.env.DATABASE_URL,
+        application_name: 'watcher',
+      });
       await other.connect();
       void client.query(sql, params).catch(() => undefined);
       // Until the server has it, and no longer: the answer is not waited for.

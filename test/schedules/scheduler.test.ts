@@ -27,12 +27,16 @@ afterEach(async () => {
 });
 
 const now = async () => new Date((await db.query('select writ.now() as now'))[0]?.now as Date);
-const goTo = async (at: Date | string) => db.clock.advance(Math.max(0, new Date(at).getTime() - (await now()).getTime()));
+const goTo = async (at: Date | string) =>
+  db.clock.advance(Math.max(0, new Date(at).getTime() - (await now()).getTime()));
 const ticks = async (schedule: string) =>
-  (await db.query('select tick from writ.schedule_tick where schedule = $1 order by tick', [schedule])).map(({ tick }) =>
-    (tick as Date).toISOString(),
-  );
-const jobs = async () => Number((await db.query('select count(*)::int as n from writ.job_queue'))[0]?.n);
+  (
+    await db.query('select tick from writ.schedule_tick where schedule = $1 order by tick', [
+      schedule,
+    ])
+  ).map(({ tick }) => (tick as Date).toISOString());
+const jobs = async () =>
+  Number((await db.query('select count(*)::int as n from writ.job_queue'))[0]?.n);
 /** A year that is not over, so that the clock is only ever moved forward. */
 const year = new Date().getUTCFullYear() + 1;
 
@@ -40,7 +44,13 @@ const year = new Date().getUTCFullYear() + 1;
  * The ticks of a year by the letter of the promise, from the server's own knowledge of zones: every minute of the year with what the clock shows, the
  * first of each wall time where the schedule follows the wall clock, and for wall times that never were the first minute after them.
  */
-async function expected(zone: string, names: string, followsWallClock: boolean, from: Date, to: Date): Promise<string[]> {
+async function expected(
+  zone: string,
+  names: string,
+  followsWallClock: boolean,
+  from: Date,
+  to: Date,
+): Promise<string[]> {
   const rows = await db.query(
     `with shown as materialized (
        select t, t at time zone $1 as wall from generate_series(date_trunc('minute', $2::timestamptz) - interval '2 days', $3::timestamptz, '1 minute') t
@@ -105,7 +115,9 @@ test('over a year with both changes of the clocks, two schedulers that race fire
       names: `${minutes} = 0 and extract(dow from wall) = 0`,
     },
   ] as const;
-  await db.query(`select writ.fn_setting_set('queue.retention.finished_sec', '1000000000', 'test')`);
+  await db.query(
+    `select writ.fn_setting_set('queue.retention.finished_sec', '1000000000', 'test')`,
+  );
   await goTo(`${year}-01-01T00:00:30Z`);
   const from = await now();
   for (const { name, zone, cron, catchUp } of plans)
@@ -121,7 +133,9 @@ test('over a year with both changes of the clocks, two schedulers that race fire
   expect(changes).toHaveLength(4);
   const end = Date.parse(`${year + 1}-01-01T00:00:30Z`);
   for (let at = from.getTime(), turn = 0; at < end; turn++) {
-    const slow = changes.some((day) => Math.abs(Date.parse(`${day}T12:00Z`) - at) < 14 * 60 * minute);
+    const slow = changes.some(
+      (day) => Math.abs(Date.parse(`${day}T12:00Z`) - at) < 14 * 60 * minute,
+    );
     at += (slow ? 31 : 11 * 60 + 7) * minute;
     await db.clock.advance(slow ? '31m' : (11 * 60 + 7) * minute);
     if (turn % 3 === 0) await Promise.all([a.look(), b.look()]);
@@ -138,7 +152,10 @@ test('over a year with both changes of the clocks, two schedulers that race fire
       `select safe_payload ->> 'tick' as tick from writ.job_queue where safe_payload ->> 'schedule' = $1 order by 1`,
       [name],
     );
-    expect([name, fired.map(({ tick }) => new Date(String(tick)).toISOString())]).toEqual([name, list]);
+    expect([name, fired.map(({ tick }) => new Date(String(tick)).toISOString())]).toEqual([
+      name,
+      list,
+    ]);
   }
   const firers = await db.query('select distinct fired_by from writ.schedule_tick order by 1');
   expect(firers).toEqual([{ fired_by: 'a' }, { fired_by: 'b' }]);
@@ -153,7 +170,10 @@ test('a schedule is left alone by a scheduler that comes while another one fires
   const then = new Date(Date.parse(String(tick)) + 10 * minute);
   await first.query('begin');
   expect(
-    await first.gate('fn_schedule_fire($1, $2)', [JSON.stringify([{ ...due[0], ticks: [tick], move_to: then }]), 'first']),
+    await first.gate('fn_schedule_fire($1, $2)', [
+      JSON.stringify([{ ...due[0], ticks: [tick], move_to: then }]),
+      'first',
+    ]),
   ).toMatchObject({ fired: 1 });
   await a.look(); // does not wait
   await first.query('commit');
@@ -163,14 +183,17 @@ test('a schedule is left alone by a scheduler that comes while another one fires
 });
 
 test('many schedulers at once fire many schedules once each', async () => {
-  for (let n = 0; n < 30; n++) await writ.schedules.put(`s${n}`, report, { cron: '0 * * * *', input: { n } });
+  for (let n = 0; n < 30; n++)
+    await writ.schedules.put(`s${n}`, report, { cron: '0 * * * *', input: { n } });
   await db.clock.advance('61m');
   await Promise.all(Array.from({ length: 8 }, () => [a.look(), b.look()]).flat());
   await a.look();
   expect(await jobs()).toBe(30);
-  expect(await db.query('select count(*)::int as n, count(distinct schedule)::int as schedules from writ.schedule_tick')).toEqual([
-    { n: 30, schedules: 30 },
-  ]);
+  expect(
+    await db.query(
+      'select count(*)::int as n, count(distinct schedule)::int as schedules from writ.schedule_tick',
+    ),
+  ).toEqual([{ n: 30, schedules: 30 }]);
 });
 
 describe('after three days without a scheduler', () => {
@@ -291,7 +314,9 @@ describe('a definition that changes while its ticks are being worked out', () =>
     expect(await jobs()).toBe(0);
     await a.look();
     expect(await ticks('hourly')).toEqual([`${year}-05-01T11:00:00.000Z`]);
-    expect(await db.query(`select writ.fn_job_payload(job_id) -> 'input' as input from writ.job_queue`)).toEqual([{ input: { n: 2 } }]);
+    expect(
+      await db.query(`select writ.fn_job_payload(job_id) -> 'input' as input from writ.job_queue`),
+    ).toEqual([{ input: { n: 2 } }]);
   });
 
   test('paused or removed: the tick does not fire', async () => {
@@ -324,8 +349,17 @@ describe('a definition that changes while its ticks are being worked out', () =>
     await first.query('begin');
     const firing = { ...due[0], ticks: [due[0]?.next_tick], move_to: `${year}-05-01T12:00:00Z` };
     await first.gate('fn_schedule_fire($1, $2)', [JSON.stringify([firing]), 'first']);
-    const definition = JSON.stringify({ cron: '@hourly', kind: 'report', job: { input: { n: 3 } } });
-    const putting = second.gate('fn_schedule_put($1, $2, $3, $4)', ['hourly', definition, `${year}-05-01T12:00:00Z`, 'ada']);
+    const definition = JSON.stringify({
+      cron: '@hourly',
+      kind: 'report',
+      job: { input: { n: 3 } },
+    });
+    const putting = second.gate('fn_schedule_put($1, $2, $3, $4)', [
+      'hourly',
+      definition,
+      `${year}-05-01T12:00:00Z`,
+      'ada',
+    ]);
     await untilBlocked(db, second);
     await first.query('commit');
     expect(await putting).toMatchObject({ changed: true });
@@ -338,18 +372,31 @@ describe('a definition that changes while its ticks are being worked out', () =>
 describe('a schedule that cannot fire', () => {
   beforeEach(async () => {
     await goTo(`${year}-05-01T10:00:30Z`);
-    await writ.schedules.put('large', defineJob<string>('text'), { cron: '@hourly', input: 'x'.repeat(100) });
+    await writ.schedules.put('large', defineJob<string>('text'), {
+      cron: '@hourly',
+      input: 'x'.repeat(100),
+    });
     await writ.schedules.put('small', report, { cron: '@hourly', input: { n: 1 } });
     await goTo(`${year}-05-01T11:00:01Z`);
   });
 
   test('is named, keeps no other from firing, and fires when it is mended', async () => {
-    await db.query(`update writ_data.dot_config set value = '50' where key = 'queue.payload.max_bytes'`);
+    await db.query(
+      `update writ_data.dot_config set value = '50' where key = 'queue.payload.max_bytes'`,
+    );
     const error = await a.look().catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(WritRefusal);
-    expect(error).toMatchObject({ code: 'payload_too_large', message: expect.stringContaining('schedule large of tenant default') });
-    expect([await ticks('small'), await ticks('large')]).toEqual([[`${year}-05-01T11:00:00.000Z`], []]);
-    await db.query(`update writ_data.dot_config set value = '1000' where key = 'queue.payload.max_bytes'`);
+    expect(error).toMatchObject({
+      code: 'payload_too_large',
+      message: expect.stringContaining('schedule large of tenant default'),
+    });
+    expect([await ticks('small'), await ticks('large')]).toEqual([
+      [`${year}-05-01T11:00:00.000Z`],
+      [],
+    ]);
+    await db.query(
+      `update writ_data.dot_config set value = '1000' where key = 'queue.payload.max_bytes'`,
+    );
     await a.look();
     expect(await ticks('large')).toEqual([`${year}-05-01T11:00:00.000Z`]);
   });
@@ -370,9 +417,13 @@ describe('a schedule that cannot fire', () => {
   });
 
   test('while the queue is off waits, and catches up when it is on', async () => {
-    await db.query(`update writ_data.dot_config set value = 'false' where key = 'queue.job_substrate.enabled'`);
+    await db.query(
+      `update writ_data.dot_config set value = 'false' where key = 'queue.job_substrate.enabled'`,
+    );
     await expect(a.look()).rejects.toMatchObject({ code: 'job_substrate_disabled' });
-    await db.query(`update writ_data.dot_config set value = 'true' where key = 'queue.job_substrate.enabled'`);
+    await db.query(
+      `update writ_data.dot_config set value = 'true' where key = 'queue.job_substrate.enabled'`,
+    );
     await a.look();
     expect(await jobs()).toBe(2);
   });

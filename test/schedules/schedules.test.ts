@@ -24,11 +24,18 @@ const codeOf = (promise: Promise<unknown>) =>
 
 test('a worker fires what is due and runs its job, without anything else running', async () => {
   const seen: string[] = [];
-  await writ.schedules.put('team-report', report, { cron: '* * * * *', input: { team: 'billing' } });
-  const worker = await writ.work([report.handle(async ({ input }) => void seen.push(input.team))], { poll: '50ms' });
+  await writ.schedules.put('team-report', report, {
+    cron: '* * * * *',
+    input: { team: 'billing' },
+  });
+  const worker = await writ.work([report.handle(async ({ input }) => void seen.push(input.team))], {
+    poll: '50ms',
+  });
   await db.clock.advance('1m');
   await until(async () => seen.length > 0);
-  expect(await db.query('select fired_by from writ.schedule_tick')).toContainEqual({ fired_by: worker.id });
+  expect(await db.query('select fired_by from writ.schedule_tick')).toContainEqual({
+    fired_by: worker.id,
+  });
   expect((await writ.schedules.list())[0]?.lastTick).toBeInstanceOf(Date);
 });
 
@@ -45,18 +52,38 @@ test('a worker whose clock says that a tick is near does not wait for its poll',
 });
 
 test('putting a schedule again changes nothing; putting another definition does', async () => {
-  const first = await writ.schedules.put('s', report, { cron: '0  9 * * MON', timeZone: 'Europe/Berlin', input: { team: 'a' } });
+  const first = await writ.schedules.put('s', report, {
+    cron: '0  9 * * MON',
+    timeZone: 'Europe/Berlin',
+    input: { team: 'a' },
+  });
   expect(first).toEqual({ changed: true, nextTick: expect.any(Date) });
-  expect(await writ.schedules.put('s', report, { cron: '0 9 * * MON', timeZone: 'Europe/Berlin', input: { team: 'a' } })).toEqual({
+  expect(
+    await writ.schedules.put('s', report, {
+      cron: '0 9 * * MON',
+      timeZone: 'Europe/Berlin',
+      input: { team: 'a' },
+    }),
+  ).toEqual({
     ...first,
     changed: false,
   });
-  expect(await writ.schedules.put('s', report, { cron: '0 9 * * MON', timeZone: 'Europe/Berlin', input: { team: 'b' } })).toEqual(first);
+  expect(
+    await writ.schedules.put('s', report, {
+      cron: '0 9 * * MON',
+      timeZone: 'Europe/Berlin',
+      input: { team: 'b' },
+    }),
+  ).toEqual(first);
 });
 
 test('the list says when each fires next, and whether it is paused and by whom', async () => {
   await writ.schedules.put('b', bare, { cron: '@daily', catchUp: 'all' });
-  const { nextTick } = await writ.schedules.put('a', bare, { cron: '30 2 * * *', timeZone: 'America/New_York', tenant: 'acme' });
+  const { nextTick } = await writ.schedules.put('a', bare, {
+    cron: '30 2 * * *',
+    timeZone: 'America/New_York',
+    tenant: 'acme',
+  });
   await writ.schedules.pause('b', { actor: 'bob' });
   expect(await writ.schedules.list()).toEqual([
     {
@@ -72,7 +99,13 @@ test('the list says when each fires next, and whether it is paused and by whom',
       pausedAt: null,
       pausedBy: null,
     },
-    expect.objectContaining({ name: 'b', tenant: 'default', catchUp: 'all', pausedAt: expect.any(Date), pausedBy: 'bob' }),
+    expect.objectContaining({
+      name: 'b',
+      tenant: 'default',
+      catchUp: 'all',
+      pausedAt: expect.any(Date),
+      pausedBy: 'bob',
+    }),
   ]);
   expect((await writ.schedules.list({ tenant: 'acme' })).map(({ name }) => name)).toEqual(['a']);
 });
@@ -105,8 +138,14 @@ test('run now enqueues the job with the options of the schedule', async () => {
 
 test('pause and resume answer whether something changed; what is removed is gone', async () => {
   await writ.schedules.put('s', bare, { cron: '@daily' });
-  expect([await writ.schedules.pause('s'), await writ.schedules.pause('s')]).toEqual([{ changed: true }, { changed: false }]);
-  expect([await writ.schedules.resume('s'), await writ.schedules.resume('s')]).toEqual([{ changed: true }, { changed: false }]);
+  expect([await writ.schedules.pause('s'), await writ.schedules.pause('s')]).toEqual([
+    { changed: true },
+    { changed: false },
+  ]);
+  expect([await writ.schedules.resume('s'), await writ.schedules.resume('s')]).toEqual([
+    { changed: true },
+    { changed: false },
+  ]);
   await writ.schedules.remove('s');
   expect(await writ.schedules.list()).toEqual([]);
   for (const verb of ['pause', 'resume', 'runNow', 'remove'] as const)
@@ -125,7 +164,11 @@ test.each([
   ['forbidden_payload_key', { labels: { token: 'x' } }],
   ['invalid_duration', { deadline: 'soon' as never }],
 ] as const)('%s is refused when the schedule is defined: %j', async (code, change) => {
-  expect(await codeOf(writ.schedules.put('s', report, { cron: '@daily', input: { team: 'a' }, ...change }))).toBe(code);
+  expect(
+    await codeOf(
+      writ.schedules.put('s', report, { cron: '@daily', input: { team: 'a' }, ...change }),
+    ),
+  ).toBe(code);
   expect(await writ.schedules.list()).toEqual([]);
 });
 

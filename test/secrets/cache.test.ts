@@ -13,7 +13,11 @@ function provider(values: Record<string, unknown>): SecretsProvider & { asked: s
     asked,
     resolve: async (refs, { tenantId, environmentId }) => {
       asked.push(`${tenantId}/${environmentId}: ${refs.map(({ $secret }) => $secret).join()}`);
-      return Object.fromEntries(refs.flatMap(({ $secret }) => ($secret in values ? [[$secret, values[$secret] as string]] : [])));
+      return Object.fromEntries(
+        refs.flatMap(({ $secret }) =>
+          $secret in values ? [[$secret, values[$secret] as string]] : [],
+        ),
+      );
     },
   };
 }
@@ -22,7 +26,10 @@ describe('a secret', () => {
   test('is asked for once, together with the others that are needed, and by all who need it at the same time', async () => {
     const from = provider({ one: 'value-of-one', two: 'value-of-two', three: 'value-of-three' });
     const secrets = new Secrets(from, 60_000);
-    const [first, second] = await Promise.all([secrets.resolve(['one', 'two', 'one'], acme), secrets.resolve(['two', 'three'], acme)]);
+    const [first, second] = await Promise.all([
+      secrets.resolve(['one', 'two', 'one'], acme),
+      secrets.resolve(['two', 'three'], acme),
+    ]);
     expect(Object.fromEntries(first)).toEqual({ one: 'value-of-one', two: 'value-of-two' });
     expect(Object.fromEntries(second)).toEqual({ two: 'value-of-two', three: 'value-of-three' });
     await secrets.resolve(['one', 'two', 'three'], acme);
@@ -33,8 +40,14 @@ describe('a secret', () => {
     const from = provider({ one: 'value-of-one' });
     const secrets = new Secrets(from, 60_000);
     for (const tenantId of ['acme', 'other'])
-      for (const environmentId of ['prod', 'test']) await secrets.resolve(['one'], { tenantId, environmentId });
-    expect(from.asked).toEqual(['acme/prod: one', 'acme/test: one', 'other/prod: one', 'other/test: one']);
+      for (const environmentId of ['prod', 'test'])
+        await secrets.resolve(['one'], { tenantId, environmentId });
+    expect(from.asked).toEqual([
+      'acme/prod: one',
+      'acme/test: one',
+      'other/prod: one',
+      'other/test: one',
+    ]);
   });
 
   test('is asked for again when its time is over, and each time if there is none', async () => {
@@ -54,7 +67,10 @@ describe('a secret', () => {
     const values: Record<string, string> = { one: 'value-of-one' };
     const from = provider(values);
     const secrets = new Secrets(from, 60_000);
-    await expect(secrets.resolve(['one', 'late'], acme)).rejects.toMatchObject({ code: 'secret_not_found', detail: 'late' });
+    await expect(secrets.resolve(['one', 'late'], acme)).rejects.toMatchObject({
+      code: 'secret_not_found',
+      detail: 'late',
+    });
     values.late = 'value-of-late';
     expect((await secrets.resolve(['one', 'late'], acme)).get('late')).toBe('value-of-late');
     expect(from.asked).toEqual(['acme/prod: one,late', 'acme/prod: late']);
@@ -63,7 +79,11 @@ describe('a secret', () => {
   test.each([
     ['is too short to be kept out of texts', 'seven-7', 'key has fewer than 8 characters'],
     ['is empty', '', 'key has fewer than 8 characters'],
-    ['is too long', 'a secret that nobody else uses'.repeat(2_200), 'key has more than 65536 characters'],
+    [
+      'is too long',
+      'a secret that nobody else uses'.repeat(2_200),
+      'key has more than 65536 characters',
+    ],
     ['is not a text', 12_345_678, 'key is not a text'],
   ])('that %s is not handed out', async (_, value, detail) => {
     const asked = new Secrets(provider({ key: value }), 1_000).resolve(['key'], acme);
@@ -92,14 +112,19 @@ test('a provider that fails is said to have failed, and is asked again', async (
     },
   };
   const secrets = new Secrets(failing, 60_000);
-  await expect(secrets.resolve(['key'], acme)).rejects.toMatchObject({ code: 'secrets_unavailable', detail: 'key: the safe is locked' });
+  await expect(secrets.resolve(['key'], acme)).rejects.toMatchObject({
+    code: 'secrets_unavailable',
+    detail: 'key: the safe is locked',
+  });
   expect((await secrets.resolve(['key'], acme)).get('key')).toBe('value-of-key');
 });
 
 test('what is not the name of a secret is not asked for', async () => {
   const from = provider({});
   for (const name of ['', '../x', 'two words', 'x'.repeat(201)]) {
-    await expect(new Secrets(from, 0).resolve([name], acme)).rejects.toMatchObject({ code: 'invalid_argument' });
+    await expect(new Secrets(from, 0).resolve([name], acme)).rejects.toMatchObject({
+      code: 'invalid_argument',
+    });
   }
   expect(from.asked).toEqual([]);
 });

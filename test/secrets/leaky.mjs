@@ -3,14 +3,22 @@ import { defineJob, definePlan, PermanentFailure, Writ } from '../../dist/index.
 
 const once = { retry: { attempts: 2, base: '1ms', cap: '1ms' } };
 const kinds = Object.fromEntries(
-  ['returns', 'commits', 'passes', 'throws', 'undoes', 'asks', 'receives'].map((kind) => [kind, defineJob(kind, once)]),
+  ['returns', 'commits', 'passes', 'throws', 'undoes', 'asks', 'receives'].map((kind) => [
+    kind,
+    defineJob(kind, once),
+  ]),
 );
 export const { asks } = kinds;
 
 const key = { $secret: 'leak-key' };
 export const leaky = definePlan('leaky', { version: '1' }, (p) => {
-  const returned = p.step('returns', kinds.returns, { input: { key, canary: p.input.canary }, compensate: kinds.undoes });
-  const committed = p.step('commits', kinds.commits, { input: { deep: [{ key }], echo: returned.output } });
+  const returned = p.step('returns', kinds.returns, {
+    input: { key, canary: p.input.canary },
+    compensate: kinds.undoes,
+  });
+  const committed = p.step('commits', kinds.commits, {
+    input: { deep: [{ key }], echo: returned.output },
+  });
   const passed = p.step('passes', kinds.passes, { after: committed, input: { key } });
   p.step('throws', kinds.throws, { after: passed, input: { key } });
 });
@@ -27,7 +35,9 @@ const forms = (value) => ({
 });
 
 function failure(value) {
-  const cause = Object.assign(new Error(`inner: ${JSON.stringify(forms(value))}`), { config: { headers: { authorization: value } } });
+  const cause = Object.assign(new Error(`inner: ${JSON.stringify(forms(value))}`), {
+    config: { headers: { authorization: value } },
+  });
   return Object.assign(new Error(`401 for ${value} at ${forms(value).url}`, { cause }), {
     code: value.slice(0, 90),
     request: forms(value),
@@ -45,7 +55,9 @@ export default [
     const writ = await Writ.connect({ connectionString: process.env.DATABASE_URL });
     try {
       const tried = await Promise.allSettled(
-        Object.values(forms(input.key)).map((form) => writ.enqueue(kinds.receives, { form }, { labels: { note: form } })),
+        Object.values(forms(input.key)).map((form) =>
+          writ.enqueue(kinds.receives, { form }, { labels: { note: form } }),
+        ),
       );
       return tried.map(({ status, reason }) => `${status} ${reason?.code} ${reason?.message}`);
     } finally {

@@ -28,17 +28,22 @@ const failure = (asked: Promise<unknown>): Promise<WritError> =>
 
 describe('the environment', () => {
   afterEach(() => {
-    for (const name of Object.keys(process.env)) if (/^(?:WRIT_SECRET|APP)_TEST_/.test(name)) delete process.env[name];
+    for (const name of Object.keys(process.env))
+      if (/^(?:WRIT_SECRET|APP)_TEST_/.test(name)) delete process.env[name];
   });
 
   test('has a secret under its name in large letters, behind the prefix', async () => {
     process.env.WRIT_SECRET_TEST_STRIPE_KEY = 'value-of-stripe';
     process.env.APP_TEST_STRIPE_KEY = 'value-of-app';
-    expect(await ask(environmentSecrets(), 'test-stripe-key', 'test/stripe.key', 'test-none')).toEqual({
+    expect(
+      await ask(environmentSecrets(), 'test-stripe-key', 'test/stripe.key', 'test-none'),
+    ).toEqual({
       'test-stripe-key': 'value-of-stripe',
       'test/stripe.key': 'value-of-stripe',
     });
-    expect(await ask(environmentSecrets({ prefix: 'APP_' }), 'test-stripe-key')).toEqual({ 'test-stripe-key': 'value-of-app' });
+    expect(await ask(environmentSecrets({ prefix: 'APP_' }), 'test-stripe-key')).toEqual({
+      'test-stripe-key': 'value-of-app',
+    });
   });
 
   test('is kept out of texts from the beginning, before anybody asks', () => {
@@ -67,7 +72,17 @@ describe('a folder of files', () => {
     write('two-lines', 'first\nsecond\n\n');
     mkdirSync(join(folder, 'db'));
     write('db/password', 'value-of-db\r\n', 0o444);
-    expect(await ask(fileSecrets({ folder }), 'stripe-key', 'two-lines', 'db/password', 'none', 'none/of-it', 'stripe-key/x')).toEqual({
+    expect(
+      await ask(
+        fileSecrets({ folder }),
+        'stripe-key',
+        'two-lines',
+        'db/password',
+        'none',
+        'none/of-it',
+        'stripe-key/x',
+      ),
+    ).toEqual({
       'stripe-key': 'value-of-stripe',
       'two-lines': 'first\nsecond\n',
       'db/password': 'value-of-db',
@@ -79,16 +94,21 @@ describe('a folder of files', () => {
     write('..2026_01/stripe-key', 'value-of-stripe');
     symlinkSync('..2026_01', join(folder, '..data'));
     symlinkSync('..data/stripe-key', join(folder, 'stripe-key'));
-    expect(await ask(fileSecrets({ folder }), 'stripe-key')).toEqual({ 'stripe-key': 'value-of-stripe' });
+    expect(await ask(fileSecrets({ folder }), 'stripe-key')).toEqual({
+      'stripe-key': 'value-of-stripe',
+    });
   });
 
-  test.each(['../elsewhere', 'a/../../elsewhere', 'a/./b', 'a//b', 'link'])('does not lead out of itself: %s', async (name) => {
-    writeFileSync(join(outside, 'elsewhere'), 'value-from-elsewhere');
-    symlinkSync('../elsewhere', join(folder, 'link'));
-    const error = await failure(ask(fileSecrets({ folder }), name));
-    expect(error.code).toBe('secret_unusable');
-    expect(error.message).not.toContain('value-from');
-  });
+  test.each(['../elsewhere', 'a/../../elsewhere', 'a/./b', 'a//b', 'link'])(
+    'does not lead out of itself: %s',
+    async (name) => {
+      writeFileSync(join(outside, 'elsewhere'), 'value-from-elsewhere');
+      symlinkSync('../elsewhere', join(folder, 'link'));
+      const error = await failure(ask(fileSecrets({ folder }), name));
+      expect(error.code).toBe('secret_unusable');
+      expect(error.message).not.toContain('value-from');
+    },
+  );
 
   test('whose name only begins like it is another folder', async () => {
     mkdirSync(`${folder}-of-others`);
@@ -103,7 +123,10 @@ describe('a folder of files', () => {
   ])('has no secret in a file that %s', async (_, mode) => {
     write('stripe-key', 'value-of-stripe', mode);
     const error = await failure(ask(fileSecrets({ folder }), 'stripe-key'));
-    expect(error).toMatchObject({ code: 'secret_unusable', detail: 'others than its owner may write the file of stripe-key' });
+    expect(error).toMatchObject({
+      code: 'secret_unusable',
+      detail: 'others than its owner may write the file of stripe-key',
+    });
     expect(error.message).not.toContain('value-of');
   });
 
@@ -117,6 +140,8 @@ describe('a folder of files', () => {
   });
 
   test('that is not there is said to be missing, and not each of its secrets', async () => {
-    expect((await failure(ask(fileSecrets({ folder: join(outside, 'none') }), 'stripe-key'))).code).toBe('secrets_unavailable');
+    expect(
+      (await failure(ask(fileSecrets({ folder: join(outside, 'none') }), 'stripe-key'))).code,
+    ).toBe('secrets_unavailable');
   });
 });

@@ -2,7 +2,12 @@
 import { inspect } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { PermanentFailure, WritRefusal } from '../../src/errors/index.js';
-import { redactError, redactJson, redactSecrets, refuseSecrets } from '../../src/secrets/redaction.js';
+import {
+  redactError,
+  redactJson,
+  redactSecrets,
+  refuseSecrets,
+} from '../../src/secrets/redaction.js';
 import { knownSecrets } from '../../src/secrets/redactor.js';
 
 const value = 'correct-horse-battery';
@@ -33,7 +38,9 @@ describe('JSON', () => {
 
   test('in which a value lies across several texts is not kept at all', () => {
     knownSecrets.add('across', 'first","second');
-    expect(JSON.parse(redactJson(JSON.stringify(['first', 'second'])).json)).toBe('«secret across»');
+    expect(JSON.parse(redactJson(JSON.stringify(['first', 'second'])).json)).toBe(
+      '«secret across»',
+    );
   });
 
   test('without a value is left as it is', () => {
@@ -51,15 +58,26 @@ describe('an error', () => {
   test('loses its values in words, stack, code, fields, causes and the errors that it gathers', () => {
     const cause = new Error(`inner ${value}`, { cause: { password: value } });
     const error = new PermanentFailure(`401 for ${value}`, { cause, code: `bad_${value}` });
-    Object.assign(error, { url: `https://h/?key=${value}`, status: 401, request: { headers: { authorization: value } } });
+    Object.assign(error, {
+      url: `https://h/?key=${value}`,
+      status: 401,
+      request: { headers: { authorization: value } },
+    });
     const safe = redactError(new AggregateError([error, value], `two ${value}`)) as AggregateError;
     expect(safe).toBeInstanceOf(AggregateError);
     expect(safe.message).toBe('two «secret horse»');
     expect(safe.errors[0]).toBeInstanceOf(PermanentFailure);
-    expect(safe.errors[0]).toMatchObject({ message: '401 for «secret horse»', code: 'bad_«secret horse»', status: 401 });
+    expect(safe.errors[0]).toMatchObject({
+      message: '401 for «secret horse»',
+      code: 'bad_«secret horse»',
+      status: 401,
+    });
     expect(inspect(safe, { depth: 20, showHidden: true })).not.toContain(value);
     // The one that was thrown is somebody else's, and stays what it was.
-    expect((error as unknown as { request: { headers: { authorization: string } } }).request.headers.authorization).toBe(value);
+    expect(
+      (error as unknown as { request: { headers: { authorization: string } } }).request.headers
+        .authorization,
+    ).toBe(value);
   });
 
   test.each([
@@ -73,7 +91,8 @@ describe('an error', () => {
     const text = inspect(safe, { depth: 30, showHidden: true });
     expect(safe.message).toBe('it failed');
     expect(text).not.toContain(value);
-    for (const name of Object.keys(more)) expect((safe as unknown as Record<string, unknown>)[name]).not.toEqual((more as never)[name]);
+    for (const name of Object.keys(more))
+      expect((safe as unknown as Record<string, unknown>)[name]).not.toEqual((more as never)[name]);
   });
 
   test('that is its own cause, and one too large to be looked through, are copied too', () => {
@@ -81,7 +100,9 @@ describe('an error', () => {
     circular.cause = circular;
     const safe = redactError(circular) as Error;
     expect(safe.cause).toBe(safe);
-    const large = Object.assign(new Error('large'), { rows: Array.from({ length: 20_000 }, (_, n) => ({ n })) });
+    const large = Object.assign(new Error('large'), {
+      rows: Array.from({ length: 20_000 }, (_, n) => ({ n })),
+    });
     expect(redactError(large)).not.toHaveProperty('rows');
   });
 
@@ -100,7 +121,10 @@ test('what is about to be stored is refused, by the name of the secret', () => {
     }
   })();
   expect(refusal).toBeInstanceOf(WritRefusal);
-  expect(refusal).toMatchObject({ code: 'secret_inside', detail: 'a job of kind mail: the value of horse' });
+  expect(refusal).toMatchObject({
+    code: 'secret_inside',
+    detail: 'a job of kind mail: the value of horse',
+  });
   expect(refusal?.message).not.toContain(value);
   refuseSecrets(undefined, 'nothing');
   refuseSecrets('{"to":"ada"}', 'a job');

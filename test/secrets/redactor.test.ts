@@ -20,15 +20,24 @@ describe('a value', () => {
     ['in an address', `https://example.test/?key=${encodeURIComponent(value)}&x=1`],
     [
       'in an address, with small digits',
-      `https://example.test/?key=${encodeURIComponent(value).toLowerCase()}&x=1`.replace('p4ss', 'p4ss'),
+      `https://example.test/?key=${encodeURIComponent(value).toLowerCase()}&x=1`.replace(
+        'p4ss',
+        'p4ss',
+      ),
     ],
     ['in a form', new URLSearchParams({ key: value }).toString()],
     ['in base64', bytes.toString('base64')],
     ['in base64url', bytes.toString('base64url')],
     ['in hexadecimal digits', bytes.toString('hex')],
     ['in large hexadecimal digits', bytes.toString('hex').toUpperCase()],
-    ...['', 'a:', 'ad:', 'ada:'].map((user) => [`in base64 behind “${user}”`, Buffer.from(`${user}${value}`).toString('base64')]),
-    ...['!', '!!', '!!!'].map((tail) => [`in base64 before “${tail}”`, Buffer.from(`${value}${tail}`).toString('base64')]),
+    ...['', 'a:', 'ad:', 'ada:'].map((user) => [
+      `in base64 behind “${user}”`,
+      Buffer.from(`${user}${value}`).toString('base64'),
+    ]),
+    ...['!', '!!', '!!!'].map((tail) => [
+      `in base64 before “${tail}”`,
+      Buffer.from(`${value}${tail}`).toString('base64'),
+    ]),
   ])('%s is replaced by its name', (_, text) => {
     const redactor = knowing(value);
     const safe = redactor.redact(`before ${text} after`);
@@ -55,21 +64,35 @@ describe('a value', () => {
 test('of values that overlap nothing is left, and each that begins by itself is named', () => {
   const redactor = knowing('abcdefghij', 'hijklmnopq', 'cdefghij', 'unrelated-one');
   expect(redactor.redact('<abcdefghijklmnopq>')).toBe('<«secret s1»>');
-  expect(redactor.redact('<unrelated-one><cdefghij>abcdefghij')).toBe('<«secret s4»><«secret s3»>«secret s1»');
+  expect(redactor.redact('<unrelated-one><cdefghij>abcdefghij')).toBe(
+    '<«secret s4»><«secret s3»>«secret s1»',
+  );
   expect(redactor.find('hijklmnopq abcdefghij').sort()).toEqual(['s1', 's2', 's3']);
 });
 
 test('a value many times in a row is replaced each time', () => {
-  expect(knowing('abababab').redact('abababab'.repeat(3))).toBe('«secret s1»«secret s1»«secret s1»');
+  expect(knowing('abababab').redact('abababab'.repeat(3))).toBe(
+    '«secret s1»«secret s1»«secret s1»',
+  );
   expect(knowing('aaaaaaaa').redact('a'.repeat(19))).toBe('«secret s1»«secret s1»aaa');
 });
 
 test('what is redacted holds no value, whatever the values and the text are', () => {
-  const values = fc.array(fc.string({ minLength: 8, maxLength: 20, unit: fc.constantFrom('a', 'b', '=', '"', '\\', 'é', '\n', '%') }), {
-    minLength: 1,
-    maxLength: 5,
-  });
-  const pieces = fc.array(fc.tuple(fc.nat(), fc.string({ maxLength: 6, unit: fc.constantFrom('a', 'b', '"', ' ') })), { maxLength: 6 });
+  const values = fc.array(
+    fc.string({
+      minLength: 8,
+      maxLength: 20,
+      unit: fc.constantFrom('a', 'b', '=', '"', '\\', 'é', '\n', '%'),
+    }),
+    {
+      minLength: 1,
+      maxLength: 5,
+    },
+  );
+  const pieces = fc.array(
+    fc.tuple(fc.nat(), fc.string({ maxLength: 6, unit: fc.constantFrom('a', 'b', '"', ' ') })),
+    { maxLength: 6 },
+  );
   fc.assert(
     fc.property(values, pieces, (secrets, parts) => {
       const redactor = knowing(...secrets);
@@ -77,22 +100,33 @@ test('what is redacted holds no value, whatever the values and the text are', ()
       const text = parts.map(([index, words]) => `${words}${forms[index % forms.length]}`).join('');
       const safe = redactor.redact(text);
       // Between two markers something may be left that is part of a value; a whole one never is.
-      for (const secret of secrets) for (const piece of safe.split(/«secret s\d»/)) expect(piece.includes(secret)).toBe(false);
+      for (const secret of secrets)
+        for (const piece of safe.split(/«secret s\d»/)) expect(piece.includes(secret)).toBe(false);
     }),
   );
 });
 
 test('a million characters and thousands of values take moments, also when every place of the text looks like a value', () => {
   const redactor = new Redactor();
-  const values = Array.from({ length: 5_000 }, (_, n) => `sk_live_${n.toString(36).padStart(6, '0')}${'x'.repeat(10)}`);
+  const values = Array.from(
+    { length: 5_000 },
+    (_, n) => `sk_live_${n.toString(36).padStart(6, '0')}${'x'.repeat(10)}`,
+  );
   for (const [n, each] of values.entries()) redactor.add(`s${n}`, each);
   redactor.add('one', 'a'.repeat(60_000));
-  const texts = ['sk_live_'.repeat(125_000), 'x'.repeat(1_000_000), 'a'.repeat(1_000_000), `${values[77]} `.repeat(40_000)];
+  const texts = [
+    'sk_live_'.repeat(125_000),
+    'x'.repeat(1_000_000),
+    'a'.repeat(1_000_000),
+    `${values[77]} `.repeat(40_000),
+  ];
   const begun = performance.now();
   for (const text of texts) redactor.redact(text);
   // Comparing each value at each place would take minutes.
   expect(performance.now() - begun).toBeLessThan(6_000);
-  expect(redactor.redact(`${'y'.repeat(500_000)}${values[4_321]}${'y'.repeat(500_000)}`)).toContain('y«secret s4321»y');
+  expect(redactor.redact(`${'y'.repeat(500_000)}${values[4_321]}${'y'.repeat(500_000)}`)).toContain(
+    'y«secret s4321»y',
+  );
 });
 
 /** The slow way: every form is looked for in the whole text, one after the other. */
@@ -115,20 +149,31 @@ function naively(values: readonly string[], text: string): { safe: string; names
     if (start >= upto) safe += `${text.slice(upto, start)}«secret ${name}»`;
     upto = Math.max(upto, end);
   }
-  return { safe: safe + text.slice(upto), names: [...new Set(hits.map(({ name }) => name))].sort() };
+  return {
+    safe: safe + text.slice(upto),
+    names: [...new Set(hits.map(({ name }) => name))].sort(),
+  };
 }
 
 test('finds exactly what a comparison of every form at every place finds', () => {
   const unit = fc.constantFrom('a', 'b', '/', '"', 'é');
-  const values = fc.uniqueArray(fc.string({ minLength: 8, maxLength: 14, unit }), { minLength: 1, maxLength: 6 });
-  const pieces = fc.array(fc.tuple(fc.nat(), fc.nat(20), fc.string({ maxLength: 6, unit })), { maxLength: 8 });
+  const values = fc.uniqueArray(fc.string({ minLength: 8, maxLength: 14, unit }), {
+    minLength: 1,
+    maxLength: 6,
+  });
+  const pieces = fc.array(fc.tuple(fc.nat(), fc.nat(20), fc.string({ maxLength: 6, unit })), {
+    maxLength: 8,
+  });
   fc.assert(
     fc.property(values, pieces, (secrets, parts) => {
       const redactor = knowing(...secrets);
       const forms = secrets.flatMap((secret) => [...formsOf(secret)]);
       // Whole forms, and beginnings of forms: a match that almost is one.
       const text = parts
-        .map(([index, less, words]) => `${words}${(forms[index % forms.length] as string).slice(0, less > 14 ? less : undefined)}`)
+        .map(
+          ([index, less, words]) =>
+            `${words}${(forms[index % forms.length] as string).slice(0, less > 14 ? less : undefined)}`,
+        )
         .join('');
       const { safe, names } = naively(secrets, text);
       expect(redactor.redact(text)).toBe(safe);

@@ -19,7 +19,11 @@ let asked: { names: string[]; context: SecretContext }[];
 const provider: SecretsProvider = {
   resolve: async (refs, context) => {
     asked.push({ names: refs.map(({ $secret }) => $secret), context });
-    return Object.fromEntries(refs.flatMap(({ $secret: name }) => (values[name] === undefined ? [] : [[name, values[name]]])));
+    return Object.fromEntries(
+      refs.flatMap(({ $secret: name }) =>
+        values[name] === undefined ? [] : [[name, values[name]]],
+      ),
+    );
   },
 };
 
@@ -28,7 +32,10 @@ let writ: Writ;
 let heard: WritError[];
 beforeEach(async () => {
   for (const name of Object.keys(values)) delete values[name];
-  Object.assign(values, { 'stripe-key': 'value-of-the-stripe-key', 'db/password': 'value-of-the-db-password' });
+  Object.assign(values, {
+    'stripe-key': 'value-of-the-stripe-key',
+    'db/password': 'value-of-the-db-password',
+  });
   asked = [];
   heard = [];
   db = await testDatabase();
@@ -41,10 +48,18 @@ const call = defineJob<unknown>('call', { retry });
 const undo = defineJob<unknown>('undo', { retry });
 const fail = defineJob<unknown>('fail', { retry: { attempts: 1 } });
 const work = (handlers: readonly HandledJob[], options: WorkerOptions = {}) =>
-  writ.work(handlers, { poll: '20ms', onError: (error) => void heard.push(error as WritError), ...options });
+  writ.work(handlers, {
+    poll: '20ms',
+    onError: (error) => void heard.push(error as WritError),
+    ...options,
+  });
 
 /** Runs a plan to its end; answers the inputs that the handler of `call` was given. */
-async function inputsOf<Input>(plan: Plan<Input>, input: Input, options: object = {}): Promise<unknown[]> {
+async function inputsOf<Input>(
+  plan: Plan<Input>,
+  input: Input,
+  options: object = {},
+): Promise<unknown[]> {
   const inputs: unknown[] = [];
   await work([
     call.handle(({ input: given }) => void inputs.push(structuredClone(given))),
@@ -53,7 +68,9 @@ async function inputsOf<Input>(plan: Plan<Input>, input: Input, options: object 
       throw new Error('no');
     }),
   ]);
-  await (await (writ.start as (...args: unknown[]) => ReturnType<Writ['start']>)(plan, input, options)).finished({ timeoutMs: 15_000 });
+  await (
+    await (writ.start as (...args: unknown[]) => ReturnType<Writ['start']>)(plan, input, options)
+  ).finished({ timeoutMs: 15_000 });
   return inputs;
 }
 
@@ -76,15 +93,22 @@ describe('the input of a step', () => {
       },
     ]);
     expect(asked).toEqual([
-      { names: expect.arrayContaining(['stripe-key', 'db/password']), context: { tenantId: 'acme', environmentId: 'prod' } },
+      {
+        names: expect.arrayContaining(['stripe-key', 'db/password']),
+        context: { tenantId: 'acme', environmentId: 'prod' },
+      },
     ]);
     // What stands in the database is the reference.
-    const [row] = await db.query(`select j.input::text as input from writ_data.job j where j.job_kind = 'call'`);
+    const [row] = await db.query(
+      `select j.input::text as input from writ_data.job j where j.job_kind = 'call'`,
+    );
     expect(row?.input).toContain('{"$secret": "stripe-key"}');
   });
 
   test('may be a secret as a whole', async () => {
-    const plan = definePlan('whole', { version: '1' }, (p) => p.step('call', call, { input: { $secret: 'stripe-key' } }));
+    const plan = definePlan('whole', { version: '1' }, (p) =>
+      p.step('call', call, { input: { $secret: 'stripe-key' } }),
+    );
     expect(await inputsOf(plan, undefined)).toEqual([values['stripe-key']]);
   });
 
@@ -92,7 +116,10 @@ describe('the input of a step', () => {
     const planted = { $secret: 'stripe-key' };
     const plan = definePlan<{ a: unknown; list: unknown[] }>('data', { version: '1' }, (p) => {
       const first = p.step('first', call); // the run's input as it is
-      const second = p.step('second', call, { after: first, input: { a: p.input.a, key: { $secret: 'db/password' } } });
+      const second = p.step('second', call, {
+        after: first,
+        input: { a: p.input.a, key: { $secret: 'db/password' } },
+      });
       p.each('each', call, { after: second, over: p.input.list as never, parallel: 1 });
     });
     expect(await inputsOf(plan, { a: planted, list: [planted, { deep: planted }] })).toEqual([
@@ -106,13 +133,22 @@ describe('the input of a step', () => {
 
   test('of elements and of what undoes a step has its secrets too', async () => {
     const plan = definePlan<{ list: { id: number }[] }>('undone', { version: '1' }, (p) => {
-      const one = p.step('one', call, { input: { key: { $secret: 'stripe-key' } }, compensate: undo });
+      const one = p.step('one', call, {
+        input: { key: { $secret: 'stripe-key' } },
+        compensate: undo,
+      });
       const each = p.each('each', call, {
         after: one,
         over: p.input.list as never,
         parallel: 1,
         input: (item: { id: unknown }) => ({ id: item.id, key: { $secret: 'stripe-key' } }),
-        compensate: { job: undo, input: (_: unknown, item: { id: unknown }) => ({ of: item.id, password: { $secret: 'db/password' } }) },
+        compensate: {
+          job: undo,
+          input: (_: unknown, item: { id: unknown }) => ({
+            of: item.id,
+            password: { $secret: 'db/password' },
+          }),
+        },
       } as never);
       p.step('fail', fail, { after: each });
     });
@@ -126,24 +162,35 @@ describe('the input of a step', () => {
 
   test('is held against the schema of the job with its secrets in it', async () => {
     const strict = defineJob('strict', { input: z.object({ apiKey: z.string().min(10) }), retry });
-    const plan = definePlan('strict', { version: '1' }, (p) => p.step('strict', strict, { input: { apiKey: { $secret: 'stripe-key' } } }));
+    const plan = definePlan('strict', { version: '1' }, (p) =>
+      p.step('strict', strict, { input: { apiKey: { $secret: 'stripe-key' } } }),
+    );
     const inputs: unknown[] = [];
     await work([strict.handle(({ input }) => void inputs.push(input.apiKey))]);
-    expect((await (await writ.start(plan)).finished({ timeoutMs: 15_000 })).status).toBe('COMPLETED');
+    expect((await (await writ.start(plan)).finished({ timeoutMs: 15_000 })).status).toBe(
+      'COMPLETED',
+    );
     expect(inputs).toEqual([values['stripe-key']]);
   });
 });
 
 describe('a secret that cannot be had', () => {
-  const plan = definePlan('needs', { version: '1' }, (p) => p.step('call', call, { input: { key: { $secret: 'late-key' } } }));
+  const plan = definePlan('needs', { version: '1' }, (p) =>
+    p.step('call', call, { input: { key: { $secret: 'late-key' } } }),
+  );
 
   test('fails its step after the retries, under its name, and the handler is not called', async () => {
     const run = await writ.start(plan);
     let calls = 0;
     await work([call.handle(() => void calls++)]);
-    expect((await run.finished({ timeoutMs: 15_000 })).rootCause).toMatchObject({ stepId: 'call', errorCode: 'secret_not_found' });
+    expect((await run.finished({ timeoutMs: 15_000 })).rootCause).toMatchObject({
+      stepId: 'call',
+      errorCode: 'secret_not_found',
+    });
     expect(calls).toBe(0);
-    expect(heard.map(({ code, detail }) => [code, detail])).toEqual(Array(3).fill(['secret_not_found', 'late-key']));
+    expect(heard.map(({ code, detail }) => [code, detail])).toEqual(
+      Array(3).fill(['secret_not_found', 'late-key']),
+    );
   });
 
   test('is used as soon as it is there', async () => {
@@ -163,7 +210,9 @@ describe('a secret that cannot be had', () => {
     writ = await db.connect();
     const run = await writ.start(plan);
     await work([call.handle(() => undefined)]);
-    expect((await run.finished({ timeoutMs: 15_000 })).rootCause?.errorCode).toBe('secrets_not_configured');
+    expect((await run.finished({ timeoutMs: 15_000 })).rootCause?.errorCode).toBe(
+      'secrets_not_configured',
+    );
   });
 
   test('in time does not let the handler begin behind the back of its job', async () => {
@@ -171,7 +220,11 @@ describe('a secret that cannot be had', () => {
     let answer: (found: Record<string, string>) => void = () => undefined;
     writ = await db.connect({ secrets: { resolve: () => new Promise((done) => (answer = done)) } });
     const slow = definePlan('slow', { version: '1' }, (p) => {
-      p.step('call', call, { input: { key: { $secret: 'late-key' } }, timeout: '50ms', retry: { attempts: 1 } });
+      p.step('call', call, {
+        input: { key: { $secret: 'late-key' } },
+        timeout: '50ms',
+        retry: { attempts: 1 },
+      });
     });
     const run = await writ.start(slow);
     let calls = 0;
@@ -187,12 +240,16 @@ describe('a handler', () => {
   test('asks for a secret by its name, also in a job that is no step', async () => {
     const job = defineJob<{ planted: unknown }>('asks', { retry });
     const seen = new Promise<unknown>((done) => {
-      void work([job.handle(async ({ input, secret }) => done([input, await secret('stripe-key')]))]);
+      void work([
+        job.handle(async ({ input, secret }) => done([input, await secret('stripe-key')])),
+      ]);
     });
     await writ.enqueue(job, { planted: { $secret: 'db/password' } }, { tenant: 'acme' });
     // In the input of a job the name of a secret is data: whoever enqueues may not be somebody who may read it.
     expect(await seen).toEqual([{ planted: { $secret: 'db/password' } }, values['stripe-key']]);
-    expect(asked).toEqual([{ names: ['stripe-key'], context: { tenantId: 'acme', environmentId: 'default' } }]);
+    expect(asked).toEqual([
+      { names: ['stripe-key'], context: { tenantId: 'acme', environmentId: 'default' } },
+    ]);
   });
 
   test('that passes a secret on is refused, whichever way it takes, and is told the name', async () => {
@@ -207,12 +264,19 @@ describe('a handler', () => {
           const key = await secret('stripe-key');
           const ways: Record<string, () => Promise<unknown>> = {
             enqueue: () => writ.enqueue(other, { key }),
-            'enqueue in base64': () => writ.enqueue(other, Buffer.from(`ada:${key}`).toString('base64')),
+            'enqueue in base64': () =>
+              writ.enqueue(other, Buffer.from(`ada:${key}`).toString('base64')),
             'enqueue with a key': () => writ.enqueue(other, {}, { key }),
             'enqueue with a label': () => writ.enqueue(other, {}, { labels: { note: key } }),
             enqueueMany: () => writ.enqueueMany(other, [{ input: 1 }, { input: key }]),
-            'enqueue in a transaction': () => writ.enqueue(other, { key }, { db: { query: (sql, params) => db.query(sql, params) } }),
-            emitGraph: () => writ.emitGraph({ kind: 'g', generator: 'g' }, [{ job: other, input: key }]),
+            'enqueue in a transaction': () =>
+              writ.enqueue(
+                other,
+                { key },
+                { db: { query: (sql, params) => db.query(sql, params) } },
+              ),
+            emitGraph: () =>
+              writ.emitGraph({ kind: 'g', generator: 'g' }, [{ job: other, input: key }]),
             schedule: () => writ.schedules.put('s', other, { cron: '@daily', input: { key } }),
             start: () => writ.start(waits, { key }),
             deliver: () => writ.runs.deliver(waiting.runId, 'word', { key }),
@@ -225,7 +289,10 @@ describe('a handler', () => {
               () => undefined,
               (thrown: WritError) => thrown,
             );
-            refused.push([way, `${error?.code} ${/the value of (.*)$/.exec(error?.detail ?? '')?.[1]}`]);
+            refused.push([
+              way,
+              `${error?.code} ${/the value of (.*)$/.exec(error?.detail ?? '')?.[1]}`,
+            ]);
             expect(error?.message).not.toContain(key);
           }
           done();
@@ -245,7 +312,11 @@ describe('a handler', () => {
         job.handle(async ({ secret }) => {
           const key = await secret('stripe-key');
           try {
-            definePlan('p', { version: '1' }, (p) => void p.step('call', call, { input: { note: `with ${key}` } }));
+            definePlan(
+              'p',
+              { version: '1' },
+              (p) => void p.step('call', call, { input: { note: `with ${key}` } }),
+            );
           } catch (error) {
             done(error as WritError);
           }
@@ -267,7 +338,9 @@ describe('a handler', () => {
       call.handle(({ input }) => ({ echo: `Bearer ${(input as { key: string }).key}` })),
       undo.handle(({ input }) => void inputs.push(input)),
     ]);
-    expect((await (await writ.start(plan)).finished({ timeoutMs: 15_000 })).status).toBe('COMPLETED');
+    expect((await (await writ.start(plan)).finished({ timeoutMs: 15_000 })).status).toBe(
+      'COMPLETED',
+    );
     expect(inputs).toEqual([{ echo: 'Bearer «secret stripe-key»' }]);
     expect(heard.map(({ code }) => code)).toEqual(['secret_in_result']);
   });
@@ -290,13 +363,20 @@ describe('a handler', () => {
     ]);
     const run = await writ.start(plan);
     const { rootCause } = await run.finished({ timeoutMs: 15_000 });
-    expect(rootCause).toEqual({ stepId: 'throws', errorCode: '«secret stripe-key»', errorMessage: '401 for «secret stripe-key»' });
+    expect(rootCause).toEqual({
+      stepId: 'throws',
+      errorCode: '«secret stripe-key»',
+      errorMessage: '401 for «secret stripe-key»',
+    });
     const [row] = await db.query(
       `select e.result::text as result from writ_data.job_execution e join writ_data.job j using (job_id) where j.job_kind = 'call'`,
     );
     expect(JSON.parse(String(row?.result))).toEqual({ echo: '«secret stripe-key»' });
     const failure = heard.find(({ message }) => message.startsWith('401'));
-    expect(failure).toMatchObject({ message: '401 for «secret stripe-key»', cause: { message: '«secret stripe-key»' } });
+    expect(failure).toMatchObject({
+      message: '401 for «secret stripe-key»',
+      cause: { message: '«secret stripe-key»' },
+    });
     expect(failure?.stack).not.toContain(values['stripe-key']);
   });
 });

@@ -26,12 +26,23 @@ export async function startVault(): Promise<VaultServer> {
     const { once } = vault;
     vault.once = undefined;
     if (once) return once(request, response);
-    if (request.headers['x-vault-token'] !== vault.token) return answer(response, 403, { errors: ['permission denied'] });
+    if (request.headers['x-vault-token'] !== vault.token)
+      return answer(response, 403, { errors: ['permission denied'] });
     const [, mount, document] = /^\/v1\/([^/]+)\/data\/(.+)$/.exec(path) ?? [];
     const data = documents.get(`${mount}/${document}`);
-    const metadata = { created_time: '2026-01-01T00:00:00Z', deletion_time: data === null ? '2026-01-02T00:00:00Z' : '', version: 3 };
+    const metadata = {
+      created_time: '2026-01-01T00:00:00Z',
+      deletion_time: data === null ? '2026-01-02T00:00:00Z' : '',
+      version: 3,
+    };
     if (data === undefined) return answer(response, 404, { errors: [] });
-    answer(response, data === null ? 404 : 200, { request_id: 'r', lease_id: '', renewable: false, data: { data, metadata }, auth: null });
+    answer(response, data === null ? 404 : 200, {
+      request_id: 'r',
+      lease_id: '',
+      renewable: false,
+      data: { data, metadata },
+      auth: null,
+    });
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   const vault: VaultServer = {

@@ -19,4 +19,5 @@ export function fileIn(folder: string, ending: string): string {
   return join(folder, names[0] as string);
 }
 
-export const linesIn = (path: string): string[] => readFileSync(path, 'utf8').split('\n').slice(0, -1);
+export const linesIn = (path: string): string[] =>
+  readFileSync(path, 'utf8').split('\n').slice(0, -1);

@@ -1,7 +1,14 @@
 /** What a spool promises: what it has answered for is handed over, in order, at least once, whoever was killed; and nothing else is. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -41,7 +48,12 @@ describe('what is appended', () => {
     const { path } = await spoolWith({ a: 1 }, 'two\n', null);
     const lines = linesIn(path).map((line) => JSON.parse(line));
     expect(lines).toMatchObject([
-      { spool_seq: 1, payload: { a: 1 }, host: expect.any(String), at: expect.stringMatching(/^\d{4}-.*Z$/) },
+      {
+        spool_seq: 1,
+        payload: { a: 1 },
+        host: expect.any(String),
+        at: expect.stringMatching(/^\d{4}-.*Z$/),
+      },
       { spool_seq: 2, payload: 'two\n', previous: lines[0].hash },
       { spool_seq: 3, payload: null, previous: lines[1].hash },
     ]);
@@ -58,7 +70,12 @@ describe('what is appended', () => {
     const { taken, take } = taker();
     const numbers = Array.from({ length: 2_500 }, (_, n) => n);
     await Promise.all(numbers.map((n) => spool.append(n)));
-    expect(await spool.state()).toMatchObject({ waiting: 2_500, oldest: expect.any(String), refused: 0, damaged: [] });
+    expect(await spool.state()).toMatchObject({
+      waiting: 2_500,
+      oldest: expect.any(String),
+      refused: 0,
+      damaged: [],
+    });
     expect(await spool.merge(take)).toEqual({ merged: 2_500, refused: 0, damaged: [] });
     expect([taken, namesIn(folder), await spool.state()]).toEqual([numbers, [], nothing]);
     await spool.close();
@@ -82,7 +99,10 @@ describe('what is appended', () => {
 
   test('a folder that is not there is empty', async () => {
     const spool = new Spool<unknown>(spoolFolder());
-    expect([await spool.state(), await spool.merge(async () => undefined)]).toEqual([nothing, { merged: 0, refused: 0, damaged: [] }]);
+    expect([await spool.state(), await spool.merge(async () => undefined)]).toEqual([
+      nothing,
+      { merged: 0, refused: 0, damaged: [] },
+    ]);
   });
 });
 
@@ -124,7 +144,10 @@ describe('what will never be taken', () => {
       entry.payload === 'gone' ? { code: 'RUN_NOT_FOUND', detail: 'no such run' } : take(entry),
     );
     expect([merged, taken]).toEqual([{ merged: 1, refused: 1, damaged: [] }, ['good']]);
-    expect([namesIn(folder), await spool.state()]).toEqual([['refused.jsonl'], { ...nothing, refused: 1 }]);
+    expect([namesIn(folder), await spool.state()]).toEqual([
+      ['refused.jsonl'],
+      { ...nothing, refused: 1 },
+    ]);
     expect(JSON.parse(readFileSync(join(folder, 'refused.jsonl'), 'utf8'))).toMatchObject({
       refused: 'RUN_NOT_FOUND',
       detail: 'no such run',
@@ -146,7 +169,11 @@ describe('a file that is not as it was written', () => {
     }
     truncateSync(path, whole - 10);
     const { taken, take } = taker();
-    expect(await new Spool<unknown>(folder).merge(take)).toEqual({ merged: 1, refused: 0, damaged: [] });
+    expect(await new Spool<unknown>(folder).merge(take)).toEqual({
+      merged: 1,
+      refused: 0,
+      damaged: [],
+    });
     expect([taken, namesIn(folder)]).toEqual([['first'], []]);
   });
 
@@ -159,7 +186,11 @@ describe('a file that is not as it was written', () => {
       const changed = Buffer.from(bytes);
       changed[at] = (changed[at] as number) ^ 1;
       const { entries, damaged } = readLines(id, changed.toString());
-      expect([at, entries.map(({ payload }) => payload), damaged?.line]).toEqual([at, ['first'], 2]);
+      expect([at, entries.map(({ payload }) => payload), damaged?.line]).toEqual([
+        at,
+        ['first'],
+        2,
+      ]);
     }
     const changed = Buffer.from(bytes);
     changed[first + second - 70] = (changed[first + second - 70] as number) ^ 1;
@@ -170,8 +201,16 @@ describe('a file that is not as it was written', () => {
       refused: 0,
       damaged: [`${id}.damaged, line 2: its hash is another`],
     });
-    expect([taken, namesIn(folder), readFileSync(join(folder, `${id}.damaged`))]).toEqual([['first'], [`${id}.damaged`], changed]);
-    expect(await new Spool<unknown>(folder).merge(take)).toEqual({ merged: 0, refused: 0, damaged: [] });
+    expect([taken, namesIn(folder), readFileSync(join(folder, `${id}.damaged`))]).toEqual([
+      ['first'],
+      [`${id}.damaged`],
+      changed,
+    ]);
+    expect(await new Spool<unknown>(folder).merge(take)).toEqual({
+      merged: 0,
+      refused: 0,
+      damaged: [],
+    });
   });
 
   test('the newline of the last line counts as well', async () => {
@@ -183,15 +222,23 @@ describe('a file that is not as it was written', () => {
 
   test('a line with a hash of its own does not pass for one that belongs there', async () => {
     const { folder, path } = await spoolWith('first');
-    appendFileSync(path, lineOf('elsewhere', 2, '0'.repeat(64), new Date().toISOString(), '"forged"').line);
+    appendFileSync(
+      path,
+      lineOf('elsewhere', 2, '0'.repeat(64), new Date().toISOString(), '"forged"').line,
+    );
     const { taken, take } = taker();
-    expect((await new Spool<unknown>(folder).merge(take)).damaged).toEqual([expect.stringContaining('line 2: it does not follow')]);
+    expect((await new Spool<unknown>(folder).merge(take)).damaged).toEqual([
+      expect.stringContaining('line 2: it does not follow'),
+    ]);
     expect(taken).toEqual(['first']);
   });
 
   test('a line that is not JSON is not used, whatever its hash says', async () => {
     const { folder, path } = await spoolWith('first');
-    appendFileSync(path, lineOf('elsewhere', 2, '0'.repeat(64), new Date().toISOString(), '{').line);
+    appendFileSync(
+      path,
+      lineOf('elsewhere', 2, '0'.repeat(64), new Date().toISOString(), '{').line,
+    );
     expect((await new Spool<unknown>(folder).merge(async () => undefined)).damaged).toEqual([
       expect.stringContaining('line 2: it is not JSON'),
     ]);
@@ -200,7 +247,9 @@ describe('a file that is not as it was written', () => {
   test('a file under the name of another is not used', async () => {
     const [one, two] = [await spoolWith('one'), await spoolWith('two')];
     writeFileSync(two.path, readFileSync(one.path));
-    expect((await new Spool<unknown>(two.folder).merge(async () => undefined)).damaged).toHaveLength(1);
+    expect(
+      (await new Spool<unknown>(two.folder).merge(async () => undefined)).damaged,
+    ).toHaveLength(1);
   });
 });
 
@@ -220,14 +269,18 @@ describe('a spool that cannot keep it', () => {
 
   test('counts what others keep in the same folder', async () => {
     const { folder } = await spoolWith('x'.repeat(1_000));
-    expect(await codeOf(new Spool<string>(folder, { maxBytes: 2_000 }).append('y'.repeat(1_000)))).toBe('spool_full');
+    expect(
+      await codeOf(new Spool<string>(folder, { maxBytes: 2_000 }).append('y'.repeat(1_000))),
+    ).toBe('spool_full');
   });
 
   test('says so when the folder cannot be one', async () => {
     const folder = spoolFolder();
     writeFileSync(folder, 'a file');
     expect(await codeOf(new Spool<unknown>(folder).append(1))).toBe('spool_unavailable');
-    expect(await codeOf(new Spool<unknown>(folder).merge(async () => undefined))).toBe('spool_unavailable');
+    expect(await codeOf(new Spool<unknown>(folder).merge(async () => undefined))).toBe(
+      'spool_unavailable',
+    );
   });
 });
 
@@ -251,12 +304,18 @@ describe('several at once', () => {
     await other.close();
     const [second, third] = [spool.merge(take), spool.merge(take)];
     go();
-    expect([await first, await second, await third]).toMatchObject([{ merged: 1 }, { merged: 1 }, { merged: 1 }]);
+    expect([await first, await second, await third]).toMatchObject([
+      { merged: 1 },
+      { merged: 1 },
+      { merged: 1 },
+    ]);
     expect([taken, await spool.state()]).toEqual([[1, 2], nothing]);
     await spool.close();
   });
 
-  test('a merge that takes the file of a writer loses nothing that was answered for', { timeout: 60_000 }, async () => {
+  test('a merge that takes the file of a writer loses nothing that was answered for', {
+    timeout: 60_000,
+  }, async () => {
     const folder = spoolFolder();
     const writers = [1, 2, 3].map(() => new Spool<string>(folder));
     const merger = new Spool<string>(folder);
@@ -287,7 +346,10 @@ describe('several at once', () => {
     const script = fileURLToPath(new URL('./writer.mjs', import.meta.url));
     const heard: Record<string, number> = {};
     const writers: ChildProcess[] = ['a', 'b'].map((name) => {
-      const child = fork(script, { env: { ...process.env, WRIT_SPOOL: JSON.stringify({ folder, name }) }, execArgv: [] });
+      const child = fork(script, {
+        env: { ...process.env, WRIT_SPOOL: JSON.stringify({ folder, name }) },
+        execArgv: [],
+      });
       child.on('message', (n: number) => {
         heard[name] = n;
       });
@@ -295,7 +357,8 @@ describe('several at once', () => {
     });
     const ended = writers.map((child) => once(child, 'exit'));
     onTestFinished(() => {
-      for (const child of writers) if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
+      for (const child of writers)
+        if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
     });
     await until(async () => (heard.a ?? 0) >= 50 && (heard.b ?? 0) >= 50);
     for (const child of writers) child.kill('SIGKILL');

@@ -15,7 +15,9 @@ const page = readFileSync(join(root, 'docs/telemetry.md'), 'utf8');
 const run = promisify(execFile);
 
 function block(language: string, after: string): string {
-  const found = new RegExp(`\`\`\`${language}\n([\\s\\S]*?)\`\`\``).exec(page.slice(page.indexOf(after)))?.[1];
+  const found = new RegExp(`\`\`\`${language}\n([\\s\\S]*?)\`\`\``).exec(
+    page.slice(page.indexOf(after)),
+  )?.[1];
   if (!found) throw new Error(`docs/telemetry.md has no ${language} after ${after}`);
   return found;
 }
@@ -29,17 +31,30 @@ test('the five minutes: what is enqueued in one process is done in another, in o
   });
   for (const name of ['node_modules', 'bin']) mkdirSync(join(folder, name));
   symlinkSync(root, join(folder, 'node_modules', 'writ'));
-  symlinkSync(join(root, 'node_modules', '@opentelemetry'), join(folder, 'node_modules', '@opentelemetry'));
+  symlinkSync(
+    join(root, 'node_modules', '@opentelemetry'),
+    join(folder, 'node_modules', '@opentelemetry'),
+  );
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
   // `npx writ` is the command that was built, as in a project that has installed it.
-  writeFileSync(join(folder, 'bin', 'npx'), `#!/bin/sh\nshift\nexec "${process.execPath}" "${join(root, 'dist/cli/main.js')}" "$@"\n`, {
-    mode: 0o755,
-  });
-  for (const file of ['telemetry.js', 'jobs.js', 'enqueue.js']) writeFileSync(join(folder, file), block('js', `\`${file}\``));
+  writeFileSync(
+    join(folder, 'bin', 'npx'),
+    `#!/bin/sh\nshift\nexec "${process.execPath}" "${join(root, 'dist/cli/main.js')}" "$@"\n`,
+    {
+      mode: 0o755,
+    },
+  );
+  for (const file of ['telemetry.js', 'jobs.js', 'enqueue.js'])
+    writeFileSync(join(folder, file), block('js', `\`${file}\``));
   const [exported, enqueue, work] = block('sh', 'Register the SDK before').trim().split('\n');
-  const env = { ...process.env, DATABASE_URL: db.connectionString, PATH: `${join(folder, 'bin')}:${process.env.PATH}` };
+  const env = {
+    ...process.env,
+    DATABASE_URL: db.connectionString,
+    PATH: `${join(folder, 'bin')}:${process.env.PATH}`,
+  };
   const { stdout } = await run('sh', ['-ec', `${exported}\n${enqueue}`], { cwd: folder, env });
-  const traceOf = (text: string, name: string) => new RegExp(`traceId: '(\\w+)'(?:(?!traceId)[\\s\\S])*?name: '${name}'`).exec(text)?.[1];
+  const traceOf = (text: string, name: string) =>
+    new RegExp(`traceId: '(\\w+)'(?:(?!traceId)[\\s\\S])*?name: '${name}'`).exec(text)?.[1];
   const trace = traceOf(stdout, 'POST /orders');
   expect(trace).toMatch(/^[0-9a-f]{32}$/);
   expect(traceOf(stdout, 'enqueue greet')).toBe(trace);
@@ -53,7 +68,10 @@ test('the five minutes: what is enqueued in one process is done in another, in o
     printed += data;
   });
   try {
-    await until(async () => /name: 'commit'/.test(printed) && /name: 'writ.queue.ready'/.test(printed), 20_000);
+    await until(
+      async () => /name: 'commit'/.test(printed) && /name: 'writ.queue.ready'/.test(printed),
+      20_000,
+    );
   } catch (error) {
     throw new Error(`the worker said ${printed}`, { cause: error });
   } finally {

@@ -3,7 +3,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { defineJob, definePlan, definePolicy, PermanentFailure, type Writ } from '../../src/index.js';
+import {
+  defineJob,
+  definePlan,
+  definePolicy,
+  PermanentFailure,
+  type Writ,
+} from '../../src/index.js';
 import { keyOfSeed, privateKeyText } from '../../src/ledger/note.js';
 import { type Metric, metrics } from '../../src/telemetry/metrics.js';
 import { runUntilIdle, type TestDatabase, testDatabase } from '../../src/testing/index.js';
@@ -82,31 +88,55 @@ async function everything(): Promise<void> {
   );
   await begun.opened;
   // Together: the worker would renew it in between.
-  await db.query(`update writ_data.job_lease set leased_until = writ.now() - interval '1 second'; select writ.fn_job_lease_reaper('test')`);
+  await db.query(
+    `update writ_data.job_lease set leased_until = writ.now() - interval '1 second'; select writ.fn_job_lease_reaper('test')`,
+  );
   await lost.opened;
   await worker.stop();
   // A run, and one that waits for room.
   await writ.start(plan, undefined);
   await runUntilIdle(writ, [step.handle(() => undefined)]);
   await writ.runs.setAdmission('crowded', { policy: 'QUEUE', maxRunning: 1 });
-  for (const n of [1, 2]) await writ.start(plan, undefined, { tenant: 'crowded', requestId: String(n) });
+  for (const n of [1, 2])
+    await writ.start(plan, undefined, { tenant: 'crowded', requestId: String(n) });
   // Destinations: one that accepts, one that refuses.
   const good = new MemoryBus();
   const bad = new MemoryBus();
-  bad.answer = (event) => (event.type === 'dot.run.RunStarted' ? 'refuse' : event.type === 'dot.run.StepStarted' ? 'fail' : 'ok');
+  bad.answer = (event) =>
+    event.type === 'dot.run.RunStarted'
+      ? 'refuse'
+      : event.type === 'dot.run.StepStarted'
+        ? 'fail'
+        : 'ok';
   for (const name of ['good', 'bad'])
-    await writ.destinations.put(name, { bus: 'webhook', types: ['dot.run.*'], config: {}, since: new Date(0) });
-  const relay = await writ.relay({ buses: { webhook: ({ name }) => (name === 'good' ? good : bad) } });
+    await writ.destinations.put(name, {
+      bus: 'webhook',
+      types: ['dot.run.*'],
+      config: {},
+      since: new Date(0),
+    });
+  const relay = await writ.relay({
+    buses: { webhook: ({ name }) => (name === 'good' ? good : bad) },
+  });
   await until(async () => good.accepted.length > 3 && bad.arrived.length > 3);
   await relay.stop();
   // A governor that has settled a signal.
   await patient(db);
   const governor = await writ.governor();
   const driving = await writ.drive();
-  await until(async () => (await governor.get()).state === 'boot' && Number((await governor.get()).events) > 0);
-  const key = await writ.governance.addPrincipal({ id: 'olga', kind: 'person', rights: ['operate'] });
+  await until(
+    async () =>
+      (await governor.get()).state === 'boot' && Number((await governor.get()).events) > 0,
+  );
+  const key = await writ.governance.addPrincipal({
+    id: 'olga',
+    kind: 'person',
+    rights: ['operate'],
+  });
   await writ.governors.entitle('default', { tier: 'free' }, { as: key });
-  await governor.publish(definePolicy('watch', { when: { error_rate: { above: 0.1 } } }), { as: key });
+  await governor.publish(definePolicy('watch', { when: { error_rate: { above: 0.1 } } }), {
+    as: key,
+  });
   await until(async () => (await governor.get()).state === 'stable');
   await governor.signal({ type: 'error_rate', value: 0 });
   await until(async () => Number((await governor.get()).in_mailbox) === 0);
@@ -114,7 +144,9 @@ async function everything(): Promise<void> {
   // The ledger: sealed, sequenced and signed.
   await append(db, [entryOf('acme', 'governor:1', 1)]);
   const turning = await writ.work([], { poll: '20ms' });
-  await until(async () => (await db.query(`select from writ.ledger_entry where log_id = 'acme'`)).length > 0);
+  await until(
+    async () => (await db.query(`select from writ.ledger_entry where log_id = 'acme'`)).length > 0,
+  );
   await until(async () => (await db.query('select from writ.run_snapshots')).length > 0);
   await turning.stop();
   await sealEverything(db);
@@ -122,7 +154,9 @@ async function everything(): Promise<void> {
   await writ.ledger.checkpoint({ key: signing, places: [join(folder, 'checkpoint')] });
 }
 
-test('every metric of the table is emitted as the table says, and no other', { timeout: 60_000 }, async () => {
+test('every metric of the table is emitted as the table says, and no other', {
+  timeout: 60_000,
+}, async () => {
   await everything();
   await writ.enqueue(work, { n: 6 });
   const seen = await measured.collect();
@@ -158,12 +192,23 @@ test('every metric of the table is emitted as the table says, and no other', { t
   expect(figures['writ.runs.open']).toEqual({ PENDING: 1, RUNNING: 1, PAUSED: 0 });
   expect(figures['writ.outbox.dead_letters']).toMatchObject({ good: 0 });
   expect(figures['writ.outbox.dead_letters']?.bad).toBeGreaterThan(0);
-  expect(figures['writ.outbox.events']?.['bad dead']).toBe(figures['writ.outbox.dead_letters']?.bad);
+  expect(figures['writ.outbox.events']?.['bad dead']).toBe(
+    figures['writ.outbox.dead_letters']?.bad,
+  );
   expect(figures['writ.outbox.undelivered']?.bad).toBeGreaterThan(0);
   expect(figures['writ.governor.signals']).toEqual({ accept: 1 });
-  expect(figures['writ.governors']).toEqual({ boot: 0, stable: 1, warning: 0, intervening: 0, refusing: 0, degraded: 0 });
+  expect(figures['writ.governors']).toEqual({
+    boot: 0,
+    stable: 1,
+    warning: 0,
+    intervening: 0,
+    refusing: 0,
+    degraded: 0,
+  });
   expect(figures['writ.governor.mailbox']).toEqual({ '': 0 });
-  const alerts = await db.query('select severity, count(*)::int as open from writ.alert where cleared_at is null group by 1');
+  const alerts = await db.query(
+    'select severity, count(*)::int as open from writ.alert where cleared_at is null group by 1',
+  );
   expect(figures['writ.alerts.open']).toEqual({
     P1: 0,
     P2: 0,
@@ -174,7 +219,10 @@ test('every metric of the table is emitted as the table says, and no other', { t
 });
 
 test('a connection that is not told to observe asks the database nothing, and one that is closed no longer', async () => {
-  const kinds = async () => (await measured.collect()).get('writ.queue.ready')?.map(({ attributes }) => attributes['writ.job.kind']);
+  const kinds = async () =>
+    (await measured.collect())
+      .get('writ.queue.ready')
+      ?.map(({ attributes }) => attributes['writ.job.kind']);
   await writ.enqueue(defineJob('before'));
   expect(await kinds()).toContain('before');
   await writ.close(); // it could only answer with an error now

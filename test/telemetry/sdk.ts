@@ -1,6 +1,11 @@
 /** The SDK of an application, which keeps spans and metrics in memory. One per process, as the API has it: each test file registers its own. */
 import { metrics, type SpanKind } from '@opentelemetry/api';
-import { AggregationTemporality, InMemoryMetricExporter, MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
+import {
+  AggregationTemporality,
+  InMemoryMetricExporter,
+  MeterProvider,
+  PeriodicExportingMetricReader,
+} from '@opentelemetry/sdk-metrics';
 import {
   InMemorySpanExporter,
   NodeTracerProvider,
@@ -27,7 +32,9 @@ export function registerTraces(): Traces {
     clear: () => exporter.reset(),
   };
   const root = {
-    shouldSample: () => ({ decision: traces.sample ? SamplingDecision.RECORD_AND_SAMPLED : SamplingDecision.NOT_RECORD }),
+    shouldSample: () => ({
+      decision: traces.sample ? SamplingDecision.RECORD_AND_SAMPLED : SamplingDecision.NOT_RECORD,
+    }),
     toString: () => 'as the test says',
   };
   const provider = new NodeTracerProvider({
@@ -40,7 +47,12 @@ export function registerTraces(): Traces {
 
 export interface Measured {
   /** Collects now: each point as its attributes, by the name of its metric. */
-  collect(): Promise<Map<string, { unit: string; description: string; attributes: Record<string, unknown>; value: unknown }[]>>;
+  collect(): Promise<
+    Map<
+      string,
+      { unit: string; description: string; attributes: Record<string, unknown>; value: unknown }[]
+    >
+  >;
 }
 
 export function registerMetrics(): Measured {
@@ -55,7 +67,12 @@ export function registerMetrics(): Measured {
         resourceMetrics.scopeMetrics.flatMap(({ metrics: all }) =>
           all.map(({ descriptor, dataPoints }) => [
             descriptor.name,
-            dataPoints.map(({ attributes, value }) => ({ unit: descriptor.unit, description: descriptor.description, attributes, value })),
+            dataPoints.map(({ attributes, value }) => ({
+              unit: descriptor.unit,
+              description: descriptor.description,
+              attributes,
+              value,
+            })),
           ]),
         ),
       );

@@ -26,7 +26,10 @@ afterEach(async () => {
 
 test('a secret in an error is in no span and no metric', async () => {
   const failure = (code?: string) =>
-    Object.assign(new Error(`could not pay with ${value}`, { cause: new Error(value) }), code !== undefined && { code });
+    Object.assign(
+      new Error(`could not pay with ${value}`, { cause: new Error(value) }),
+      code !== undefined && { code },
+    );
   const leak = defineJob<{ how: string }>('leak', { retry: { attempts: 1 } });
   const step = defineJob('leak.step', { retry: { attempts: 1 } });
   const plan = definePlan('leaky', { version: '1' }, (p) => p.step('only', step));
@@ -40,7 +43,8 @@ test('a secret in an error is in no span and no metric', async () => {
       throw failure(value);
     });
   });
-  for (const how of ['words', 'code', 'canary', 'transaction', 'commit']) await writ.enqueue(leak, { how });
+  for (const how of ['words', 'code', 'canary', 'transaction', 'commit'])
+    await writ.enqueue(leak, { how });
   await expect(writ.enqueue(leak, { how: value })).rejects.toMatchObject({ code: 'secret_inside' });
   await writ.start(plan, undefined);
   await runUntilIdle(writ, [
@@ -50,13 +54,24 @@ test('a secret in an error is in no span and no metric', async () => {
     }),
   ]);
   expect(traces.spans.filter((span) => span.name === 'process leak')).toHaveLength(5);
-  const told = traces.spans.map(({ name, attributes, status, events, links, resource, instrumentationScope }) =>
-    [
-      JSON.stringify([name, attributes, status, events, links, resource.attributes, instrumentationScope]),
-      inspect({ name, attributes, status, events, links }, { depth: 20 }),
-    ].join('\n'),
+  const told = traces.spans.map(
+    ({ name, attributes, status, events, links, resource, instrumentationScope }) =>
+      [
+        JSON.stringify([
+          name,
+          attributes,
+          status,
+          events,
+          links,
+          resource.attributes,
+          instrumentationScope,
+        ]),
+        inspect({ name, attributes, status, events, links }, { depth: 20 }),
+      ].join('\n'),
   );
-  const bytes = Buffer.from(`${told.join('\n')}\n${inspect(await measured.collect(), { depth: 20 })}`);
+  const bytes = Buffer.from(
+    `${told.join('\n')}\n${inspect(await measured.collect(), { depth: 20 })}`,
+  );
   expect(formsIn(bytes, canary)).toContain('raw');
   expect(formsIn(bytes, value)).toEqual([]);
   expect(trace.getActiveSpan()).toBeUndefined();

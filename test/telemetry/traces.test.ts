@@ -4,7 +4,15 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { context, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { type CloudEvent, defineJob, definePlan, type EventReference, PermanentFailure, type Writ, webhooks } from '../../src/index.js';
+import {
+  type CloudEvent,
+  defineJob,
+  definePlan,
+  type EventReference,
+  PermanentFailure,
+  type Writ,
+  webhooks,
+} from '../../src/index.js';
 import { newWebhookSecret } from '../../src/outbox/webhooks.js';
 import { spans } from '../../src/telemetry/metrics.js';
 import { runUntilIdle, type TestDatabase, testDatabase } from '../../src/testing/index.js';
@@ -35,11 +43,13 @@ async function inRequest(name: string, act: () => Promise<unknown>): Promise<str
   });
 }
 
-const spansOf = (traceId: string) => traces.spans.filter((span) => span.spanContext().traceId === traceId);
+const spansOf = (traceId: string) =>
+  traces.spans.filter((span) => span.spanContext().traceId === traceId);
 const treeOf = (traceId: string) => tree(spansOf(traceId), SpanKind);
 const named = (name: string) => traces.spans.filter((span) => span.name === name);
 const ping = defineJob<{ n: number }>('ping', { retry: { attempts: 2, base: '1ms', cap: '1ms' } });
-const kept = () => db.query('select traceparent from writ_data.job union all select traceparent from writ_data.run');
+const kept = () =>
+  db.query('select traceparent from writ_data.job union all select traceparent from writ_data.run');
 
 const order = definePlan('order', { version: '1' }, (p) => {
   const reserve = p.step('reserve', defineJob('reserve'));
@@ -82,7 +92,9 @@ test('enqueue, process, what the handler does, and the commit are one trace', as
 test('a handler that only returns has a commit from its end until its report is durable', async () => {
   const id = await inRequest('request', () => writ.enqueue(ping, { n: 1 }));
   await runUntilIdle(other, [ping.handle(() => undefined)]);
-  expect(treeOf(id)).toContain('INTERNAL request > PRODUCER enqueue ping > CONSUMER process ping > INTERNAL commit');
+  expect(treeOf(id)).toContain(
+    'INTERNAL request > PRODUCER enqueue ping > CONSUMER process ping > INTERNAL commit',
+  );
   const [process] = named('process ping');
   const [commit] = named('commit');
   expect(commit?.endTime[0]).toBeGreaterThanOrEqual(process?.endTime[0] as number);
@@ -90,7 +102,11 @@ test('a handler that only returns has a commit from its end until its report is 
 
 test('many at once are one span with their number, and each job has its place', async () => {
   const id = await inRequest('request', () =>
-    writ.enqueueMany(ping, [{ input: { n: 1 } }, { input: { n: 2 }, key: 'two' }, { input: { n: 3 }, delay: 1 }]),
+    writ.enqueueMany(ping, [
+      { input: { n: 1 } },
+      { input: { n: 2 }, key: 'two' },
+      { input: { n: 3 }, delay: 1 },
+    ]),
   );
   await runUntilIdle(other, [ping.handle(() => undefined)], { skipTime: db });
   expect(named('enqueue ping')).toHaveLength(1);
@@ -99,20 +115,29 @@ test('many at once are one span with their number, and each job has its place', 
 });
 
 test('calls of many requests that travel together keep their own traces', async () => {
-  const requests = Array.from({ length: 20 }, (_, n) => inRequest(`request ${n}`, () => writ.enqueue(ping, { n })));
+  const requests = Array.from({ length: 20 }, (_, n) =>
+    inRequest(`request ${n}`, () => writ.enqueue(ping, { n })),
+  );
   const plain = context.with(ROOT_CONTEXT, () => writ.enqueue(ping, { n: 100 }));
   const ids = await Promise.all(requests);
   await plain;
   await runUntilIdle(other, [ping.handle(() => undefined)]);
   for (const [n, id] of ids.entries())
-    expect(treeOf(id)).toContain(`INTERNAL request ${n} > PRODUCER enqueue ping > CONSUMER process ping`);
+    expect(treeOf(id)).toContain(
+      `INTERNAL request ${n} > PRODUCER enqueue ping > CONSUMER process ping`,
+    );
   expect(new Set(ids).size).toBe(20);
 });
 
 test('what a handler enqueues goes on with its trace, and so does a graph', async () => {
   const pong = defineJob<{ n: number }>('pong');
-  const handlers = [ping.handle(({ input }) => writ.enqueue(pong, input).then(() => undefined)), pong.handle(() => undefined)];
-  const id = await inRequest('request', () => writ.emitGraph({ kind: 'group', generator: 'test' }, [{ job: ping, input: { n: 1 } }]));
+  const handlers = [
+    ping.handle(({ input }) => writ.enqueue(pong, input).then(() => undefined)),
+    pong.handle(() => undefined),
+  ];
+  const id = await inRequest('request', () =>
+    writ.emitGraph({ kind: 'group', generator: 'test' }, [{ job: ping, input: { n: 1 } }]),
+  );
   await runUntilIdle(other, handlers);
   expect(treeOf(id)).toContain(
     'INTERNAL request > PRODUCER enqueue group > CONSUMER process ping > PRODUCER enqueue pong > CONSUMER process pong',
@@ -123,34 +148,50 @@ test('a retry is another span in the same trace, and a failure is told by its co
   let tries = 0;
   const handler = ping.handle(() => {
     tries++;
-    throw Object.assign(new Error('what the database said'), { code: tries === 1 ? 'E_TRY_AGAIN' : undefined });
+    throw Object.assign(new Error('what the database said'), {
+      code: tries === 1 ? 'E_TRY_AGAIN' : undefined,
+    });
   });
   const id = await inRequest('request', () => writ.enqueue(ping, { n: 1 }));
   await runUntilIdle(other, [handler], { skipTime: db });
   const tried = spansOf(id).filter((span) => span.name === 'process ping');
   expect(
-    tried.map(({ attributes, status }) => [attributes['writ.attempt'], attributes['writ.outcome'], attributes['error.type'], status]),
+    tried.map(({ attributes, status }) => [
+      attributes['writ.attempt'],
+      attributes['writ.outcome'],
+      attributes['error.type'],
+      status,
+    ]),
   ).toEqual([
     [1, 'transient', 'E_TRY_AGAIN', { code: SpanStatusCode.ERROR, message: 'E_TRY_AGAIN' }],
     [2, 'transient', 'handler_error', { code: SpanStatusCode.ERROR, message: 'handler_error' }],
   ]);
-  expect(JSON.stringify(tried.map(({ attributes, status, events }) => [attributes, status, events]))).not.toContain(
-    'what the database said',
-  );
+  expect(
+    JSON.stringify(tried.map(({ attributes, status, events }) => [attributes, status, events])),
+  ).not.toContain('what the database said');
 });
 
 test('a refusal fails the span of the call, and a permanent failure that of the job', async () => {
   const id = await inRequest('request', async () => {
-    await expect(writ.enqueue(ping, { n: 1 }, { attempts: 0 })).rejects.toMatchObject({ code: 'invalid_max_attempts' });
-    expect(await writ.tryEnqueue(ping, { n: 1 }, { attempts: 0 })).toMatchObject({ code: 'invalid_max_attempts' });
+    await expect(writ.enqueue(ping, { n: 1 }, { attempts: 0 })).rejects.toMatchObject({
+      code: 'invalid_max_attempts',
+    });
+    expect(await writ.tryEnqueue(ping, { n: 1 }, { attempts: 0 })).toMatchObject({
+      code: 'invalid_max_attempts',
+    });
     await writ.enqueue(ping, { n: 2 });
   });
   const handler = ping.handle(() => {
     throw new PermanentFailure('never', { code: 'NEVER' });
   });
   await runUntilIdle(other, [handler]);
-  expect(spansOf(id).filter((span) => span.attributes['error.type'] === 'invalid_max_attempts')).toHaveLength(2);
-  expect(named('process ping')[0]?.attributes).toMatchObject({ 'writ.outcome': 'permanent', 'error.type': 'NEVER' });
+  expect(
+    spansOf(id).filter((span) => span.attributes['error.type'] === 'invalid_max_attempts'),
+  ).toHaveLength(2);
+  expect(named('process ping')[0]?.attributes).toMatchObject({
+    'writ.outcome': 'permanent',
+    'error.type': 'NEVER',
+  });
 });
 
 test('a commit that fails says why by its code', async () => {
@@ -178,7 +219,9 @@ test('what is not sampled where it was enqueued is not recorded where it is done
 
 test('a job that nobody traced has a trace of its own, whatever the worker was started in', async () => {
   await db.query(`select writ.fn_job_kind_register('ping', '{}', 'test')`);
-  await db.query(`select writ.fn_job_enqueue_alike('ping', array[writ_data.uuidv7()], null, 'test')`);
+  await db.query(
+    `select writ.fn_job_enqueue_alike('ping', array[writ_data.uuidv7()], null, 'test')`,
+  );
   const id = await inRequest('start', () => runUntilIdle(other, [ping.handle(() => undefined)]));
   expect(await kept()).toEqual([{ traceparent: null }]);
   const [process] = named('process ping');
@@ -210,7 +253,10 @@ test('what is no place in a trace is refused by itself, and no table takes it', 
     good.replace('ab', 'xb'),
     `${good}\n`,
   ]) {
-    expect((await enqueue(bad))[0]?.answer, bad).toMatchObject({ enqueued: 0, refused: [{ reason: 'invalid_traceparent' }] });
+    expect((await enqueue(bad))[0]?.answer, bad).toMatchObject({
+      enqueued: 0,
+      refused: [{ reason: 'invalid_traceparent' }],
+    });
     expect((await alike([good, bad]))[0]?.answer, bad).toMatchObject({
       enqueued: 1,
       refused: [{ index: 1, reason: 'invalid_traceparent' }],
@@ -239,7 +285,11 @@ async function receiver() {
     });
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  return { got, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, close: () => server.close() };
+  return {
+    got,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    close: () => server.close(),
+  };
 }
 
 test('a run, its steps and the webhooks about it are one trace, and the receiver can go on with it', async () => {
@@ -259,7 +309,10 @@ test('a run, its steps and the webhooks about it are one trace, and the receiver
     const run = await writ.start(order, undefined);
     await run.finished();
   });
-  await vi.waitFor(() => expect(hook.got.map(({ event }) => event.type)).toContain('dot.run.RunCompleted'), { timeout: 20_000 });
+  await vi.waitFor(
+    () => expect(hook.got.map(({ event }) => event.type)).toContain('dot.run.RunCompleted'),
+    { timeout: 20_000 },
+  );
   await Promise.all([worker.stop(), relay.stop()]);
   hook.close();
 
@@ -267,10 +320,14 @@ test('a run, its steps and the webhooks about it are one trace, and the receiver
   const start = 'INTERNAL request > PRODUCER start order';
   for (const name of names) expect(lines).toContain(`${start} > CONSUMER step order/${name}`);
   for (const name of names)
-    expect(lines.filter((line) => line === `${start} > CONSUMER step order/${name} > INTERNAL commit`)).toHaveLength(1);
+    expect(
+      lines.filter((line) => line === `${start} > CONSUMER step order/${name} > INTERNAL commit`),
+    ).toHaveLength(1);
   expect(lines).toContain(`${start} > CLIENT post shop`);
   const [run] = await db.query('select run_id, traceparent from writ.run');
-  expect(new Set((await kept()).map((row) => row.traceparent))).toEqual(new Set([run?.traceparent]));
+  expect(new Set((await kept()).map((row) => row.traceparent))).toEqual(
+    new Set([run?.traceparent]),
+  );
   for (const { headers, event } of hook.got) {
     expect(event.traceparent, event.type).toBe(run?.traceparent);
     const [, trace, span, flags] = String(headers.traceparent).split('-');
@@ -278,7 +335,11 @@ test('a run, its steps and the webhooks about it are one trace, and the receiver
     expect(spansOf(id).find((one) => one.spanContext().spanId === span)?.name).toBe('post shop');
   }
   const [step] = named('step order/reserve');
-  expect(step?.attributes).toMatchObject({ 'writ.run.id': run?.run_id, 'writ.step.id': 'reserve', 'writ.plan.id': 'order' });
+  expect(step?.attributes).toMatchObject({
+    'writ.run.id': run?.run_id,
+    'writ.step.id': 'reserve',
+    'writ.plan.id': 'order',
+  });
   const [delivered] = named('deliver shop');
   expect(delivered?.kind).toBe(SpanKind.PRODUCER);
   expect(delivered?.links.map((link) => link.context.traceId)).toEqual([id]);
@@ -288,14 +349,20 @@ test('a run, its steps and the webhooks about it are one trace, and the receiver
   await runUntilIdle(other, [ping.handle(() => undefined)]);
   const ours = traces.spans.filter((span) => span.instrumentationScope.name === 'writ');
   const word = (name: string) => name.split(' ')[0];
-  expect(new Set(ours.map((span) => word(span.name)))).toEqual(new Set(spans.map((span) => word(span.name))));
+  expect(new Set(ours.map((span) => word(span.name)))).toEqual(
+    new Set(spans.map((span) => word(span.name))),
+  );
   for (const span of ours) {
     const entry = spans.find((one) => word(one.name) === word(span.name));
     expect(SpanKind[span.kind], span.name).toBe(entry?.kind);
-    expect(entry?.attributes, span.name).toEqual(expect.arrayContaining(Object.keys(span.attributes)));
+    expect(entry?.attributes, span.name).toEqual(
+      expect.arrayContaining(Object.keys(span.attributes)),
+    );
   }
   for (const { name, attributes } of spans) {
-    const seen = ours.filter((span) => word(span.name) === word(name)).flatMap((span) => Object.keys(span.attributes));
+    const seen = ours
+      .filter((span) => word(span.name) === word(name))
+      .flatMap((span) => Object.keys(span.attributes));
     expect(
       [...attributes].filter((attribute) => !seen.includes(attribute)),
       name,
@@ -315,7 +382,11 @@ test('steps of a list, steps after a wait and compensations are in the trace of 
     const go = p.waitFor('go', { after: each });
     p.step('last', last, { after: go, retry: { attempts: 1 } });
   });
-  const handlers = [first.handle(() => undefined), back.handle(() => undefined), one.handle(() => undefined)];
+  const handlers = [
+    first.handle(() => undefined),
+    back.handle(() => undefined),
+    one.handle(() => undefined),
+  ];
   const fails = last.handle(() => {
     throw new PermanentFailure('no');
   });
@@ -351,9 +422,17 @@ test('what follows from a fact goes on with the trace of the job that it is abou
   await db.query(`select writ.fn_job_kind_register('ping', '{}', 'test')`);
   await writ.consumers.put('auditor', { on: 'dot.job.succeeded', subjectKind: 'ping', job: audit });
   const id = await inRequest('request', () => writ.enqueue(ping, { n: 1 }));
-  const worker = await other.work([ping.handle(() => undefined), audit.handle(() => undefined)], { poll: '20ms' });
-  await vi.waitFor(() => expect(treeOf(id)).toContain('INTERNAL request > PRODUCER enqueue ping > CONSUMER process audit'), {
-    timeout: 20_000,
+  const worker = await other.work([ping.handle(() => undefined), audit.handle(() => undefined)], {
+    poll: '20ms',
   });
+  await vi.waitFor(
+    () =>
+      expect(treeOf(id)).toContain(
+        'INTERNAL request > PRODUCER enqueue ping > CONSUMER process audit',
+      ),
+    {
+      timeout: 20_000,
+    },
+  );
   await worker.stop();
 });

@@ -33,17 +33,18 @@ test('no job, run or event has a place in a trace, also inside a span of the API
   expect(await db.query('select from writ_data.job where traceparent is not null')).toHaveLength(0);
   expect(await db.query('select from writ_data.run where traceparent is not null')).toHaveLength(0);
   const followed = [];
-  for await (const { event } of writ.events({ types: ['dot.*'], after: 'beginning', untilNow: true })) followed.push(event);
+  for await (const { event } of writ.events({
+    types: ['dot.*'],
+    after: 'beginning',
+    untilNow: true,
+  }))
+    followed.push(event);
   expect(followed.length).toBeGreaterThan(10);
   expect(followed.filter((event) => 'traceparent' in event)).toEqual([]);
 });
 
 test('nothing is made for a span or a metric', () => {
-  expect([tracer(), sending('enqueue', 'x'), executing({} as never), meter(), measuring()]).toEqual([
-    undefined,
-    undefined,
-    undefined,
-    undefined,
-    false,
-  ]);
+  expect([tracer(), sending('enqueue', 'x'), executing({} as never), meter(), measuring()]).toEqual(
+    [undefined, undefined, undefined, undefined, false],
+  );
 });

@@ -15,7 +15,8 @@ afterEach(async () => {
 
 // A delay is random up to its ceiling: with a week of it no retry comes while a test looks.
 const step = defineJob<{ n: number }>('step', { retry: { attempts: 3, base: '7d', cap: '7d' } });
-const jobs = (db: TestDatabase) => db.query('select status, attempts from writ.job_queue order by job_id');
+const jobs = (db: TestDatabase) =>
+  db.query('select status, attempts from writ.job_queue order by job_id');
 
 test('a database takes less than a second', async () => {
   await fresh(); // the first one makes the template
@@ -40,14 +41,19 @@ test('the clock of one database is not the clock of another', async () => {
   const [one, two] = [await fresh(), await fresh()];
   await one.clock.advance('1h');
   const ahead = async (db: TestDatabase) =>
-    Number((await db.query('select extract(epoch from writ.now() - clock_timestamp()) as s'))[0]?.s);
+    Number(
+      (await db.query('select extract(epoch from writ.now() - clock_timestamp()) as s'))[0]?.s,
+    );
   expect(await ahead(one)).toBeCloseTo(3_600, 0);
   expect(await ahead(two)).toBeCloseTo(0, 0);
 });
 
 test('the clock adds up, and reset brings back real time', async () => {
   const db = await fresh();
-  const ahead = async () => Number((await db.query('select extract(epoch from writ.now() - clock_timestamp()) as s'))[0]?.s);
+  const ahead = async () =>
+    Number(
+      (await db.query('select extract(epoch from writ.now() - clock_timestamp()) as s'))[0]?.s,
+    );
   await db.clock.advance('1m');
   await db.clock.advance('30s');
   expect(await ahead()).toBeCloseTo(90, 0);
@@ -101,7 +107,8 @@ test('leases follow the clock', async () => {
   const db = await fresh();
   await (await db.connect()).enqueue(step, { n: 1 });
   await db.query(`select writ.fn_job_claim_many('{step}', 'external_worker', 'gone', 300, 1, 1)`);
-  const reap = async () => (await db.query(`select writ.fn_job_lease_reaper('test') ->> 'leases' as n`))[0]?.n;
+  const reap = async () =>
+    (await db.query(`select writ.fn_job_lease_reaper('test') ->> 'leases' as n`))[0]?.n;
   expect(await reap()).toBe('0');
   await db.clock.advance('301s');
   expect(await reap()).toBe('1');
@@ -163,7 +170,10 @@ test('runUntilIdle gives up in time, and says what is left', async () => {
   const writ = await db.connect();
   await writ.enqueue(step, { n: 1 });
   const goOn = latch();
-  const running = runUntilIdle(writ, [step.handle(() => goOn.opened)], { within: '3s', grace: '50ms' });
+  const running = runUntilIdle(writ, [step.handle(() => goOn.opened)], {
+    within: '3s',
+    grace: '50ms',
+  });
   await expect(running).rejects.toThrow(/not idle: .*"in_progress":1/);
   goOn.open();
 });

@@ -18,7 +18,8 @@ import {
   type WritRefusal,
 } from '../../src/index.js';
 
-type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+type Same<A, B> =
+  (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 /** Compiles only when both types are the same. */
 function same<A, B>(_yes: Same<A, B>): void {}
 
@@ -27,7 +28,11 @@ declare const writ: Writ;
 // A job with a type alone.
 const greet = defineJob<{ name: string }>('greet');
 writ.enqueue(greet, { name: 'Ada' });
-writ.enqueue(greet, { name: 'Ada' }, { key: 'ada', delay: '5m', priority: 1, deadline: new Date(), tenant: 'acme' });
+writ.enqueue(
+  greet,
+  { name: 'Ada' },
+  { key: 'ada', delay: '5m', priority: 1, deadline: new Date(), tenant: 'acme' },
+);
 // @ts-expect-error the input is required
 writ.enqueue(greet);
 // @ts-expect-error it has a name
@@ -41,7 +46,10 @@ writ.enqueue(greet, { name: 'Ada' }, { delay: '5 minutes' });
 greet.handle(({ input }) => same<typeof input, { name: string }>(true));
 
 // A job without an input.
-const nightly = defineJob('nightly', { retry: { attempts: 3, base: '1s', cap: '1m' }, timeout: '10m' });
+const nightly = defineJob('nightly', {
+  retry: { attempts: 3, base: '1s', cap: '1m' },
+  timeout: '10m',
+});
 writ.enqueue(nightly);
 writ.enqueue(nightly, undefined, { key: '2026-07-26' });
 // @ts-expect-error it takes none
@@ -72,7 +80,12 @@ writ.schedules.put('a', nightly, { cron: '@daily', key: 'k' });
 writ.schedules.put('a', nightly, { cron: '@daily', deadline: new Date() });
 
 // A schema that transforms: producers send one type, handlers receive the other.
-const onDay = defineJob('on-day', { input: z.object({ day: z.string().transform((day) => new Date(day)), note: z.string().default('') }) });
+const onDay = defineJob('on-day', {
+  input: z.object({
+    day: z.string().transform((day) => new Date(day)),
+    note: z.string().default(''),
+  }),
+});
 writ.enqueue(onDay, { day: '2026-07-26' });
 // @ts-expect-error what is sent is the text, not the date
 writ.enqueue(onDay, { day: new Date() });
@@ -127,7 +140,16 @@ declare const sqlTransaction: postgres.TransactionSql;
 declare const kysely: Kysely<{ orders: { id: string } }>;
 declare const kyselyTransaction: KyselyTransaction<{ orders: { id: string } }>;
 const drizzled = drizzle({ client: pool });
-for (const db of [client, pool, poolClient, sql, sqlTransaction, kysely, kyselyTransaction, drizzled]) {
+for (const db of [
+  client,
+  pool,
+  poolClient,
+  sql,
+  sqlTransaction,
+  kysely,
+  kyselyTransaction,
+  drizzled,
+]) {
   writ.enqueue(nightly, undefined, { db });
   Writ.connect({ db });
 }

@@ -11,9 +11,16 @@ import {
   type verifyFolder,
   Writ,
 } from '../../src/index.js';
-import { describe, type ProvenEvent, verifyEventProof, verifyExport, type verifyReceiptProof } from '../../src/ledger/browser.js';
+import {
+  describe,
+  type ProvenEvent,
+  verifyEventProof,
+  verifyExport,
+  type verifyReceiptProof,
+} from '../../src/ledger/browser.js';
 
-type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+type Same<A, B> =
+  (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 /** Compiles only when both types are the same. */
 function same<A, B>(_yes: Same<A, B>): void {}
 
@@ -25,7 +32,11 @@ const outside: Outside = {
 
 const ledger = writ.ledger;
 same<typeof ledger, Ledger>(true);
-const published = await ledger.checkpoint({ key: 'PRIVATE+KEY+…', places: outside.places, trusted: outside.keys });
+const published = await ledger.checkpoint({
+  key: 'PRIVATE+KEY+…',
+  places: outside.places,
+  trusted: outside.keys,
+});
 same<typeof published, Published[]>(true);
 // @ts-expect-error without a key nothing is signed
 ledger.checkpoint({ places: [] });
@@ -45,14 +56,18 @@ ledger.verify({});
 // @ts-expect-error a verdict is not changed afterwards
 verdict.ok = true;
 describe(verdict);
-verifyExport(async (path) => (path === 'export.json' ? new Uint8Array() : null), { keys: outside.keys });
+verifyExport(async (path) => (path === 'export.json' ? new Uint8Array() : null), {
+  keys: outside.keys,
+});
 
 same<Awaited<ReturnType<Ledger['export']>>, Exported>(true);
 same<Awaited<ReturnType<Ledger['proveEvent']>>, EventProof>(true);
 same<Awaited<ReturnType<Ledger['proveReceipt']>>, ReceiptProof>(true);
 const proven: ProvenEvent = verifyEventProof(await ledger.proveEvent('id'), { keys: outside.keys });
 same<typeof proven.event.subject, string>(true);
-same<ReturnType<typeof verifyReceiptProof>['receipt']['status'], 'accept' | 'refuse' | 'error'>(true);
+same<ReturnType<typeof verifyReceiptProof>['receipt']['status'], 'accept' | 'refuse' | 'error'>(
+  true,
+);
 
 Writ.connect({ connectionString: '', ledger: outside });
 // @ts-expect-error a place is believed by its key only

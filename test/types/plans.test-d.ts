@@ -7,7 +7,8 @@ import type { Condition, PlanDocument, PlanRef } from '../../src/runs/plans/docu
 import type { Plan } from '../../src/runs/plans/plan.js';
 import type { Reference } from '../../src/runs/plans/typed.js';
 
-type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+type Same<A, B> =
+  (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 /** Compiles only when both types are the same. */
 function same<A, B>(_yes: Same<A, B>): void {}
 
@@ -29,7 +30,9 @@ const release = defineJob<{ orderId: string }>('release');
 const unlock = defineJob<{ reservation: string }>('unlock');
 const archive = defineJob<Order>('archive');
 const byId = defineJob<{ id: string }>('by-id');
-const resize = defineJob('resize', { input: z.object({ url: z.string(), width: z.number().default(100) }) });
+const resize = defineJob('resize', {
+  input: z.object({ url: z.string(), width: z.number().default(100) }),
+});
 const remark = defineJob<{ note: string | null }>('remark');
 const tag = defineJob<{ tags: readonly string[] }>('tag');
 const nightly = defineJob('nightly');
@@ -93,24 +96,42 @@ const plan = definePlan('fulfil', { version: '1.0.0', input: Order, onFailure: '
   // Undoing: with the step's input, or with its own.
   p.step('d', reserve, { input: { orderId: p.input.id }, compensate: release });
   p.step('d', reserve, { input: { orderId: p.input.id }, compensate: nightly });
-  p.step('d', reserve, { input: { orderId: p.input.id }, compensate: { job: release, retry: { attempts: 9 } } });
-  p.step('d', reserve, { input: { orderId: p.input.id }, compensate: { job: unlock, input: (own) => ({ reservation: own.id }) } });
-  p.step('d', reserve, { input: { orderId: p.input.id }, compensate: { job: unlock, input: { reservation: stock.output.id } } });
+  p.step('d', reserve, {
+    input: { orderId: p.input.id },
+    compensate: { job: release, retry: { attempts: 9 } },
+  });
+  p.step('d', reserve, {
+    input: { orderId: p.input.id },
+    compensate: { job: unlock, input: (own) => ({ reservation: own.id }) },
+  });
+  p.step('d', reserve, {
+    input: { orderId: p.input.id },
+    compensate: { job: unlock, input: { reservation: stock.output.id } },
+  });
   p.step('d', byId, { compensate: byId });
   p.step('d', byId, { compensate: { job: unlock, input: (own) => ({ reservation: own.id }) } });
-  const typed: Step<Reservation> = p.step('d', byId, { compensate: { job: unlock, input: (own) => ({ reservation: own.id }) } });
+  const typed: Step<Reservation> = p.step('d', byId, {
+    compensate: { job: unlock, input: (own) => ({ reservation: own.id }) },
+  });
   // @ts-expect-error the step's input is no reservation
   p.step('d', reserve, { input: { orderId: p.input.id }, compensate: unlock });
   // @ts-expect-error neither here
   p.step('d', reserve, { input: { orderId: p.input.id }, compensate: { job: unlock } });
   // @ts-expect-error a reservation is a text
-  p.step('d', reserve, { input: { orderId: p.input.id }, compensate: { job: unlock, input: { reservation: p.input.total } } });
+  p.step('d', reserve, {
+    input: { orderId: p.input.id },
+    compensate: { job: unlock, input: { reservation: p.input.total } },
+  });
 
   // One job per element: of what the job takes, or of what its input is made of.
   const resized = p.each('resize', resize, { over: p.input.images, parallel: 8, after: stock });
   same<typeof resized, StepHandle>(true);
   p.each('reserve', reserve, { over: p.input.images, input: (image) => ({ orderId: image.url }) });
-  p.each('reserve', reserve, { over: p.input.images, input: (image) => ({ orderId: image.url }), compensate: release });
+  p.each('reserve', reserve, {
+    over: p.input.images,
+    input: (image) => ({ orderId: image.url }),
+    compensate: release,
+  });
   p.each('resize', resize, { over: unknown.output.images });
   p.each('nightly', nightly, { over: p.input.images });
   // @ts-expect-error an order is no list
@@ -118,14 +139,22 @@ const plan = definePlan('fulfil', { version: '1.0.0', input: Order, onFailure: '
   // @ts-expect-error images are no orders
   p.each('reserve', reserve, { over: p.input.images });
   // @ts-expect-error an image has no such field
-  p.each('reserve', reserve, { over: p.input.images, input: (image) => ({ orderId: image.colour }) });
+  p.each('reserve', reserve, {
+    over: p.input.images,
+    input: (image) => ({ orderId: image.colour }),
+  });
   // @ts-expect-error there is something to go over
   p.each('resize', resize, { parallel: 8 });
   // @ts-expect-error it has no output
   resized.output;
 
   // Waiting.
-  const approval = p.waitFor('approval', Approval, { after: [stock, resized], timeout: '48h', onTimeout: 'skip', event: 'approved' });
+  const approval = p.waitFor('approval', Approval, {
+    after: [stock, resized],
+    timeout: '48h',
+    onTimeout: 'skip',
+    event: 'approved',
+  });
   same<typeof approval, Step<{ by: string; yes: boolean }>>(true);
   const anything = p.waitFor('anything', { after: approval });
   p.waitFor('bare');

@@ -28,20 +28,27 @@ async function asOwner(work: () => Promise<void>): Promise<void> {
   await installer.query('begin; set local role writ_owner');
   await work();
 }
-const place = () => asOwner(() => placeDoorkeepers(installer)).then(() => installer.query('commit'));
+const place = () =>
+  asOwner(() => placeDoorkeepers(installer)).then(() => installer.query('commit'));
 const gates = () =>
   db.query(`select oid::regprocedure::text as gate, proacl::text as acl, md5(prosrc) as body, proconfig::text as settings from pg_proc
     where pronamespace = 'writ'::regnamespace order by 1`);
 const waiting = `select from pg_locks where relation = 'writ_data.door'::regclass and not granted
   and database = (select oid from pg_database where datname = current_database())`;
-const waitingForTheDoor = () => vi.waitFor(async () => expect(await db.query(waiting)).toHaveLength(1), { timeout: 20_000, interval: 20 });
+const waitingForTheDoor = () =>
+  vi.waitFor(async () => expect(await db.query(waiting)).toHaveLength(1), {
+    timeout: 20_000,
+    interval: 20,
+  });
 
 test('an upgrade that was broken off after its preparation leaves a queue that works, with the same rights', async () => {
   const before = await gates();
   await place();
   await place(); // the next try finds them
   const kept = await gates();
-  expect(kept.map(({ gate, acl }) => [gate, acl])).toEqual(before.map(({ gate, acl }) => [gate, acl]));
+  expect(kept.map(({ gate, acl }) => [gate, acl])).toEqual(
+    before.map(({ gate, acl }) => [gate, acl]),
+  );
   expect(kept).not.toEqual(before);
   const ran: number[] = [];
   await writ.enqueue(note, { n: 1 });
@@ -55,7 +62,11 @@ test('the gates are back as they were when the upgrade has them in its hands', a
   await asOwner(() => closeDoors(installer));
   await installer.query('commit');
   expect(await gates()).toEqual(before);
-  expect(await db.query(`select from pg_proc where pronamespace = 'writ_data'::regnamespace and prosecdef`)).toEqual([]);
+  expect(
+    await db.query(
+      `select from pg_proc where pronamespace = 'writ_data'::regnamespace and prosecdef`,
+    ),
+  ).toEqual([]);
 });
 
 test('a gate that was installed since the preparation is not undone', async () => {
@@ -64,7 +75,9 @@ test('a gate that was installed since the preparation is not undone', async () =
     set search_path = pg_catalog, pg_temp as $$ select '{"newer": true}'::jsonb $$`);
   await asOwner(() => closeDoors(installer));
   await installer.query('commit');
-  expect(await db.query('select writ.fn_job_queue_health() as answer')).toEqual([{ answer: { newer: true } }]);
+  expect(await db.query('select writ.fn_job_queue_health() as answer')).toEqual([
+    { answer: { newer: true } },
+  ]);
 });
 
 test('a call that comes during the upgrade waits at the door, and is answered by the gate that is there then', async () => {
@@ -75,7 +88,9 @@ test('a call that comes during the upgrade waits at the door, and is answered by
   await installer.query('rollback');
   expect((await asking).rows[0].answer).toHaveProperty('backlog');
 
-  await installer.query('begin; set local role writ_owner; lock table writ_data.door in access exclusive mode');
+  await installer.query(
+    'begin; set local role writ_owner; lock table writ_data.door in access exclusive mode',
+  );
   const asked = user.query('select writ.fn_job_queue_health() as answer');
   await waitingForTheDoor();
   await installer.query(`drop function writ.fn_job_queue_health(text[]); drop function writ_data.fn_job_queue_health(text[]);

@@ -75,7 +75,12 @@ export const cents: Files = {
   ...euros,
   'package.json': '{ "version": "1.1.0" }',
   'sql/migrations/0002_cents.sql': toCents,
-  'sql/gates/fn_pay.sql': pay('p_account text, p_euros integer, p_note text default null', 'cents', 100, '1.1.0'),
+  'sql/gates/fn_pay.sql': pay(
+    'p_account text, p_euros integer, p_note text default null',
+    'cents',
+    100,
+    '1.1.0',
+  ),
   'sql/gates/fn_read.sql': read('cents', 100, '1.1.0'),
   'sql/gates/payment.sql': view('cents'),
 };

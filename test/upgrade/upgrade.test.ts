@@ -22,7 +22,8 @@ beforeEach(async () => {
 });
 afterEach(() => db.drop());
 
-const answer = async (sql: string, by = client) => (await by.query(`select ${sql} as answer`)).rows[0].answer;
+const answer = async (sql: string, by = client) =>
+  (await by.query(`select ${sql} as answer`)).rows[0].answer;
 const mark = () => answer(`obj_description('writ'::regnamespace, 'pg_namespace')`);
 
 interface Load {
@@ -65,10 +66,13 @@ async function underLoad(): Promise<Load> {
 }
 
 const seen = (load: Load, version: string) =>
-  vi.waitFor(() => expect(load.calls.filter((call) => call.release === version).length).toBeGreaterThan(20), {
-    timeout: 20_000,
-    interval: 10,
-  });
+  vi.waitFor(
+    () => expect(load.calls.filter((call) => call.release === version).length).toBeGreaterThan(20),
+    {
+      timeout: 20_000,
+      interval: 10,
+    },
+  );
 
 describe('an upgrade in place', () => {
   test('loses no call and shows none a half state', async () => {
@@ -78,7 +82,11 @@ describe('an upgrade in place', () => {
     expect(plan.migrations.map(({ name }) => name)).toEqual(['cents']);
     await seen(load, '1.1.0');
     const paid = await load.stop();
-    expect(await answer('writ.fn_read()')).toEqual({ release: '1.1.0', payments: paid, balance: paid });
+    expect(await answer('writ.fn_read()')).toEqual({
+      release: '1.1.0',
+      payments: paid,
+      balance: paid,
+    });
     expect(await mark()).toMatch(/^Writ 1\.1\.0, base /);
   });
 
@@ -139,7 +147,9 @@ describe('a crash in the middle of an upgrade', () => {
     await seen(load, '1.0.0');
     await crash();
     const calls = load.calls.length;
-    await vi.waitFor(() => expect(load.calls.length).toBeGreaterThan(calls + 20), { timeout: 20_000 });
+    await vi.waitFor(() => expect(load.calls.length).toBeGreaterThan(calls + 20), {
+      timeout: 20_000,
+    });
     expect(load.calls.every((call) => call.release === '1.0.0')).toBe(true);
     expect(await mark()).toMatch(/^Writ 1\.0\.0, /);
 
@@ -181,13 +191,18 @@ describe('from 1.0.0 on', () => {
 });
 
 describe('until 1.0.0', () => {
-  const version = (number: string, files = euros) => release({ ...files, 'package.json': `{ "version": "${number}" }` });
+  const version = (number: string, files = euros) =>
+    release({ ...files, 'package.json': `{ "version": "${number}" }` });
 
   test.each([
     ['another pre-release', version('0.9.0'), version('0.10.0')],
     ['the first release', version('0.9.0'), version('1.0.0')],
     ['a release candidate', version('1.0.0-rc.1'), version('1.0.0-rc.2')],
-    ['a build of the same pre-release with another base', version('0.9.0'), version('0.9.0', cents)],
+    [
+      'a build of the same pre-release with another base',
+      version('0.9.0'),
+      version('0.9.0', cents),
+    ],
   ])('%s refuses the database of a pre-release', async (_, made, other) => {
     const fresh = await emptyDatabase();
     try {

@@ -4,7 +4,15 @@ import type { CapabilityItem } from '../../governance/governance.js';
 import { contextOf, notBlank } from '../command.js';
 import { wrongUsage } from '../failure.js';
 import { isObject, parseFile } from '../governance/proposal.js';
-import { governanceOf, type KeyOptions, type TenantOptions, tenantOf, whoActs, withKey, withTenant } from '../governance/session.js';
+import {
+  governanceOf,
+  type KeyOptions,
+  type TenantOptions,
+  tenantOf,
+  whoActs,
+  withKey,
+  withTenant,
+} from '../governance/session.js';
 import { plain, valueText } from '../governance/words.js';
 import { type Output, plural } from '../output.js';
 
@@ -19,7 +27,10 @@ interface Options extends KeyOptions, TenantOptions {
   readonly set?: Readonly<Record<string, unknown>>;
 }
 
-function assigned(text: string, before: Readonly<Record<string, unknown>> = {}): Readonly<Record<string, unknown>> {
+function assigned(
+  text: string,
+  before: Readonly<Record<string, unknown>> = {},
+): Readonly<Record<string, unknown>> {
   const at = text.indexOf('=');
   if (at < 1) throw new InvalidArgumentError('Write KEY=VALUE.');
   const value = text.slice(at + 1);
@@ -35,25 +46,48 @@ export function addCapabilities(program: Command): void {
     .command('capabilities')
     .description('what contracts can change: capabilities, and configurations with their values');
   withKey(withTenant(capabilities.command('put')))
-    .description('make a capability or a configuration known, or say more about it; values that exist are changed by contracts')
+    .description(
+      'make a capability or a configuration known, or say more about it; values that exist are changed by contracts',
+    )
     .argument('[name]', 'name of the capability, or of the configuration')
     .option('--file <path>', 'all that this file lists, as YAML or JSON')
     .option('--domain <domain>', 'which domain of health it is part of; default unless given')
-    .addOption(new Option('--lifecycle <state>', 'what a new one begins as').choices(['DISABLED', 'PREVIEW', 'LAUNCHED', 'DEPRECATED']))
-    .option('--monitored', 'it is unhealthy until somebody says otherwise; one that has probes is so by itself')
+    .addOption(
+      new Option('--lifecycle <state>', 'what a new one begins as').choices([
+        'DISABLED',
+        'PREVIEW',
+        'LAUNCHED',
+        'DEPRECATED',
+      ]),
+    )
+    .option(
+      '--monitored',
+      'it is unhealthy until somebody says otherwise; one that has probes is so by itself',
+    )
     .option('--frozen <reason>', 'it may not be changed, for this reason', notBlank)
     .option('--no-frozen', 'it may be changed again')
     .option('--disqualified <reason>', 'it is unhealthy, for this reason', notBlank)
     .option('--no-disqualified', 'it is no longer')
-    .option('--owner <capability>', 'it is a configuration, and this the capability whose health counts for it', notBlank)
-    .option('--set <key=value>', 'a value of a configuration, as JSON or as a text; may be repeated', assigned)
+    .option(
+      '--owner <capability>',
+      'it is a configuration, and this the capability whose health counts for it',
+      notBlank,
+    )
+    .option(
+      '--set <key=value>',
+      'a value of a configuration, as JSON or as a text; may be repeated',
+      assigned,
+    )
     .action(async (name: string | undefined, options: Options, command: Command) => {
       const items = await itemsOf(name, options);
       const who = whoActs(options);
       const { output, session } = contextOf(command);
       await session((db) => governanceOf(db).put(items, { as: who, tenant: tenantOf(options) }));
       if (output.json) output.data({ put: items.length });
-      else output.line(`Known now: ${plain(items.map((item) => item.capability_name ?? item.scope).join(', '))}.`);
+      else
+        output.line(
+          `Known now: ${plain(items.map((item) => item.capability_name ?? item.scope).join(', '))}.`,
+        );
     });
   withTenant(capabilities.command('list'), 'only those of this tenant')
     .description('capabilities and values as they are, and which contract is at work on them')
@@ -85,13 +119,25 @@ const fields = ['capability_name', 'domain', 'lifecycle', 'monitored', 'frozen',
 const scopeFields = ['scope', 'owner_capability', 'values'];
 
 async function itemsOf(name: string | undefined, options: Options): Promise<CapabilityItem[]> {
-  if ((name === undefined) === (options.file === undefined)) throw wrongUsage('Give a name, or --file.', example);
+  if ((name === undefined) === (options.file === undefined))
+    throw wrongUsage('Give a name, or --file.', example);
   if (options.file !== undefined) return itemsIn(await parseFile(options.file), options.file);
   const { domain, lifecycle, monitored, frozen, disqualified, owner, set } = options;
-  const ofCapability = { domain, lifecycle, monitored, frozen: orNull(frozen), disqualified: orNull(disqualified) };
-  if (owner === undefined && set === undefined) return [{ capability_name: name, ...ofCapability } as CapabilityItem];
+  const ofCapability = {
+    domain,
+    lifecycle,
+    monitored,
+    frozen: orNull(frozen),
+    disqualified: orNull(disqualified),
+  };
+  if (owner === undefined && set === undefined)
+    return [{ capability_name: name, ...ofCapability } as CapabilityItem];
   const other = Object.entries(ofCapability).find(([, value]) => value !== undefined);
-  if (other) throw wrongUsage(`A configuration has no ${other[0]}.`, 'Give that to the capability that owns it.');
+  if (other)
+    throw wrongUsage(
+      `A configuration has no ${other[0]}.`,
+      'Give that to the capability that owns it.',
+    );
   return [{ scope: name, owner_capability: owner, values: set } as CapabilityItem];
 }
 
@@ -105,8 +151,12 @@ function itemsIn(given: unknown, file: string): CapabilityItem[] {
     const allowed = 'scope' in item ? scopeFields : fields;
     const unread = Object.keys(item).find((key) => !allowed.includes(key));
     if (unread !== undefined)
-      throw wrongUsage(`Entry ${n + 1} of ${file} says ${unread}, which nobody reads.`, `It may say ${allowed.join(', ')}.`);
-    if (!('scope' in item) && typeof item.capability_name !== 'string') throw wrongUsage(`Entry ${n + 1} of ${file} has no name.`, example);
+      throw wrongUsage(
+        `Entry ${n + 1} of ${file} says ${unread}, which nobody reads.`,
+        `It may say ${allowed.join(', ')}.`,
+      );
+    if (!('scope' in item) && typeof item.capability_name !== 'string')
+      throw wrongUsage(`Entry ${n + 1} of ${file} has no name.`, example);
   }
   return given as CapabilityItem[];
 }
@@ -137,7 +187,8 @@ function show(output: Output, known: readonly Capability[], values: readonly Val
     return;
   }
   const tenants = new Set(known.map(({ tenant_id }) => tenant_id)).size > 1;
-  const titles = (...names: string[]) => [...(tenants ? ['TENANT'] : []), ...names].map((title) => ({ title }));
+  const titles = (...names: string[]) =>
+    [...(tenants ? ['TENANT'] : []), ...names].map((title) => ({ title }));
   const of = (tenant: string) => (tenants ? [plain(tenant)] : []);
   output.table(
     titles('CAPABILITY', 'DOMAIN', 'LIFECYCLE', 'MONITORED', 'HELD BY', 'NOTE'),
@@ -148,7 +199,10 @@ function show(output: Output, known: readonly Capability[], values: readonly Val
       each.lifecycle,
       each.monitored ? 'yes' : 'no',
       each.held_by ?? '',
-      [each.frozen && `frozen: ${plain(each.frozen)}`, each.disqualified && `disqualified: ${plain(each.disqualified)}`]
+      [
+        each.frozen && `frozen: ${plain(each.frozen)}`,
+        each.disqualified && `disqualified: ${plain(each.disqualified)}`,
+      ]
         .filter(Boolean)
         .join('; '),
     ]),
@@ -169,5 +223,6 @@ function show(output: Output, known: readonly Capability[], values: readonly Val
   const held =
     known.filter(({ held_by }) => held_by !== null).length +
     new Set(values.filter(({ held_by }) => held_by !== null).map(({ scope }) => scope)).size;
-  if (held > 0) output.note(`${plural(held, 'target')} held by contracts at work: \`writ contracts show ID\`.`);
+  if (held > 0)
+    output.note(`${plural(held, 'target')} held by contracts at work: \`writ contracts show ID\`.`);
 }

@@ -26,7 +26,10 @@ interface PutOptions {
 
 export function addConsumers(program: Command): void {
   const consumers = program.command('consumers').description('which jobs follow from which events');
-  consumers.command('list').description('every consumer, and whether the queue takes its jobs').action(list);
+  consumers
+    .command('list')
+    .description('every consumer, and whether the queue takes its jobs')
+    .action(list);
   consumers
     .command('put')
     .description('register a consumer, for events from now on, or change one')
@@ -78,7 +81,13 @@ async function put(name: string, options: PutOptions, command: Command): Promise
     max_attempts: options.attempts,
   };
   await session(async (db) => {
-    const params = [name, options.on, options.job, JSON.stringify(definition), actor(options.actor)];
+    const params = [
+      name,
+      options.on,
+      options.job,
+      JSON.stringify(definition),
+      actor(options.actor),
+    ];
     const answer = await db.gate('fn_consumer_register($1, $2, $3, $4::text::jsonb, $5)', params);
     if (output.json) output.data(answer);
     else output.line(`${name}: from each ${options.on} a job ${options.job} follows.`);

@@ -6,7 +6,9 @@ import { tellStory } from '../demo/story.js';
 export function addDemo(program: Command): void {
   program
     .command('demo')
-    .description('see an agent change production under guard: refused, approved, done once, undone, proved; needs nothing but Node')
+    .description(
+      'see an agent change production under guard: refused, approved, done once, undone, proved; needs nothing but Node',
+    )
     .action(async (_options: unknown, command: Command) => {
       const { output } = contextOf(command);
       await tellStory(output);

@@ -4,7 +4,15 @@
  * also one that outlived this command. server.json in .writ/ is for programs of this folder; no command
  * reads it.
  */
-import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { startEmbedded } from '../../database/embedded.js';
@@ -12,7 +20,15 @@ import { WritError } from '../../errors/index.js';
 import { Writ } from '../../writ.js';
 import { contextOf, wholeNumber } from '../command.js';
 import { isAlive, stopServer, withSession } from '../connection.js';
-import { type DevServer, forgetServer, keepRecord, madeHere, runningServer, serverFolder, urlOf } from '../dev-servers.js';
+import {
+  type DevServer,
+  forgetServer,
+  keepRecord,
+  madeHere,
+  runningServer,
+  serverFolder,
+  urlOf,
+} from '../dev-servers.js';
 import { exitCodes, Failure } from '../failure.js';
 import type { Output } from '../output.js';
 import { interruption } from '../signals.js';
@@ -36,7 +52,12 @@ export function addDev(program: Command): void {
 /** Data from elsewhere may hold anything: settings that run programs, links that lead out of the folder. */
 function assertMadeHere(folder: string): void {
   const stat = lstatSync(folder, { throwIfNoEntry: false });
-  if (stat === undefined || madeHere(folder) || (stat.isDirectory() && readdirSync(folder).length === 0)) return;
+  if (
+    stat === undefined ||
+    madeHere(folder) ||
+    (stat.isDirectory() && readdirSync(folder).length === 0)
+  )
+    return;
   throw new Failure(
     exitCodes.failed,
     'unknown_data',
@@ -61,24 +82,42 @@ function sayRunning(output: Output, server: DevServer, already: boolean): void {
   output.line(`  ${output.style('bold', `DATABASE_URL=${connectionString}`)}`);
   output.line();
   if (already) return;
-  output.line('Commands in this folder find it by themselves: try `writ queue stats` in another terminal.');
+  output.line(
+    'Commands in this folder find it by themselves: try `writ queue stats` in another terminal.',
+  );
   output.line('Ctrl-C stops it; the data stays in .writ/.');
 }
 
 async function serve(output: Output, folder: string, port: number | undefined): Promise<void> {
-  if (!output.json) output.note(existsSync(join(folder, 'data')) ? 'Starting PostgreSQL …' : 'Creating a PostgreSQL in .writ/ …');
+  if (!output.json)
+    output.note(
+      existsSync(join(folder, 'data'))
+        ? 'Starting PostgreSQL …'
+        : 'Creating a PostgreSQL in .writ/ …',
+    );
   mkdirSync(folder, { recursive: true });
   keepRecord(folder);
   writeFileSync(join(folder, '.gitignore'), '*\n');
-  const server = await startEmbedded({ directory: folder, ...(port === undefined ? {} : { port }) });
+  const server = await startEmbedded({
+    directory: folder,
+    ...(port === undefined ? {} : { port }),
+  });
   const { first, release } = interruption({ alone: true });
   const file = join(folder, 'server.json');
   try {
     await install(server.connectionString);
     const { port: at, password } = new URL(server.connectionString);
-    const running: DevServer = { pid: server.pid ?? process.pid, port: Number(at), password: decodeURIComponent(password) };
+    const running: DevServer = {
+      pid: server.pid ?? process.pid,
+      port: Number(at),
+      password: decodeURIComponent(password),
+    };
     keepRecord(folder, running);
-    writeFileSync(file, `${JSON.stringify({ connectionString: urlOf(running), pid: running.pid }, null, 2)}\n`, { mode: 0o600 });
+    writeFileSync(
+      file,
+      `${JSON.stringify({ connectionString: urlOf(running), pid: running.pid }, null, 2)}\n`,
+      { mode: 0o600 },
+    );
     chmodSync(file, 0o600); // a file that was there keeps its old mode otherwise
     sayRunning(output, running, false);
     const ended = await firstOf(first, running.pid);
@@ -104,8 +143,13 @@ async function install(connectionString: string): Promise<void> {
   try {
     await writ.migrate({ enable: true });
   } catch (error) {
-    if (!(error instanceof WritError) || !['schema_changed', 'schema_prerelease'].includes(error.code)) throw error;
-    const remedy = 'Use the package that made .writ/, or remove .writ/ to begin with an empty database.';
+    if (
+      !(error instanceof WritError) ||
+      !['schema_changed', 'schema_prerelease'].includes(error.code)
+    )
+      throw error;
+    const remedy =
+      'Use the package that made .writ/, or remove .writ/ to begin with an empty database.';
     throw new Failure(exitCodes.unavailable, error.code, error.message, remedy, { cause: error });
   } finally {
     await writ.close();
@@ -118,7 +162,10 @@ async function answers(server: DevServer): Promise<boolean> {
 }
 
 /** What comes first: a signal, or the death of the server's process. */
-async function firstOf(signal: Promise<NodeJS.Signals>, pid: number): Promise<NodeJS.Signals | 'died'> {
+async function firstOf(
+  signal: Promise<NodeJS.Signals>,
+  pid: number,
+): Promise<NodeJS.Signals | 'died'> {
   let watch: NodeJS.Timeout | undefined;
   const death = new Promise<'died'>((resolve) => {
     watch = setInterval(() => {

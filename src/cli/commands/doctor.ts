@@ -27,15 +27,23 @@ export function addDoctor(program: Command): void {
     .description(
       'check the database, the schema, the logins, the workers, the queue, the runs, changes and health, the governors, the destinations and the ledger',
     )
-    .option('--listen-url <url>', 'the address that workers listen on, when it is not the database’s own', listenUrl)
-    .option('--spool <folder>', 'the folder of a spool of this machine: whether something waits in it')
+    .option(
+      '--listen-url <url>',
+      'the address that workers listen on, when it is not the database’s own',
+      listenUrl,
+    )
+    .option(
+      '--spool <folder>',
+      'the folder of a spool of this machine: whether something waits in it',
+    )
     .action(async (options: { listenUrl?: string; spool?: string }, command: Command) => {
       const { output, session } = contextOf(command);
       const findings = await session(
         async (db) => {
           const run = async (checks: Checks) => {
             const found: Finding[] = [];
-            for (const [name, check] of Object.entries(checks)) found.push(...(await check(db).catch((error) => [failed(name, error)])));
+            for (const [name, check] of Object.entries(checks))
+              found.push(...(await check(db).catch((error) => [failed(name, error)])));
             return found;
           };
           const server = {
@@ -96,7 +104,9 @@ function show(output: Output, findings: readonly Finding[]): void {
     output.line(`${output.style(style, mark)} ${check.padEnd(indent - 2)}${head}`);
     const more = [...rest, ...(means ? wrap(means, width) : [])];
     for (const line of more) output.line(' '.repeat(indent) + line);
-    if (remedy) for (const [i, line] of wrap(remedy, width - 2).entries()) output.line(' '.repeat(indent) + (i === 0 ? '→ ' : '  ') + line);
+    if (remedy)
+      for (const [i, line] of wrap(remedy, width - 2).entries())
+        output.line(' '.repeat(indent) + (i === 0 ? '→ ' : '  ') + line);
   }
   const having = (level: Level) => findings.filter((finding) => finding.level === level).length;
   output.line();

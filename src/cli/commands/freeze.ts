@@ -2,7 +2,15 @@
 import type { Command } from 'commander';
 import type { Freeze } from '../../governance/freezes.js';
 import { contextOf, later, type Moment, notBlank, uuid } from '../command.js';
-import { governanceOf, type KeyOptions, type TenantOptions, tenantOf, whoActs, withKey, withTenant } from '../governance/session.js';
+import {
+  governanceOf,
+  type KeyOptions,
+  type TenantOptions,
+  tenantOf,
+  whoActs,
+  withKey,
+  withTenant,
+} from '../governance/session.js';
 import { plain } from '../governance/words.js';
 import { type Output, plural } from '../output.js';
 import { moment as written } from '../runs/words.js';
@@ -14,11 +22,19 @@ interface OnOptions extends KeyOptions, TenantOptions {
 }
 
 export function addFreeze(program: Command): void {
-  const freeze = program.command('freeze').description('times in which nothing is activated: on, off, list');
+  const freeze = program
+    .command('freeze')
+    .description('times in which nothing is activated: on, off, list');
   withKey(withTenant(freeze.command('on'), 'what is frozen; otherwise the default tenant'))
-    .description('no contract is activated from now on, or in the time that is given; what goes on goes on')
+    .description(
+      'no contract is activated from now on, or in the time that is given; what goes on goes on',
+    )
     .argument('<reason>', 'why, for those who are refused', notBlank)
-    .option('--from <time>', 'when it begins: a time, or in how long, such as 2h; otherwise now', later)
+    .option(
+      '--from <time>',
+      'when it begins: a time, or in how long, such as 2h; otherwise now',
+      later,
+    )
     .option('--until <time>', 'when it ends by itself: a time, or in how long', later)
     .action(async (reason: string, options: OnOptions, command: Command) => {
       const who = whoActs(options);
@@ -37,20 +53,32 @@ export function addFreeze(program: Command): void {
     });
   withKey(withTenant(freeze.command('off'), 'what was frozen; otherwise the default tenant'))
     .description('end a freeze; without an id, all that last')
-    .argument('[freeze]', 'id of the freeze', uuid('The id of a freeze is a UUID; `writ freeze list` shows them.'))
-    .action(async (id: string | undefined, options: KeyOptions & TenantOptions, command: Command) => {
-      const who = whoActs(options);
-      const { output, session } = contextOf(command);
-      await session(async (db) => {
-        const { freezes } = governanceOf(db);
-        const tenant = tenantOf(options);
-        const lasting = async () => (await freezes.list({ tenant })).filter(({ lasts }) => lasts).map(({ freeze_id }) => freeze_id);
-        const ids = id === undefined ? await lasting() : [id];
-        for (const each of ids) await freezes.lift(each, { as: who, tenant });
-        if (output.json) output.data({ lifted: ids });
-        else output.line(ids.length === 0 ? 'Nothing is frozen.' : `Lifted ${plural(ids.length, 'freeze')}.`);
-      });
-    });
+    .argument(
+      '[freeze]',
+      'id of the freeze',
+      uuid('The id of a freeze is a UUID; `writ freeze list` shows them.'),
+    )
+    .action(
+      async (id: string | undefined, options: KeyOptions & TenantOptions, command: Command) => {
+        const who = whoActs(options);
+        const { output, session } = contextOf(command);
+        await session(async (db) => {
+          const { freezes } = governanceOf(db);
+          const tenant = tenantOf(options);
+          const lasting = async () =>
+            (await freezes.list({ tenant }))
+              .filter(({ lasts }) => lasts)
+              .map(({ freeze_id }) => freeze_id);
+          const ids = id === undefined ? await lasting() : [id];
+          for (const each of ids) await freezes.lift(each, { as: who, tenant });
+          if (output.json) output.data({ lifted: ids });
+          else
+            output.line(
+              ids.length === 0 ? 'Nothing is frozen.' : `Lifted ${plural(ids.length, 'freeze')}.`,
+            );
+        });
+      },
+    );
   withTenant(freeze.command('list'), 'only those of this tenant')
     .description('freezes that last, and those to come')
     .action(async (options: TenantOptions, command: Command) => {

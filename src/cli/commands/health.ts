@@ -9,7 +9,9 @@ import type { Output } from '../output.js';
 
 export function addHealth(program: Command): void {
   withTenant(program.command('health'))
-    .description('how capabilities, domains and the whole are, and why; exit code 0 if the whole is HEALTHY')
+    .description(
+      'how capabilities, domains and the whole are, and why; exit code 0 if the whole is HEALTHY',
+    )
     .action(async (options: TenantOptions, command: Command) => {
       const { output, session } = contextOf(command);
       await session(async (db) => {

@@ -2,7 +2,15 @@
 import { type Command, Option } from 'commander';
 import type { Incident, Severity } from '../../governance/incidents.js';
 import { contextOf, notBlank, uuid, wholeNumber } from '../command.js';
-import { governanceOf, type KeyOptions, type TenantOptions, tenantOf, whoActs, withKey, withTenant } from '../governance/session.js';
+import {
+  governanceOf,
+  type KeyOptions,
+  type TenantOptions,
+  tenantOf,
+  whoActs,
+  withKey,
+  withTenant,
+} from '../governance/session.js';
 import { plain } from '../governance/words.js';
 import { ago, type Output } from '../output.js';
 import { databaseNow } from './runs/session.js';
@@ -22,7 +30,9 @@ interface ListOptions extends TenantOptions {
 }
 
 export function addIncidents(program: Command): void {
-  const incidents = program.command('incidents').description('what is wrong: see it, open one, resolve one');
+  const incidents = program
+    .command('incidents')
+    .description('what is wrong: see it, open one, resolve one');
   withTenant(incidents.command('list'), 'only those of this tenant')
     .description('incidents that are open, the worst first')
     .option('--all', 'resolved ones, too')
@@ -38,8 +48,16 @@ export function addIncidents(program: Command): void {
   withKey(withTenant(incidents.command('open')))
     .description('say that something is wrong')
     .argument('<summary>', 'what is wrong', notBlank)
-    .option('--capability <name>', 'what is affected: it is degraded until the incident is resolved', notBlank)
-    .addOption(new Option('--severity <severity>', 'P1 wants somebody now, P2 today').choices(['P1', 'P2', 'P3']).default('P2'))
+    .option(
+      '--capability <name>',
+      'what is affected: it is degraded until the incident is resolved',
+      notBlank,
+    )
+    .addOption(
+      new Option('--severity <severity>', 'P1 wants somebody now, P2 today')
+        .choices(['P1', 'P2', 'P3'])
+        .default('P2'),
+    )
     .action(async (summary: string, options: OpenOptions, command: Command) => {
       const who = whoActs(options);
       const { output, session } = contextOf(command);
@@ -55,13 +73,23 @@ export function addIncidents(program: Command): void {
     });
   withKey(withTenant(incidents.command('resolve')))
     .description('say that it is in order again; what a failed rollback holds is free then')
-    .argument('<incident>', 'id of the incident', uuid('The id of an incident is a UUID; `writ incidents list` shows them.'))
-    .requiredOption('--resolution <text>', 'how it was resolved, in more than ten characters', notBlank)
+    .argument(
+      '<incident>',
+      'id of the incident',
+      uuid('The id of an incident is a UUID; `writ incidents list` shows them.'),
+    )
+    .requiredOption(
+      '--resolution <text>',
+      'how it was resolved, in more than ten characters',
+      notBlank,
+    )
     .action(async (id: string, options: ResolveOptions, command: Command) => {
       const who = whoActs(options);
       const { output, session } = contextOf(command);
       const { resolution } = options;
-      await session((db) => governanceOf(db).incidents.resolve(id, { as: who, tenant: tenantOf(options), resolution }));
+      await session((db) =>
+        governanceOf(db).incidents.resolve(id, { as: who, tenant: tenantOf(options), resolution }),
+      );
       if (output.json) output.data({ incidentId: id, resolved: true });
       else output.line(`Resolved ${id}.`);
     });
@@ -73,14 +101,30 @@ function show(output: Output, all: readonly Incident[], resolved: boolean, now: 
     return;
   }
   output.table(
-    ['INCIDENT', 'SEVERITY', 'CAPABILITY', 'OPENED', 'BY', ...(resolved ? ['RESOLVED'] : []), 'SUMMARY'].map((title) => ({ title })),
+    [
+      'INCIDENT',
+      'SEVERITY',
+      'CAPABILITY',
+      'OPENED',
+      'BY',
+      ...(resolved ? ['RESOLVED'] : []),
+      'SUMMARY',
+    ].map((title) => ({ title })),
     all.map((each) => [
       each.incident_id,
-      each.resolved_at === null && each.severity === 'P1' ? output.style('red', 'P1') : each.severity,
+      each.resolved_at === null && each.severity === 'P1'
+        ? output.style('red', 'P1')
+        : each.severity,
       each.capability === null ? null : plain(each.capability),
       ago(new Date(each.opened_at), now),
       plain(each.opened_by),
-      ...(resolved ? [each.resolved_at === null ? 'open' : plain(`${ago(new Date(each.resolved_at), now)} by ${each.resolved_by}`)] : []),
+      ...(resolved
+        ? [
+            each.resolved_at === null
+              ? 'open'
+              : plain(`${ago(new Date(each.resolved_at), now)} by ${each.resolved_by}`),
+          ]
+        : []),
       plain(each.summary),
     ]),
   );

@@ -41,7 +41,12 @@ interface RemoveOptions {
 }
 
 function loginName(text: string): string {
-  if (/^[A-Za-z0-9][A-Za-z0-9_.@-]{0,62}$/.test(text) && !/^(?:pg_|writ_)/.test(text) && !isRole(text)) return text;
+  if (
+    /^[A-Za-z0-9][A-Za-z0-9_.@-]{0,62}$/.test(text) &&
+    !/^(?:pg_|writ_)/.test(text) &&
+    !isRole(text)
+  )
+    return text;
   throw new InvalidArgumentError(
     'A login has up to 63 letters, digits and _ . @ -, and does not begin with pg_ or writ_, which are names of roles.',
   );
@@ -49,21 +54,42 @@ function loginName(text: string): string {
 
 function role(text: string, before: readonly string[] = []): readonly string[] {
   if (isRole(text)) return [...new Set([...before, text])];
-  throw new InvalidArgumentError('Roles of Writ are in docs/operate.md: writ_producer, writ_worker, dot_executor, for instance.');
+  throw new InvalidArgumentError(
+    'Roles of Writ are in docs/operate.md: writ_producer, writ_worker, dot_executor, for instance.',
+  );
 }
 
 const actorHelp = 'who asks, for the record; otherwise the system user';
 
 export function addLogins(program: Command): void {
-  const logins = program.command('logins').description('database logins: whose they are, which tenant and roles each has');
+  const logins = program
+    .command('logins')
+    .description('database logins: whose they are, which tenant and roles each has');
   logins
     .command('add')
-    .description('make a login, or make one that is there what it should be; shows what changes, and asks')
+    .description(
+      'make a login, or make one that is there what it should be; shows what changes, and asks',
+    )
     .argument('<name>', 'name of the login', loginName)
-    .option('--principal <name>', 'the one principal that it acts for, without a key; then its role is writ_principal', notBlank)
-    .option('--tenant <tenant>', 'the one tenant that it may touch; otherwise the principal’s, if it has one', notBlank)
-    .option('--role <role>', 'a role that it has; all others of Writ are taken from it; may be repeated', role)
-    .option('--password-stdin', 'take the password from standard input instead of making one; with --yes')
+    .option(
+      '--principal <name>',
+      'the one principal that it acts for, without a key; then its role is writ_principal',
+      notBlank,
+    )
+    .option(
+      '--tenant <tenant>',
+      'the one tenant that it may touch; otherwise the principal’s, if it has one',
+      notBlank,
+    )
+    .option(
+      '--role <role>',
+      'a role that it has; all others of Writ are taken from it; may be repeated',
+      role,
+    )
+    .option(
+      '--password-stdin',
+      'take the password from standard input instead of making one; with --yes',
+    )
     .option('--new-password', 'give a login that is there a new password')
     .option('--yes', 'do it without asking')
     .option('--actor <name>', actorHelp)
@@ -77,7 +103,9 @@ export function addLogins(program: Command): void {
     });
   logins
     .command('remove')
-    .description('take every role of Writ from a login, and forget what it was for; shows what changes, and asks')
+    .description(
+      'take every role of Writ from a login, and forget what it was for; shows what changes, and asks',
+    )
     .argument('<name>', 'name of the login')
     .option('--drop-role', 'drop the login itself as well; it must own nothing')
     .option('--yes', 'do it without asking')
@@ -89,9 +117,16 @@ async function add(login: string, options: AddOptions, command: Command): Promis
   const { output, session } = contextOf(command);
   const { principal, tenant } = options;
   const roles = options.role ?? (principal === undefined ? [] : ['writ_principal']);
-  if (roles.length === 0) throw wrongUsage('Nothing says what this login is for.', 'Give --principal NAME or --role ROLE.');
+  if (roles.length === 0)
+    throw wrongUsage(
+      'Nothing says what this login is for.',
+      'Give --principal NAME or --role ROLE.',
+    );
   if (principal !== undefined && !roles.includes('writ_principal'))
-    throw wrongUsage('A login that acts for a principal needs the role writ_principal.', 'Add --role writ_principal.');
+    throw wrongUsage(
+      'A login that acts for a principal needs the role writ_principal.',
+      'Add --role writ_principal.',
+    );
   const given = options.passwordStdin ? await passwordFrom(process.stdin) : undefined;
   await session(async (db) => {
     const plan = await planLogin(db, {
@@ -103,7 +138,11 @@ async function add(login: string, options: AddOptions, command: Command): Promis
     });
     const who = actor(options.actor);
     if (!isNothing(plan)) {
-      if (!output.json) showPlan(output, plan, [...statementsOf(plan), ...(plan.registers ? [registrationText(plan, who)] : [])]);
+      if (!output.json)
+        showPlan(output, plan, [
+          ...statementsOf(plan),
+          ...(plan.registers ? [registrationText(plan, who)] : []),
+        ]);
       if (!(await goesOn(output, options.yes))) return;
     }
     const password = given ?? newPassword();
@@ -112,12 +151,25 @@ async function add(login: string, options: AddOptions, command: Command): Promis
   });
 }
 
-function showPlan(output: Output, { definition, creates }: LoginPlan, statements: readonly string[]): void {
+function showPlan(
+  output: Output,
+  { definition, creates }: LoginPlan,
+  statements: readonly string[],
+): void {
   const { login, principal, tenant, roles } = definition;
-  output.line(`${creates ? 'A new login' : 'The login'} ${output.style('bold', login)} ${creates ? '' : 'becomes this'}`.trimEnd());
+  output.line(
+    `${creates ? 'A new login' : 'The login'} ${output.style('bold', login)} ${creates ? '' : 'becomes this'}`.trimEnd(),
+  );
   output.pairs([
     ['acts for', principal ?? 'whoever gives a key'],
-    ['touches', tenant === undefined ? (principal === undefined ? 'every tenant' : 'what its principal may') : `the tenant ${tenant} only`],
+    [
+      'touches',
+      tenant === undefined
+        ? principal === undefined
+          ? 'every tenant'
+          : 'what its principal may'
+        : `the tenant ${tenant} only`,
+    ],
     ...roles.map((each): [string, string] => [each, useOf(each)]),
   ]);
   output.line();
@@ -126,7 +178,13 @@ function showPlan(output: Output, { definition, creates }: LoginPlan, statements
 }
 
 async function goesOn(output: Output, yes: boolean | undefined): Promise<boolean> {
-  if (yes || (output.live && process.stdin.isTTY && (await answersYes('Do it?', process.stdin, process.stdout)))) return true;
+  if (
+    yes ||
+    (output.live &&
+      process.stdin.isTTY &&
+      (await answersYes('Do it?', process.stdin, process.stdout)))
+  )
+    return true;
   if (output.json) output.data({ changed: false });
   else output.line('Nothing was done yet. Add --yes to do it.');
   return false;
@@ -136,14 +194,22 @@ function tell(output: Output, db: Session, plan: LoginPlan, password: string | u
   const { login, principal } = plan.definition;
   const url = plan.setsPassword && password !== undefined ? urlFor(db, login, password) : undefined;
   if (output.json) {
-    output.data({ login, changed: !isNothing(plan), created: plan.creates, ...(url !== undefined && { connectionString: url }) });
+    output.data({
+      login,
+      changed: !isNothing(plan),
+      created: plan.creates,
+      ...(url !== undefined && { connectionString: url }),
+    });
     return;
   }
   if (url !== undefined) output.line(url); // alone on standard output, so that it can be piped to where it is kept
   const as = principal === undefined ? '' : ` It acts for ${principal}, and needs no key.`;
   if (isNothing(plan)) output.note(`${login} is so already.`);
   else if (url === undefined) output.note(`${plan.creates ? 'Made' : 'Changed'} ${login}.${as}`);
-  else output.note(`${plan.creates ? 'Made' : 'Changed'} ${login}.${as} The password is shown this once: keep it where secrets are kept.`);
+  else
+    output.note(
+      `${plan.creates ? 'Made' : 'Changed'} ${login}.${as} The password is shown this once: keep it where secrets are kept.`,
+    );
 }
 
 /** Printable ASCII: PostgreSQL would normalise other characters before it computes the verifier. */
@@ -155,7 +221,10 @@ async function passwordFrom(input: NodeJS.ReadableStream): Promise<string> {
   }
   const password = text.replace(/\r?\n$/, '');
   if (/^[\x20-\x7e]{12,200}$/.test(password)) return password;
-  throw wrongUsage('Standard input holds no password that can be used.', 'It has 12 to 200 printable ASCII characters, on one line.');
+  throw wrongUsage(
+    'Standard input holds no password that can be used.',
+    'It has 12 to 200 printable ASCII characters, on one line.',
+  );
 }
 
 interface Listed {
@@ -186,7 +255,8 @@ function readLogins(db: Session): Promise<Listed[]> {
 function list(output: Output, all: readonly Listed[]): void {
   const now = new Date();
   if (output.json) output.data(all);
-  else if (all.length === 0) output.line('No login has a role of Writ. `writ logins add NAME` makes one.');
+  else if (all.length === 0)
+    output.line('No login has a role of Writ. `writ logins add NAME` makes one.');
   else
     output.table(
       ['LOGIN', 'ACTS FOR', 'TENANT', 'ROLES', 'REGISTERED'].map((title) => ({ title })),
@@ -195,7 +265,9 @@ function list(output: Output, all: readonly Listed[]): void {
         each.principal_id ?? (each.registered ? 'any key' : ''),
         each.tenant_id ?? (each.registered ? 'all' : ''),
         each.has.join(', ') || 'none',
-        each.registered ? `${ago(each.put_at as Date, now)} by ${each.put_by}` : output.style('yellow', 'no'),
+        each.registered
+          ? `${ago(each.put_at as Date, now)} by ${each.put_by}`
+          : output.style('yellow', 'no'),
       ]),
     );
 }
@@ -207,12 +279,20 @@ async function remove(login: string, options: RemoveOptions, command: Command): 
     const dropsRole = options.dropRole === true;
     const who = actor(options.actor);
     if (!output.json) {
-      output.line(`The login ${output.style('bold', login)} loses every role of Writ${dropsRole ? ', and is dropped' : ''}.`);
-      for (const statement of statementsOf(plan)) output.line(`  ${output.style('dim', `${statement};`)}`);
+      output.line(
+        `The login ${output.style('bold', login)} loses every role of Writ${dropsRole ? ', and is dropped' : ''}.`,
+      );
+      for (const statement of statementsOf(plan))
+        output.line(`  ${output.style('dim', `${statement};`)}`);
     }
     if (!(await goesOn(output, options.yes))) return;
     await carryOutRemoval(db, plan, { actor: who, dropsRole });
     if (output.json) output.data({ login, changed: true, dropped: dropsRole });
-    else output.line(dropsRole ? `Removed ${login}.` : `Removed. The login ${login} is still there, without a role of Writ.`);
+    else
+      output.line(
+        dropsRole
+          ? `Removed ${login}.`
+          : `Removed. The login ${login} is still there, without a role of Writ.`,
+      );
   });
 }

@@ -17,12 +17,17 @@ export function addMigrate(program: Command): void {
   program
     .command('migrate')
     .description('install or upgrade Writ in the database')
-    .option('--enable', 'switch the queue on afterwards; a bare migration leaves it as it is, at first off')
+    .option(
+      '--enable',
+      'switch the queue on afterwards; a bare migration leaves it as it is, at first off',
+    )
     .option('--plan', 'show what would be applied, and do nothing')
     .option('--dry-run', 'apply everything, then roll it back')
     .action(async (options: Options, command: Command) => {
       const { output, session } = contextOf(command);
-      await session((db) => (options.plan ? showPlan(db, output) : apply(db, output, options)), { installed: false });
+      await session((db) => (options.plan ? showPlan(db, output) : apply(db, output, options)), {
+        installed: false,
+      });
     });
 }
 
@@ -41,21 +46,32 @@ async function showPlan(db: Session, output: Output): Promise<void> {
   list(
     output,
     'migrations',
-    plan.migrations.map((migration) => `${String(migration.version).padStart(4, '0')}_${migration.name}`),
+    plan.migrations.map(
+      (migration) => `${String(migration.version).padStart(4, '0')}_${migration.name}`,
+    ),
   );
   for (const type of ['gate', 'view', 'internal', 'guard', 'data'] as const) {
-    const names = plan.objects.filter((object) => object.type === type).map((object) => object.name);
-    list(output, type === 'internal' ? 'internal functions' : type === 'data' ? 'vocabulary' : `${type}s`, names);
+    const names = plan.objects
+      .filter((object) => object.type === type)
+      .map((object) => object.name);
+    list(
+      output,
+      type === 'internal' ? 'internal functions' : type === 'data' ? 'vocabulary' : `${type}s`,
+      names,
+    );
   }
   output.line();
-  output.line('Nothing was changed. `writ migrate` applies it; `writ migrate --dry-run` tries it and rolls back.');
+  output.line(
+    'Nothing was changed. `writ migrate` applies it; `writ migrate --dry-run` tries it and rolls back.',
+  );
 }
 
 function list(output: Output, title: string, names: readonly string[]): void {
   if (names.length === 0) return;
   output.line();
   output.heading(`${title} (${names.length})`);
-  for (const line of wrap(names.join(', '), Math.min(output.width, 100) - 2)) output.line(`  ${line}`);
+  for (const line of wrap(names.join(', '), Math.min(output.width, 100) - 2))
+    output.line(`  ${line}`);
 }
 
 async function apply(db: Session, output: Output, { enable, dryRun }: Options): Promise<void> {
@@ -75,16 +91,20 @@ async function apply(db: Session, output: Output, { enable, dryRun }: Options): 
     ? 'Nothing to do'
     : `${plural(plan.migrations.length, 'migration')}, ${plural(plan.objects.length, 'object')}, ${plural(plan.roles.length, 'role')}`;
   output.line(`${done}: ${versions(plan)}${dryRun ? '; rolled back, nothing was changed.' : '.'}`);
-  if (enabled === false) output.line('The queue is switched off; `writ migrate --enable` switches it on.');
+  if (enabled === false)
+    output.line('The queue is switched off; `writ migrate --enable` switches it on.');
   if (enabled === true && enable) output.line('The queue is switched on.');
 }
 
 async function isEnabled(db: Session): Promise<boolean> {
-  const [row] = await db.rows<{ value: boolean }>(`select value from writ.dot_config where key = 'queue.job_substrate.enabled'`);
+  const [row] = await db.rows<{ value: boolean }>(
+    `select value from writ.dot_config where key = 'queue.job_substrate.enabled'`,
+  );
   return row?.value === true;
 }
 
-const isEmpty = (plan: MigrationPlan) => plan.migrations.length + plan.objects.length + plan.roles.length === 0;
+const isEmpty = (plan: MigrationPlan) =>
+  plan.migrations.length + plan.objects.length + plan.roles.length === 0;
 
 const versions = (plan: MigrationPlan) =>
   plan.from === plan.to ? `schema version ${plan.to}` : `schema version ${plan.from} → ${plan.to}`;

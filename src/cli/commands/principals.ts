@@ -46,14 +46,27 @@ const rightsHelp = `${rights.join(', ')}; may be repeated, or with commas betwee
 const keyFileHelp = 'put the key into this file, which only you can read, instead of showing it';
 
 export function addPrincipals(program: Command): void {
-  const principals = program.command('principals').description('who may act: persons, services and agents, and what each may do');
+  const principals = program
+    .command('principals')
+    .description('who may act: persons, services and agents, and what each may do');
   principals
     .command('add')
     .description('add somebody, and show the key, once')
     .argument('<name>', 'letters, digits and _ . @ -')
-    .addOption(new Option('--kind <kind>', 'only persons approve; agents only propose').choices(kinds).makeOptionMandatory())
-    .option('--on-behalf-of <name>', 'of an agent: for whom it acts, who does not approve what it proposes')
-    .option('--right <right>', `what it may do: ${rightsHelp}; otherwise what is usual for its kind`, right)
+    .addOption(
+      new Option('--kind <kind>', 'only persons approve; agents only propose')
+        .choices(kinds)
+        .makeOptionMandatory(),
+    )
+    .option(
+      '--on-behalf-of <name>',
+      'of an agent: for whom it acts, who does not approve what it proposes',
+    )
+    .option(
+      '--right <right>',
+      `what it may do: ${rightsHelp}; otherwise what is usual for its kind`,
+      right,
+    )
     .option(
       '--permission <name>',
       'what it may have done by a governor, as the actions of its policy name it: flags:write; may be repeated',
@@ -101,15 +114,23 @@ export function addPrincipals(program: Command): void {
     .description('give somebody other rights, permissions or another key, or let them act again')
     .argument('<name>', 'name of the principal')
     .option('--right <right>', `all that it may do from now on: ${rightsHelp}`, right)
-    .option('--permission <name>', 'all that it may have done by a governor from now on; may be repeated', repeated)
+    .option(
+      '--permission <name>',
+      'all that it may have done by a governor from now on; may be repeated',
+      repeated,
+    )
     .option('--no-permission', 'it may have nothing done by a governor any more')
     .option('--new-key', 'make another key, and show it once; the one before is no longer valid')
     .option('--key-file <path>', `with --new-key: ${keyFileHelp}`)
     .option('--enable', 'let somebody act again who was disabled')
     .action(async (name: string, options: PutOptions, command: Command) => {
       if (!options.right && options.permission === undefined && !options.newKey && !options.enable)
-        throw wrongUsage('Nothing is to be changed.', 'Give --right, --permission, --new-key or --enable.');
-      if (options.keyFile !== undefined && !options.newKey) throw wrongUsage('--key-file is for a new key.', 'Add --new-key.');
+        throw wrongUsage(
+          'Nothing is to be changed.',
+          'Give --right, --permission, --new-key or --enable.',
+        );
+      if (options.keyFile !== undefined && !options.newKey)
+        throw wrongUsage('--key-file is for a new key.', 'Add --new-key.');
       const { output, session } = contextOf(command);
       const key = options.newKey ? newKey(name) : undefined;
       await withKept(options.keyFile, key, () =>
@@ -132,7 +153,10 @@ export function addPrincipals(program: Command): void {
       const { output, session } = contextOf(command);
       await session((db) => governanceOf(db).changePrincipal(name, { disabled: true }));
       if (output.json) output.data({ name, disabled: true });
-      else output.line(`${name} can no longer act. \`writ principals put ${name} --enable\` takes that back.`);
+      else
+        output.line(
+          `${name} can no longer act. \`writ principals put ${name} --enable\` takes that back.`,
+        );
     });
 }
 
@@ -148,7 +172,11 @@ interface Listed {
 }
 
 /** Puts the key into its file, if it has one, before anybody relies on it. */
-async function withKept(path: string | undefined, key: string | undefined, use: () => Promise<unknown>): Promise<void> {
+async function withKept(
+  path: string | undefined,
+  key: string | undefined,
+  use: () => Promise<unknown>,
+): Promise<void> {
   if (path !== undefined && key !== undefined) writeKey(path, `${key}\n`, '--key-file');
   try {
     await use();
@@ -156,19 +184,35 @@ async function withKept(path: string | undefined, key: string | undefined, use: 
     if (path === undefined || key === undefined) throw error;
     const { exitCode, code, message, remedy } = explain(error);
     // Where it is certain that nothing was recorded, the key is of no use. When the connection was lost meanwhile it may be valid already, and is kept.
-    if (error instanceof Failure || (error instanceof WritError && error.code !== 'database_unreachable')) {
+    if (
+      error instanceof Failure ||
+      (error instanceof WritError && error.code !== 'database_unreachable')
+    ) {
       rmSync(path);
       throw new Failure(exitCode, code, message, remedy, { cause: error });
     }
-    throw new Failure(exitCodes.failed, code, message, `The key is in ${path}, and may be valid: see \`writ principals list\`.`, {
-      cause: error,
-    });
+    throw new Failure(
+      exitCodes.failed,
+      code,
+      message,
+      `The key is in ${path}, and may be valid: see \`writ principals list\`.`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 
-function tell(output: Output, done: string, about: object, key: string | undefined, keyFile: string | undefined): void {
+function tell(
+  output: Output,
+  done: string,
+  about: object,
+  key: string | undefined,
+  keyFile: string | undefined,
+): void {
   const shown = key !== undefined && keyFile === undefined;
-  if (output.json) output.data({ ...about, ...(shown && { key }), ...(keyFile !== undefined && { keyFile }) });
+  if (output.json)
+    output.data({ ...about, ...(shown && { key }), ...(keyFile !== undefined && { keyFile }) });
   else if (shown) output.line(key); // alone on standard output, so that it can be piped to where it is kept
   if (!output.json || shown)
     output.note(
@@ -189,7 +233,15 @@ function show(output: Output, all: readonly Listed[]): void {
   const permissions = all.some((each) => each.permissions.length > 0);
   const now = new Date();
   output.table(
-    ['NAME', 'KIND', 'MAY', ...(permissions ? ['PERMISSIONS'] : []), ...(tenants ? ['TENANT'] : []), 'ADDED', 'DISABLED'].map((title) => ({
+    [
+      'NAME',
+      'KIND',
+      'MAY',
+      ...(permissions ? ['PERMISSIONS'] : []),
+      ...(tenants ? ['TENANT'] : []),
+      'ADDED',
+      'DISABLED',
+    ].map((title) => ({
       title,
     })),
     all.map((each) => [

@@ -5,14 +5,24 @@ import type { Status } from '../../governance/probes.js';
 import { type Duration, milliseconds } from '../../queue/duration.js';
 import { contextOf, duration, notBlank, wholeNumber } from '../command.js';
 import { wrongUsage } from '../failure.js';
-import { governanceOf, type KeyOptions, type TenantOptions, tenantOf, whoActs, withKey, withTenant } from '../governance/session.js';
+import {
+  governanceOf,
+  type KeyOptions,
+  type TenantOptions,
+  tenantOf,
+  whoActs,
+  withKey,
+  withTenant,
+} from '../governance/session.js';
 import { healthStyle, plain } from '../governance/words.js';
 import { ago, type Output, span } from '../output.js';
 
 type Type = NonNullable<ProbeOptions['type']>;
 
 /** What each type is told; what it must be told, first. */
-const settings: Readonly<Record<Type, readonly [must: readonly (keyof Config)[], may: readonly (keyof Config)[]]>> = {
+const settings: Readonly<
+  Record<Type, readonly [must: readonly (keyof Config)[], may: readonly (keyof Config)[]]>
+> = {
   http: [['url'], ['expect']],
   sql: [['query'], ['below', 'above', 'warnBelow', 'warnAbove']],
   prometheus: [
@@ -47,24 +57,43 @@ function number(text: string): number {
 }
 
 export function addProbes(program: Command): void {
-  const probes = program.command('probes').description('how health is found out: what workers ask, and what others report');
+  const probes = program
+    .command('probes')
+    .description('how health is found out: what workers ask, and what others report');
   withKey(withTenant(probes.command('put')))
-    .description('add a probe of a capability, or change it; from then on the capability is as healthy as its probes say')
+    .description(
+      'add a probe of a capability, or change it; from then on the capability is as healthy as its probes say',
+    )
     .argument('<name>', 'name of the probe')
     .requiredOption('--capability <name>', 'whose health it tells')
     .addOption(
-      new Option('--type <type>', 'http, sql and prometheus are asked by workers; heartbeat and reported wait for `writ probes report`')
+      new Option(
+        '--type <type>',
+        'http, sql and prometheus are asked by workers; heartbeat and reported wait for `writ probes report`',
+      )
         .choices(Object.keys(settings))
         .makeOptionMandatory(),
     )
-    .option('--url <url>', 'http: what is asked, healthy if it answers 200 to 299; prometheus: its address', notBlank)
+    .option(
+      '--url <url>',
+      'http: what is asked, healthy if it answers 200 to 299; prometheus: its address',
+      notBlank,
+    )
     .option('--expect <status>', 'http: the status that is healthy', wholeNumber(100, 599))
-    .option('--query <query>', 'sql, prometheus: what is asked; the first value counts, and true is healthy', notBlank)
+    .option(
+      '--query <query>',
+      'sql, prometheus: what is asked; the first value counts, and true is healthy',
+      notBlank,
+    )
     .option('--below <n>', 'sql, prometheus: unhealthy unless the value is below', number)
     .option('--above <n>', 'sql, prometheus: unhealthy unless the value is above', number)
     .option('--warn-below <n>', 'sql, prometheus: degraded unless the value is below', number)
     .option('--warn-above <n>', 'sql, prometheus: degraded unless the value is above', number)
-    .option('--every <duration>', 'how often; 10s unless given. An answer counts for three times as long', duration)
+    .option(
+      '--every <duration>',
+      'how often; 10s unless given. An answer counts for three times as long',
+      duration,
+    )
     .option('--timeout <duration>', 'how long an answer may take; 2s unless given', duration)
     .action(async (name: string, options: PutOptions, command: Command) => {
       const { capability, type, every, timeout } = options;
@@ -78,17 +107,23 @@ export function addProbes(program: Command): void {
       };
       const who = whoActs(options);
       const { output, session } = contextOf(command);
-      await session((db) => governanceOf(db).putProbe(probe, { as: who, tenant: tenantOf(options) }));
+      await session((db) =>
+        governanceOf(db).putProbe(probe, { as: who, tenant: tenantOf(options) }),
+      );
       if (output.json) output.data({ name });
       else output.line(plain(`${capability} is as healthy as ${name} says.`));
     });
   withKey(withTenant(probes.command('remove')))
-    .description('take a probe away; its capability stays monitored, until `writ capabilities put` says otherwise')
+    .description(
+      'take a probe away; its capability stays monitored, until `writ capabilities put` says otherwise',
+    )
     .argument('<name>', 'name of the probe')
     .action(async (name: string, options: KeyOptions & TenantOptions, command: Command) => {
       const who = whoActs(options);
       const { output, session } = contextOf(command);
-      await session((db) => governanceOf(db).putProbe({ name, removed: true }, { as: who, tenant: tenantOf(options) }));
+      await session((db) =>
+        governanceOf(db).putProbe({ name, removed: true }, { as: who, tenant: tenantOf(options) }),
+      );
       if (output.json) output.data({ name, removed: true });
       else output.line(plain(`Removed ${name}.`));
     });
@@ -97,16 +132,27 @@ export function addProbes(program: Command): void {
     .argument('<name>', 'name of the probe')
     .argument('[status]', 'HEALTHY, DEGRADED or UNHEALTHY', statusOf, 'HEALTHY')
     .option('--detail <text>', 'why, for people')
-    .action(async (name: string, status: Status, options: KeyOptions & TenantOptions & { detail?: string }, command: Command) => {
-      const who = whoActs(options);
-      const { output, session } = contextOf(command);
-      const { detail } = options;
-      await session((db) =>
-        governanceOf(db).report(name, status, { as: who, tenant: tenantOf(options), ...(detail !== undefined && { detail }) }),
-      );
-      if (output.json) output.data({ name, status });
-      else output.line(plain(`${name} says ${status}.`));
-    });
+    .action(
+      async (
+        name: string,
+        status: Status,
+        options: KeyOptions & TenantOptions & { detail?: string },
+        command: Command,
+      ) => {
+        const who = whoActs(options);
+        const { output, session } = contextOf(command);
+        const { detail } = options;
+        await session((db) =>
+          governanceOf(db).report(name, status, {
+            as: who,
+            tenant: tenantOf(options),
+            ...(detail !== undefined && { detail }),
+          }),
+        );
+        if (output.json) output.data({ name, status });
+        else output.line(plain(`${name} says ${status}.`));
+      },
+    );
   withTenant(probes.command('list'), 'only those of this tenant')
     .description('every probe, and what it said last')
     .action(async (options: TenantOptions, command: Command) => {
@@ -131,12 +177,25 @@ function statusOf(text: string): Status {
 function configOf(type: Type, given: Config): Config {
   const [must, may] = settings[type];
   const all = ['url', 'query', 'expect', 'below', 'above', 'warnBelow', 'warnAbove'] as const;
-  const option = (name: string) => `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+  const option = (name: string) =>
+    `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
   const missing = must.find((name) => given[name] === undefined);
-  if (missing) throw wrongUsage(`A probe of type ${type} needs ${option(missing)}.`, 'See `writ probes put --help`.');
-  const unread = all.find((name) => given[name] !== undefined && !must.includes(name) && !may.includes(name));
-  if (unread) throw wrongUsage(`A probe of type ${type} does not read ${option(unread)}.`, 'See `writ probes put --help`.');
-  return Object.fromEntries(all.filter((name) => given[name] !== undefined).map((name) => [name, given[name]])) as Config;
+  if (missing)
+    throw wrongUsage(
+      `A probe of type ${type} needs ${option(missing)}.`,
+      'See `writ probes put --help`.',
+    );
+  const unread = all.find(
+    (name) => given[name] !== undefined && !must.includes(name) && !may.includes(name),
+  );
+  if (unread)
+    throw wrongUsage(
+      `A probe of type ${type} does not read ${option(unread)}.`,
+      'See `writ probes put --help`.',
+    );
+  return Object.fromEntries(
+    all.filter((name) => given[name] !== undefined).map((name) => [name, given[name]]),
+  ) as Config;
 }
 
 interface Listed {
@@ -154,19 +213,33 @@ interface Listed {
 
 function show(output: Output, all: readonly Listed[]): void {
   if (all.length === 0) {
-    output.line('No probes: every capability is healthy by declaration. `writ probes put` adds one.');
+    output.line(
+      'No probes: every capability is healthy by declaration. `writ probes put` adds one.',
+    );
     return;
   }
   const tenants = new Set(all.map(({ tenant_id }) => tenant_id)).size > 1;
   output.table(
-    [...(tenants ? ['TENANT'] : []), 'PROBE', 'CAPABILITY', 'TYPE', 'EVERY', 'SAYS', 'WHY', 'ASKED', 'WHAT'].map((title) => ({ title })),
+    [
+      ...(tenants ? ['TENANT'] : []),
+      'PROBE',
+      'CAPABILITY',
+      'TYPE',
+      'EVERY',
+      'SAYS',
+      'WHY',
+      'ASKED',
+      'WHAT',
+    ].map((title) => ({ title })),
     all.map((each) => [
       ...(tenants ? [plain(each.tenant_id)] : []),
       each.name,
       each.capability,
       each.type,
       span(each.every_ms),
-      each.status === null ? output.style('yellow', 'nothing yet') : output.style(healthStyle[each.status] ?? 'dim', each.status),
+      each.status === null
+        ? output.style('yellow', 'nothing yet')
+        : output.style(healthStyle[each.status] ?? 'dim', each.status),
       plain(each.detail ?? ''),
       each.checked_at === null ? 'never' : ago(each.checked_at, each.now),
       plain([each.config.url, each.config.query].filter(Boolean).join(' ')),

@@ -25,10 +25,23 @@ interface Options {
 export function addRelay(program: Command): void {
   program
     .command('relay')
-    .description('tell webhooks what happens, until it is stopped; any number of relays share the work')
-    .option('--allow-http', 'call addresses without encryption as well: for tests and private networks')
-    .option('--allow-private', 'call private, loopback and link-local addresses as well: for tests and private networks')
-    .option('--concurrency <n>', 'destinations that are told something at the same time', wholeNumber(1, 100), 4)
+    .description(
+      'tell webhooks what happens, until it is stopped; any number of relays share the work',
+    )
+    .option(
+      '--allow-http',
+      'call addresses without encryption as well: for tests and private networks',
+    )
+    .option(
+      '--allow-private',
+      'call private, loopback and link-local addresses as well: for tests and private networks',
+    )
+    .option(
+      '--concurrency <n>',
+      'destinations that are told something at the same time',
+      wholeNumber(1, 100),
+      4,
+    )
     .option('--nats', 'tell destinations on NATS too; needs its packages')
     .option(
       '--listen-url <url>',
@@ -43,14 +56,21 @@ export function addRelay(program: Command): void {
     });
 }
 
-const reachOf = ({ allowHttp = false, allowPrivate = false }: Options): Reach => ({ allowHttp, allowPrivate });
+const reachOf = ({ allowHttp = false, allowPrivate = false }: Options): Reach => ({
+  allowHttp,
+  allowPrivate,
+});
 
 /** Names of options in the words of this command. */
-const asOptions = (text: string) => text.replace(/\ballow(Http|Private)\b/g, (_, what: string) => `--allow-${what.toLowerCase()}`);
+const asOptions = (text: string) =>
+  text.replace(/\ballow(Http|Private)\b/g, (_, what: string) => `--allow-${what.toLowerCase()}`);
 
 function busesOf(options: Options): Record<string, BusMaker> {
   if (options.nats) assertInstalled('@nats-io/transport-node', '@nats-io/jetstream');
-  return { webhook: webhooks({ secretOf, ...reachOf(options) }), ...(options.nats && { nats: nats() }) };
+  return {
+    webhook: webhooks({ secretOf, ...reachOf(options) }),
+    ...(options.nats && { nats: nats() }),
+  };
 }
 
 /** Said at the start, not when the first event is to be sent. */
@@ -58,7 +78,9 @@ function assertInstalled(...packages: string[]): void {
   try {
     for (const name of packages) import.meta.resolve(name);
   } catch (error) {
-    throw new WritError('bus_package_missing', `npm install ${packages.join(' ')}`, { cause: error });
+    throw new WritError('bus_package_missing', `npm install ${packages.join(' ')}`, {
+      cause: error,
+    });
   }
 }
 
@@ -126,23 +148,47 @@ class RelayLog {
 
   #say(event: string, values: object, text: string, style?: 'red' | 'yellow' | 'green'): void {
     if (this.#output.json) this.#output.data({ at: new Date(), event, ...values }, { line: true });
-    else this.#output.line(style ? `${this.#output.style(style, text.slice(0, 1))}${oneLine(text.slice(1))}` : oneLine(text));
+    else
+      this.#output.line(
+        style
+          ? `${this.#output.style(style, text.slice(0, 1))}${oneLine(text.slice(1))}`
+          : oneLine(text),
+      );
   }
 
   began(name: string, buses: readonly string[], all: readonly ListedDestination[]): void {
     const own = all.filter(({ bus }) => buses.includes(bus));
     const text = `Relaying as ${name} to ${buses.join(' and ')}: ${own.length === 0 ? 'no destination yet' : plural(own.length, 'destination')}. Ctrl-C stops.`;
-    this.#say('relaying', { relay: name, buses, destinations: own.map(({ name: one }) => one) }, text);
+    this.#say(
+      'relaying',
+      { relay: name, buses, destinations: own.map(({ name: one }) => one) },
+      text,
+    );
     for (const one of own) {
       if (!this.#output.json)
-        this.#output.line(oneLine(`  ${one.name}  ${addressOf(one)}${one.state === 'paused' ? `  paused: ${one.note ?? ''}` : ''}`));
+        this.#output.line(
+          oneLine(
+            `  ${one.name}  ${addressOf(one)}${one.state === 'paused' ? `  paused: ${one.note ?? ''}` : ''}`,
+          ),
+        );
       if (one.bus !== 'webhook') continue;
       const wrong = this.#refused(addressOf(one));
-      if (wrong !== undefined) this.#say('trouble', { destination: one.name, message: wrong }, `! ${one.name}: ${wrong}`, 'yellow');
+      if (wrong !== undefined)
+        this.#say(
+          'trouble',
+          { destination: one.name, message: wrong },
+          `! ${one.name}: ${wrong}`,
+          'yellow',
+        );
       for (const secret of [one.config.secrets].flat()) {
         const wrong = troubleWith(String(secret));
         if (wrong !== undefined)
-          this.#say('trouble', { destination: one.name, message: wrong }, `! ${one.name}, secret ${secret}: ${wrong}`, 'yellow');
+          this.#say(
+            'trouble',
+            { destination: one.name, message: wrong },
+            `! ${one.name}, secret ${secret}: ${wrong}`,
+            'yellow',
+          );
       }
     }
     const others = all.filter(({ bus }) => !buses.includes(bus));
@@ -162,7 +208,8 @@ class RelayLog {
       this.#say('paused', { destination, reason }, text, 'yellow');
       this.#reasons.delete(destination);
     } else if (delivered > 0) {
-      if (this.#reasons.delete(destination)) this.#say('recovered', { destination }, `✓ ${destination} accepts events again.`, 'green');
+      if (this.#reasons.delete(destination))
+        this.#say('recovered', { destination }, `✓ ${destination} accepts events again.`, 'green');
     } else if (dead === 0 && reason !== undefined && this.#reasons.get(destination) !== reason) {
       this.#reasons.set(destination, reason);
       this.#say(

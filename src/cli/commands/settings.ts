@@ -56,19 +56,25 @@ async function show(key: string | undefined, _options: unknown, command: Command
   });
 }
 
-async function set(key: string, text: string, options: { actor?: string }, command: Command): Promise<void> {
+async function set(
+  key: string,
+  text: string,
+  options: { actor?: string },
+  command: Command,
+): Promise<void> {
   const { output, session } = contextOf(command);
   await session(async (db) => {
-    const answer = await db.gate<{ key: string; value: unknown; was: unknown }>('fn_setting_set($1, $2::text::jsonb, $3)', [
-      key,
-      asJson(text),
-      actor(options.actor),
-    ]);
+    const answer = await db.gate<{ key: string; value: unknown; was: unknown }>(
+      'fn_setting_set($1, $2::text::jsonb, $3)',
+      [key, asJson(text), actor(options.actor)],
+    );
     if (output.json) {
       output.data({ key: answer.key, was: answer.was, value: answer.value });
       return;
     }
-    output.line(`${key}: ${JSON.stringify(answer.was)} → ${output.style('bold', JSON.stringify(answer.value))}`);
+    output.line(
+      `${key}: ${JSON.stringify(answer.was)} → ${output.style('bold', JSON.stringify(answer.value))}`,
+    );
   });
 }
 

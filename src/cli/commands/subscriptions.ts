@@ -20,8 +20,13 @@ interface Options {
 const lowest = -32_768;
 
 export function addSubscriptions(program: Command): void {
-  const subscriptions = program.command('subscriptions').description('what workers may claim, for those that are limited');
-  subscriptions.command('list').description('every subscription; a worker without one claims what it asks for').action(list);
+  const subscriptions = program
+    .command('subscriptions')
+    .description('what workers may claim, for those that are limited');
+  subscriptions
+    .command('list')
+    .description('every subscription; a worker without one claims what it asks for')
+    .action(list);
   subscriptions
     .command('put')
     .description('let a worker claim such jobs, and only what its subscriptions allow')
@@ -44,11 +49,19 @@ export function addSubscriptions(program: Command): void {
 async function list(_options: unknown, command: Command): Promise<void> {
   const { output, session } = contextOf(command);
   await session(async (db) => {
-    const rows = await db.rows<Listed>('select * from writ.job_subscription order by executor_id, job_kind, event_domain');
+    const rows = await db.rows<Listed>(
+      'select * from writ.job_subscription order by executor_id, job_kind, event_domain',
+    );
     if (output.json) return output.data(rows);
-    if (rows.length === 0) return output.line('No subscriptions: every worker claims what it asks for.');
+    if (rows.length === 0)
+      return output.line('No subscriptions: every worker claims what it asks for.');
     output.table(
-      [{ title: 'WORKER' }, { title: 'KIND' }, { title: 'DOMAIN' }, { title: 'PRIORITY FROM', align: 'right' }],
+      [
+        { title: 'WORKER' },
+        { title: 'KIND' },
+        { title: 'DOMAIN' },
+        { title: 'PRIORITY FROM', align: 'right' },
+      ],
       rows.map((row) => [
         row.executor_id,
         row.job_kind ?? 'any',
@@ -62,10 +75,19 @@ async function list(_options: unknown, command: Command): Promise<void> {
 async function put(worker: string, options: Options, command: Command): Promise<void> {
   const { output, session } = contextOf(command);
   await session(async (db) => {
-    const params = [worker, options.kind ?? null, options.domain ?? null, options.priorityFloor ?? null, actor(options.actor)];
+    const params = [
+      worker,
+      options.kind ?? null,
+      options.domain ?? null,
+      options.priorityFloor ?? null,
+      actor(options.actor),
+    ];
     const answer = await db.gate('fn_job_subscription_put($1, $2, $3, $4, $5)', params);
     if (output.json) output.data(answer);
-    else output.line(`${worker} claims only what its subscriptions allow; \`writ subscriptions list\` shows them.`);
+    else
+      output.line(
+        `${worker} claims only what its subscriptions allow; \`writ subscriptions list\` shows them.`,
+      );
   });
 }
 
@@ -73,8 +95,16 @@ async function remove(worker: string, options: Options, command: Command): Promi
   const { output, session } = contextOf(command);
   await session(async (db) => {
     const params = [worker, options.kind ?? null, options.domain ?? null, actor(options.actor)];
-    const answer = await db.gate<{ limited: boolean }>('fn_job_subscription_remove($1, $2, $3, $4)', params);
+    const answer = await db.gate<{ limited: boolean }>(
+      'fn_job_subscription_remove($1, $2, $3, $4)',
+      params,
+    );
     if (output.json) output.data(answer);
-    else output.line(answer.limited ? `Removed; ${worker} has others.` : `Removed; ${worker} is no longer limited.`);
+    else
+      output.line(
+        answer.limited
+          ? `Removed; ${worker} has others.`
+          : `Removed; ${worker} is no longer limited.`,
+      );
   });
 }

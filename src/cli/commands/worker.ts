@@ -35,14 +35,26 @@ interface Options extends KeyOptions {
 
 export function addWorker(program: Command): void {
   withSecrets(program.command('worker'))
-    .description('run the handlers that these JavaScript modules export, execute approved changes, and drive governors')
+    .description(
+      'run the handlers that these JavaScript modules export, execute approved changes, and drive governors',
+    )
     .argument(
       '[file...]',
       'modules whose exports are handled jobs (job.handle(…)), step types (defineStep(…)) and actions of governors (defineAction(…)), or arrays of them; one may export a store as `artifacts`; without any it executes approved changes and drives governors alone',
     )
     .option('--concurrency <n>', 'handlers that run at the same time', wholeNumber(1, 1_000), 10)
-    .option('--lease <duration>', 'length of a lease; it is renewed every third of it', duration, '30s')
-    .option('--grace <duration>', 'how long running handlers may finish when the worker stops', duration, '10s')
+    .option(
+      '--lease <duration>',
+      'length of a lease; it is renewed every third of it',
+      duration,
+      '30s',
+    )
+    .option(
+      '--grace <duration>',
+      'how long running handlers may finish when the worker stops',
+      duration,
+      '10s',
+    )
     .option(
       '--listen-url <url>',
       'an address to listen on for wake-ups: a direct one, when the database’s own leads through a pooler',
@@ -53,24 +65,43 @@ export function addWorker(program: Command): void {
       'where checkpoints are kept outside: a database that is older does not start; may be repeated; otherwise WRIT_LEDGER_PLACES, with commas',
       repeated,
     )
-    .option('--ledger-key <key>', 'a public key that signs them; may be repeated; otherwise WRIT_LEDGER_PUBLIC_KEYS, with commas', repeated)
-    .option('--observe', 'tell OpenTelemetry what is in the database, too; for one worker of all, with an SDK registered by node --import')
-    .option('--no-governance', 'leave approved changes, their audits and the probes of health to other workers')
+    .option(
+      '--ledger-key <key>',
+      'a public key that signs them; may be repeated; otherwise WRIT_LEDGER_PUBLIC_KEYS, with commas',
+      repeated,
+    )
+    .option(
+      '--observe',
+      'tell OpenTelemetry what is in the database, too; for one worker of all, with an SDK registered by node --import',
+    )
+    .option(
+      '--no-governance',
+      'leave approved changes, their audits and the probes of health to other workers',
+    )
     .option('--no-governor', 'leave governors and their actions to other workers')
     .option(
       '--key-file <path>',
       'a file that holds the key of who activates contracts for governors; otherwise the variable WRIT_KEY holds it',
     )
-    .option('--allow-http', 'actions of governors may go to addresses without encryption as well: for tests and private networks')
+    .option(
+      '--allow-http',
+      'actions of governors may go to addresses without encryption as well: for tests and private networks',
+    )
     .option(
       '--allow-private [networks]',
       'actions of governors and probes may go to private, loopback and link-local addresses as well: to these (10.1.0.0/16,10.2.0.7), or all',
     )
     .action(async (files: string[], options: Options, command: Command) => {
       if (files.length === 0 && !options.governance && !options.governor)
-        throw wrongUsage('There is nothing to do: no file, no governance and no governors.', example);
+        throw wrongUsage(
+          'There is nothing to do: no file, no governance and no governors.',
+          example,
+        );
       const { output, session, connectionString } = contextOf(command);
-      const ledger = outside({ places: options.checkpoint, keys: options.ledgerKey }, { places: '--checkpoint', keys: '--ledger-key' });
+      const ledger = outside(
+        { places: options.checkpoint, keys: options.ledgerKey },
+        { places: '--checkpoint', keys: '--ledger-key' },
+      );
       const secrets = options.secrets === undefined ? undefined : secretsAt(options.secrets);
       const key = options.governor ? keyOf(options) : undefined;
       const types = options.governance ? await stepTypesIn(files) : [];
@@ -86,7 +117,10 @@ export function addWorker(program: Command): void {
           ...(key !== undefined && { key }),
         },
         handlers,
-        { types: options.governance ? types : undefined, actions: options.governor ? actions : undefined },
+        {
+          types: options.governance ? types : undefined,
+          actions: options.governor ? actions : undefined,
+        },
         ledger,
         options,
         output,
@@ -109,12 +143,19 @@ export async function load(
     const found = Object.values(await importFile(file))
       .flat()
       .filter(isHandledJob);
-    const others = [...(governance ? await stepTypesIn([file]) : []), ...(governor ? await actionsIn([file]) : [])];
-    if (found.length === 0 && others.length === 0) throw wrongUsage(`${file} exports no handler.`, example);
+    const others = [
+      ...(governance ? await stepTypesIn([file]) : []),
+      ...(governor ? await actionsIn([file]) : []),
+    ];
+    if (found.length === 0 && others.length === 0)
+      throw wrongUsage(`${file} exports no handler.`, example);
     for (const handled of new Set(found)) {
       const other = handlers.get(handled.job.kind);
       if (other && other.handled !== handled) {
-        throw wrongUsage(`${handled.job.kind} has two handlers, in ${other.file} and in ${file}.`, 'Keep one of them.');
+        throw wrongUsage(
+          `${handled.job.kind} has two handlers, in ${other.file} and in ${file}.`,
+          'Keep one of them.',
+        );
       }
       handlers.set(handled.job.kind, { handled, file });
     }
@@ -134,7 +175,11 @@ async function loadStore(files: readonly string[]): Promise<ArtifactStore | unde
         "Export one: export const artifacts = fileArtifacts({ folder: 'artifacts' }).",
       );
     }
-    if (store) throw wrongUsage(`${file} exports another store of artifacts than a file before it.`, 'Keep one of them; a worker has one.');
+    if (store)
+      throw wrongUsage(
+        `${file} exports another store of artifacts than a file before it.`,
+        'Keep one of them; a worker has one.',
+      );
     store = artifacts;
   }
   return store;
@@ -149,9 +194,23 @@ function isHandledJob(value: unknown): value is HandledJob {
 async function work(
   connection: Pick<ConnectOptions, 'connectionString' | 'secrets' | 'artifacts' | 'key'>,
   handlers: readonly HandledJob[],
-  { types, actions }: { readonly types: readonly AnyStepType[] | undefined; readonly actions: readonly ActionKind[] | undefined },
+  {
+    types,
+    actions,
+  }: {
+    readonly types: readonly AnyStepType[] | undefined;
+    readonly actions: readonly ActionKind[] | undefined;
+  },
   ledger: Outside,
-  { listenUrl: listenConnectionString, concurrency, lease, grace, observe = false, allowHttp = false, allowPrivate: allowed }: Options,
+  {
+    listenUrl: listenConnectionString,
+    concurrency,
+    lease,
+    grace,
+    observe = false,
+    allowHttp = false,
+    allowPrivate: allowed,
+  }: Options,
   output: Output,
 ): Promise<void> {
   const allowPrivate = typeof allowed === 'string' ? allowed.split(',') : allowed === true;
@@ -175,7 +234,13 @@ async function work(
         lease,
         grace,
         ...(types && { governance: types, probes: { allowPrivate } }),
-        ...(actions && { governor: { actions, reach: { allowHttp, allowPrivate }, onError: (error: unknown) => log.trouble(error) } }),
+        ...(actions && {
+          governor: {
+            actions,
+            reach: { allowHttp, allowPrivate },
+            onError: (error: unknown) => log.trouble(error),
+          },
+        }),
         onError: (error, job) => {
           if (job && !/^(governance|governor)\./.test(job.kind)) tally.failed++;
           log.trouble(error, job);
@@ -212,7 +277,10 @@ async function work(
 }
 
 /** Counts what the handler does, for the summary. */
-function counted({ job, run }: HandledJob, tally: { begun: number; completed: number }): HandledJob {
+function counted(
+  { job, run }: HandledJob,
+  tally: { begun: number; completed: number },
+): HandledJob {
   return {
     job,
     run: async (context) => {
@@ -225,7 +293,14 @@ function counted({ job, run }: HandledJob, tally: { begun: number; completed: nu
 }
 
 type Said =
-  | { event: 'working'; worker: string; kinds: string[]; governance?: string[]; governor?: string[]; concurrency: number }
+  | {
+      event: 'working';
+      worker: string;
+      kinds: string[];
+      governance?: string[];
+      governor?: string[];
+      concurrency: number;
+    }
   | { event: 'stopping'; signal: string; running: number }
   | { event: 'stopped'; completed: number; failed: number; givenBack: number; seconds: number };
 
@@ -262,7 +337,9 @@ class WorkerLog {
         { line: true },
       );
     } else if (job) {
-      this.#output.line(`${this.#output.style('red', '✗')} ${job.kind} ${job.id} attempt ${job.attempt}: ${oneLine(message)}`);
+      this.#output.line(
+        `${this.#output.style('red', '✗')} ${job.kind} ${job.id} attempt ${job.attempt}: ${oneLine(message)}`,
+      );
     } else {
       this.#output.note(`writ: ${message}`, remedy);
     }
@@ -272,7 +349,8 @@ class WorkerLog {
 function sentence(said: Said): string {
   if (said.event === 'working') {
     const { kinds, governance, governor } = said;
-    const own = (types: readonly string[]) => (types.length > 0 ? ` (${types.join(', ')} among them)` : '');
+    const own = (types: readonly string[]) =>
+      types.length > 0 ? ` (${types.join(', ')} among them)` : '';
     const on = [
       ...kinds,
       ...(governance ? [`approved changes${own(governance)}`] : []),
@@ -288,4 +366,5 @@ function sentence(said: Said): string {
   return `Stopped after ${span(seconds * 1000)}: ${plural(completed, 'job')} handled, ${plural(failed, 'failed attempt')}${back}.`;
 }
 
-const listed = (all: readonly string[]): string => (all.length > 1 ? `${all.slice(0, -1).join(', ')} and ${all.at(-1)}` : all.join(''));
+const listed = (all: readonly string[]): string =>
+  all.length > 1 ? `${all.slice(0, -1).join(', ')} and ${all.at(-1)}` : all.join('');

@@ -10,7 +10,9 @@ import { asOthersSee, outcomeOf, refusedWith, type Scene, short, untilHealthy } 
 /** The step that is edited after its approval, and over which a worker is killed. */
 export const watched = { step: 2, slot: 'limits#perMinute' };
 
-type Approval = Pick<Figures, 'directWrites' | 'overreach' | 'edited' | 'untouched'> & { readonly contract: Contract };
+type Approval = Pick<Figures, 'directWrites' | 'overreach' | 'edited' | 'untouched'> & {
+  readonly contract: Contract;
+};
 
 export async function tellOfApproval(scene: Scene): Promise<Approval> {
   const { db } = scene;
@@ -19,20 +21,40 @@ export async function tellOfApproval(scene: Scene): Promise<Approval> {
   const directWrites = await writeDirectly(scene, before);
   const overreach = await approve(scene, contract, preview);
   const { edited, draft } = await edit(scene, contract);
-  return { contract: draft, directWrites, overreach, edited, untouched: (await stateHash(db)) === before };
+  return {
+    contract: draft,
+    directWrites,
+    overreach,
+    edited,
+    untouched: (await stateHash(db)) === before,
+  };
 }
 
-async function propose({ stage, writ, cast, db }: Scene): Promise<{ contract: Contract; preview: Preview }> {
+async function propose({
+  stage,
+  writ,
+  cast,
+  db,
+}: Scene): Promise<{ contract: Contract; preview: Preview }> {
   stage.act(1, 'An agent proposes a change');
-  stage.say('A shop has a checkout and limits. An agent wants to change both, and can only propose.');
+  stage.say(
+    'A shop has a checkout and limits. An agent wants to change both, and can only propose.',
+  );
   await untilHealthy(writ);
   const contract = await cast.agent.contracts.propose({
     title: 'Open the new checkout',
     scope: ['checkout', 'limits'],
-    steps: [enable('checkout', 'PREVIEW'), configure('limits', 'perMinute', 200), configure('limits', 'burst', 50), soak('1s')],
+    steps: [
+      enable('checkout', 'PREVIEW'),
+      configure('limits', 'perMinute', 200),
+      configure('limits', 'burst', 50),
+      soak('1s'),
+    ],
   });
   const { status, created_by, on_behalf_of, affected_capabilities: scope } = await contract.get();
-  stage.seen(`${created_by} proposes, on behalf of ${on_behalf_of}; scope: ${(scope as string[]).join(', ')}; ${status}`);
+  stage.seen(
+    `${created_by} proposes, on behalf of ${on_behalf_of}; scope: ${(scope as string[]).join(', ')}; ${status}`,
+  );
   const preview = await contract.preview();
   showSteps(stage, preview);
   stage.seen(`nothing has changed so far: the state has the hash ${short(await stateHash(db))}`);
@@ -64,9 +86,14 @@ const directly = [
   `select writ.fn_job_claim('governance.change', 'external_worker', null, 'agent', 30)`,
 ];
 
-async function writeDirectly({ stage, db, cast }: Scene, before: string): Promise<Figures['directWrites']> {
+async function writeDirectly(
+  { stage, db, cast }: Scene,
+  before: string,
+): Promise<Figures['directWrites']> {
   stage.act(2, 'It tries without asking');
-  stage.say('The agent has a database login of its own, bound to its principal. It may propose, and nothing else.');
+  stage.say(
+    'The agent has a database login of its own, bound to its principal. It may propose, and nothing else.',
+  );
   let denied = 0;
   await withSession(cast.agentUrl, async ({ client }) => {
     for (const sql of directly) {
@@ -80,23 +107,38 @@ async function writeDirectly({ stage, db, cast }: Scene, before: string): Promis
     }
   });
   const now = await stateHash(db);
-  stage.seen(`${denied} of ${directly.length} denied by PostgreSQL itself; the state is ${now === before ? 'still' : 'now'} ${short(now)}`);
+  stage.seen(
+    `${denied} of ${directly.length} denied by PostgreSQL itself; the state is ${now === before ? 'still' : 'now'} ${short(now)}`,
+  );
   return { tried: directly.length, denied };
 }
 
-async function approve(scene: Scene, contract: Contract, { hash }: Preview): Promise<Figures['overreach']> {
+async function approve(
+  scene: Scene,
+  contract: Contract,
+  { hash }: Preview,
+): Promise<Figures['overreach']> {
   const { stage, cast } = scene;
   stage.act(3, 'It may not approve itself');
   stage.say('Agents propose. Somebody else approves: a person who did not ask for it.');
   const attempts = [
     ['the agent approves it', await outcomeOf(contract.approve({ as: cast.agentKey, hash }))],
-    ['omar does, on whose behalf it was proposed', await outcomeOf(asOthersSee(scene, contract).approve({ as: cast.omar, hash }))],
+    [
+      'omar does, on whose behalf it was proposed',
+      await outcomeOf(asOthersSee(scene, contract).approve({ as: cast.omar, hash })),
+    ],
     ['the agent has it done without approval', await outcomeOf(contract.activate())],
-    ['the agent has found the key of maria, and approves with it', await outcomeOf(contract.approve({ as: cast.maria, hash }))],
+    [
+      'the agent has found the key of maria, and approves with it',
+      await outcomeOf(contract.approve({ as: cast.maria, hash })),
+    ],
   ] as const;
   for (const [what, outcome] of attempts) stage.harm(`${what}: ${refusedWith(outcome)}`);
   await mariaSigns(scene, contract);
-  return { tried: attempts.length, refused: attempts.map(([, outcome]) => outcome).filter((outcome) => outcome !== 'allowed') };
+  return {
+    tried: attempts.length,
+    refused: attempts.map(([, outcome]) => outcome).filter((outcome) => outcome !== 'allowed'),
+  };
 }
 
 /** Looks at the preview, approves exactly that, and checks the signature as an auditor would. */
@@ -109,16 +151,29 @@ async function mariaSigns(scene: Scene, proposed: Contract): Promise<void> {
     `select v.hash, v.signature, v.public_key from writ.contract_review v where v.contract_id = $1 and v.action = 'APPROVE' and v.by = 'maria'`,
     [contract.id],
   );
-  const valid = review !== undefined && review.hash === hash && signedBy(review.public_key, hash, review.signature);
-  stage.seen(`maria signs this preview, hash ${short(hash)}; signature ${valid ? 'valid' : 'WRONG'}; ${status}`);
+  const valid =
+    review !== undefined &&
+    review.hash === hash &&
+    signedBy(review.public_key, hash, review.signature);
+  stage.seen(
+    `maria signs this preview, hash ${short(hash)}; signature ${valid ? 'valid' : 'WRONG'}; ${status}`,
+  );
 }
 
 /** Somebody who owns the tables edits what was approved, with all that follows from it. */
-async function edit(scene: Scene, contract: Contract): Promise<{ edited: string; draft: Contract }> {
+async function edit(
+  scene: Scene,
+  contract: Contract,
+): Promise<{ edited: string; draft: Contract }> {
   const { stage, db, cast } = scene;
   stage.act(4, 'Somebody edits what was approved');
-  stage.say('The owner of the tables changes the contract after its approval: 200 becomes 250, and the checksum beside it is made to fit.');
-  const content = String((await contract.get()).content).replace('"new_value":200', '"new_value":250');
+  stage.say(
+    'The owner of the tables changes the contract after its approval: 200 becomes 250, and the checksum beside it is made to fit.',
+  );
+  const content = String((await contract.get()).content).replace(
+    '"new_value":200',
+    '"new_value":250',
+  );
   await db.rows('begin');
   await db.rows('set local role writ_owner');
   stage.quote('update writ_data.contract set content = …, steps = …, scope_hash = …');
@@ -130,9 +185,10 @@ async function edit(scene: Scene, contract: Contract): Promise<{ edited: string;
   const edited = await outcomeOf(asOthersSee(scene, contract).activate({ as: cast.deployer }));
   const { status } = await contract.get();
   stage.harm(`the deployer activates it: ${refusedWith(edited)}; the contract is ${status}`);
-  const [row] = await db.rows<{ id: string }>('select contract_id as id from writ.system_contracts where parent_contract_id = $1', [
-    contract.id,
-  ]);
+  const [row] = await db.rows<{ id: string }>(
+    'select contract_id as id from writ.system_contracts where parent_contract_id = $1',
+    [contract.id],
+  );
   const draft = cast.agent.contracts.get(String(row?.id));
   await draft.submit();
   stage.seen('a draft takes its place, and shows what it says now');

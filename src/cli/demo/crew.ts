@@ -31,16 +31,20 @@ export class Crew {
 
   start(name: string, options: { dies?: boolean } = {}): CrewMember {
     const { dies } = options;
-    const child = spawn(process.execPath, [fileURLToPath(new URL('./worker.js', import.meta.url))], {
-      env: {
-        ...process.env,
-        DATABASE_URL: this.#connectionString,
-        WRIT_DEMO_NAME: name,
-        WRIT_DEMO_KEY: this.#key,
-        ...(dies && { WRIT_DEMO_DIES: 'yes' }),
+    const child = spawn(
+      process.execPath,
+      [fileURLToPath(new URL('./worker.js', import.meta.url))],
+      {
+        env: {
+          ...process.env,
+          DATABASE_URL: this.#connectionString,
+          WRIT_DEMO_NAME: name,
+          WRIT_DEMO_KEY: this.#key,
+          ...(dies && { WRIT_DEMO_DIES: 'yes' }),
+        },
+        stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       },
-      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-    });
+    );
     this.#processes.add(child);
     let said = '';
     let complained = '';
@@ -59,7 +63,14 @@ export class Crew {
         if (said.includes('ready\n')) resolve();
       });
       child.once('close', () =>
-        reject(new Failure(exitCodes.failed, 'demo_failed', `${name} did not start: ${complained}`, 'Run it again with --debug.')),
+        reject(
+          new Failure(
+            exitCodes.failed,
+            'demo_failed',
+            `${name} did not start: ${complained}`,
+            'Run it again with --debug.',
+          ),
+        ),
       );
     });
     ready.catch(() => undefined); // whoever waits for it hears of it
@@ -68,7 +79,9 @@ export class Crew {
 
   /** Ends everybody: in order, or, when the story was broken off, at once. */
   async stop(how: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<void> {
-    const ended = [...this.#processes].map((child) => new Promise((resolve) => child.once('close', resolve)));
+    const ended = [...this.#processes].map(
+      (child) => new Promise((resolve) => child.once('close', resolve)),
+    );
     for (const child of this.#processes) child.kill(how);
     await Promise.all(ended);
   }

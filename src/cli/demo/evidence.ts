@@ -12,7 +12,9 @@ import type { Scene } from './scene.js';
 
 export async function tellOfEvidence({ stage, writ, db, folder }: Scene): Promise<Evidence> {
   stage.act(8, 'The evidence, and a forgery');
-  stage.say('What was proposed, signed, done and undone has left receipts. They are signed with a key that the database never sees.');
+  stage.say(
+    'What was proposed, signed, done and undone has left receipts. They are signed with a key that the database never sees.',
+  );
   const key = keyOfSeed('shop.example/demo', randomBytes(32));
   const [place, copy] = [join(folder, 'checkpoint'), join(folder, 'export')];
   await mkdir(folder, { recursive: true });
@@ -21,16 +23,26 @@ export async function tellOfEvidence({ stage, writ, db, folder }: Scene): Promis
   stage.seen(`${plural(receipts, 'receipt')} sealed, signed and exported into a folder`);
   const known = { keys: [publicKeyText(key)], checkpoints: [await readFile(place, 'utf8')] };
   const honest = await verifyFolder(copy, known);
-  stage.seen(`verified from the folder alone: ${honest.ok ? 'complete, in order, as it was signed' : honest.problems[0]?.message}`);
+  stage.seen(
+    `verified from the folder alone: ${honest.ok ? 'complete, in order, as it was signed' : honest.problems[0]?.message}`,
+  );
   const log = logs.find((head) => head.log === 'default');
   const approval = await firstApproval(db);
   const bundle = Math.floor(approval.index / tileWidth);
-  const file = join(copy, log?.directory ?? '', tilePath('entries', bundle, tileWidthAt(0, bundle, log?.size ?? 0)));
+  const file = join(
+    copy,
+    log?.directory ?? '',
+    tilePath('entries', bundle, tileWidthAt(0, bundle, log?.size ?? 0)),
+  );
   await forge(file, approval.entry);
   stage.harm('one byte of it is edited: the approval by maria becomes one by mario');
   const forged = await verifyFolder(copy, known);
   const [problem] = forged.problems;
-  stage.seen(problem ? `found; it was entry ${approval.index} of the log, and the verification says:` : 'nobody has noticed');
+  stage.seen(
+    problem
+      ? `found; it was entry ${approval.index} of the log, and the verification says:`
+      : 'nobody has noticed',
+  );
   if (problem) stage.quote(problem.message);
   return { receipts, verified: honest.ok, edited: approval.index, found: problem?.index ?? null };
 }

@@ -15,7 +15,10 @@ async function atRest({ stage }: Scene, job: GovernanceJob, doing: string): Prom
     const { total_steps, completed_steps, ...row } = await job.get();
     status = String(row.status);
     stage.progress(Number(completed_steps), Number(total_steps), doing);
-    return ['COMPLETED', 'ROLLED_BACK', 'ROLLBACK_FAILED', 'CANCELLED'].includes(status) && row.audit_verdict !== 'PENDING';
+    return (
+      ['COMPLETED', 'ROLLED_BACK', 'ROLLBACK_FAILED', 'CANCELLED'].includes(status) &&
+      row.audit_verdict !== 'PENDING'
+    );
   });
   return status;
 }
@@ -27,7 +30,9 @@ export async function tellOfExecution(
 ): Promise<Pick<Figures, 'killed' | 'completed'>> {
   const { stage, crew, cast, db } = scene;
   stage.act(5, 'It is done, and a worker is killed over it');
-  stage.say('Steps 1 to 3 are one transaction. Whatever happens to those who do it, each step is done once.');
+  stage.say(
+    'Steps 1 to 3 are one transaction. Whatever happens to those who do it, each step is done once.',
+  );
   const since = performance.now();
   const job = await contract.activate({ as: cast.deployer });
   stage.seen(`the deployer activates it; ${victim.name} (process ${victim.pid}) begins`);
@@ -45,7 +50,9 @@ export async function tellOfExecution(
   const successor = crew.start('worker B');
   stage.awaiting(`${successor.name} is being started`);
   await successor.ready;
-  stage.seen(`${successor.name} (process ${successor.pid}) takes over; the dead one's lease ends within 2 s`);
+  stage.seen(
+    `${successor.name} (process ${successor.pid}) takes over; the dead one's lease ends within 2 s`,
+  );
   const status = await atRest(scene, job, 'steps done');
   const traces = await tracesOf(db, job.id, watched.step, watched.slot);
   stage.seen(
@@ -79,7 +86,11 @@ export async function tellOfRollback(scene: Scene): Promise<Figures['restored']>
   const stateBefore = await stateHash(db);
   const job = await contract.activate({ as: cast.deployer });
   stage.seen(`agent proposes, maria signs, deployer activates; state ${short(stateBefore)}`);
-  await until('the soak', async () => (await job.steps()).some(({ step_type, status }) => step_type === 'soak' && status === 'RUNNING'));
+  await until('the soak', async () =>
+    (await job.steps()).some(
+      ({ step_type, status }) => step_type === 'soak' && status === 'RUNNING',
+    ),
+  );
   const stateBetween = await stateHash(db);
   stage.seen(`the changes are made, health is watched; now the state is ${short(stateBetween)}`);
   shop.fallIll();

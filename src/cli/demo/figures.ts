@@ -13,7 +13,12 @@ export interface Figures {
   readonly untouched: boolean;
   readonly killed: Killed;
   readonly completed: { readonly status: string; readonly audit: string; readonly checks: number };
-  readonly restored: { readonly status: string; readonly stateBefore: string; readonly stateBetween: string; readonly stateAfter: string };
+  readonly restored: {
+    readonly status: string;
+    readonly stateBefore: string;
+    readonly stateBetween: string;
+    readonly stateAfter: string;
+  };
   readonly governed: Governed;
   readonly changes: Changes;
   readonly ledger: Evidence;
@@ -76,7 +81,12 @@ export async function stateHash(db: Session): Promise<string> {
 }
 
 /** What one step has left behind: writes that the witness saw, receipts, events. */
-export async function tracesOf(db: Session, jobId: string, step: number, slot: string): Promise<StepTraces> {
+export async function tracesOf(
+  db: Session,
+  jobId: string,
+  step: number,
+  slot: string,
+): Promise<StepTraces> {
   const [row] = await db.rows<StepTraces>(
     `select (select count(*) from demo.written w where w.slot = $3)::integer as effects,
        (select count(*) from writ.receipt r where r.stream = 'governance_job:' || $1 and r.receipt ->> 'reason' = 'change_applied'
@@ -111,6 +121,12 @@ export async function countChanges(db: Session): Promise<Changes> {
   const approvals = await db.rows<{ public_key: string; hash: string; signature: string }>(
     `select v.public_key, v.hash, v.signature from writ.contract_review v where v.action = 'APPROVE'`,
   );
-  const signed = approvals.filter(({ public_key, hash, signature }) => signedBy(public_key, hash, signature));
-  return { ...(row as Omit<Changes, 'approvals' | 'signed'>), approvals: approvals.length, signed: signed.length };
+  const signed = approvals.filter(({ public_key, hash, signature }) =>
+    signedBy(public_key, hash, signature),
+  );
+  return {
+    ...(row as Omit<Changes, 'approvals' | 'signed'>),
+    approvals: approvals.length,
+    signed: signed.length,
+  };
 }

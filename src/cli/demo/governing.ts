@@ -12,13 +12,19 @@ const stormed = 300;
 export async function tellOfGovernor(scene: Scene): Promise<Figures['governed']> {
   const { stage, writ, cast } = scene;
   stage.act(7, 'Nobody is asked: a governor decides');
-  stage.say('At night errors rise. What may be done then was approved in the daytime: a template, with bounds.');
+  stage.say(
+    'At night errors rise. What may be done then was approved in the daytime: a template, with bounds.',
+  );
   const template = await approveTemplate(scene);
   const governor = await writ.governor();
   await writ.governors.entitle('default', { tier: 'starter' }, { as: cast.omar });
   const policy = definePolicy('error-budget', {
     when: { error_rate: { above: 0.02, clearBelow: 0.01, cooldown: '5m' } },
-    then: contract(template, { type: 'fewer_recommendations', parameters: { percent: 10 }, completeWithin: '20s' }),
+    then: contract(template, {
+      type: 'fewer_recommendations',
+      parameters: { percent: 10 },
+      completeWithin: '20s',
+    }),
     requires: 'flags:write',
   });
   await governor.publish(policy, { as: cast.omar });
@@ -30,9 +36,17 @@ export async function tellOfGovernor(scene: Scene): Promise<Figures['governed']>
   const since = performance.now();
   const calm = await governor.signal({ type: 'error_rate', value: 0.008, source: 'monitoring' });
   stage.seen(`error_rate 0.008: ${reasonOf(calm)}, nothing follows`);
-  const over = await governor.signal({ type: 'error_rate', value: 0.034, source: 'monitoring', severity: 'CRITICAL' });
+  const over = await governor.signal({
+    type: 'error_rate',
+    value: 0.034,
+    source: 'monitoring',
+    severity: 'CRITICAL',
+  });
   stage.harm(`error_rate 0.034: ${reasonOf(over)}, and over the threshold`);
-  await until('the governor’s change', async () => (await receiptsOf(scene, 'action_succeeded')) === 1);
+  await until(
+    'the governor’s change',
+    async () => (await receiptsOf(scene, 'action_succeeded')) === 1,
+  );
   const ms = performance.now() - since;
   const way = await wayOf(scene);
   stage.columns([
@@ -47,16 +61,26 @@ export async function tellOfGovernor(scene: Scene): Promise<Figures['governed']>
   stage.seen('from the signal to the effect, its audit and its receipts', ms);
   stage.say(`Now ${stormed} signals at once, all over the threshold.`);
   const sent = await Promise.all(
-    Array.from({ length: stormed }, (_, n) => governor.signal({ type: 'error_rate', value: 0.05, source: 'monitoring', id: `storm-${n}` })),
+    Array.from({ length: stormed }, (_, n) =>
+      governor.signal({ type: 'error_rate', value: 0.05, source: 'monitoring', id: `storm-${n}` }),
+    ),
   );
   await until('the storm to be taken in', async () => (await governor.get()).in_mailbox === 0);
   const figures = await countGoverned(scene);
-  stage.seen(`${sent.length - figures.waiting} are decided, ${figures.waiting} wait in the buffer: a tenant may send 100 a minute`);
-  stage.seen(`one receipt says that it storms; ${plural(figures.changes, 'change')} in all, because the action cools down`);
+  stage.seen(
+    `${sent.length - figures.waiting} are decided, ${figures.waiting} wait in the buffer: a tenant may send 100 a minute`,
+  );
+  stage.seen(
+    `one receipt says that it storms; ${plural(figures.changes, 'change')} in all, because the action cools down`,
+  );
   return { ...figures, ms: Math.round(ms) };
 
   async function approveTemplate({ cast: { agent, maria } }: Scene) {
-    await writ.governance.addPrincipal({ id: 'governor', kind: 'service', permissions: ['flags:write'] });
+    await writ.governance.addPrincipal({
+      id: 'governor',
+      kind: 'service',
+      permissions: ['flags:write'],
+    });
     const proposal = await agent.contracts.propose({
       title: 'Fewer recommendations',
       scope: ['recommendations'],
@@ -71,7 +95,8 @@ export async function tellOfGovernor(scene: Scene): Promise<Figures['governed']>
   }
 }
 
-const reasonOf = (answer: { status: string; receipt?: { reason: string } }) => answer.receipt?.reason ?? answer.status;
+const reasonOf = (answer: { status: string; receipt?: { reason: string } }) =>
+  answer.receipt?.reason ?? answer.status;
 
 async function receiptsOf({ db }: Scene, reason: string): Promise<number> {
   const [row] = await db.rows<{ n: number }>(

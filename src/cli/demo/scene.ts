@@ -55,10 +55,18 @@ const witness = `
 
 export async function engage(writ: Writ, db: Session, healthUrl: string): Promise<Cast> {
   const { governance } = writ;
-  const omar = await governance.addPrincipal({ id: 'omar', kind: 'person', rights: ['propose', 'approve', 'activate', 'operate'] });
+  const omar = await governance.addPrincipal({
+    id: 'omar',
+    kind: 'person',
+    rights: ['propose', 'approve', 'activate', 'operate'],
+  });
   const maria = await governance.addPrincipal({ id: 'maria', kind: 'person' });
   const deployer = await governance.addPrincipal({ id: 'deployer', kind: 'service' });
-  const agentKey = await governance.addPrincipal({ id: 'agent', kind: 'agent', onBehalfOf: 'omar' });
+  const agentKey = await governance.addPrincipal({
+    id: 'agent',
+    kind: 'agent',
+    onBehalfOf: 'omar',
+  });
   await governance.put(
     [
       { capability_name: 'checkout', domain: 'shop' },
@@ -69,7 +77,13 @@ export async function engage(writ: Writ, db: Session, healthUrl: string): Promis
     { as: omar },
   );
   await governance.putProbe(
-    { name: 'shop', capability: 'checkout', type: 'http', config: { url: healthUrl }, every_ms: 5_000 },
+    {
+      name: 'shop',
+      capability: 'checkout',
+      type: 'http',
+      config: { url: healthUrl },
+      every_ms: 5_000,
+    },
     { as: omar },
   );
   await db.rows(witness);
@@ -103,14 +117,18 @@ export async function outcomeOf(call: Promise<unknown>): Promise<string> {
   }
 }
 
-export const refusedWith = (outcome: string): string => (outcome === 'allowed' ? outcome : `refused, ${outcome}`);
+export const refusedWith = (outcome: string): string =>
+  outcome === 'allowed' ? outcome : `refused, ${outcome}`;
 
 /** Enough of a hash to compare it by eye. */
 export const short = (hash: string): string => hash.slice(0, 12);
 
 /** Nothing is eligible that would change what is ill. */
 export const untilHealthy = ({ governance }: Writ): Promise<void> =>
-  until('the shop to be found healthy', async () => (await governance.health()).system === 'HEALTHY');
+  until(
+    'the shop to be found healthy',
+    async () => (await governance.health()).system === 'HEALTHY',
+  );
 
 /** Polls a condition; a demo that hangs is worse than one that fails. */
 export async function until(what: string, holds: () => Promise<boolean>): Promise<void> {

@@ -50,13 +50,17 @@ export class Stage {
     const lines = wrap(text, width - 5 - (time ? time.length + 2 : 0));
     lines.forEach((line, i) => {
       const space =
-        time && i === 0 ? ' '.repeat(Math.max(2, width - 5 - visible(line).length - time.length)) + this.#output.style('dim', time) : '';
+        time && i === 0
+          ? ' '.repeat(Math.max(2, width - 5 - visible(line).length - time.length)) +
+            this.#output.style('dim', time)
+          : '';
       this.#write(`   ${i === 0 ? mark : ' '} ${line}${space}`);
     });
   }
 
   quote(text: string): void {
-    for (const line of wrap(text, width - 5)) this.#write(`     ${this.#output.style('yellow', line)}`);
+    for (const line of wrap(text, width - 5))
+      this.#write(`     ${this.#output.style('yellow', line)}`);
   }
 
   /** Rows whose cells stand below each other; the last cell of each stands freely. */
@@ -68,7 +72,9 @@ export class Stage {
       return most;
     }, []);
     for (const row of rows) {
-      const cells = row.map((cell, i) => (i < row.length - 1 ? cell.padEnd(widths[i] ?? 0) : this.#output.style('dim', cell)));
+      const cells = row.map((cell, i) =>
+        i < row.length - 1 ? cell.padEnd(widths[i] ?? 0) : this.#output.style('dim', cell),
+      );
       this.#write(`     ${cells.join('  ')}`);
     }
   }
@@ -78,7 +84,9 @@ export class Stage {
     const values = Math.max(...pairs.map(([, value]) => visible(value).length));
     for (const [name, value, remark] of pairs) {
       const right = ' '.repeat(values - visible(value).length) + value;
-      this.#write(`     ${name.padEnd(names)}  ${right}${remark ? `  ${this.#output.style('dim', remark)}` : ''}`);
+      this.#write(
+        `     ${name.padEnd(names)}  ${right}${remark ? `  ${this.#output.style('dim', remark)}` : ''}`,
+      );
     }
   }
 

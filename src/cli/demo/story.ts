@@ -68,8 +68,13 @@ async function tell(stage: Stage, opened: Opened): Promise<Figures> {
   const shop = await Shop.open();
   opened.push(() => shop.close());
   return withSession(server.connectionString, async (db) => {
-    const [row] = await db.rows<{ version: string }>(`select current_setting('server_version') as version`);
-    stage.seen(`PostgreSQL ${row?.version} runs in a temporary folder, Writ is installed`, performance.now() - since);
+    const [row] = await db.rows<{ version: string }>(
+      `select current_setting('server_version') as version`,
+    );
+    stage.seen(
+      `PostgreSQL ${row?.version} runs in a temporary folder, Writ is installed`,
+      performance.now() - since,
+    );
     const cast = await engage(writ, db, shop.healthUrl);
     opened.push(() => cast.agent.close());
     const crew = new Crew(server.connectionString, cast.deployer);

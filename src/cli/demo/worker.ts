@@ -9,7 +9,12 @@ import pg from 'pg';
 import { onFaultPoint } from '../../queue/worker/fault-points.js';
 import { Writ } from '../../writ.js';
 
-const { WRIT_DEMO_NAME: name = 'worker', WRIT_DEMO_KEY: key = '', WRIT_DEMO_DIES: dies, DATABASE_URL: connectionString = '' } = process.env;
+const {
+  WRIT_DEMO_NAME: name = 'worker',
+  WRIT_DEMO_KEY: key = '',
+  WRIT_DEMO_DIES: dies,
+  DATABASE_URL: connectionString = '',
+} = process.env;
 
 // Nobody is left to tell the story; they may have gone while this process was starting.
 process.once('disconnect', () => process.exit(1));
@@ -19,7 +24,9 @@ if (dies) {
   const db = new pg.Client({ connectionString, application_name: 'writ demo' });
   await db.connect();
   const committed = async () => {
-    const { rows } = await db.query(`select from writ.run_events where event_type = 'StepCompleted' limit 1`);
+    const { rows } = await db.query(
+      `select from writ.run_events where event_type = 'StepCompleted' limit 1`,
+    );
     return rows.length > 0;
   };
   onFaultPoint(async (point) => {

@@ -27,7 +27,10 @@ const trips = 8;
 export function clockDifference(samples: readonly Sample[]): ClockDifference {
   const [best] = [...samples].sort((a, b) => a.trip - b.trip);
   if (!best) throw new Error('there is no sample');
-  return { difference: best.answered - (best.sent + best.trip / 2), uncertainty: best.trip / 2 + 1 };
+  return {
+    difference: best.answered - (best.sent + best.trip / 2),
+    uncertainty: best.trip / 2 + 1,
+  };
 }
 
 export async function clock(db: Session): Promise<Finding[]> {
@@ -35,7 +38,9 @@ export async function clock(db: Session): Promise<Finding[]> {
   for (let trip = 0; trip < trips; trip++) {
     const sent = Date.now();
     const from = performance.now();
-    const [row] = await db.rows<{ ms: number }>('select extract(epoch from clock_timestamp())::float8 * 1000 as ms');
+    const [row] = await db.rows<{ ms: number }>(
+      'select extract(epoch from clock_timestamp())::float8 * 1000 as ms',
+    );
     samples.push({ sent, trip: performance.now() - from, answered: row?.ms ?? 0 });
   }
   return [judgeClock(clockDifference(samples))];
@@ -49,14 +54,17 @@ export function judgeClock({ difference, uncertainty }: ClockDifference): Findin
     check: 'clock',
     level: off < 30_000 ? 'warning' : 'error',
     says,
-    means: 'Leases follow the database alone, but a worker here judges deadlines by its own clock, and ids made here carry its time.',
+    means:
+      'Leases follow the database alone, but a worker here judges deadlines by its own clock, and ids made here carry its time.',
     remedy: 'Synchronise both machines (NTP).',
   };
 }
 
 /** Tests move the clock of gates; in production nobody may. */
 export async function gateClock(db: Session): Promise<Finding[]> {
-  const [row] = await db.rows<{ ms: number }>('select extract(epoch from writ.now() - clock_timestamp())::float8 * 1000 as ms');
+  const [row] = await db.rows<{ ms: number }>(
+    'select extract(epoch from writ.now() - clock_timestamp())::float8 * 1000 as ms',
+  );
   return judgeGateClock(row?.ms ?? 0);
 }
 
@@ -67,7 +75,8 @@ export function judgeGateClock(difference: number): Finding[] {
       check: 'clock',
       level: 'warning',
       says: `writ.now() is ${span(Math.abs(difference))} ${difference < 0 ? 'behind' : 'ahead of'} the database’s own clock`,
-      means: 'Somebody has replaced the function. Gates go by it: leases, delays, retries and deadlines are early or late by as much.',
+      means:
+        'Somebody has replaced the function. Gates go by it: leases, delays, retries and deadlines are early or late by as much.',
       remedy:
         "As the owner: create or replace function writ.now() returns timestamptz language sql volatile as 'select pg_catalog.clock_timestamp()';",
     },

@@ -9,7 +9,15 @@ async function connection(db: Session): Promise<Finding[]> {
   const { version, number, user } = row as { version: string; number: number; user: string };
   const says = `PostgreSQL ${version} at ${db.target}, as ${user}`;
   if (number >= 150_000) return [{ check: 'connection', level: 'ok', says }];
-  return [{ check: 'connection', level: 'error', says, means: 'Writ needs PostgreSQL 15 or later.', remedy: 'Upgrade the server.' }];
+  return [
+    {
+      check: 'connection',
+      level: 'error',
+      says,
+      means: 'Writ needs PostgreSQL 15 or later.',
+      remedy: 'Upgrade the server.',
+    },
+  ];
 }
 
 export interface ConnectionLimit {
@@ -59,4 +67,7 @@ export function judgeConnections(limits: readonly ConnectionLimit[]): Finding[] 
   ];
 }
 
-export const connectionChecks: Checks = { connection, connections: async (db) => judgeConnections(await readLimits(db)) };
+export const connectionChecks: Checks = {
+  connection,
+  connections: async (db) => judgeConnections(await readLimits(db)),
+};

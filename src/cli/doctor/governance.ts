@@ -25,7 +25,8 @@ const readWaiting = (db: Session) =>
   );
 
 export function judgeWaiting(jobs: readonly WaitingJob[]): Finding[] {
-  if (jobs.length === 0) return [{ check: 'changes', level: 'ok', says: 'None waits for a person' }];
+  if (jobs.length === 0)
+    return [{ check: 'changes', level: 'ok', says: 'None waits for a person' }];
   return jobs.map(({ job_id, title, status, age_s, incident_id }) => {
     const since = `for ${span(age_s * 1_000)}`;
     return status === 'ROLLBACK_FAILED'
@@ -33,14 +34,18 @@ export function judgeWaiting(jobs: readonly WaitingJob[]): Finding[] {
           check: 'changes',
           level: 'error',
           says: oneLine(`The rollback of “${title}” has failed, ${since}: ${job_id}`),
-          means: 'What it changed is not what it was before, and is held: no other contract can change it.',
+          means:
+            'What it changed is not what it was before, and is held: no other contract can change it.',
           remedy: `\`writ jobs show ${job_id}\` says why. Put it right, then \`writ jobs retry-rollback ${job_id}\`, or \`writ incidents resolve ${incident_id} --resolution TEXT\`.`,
         }
       : {
           check: 'changes',
           level: 'warning',
-          says: oneLine(`“${title}” is done, and its audit could not tell whether it is well, ${since}: ${job_id}`),
-          means: 'It is neither completed nor undone until a person decides who did not propose or approve it.',
+          says: oneLine(
+            `“${title}” is done, and its audit could not tell whether it is well, ${since}: ${job_id}`,
+          ),
+          means:
+            'It is neither completed nor undone until a person decides who did not propose or approve it.',
           remedy: `\`writ jobs show ${job_id}\` says why; then \`writ jobs resolve ${job_id} PASS --reason TEXT\`, or FAIL.`,
         };
   });
@@ -81,7 +86,15 @@ export function judgeIncidents(incidents: readonly OpenIncident[]): Finding[] {
   const more = first.open - incidents.length;
   const last = findings.at(-1)?.level ?? 'warning';
   return more > 0
-    ? [...findings, { check: 'incidents', level: last, says: `${more} more are open`, remedy: '`writ incidents list`' }]
+    ? [
+        ...findings,
+        {
+          check: 'incidents',
+          level: last,
+          says: `${more} more are open`,
+          remedy: '`writ incidents list`',
+        },
+      ]
     : findings;
 }
 
@@ -107,13 +120,21 @@ async function readProbes(db: Session): Promise<ProbeFacts> {
 
 export function judgeProbes({ asked, late, name, capability, late_s }: ProbeFacts): Finding {
   if (late === 0)
-    return { check: 'probes', level: 'ok', says: asked === 0 ? 'None that workers ask' : `${plural(asked, 'probe')}, asked in time` };
+    return {
+      check: 'probes',
+      level: 'ok',
+      says: asked === 0 ? 'None that workers ask' : `${plural(asked, 'probe')}, asked in time`,
+    };
   return {
     check: 'probes',
     level: 'warning',
-    says: oneLine(`Nobody asks ${plural(late, 'probe')}; ${name} of ${capability} is due for ${span((late_s ?? 0) * 1_000)}`),
-    means: 'A capability whose probes have not answered lately counts as unhealthy, and nothing that touches it is done.',
-    remedy: 'Start a worker that executes changes: `writ worker`, or `governance: true` in your own.',
+    says: oneLine(
+      `Nobody asks ${plural(late, 'probe')}; ${name} of ${capability} is due for ${span((late_s ?? 0) * 1_000)}`,
+    ),
+    means:
+      'A capability whose probes have not answered lately counts as unhealthy, and nothing that touches it is done.',
+    remedy:
+      'Start a worker that executes changes: `writ worker`, or `governance: true` in your own.',
   };
 }
 

@@ -42,7 +42,14 @@ const forPersons = ['rollback_failed', 'nondeterminism', 'crash'];
 export function judgeHeld({ governors, held, named: first }: GovernorFacts): Finding[] {
   if (held === 0)
     return [
-      { check: 'governors', level: 'ok', says: governors === 0 ? 'None' : `${plural(governors, 'governor')}, none refuses or is degraded` },
+      {
+        check: 'governors',
+        level: 'ok',
+        says:
+          governors === 0
+            ? 'None'
+            : `${plural(governors, 'governor')}, none refuses or is degraded`,
+      },
     ];
   const findings = first.map((one): Finding => {
     const at = governorAt(one.tenant_id, one.sku_id);
@@ -55,12 +62,23 @@ export function judgeHeld({ governors, held, named: first }: GovernorFacts): Fin
         `${nameOf(at)} is ${one.state} for ${span(one.age_s * 1_000)}: ${why.map(({ says }) => says).join('; ') || 'it looks whether everything is there'}`,
       ),
       ...(waits && { means: 'It does not act until a person has seen to it.' }),
-      remedy: oneLine(why.map(({ remedy }) => remedy).join(' ') || `\`writ governor show ${nameOf(at)}\` says more.`),
+      remedy: oneLine(
+        why.map(({ remedy }) => remedy).join(' ') ||
+          `\`writ governor show ${nameOf(at)}\` says more.`,
+      ),
     };
   });
   const more = held - first.length;
   return more > 0
-    ? [...findings, { check: 'governors', level: 'warning', says: `${more} more refuse or are degraded`, remedy: '`writ governor list`' }]
+    ? [
+        ...findings,
+        {
+          check: 'governors',
+          level: 'warning',
+          says: `${more} more refuse or are degraded`,
+          remedy: '`writ governor list`',
+        },
+      ]
     : findings;
 }
 
@@ -88,12 +106,15 @@ async function readUndriven(db: Session): Promise<UndrivenFacts> {
 
 export function judgeUndriven({ undriven, tenant_id, sku_id, late_s }: UndrivenFacts): Finding {
   const check = 'driving';
-  if (undriven === 0) return { check, level: 'ok', says: 'Nothing waits for a governor to be driven' };
+  if (undriven === 0)
+    return { check, level: 'ok', says: 'Nothing waits for a governor to be driven' };
   const at = nameOf(governorAt(String(tenant_id), String(sku_id)));
   return {
     check,
     level: (late_s ?? 0) > errorAfterS ? 'error' : 'warning',
-    says: oneLine(`Nobody drives ${plural(undriven, 'governor')}; something for ${at} is due for ${span((late_s ?? 0) * 1_000)}`),
+    says: oneLine(
+      `Nobody drives ${plural(undriven, 'governor')}; something for ${at} is due for ${span((late_s ?? 0) * 1_000)}`,
+    ),
     means: 'Signals are taken and numbered, and nothing is decided about them.',
     remedy:
       'Start a worker that drives governors: `writ worker`, or `governor: true` in your own. If one runs, its log says why it cannot.',
@@ -121,7 +142,8 @@ async function readMonths(db: Session): Promise<MonthFacts> {
 /** They are made two months ahead. */
 export function judgeMonths({ days_left, now, next }: MonthFacts): Finding {
   const check = 'governor months';
-  if (now.length + next.length === 0) return { check, level: 'ok', says: 'Made for this month and the next' };
+  if (now.length + next.length === 0)
+    return { check, level: 'ok', says: 'Made for this month and the next' };
   const remedy =
     'Start a worker that drives governors, whose clockwork makes them: `writ worker`. If one runs, its log says why it cannot.';
   if (now.length > 0)

@@ -38,9 +38,19 @@ const lateAfter = { waiting_s: 10, unsealed_s: 60, signed_s: 3_600 };
 const month_s = 30 * 86_400;
 
 export function judgeLedger(facts: LedgerFacts): Finding[] {
-  const findings = [sequencing(facts), sealing(facts), months(facts)].filter((finding) => finding !== undefined);
+  const findings = [sequencing(facts), sealing(facts), months(facts)].filter(
+    (finding) => finding !== undefined,
+  );
   const fine: Finding[] =
-    findings.length > 0 ? [] : [{ check: 'ledger', level: 'ok', says: 'Receipts are in their logs, the record is sealed' }];
+    findings.length > 0
+      ? []
+      : [
+          {
+            check: 'ledger',
+            level: 'ok',
+            says: 'Receipts are in their logs, the record is sealed',
+          },
+        ];
   return [...fine, ...findings, signing(facts)];
 }
 
@@ -50,8 +60,10 @@ function sequencing({ waiting: n, waiting_s }: LedgerFacts): Finding | undefined
     check: 'ledger',
     level: 'warning',
     says: `Not in their logs yet: ${waiting(n, waiting_s, 'receipt')}`,
-    means: 'No worker turns the ledger’s clockwork, or it does not keep up. What waits is safe, but no checkpoint covers it.',
-    remedy: 'Start a worker; if one runs, its log says why it cannot. `writ ledger checkpoint` sequences too.',
+    means:
+      'No worker turns the ledger’s clockwork, or it does not keep up. What waits is safe, but no checkpoint covers it.',
+    remedy:
+      'Start a worker; if one runs, its log says why it cannot. `writ ledger checkpoint` sequences too.',
   };
 }
 
@@ -74,7 +86,9 @@ function sealing({ sealing, unsealed, unsealed_s, holder }: LedgerFacts): Findin
     level: 'warning',
     says: `Not sealed yet: ${waiting(unsealed, unsealed_s, 'row')} of the record`,
     means: held
-      ? oneLine(`What is sealed is behind every open transaction that may have written. The oldest: ${held}.`)
+      ? oneLine(
+          `What is sealed is behind every open transaction that may have written. The oldest: ${held}.`,
+        )
       : 'No transaction holds it up, so no worker turns the ledger’s clockwork, or it does not keep up.',
     remedy: held
       ? 'End that transaction where it was begun; sealing then goes on by itself.'
@@ -87,7 +101,10 @@ function months({ months_until, months_s }: LedgerFacts): Finding | undefined {
   return {
     check: 'ledger',
     level: months_s <= 0 ? 'error' : 'warning',
-    says: months_s <= 0 ? 'There is no month for receipts of now' : `Receipts have a month to go into until ${months_until} only`,
+    says:
+      months_s <= 0
+        ? 'There is no month for receipts of now'
+        : `Receipts have a month to go into until ${months_until} only`,
     means:
       months_s <= 0
         ? 'Whatever writes a receipt is refused.'
@@ -103,8 +120,10 @@ function signing({ key, signed_s, signed_size }: LedgerFacts): Finding {
       check,
       level: 'hint',
       says: 'None has been signed',
-      means: 'Without one outside, nobody can tell later whether the database is the one that it was.',
-      remedy: 'If you want that: `writ ledger keygen`, then `writ ledger checkpoint --every 60s` (docs/ledger.md).',
+      means:
+        'Without one outside, nobody can tell later whether the database is the one that it was.',
+      remedy:
+        'If you want that: `writ ledger keygen`, then `writ ledger checkpoint --every 60s` (docs/ledger.md).',
     };
   }
   const says = `The newest was signed ${span(Math.max(0, signed_s) * 1000)} ago, over ${signed_size} receipts of _system`;
@@ -113,7 +132,8 @@ function signing({ key, signed_s, signed_size }: LedgerFacts): Finding {
     check,
     level: 'warning',
     says,
-    means: 'What has happened since is not covered: a restore or a change of it would not be noticed.',
+    means:
+      'What has happened since is not covered: a restore or a change of it would not be noticed.',
     remedy: 'See whether `writ ledger checkpoint --every 60s` runs, and what it says.',
   };
 }
@@ -121,7 +141,10 @@ function signing({ key, signed_s, signed_size }: LedgerFacts): Finding {
 /** What the places outside know. Which they are is known where they are configured, and that need not be here. */
 async function placesOutside(db: Session): Promise<Finding[]> {
   const { key, signed_size } = await readLedgerHealth(db);
-  const { places: texts, keys } = outside({ places: undefined, keys: undefined }, { places: 'WRIT_LEDGER_PLACES', keys: '--ledger-key' });
+  const { places: texts, keys } = outside(
+    { places: undefined, keys: undefined },
+    { places: 'WRIT_LEDGER_PLACES', keys: '--ledger-key' },
+  );
   if (texts.length === 0) return key === null ? [] : [unconfigured];
   const trusted = keys.map(parsePublicKey);
   const findings: Finding[] = [];
@@ -143,12 +166,29 @@ const unconfigured: Finding = {
   remedy: 'Set WRIT_LEDGER_PLACES and WRIT_LEDGER_PUBLIC_KEYS, here and for workers.',
 };
 
-export function judgePlace(name: string, compared: Comparison | WritError | null, signed: number | null): Finding {
+export function judgePlace(
+  name: string,
+  compared: Comparison | WritError | null,
+  signed: number | null,
+): Finding {
   const check = 'places';
-  if (compared instanceof WritError) return { check, level: 'warning', says: `${name}: ${compared.message}`, remedy: compared.remedy };
+  if (compared instanceof WritError)
+    return {
+      check,
+      level: 'warning',
+      says: `${name}: ${compared.message}`,
+      remedy: compared.remedy,
+    };
   if (compared && fallsShort(compared)) {
-    const { code, remedy } = new WritError(compared.outcome === 'shorter' ? 'database_older_than_checkpoint' : 'ledger_replaced');
-    return { check, level: 'error', says: `${name}: ${said[compared.outcome](compared)} (${code})`, remedy };
+    const { code, remedy } = new WritError(
+      compared.outcome === 'shorter' ? 'database_older_than_checkpoint' : 'ledger_replaced',
+    );
+    return {
+      check,
+      level: 'error',
+      says: `${name}: ${said[compared.outcome](compared)} (${code})`,
+      remedy,
+    };
   }
   const known = compared?.known ?? 0;
   if (known >= (signed ?? 0))
@@ -166,4 +206,7 @@ export function judgePlace(name: string, compared: Comparison | WritError | null
   };
 }
 
-export const ledgerChecks: Checks = { ledger: async (db) => judgeLedger(await readLedger(db)), places: placesOutside };
+export const ledgerChecks: Checks = {
+  ledger: async (db) => judgeLedger(await readLedger(db)),
+  places: placesOutside,
+};

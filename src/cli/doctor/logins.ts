@@ -26,7 +26,10 @@ export interface LoginFacts {
   /** Roles of Writ that it has through others. */
   readonly inherited: readonly string[];
   /** What it is registered for; null when it is not. */
-  readonly registered: { readonly principal_id: string | null; readonly roles: readonly string[] } | null;
+  readonly registered: {
+    readonly principal_id: string | null;
+    readonly roles: readonly string[];
+  } | null;
   readonly agent: boolean;
   /** Whether one of the last calls that changed something was its. */
   readonly used: boolean;
@@ -75,7 +78,12 @@ export async function readLogins(db: Session): Promise<LoginFacts[]> {
 
 const name = (text: string) => pg.escapeIdentifier(text);
 const revoke = (roles: readonly string[], { login, grantors }: LoginFacts) =>
-  roles.map((role) => `revoke ${role} from ${name(login)}${grantors[role] ? ` granted by ${name(grantors[role])}` : ''};`).join(' ');
+  roles
+    .map(
+      (role) =>
+        `revoke ${role} from ${name(login)}${grantors[role] ? ` granted by ${name(grantors[role])}` : ''};`,
+    )
+    .join(' ');
 
 export function judgeLogins(logins: readonly LoginFacts[]): Finding[] {
   // A cluster may serve other databases: logins that nobody registered count where somebody registers logins, or where they were used.
@@ -84,7 +92,9 @@ export function judgeLogins(logins: readonly LoginFacts[]): Finding[] {
   if (findings.length > 0) return findings;
   const many = logins.filter(({ registered }) => registered !== null).length;
   const says =
-    many === 0 ? 'None is registered, and none is used beyond its role' : `${plural(many, 'login')} with the roles that their use needs`;
+    many === 0
+      ? 'None is registered, and none is used beyond its role'
+      : `${plural(many, 'login')} with the roles that their use needs`;
   return [{ check: 'logins', level: 'ok', says }];
 }
 
@@ -94,7 +104,12 @@ function judge(facts: LoginFacts, registering: boolean): Finding[] {
   const say = (level: Finding['level'], says: string, remedy: string, means?: string) =>
     found.push({ check: 'logins', level, says, remedy, ...(means !== undefined && { means }) });
   if (!facts.there) {
-    if (registered) say('warning', `${login} is registered, and PostgreSQL has no such login`, `writ logins remove ${login}`);
+    if (registered)
+      say(
+        'warning',
+        `${login} is registered, and PostgreSQL has no such login`,
+        `writ logins remove ${login}`,
+      );
     return found;
   }
   if (facts.worked && (facts.superuser || facts.owner)) {
@@ -135,7 +150,9 @@ function judgeRegistered(facts: LoginFacts, say: Say): void {
     say(
       'error',
       `${login} is registered${principal_id === null ? '' : ` for ${principal_id}`}, and is ${facts.superuser ? 'a superuser' : 'a member of the owner of the schemas'}`,
-      facts.superuser ? `alter role ${name(login)} nosuperuser;` : `revoke writ_owner from ${name(login)};`,
+      facts.superuser
+        ? `alter role ${name(login)} nosuperuser;`
+        : `revoke writ_owner from ${name(login)};`,
       'No registration limits it.',
     );
     return;
@@ -149,7 +166,9 @@ function judgeRegistered(facts: LoginFacts, say: Say): void {
       revoke(more, facts),
     );
   }
-  const through = inherited.filter((role) => singleRoles([role]).some((each) => !singleRoles([...roles, ...more]).includes(each)));
+  const through = inherited.filter((role) =>
+    singleRoles([role]).some((each) => !singleRoles([...roles, ...more]).includes(each)),
+  );
   if (through.length > 0) {
     say(
       facts.agent ? 'error' : 'warning',
@@ -169,10 +188,16 @@ function judgeRegistered(facts: LoginFacts, say: Say): void {
 }
 
 const broad = ({ superuser, owner, granted, inherited }: LoginFacts): boolean =>
-  superuser || owner || singleRoles([...granted, ...inherited]).some((role) => role !== 'writ_principal');
+  superuser ||
+  owner ||
+  singleRoles([...granted, ...inherited]).some((role) => role !== 'writ_principal');
 
 const holds = ({ superuser, owner, granted, inherited }: LoginFacts): string =>
-  superuser ? 'every right of a superuser' : owner ? 'every right of the owner' : [...granted, ...inherited].join(', ');
+  superuser
+    ? 'every right of a superuser'
+    : owner
+      ? 'every right of the owner'
+      : [...granted, ...inherited].join(', ');
 
 const logins: Check = async (db) => {
   try {
@@ -180,7 +205,11 @@ const logins: Check = async (db) => {
   } catch (error) {
     if (!(error instanceof WritError) || error.code !== 'permission_denied') throw error;
     return [
-      { check: 'logins', level: 'ok', says: 'This user may not see what logins are registered for; writ_admin and writ_auditor may' },
+      {
+        check: 'logins',
+        level: 'ok',
+        says: 'This user may not see what logins are registered for; writ_admin and writ_auditor may',
+      },
     ];
   }
 };
@@ -203,7 +232,9 @@ const logged = [
 export type LogSettings = Readonly<Partial<Record<(typeof logged)[number], string>>>;
 
 /** For this session, and, because other logins' sessions may differ, those of roles and of this database. */
-export async function readLogSettings(db: Session): Promise<{ readonly of: string; readonly settings: LogSettings }[]> {
+export async function readLogSettings(
+  db: Session,
+): Promise<{ readonly of: string; readonly settings: LogSettings }[]> {
   const [server] = await db.rows<{ settings: LogSettings }>(
     `select coalesce(jsonb_object_agg(name, current_setting(name, true)) filter (where current_setting(name, true) is not null), '{}') as settings
      from unnest($1::text[]) names(name)`,
@@ -221,18 +252,27 @@ export async function readLogSettings(db: Session): Promise<{ readonly of: strin
     [logged, known],
   );
   const base = server?.settings ?? {};
-  return [{ of: '', settings: base }, ...own.map(({ of, settings }) => ({ of, settings: { ...base, ...settings } }))];
+  return [
+    { of: '', settings: base },
+    ...own.map(({ of, settings }) => ({ of, settings: { ...base, ...settings } })),
+  ];
 }
 
 const set = (of: string, setting: string, value: string): string =>
-  of === '' ? `alter system set ${setting} = ${value}; select pg_reload_conf();` : `alter ${of} set ${setting} = ${value};`;
-const atLeast0 = (value: string | undefined) => value !== undefined && value !== '' && !value.startsWith('-');
-const notZero = (value: string | undefined) => value !== undefined && value !== '' && !/^0(?:\D|$)/.test(value);
+  of === ''
+    ? `alter system set ${setting} = ${value}; select pg_reload_conf();`
+    : `alter ${of} set ${setting} = ${value};`;
+const atLeast0 = (value: string | undefined) =>
+  value !== undefined && value !== '' && !value.startsWith('-');
+const notZero = (value: string | undefined) =>
+  value !== undefined && value !== '' && !/^0(?:\D|$)/.test(value);
 
 /** Which of the settings write parameters, and the statement that ends it. */
 function leaksOf(settings: LogSettings): [setting: string, off: string, value: string][] {
   const leaks: [string, string, string][] = [];
-  const sampled = atLeast0(settings.log_min_duration_sample) && Number(settings.log_statement_sample_rate ?? 1) > 0;
+  const sampled =
+    atLeast0(settings.log_min_duration_sample) &&
+    Number(settings.log_statement_sample_rate ?? 1) > 0;
   const cause =
     settings.log_statement === 'all'
       ? 'log_statement is all'
@@ -243,22 +283,35 @@ function leaksOf(settings: LogSettings): [setting: string, off: string, value: s
           : Number(settings.log_transaction_sample_rate ?? 0) > 0
             ? `log_transaction_sample_rate is ${settings.log_transaction_sample_rate}`
             : undefined;
-  if (cause && notZero(settings.log_parameter_max_length ?? '-1')) leaks.push([cause, 'log_parameter_max_length', '0']);
+  if (cause && notZero(settings.log_parameter_max_length ?? '-1'))
+    leaks.push([cause, 'log_parameter_max_length', '0']);
   if (notZero(settings.log_parameter_max_length_on_error)) {
     const length = settings.log_parameter_max_length_on_error;
-    leaks.push([`log_parameter_max_length_on_error is ${length}`, 'log_parameter_max_length_on_error', '0']);
+    leaks.push([
+      `log_parameter_max_length_on_error is ${length}`,
+      'log_parameter_max_length_on_error',
+      '0',
+    ]);
   }
-  if (atLeast0(settings['auto_explain.log_min_duration']) && notZero(settings['auto_explain.log_parameter_max_length'])) {
+  if (
+    atLeast0(settings['auto_explain.log_min_duration']) &&
+    notZero(settings['auto_explain.log_parameter_max_length'])
+  ) {
     const cause = `auto_explain.log_min_duration is ${settings['auto_explain.log_min_duration']}`;
     leaks.push([cause, 'auto_explain.log_parameter_max_length', '0']);
   }
-  if (settings['pgaudit.log_parameter'] === 'on' && (settings['pgaudit.log'] ?? 'none') !== 'none') {
+  if (
+    settings['pgaudit.log_parameter'] === 'on' &&
+    (settings['pgaudit.log'] ?? 'none') !== 'none'
+  ) {
     leaks.push(['pgaudit.log_parameter is on', 'pgaudit.log_parameter', 'off']);
   }
   return leaks;
 }
 
-export function judgeLog(sessions: readonly { readonly of: string; readonly settings: LogSettings }[]): Finding[] {
+export function judgeLog(
+  sessions: readonly { readonly of: string; readonly settings: LogSettings }[],
+): Finding[] {
   const seen = new Set<string>();
   const findings = sessions.flatMap(({ of, settings }) =>
     leaksOf(settings).flatMap(([cause, setting, value]): Finding[] => {
@@ -270,13 +323,19 @@ export function judgeLog(sessions: readonly { readonly of: string; readonly sett
           check: 'log',
           level: 'warning',
           says: `The server logs parameters of statements: ${cause}${of === '' ? '' : ` for ${of}`}`,
-          means: 'A key of a principal travels as a parameter. Whoever reads the log can act in its name, though not approve.',
+          means:
+            'A key of a principal travels as a parameter. Whoever reads the log can act in its name, though not approve.',
           remedy: set(of, setting, value),
         },
       ];
     }),
   );
-  return findings.length > 0 ? findings : [{ check: 'log', level: 'ok', says: 'Parameters of statements are not logged' }];
+  return findings.length > 0
+    ? findings
+    : [{ check: 'log', level: 'ok', says: 'Parameters of statements are not logged' }];
 }
 
-export const loginChecks: Checks = { logins, log: async (db) => judgeLog(await readLogSettings(db)) };
+export const loginChecks: Checks = {
+  logins,
+  log: async (db) => judgeLog(await readLogSettings(db)),
+};

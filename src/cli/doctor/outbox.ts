@@ -28,15 +28,23 @@ const read = (db: Session) =>
 
 export function judgeDestinations(all: readonly DestinationFacts[]): Finding[] {
   const findings = all.flatMap(judge);
-  if (findings.length > 0) return findings.map((finding) => ({ ...finding, says: oneLine(finding.says) }));
+  if (findings.length > 0)
+    return findings.map((finding) => ({ ...finding, says: oneLine(finding.says) }));
   const says =
-    all.length === 0 ? 'No destinations: nobody outside is told of events' : `${plural(all.length, 'destination')}, told of everything`;
+    all.length === 0
+      ? 'No destinations: nobody outside is told of events'
+      : `${plural(all.length, 'destination')}, told of everything`;
   return [{ check: 'destinations', level: 'ok', says }];
 }
 
 function judge(one: DestinationFacts): Finding[] {
   const { name, dead } = one;
-  const found = one.state === 'paused' ? paused(one) : (one.behind_s ?? 0) > one.bound_s ? behind(one) : undefined;
+  const found =
+    one.state === 'paused'
+      ? paused(one)
+      : (one.behind_s ?? 0) > one.bound_s
+        ? behind(one)
+        : undefined;
   const letters: Finding = {
     check: 'destinations',
     level: 'warning',
@@ -46,14 +54,16 @@ function judge(one: DestinationFacts): Finding[] {
   return [...(found ? [found] : []), ...(dead > 0 ? [letters] : [])];
 }
 
-const since = ({ behind_s }: DestinationFacts) => (behind_s === null ? '' : `, ${span(behind_s * 1_000)} behind`);
+const since = ({ behind_s }: DestinationFacts) =>
+  behind_s === null ? '' : `, ${span(behind_s * 1_000)} behind`;
 
 function paused(one: DestinationFacts): Finding {
   return {
     check: 'destinations',
     level: 'warning',
     says: `${one.name} is paused${since(one)}${one.note ? `: ${one.note}` : ''}`,
-    means: 'Nothing is lost, but the record is kept for it: days that it has not been told of are not dropped.',
+    means:
+      'Nothing is lost, but the record is kept for it: days that it has not been told of are not dropped.',
     remedy: `See to its receiver, then \`writ webhooks resume ${one.name}\`.`,
   };
 }
@@ -80,7 +90,8 @@ function behind(one: DestinationFacts): Finding {
     check: 'destinations',
     level: 'error',
     says: `Nobody is telling ${name} anything${since(one)}`,
-    means: 'No relay has its turn. If one runs, an open transaction hides what is new from it: see snapshots.',
+    means:
+      'No relay has its turn. If one runs, an open transaction hides what is new from it: see snapshots.',
     remedy:
       bus === 'webhook'
         ? 'Start `writ relay`, or see in its log why it cannot.'

@@ -37,7 +37,8 @@ async function readPath(db: Session, listenUrl: string | undefined): Promise<Pat
     await second.rows('begin');
     const other = await ask(second, `''`);
     // In a pool of one the first connection would wait here for the second to end; but then they have met already.
-    const again = other.pid === first.pid ? undefined : await ask(db, `current_setting('writ.doctor', true)`);
+    const again =
+      other.pid === first.pid ? undefined : await ask(db, `current_setting('writ.doctor', true)`);
     await second.rows('rollback');
     return { other, again };
   });
@@ -59,7 +60,10 @@ async function hears(db: Session, listenUrl: string | undefined): Promise<boolea
   const channel = `writ_doctor_${randomBytes(6).toString('hex')}`;
   return db.beside(async (listener) => {
     const heard = new Promise<boolean>((resolve) => {
-      listener.client.on('notification', (notification) => notification.channel === channel && resolve(true));
+      listener.client.on(
+        'notification',
+        (notification) => notification.channel === channel && resolve(true),
+      );
       setTimeout(resolve, 2_000, false).unref();
     });
     await listener.rows(`listen ${channel}`);
@@ -73,11 +77,22 @@ async function productOf(db: Session): Promise<string | null> {
   const console = new URL(db.url);
   console.pathname = '/pgbouncer';
   return db
-    .beside(async (pooler) => (await pooler.rows<{ version: string }>('show version'))[0]?.version ?? null, console.href)
+    .beside(
+      async (pooler) =>
+        (await pooler.rows<{ version: string }>('show version'))[0]?.version ?? null,
+      console.href,
+    )
     .catch(() => null);
 }
 
-export function judgePath({ direct, shared, remembers, heard, listensElsewhere, product }: PathFacts): Finding {
+export function judgePath({
+  direct,
+  shared,
+  remembers,
+  heard,
+  listensElsewhere,
+  product,
+}: PathFacts): Finding {
   const check = 'pooler';
   const name = product ?? 'a pooler';
   const inTransactions = shared || !remembers;
@@ -91,12 +106,18 @@ export function judgePath({ direct, shared, remembers, heard, listensElsewhere, 
       check,
       level: 'warning',
       says: `${says}; a NOTIFY did not arrive${listensElsewhere ? ' at the address to listen on' : ''} within two seconds`,
-      means: 'Idle workers are not woken by an enqueue; they find jobs when they look, once a second.',
-      remedy: 'Give listenConnectionString, or `writ worker --listen-url`, an address that leads straight to the primary of this database.',
+      means:
+        'Idle workers are not woken by an enqueue; they find jobs when they look, once a second.',
+      remedy:
+        'Give listenConnectionString, or `writ worker --listen-url`, an address that leads straight to the primary of this database.',
     };
   }
   if (!inTransactions || heard)
-    return { check, level: 'ok', says: `${says}; a NOTIFY arrives${listensElsewhere ? ' at the address to listen on' : ''}` };
+    return {
+      check,
+      level: 'ok',
+      says: `${says}; a NOTIFY arrives${listensElsewhere ? ' at the address to listen on' : ''}`,
+    };
   return {
     check,
     level: 'hint',

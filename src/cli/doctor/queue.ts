@@ -11,9 +11,10 @@ const switches = {
 };
 
 async function queue(db: Session): Promise<Finding[]> {
-  const rows = await db.rows<{ key: string }>(`select key from writ.dot_config where key = any ($1) and value = 'false' order by key`, [
-    Object.keys(switches),
-  ]);
+  const rows = await db.rows<{ key: string }>(
+    `select key from writ.dot_config where key = any ($1) and value = 'false' order by key`,
+    [Object.keys(switches)],
+  );
   if (rows.length === 0) return [{ check: 'queue', level: 'ok', says: 'Switched on' }];
   return rows.map(({ key }) => ({
     check: 'queue',
@@ -51,7 +52,8 @@ async function readWorkers(db: Session): Promise<WorkerFacts> {
 }
 
 export function judgeWorkers({ workers, backlog, unserved }: WorkerFacts): Finding[] {
-  const having = (freshness: WorkerFacts['workers'][number]['freshness']) => workers.filter((worker) => worker.freshness === freshness);
+  const having = (freshness: WorkerFacts['workers'][number]['freshness']) =>
+    workers.filter((worker) => worker.freshness === freshness);
   const says = `${having('fresh').length} fresh, ${having('warning').length} late, ${having('stale').length} silent`;
   const silent = [...having('warning'), ...having('stale')];
   const findings: Finding[] = [];
@@ -60,7 +62,10 @@ export function judgeWorkers({ workers, backlog, unserved }: WorkerFacts): Findi
       check: 'workers',
       level: backlog > 0 ? 'error' : 'warning',
       says: workers.length === 0 ? 'None' : says,
-      means: backlog > 0 ? `${plural(backlog, 'job')} can begin, and nobody takes them.` : 'Jobs that are enqueued now will wait.',
+      means:
+        backlog > 0
+          ? `${plural(backlog, 'job')} can begin, and nobody takes them.`
+          : 'Jobs that are enqueued now will wait.',
       remedy: 'Start one: `writ worker FILE`.',
     });
   } else {
@@ -71,7 +76,8 @@ export function judgeWorkers({ workers, backlog, unserved }: WorkerFacts): Findi
         level: 'warning',
         says: `None serves ${some(unserved.map(({ kind, backlog }) => `${kind} (${plural(backlog, 'job')})`))}`,
         means: 'These jobs can begin, and wait until a worker with a handler for them comes.',
-        remedy: 'Start a worker with these handlers; if the name of the kind was mistyped, cancel the jobs.',
+        remedy:
+          'Start a worker with these handlers; if the name of the kind was mistyped, cancel the jobs.',
       });
     }
   }
@@ -80,20 +86,25 @@ export function judgeWorkers({ workers, backlog, unserved }: WorkerFacts): Findi
       check: 'workers',
       level: 'warning',
       says: `Not heard: ${some(silent.map((worker) => `${worker.executor_id} for ${span(worker.silent_s * 1000)}`))}`,
-      means: 'They died without leaving, or cannot reach the database. Their jobs are taken back when the leases expire.',
+      means:
+        'They died without leaving, or cannot reach the database. Their jobs are taken back when the leases expire.',
       remedy: 'See why they stopped.',
     });
   }
   return findings;
 }
 
-const some = (names: readonly string[]): string => oneLine(`${names.slice(0, 5).join(', ')}${names.length > 5 ? ', …' : ''}`);
+const some = (names: readonly string[]): string =>
+  oneLine(`${names.slice(0, 5).join(', ')}${names.length > 5 ? ', …' : ''}`);
 
 async function backlog(db: Session): Promise<Finding[]> {
   const health: Health = await readHealth(db);
   const age = health.oldest_queued_age_s ?? 0;
   const oldest = health.backlog > 0 ? `, the oldest for ${span(age * 1000)}` : '';
-  const ready = health.backlog === 0 ? 'Nothing waits for a worker' : `${plural(health.backlog, 'job')} can begin${oldest}`;
+  const ready =
+    health.backlog === 0
+      ? 'Nothing waits for a worker'
+      : `${plural(health.backlog, 'job')} can begin${oldest}`;
   const says = `${ready}; ${count(health.waiting)} not due yet`;
   const dead: Finding =
     health.dead_letter_open === 0
@@ -102,11 +113,22 @@ async function backlog(db: Session): Promise<Finding[]> {
           check: 'dead letters',
           level: 'warning',
           says: `${count(health.dead_letter_open)} wait for a person`,
-          remedy: '`writ queue list --status dead_letter` shows them; `writ queue replay` enqueues them again.',
+          remedy:
+            '`writ queue list --status dead_letter` shows them; `writ queue replay` enqueues them again.',
         };
   if (health.backlog === 0 || age < 300) return [{ check: 'backlog', level: 'ok', says }, dead];
-  const remedy = 'Start more workers, or raise --concurrency; `writ queue watch` shows whether it shrinks.';
-  return [{ check: 'backlog', level: 'warning', says, means: 'Jobs come faster than they are done.', remedy }, dead];
+  const remedy =
+    'Start more workers, or raise --concurrency; `writ queue watch` shows whether it shrinks.';
+  return [
+    {
+      check: 'backlog',
+      level: 'warning',
+      says,
+      means: 'Jobs come faster than they are done.',
+      remedy,
+    },
+    dead,
+  ];
 }
 
 export interface ExpiredLeases {

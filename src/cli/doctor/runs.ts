@@ -31,18 +31,25 @@ async function readAlerts(db: Session): Promise<AlertFacts> {
 const levels: Record<StandingAlert['severity'], Level> = { P1: 'error', P2: 'warning', P3: 'hint' };
 
 /** What is to be done about alerts that do not go by themselves. Their subjects are run/ID, destination/NAME, contract/ID and governance_job/ID. */
-const advice: Record<string, { readonly means: string; readonly remedy: (subject: string, alertId: string) => string }> = {
+const advice: Record<
+  string,
+  { readonly means: string; readonly remedy: (subject: string, alertId: string) => string }
+> = {
   COMPENSATION_FAILED: {
     means: 'A step was done and could not be undone: what it left behind is still there.',
-    remedy: (run, id) => `\`writ runs show ${run}\` names the step. Undo it by hand, then \`writ runs clear-alert ${id} --reason TEXT\`.`,
+    remedy: (run, id) =>
+      `\`writ runs show ${run}\` names the step. Undo it by hand, then \`writ runs clear-alert ${id} --reason TEXT\`.`,
   },
   PROJECTOR_GAP_DETECTED: {
-    means: 'An event is missing in the log of the run. Its snapshot stays where it is; the run itself goes on.',
-    remedy: (run) => `\`writ runs replay ${run}\` says which; \`writ ledger verify\` whether somebody took it away.`,
+    means:
+      'An event is missing in the log of the run. Its snapshot stays where it is; the run itself goes on.',
+    remedy: (run) =>
+      `\`writ runs replay ${run}\` says which; \`writ ledger verify\` whether somebody took it away.`,
   },
   PROJECTOR_LAG_HIGH: {
     means: 'Snapshots are behind the logs. Whoever asks for a run gets the rest from its log.',
-    remedy: () => 'Start another worker; if one runs, its log says why it cannot keep up. The alert goes by itself.',
+    remedy: () =>
+      'Start another worker; if one runs, its log says why it cannot keep up. The alert goes by itself.',
   },
   PAUSE_DRAIN_TIMEOUT: {
     means: 'The run was paused, and a step still runs.',
@@ -69,8 +76,10 @@ const advice: Record<string, { readonly means: string; readonly remedy: (subject
       `\`writ jobs show ${job}\` says why. Put it right, then \`writ jobs retry-rollback ${job}\`; resolving its incident ends the alert.`,
   },
   GOVERNANCE_SET_ASIDE: {
-    means: 'Something of governance that was due has failed, and was set aside for five minutes so that the rest goes on.',
-    remedy: () => 'The detail of the alert has the error. It is tried again every five minutes; when it succeeds, the alert goes.',
+    means:
+      'Something of governance that was due has failed, and was set aside for five minutes so that the rest goes on.',
+    remedy: () =>
+      'The detail of the alert has the error. It is tried again every five minutes; when it succeeds, the alert goes.',
   },
   AUDIT_INCONCLUSIVE: {
     means: 'A change is done, and its audit could not tell whether it is well.',
@@ -78,32 +87,41 @@ const advice: Record<string, { readonly means: string; readonly remedy: (subject
   },
   REVIEW_LATE: {
     means: 'A contract waits for its approval, and expires in two days.',
-    remedy: (contract) => `\`writ contracts approve ${contract}\`, or reject it. The alert goes by itself.`,
+    remedy: (contract) =>
+      `\`writ contracts approve ${contract}\`, or reject it. The alert goes by itself.`,
   },
   REVIEW_ESCALATED: {
     means: 'A contract waits for its approval, and expires within a day.',
-    remedy: (contract) => `\`writ contracts approve ${contract}\`, or reject it. The alert goes by itself.`,
+    remedy: (contract) =>
+      `\`writ contracts approve ${contract}\`, or reject it. The alert goes by itself.`,
   },
   CONTRACT_ESCALATED: {
     means: 'Somebody wants a contract to be seen to now.',
-    remedy: (contract, id) => `\`writ contracts show ${contract}\`; when somebody has, \`writ runs clear-alert ${id} --reason TEXT\`.`,
+    remedy: (contract, id) =>
+      `\`writ contracts show ${contract}\`; when somebody has, \`writ runs clear-alert ${id} --reason TEXT\`.`,
   },
   GOVERNOR_ACTION_TIMEOUT: {
     means: 'A governor gave an action up that was not done in time, and has it undone.',
-    remedy: () => '`writ governor list` shows which; the alert goes when the undoing has succeeded, or somebody acknowledges it.',
+    remedy: () =>
+      '`writ governor list` shows which; the alert goes when the undoing has succeeded, or somebody acknowledges it.',
   },
   GOVERNOR_ROLLBACK_FAILED: {
-    means: 'A governor could not have an action undone, and does not act until a person has seen to it.',
+    means:
+      'A governor could not have an action undone, and does not act until a person has seen to it.',
     remedy: () =>
       '`writ governor list` shows which. Put it right, then `writ governor ack TENANT [SKU] rollback_failed --reason TEXT`: the alert goes.',
   },
   GOVERNOR_NONDETERMINISM: {
-    means: 'A governor decided an event in two ways, and does not act until a person has seen to it.',
-    remedy: () => '`writ governor list` shows which; then `writ governor ack TENANT [SKU] nondeterminism --reason TEXT`: the alert goes.',
+    means:
+      'A governor decided an event in two ways, and does not act until a person has seen to it.',
+    remedy: () =>
+      '`writ governor list` shows which; then `writ governor ack TENANT [SKU] nondeterminism --reason TEXT`: the alert goes.',
   },
   GOVERNOR_CRASH: {
-    means: 'An event crashed a governor too often and was set aside; it does not act until a person has seen to it.',
-    remedy: () => '`writ governor list` shows which; then `writ governor ack TENANT [SKU] crash --reason TEXT`: the alert goes.',
+    means:
+      'An event crashed a governor too often and was set aside; it does not act until a person has seen to it.',
+    remedy: () =>
+      '`writ governor list` shows which; then `writ governor ack TENANT [SKU] crash --reason TEXT`: the alert goes.',
   },
   GLASS_BROKEN: {
     means: 'A contract was activated without enough approvals, or in a freeze.',
@@ -119,11 +137,15 @@ export function judgeAlerts({ alerts, standing }: AlertFacts): Finding[] {
     return {
       check: 'alerts',
       level: levels[severity],
-      says: oneLine(`${severity} ${code} of ${subject.replace('/', ' ')}, for ${span(age_s * 1000)}`),
+      says: oneLine(
+        `${severity} ${code} of ${subject.replace('/', ' ')}, for ${span(age_s * 1000)}`,
+      ),
       ...(known && { means: known.means }),
       remedy: oneLine(
-        known?.remedy(subject.replace(/^(run|destination|contract|governance_job)\//, ''), alert_id) ??
-          `See to it, then \`writ runs clear-alert ${alert_id} --reason TEXT\`.`,
+        known?.remedy(
+          subject.replace(/^(run|destination|contract|governance_job)\//, ''),
+          alert_id,
+        ) ?? `See to it, then \`writ runs clear-alert ${alert_id} --reason TEXT\`.`,
       ),
     };
   });

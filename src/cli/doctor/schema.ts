@@ -39,16 +39,26 @@ async function schema(db: Session): Promise<Finding[]> {
     const error = fromDatabase(thrown);
     if (!(error instanceof WritError)) throw error;
     if (error.code === 'permission_denied') {
-      return [{ check: 'schema', level: 'ok', says: 'Installed; this user may not see its version, only the one that migrates may' }];
+      return [
+        {
+          check: 'schema',
+          level: 'ok',
+          says: 'Installed; this user may not see its version, only the one that migrates may',
+        },
+      ];
     }
     return [{ check: 'schema', level: 'error', says: error.message, remedy: error.remedy }];
   }
 }
 
 async function roleCheck(db: Session): Promise<Finding[]> {
-  const rows = await db.rows<{ rolname: string }>('select rolname from pg_roles where rolname = any ($1)', [[owner, ...roles]]);
+  const rows = await db.rows<{ rolname: string }>(
+    'select rolname from pg_roles where rolname = any ($1)',
+    [[owner, ...roles]],
+  );
   const missing = [owner, ...roles].filter((role) => !rows.some((row) => row.rolname === role));
-  if (missing.length === 0) return [{ check: 'roles', level: 'ok', says: [owner, ...roles].join(', ') }];
+  if (missing.length === 0)
+    return [{ check: 'roles', level: 'ok', says: [owner, ...roles].join(', ') }];
   return [
     {
       check: 'roles',
@@ -71,9 +81,18 @@ async function ownerCheck(db: Session): Promise<Finding[]> {
      order by 1`,
     [owner],
   );
-  const [installed] = await db.rows<{ yes: boolean }>(`select exists (select from pg_namespace where nspname = 'writ') as yes`);
+  const [installed] = await db.rows<{ yes: boolean }>(
+    `select exists (select from pg_namespace where nspname = 'writ') as yes`,
+  );
   if (!installed?.yes) return [];
-  if (rows.length === 0) return [{ check: 'owner', level: 'ok', says: `Everything belongs to ${owner}, which nobody logs in as` }];
+  if (rows.length === 0)
+    return [
+      {
+        check: 'owner',
+        level: 'ok',
+        says: `Everything belongs to ${owner}, which nobody logs in as`,
+      },
+    ];
   const owners = [...new Set(rows.map((row) => row.owner))];
   return [
     {

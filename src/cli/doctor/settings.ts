@@ -42,25 +42,32 @@ const rules: Readonly<Record<string, Rule>> = {
     level: 'warning',
     means:
       'Answers do not wait for the disk: after a crash of the server a job that was accepted may be gone, and one that ran may run again.',
-    remedy: 'Take the setting back for the roles that use Writ: alter role ROLE reset synchronous_commit;',
+    remedy:
+      'Take the setting back for the roles that use Writ: alter role ROLE reset synchronous_commit;',
   },
   default_transaction_isolation: {
     wrong: (value) => value !== 'read committed',
     level: 'warning',
-    means: 'Gates lock and then look; in a stricter transaction they fail with 40001 instead, and are tried again.',
-    remedy: 'Take the setting back for the roles that use Writ: alter role ROLE reset default_transaction_isolation;',
+    means:
+      'Gates lock and then look; in a stricter transaction they fail with 40001 instead, and are tried again.',
+    remedy:
+      'Take the setting back for the roles that use Writ: alter role ROLE reset default_transaction_isolation;',
   },
   transaction_read_only: {
     wrong: (value) => value === 'on',
     level: 'error',
-    means: 'This is a standby, or its sessions are read-only: nothing can be enqueued or finished here.',
-    remedy: 'Connect to the primary (target_session_attrs=read-write), or reset default_transaction_read_only.',
+    means:
+      'This is a standby, or its sessions are read-only: nothing can be enqueued or finished here.',
+    remedy:
+      'Connect to the primary (target_session_attrs=read-write), or reset default_transaction_read_only.',
   },
   idle_in_transaction_session_timeout: {
     wrong: (value) => value === '0',
     level: 'hint',
-    means: 'A program that stops in the middle of a transaction keeps its locks and its snapshot until its connection dies.',
-    remedy: "For the roles that applications and workers log in with: alter role ROLE set idle_in_transaction_session_timeout = '5min';",
+    means:
+      'A program that stops in the middle of a transaction keeps its locks and its snapshot until its connection dies.',
+    remedy:
+      "For the roles that applications and workers log in with: alter role ROLE set idle_in_transaction_session_timeout = '5min';",
   },
 };
 
@@ -69,11 +76,16 @@ export function judgeSettings(values: Readonly<Record<string, string>>): Finding
   const findings = wrong.map(([name, { level, means, remedy }]) => ({
     check: 'settings',
     level,
-    says: name === 'idle_in_transaction_session_timeout' ? `${name} is not set` : `${name} is ${values[name]}`,
+    says:
+      name === 'idle_in_transaction_session_timeout'
+        ? `${name} is not set`
+        : `${name} is ${values[name]}`,
     means,
     remedy,
   }));
-  return findings.length > 0 ? findings : [{ check: 'settings', level: 'ok', says: 'As they should be' }];
+  return findings.length > 0
+    ? findings
+    : [{ check: 'settings', level: 'ok', says: 'As they should be' }];
 }
 
 export async function readSettings(db: Session): Promise<Record<string, string>> {
@@ -84,4 +96,6 @@ export async function readSettings(db: Session): Promise<Record<string, string>>
   return Object.fromEntries(rows.map(({ name, value }) => [name, value]));
 }
 
-export const settingsChecks: Checks = { settings: async (db) => judgeSettings(await readSettings(db)) };
+export const settingsChecks: Checks = {
+  settings: async (db) => judgeSettings(await readSettings(db)),
+};

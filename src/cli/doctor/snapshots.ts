@@ -52,7 +52,10 @@ export async function readSnapshots(db: Session): Promise<SnapshotFacts> {
   const [rights] = await db.rows<{ user: string; sees_all: boolean }>(
     `select current_user as "user", pg_has_role('pg_read_all_stats', 'usage') as sees_all`,
   );
-  return { holders: await db.rows<Holder>(holders), ...(rights as { user: string; sees_all: boolean }) };
+  return {
+    holders: await db.rows<Holder>(holders),
+    ...(rights as { user: string; sees_all: boolean }),
+  };
 }
 
 const warningAfter = { age_s: 300, behind: 1_000_000 };
@@ -67,11 +70,14 @@ export function judgeSnapshots({ holders, user, sees_all }: SnapshotFacts): Find
           check: 'snapshots',
           level: 'hint',
           says: `${user} is not shown since when the sessions of other users are in a transaction`,
-          means: 'They are judged by how many transactions they are behind, and one that idles without a snapshot is not seen.',
+          means:
+            'They are judged by how many transactions they are behind, and one that idles without a snapshot is not seen.',
           remedy: `Let an administrator run: grant pg_monitor to ${quoted(user)};`,
         },
       ];
-  const judged = holders.map((holder) => ({ holder, level: levelOf(holder) })).sort((a, b) => byAge(a.holder, b.holder));
+  const judged = holders
+    .map((holder) => ({ holder, level: levelOf(holder) }))
+    .sort((a, b) => byAge(a.holder, b.holder));
   const bad = judged.filter(({ level }) => level !== 'ok');
   if (bad.length === 0) {
     const oldest = judged.map(({ holder }) => holder).find(({ behind }) => behind !== null);
@@ -93,7 +99,8 @@ export function judgeSnapshots({ holders, user, sees_all }: SnapshotFacts): Find
 }
 
 function levelOf({ kind, age_s, behind, active }: Holder): Level {
-  const over = (limit: typeof warningAfter) => (age_s ?? 0) >= limit.age_s || (behind ?? 0) >= limit.behind;
+  const over = (limit: typeof warningAfter) =>
+    (age_s ?? 0) >= limit.age_s || (behind ?? 0) >= limit.behind;
   if (behind === null) return over(warningAfter) ? 'hint' : 'ok';
   if (over(errorAfter)) return 'error';
   // Nobody moves a slot on that nobody is connected to.
@@ -101,9 +108,20 @@ function levelOf({ kind, age_s, behind, active }: Holder): Level {
 }
 
 /** Oldest first, by time where it is known. */
-const byAge = (a: Holder, b: Holder): number => (b.age_s ?? 0) - (a.age_s ?? 0) || (b.behind ?? 0) - (a.behind ?? 0);
+const byAge = (a: Holder, b: Holder): number =>
+  (b.age_s ?? 0) - (a.age_s ?? 0) || (b.behind ?? 0) - (a.behind ?? 0);
 
-function describe({ kind, name, who, application, state, database, age_s, behind, active }: Holder): string {
+function describe({
+  kind,
+  name,
+  who,
+  application,
+  state,
+  database,
+  age_s,
+  behind,
+  active,
+}: Holder): string {
   const by = `${who ?? '?'}${application ? ` (${application})` : ''}`;
   const holder = {
     session: `process ${name} of ${by}${state ? `, ${state}` : ''}${database ? `, in ${database}` : ''}`,
@@ -111,7 +129,10 @@ function describe({ kind, name, who, application, state, database, age_s, behind
     prepared: `prepared transaction ${name} of ${who}, in ${database}`,
     slot: `replication slot ${name}${active ? '' : ', to which nobody is connected'}`,
   }[kind];
-  const ages = [age_s === null ? '' : `for ${span(age_s * 1000)}`, behind === null ? '' : `${count(behind)} transactions behind`];
+  const ages = [
+    age_s === null ? '' : `for ${span(age_s * 1000)}`,
+    behind === null ? '' : `${count(behind)} transactions behind`,
+  ];
   return oneLine([holder, ...ages.filter(Boolean)].join(', '));
 }
 
@@ -130,7 +151,8 @@ function finding(holder: Holder, level: Level): Finding {
 const remedies: Readonly<Record<Holder['kind'], (holder: Holder) => string>> = {
   session: ({ name, who }) =>
     `End it where it was begun, or, as ${who ?? 'its user'} or with the role pg_signal_backend: select pg_terminate_backend(${name});`,
-  standby: () => 'Look for the long query on the standby and end it there, or turn hot_standby_feedback off there.',
+  standby: () =>
+    'Look for the long query on the standby and end it there, or turn hot_standby_feedback off there.',
   prepared: ({ name, who, database }) =>
     `Ask its transaction manager first. Then, as ${who} in database ${database}: rollback prepared ${literal(name)}; or commit prepared ${literal(name)};`,
   slot: ({ name, active }) =>
@@ -141,6 +163,9 @@ const remedies: Readonly<Record<Holder['kind'], (holder: Holder) => string>> = {
 
 const upper = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
-const quoted = (name: string): string => (/^[a-z_][a-z0-9_]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`);
+const quoted = (name: string): string =>
+  /^[a-z_][a-z0-9_]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`;
 
-export const snapshotChecks: Checks = { snapshots: async (db) => judgeSnapshots(await readSnapshots(db)) };
+export const snapshotChecks: Checks = {
+  snapshots: async (db) => judgeSnapshots(await readSnapshots(db)),
+};

@@ -3,7 +3,11 @@ import { Spool, type SpoolState } from '../../spool/spool.js';
 import { plural, span } from '../output.js';
 import type { Check, Finding } from './finding.js';
 
-export function judgeSpool(folder: string, { waiting, oldest, refused, damaged }: SpoolState, now = Date.now()): Finding[] {
+export function judgeSpool(
+  folder: string,
+  { waiting, oldest, refused, damaged }: SpoolState,
+  now = Date.now(),
+): Finding[] {
   const findings: Finding[] = [];
   if (damaged.length > 0) {
     findings.push({
@@ -28,10 +32,13 @@ export function judgeSpool(folder: string, { waiting, oldest, refused, damaged }
       level: 'warning',
       says: `${plural(waiting, 'event')} in ${folder}, the oldest for ${span(now - Date.parse(oldest ?? ''))}`,
       means: 'They are not in the logs of their runs yet.',
-      remedy: 'Start something that connects with this folder as its spool: it appends them by itself.',
+      remedy:
+        'Start something that connects with this folder as its spool: it appends them by itself.',
     });
   }
-  return findings.length > 0 ? findings : [{ check: 'spool', level: 'ok', says: `Nothing waits in ${folder}` }];
+  return findings.length > 0
+    ? findings
+    : [{ check: 'spool', level: 'ok', says: `Nothing waits in ${folder}` }];
 }
 
 export const spool =

@@ -46,7 +46,8 @@ export function judgeDeadRows(tables: readonly TableFacts[]): Finding[] {
     const level = levelOf(table);
     if (level === 'ok') return unattended;
     const { vacuumed_s, live } = table;
-    const last = vacuumed_s === null ? 'never vacuumed' : `last vacuumed ${span(vacuumed_s * 1000)} ago`;
+    const last =
+      vacuumed_s === null ? 'never vacuumed' : `last vacuumed ${span(vacuumed_s * 1000)} ago`;
     const held = vacuumed_s !== null && vacuumed_s < recently;
     return [
       {
@@ -65,7 +66,13 @@ export function judgeDeadRows(tables: readonly TableFacts[]): Finding[] {
   });
   if (findings.length > 0) return findings;
   const dead = tables.reduce((sum, table) => sum + table.dead, 0);
-  return [{ check: 'dead rows', level: 'ok', says: `${count(dead)} in ${plural(tables.length, 'table')}` }];
+  return [
+    {
+      check: 'dead rows',
+      level: 'ok',
+      says: `${count(dead)} in ${plural(tables.length, 'table')}`,
+    },
+  ];
 }
 
 function levelOf({ dead, live }: TableFacts): Level {
@@ -103,17 +110,25 @@ const errorBelow = 1;
 
 export function judgePartitions({ now_ms, tables }: PartitionedFacts): Finding[] {
   if (tables.length === 0) return [];
-  const covered = tables.map((table) => ({ ...table, days: Math.max(0, coveredUntil(table.bounds, now_ms) - now_ms) / day }));
+  const covered = tables.map((table) => ({
+    ...table,
+    days: Math.max(0, coveredUntil(table.bounds, now_ms) - now_ms) / day,
+  }));
   const short = covered.filter(({ days }) => days < warningBelow);
   const least = Math.min(...covered.map(({ days }) => days));
   if (short.length === 0) {
-    const says = Number.isFinite(least) ? `Made for the next ${plural(Math.floor(least), 'day')}` : 'Made without end';
+    const says = Number.isFinite(least)
+      ? `Made for the next ${plural(Math.floor(least), 'day')}`
+      : 'Made without end';
     return [{ check: 'partitions', level: 'ok', says }];
   }
   return short.map(({ name, days }) => ({
     check: 'partitions',
     level: days < errorBelow ? 'error' : 'warning',
-    says: days === 0 ? `${name} has no partition for now` : `${name} has partitions for the next ${span(days * day)} only`,
+    says:
+      days === 0
+        ? `${name} has no partition for now`
+        : `${name} has partitions for the next ${span(days * day)} only`,
     means:
       days === 0
         ? 'What should be written there is refused.'
@@ -137,7 +152,8 @@ function coveredUntil(bounds: readonly string[], now: number): number {
   return until;
 }
 
-const momentOf = (bound: string, unbounded: number): number => (bound.startsWith("'") ? uuidTime(bound.slice(1, -1)) : unbounded);
+const momentOf = (bound: string, unbounded: number): number =>
+  bound.startsWith("'") ? uuidTime(bound.slice(1, -1)) : unbounded;
 
 export const tableChecks: Checks = {
   'dead rows': async (db) => judgeDeadRows(await readTables(db)),

@@ -42,7 +42,10 @@ export interface StepRow {
   readonly status: 'PENDING' | 'RUNNING' | 'COMPLETED' | 'FAILED' | 'SKIPPED';
   readonly started_at: string | null;
   readonly completed_at: string | null;
-  readonly result: { readonly before: Readonly<Record<string, unknown>>; readonly after: Readonly<Record<string, unknown>> } | null;
+  readonly result: {
+    readonly before: Readonly<Record<string, unknown>>;
+    readonly after: Readonly<Record<string, unknown>>;
+  } | null;
   readonly error: string | null;
 }
 
@@ -50,7 +53,11 @@ export interface AuditRow {
   readonly verdict: string;
   readonly verdict_reason: string;
   readonly checks_passed: number;
-  readonly checks_performed: readonly { readonly check: string; readonly result: string; readonly detail?: string }[];
+  readonly checks_performed: readonly {
+    readonly check: string;
+    readonly result: string;
+    readonly detail?: string;
+  }[];
   /** How many there were: after the second that is inconclusive a person decides. */
   readonly count: number;
 }
@@ -73,10 +80,17 @@ type Paint = (style: Style, text: string) => string;
 export async function lookAt(db: Session, governance: Governance, id: string): Promise<Look> {
   const part = async (of: string): Promise<Part> => {
     const job = governance.job(of);
-    return { job: (await job.get()) as unknown as JobRow, steps: (await job.steps()) as unknown as StepRow[] };
+    return {
+      job: (await job.get()) as unknown as JobRow,
+      steps: (await job.steps()) as unknown as StepRow[],
+    };
   };
   const main = await part(id);
-  const [{ title, audits, rollback } = {}] = await db.rows<{ title: string; audits: number; rollback: string | null }>(
+  const [{ title, audits, rollback } = {}] = await db.rows<{
+    title: string;
+    audits: number;
+    rollback: string | null;
+  }>(
     `select c.title, (select count(*)::integer from writ.governance_audits a where a.job_id = $1) as audits, (select g.job_id from writ.governance_jobs g where g.of_job_id = $1 order by g.job_id desc limit 1) as rollback
      from writ.system_contracts c where c.contract_id = $2`,
     [id, main.job.contract_id],
@@ -97,7 +111,8 @@ export const waitsForPerson = ({ job, audit }: Pick<Look, 'job' | 'audit'>): boo
 
 /** It goes on no more by itself. */
 export const rests = (look: Look): boolean =>
-  ['COMPLETED', 'CANCELLED', 'ROLLED_BACK', 'ROLLBACK_FAILED'].includes(look.job.status) || waitsForPerson(look);
+  ['COMPLETED', 'CANCELLED', 'ROLLED_BACK', 'ROLLBACK_FAILED'].includes(look.job.status) ||
+  waitsForPerson(look);
 
 export interface Happened {
   /** What makes it one thing, however often it is seen. */
@@ -113,7 +128,10 @@ export interface Happened {
 
 /** Everything that has happened so far, in its order. */
 export function eventsOf({ rollback, ...main }: Look): Happened[] {
-  const parts = [{ ...main, undoing: false }, ...(rollback ? [{ ...rollback, undoing: true }] : [])];
+  const parts = [
+    { ...main, undoing: false },
+    ...(rollback ? [{ ...rollback, undoing: true }] : []),
+  ];
   const all = parts.flatMap(({ job, steps, undoing }) => [
     ...job.history.flatMap(({ to_status, event, at, reason }, n) =>
       // On the way to its audit it passes through COMPLETED: whoever waits for that would believe too much.
@@ -135,20 +153,33 @@ export function eventsOf({ rollback, ...main }: Look): Happened[] {
         step: step.step_no,
         says,
       });
-      const ended = step.completed_at !== null && (step.status === 'COMPLETED' || step.status === 'FAILED');
-      const result = step.status === 'FAILED' ? `✗ ${name}  ${step.error ?? ''}` : `✓ ${name}  ${changeOf(step)}`;
+      const ended =
+        step.completed_at !== null && (step.status === 'COMPLETED' || step.status === 'FAILED');
+      const result =
+        step.status === 'FAILED'
+          ? `✗ ${name}  ${step.error ?? ''}`
+          : `✓ ${name}  ${changeOf(step)}`;
       return [
-        ...(step.started_at === null ? [] : [of(step.started_at, 'RUNNING', `… ${name}  ${stepNote(step)}`.trimEnd())]),
+        ...(step.started_at === null
+          ? []
+          : [of(step.started_at, 'RUNNING', `… ${name}  ${stepNote(step)}`.trimEnd())]),
         ...(ended ? [of(String(step.completed_at), step.status, result.trimEnd())] : []),
       ];
     }),
   ]);
   // What happened in one transaction happened at one time: a job begins before its steps, and ends after them.
-  const rank = ({ event, status }: Happened) => (event === 'step' ? 1 : status === 'PENDING' || status === 'RUNNING' ? 0 : 2);
+  const rank = ({ event, status }: Happened) =>
+    event === 'step' ? 1 : status === 'PENDING' || status === 'RUNNING' ? 0 : 2;
   return all.sort((a, b) => Date.parse(a.at) - Date.parse(b.at) || rank(a) - rank(b));
 }
 
-const common = ({ job_id }: JobRow, rollback: boolean, at: string, event: Happened['event'], status: string) => ({
+const common = (
+  { job_id }: JobRow,
+  rollback: boolean,
+  at: string,
+  event: Happened['event'],
+  status: string,
+) => ({
   at: new Date(at).toISOString(),
   jobId: job_id,
   rollback,
@@ -159,19 +190,31 @@ const common = ({ job_id }: JobRow, rollback: boolean, at: string, event: Happen
 /** What a step found and what it wrote. */
 function changeOf({ result }: StepRow): string {
   const slots = Object.keys(result?.after ?? {});
-  return slots.map((slot) => `${valueText(result?.before[slot])} → ${valueText(result?.after[slot])}`).join(', ');
+  return slots
+    .map((slot) => `${valueText(result?.before[slot])} → ${valueText(result?.after[slot])}`)
+    .join(', ');
 }
 
 const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 
 /** The lines of a job; at most so many, where there is no room for more. */
-export function linesOf(look: Look, paint: Paint, options: { readonly frame?: number; readonly rows?: number } = {}): string[] {
+export function linesOf(
+  look: Look,
+  paint: Paint,
+  options: { readonly frame?: number; readonly rows?: number } = {},
+): string[] {
   const spinner = paint('cyan', frames[(options.frame ?? 0) % frames.length] as string);
   const { rollback } = look;
   const lines = [
     heading(look, paint, plain(look.title), look.now),
     ...stepLines(look, paint, spinner, look.now),
-    ...(rollback ? ['', heading(rollback, paint, 'rollback', look.now), ...stepLines(rollback, paint, spinner, look.now)] : []),
+    ...(rollback
+      ? [
+          '',
+          heading(rollback, paint, 'rollback', look.now),
+          ...stepLines(rollback, paint, spinner, look.now),
+        ]
+      : []),
   ];
   const end = endOf(look, paint);
   const foot = end.length > 0 ? ['', ...end] : [];
@@ -179,9 +222,12 @@ export function linesOf(look: Look, paint: Paint, options: { readonly frame?: nu
   if (lines.length <= room) return [...lines, ...foot];
   // What has been done longest is missed least.
   const hidden = lines.length - room + 1;
-  return [lines[0] as string, paint('dim', `  … ${hidden} lines before`), ...lines.slice(hidden + 1), ...foot].slice(
-    -Math.max(room + foot.length, 1),
-  );
+  return [
+    lines[0] as string,
+    paint('dim', `  … ${hidden} lines before`),
+    ...lines.slice(hidden + 1),
+    ...foot,
+  ].slice(-Math.max(room + foot.length, 1));
 }
 
 function heading({ job }: Part, paint: Paint, name: string, now: number): string {
@@ -208,12 +254,15 @@ function stepLines({ steps }: Part, paint: Paint, spinner: string, now: number):
       ? span(
           Math.max(
             0,
-            (step.completed_at && step.status !== 'RUNNING' ? Date.parse(step.completed_at) : now) - Date.parse(step.started_at as string),
+            (step.completed_at && step.status !== 'RUNNING' ? Date.parse(step.completed_at) : now) -
+              Date.parse(step.started_at as string),
           ),
         )
       : '';
     const detail =
-      step.status === 'FAILED' ? plain(step.error ?? 'failed') : changeOf(step) || (step.status === 'RUNNING' ? left(step, now) : '');
+      step.status === 'FAILED'
+        ? plain(step.error ?? 'failed')
+        : changeOf(step) || (step.status === 'RUNNING' ? left(step, now) : '');
     const note = typeof step.undo_of === 'number' ? paint('dim', stepNote(step)) : '';
     return `${marks[step.status]} ${String(step.step_no).padStart(numbers)} ${pad(fit(stepWords(step), width), width)}  ${pad(took, 8, 'right')}  ${[detail, note].filter(Boolean).join('  ')}`.trimEnd();
   });
@@ -249,7 +298,10 @@ export function endOf(look: Look, paint: Paint = (_, text) => text): string[] {
       ];
     case 'ROLLBACK_FAILED':
       if (job.resolved_by_job_id !== null)
-        return [`${paint('red', '✗')} ROLLBACK_FAILED${because}`, `Undone later, by job ${job.resolved_by_job_id}.`];
+        return [
+          `${paint('red', '✗')} ROLLBACK_FAILED${because}`,
+          `Undone later, by job ${job.resolved_by_job_id}.`,
+        ];
       return [
         `${paint('red', '✗')} ROLLBACK_FAILED${plain(job.status_reason ? `: ${job.status_reason}` : '')}`,
         '→ What it changed is still held. See `writ incidents list`, put it right, then one of',

@@ -4,7 +4,15 @@ import type { As } from '../../governance/actor.js';
 import type { Contract, Preview, PreviewedStep } from '../../governance/contracts.js';
 import { type Output, pad, plural, visible } from '../output.js';
 import { moment } from '../runs/words.js';
-import { contractStyle, obstacles, plain, stepNote, stepWords, type Verdict, valueText } from './words.js';
+import {
+  contractStyle,
+  obstacles,
+  plain,
+  stepNote,
+  stepWords,
+  type Verdict,
+  valueText,
+} from './words.js';
 
 /** A contract as `writ.system_contracts` shows it, as far as it is read here. */
 export interface ContractRow {
@@ -27,7 +35,10 @@ export interface ContractRow {
   readonly escalated_by: string | null;
   readonly glass_broken: string | null;
   readonly activation_window_end: string | null;
-  readonly execution_constraints: { readonly max_duration_ms?: number; readonly step_timeout_ms?: number };
+  readonly execution_constraints: {
+    readonly max_duration_ms?: number;
+    readonly step_timeout_ms?: number;
+  };
   readonly audit_verdict: string | null;
   readonly audit_reason: string | null;
   readonly parent_contract_id: string | null;
@@ -43,7 +54,8 @@ export interface ContractRow {
   }[];
 }
 
-export const rowOf = async (contract: Contract): Promise<ContractRow> => (await contract.get()) as unknown as ContractRow;
+export const rowOf = async (contract: Contract): Promise<ContractRow> =>
+  (await contract.get()) as unknown as ContractRow;
 
 export interface Previewed {
   readonly preview: Preview;
@@ -57,7 +69,9 @@ export async function previewOf(contract: Contract, as: As): Promise<Previewed> 
 
 /** Who wants it, what it may touch, and how dangerous they say it is. */
 export function showHead(output: Output, row: ContractRow): void {
-  output.line(`${output.style('bold', plain(row.title))}  ${output.style(contractStyle[row.status], row.status)}`);
+  output.line(
+    `${output.style('bold', plain(row.title))}  ${output.style(contractStyle[row.status], row.status)}`,
+  );
   const about = row.description.trim();
   // Marked, so that no line of the proposer's looks like one of ours.
   if (about) for (const line of about.split(/\r?\n/)) output.line(`│ ${plain(line)}`);
@@ -65,13 +79,21 @@ export function showHead(output: Output, row: ContractRow): void {
   output.pairs([
     ['contract', row.contract_id],
     ['tenant', row.tenant_id === 'default' ? undefined : plain(row.tenant_id)],
-    ['asked by', plain(`${row.created_by}${row.on_behalf_of ? `, on behalf of ${row.on_behalf_of}` : ''}`)],
+    [
+      'asked by',
+      plain(`${row.created_by}${row.on_behalf_of ? `, on behalf of ${row.on_behalf_of}` : ''}`),
+    ],
     [
       'because of',
-      row.issue_id === null && row.source === 'manual' ? undefined : plain([row.source, row.issue_id].filter(Boolean).join(' ')),
+      row.issue_id === null && row.source === 'manual'
+        ? undefined
+        : plain([row.source, row.issue_id].filter(Boolean).join(' ')),
     ],
     ['scope', plain(row.affected_capabilities.join(', '))],
-    ['risk', `${row.risk_level}${Number(row.confidence_score) < 1 ? `, confidence ${row.confidence_score}` : ''}`],
+    [
+      'risk',
+      `${row.risk_level}${Number(row.confidence_score) < 1 ? `, confidence ${row.confidence_score}` : ''}`,
+    ],
   ]);
 }
 
@@ -82,21 +104,38 @@ export function showPreview(output: Output, { preview, row }: Previewed): void {
   output.line();
   const { approvals, approvalsNeeded, hash } = preview;
   output.pairs([
-    ['approvals', `${approvals.length} of ${approvalsNeeded}${approvals.length > 0 ? plain(`: ${approvals.join(', ')}`) : ''}`],
-    ['escalated', row.risk_level === 'critical' ? plain(row.escalated_by ? `by ${row.escalated_by}` : 'not yet') : undefined],
-    ['window', row.activation_window_end === null ? undefined : `until ${moment(row.activation_window_end)}`],
+    [
+      'approvals',
+      `${approvals.length} of ${approvalsNeeded}${approvals.length > 0 ? plain(`: ${approvals.join(', ')}`) : ''}`,
+    ],
+    [
+      'escalated',
+      row.risk_level === 'critical'
+        ? plain(row.escalated_by ? `by ${row.escalated_by}` : 'not yet')
+        : undefined,
+    ],
+    [
+      'window',
+      row.activation_window_end === null ? undefined : `until ${moment(row.activation_window_end)}`,
+    ],
     ['hash', hash],
   ]);
   showObstacles(output, row);
 }
 
-export function showObstacles(output: Output, { status, eligibility_verdict, status_reason }: ContractRow): void {
+export function showObstacles(
+  output: Output,
+  { status, eligibility_verdict, status_reason }: ContractRow,
+): void {
   if (status === 'VALIDATED') {
     output.line();
-    for (const obstacle of obstacles(eligibility_verdict)) output.line(`${output.style('yellow', '!')} Not eligible: ${obstacle}`);
+    for (const obstacle of obstacles(eligibility_verdict))
+      output.line(`${output.style('yellow', '!')} Not eligible: ${obstacle}`);
   } else if (['REJECTED', 'FAILED', 'EXPIRED'].includes(status)) {
     output.line();
-    output.line(`${output.style('red', '✗')} ${status}${status_reason ? `: ${plain(status_reason)}` : ''}`);
+    output.line(
+      `${output.style('red', '✗')} ${status}${status_reason ? `: ${plain(status_reason)}` : ''}`,
+    );
   }
 }
 
@@ -105,7 +144,10 @@ export function showSteps(output: Output, steps: readonly PreviewedStep[]): void
   const rows = steps.map((step) => ({
     number: String(step.step_no),
     words: stepWords(step),
-    change: step.slot === undefined ? stepNote(step) : `${valueText(step.before)} → ${output.style('bold', valueText(step.after))}`,
+    change:
+      step.slot === undefined
+        ? stepNote(step)
+        : `${valueText(step.before)} → ${output.style('bold', valueText(step.after))}`,
     undo: step.undo === undefined ? '' : `undo: ${valueText(step.undo.restore)}`,
     step,
   }));
@@ -139,7 +181,8 @@ export function showSteps(output: Output, steps: readonly PreviewedStep[]): void
         output.line(`${indent}undo    ${valueText(step.undo?.restore)}`);
       }
     }
-    if (step.step_type === 'capability_disable') output.line(`${' '.repeat(start.length + 2)}because ${stepNote(step)}`);
+    if (step.step_type === 'capability_disable')
+      output.line(`${' '.repeat(start.length + 2)}because ${stepNote(step)}`);
   }
   if (rows.length === 0) output.line('  Nothing.');
 }

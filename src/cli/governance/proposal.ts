@@ -37,12 +37,18 @@ export interface ReadProposal {
   readonly types: readonly AnyStepType[];
 }
 
-export async function readProposal(file: string, stepFiles: readonly string[] = []): Promise<ReadProposal> {
+export async function readProposal(
+  file: string,
+  stepFiles: readonly string[] = [],
+): Promise<ReadProposal> {
   const isModule = modules.includes(extname(file));
   const types = await stepTypesIn(isModule ? [...stepFiles, file] : stepFiles);
   const given = isModule ? (await importFile(file)).default : await parseFile(file);
   if (given === undefined && isModule)
-    throw wrongUsage(`${file} has no default export.`, 'Export the proposal: export default { title, scope, steps }.');
+    throw wrongUsage(
+      `${file} has no default export.`,
+      'Export the proposal: export default { title, scope, steps }.',
+    );
   return { proposal: checked(given, file, types), types };
 }
 
@@ -54,7 +60,9 @@ export async function parseFile(file: string): Promise<unknown> {
   const [error] = document.errors;
   if (error) {
     const [first = ''] = error.message.split('\n');
-    throw wrongUsage(`${file} is not YAML: ${first.replace(/:$/, '.')}`, 'Mend the file.', { cause: error });
+    throw wrongUsage(`${file} is not YAML: ${first.replace(/:$/, '.')}`, 'Mend the file.', {
+      cause: error,
+    });
   }
   return document.toJS({ maxAliasCount: 100 });
 }
@@ -62,13 +70,21 @@ export async function parseFile(file: string): Promise<unknown> {
 function checked(given: unknown, file: string, types: readonly AnyStepType[]): Proposal {
   if (!isObject(given)) throw wrongUsage(`${file} holds no contract.`, shape);
   const unread = Object.keys(given).find((key) => !(known as readonly string[]).includes(key));
-  if (unread !== undefined) throw wrongUsage(`${file} says ${unread}, which nobody reads.`, `A contract may say ${known.join(', ')}.`);
+  if (unread !== undefined)
+    throw wrongUsage(
+      `${file} says ${unread}, which nobody reads.`,
+      `A contract may say ${known.join(', ')}.`,
+    );
   const { title, scope, steps } = given;
   if (typeof title !== 'string') throw wrongUsage(`The contract in ${file} has no title.`, shape);
   if (!Array.isArray(scope) || scope.some((name) => typeof name !== 'string'))
     throw wrongUsage(`The contract in ${file} has no scope: a list of what it may affect.`, shape);
-  if (!Array.isArray(steps) || !steps.every(isObject)) throw wrongUsage(`The contract in ${file} has no steps: a list of changes.`, shape);
-  return { ...given, steps: steps.map((step, n) => ownStep(step, n, file, types)) } as unknown as Proposal;
+  if (!Array.isArray(steps) || !steps.every(isObject))
+    throw wrongUsage(`The contract in ${file} has no steps: a list of changes.`, shape);
+  return {
+    ...given,
+    steps: steps.map((step, n) => ownStep(step, n, file, types)),
+  } as unknown as Proposal;
 }
 
 /** A step of a type of one's own, in a file: `type` and `value`, from which the type itself knows the target. */
@@ -78,12 +94,16 @@ function ownStep(
   file: string,
   types: readonly AnyStepType[],
 ): ChangeStep | Record<string, unknown> {
-  const type = types.find(({ type: name }) => name === step.type) as unknown as StepType<unknown> | undefined;
+  const type = types.find(({ type: name }) => name === step.type) as unknown as
+    | StepType<unknown>
+    | undefined;
   if (!type) return step;
   const unread = Object.keys(step).find((key) => key !== 'type' && key !== 'value');
   if (unread !== undefined || step.value === undefined)
     throw wrongUsage(
-      unread === undefined ? `Step ${n + 1} of ${file} has no value.` : `Step ${n + 1} of ${file} says ${unread}, which nobody reads.`,
+      unread === undefined
+        ? `Step ${n + 1} of ${file} has no value.`
+        : `Step ${n + 1} of ${file} says ${unread}, which nobody reads.`,
       `A step of type ${type.type} says type and value.`,
     );
   return type(step.value);

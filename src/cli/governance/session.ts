@@ -34,19 +34,30 @@ export interface ReadingOptions extends StepOptions {
 
 /** A key is never an argument: those are in the list of processes and in the history of the shell. */
 export const withKey = (command: Command): Command =>
-  command.option('--key-file <path>', 'a file that holds the key of who acts; otherwise the variable WRIT_KEY holds it');
+  command.option(
+    '--key-file <path>',
+    'a file that holds the key of who acts; otherwise the variable WRIT_KEY holds it',
+  );
 
-export const withTenant = (command: Command, words = 'whose it is; otherwise the default tenant'): Command =>
-  command.option('--tenant <tenant>', words);
+export const withTenant = (
+  command: Command,
+  words = 'whose it is; otherwise the default tenant',
+): Command => command.option('--tenant <tenant>', words);
 
 export const withSteps = (command: Command): Command =>
-  command.option('--steps <file>', 'a module that exports step types of your own, made by defineStep; may be repeated', repeated);
+  command.option(
+    '--steps <file>',
+    'a module that exports step types of your own, made by defineStep; may be repeated',
+    repeated,
+  );
 
 /** For commands that read what stands outside: the types of its steps, and the secrets that those need. */
 export const withReading = (command: Command): Command => withSecrets(withSteps(command));
 
 export const contractId = uuid('A contract id is a UUID; `writ contracts list` shows them.');
-export const governanceJobId = uuid('The id of a governance job is a UUID; `writ jobs list` shows them.');
+export const governanceJobId = uuid(
+  'The id of a governance job is a UUID; `writ jobs list` shows them.',
+);
 
 /** The key that is given, if one is; a file that was named holds one. */
 export function keyOf({ keyFile }: KeyOptions): string | undefined {
@@ -75,7 +86,9 @@ export async function actingAs(db: Session, options: KeyOptions): Promise<As> {
   if (key !== undefined) return { as: principal(key) };
   const bound = await db.gate<{ principal_id: string | null }>('fn_login()');
   if (bound.principal_id === null)
-    throw noKey('No key is given, and this database login is bound to no principal, so nobody knows who acts.');
+    throw noKey(
+      'No key is given, and this database login is bound to no principal, so nobody knows who acts.',
+    );
   return {};
 }
 
@@ -86,7 +99,11 @@ export function whoActs(options: KeyOptions): Principal {
   return principal(key);
 }
 
-export function governanceOf(db: Session, types: readonly AnyStepType[] = [], secrets?: SecretsProvider): Governance {
+export function governanceOf(
+  db: Session,
+  types: readonly AnyStepType[] = [],
+  secrets?: SecretsProvider,
+): Governance {
   const governance = new Governance({
     db: inTurn(db),
     actor: actor(),
@@ -94,7 +111,11 @@ export function governanceOf(db: Session, types: readonly AnyStepType[] = [], se
     listening: undefined,
     secrets: new Secrets(secrets, milliseconds('1m')), // in memory, until the command ends
     register: async (job) => {
-      await db.gate('fn_job_kind_register($1, $2::text::jsonb, $3)', [job.kind, JSON.stringify(job.definition), actor()]);
+      await db.gate('fn_job_kind_register($1, $2::text::jsonb, $3)', [
+        job.kind,
+        JSON.stringify(job.definition),
+        actor(),
+      ]);
     },
   });
   governance.use(...types);
@@ -102,7 +123,10 @@ export function governanceOf(db: Session, types: readonly AnyStepType[] = [], se
 }
 
 /** The governance of a command that reads what stands outside. */
-export async function readingGovernance({ steps, secrets }: ReadingOptions): Promise<(db: Session) => Governance> {
+export async function readingGovernance({
+  steps,
+  secrets,
+}: ReadingOptions): Promise<(db: Session) => Governance> {
   const types = await stepTypesIn(steps ?? []);
   const provider = secrets === undefined ? undefined : secretsAt(secrets);
   return (db) => governanceOf(db, types, provider);

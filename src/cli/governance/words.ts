@@ -4,12 +4,15 @@ import type { GovernanceJobState } from '../../machines/governance-job.js';
 import { oneLine, type Style, span } from '../output.js';
 
 /** One line in which everything shows: nothing is hidden, coloured, or written backwards, so that nobody approves what they did not see. */
-export const plain = (text: unknown): string => oneLine(String(text).replaceAll('\u001b', '\\u{1b}'));
+export const plain = (text: unknown): string =>
+  oneLine(String(text).replaceAll('\u001b', '\\u{1b}'));
 
 /** A value as it stands somewhere; one that is not there is none. */
 export function valueText(value: unknown): string {
   if (value === null || value === undefined) return 'none';
-  return typeof value === 'string' && /^[A-Z_]+$/.test(value) ? value : plain(JSON.stringify(value));
+  return typeof value === 'string' && /^[A-Z_]+$/.test(value)
+    ? value
+    : plain(JSON.stringify(value));
 }
 
 export interface Step {
@@ -70,7 +73,11 @@ export const jobStyle: Readonly<Record<GovernanceJobState, Style>> = {
   ROLLBACK_FAILED: 'red',
 };
 
-export const healthStyle: Readonly<Record<string, Style>> = { HEALTHY: 'green', DEGRADED: 'yellow', UNHEALTHY: 'red' };
+export const healthStyle: Readonly<Record<string, Style>> = {
+  HEALTHY: 'green',
+  DEGRADED: 'yellow',
+  UNHEALTHY: 'red',
+};
 
 /** The rules by which a contract may be approved at all, as sentences about one that does not keep them. */
 const rules: Readonly<Record<string, string>> = {
@@ -88,11 +95,17 @@ const rules: Readonly<Record<string, string>> = {
 };
 
 export interface Verdict {
-  readonly rules?: readonly { readonly rule: string; readonly passed: boolean; readonly detail?: string }[];
+  readonly rules?: readonly {
+    readonly rule: string;
+    readonly passed: boolean;
+    readonly detail?: string;
+  }[];
 }
 
 /** Why a contract cannot be approved yet, or ever; one sentence per rule. */
 export const obstacles = (verdict: Verdict | null | undefined): string[] =>
   (verdict?.rules ?? [])
     .filter(({ passed }) => !passed)
-    .map(({ rule, detail }) => plain(`${rules[rule] ?? rule}${detail ? `: ${detail}` : ''} (${rule})`));
+    .map(({ rule, detail }) =>
+      plain(`${rules[rule] ?? rule}${detail ? `: ${detail}` : ''} (${rule})`),
+    );

@@ -17,17 +17,28 @@ const seen = (cause: string) => (governor: string) =>
   `Put right what it left behind, then \`writ governor ack ${governor} ${cause} --reason TEXT\`.`;
 
 const advice: Readonly<Record<Cause, Advice>> = {
-  ledger: { says: 'the ledger does not answer', remedy: () => `${byItself}; \`writ doctor\` says what is wrong.` },
+  ledger: {
+    says: 'the ledger does not answer',
+    remedy: () => `${byItself}; \`writ doctor\` says what is wrong.`,
+  },
   iam: {
     says: 'nobody could say what its principal may do',
-    remedy: () => `${byItself}; see to whoever is asked for permissions: the database, or the authorizer of its workers.`,
+    remedy: () =>
+      `${byItself}; see to whoever is asked for permissions: the database, or the authorizer of its workers.`,
   },
   policy: {
     says: 'it has no policy, or it could not be loaded',
-    remedy: (governor) => `${byItself}. If it has none: \`writ governor policy publish FILE ${governor}\`.`,
+    remedy: (governor) =>
+      `${byItself}. If it has none: \`writ governor policy publish FILE ${governor}\`.`,
   },
-  slo: { says: 'receipts take too long to write', remedy: () => `${byItself}; see what keeps the database busy: \`writ doctor\`.` },
-  entitlement: { says: 'the entitlement could not be looked up', remedy: () => `${byItself}; \`writ doctor\` says what is wrong.` },
+  slo: {
+    says: 'receipts take too long to write',
+    remedy: () => `${byItself}; see what keeps the database busy: \`writ doctor\`.`,
+  },
+  entitlement: {
+    says: 'the entitlement could not be looked up',
+    remedy: () => `${byItself}; \`writ doctor\` says what is wrong.`,
+  },
   bootstrap: {
     says: 'it was not ready in time',
     remedy: (governor, tenant) =>
@@ -49,11 +60,13 @@ const advice: Readonly<Record<Cause, Advice>> = {
   },
   quota_exceeded: {
     says: 'the actions of this month are used up',
-    remedy: (_, tenant) => `\`writ governor entitlement set ${tenant} --quota N\`, or wait for the first of the month, in UTC.`,
+    remedy: (_, tenant) =>
+      `\`writ governor entitlement set ${tenant} --quota N\`, or wait for the first of the month, in UTC.`,
   },
   entitlement_not_active: {
     says: 'the entitlement is not active',
-    remedy: (_, tenant) => `\`writ governor entitlement set ${tenant} --status ACTIVE\`; \`entitlement show ${tenant}\` says what it is.`,
+    remedy: (_, tenant) =>
+      `\`writ governor entitlement set ${tenant} --status ACTIVE\`; \`entitlement show ${tenant}\` says what it is.`,
   },
   permission_denied: {
     says: 'its principal may not do, or may not undo, what was asked for',
@@ -66,15 +79,18 @@ const advice: Readonly<Record<Cause, Advice>> = {
   },
   target_service_not_found: {
     says: 'no worker carries out an action of this type',
-    remedy: () => 'Start one with a module that exports it, made by defineAction: `writ worker FILE`. It looks again by itself.',
+    remedy: () =>
+      'Start one with a module that exports it, made by defineAction: `writ worker FILE`. It looks again by itself.',
   },
   signal_action_mismatch: {
     says: 'its policy answers this signal with another action',
-    remedy: (governor) => `${byItself}; nothing else, if the policy was just changed: \`writ governor policy show ${governor}\`.`,
+    remedy: (governor) =>
+      `${byItself}; nothing else, if the policy was just changed: \`writ governor policy show ${governor}\`.`,
   },
   bounds_exceeded: {
     says: 'an action was asked for with parameters out of its bounds',
-    remedy: (governor) => `${byItself}. Ask within them: \`writ governor policy show ${governor}\`.`,
+    remedy: (governor) =>
+      `${byItself}. Ask within them: \`writ governor policy show ${governor}\`.`,
   },
   would_exceed_budget: {
     says: 'the action would cost more than the budget of this month has left',
@@ -83,7 +99,8 @@ const advice: Readonly<Record<Cause, Advice>> = {
   },
 };
 
-const adviceOf = (cause: string): Advice | undefined => (Object.hasOwn(advice, cause) ? advice[cause as Cause] : undefined);
+const adviceOf = (cause: string): Advice | undefined =>
+  Object.hasOwn(advice, cause) ? advice[cause as Cause] : undefined;
 
 export const causeWords = (cause: string): string => adviceOf(cause)?.says ?? oneLine(cause);
 
@@ -95,7 +112,10 @@ export interface Explained {
 
 /** Everything that keeps a governor from acting, in its order. */
 export function whyOf({ causes, refusals }: Held, governor: GovernorAt): Explained[] {
-  const all = [...(causes ?? []).map((cause) => ({ cause, action_type: undefined })), ...(refusals ?? [])];
+  const all = [
+    ...(causes ?? []).map((cause) => ({ cause, action_type: undefined })),
+    ...(refusals ?? []),
+  ];
   return all.map(({ cause, action_type }) => ({
     cause,
     says: plain(`${causeWords(cause)}${action_type === undefined ? '' : ` (${action_type})`}`),

@@ -38,9 +38,13 @@ export class Credentials {
         await read();
       } catch (error) {
         if (!(error instanceof WritError)) throw error;
-        throw wrongUsage(`${words} cannot be used: ${error.message}`, 'Put it there, with 8 characters or more, or name another place.', {
-          cause: error,
-        });
+        throw wrongUsage(
+          `${words} cannot be used: ${error.message}`,
+          'Put it there, with 8 characters or more, or name another place.',
+          {
+            cause: error,
+          },
+        );
       }
     }
   }
@@ -48,7 +52,8 @@ export class Credentials {
   /** Those of a tenant: its own, or those for all. One that is gone since, as after a rotation, is left out. */
   async of(tenant: string): Promise<readonly string[]> {
     const own = this.#places.filter((place) => place.tenant === tenant);
-    const places = own.length > 0 ? own : this.#places.filter((place) => place.tenant === undefined);
+    const places =
+      own.length > 0 ? own : this.#places.filter((place) => place.tenant === undefined);
     const found = await Promise.all(places.map(({ read }) => read().catch(unlessGone)));
     return found.filter((value) => value !== undefined);
   }
@@ -70,7 +75,10 @@ function placeOf(option: string, text: string, at: number): Place {
   }
   const name = `listener-${option.replace(/^-+/, '')}-${at + 1}`;
   const secrets = new Secrets(providerOf(option, scheme, where), cacheMs);
-  const read = async () => (await secrets.resolve([name], { tenantId: tenant ?? '', environmentId: 'default' })).get(name) as string;
+  const read = async () =>
+    (await secrets.resolve([name], { tenantId: tenant ?? '', environmentId: 'default' })).get(
+      name,
+    ) as string;
   return { tenant, words: `${option} ${scheme}:${where}`, read };
 }
 
@@ -79,13 +87,22 @@ function providerOf(option: string, scheme: string, where: string): SecretsProvi
   const single = (value: (tenantId: string) => Promise<string | undefined>): SecretsProvider => ({
     async resolve(refs, { tenantId }) {
       const found = await value(tenantId);
-      return found === undefined ? {} : Object.fromEntries(refs.map(({ $secret }) => [$secret, found]));
+      return found === undefined
+        ? {}
+        : Object.fromEntries(refs.map(({ $secret }) => [$secret, found]));
     },
   });
   if (scheme === 'env') return single(async () => process.env[where] || undefined);
   if (scheme === 'file') return single(async () => readSecret(where, where));
   const [, place, key] = /^([^#]+)#([^#]+)$/.exec(where) ?? [];
-  if (!place || !key) throw wrongUsage(`${option} does not say which key of Vault it is.`, 'Write vault:MOUNT/PATH#KEY.');
+  if (!place || !key)
+    throw wrongUsage(
+      `${option} does not say which key of Vault it is.`,
+      'Write vault:MOUNT/PATH#KEY.',
+    );
   const vault = secretsAt(`vault:${place}`);
-  return single(async (tenantId) => (await vault.resolve([{ $secret: key }], { tenantId, environmentId: 'default' }))[key]);
+  return single(
+    async (tenantId) =>
+      (await vault.resolve([{ $secret: key }], { tenantId, environmentId: 'default' }))[key],
+  );
 }

@@ -11,7 +11,8 @@ import { exitCodes, explain, Failure } from '../failure.js';
 import { count, type Output, oneLine, plural, span } from '../output.js';
 import { interruption } from '../signals.js';
 
-export interface Listening extends Pick<ListenerOptions, 'secretsOf' | 'tokensOf' | 'legacySignatures'> {
+export interface Listening
+  extends Pick<ListenerOptions, 'secretsOf' | 'tokensOf' | 'legacySignatures'> {
   readonly taker: SignalTaker;
   readonly host: string;
   readonly port: number;
@@ -24,7 +25,10 @@ export interface Listening extends Pick<ListenerOptions, 'secretsOf' | 'tokensOf
 const everyMs = 1_000;
 const tellEveryMs = 60_000;
 
-export async function listenUntilStopped({ taker, spool: folder, drive, ...options }: Listening, output: Output): Promise<void> {
+export async function listenUntilStopped(
+  { taker, spool: folder, drive, ...options }: Listening,
+  output: Output,
+): Promise<void> {
   const startedAt = Date.now();
   const spool = new Spool<Missed>(folder);
   const log = new ListenerLog(output);
@@ -67,7 +71,10 @@ export async function listenUntilStopped({ taker, spool: folder, drive, ...optio
   log.stopped(Date.now() - startedAt);
 }
 
-async function bound(listener: Listener, { host, port }: { host: string; port: number }): Promise<{ host: string; port: number }> {
+async function bound(
+  listener: Listener,
+  { host, port }: { host: string; port: number },
+): Promise<{ host: string; port: number }> {
   try {
     return await listener.listen();
   } catch (error) {
@@ -106,7 +113,9 @@ class HandOver {
     this.#looking = true;
     this.due = false;
     try {
-      const { merged, refused, damaged } = await this.#spool.merge((entry) => missed.call(this.#taker, entry));
+      const { merged, refused, damaged } = await this.#spool.merge((entry) =>
+        missed.call(this.#taker, entry),
+      );
       for (const file of damaged) this.#log.trouble(new WritError('spool_damaged', file));
       if (merged + refused > 0) this.#log.handedOver(merged, refused);
     } catch (error) {
@@ -162,7 +171,8 @@ class Tally {
   }
 
   add(other: Tally): void {
-    for (const name of ['decided', 'accepted', 'buffered', 'missed'] as const) this[name] += other[name];
+    for (const name of ['decided', 'accepted', 'buffered', 'missed'] as const)
+      this[name] += other[name];
     for (const [code, times] of other.refused) this.reject(code, times);
   }
 
@@ -205,7 +215,11 @@ class ListenerLog {
   }
 
   began(address: string): void {
-    this.#say('listening', { address, routes }, `Listening on ${address}: ${routes.join(', ')}. Ctrl-C stops.`);
+    this.#say(
+      'listening',
+      { address, routes },
+      `Listening on ${address}: ${routes.join(', ')}. Ctrl-C stops.`,
+    );
   }
 
   taken(status: 'decided' | 'accepted' | 'buffered'): void {
@@ -238,7 +252,8 @@ class ListenerLog {
     const { code, message, remedy } = explain(error);
     if (message === this.#lastTrouble) return;
     this.#lastTrouble = message;
-    if (this.#output.json) this.#say('trouble', { code, message, ...(requestId && { requestId }) }, '');
+    if (this.#output.json)
+      this.#say('trouble', { code, message, ...(requestId && { requestId }) }, '');
     else this.#output.note(`writ: ${message}${requestId ? ` (request ${requestId})` : ''}`, remedy);
   }
 
@@ -248,6 +263,10 @@ class ListenerLog {
 
   stopped(ms: number): void {
     this.counts();
-    this.#say('stopped', { ...this.#all.values(), seconds: ms / 1_000 }, `Stopped after ${span(ms)}: ${this.#all}.`);
+    this.#say(
+      'stopped',
+      { ...this.#all.values(), seconds: ms / 1_000 },
+      `Stopped after ${span(ms)}: ${this.#all}.`,
+    );
   }
 }

@@ -16,7 +16,9 @@ export interface GovernorRow extends Held {
   readonly state_since: string | null;
   readonly in_flight: InFlight | null;
   readonly queued_actions: number;
-  readonly over_threshold: Readonly<Record<string, { readonly since: number; readonly value: number }>> | null;
+  readonly over_threshold: Readonly<
+    Record<string, { readonly since: number; readonly value: number }>
+  > | null;
   readonly policy_id: string | null;
   readonly policy_version: number | null;
   readonly shadow: boolean | null;
@@ -67,13 +69,22 @@ export interface Look {
   readonly now: number;
 }
 
-export async function readEntitlement(db: Session, tenant: string): Promise<EntitlementRow | undefined> {
-  const [row] = await db.rows<EntitlementRow>('select * from writ.entitlement where tenant_id = $1', [tenant]);
+export async function readEntitlement(
+  db: Session,
+  tenant: string,
+): Promise<EntitlementRow | undefined> {
+  const [row] = await db.rows<EntitlementRow>(
+    'select * from writ.entitlement where tenant_id = $1',
+    [tenant],
+  );
   return row;
 }
 
 /** The newest version of a policy, or undefined where none was ever published. */
-export async function newestPolicy(db: Session, { id }: Pick<Governor, 'id'>): Promise<PolicyRow | undefined> {
+export async function newestPolicy(
+  db: Session,
+  { id }: Pick<Governor, 'id'>,
+): Promise<PolicyRow | undefined> {
   const [row] = await db.rows<PolicyRow>(
     `select p.version, p.policy_id, p.shadow, p.hash, p.document, p.published_by, to_json(p.published_at) as published_at
      from writ.governor_policy p where p.governor_id = $1 order by p.version desc limit 1`,
@@ -82,7 +93,11 @@ export async function newestPolicy(db: Session, { id }: Pick<Governor, 'id'>): P
   return row;
 }
 
-export async function lookAt(db: Session, governor: Governor, receipts: readonly Receipt[]): Promise<Look> {
+export async function lookAt(
+  db: Session,
+  governor: Governor,
+  receipts: readonly Receipt[],
+): Promise<Look> {
   return {
     row: (await governor.get()) as unknown as GovernorRow,
     policy: await newestPolicy(db, governor),

@@ -20,25 +20,43 @@ export const stateStyle: Readonly<Record<State, Style>> = {
 };
 
 export const policyWords = ({ policy_id, policy_version, shadow }: GovernorRow): string =>
-  policy_version === null ? 'none' : plain(`${policy_id} v${policy_version}${shadow ? ' (shadow)' : ''}`);
+  policy_version === null
+    ? 'none'
+    : plain(`${policy_id} v${policy_version}${shadow ? ' (shadow)' : ''}`);
 
 /** The six states, side by side, the one it is in with a thick frame; in one line where the window is too narrow for frames. */
 export function statesLines(at: State, paint: Paint, columns: number): string[] {
   const boxes = states.map((state) => {
-    const [topLeft, topRight, bottomLeft, bottomRight, across, down] = state === at ? '┏┓┗┛━┃' : '┌┐└┘─│';
+    const [topLeft, topRight, bottomLeft, bottomRight, across, down] =
+      state === at ? '┏┓┗┛━┃' : '┌┐└┘─│';
     const edge = (across as string).repeat(state.length + 2);
-    const lines = [`${topLeft}${edge}${topRight}`, `${down} ${state} ${down}`, `${bottomLeft}${edge}${bottomRight}`];
-    return lines.map((line) => (state === at ? paint(['bold', stateStyle[state] as never], line) : paint('dim', line)));
+    const lines = [
+      `${topLeft}${edge}${topRight}`,
+      `${down} ${state} ${down}`,
+      `${bottomLeft}${edge}${bottomRight}`,
+    ];
+    return lines.map((line) =>
+      state === at ? paint(['bold', stateStyle[state] as never], line) : paint('dim', line),
+    );
   });
   const drawn = [0, 1, 2].map((line) => boxes.map((box) => box[line]).join('  '));
   if (visible(drawn[0] as string).length <= columns) return drawn;
   return [
-    states.map((state) => (state === at ? paint(['bold', stateStyle[state] as never], `[${state}]`) : paint('dim', state))).join(' '),
+    states
+      .map((state) =>
+        state === at
+          ? paint(['bold', stateStyle[state] as never], `[${state}]`)
+          : paint('dim', state),
+      )
+      .join(' '),
   ];
 }
 
 export function headingOf({ row, now }: Look, paint: Paint): string {
-  const since = row.state_since === null ? ', not driven yet' : ` for ${span(Math.max(0, now - Date.parse(row.state_since)))}`;
+  const since =
+    row.state_since === null
+      ? ', not driven yet'
+      : ` for ${span(Math.max(0, now - Date.parse(row.state_since)))}`;
   return `${paint('bold', plain(nameOf(governorAt(row.tenant_id, row.sku_id))))}  ${paint(stateStyle[row.state], row.state)}${paint('dim', since)}`;
 }
 
@@ -56,10 +74,12 @@ export function whyLines({ row, now }: Look, paint: Paint): string[] {
           '  → Start a worker: `writ worker`.',
         ]
       : [];
-  const why = whyOf(row, governorAt(row.tenant_id, row.sku_id)).flatMap(({ cause, says, remedy }) => [
-    `${mark} ${paint('bold', plain(cause))}: ${says}`,
-    `  → ${plain(remedy)}`,
-  ]);
+  const why = whyOf(row, governorAt(row.tenant_id, row.sku_id)).flatMap(
+    ({ cause, says, remedy }) => [
+      `${mark} ${paint('bold', plain(cause))}: ${says}`,
+      `  → ${plain(remedy)}`,
+    ],
+  );
   return [...waits, ...why];
 }
 
@@ -93,8 +113,13 @@ export function timerLines({ row, now }: Look, paint: Paint): string[] {
 /** What is being done or undone, and what is awaited. */
 export function doingLines({ row, now }: Look, paint: Paint): string[] {
   const { in_flight: doing, awaiting_baseline: awaited, queued_actions: queued } = row;
-  const until = row.timers?.find(({ name }) => name === (doing?.kind === 'rollback' ? 'named:rollback' : 'state'))?.due;
-  const left = typeof until === 'number' ? `, ${until > now ? `${span(until - now)} left` : 'its time is over'}` : '';
+  const until = row.timers?.find(
+    ({ name }) => name === (doing?.kind === 'rollback' ? 'named:rollback' : 'state'),
+  )?.due;
+  const left =
+    typeof until === 'number'
+      ? `, ${until > now ? `${span(until - now)} left` : 'its time is over'}`
+      : '';
   return [
     ...(doing
       ? [
@@ -104,7 +129,9 @@ export function doingLines({ row, now }: Look, paint: Paint): string[] {
         ]
       : []),
     ...(awaited
-      ? [`${paint('cyan', '…')} ${plain(`${awaited.action_type} of ${awaited.target}`)} is done; what was observed is not well yet`]
+      ? [
+          `${paint('cyan', '…')} ${plain(`${awaited.action_type} of ${awaited.target}`)} is done; what was observed is not well yet`,
+        ]
       : []),
     ...(queued > 0 ? [`${paint('dim', '·')} ${plural(queued, 'action')} wait for their turn`] : []),
   ];
@@ -113,8 +140,11 @@ export function doingLines({ row, now }: Look, paint: Paint): string[] {
 /** Types of signals that are over, and those that cool down. */
 export function levelLines({ row, policy, now }: Look, paint: Paint): string[] {
   const over = row.over_threshold ?? {};
-  const cooling = Object.fromEntries(Object.entries(row.cooling ?? {}).filter(([, until]) => until > now));
-  const cools = (type: string) => (cooling[type] === undefined ? '' : `, no action for ${span(cooling[type] - now)}`);
+  const cooling = Object.fromEntries(
+    Object.entries(row.cooling ?? {}).filter(([, until]) => until > now),
+  );
+  const cools = (type: string) =>
+    cooling[type] === undefined ? '' : `, no action for ${span(cooling[type] - now)}`;
   return [
     ...Object.entries(over).map(([type, { value, since }]) => {
       const threshold = policy?.document?.when[type];
@@ -150,9 +180,18 @@ export function figures(look: Look): [string, string][] {
 }
 
 /** The whole picture, at most as many lines as there is room for: receipts give way first. */
-export function linesOf(look: Look, paint: Paint, { rows, columns }: { readonly rows: number; readonly columns: number }): string[] {
+export function linesOf(
+  look: Look,
+  paint: Paint,
+  { rows, columns }: { readonly rows: number; readonly columns: number },
+): string[] {
   const counts = figures(look).map(([name, value]) => `${paint('dim', name)} ${value}`);
-  const now = [...doingLines(look, paint), ...levelLines(look, paint), ...timerLines(look, paint), ...whyLines(look, paint)];
+  const now = [
+    ...doingLines(look, paint),
+    ...levelLines(look, paint),
+    ...timerLines(look, paint),
+    ...whyLines(look, paint),
+  ];
   const above = [
     headingOf(look, paint),
     '',
@@ -170,4 +209,5 @@ export function linesOf(look: Look, paint: Paint, { rows, columns }: { readonly 
 }
 
 /** Those that are shown at most. */
-export const kept = (receipts: readonly Receipt[], n: number): readonly Receipt[] => (receipts.length > n ? receipts.slice(-n) : receipts);
+export const kept = (receipts: readonly Receipt[], n: number): readonly Receipt[] =>
+  receipts.length > n ? receipts.slice(-n) : receipts;

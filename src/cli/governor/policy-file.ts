@@ -17,7 +17,10 @@ export async function readPolicy(file: string): Promise<PolicyDocument> {
   const isModule = modules.includes(extname(file));
   const given = isModule ? (await importFile(file)).default : await parseFile(file);
   if (given === undefined && isModule)
-    throw wrongUsage(`${file} has no default export.`, 'Export the policy: export default definePolicy(ID, { when, then }).');
+    throw wrongUsage(
+      `${file} has no default export.`,
+      'Export the policy: export default definePolicy(ID, { when, then }).',
+    );
   if (!isObject(given)) throw wrongUsage(`${file} holds no policy.`, shape);
   return validatePolicy(given);
 }

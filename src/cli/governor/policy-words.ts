@@ -14,7 +14,8 @@ import { type Style, span } from '../output.js';
 type Paint = (style: Style, text: string) => string;
 
 const thresholdWords = ({ direction, limit, clear, cooldown_ms, action }: Threshold): string => {
-  const well = clear === limit ? '' : `, well again ${direction === 'above' ? 'below' : 'above'} ${clear}`;
+  const well =
+    clear === limit ? '' : `, well again ${direction === 'above' ? 'below' : 'above'} ${clear}`;
   return `${direction} ${limit}${well}: ${action === undefined ? 'only observed' : `${action}, then none for ${span(cooldown_ms)}`}`;
 };
 
@@ -22,23 +23,48 @@ const actuatorWords = (actuator: Actuator): string => {
   if (actuator.kind === 'webhook')
     return `POST ${actuator.url}${actuator.signed_with === undefined ? '' : `, signed with ${actuator.signed_with}`}`;
   if (actuator.kind === 'contract')
-    return actuator.template_id === undefined ? 'stops its contract' : `contract of template ${actuator.template_id}`;
+    return actuator.template_id === undefined
+      ? 'stops its contract'
+      : `contract of template ${actuator.template_id}`;
   return 'by a handler';
 };
 
 const boundsWords = (bounds: ParameterBounds | undefined): string =>
-  bounds === undefined ? '' : 'in' in bounds ? ` (one of ${bounds.in.join(', ')})` : ` (${bounds.min} to ${bounds.max})`;
+  bounds === undefined
+    ? ''
+    : 'in' in bounds
+      ? ` (one of ${bounds.in.join(', ')})`
+      : ` (${bounds.min} to ${bounds.max})`;
 
-const parameterWords = (parameters: Parameters, bounds: Readonly<Record<string, ParameterBounds>> = {}): string =>
+const parameterWords = (
+  parameters: Parameters,
+  bounds: Readonly<Record<string, ParameterBounds>> = {},
+): string =>
   Object.entries(parameters)
     .map(([name, value]) => `${name}=${value}${boundsWords(bounds[name])}`)
     .join(', ');
 
 /** What is carried out, without its name. */
-const doingWords = ({ target, actuator, permission, parameters }: Doing, bounds?: ActionRule['bounds']): string =>
-  [`${target}, ${actuatorWords(actuator)}`, `needs ${permission}`, parameterWords(parameters, bounds)].filter(Boolean).join('; ');
+const doingWords = (
+  { target, actuator, permission, parameters }: Doing,
+  bounds?: ActionRule['bounds'],
+): string =>
+  [
+    `${target}, ${actuatorWords(actuator)}`,
+    `needs ${permission}`,
+    parameterWords(parameters, bounds),
+  ]
+    .filter(Boolean)
+    .join('; ');
 
-const restWords = ({ not_restored, baseline_ms, cost, probe, actuator, completion_timeout_ms }: ActionRule): string =>
+const restWords = ({
+  not_restored,
+  baseline_ms,
+  cost,
+  probe,
+  actuator,
+  completion_timeout_ms,
+}: ActionRule): string =>
   [
     `if not well after ${span(baseline_ms)}: ${not_restored === 'keep' ? 'kept' : 'undone'}`,
     ...(actuator.kind === 'contract' ? [`completed within ${span(completion_timeout_ms)}`] : []),
@@ -49,7 +75,8 @@ const restWords = ({ not_restored, baseline_ms, cost, probe, actuator, completio
 /** By name, what there is to say: thresholds, then each action with its undo, then the rest. */
 function partsOf({ when, actions, principal, budget }: PolicyDocument): Map<string, string> {
   const parts = new Map<string, string>();
-  for (const [type, threshold] of Object.entries(when)) parts.set(`when ${type}`, thresholdWords(threshold));
+  for (const [type, threshold] of Object.entries(when))
+    parts.set(`when ${type}`, thresholdWords(threshold));
   for (const [type, rule] of Object.entries(actions)) {
     parts.set(`action ${type}`, doingWords(rule, rule.bounds));
     parts.set(`  undo of ${type}`, `${rule.inverse.action_type} of ${doingWords(rule.inverse)}`);
@@ -63,7 +90,9 @@ function partsOf({ when, actions, principal, budget }: PolicyDocument): Map<stri
 export function policyLines(document: PolicyDocument, paint: Paint): string[] {
   const parts = [...partsOf(document)];
   const width = Math.max(...parts.map(([name]) => name.length));
-  return parts.map(([name, words]) => `${paint('dim', plain(name).padEnd(width))}  ${plain(words)}`);
+  return parts.map(
+    ([name, words]) => `${paint('dim', plain(name).padEnd(width))}  ${plain(words)}`,
+  );
 }
 
 export interface PolicyChange {
@@ -75,14 +104,19 @@ export interface PolicyChange {
 }
 
 /** What differs, in the order of the new policy; what is gone at the end. Without a new one all of it is gone. */
-export function changesOf(before: PolicyDocument | null, after: PolicyDocument | null): PolicyChange[] {
+export function changesOf(
+  before: PolicyDocument | null,
+  after: PolicyDocument | null,
+): PolicyChange[] {
   const old = before ? partsOf(before) : new Map<string, string>();
   const next = after ? partsOf(after) : new Map<string, string>();
   const changed = [...next].flatMap(([what, words]) => {
     const was = old.get(what) ?? null;
     return was === words ? [] : [{ what: what.trim(), before: was, after: words }];
   });
-  const gone = [...old].flatMap(([what, words]) => (next.has(what) ? [] : [{ what: what.trim(), before: words, after: null }]));
+  const gone = [...old].flatMap(([what, words]) =>
+    next.has(what) ? [] : [{ what: what.trim(), before: words, after: null }],
+  );
   return [...changed, ...gone];
 }
 
@@ -90,10 +124,18 @@ export function changeLines(changes: readonly PolicyChange[], paint: Paint): str
   return changes.flatMap(({ what, before, after }) => {
     if (before === null) return [`${paint('green', '+')} ${plain(what)}: ${plain(after)}`];
     if (after === null) return [`${paint('red', '-')} ${plain(what)}: ${plain(before)}`];
-    return [`${paint('yellow', '~')} ${plain(what)}`, `    was     ${plain(before)}`, `    will be ${paint('bold', plain(after))}`];
+    return [
+      `${paint('yellow', '~')} ${plain(what)}`,
+      `    was     ${plain(before)}`,
+      `    will be ${paint('bold', plain(after))}`,
+    ];
   });
 }
 
 /** Every permission that a policy needs, for doing and for undoing. */
 export const permissionsOf = ({ actions }: PolicyDocument): string[] =>
-  [...new Set(Object.values(actions).flatMap(({ permission, inverse }) => [permission, inverse.permission]))].sort();
+  [
+    ...new Set(
+      Object.values(actions).flatMap(({ permission, inverse }) => [permission, inverse.permission]),
+    ),
+  ].sort();

@@ -12,19 +12,29 @@ import { plural, type Style, span } from '../output.js';
 import { clockTime } from '../runs/words.js';
 import { causeWords } from './causes.js';
 
-type GovernorReason = keyof (typeof actions & typeof health & typeof refusals & typeof signals & typeof stateChanges) & ReasonName;
+type GovernorReason = keyof (typeof actions &
+  typeof health &
+  typeof refusals &
+  typeof signals &
+  typeof stateChanges) &
+  ReasonName;
 
 const said = (words: string | Commitment | undefined, before = ': '): string =>
   words === undefined ? '' : `${before}${typeof words === 'string' ? words : '(erasable)'}`;
 const short = (id: string): string => (/^[0-9a-f]{8}-/.test(id) ? id.slice(0, 8) : id);
-const nth = (attempt: number | undefined): string => (attempt === undefined ? '' : `, attempt ${attempt}`);
-const answered = (code: number | undefined): string => (code === undefined ? '' : `, the service answered ${code}`);
-const causes = (all: readonly string[] | undefined): string => (all && all.length > 0 ? `: ${all.map(causeWords).join('; ')}` : '');
+const nth = (attempt: number | undefined): string =>
+  attempt === undefined ? '' : `, attempt ${attempt}`;
+const answered = (code: number | undefined): string =>
+  code === undefined ? '' : `, the service answered ${code}`;
+const causes = (all: readonly string[] | undefined): string =>
+  all && all.length > 0 ? `: ${all.map(causeWords).join('; ')}` : '';
 const spaced = (code: string): string => code.replaceAll('_', ' ');
 const parameters = (all: Readonly<Record<string, unknown>> | undefined): string =>
   all && Object.keys(all).length > 0
     ? ` with ${Object.entries(all)
-        .map(([name, value]) => `${name}=${typeof value === 'object' ? '(erasable)' : String(value)}`)
+        .map(
+          ([name, value]) => `${name}=${typeof value === 'object' ? '(erasable)' : String(value)}`,
+        )
         .join(', ')}`
     : '';
 
@@ -32,15 +42,26 @@ const sentences: { readonly [Name in GovernorReason]: (context: ContextOf<Name>)
   boot_start: ({ process_id }) => `begins, driven by ${process_id}`,
   state_transition: ({ from_state, to_state, event, duration_ms, causes: why }) =>
     `${from_state} → ${to_state} by ${spaced(event)}, after ${span(duration_ms)}${causes(why)}`,
-  bootstrap_timeout: ({ timeout_ms, causes: why }) => `was not ready within ${span(timeout_ms)}${causes(why)}`,
-  recovery_timeout: ({ timeout_ms, causes: why }) => `did not recover within ${span(timeout_ms)}, and begins anew${causes(why)}`,
-  entitlement_verified: ({ entitlement_status, entitlement_expires, quota_remaining, quota_limit }) =>
+  bootstrap_timeout: ({ timeout_ms, causes: why }) =>
+    `was not ready within ${span(timeout_ms)}${causes(why)}`,
+  recovery_timeout: ({ timeout_ms, causes: why }) =>
+    `did not recover within ${span(timeout_ms)}, and begins anew${causes(why)}`,
+  entitlement_verified: ({
+    entitlement_status,
+    entitlement_expires,
+    quota_remaining,
+    quota_limit,
+  }) =>
     `the entitlement is ${entitlement_status}${entitlement_expires === undefined ? '' : ` until ${entitlement_expires}`}; ${
-      quota_limit === null ? 'actions without limit' : `${quota_remaining} of ${plural(quota_limit, 'action')} left this month`
+      quota_limit === null
+        ? 'actions without limit'
+        : `${quota_remaining} of ${plural(quota_limit, 'action')} left this month`
     }`,
   signal_received: ({ signal_type, value, threshold, exceeds_threshold, severity, source }) =>
     `${signal_type}${value === undefined ? '' : ` ${value}`}${
-      threshold === undefined ? ', which the policy does not watch' : ` is ${exceeds_threshold ? 'past' : 'within'} ${threshold}`
+      threshold === undefined
+        ? ', which the policy does not watch'
+        : ` is ${exceeds_threshold ? 'past' : 'within'} ${threshold}`
     } (${severity}, ${source})`,
   threshold_exceeded: ({ signal_type, current_value, threshold, remediation_action }) =>
     `${signal_type} ${current_value} is past ${threshold}: ${remediation_action === undefined ? 'no action asked for now' : `${remediation_action} is asked for`}`,
@@ -50,21 +71,43 @@ const sentences: { readonly [Name in GovernorReason]: (context: ContextOf<Name>)
     `everything is well again${action_id === undefined ? '' : `, by action ${short(action_id)}`}, after ${span(duration_ms)}`,
   signal_storm_detected: ({ rate, limit, window_seconds, buffered }) =>
     `a storm: ${rate} signals in ${window_seconds} s, ${limit} are taken in; ${buffered} wait`,
-  signal_dropped: ({ dropped, capacity }) => `${plural(dropped, 'signal')} dropped, the oldest first: more than ${capacity} would wait`,
+  signal_dropped: ({ dropped, capacity }) =>
+    `${plural(dropped, 'signal')} dropped, the oldest first: more than ${capacity} would wait`,
   event_failed: ({ event, crashes, window_seconds, error_message }) =>
     `set aside after ${plural(crashes, 'crash', 'crashes')} within ${window_seconds} s: ${spaced(event)}${said(error_message)}`,
-  action_attempted: ({ action_type, target, attempt, parameters: given, replicas_delta, initiated_by, action_timeout_ms }) =>
+  action_attempted: ({
+    action_type,
+    target,
+    attempt,
+    parameters: given,
+    replicas_delta,
+    initiated_by,
+    action_timeout_ms,
+  }) =>
     `${action_type} of ${target}${parameters({ ...(replicas_delta !== undefined && { replicas_delta }), ...given })}${nth(attempt)}, within ${span(action_timeout_ms)}${said(initiated_by, ', asked for by ')}`,
   action_acknowledged: ({ action_type, reference, completion_timeout_ms }) =>
     `${action_type} was taken on${reference === undefined ? '' : ` as ${reference}`}; its end is awaited for ${span(completion_timeout_ms)}`,
-  action_succeeded: ({ action_type, duration_ms, baseline, baseline_restored, previous_replicas, new_replicas }) =>
+  action_succeeded: ({
+    action_type,
+    duration_ms,
+    baseline,
+    baseline_restored,
+    previous_replicas,
+    new_replicas,
+  }) =>
     `${action_type} is done in ${span(duration_ms)}${previous_replicas === undefined || new_replicas === undefined ? '' : `, ${previous_replicas} → ${new_replicas} replicas`}; what was observed is ${
-      baseline_restored ? 'well again' : baseline === 'not_restored' ? 'not well yet' : 'still to be seen'
+      baseline_restored
+        ? 'well again'
+        : baseline === 'not_restored'
+          ? 'not well yet'
+          : 'still to be seen'
     }`,
   action_failed: ({ action_type, attempt, failure_reason, service_response_code, error_message }) =>
     `${action_type} failed${nth(attempt)}: ${spaced(failure_reason)}${answered(service_response_code)}${said(error_message)}`,
   retry_countdown: ({ action_type, retry_countdown }) =>
-    retry_countdown > 0 ? `${action_type} is tried again, ${plural(retry_countdown, 'attempt')} left` : `${action_type} is given up`,
+    retry_countdown > 0
+      ? `${action_type} is tried again, ${plural(retry_countdown, 'attempt')} left`
+      : `${action_type} is given up`,
   action_timeout: ({ action_type, action_timeout_ms, attempt }) =>
     `${action_type} was not done within ${span(action_timeout_ms)}${nth(attempt)}`,
   concurrency_limited: ({ action_type, in_flight_action_id, queue_length }) =>
@@ -73,13 +116,19 @@ const sentences: { readonly [Name in GovernorReason]: (context: ContextOf<Name>)
     `${action_type} ${result}, ${span(late_by_ms)} after it was given up${said(error_message)}`,
   action_rollback_issued: ({ original_action_id, rollback_reason, action_type }) =>
     `undoing action ${short(original_action_id)}${action_type === undefined ? '' : ` by ${action_type}`}: ${spaced(rollback_reason)}`,
-  action_rollback_failed: ({ original_action_id, failure_reason, service_response_code, error_message }) =>
+  action_rollback_failed: ({
+    original_action_id,
+    failure_reason,
+    service_response_code,
+    error_message,
+  }) =>
     `action ${short(original_action_id)} could not be undone: ${spaced(failure_reason)}${answered(service_response_code)}${said(error_message)}`,
   permission_denied: ({ action_type, required_permission, principal, permission_for }) =>
     `${action_type} is refused: ${typeof principal === 'string' ? principal : 'its principal'} has no ${required_permission}${permission_for === 'inverse' ? ', which undoing it needs' : ''}`,
   policy_violation: ({ reason, action_type, signal_type }) =>
     `${action_type ?? signal_type ?? 'what was asked for'} is refused: ${causeWords(reason)}`,
-  invariant_violation: ({ invariant_name, reason }) => `refused: ${reason === undefined ? invariant_name : causeWords(reason)}`,
+  invariant_violation: ({ invariant_name, reason }) =>
+    `refused: ${reason === undefined ? invariant_name : causeWords(reason)}`,
   policy_updated: ({ policy_id, previous_policy_version, current_policy_version, actor }) =>
     current_policy_version === null
       ? `policy ${policy_id} v${previous_policy_version} withdrawn${said(actor, ' by ')}`
@@ -90,7 +139,8 @@ const sentences: { readonly [Name in GovernorReason]: (context: ContextOf<Name>)
     `${spaced(component)}: ${spaced(failure_type)}${said(error_message)}${retry_interval_seconds === undefined ? '' : `; looks again in ${retry_interval_seconds} s`}`,
   health_check_passed: ({ cleared, down_ms }) =>
     `everything is there again${down_ms === undefined ? '' : `, after ${span(down_ms)}`}${cleared && cleared.length > 0 ? `; it was: ${cleared.map(causeWords).join('; ')}` : ''}`,
-  nondeterminism_detected: ({ receipt_id }) => `decided in two ways, so nothing of it was done: receipt ${receipt_id}`,
+  nondeterminism_detected: ({ receipt_id }) =>
+    `decided in two ways, so nothing of it was done: receipt ${receipt_id}`,
 };
 
 /** A receipt of a governor, in words. */
@@ -108,7 +158,10 @@ const marks: Readonly<Record<Receipt['status'], readonly [mark: string, style: S
 const reasonWidth = 22;
 
 /** One line: when, its number, its reason, and what it says. */
-export function receiptLine(receipt: Receipt, paint: (style: Style, text: string) => string): string {
+export function receiptLine(
+  receipt: Receipt,
+  paint: (style: Style, text: string) => string,
+): string {
   const { timestamp, status, reason, context } = receipt;
   const [mark, style] = reason === 'state_transition' ? (['→', 'cyan'] as const) : marks[status];
   const shadow = 'shadow' in context && context.shadow === true ? paint('dim', ' (shadow)') : '';

@@ -64,8 +64,16 @@ interface Waiting extends Place {
 
 /** The gate's, about a page. */
 interface Answer {
-  readonly duplicates: readonly { readonly index: number; readonly job_id: string; readonly same_payload: boolean }[];
-  readonly refused: readonly { readonly index: number; readonly reason: string; readonly detail?: string }[];
+  readonly duplicates: readonly {
+    readonly index: number;
+    readonly job_id: string;
+    readonly same_payload: boolean;
+  }[];
+  readonly refused: readonly {
+    readonly index: number;
+    readonly reason: string;
+    readonly detail?: string;
+  }[];
 }
 
 const page = { jobs: 1000, bytes: 4_000_000 };
@@ -74,7 +82,9 @@ export async function copyJobs(options: CopyOptions): Promise<CopyResult> {
   const result: CopyResult = { copied: 0, already: 0, gone: 0, deleted: 0, troubles: [] };
   let seen = 0;
   for await (const places of walk(options)) {
-    await (options.remove ? inTransaction(options.target, () => copyPage(options, places, result)) : copyPage(options, places, result));
+    await (options.remove
+      ? inTransaction(options.target, () => copyPage(options, places, result))
+      : copyPage(options, places, result));
     seen += places.length;
     options.onPage(seen);
   }
@@ -94,7 +104,9 @@ async function* walk({ source, walker, kinds, limit }: CopyOptions): AsyncGenera
       [[...kinds.keys()], limit ?? null],
     );
     for (;;) {
-      const rows = await walker.rows<Place & { size: number | null }>(`fetch ${page.jobs} from waiting`);
+      const rows = await walker.rows<Place & { size: number | null }>(
+        `fetch ${page.jobs} from waiting`,
+      );
       if (rows.length === 0) return;
       let start = 0;
       let bytes = 0;
@@ -124,7 +136,11 @@ async function inTransaction(db: Session, use: () => Promise<void>): Promise<voi
   }
 }
 
-async function copyPage(options: CopyOptions, places: readonly Place[], result: CopyResult): Promise<void> {
+async function copyPage(
+  options: CopyOptions,
+  places: readonly Place[],
+  result: CopyResult,
+): Promise<void> {
   const { source, reader, target, remove, actor } = options;
   const found = await reader.rows<Waiting>(
     `select ${source.name} as name, ${source.id} as id, to_json(${source.dueAt}) #>> '{}' as due_at, (${source.priority})::integer as priority,
@@ -137,7 +153,9 @@ async function copyPage(options: CopyOptions, places: readonly Place[], result: 
   result.gone += places.length - found.length;
   // In the walk's order again: that is the order in which they will run.
   const rank = new Map(places.map(({ name, id }, index) => [`${id} ${name}`, index]));
-  const waiting = found.sort((a, b) => (rank.get(`${a.id} ${a.name}`) ?? 0) - (rank.get(`${b.id} ${b.name}`) ?? 0));
+  const waiting = found.sort(
+    (a, b) => (rank.get(`${a.id} ${a.name}`) ?? 0) - (rank.get(`${b.id} ${b.name}`) ?? 0),
+  );
   const storable = waiting.filter((job) => {
     if (job.input === null || !hasUnstorableText(job.input)) return true;
     result.troubles.push(trouble(job, new WritRefusal('invalid_text', `the input of ${job.name}`)));
@@ -155,11 +173,21 @@ async function copyPage(options: CopyOptions, places: readonly Place[], result: 
   result.deleted += done.length;
 }
 
-const columns = (places: readonly Place[]): [string[], string[]] => [places.map(({ name }) => name), places.map(({ id }) => id)];
+const columns = (places: readonly Place[]): [string[], string[]] => [
+  places.map(({ name }) => name),
+  places.map(({ id }) => id),
+];
 
 /** Counts each outcome, and answers the jobs that stand in Writ: copied now, or by an earlier import. */
-async function sortOut(options: CopyOptions, jobs: readonly Waiting[], answer: Answer, result: CopyResult): Promise<Waiting[]> {
-  const refused = new Map(answer.refused.map((each) => [each.index, asRefusal(each.reason, each.detail)]));
+async function sortOut(
+  options: CopyOptions,
+  jobs: readonly Waiting[],
+  answer: Answer,
+  result: CopyResult,
+): Promise<Waiting[]> {
+  const refused = new Map(
+    answer.refused.map((each) => [each.index, asRefusal(each.reason, each.detail)]),
+  );
   const duplicates = new Map(answer.duplicates.map((each) => [each.index, each]));
   const refs = await sourceRefs(
     options.target,
@@ -170,7 +198,8 @@ async function sortOut(options: CopyOptions, jobs: readonly Waiting[], answer: A
     const duplicate = duplicates.get(index);
     if (refusal) result.troubles.push(trouble(job, refusal));
     else if (!duplicate) result.copied++;
-    else if (duplicate.same_payload && refs.get(duplicate.job_id) === sourceRef(job, options)) result.already++;
+    else if (duplicate.same_payload && refs.get(duplicate.job_id) === sourceRef(job, options))
+      result.already++;
     else {
       const message = `Its key stands for job ${duplicate.job_id}, which is another, or this one as it was before it changed.`;
       result.troubles.push({ name: job.name, id: job.id, reason: 'key_taken', message });
@@ -181,7 +210,10 @@ async function sortOut(options: CopyOptions, jobs: readonly Waiting[], answer: A
 }
 
 /** Where the jobs that were there already come from. */
-async function sourceRefs(db: Session, ids: readonly string[]): Promise<Map<string, string | null>> {
+async function sourceRefs(
+  db: Session,
+  ids: readonly string[],
+): Promise<Map<string, string | null>> {
   if (ids.length === 0) return new Map();
   const rows = await db.rows<{ job_id: string; source_ref: string | null }>(
     'select job_id, source_ref from writ.job_queue where job_id = any ($1::uuid[])',
@@ -190,7 +222,12 @@ async function sourceRefs(db: Session, ids: readonly string[]): Promise<Map<stri
   return new Map(rows.map(({ job_id, source_ref }) => [job_id, source_ref]));
 }
 
-const trouble = ({ name, id }: Place, { code, message }: WritRefusal): Trouble => ({ name, id, reason: code, message });
+const trouble = ({ name, id }: Place, { code, message }: WritRefusal): Trouble => ({
+  name,
+  id,
+  reason: code,
+  message,
+});
 
 const sourceRef = (job: Waiting, { source }: CopyOptions): string =>
   `${source.system}:${job.identity}#${createHash('sha256').update(job.version).digest('hex').slice(0, 16)}`;
@@ -213,6 +250,8 @@ function toItem(job: Waiting, options: CopyOptions): string {
 /** Whether a JSON text has an escape for NUL or for half of a surrogate pair: the type json takes them, jsonb does not. */
 function hasUnstorableText(json: string): boolean {
   if (!json.includes('\\u')) return false;
-  const escapes = json.replaceAll('\\\\', '').replace(/\\ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}/gi, '');
+  const escapes = json
+    .replaceAll('\\\\', '')
+    .replace(/\\ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}/gi, '');
   return /\\u(?:0000|d[89a-f])/i.test(escapes);
 }

@@ -38,7 +38,11 @@ interface Counted {
   readonly retrying: number;
 }
 
-export async function readPlan(db: Session, source: Source, kinds: ReadonlyMap<string, string>): Promise<Plan> {
+export async function readPlan(
+  db: Session,
+  source: Source,
+  kinds: ReadonlyMap<string, string>,
+): Promise<Plan> {
   const rows = await db.rows<Counted>(
     `select ${source.name} as name, ${source.left} as reason,
        count(*) filter (where not (${source.retrying}) and ${source.dueAt} <= now())::integer as ready,
@@ -65,8 +69,14 @@ export async function readPlan(db: Session, source: Source, kinds: ReadonlyMap<s
   };
 }
 
-export function showPlan(output: Output, plan: Plan, { system, from, to }: { system: string; from: string; to: string }): void {
-  output.line(from === to ? `From ${system} to Writ in ${to}` : `From ${system} in ${from} to Writ in ${to}`);
+export function showPlan(
+  output: Output,
+  plan: Plan,
+  { system, from, to }: { system: string; from: string; to: string },
+): void {
+  output.line(
+    from === to ? `From ${system} to Writ in ${to}` : `From ${system} in ${from} to Writ in ${to}`,
+  );
   output.line();
   const right = { align: 'right' } as const;
   if (plan.copied.length > 0) {
@@ -78,7 +88,13 @@ export function showPlan(output: Output, plan: Plan, { system, from, to }: { sys
         { title: 'DELAYED', ...right },
         { title: 'RETRYING', ...right },
       ],
-      plan.copied.map((row) => [row.name, row.kind, count(row.ready), count(row.delayed), count(row.retrying)]),
+      plan.copied.map((row) => [
+        row.name,
+        row.kind,
+        count(row.ready),
+        count(row.delayed),
+        count(row.retrying),
+      ]),
     );
   } else output.line('No job waits there that can be copied.');
   if (plan.left.length > 0) {
@@ -90,7 +106,10 @@ export function showPlan(output: Output, plan: Plan, { system, from, to }: { sys
   }
   output.line();
   if (plan.schedules > 0) {
-    output.line(`${plural(plan.schedules, 'recurring schedule')} of ${system} cannot be copied: define what recurs anew.`);
+    output.line(
+      `${plural(plan.schedules, 'recurring schedule')} of ${system} cannot be copied: define what recurs anew.`,
+    );
   }
-  for (const name of plan.unused) output.note(`--kind-map names ${name}, and no job there has that name.`);
+  for (const name of plan.unused)
+    output.note(`--kind-map names ${name}, and no job there has that name.`);
 }

@@ -58,7 +58,9 @@ export interface Source {
 }
 
 /** By name: which schema is theirs unless another is given, and the source in a schema. */
-const sources: Readonly<Record<string, { readonly schema: string; readonly in: (schema: string) => Source }>> = {
+const sources: Readonly<
+  Record<string, { readonly schema: string; readonly in: (schema: string) => Source }>
+> = {
   'pg-boss': { schema: 'pgboss', in: pgBoss },
   'graphile-worker': { schema: 'graphile_worker', in: graphileWorker },
 };
@@ -66,21 +68,37 @@ const sources: Readonly<Record<string, { readonly schema: string; readonly in: (
 export const systems = Object.keys(sources);
 
 /** The source, after a look whether it is there, is known to us, and shows this user its rows. */
-export async function openSource(db: Session, system: string, givenSchema: string | undefined): Promise<Source> {
+export async function openSource(
+  db: Session,
+  system: string,
+  givenSchema: string | undefined,
+): Promise<Source> {
   const known = sources[system];
   if (!known) throw new WritError('invalid_argument', `${system} is not a source`);
   const schema = givenSchema ?? known.schema;
   const source = known.in(pg.escapeIdentifier(schema));
   for (const [table, columns] of Object.entries(source.tables)) {
     const place = `${pg.escapeIdentifier(schema)}.${pg.escapeIdentifier(table)}`;
-    const [found] = await db.rows<{ there: boolean; missing: string[] | null; hidden: boolean | null }>(
+    const [found] = await db.rows<{
+      there: boolean;
+      missing: string[] | null;
+      hidden: boolean | null;
+    }>(
       `select to_regclass($1) is not null as there, row_security_active(to_regclass($1)) as hidden,
          (select array_agg(c) from unnest($2::text[]) c where not exists (
             select from pg_attribute a where a.attrelid = to_regclass($1) and a.attname = c and not a.attisdropped)) as missing`,
       [place, columns],
     );
-    if (!found?.there) throw new WritError('import_source_missing', `no table ${place} for ${system} in ${db.target}`);
-    if (found.missing) throw new WritError('import_source_unknown', `${system}: ${place} has no column ${found.missing.join(', ')}`);
+    if (!found?.there)
+      throw new WritError(
+        'import_source_missing',
+        `no table ${place} for ${system} in ${db.target}`,
+      );
+    if (found.missing)
+      throw new WritError(
+        'import_source_unknown',
+        `${system}: ${place} has no column ${found.missing.join(', ')}`,
+      );
     // Without rows there is nothing to copy, and nobody would know why.
     if (found.hidden) throw new WritError('import_source_hidden', place);
   }

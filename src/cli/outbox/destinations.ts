@@ -6,7 +6,8 @@ import { answersYes } from '../confirm.js';
 import { actor, inTurn, type Session } from '../connection.js';
 import { type Output, span } from '../output.js';
 
-export const destinationsOf = (db: Session, by?: string): Destinations => new Destinations(inTurn(db), actor(by));
+export const destinationsOf = (db: Session, by?: string): Destinations =>
+  new Destinations(inTurn(db), actor(by));
 
 export async function destinationOf(db: Session, name: string): Promise<ListedDestination> {
   const found = (await destinationsOf(db).list()).find((one) => one.name === name);
@@ -17,10 +18,13 @@ export async function destinationOf(db: Session, name: string): Promise<ListedDe
 /** Names of destinations and of secrets: both become parts of other names, of variables and of files. */
 export function nameOf(text: string): string {
   if (/^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$/.test(text)) return text;
-  throw new InvalidArgumentError('A name has one to a hundred letters, digits and _ . - and begins with a letter or digit.');
+  throw new InvalidArgumentError(
+    'A name has one to a hundred letters, digits and _ . - and begins with a letter or digit.',
+  );
 }
 
-export const withName = (command: Command): Command => command.argument('<name>', 'name of the destination', nameOf);
+export const withName = (command: Command): Command =>
+  command.argument('<name>', 'name of the destination', nameOf);
 
 export const withActor = (command: Command): Command =>
   command.option('--actor <name>', 'who asks, for the record; otherwise the system user');
@@ -29,7 +33,8 @@ export const withActor = (command: Command): Command =>
 export const lagOf = ({ behindSince }: ListedDestination, nowMs: number): string | undefined =>
   behindSince === undefined ? undefined : span(Math.max(0, nowMs - Date.parse(behindSince)));
 
-export const addressOf = ({ config }: ListedDestination): string => String(config.url ?? config.servers ?? '');
+export const addressOf = ({ config }: ListedDestination): string =>
+  String(config.url ?? config.servers ?? '');
 
 /** Asks, where somebody can answer. */
 export const confirmed = async (output: Output): Promise<boolean> =>

@@ -10,10 +10,12 @@ import { nameOf } from './destinations.js';
 
 const folderVariable = 'WRIT_WEBHOOK_SECRETS_DIR';
 
-export const secretVariable = (name: string): string => `WRIT_WEBHOOK_SECRET_${name.toUpperCase().replace(/[^A-Z0-9]/g, '_')}`;
+export const secretVariable = (name: string): string =>
+  `WRIT_WEBHOOK_SECRET_${name.toUpperCase().replace(/[^A-Z0-9]/g, '_')}`;
 
 /** The places of a secret, for people. */
-export const placesOf = (name: string): string => `${secretVariable(name)}, or the file ${name} in the folder ${folderVariable}`;
+export const placesOf = (name: string): string =>
+  `${secretVariable(name)}, or the file ${name} in the folder ${folderVariable}`;
 
 export function secretOf(name: string): string {
   const given = process.env[secretVariable(name)];
@@ -29,7 +31,10 @@ export function secretOf(name: string): string {
 }
 
 const missing = (name: string, why = 'ENOENT') =>
-  new WritError('invalid_webhook_secret', `nothing in ${placesOf(name)}${why === 'ENOENT' ? '' : ` (${why})`}`);
+  new WritError(
+    'invalid_webhook_secret',
+    `nothing in ${placesOf(name)}${why === 'ENOENT' ? '' : ` (${why})`}`,
+  );
 
 /** What is wrong with a secret here, in words without it; undefined if it can be used. */
 export function troubleWith(name: string): string | undefined {

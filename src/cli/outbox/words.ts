@@ -12,12 +12,22 @@ export function lineOf(event: CloudEvent): string {
   const [, kind = '', id = ''] = /^\/writ\/(\w+?)s\/(.+)$/.exec(event.source) ?? [];
   const about = [kind, id, event.subject].filter(Boolean).join(' ');
   const whose = ['default', '_system'].includes(event.tenantid) ? '' : `tenant ${event.tenantid}`;
-  const parts = [`${event.time.slice(0, 10)} ${clockTime(event.time)}`, event.type, about, whose, detail(event)];
+  const parts = [
+    `${event.time.slice(0, 10)} ${clockTime(event.time)}`,
+    event.type,
+    about,
+    whose,
+    detail(event),
+  ];
   return oneLine(parts.filter((part) => part !== '').join('  '));
 }
 
 function detail({ type, data }: CloudEvent): string {
-  if (type.startsWith(ofRuns)) return detailOf({ eventType: type.slice(ofRuns.length), eventData: data } as unknown as RunEvent);
+  if (type.startsWith(ofRuns))
+    return detailOf({
+      eventType: type.slice(ofRuns.length),
+      eventData: data,
+    } as unknown as RunEvent);
   const { actor: _, ...rest } = (data ?? {}) as Record<string, unknown>;
   const text = Object.entries(rest)
     .map(([key, value]) => `${key} ${typeof value === 'string' ? value : JSON.stringify(value)}`)

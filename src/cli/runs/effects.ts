@@ -9,7 +9,12 @@ import type { RunSnapshot } from '../../runs/snapshot.js';
 import { count, plural } from '../output.js';
 
 /** Signals that take something away, and so are asked about first. */
-export const asked: readonly RunSignal['type'][] = ['CANCEL', 'EMERGENCY_STOP', 'SKIP_STEP', 'UPDATE_PARAMS'];
+export const asked: readonly RunSignal['type'][] = [
+  'CANCEL',
+  'EMERGENCY_STOP',
+  'SKIP_STEP',
+  'UPDATE_PARAMS',
+];
 
 interface Facts {
   readonly snapshot: RunSnapshot;
@@ -36,8 +41,13 @@ export function effectsOf(signal: RunSignal, facts: Facts): string[] {
 const named = (ids: readonly string[]): string =>
   `${ids.slice(0, 8).join(', ')}${ids.length > 8 ? ` and ${count(ids.length - 8)} more` : ''}`;
 
-const inState = (state: PlanState, fits: (status: RunStepState, step: PlanStep) => boolean): string[] =>
-  state.plan.steps.filter((step) => fits(state.of(step.id)?.status ?? 'PENDING', step)).map(({ id }) => id);
+const inState = (
+  state: PlanState,
+  fits: (status: RunStepState, step: PlanStep) => boolean,
+): string[] =>
+  state.plan.steps
+    .filter((step) => fits(state.of(step.id)?.status ?? 'PENDING', step))
+    .map(({ id }) => id);
 
 function stops(state: PlanState): string[] {
   const works = (step: PlanStep) => step.type === 'job' || step.type === 'each';
@@ -45,8 +55,14 @@ function stops(state: PlanState): string[] {
   const waiting = inState(state, (status, step) => status === 'RUNNING' && !works(step));
   const open = inState(state, (status) => status === 'PENDING');
   return [
-    running.length > 0 ? `${plural(running.length, 'step')} running, and told to stop: ${named(running)}.` : 'No step is running.',
-    ...(waiting.length > 0 ? [`${plural(waiting.length, 'wait or timer', 'waits and timers')} over at once: ${named(waiting)}.`] : []),
+    running.length > 0
+      ? `${plural(running.length, 'step')} running, and told to stop: ${named(running)}.`
+      : 'No step is running.',
+    ...(waiting.length > 0
+      ? [
+          `${plural(waiting.length, 'wait or timer', 'waits and timers')} over at once: ${named(waiting)}.`,
+        ]
+      : []),
     ...(open.length > 0 ? [`${plural(open.length, 'step')} will not begin: ${named(open)}.`] : []),
   ];
 }
@@ -62,17 +78,28 @@ function undoes(state: PlanState): string[] {
   const ids = [...items].map(([id, n]) => (n > 1 ? `${id} (${plural(n, 'item')})` : id));
   const kept = lasting(state);
   return [
-    ids.length > 0 ? `${plural(ids.length, 'step')} will be undone, in this order: ${named(ids)}.` : 'Nothing will be undone.',
+    ids.length > 0
+      ? `${plural(ids.length, 'step')} will be undone, in this order: ${named(ids)}.`
+      : 'Nothing will be undone.',
     ...(kept.length > 0 ? [`Done, and nothing undoes it: ${named(kept)}.`] : []),
-    ...(state.snapshot.counts.running > 0 ? ['What still ends well before it stops is undone as well, if it can be.'] : []),
+    ...(state.snapshot.counts.running > 0
+      ? ['What still ends well before it stops is undone as well, if it can be.']
+      : []),
   ];
 }
 
 const lasting = (state: PlanState): string[] =>
-  inState(state, (status, step) => status === 'SUCCESS' && (step.type === 'job' || step.type === 'each') && !step.compensate);
+  inState(
+    state,
+    (status, step) =>
+      status === 'SUCCESS' && (step.type === 'job' || step.type === 'each') && !step.compensate,
+  );
 
 function stays(state: PlanState): string {
-  const done = inState(state, (status, step) => status === 'SUCCESS' && (step.type === 'job' || step.type === 'each'));
+  const done = inState(
+    state,
+    (status, step) => status === 'SUCCESS' && (step.type === 'job' || step.type === 'each'),
+  );
   return done.length > 0
     ? `Nothing will be undone. What stays done: ${named(done)}.`
     : 'Nothing has been done yet, and nothing will be undone.';
@@ -80,9 +107,14 @@ function stays(state: PlanState): string {
 
 function skips(state: PlanState, stepId: string): string[] {
   const step = state.planned(stepId);
-  if (!step) return [`The plan has no step ${stepId}; it has ${named(state.plan.steps.map(({ id }) => id))}.`];
+  if (!step)
+    return [
+      `The plan has no step ${stepId}; it has ${named(state.plan.steps.map(({ id }) => id))}.`,
+    ];
   const next = state.plan.steps.filter(({ after = [] }) => after.includes(stepId));
-  const begins = next.filter(({ after = [] }) => after.every((id) => id === stepId || state.hasEnded(id)));
+  const begins = next.filter(({ after = [] }) =>
+    after.every((id) => id === stepId || state.hasEnded(id)),
+  );
   const readers = state.plan.steps.filter((other) =>
     refsIn(other).some((ref) => {
       const target = parseRef(ref);
@@ -96,7 +128,9 @@ function skips(state: PlanState, stepId: string): string[] {
       : next.length > 0
         ? 'What comes after it still waits for other steps.'
         : 'Nothing comes after it.',
-    ...(readers.length > 0 ? [`Without its output, which is null for them: ${named(readers.map(({ id }) => id))}.`] : []),
+    ...(readers.length > 0
+      ? [`Without its output, which is null for them: ${named(readers.map(({ id }) => id))}.`]
+      : []),
   ];
 }
 
@@ -107,12 +141,23 @@ function refsIn(step: PlanStep): string[] {
   return refs;
 }
 
-function updates(state: PlanState, params: Readonly<Record<string, unknown>>, input: unknown): string[] {
-  const before = (typeof input === 'object' && input !== null ? input : {}) as Record<string, unknown>;
+function updates(
+  state: PlanState,
+  params: Readonly<Record<string, unknown>>,
+  input: unknown,
+): string[] {
+  const before = (typeof input === 'object' && input !== null ? input : {}) as Record<
+    string,
+    unknown
+  >;
   const known = input !== undefined;
-  const begun = state.snapshot.steps.filter(({ stepId, status }) => status !== 'PENDING' && state.planned(stepId)).length;
+  const begun = state.snapshot.steps.filter(
+    ({ stepId, status }) => status !== 'PENDING' && state.planned(stepId),
+  ).length;
   const changes = Object.entries(params).map(([key, value]) =>
-    known ? `input.${key}: ${short(before[key])} becomes ${short(value)}` : `input.${key} becomes ${short(value)}`,
+    known
+      ? `input.${key}: ${short(before[key])} becomes ${short(value)}`
+      : `input.${key} becomes ${short(value)}`,
   );
   return [
     ...(changes.length > 0 ? changes : ['Nothing changes: the params are empty.']),

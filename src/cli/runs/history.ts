@@ -37,10 +37,16 @@ async function read(db: Session, runId: string, tenant: string | undefined): Pro
   );
   if (!run) throw new WritRefusal('RUN_NOT_FOUND', runId);
   const plan = JSON.parse(run.document) as PlanDocument;
-  const [stored] = await db.rows<{ snapshot: RunSnapshot }>('select snapshot from writ.run_snapshots where run_id = $1', [runId]);
+  const [stored] = await db.rows<{ snapshot: RunSnapshot }>(
+    'select snapshot from writ.run_snapshots where run_id = $1',
+    [runId],
+  );
   const events: RunEvent[] = [];
   for (;;) {
-    const more = await readEvents(db.client, runId, { afterSeq: events.at(-1)?.runSeq ?? 0, limit: page });
+    const more = await readEvents(db.client, runId, {
+      afterSeq: events.at(-1)?.runSeq ?? 0,
+      limit: page,
+    });
     events.push(...more);
     if (more.length < page) break;
   }
@@ -60,11 +66,19 @@ export function askedBy(step: PlanDocument['steps'][number]): string[] {
   const refs = step.when ? [...refsOfCondition(step.when)] : [];
   return refs.flatMap((ref) => {
     const target = parseRef(ref);
-    return target?.root === 'input' ? ['input'] : target?.root === 'step' ? [`steps.${target.stepId}.output`] : [];
+    return target?.root === 'input'
+      ? ['input']
+      : target?.root === 'step'
+        ? [`steps.${target.stepId}.output`]
+        : [];
   });
 }
 
-async function readValues(db: Session, runId: string, plan: PlanDocument): Promise<Record<string, unknown> | null> {
+async function readValues(
+  db: Session,
+  runId: string,
+  plan: PlanDocument,
+): Promise<Record<string, unknown> | null> {
   const refs = [...new Set(plan.steps.flatMap(askedBy))];
   if (refs.length === 0) return {};
   try {
@@ -80,14 +94,28 @@ export function parseHistory(value: unknown, file: string): History {
   const { history, run, plan, events } = (value ?? {}) as Partial<History>;
   const isEvent = (event: unknown) => {
     const { runId, runSeq, eventType, stepId, eventData } = (event ?? {}) as Partial<RunEvent>;
-    const texts = [runId, eventType, stepId].every((text) => typeof text === 'string' && text !== '');
-    return texts && Number.isSafeInteger(runSeq) && typeof eventData === 'object' && eventData !== null;
+    const texts = [runId, eventType, stepId].every(
+      (text) => typeof text === 'string' && text !== '',
+    );
+    return (
+      texts && Number.isSafeInteger(runSeq) && typeof eventData === 'object' && eventData !== null
+    );
   };
-  if (history !== 1 || typeof run?.runId !== 'string' || !Array.isArray(plan?.steps) || !Array.isArray(events) || !events.every(isEvent)) {
-    throw wrongUsage(`${file} is not a history of a run.`, 'Give the file that `writ runs events RUN --export FILE` wrote.');
+  if (
+    history !== 1 ||
+    typeof run?.runId !== 'string' ||
+    !Array.isArray(plan?.steps) ||
+    !Array.isArray(events) ||
+    !events.every(isEvent)
+  ) {
+    throw wrongUsage(
+      `${file} is not a history of a run.`,
+      'Give the file that `writ runs events RUN --export FILE` wrote.',
+    );
   }
   return value as History;
 }
 
 /** What an event is about, in words. */
-export const subjectOf = ({ eventType, stepId }: RunEvent): string => (stepId === runLevel ? eventType : `${eventType} of ${stepId}`);
+export const subjectOf = ({ eventType, stepId }: RunEvent): string =>
+  stepId === runLevel ? eventType : `${eventType} of ${stepId}`;

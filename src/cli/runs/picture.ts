@@ -36,21 +36,36 @@ const nameWidth = 44;
 const timeWidth = 8;
 
 /** The lines of a run; at most so many, where there is no room for more. */
-export function linesOf(look: Look, paint: Paint, options: { readonly frame?: number; readonly rows?: number } = {}): string[] {
+export function linesOf(
+  look: Look,
+  paint: Paint,
+  options: { readonly frame?: number; readonly rows?: number } = {},
+): string[] {
   const { plan } = look;
   const rows = rowsOf(plan.steps);
-  const width = Math.min(nameWidth, Math.max(...rows.map(({ prefix, step }) => prefix.length + step.id.length)) + 2);
-  const steps = rows.map((row) => stepLine(row, look, paint, width, frames[(options.frame ?? 0) % frames.length] as string));
+  const width = Math.min(
+    nameWidth,
+    Math.max(...rows.map(({ prefix, step }) => prefix.length + step.id.length)) + 2,
+  );
+  const steps = rows.map((row) =>
+    stepLine(row, look, paint, width, frames[(options.frame ?? 0) % frames.length] as string),
+  );
   const head = [heading(look, paint)];
   const foot = footing(look, paint);
   const room = (options.rows ?? Number.POSITIVE_INFINITY) - head.length - foot.length;
-  return [...head, ...(steps.length <= room ? steps.map(({ text }) => text) : folded(steps, room, paint)), ...foot];
+  return [
+    ...head,
+    ...(steps.length <= room ? steps.map(({ text }) => text) : folded(steps, room, paint)),
+    ...foot,
+  ];
 }
 
 function heading({ snapshot, plan, now }: Look, paint: Paint): string {
   const { runId, status, substatus, requested, startedAt, completedAt } = snapshot;
   const since =
-    startedAt === undefined ? '' : `  ${span(Math.max(0, (completedAt ? Date.parse(completedAt) : now) - Date.parse(startedAt)))}`;
+    startedAt === undefined
+      ? ''
+      : `  ${span(Math.max(0, (completedAt ? Date.parse(completedAt) : now) - Date.parse(startedAt)))}`;
   const asked = requested ? `, ${requested} was asked for` : '';
   return `${paint('bold', `${plan.planId} ${plan.planVersion}`)}  ${runId}  ${paint(statusStyle[status], status)}${substatus ? ` ${substatus}` : ''}${asked}${paint('dim', since)}`;
 }
@@ -65,12 +80,19 @@ export const statusStyle: Record<RunSnapshot['status'], Style> = {
   CANCELLED: 'yellow',
 };
 
-function stepLine({ prefix, step }: Row, look: Look, paint: Paint, width: number, spinner: string): Line {
+function stepLine(
+  { prefix, step }: Row,
+  look: Look,
+  paint: Paint,
+  width: number,
+  spinner: string,
+): Line {
   const { snapshot, tries, now } = look;
   const was = snapshot.steps.find(({ stepId }) => stepId === step.id);
   const undoing = snapshot.steps.find(({ stepId }) => stepId === `undo:${step.id}`);
   const status = was?.status ?? 'PENDING';
-  const running = step.type === 'wait' || step.type === 'timer' ? paint('yellow', '…') : paint('cyan', spinner);
+  const running =
+    step.type === 'wait' || step.type === 'timer' ? paint('yellow', '…') : paint('cyan', spinner);
   const marks = {
     PENDING: paint('dim', '·'),
     RUNNING: running,
@@ -79,27 +101,50 @@ function stepLine({ prefix, step }: Row, look: Look, paint: Paint, width: number
     SKIPPED: paint('dim', '–'),
   };
   const name = `${paint('dim', prefix)}${marks[status]} ${fit(step.id, Math.max(8, width - 2 - prefix.length))}`;
-  const details = [detailOf(step, was, tries.get(step.id), now), undone(undoing, paint, spinner), joined(step)].filter(
-    (text) => text !== '',
-  );
-  const text = `${pad(name, width)}  ${pad(timeOf(was, now), timeWidth, 'right')}  ${details.join('  ')}`.trimEnd();
-  const active = status === 'RUNNING' || status === 'FAILED' || undoing?.status === 'RUNNING' || undoing?.status === 'FAILED';
+  const details = [
+    detailOf(step, was, tries.get(step.id), now),
+    undone(undoing, paint, spinner),
+    joined(step),
+  ].filter((text) => text !== '');
+  const text =
+    `${pad(name, width)}  ${pad(timeOf(was, now), timeWidth, 'right')}  ${details.join('  ')}`.trimEnd();
+  const active =
+    status === 'RUNNING' ||
+    status === 'FAILED' ||
+    undoing?.status === 'RUNNING' ||
+    undoing?.status === 'FAILED';
   return active ? { text } : { text, quiet: status === 'PENDING' ? 'open' : 'ended' };
 }
 
 function timeOf(was: StepSnapshot | undefined, now: number): string {
   if (was?.startedAt === undefined || was.status === 'SKIPPED') return '';
-  return span(Math.max(0, (was.completedAt && was.status !== 'RUNNING' ? Date.parse(was.completedAt) : now) - Date.parse(was.startedAt)));
+  return span(
+    Math.max(
+      0,
+      (was.completedAt && was.status !== 'RUNNING' ? Date.parse(was.completedAt) : now) -
+        Date.parse(was.startedAt),
+    ),
+  );
 }
 
-function detailOf(step: PlanStep, was: StepSnapshot | undefined, tried: Tries | undefined, now: number): string {
+function detailOf(
+  step: PlanStep,
+  was: StepSnapshot | undefined,
+  tried: Tries | undefined,
+  now: number,
+): string {
   if (!was || was.status === 'PENDING') return '';
-  const again = Number(was.logicalAttemptId) > 1 ? `attempt ${was.logicalAttemptId} by request` : '';
+  const again =
+    Number(was.logicalAttemptId) > 1 ? `attempt ${was.logicalAttemptId} by request` : '';
   const items = was.items && step.type === 'each' ? ofItems(was.items) : '';
   const say = (...texts: (string | undefined)[]) => oneLine(texts.filter(Boolean).join(', '));
   switch (was.status) {
     case 'SUCCESS':
-      return say(items, again, Number(was.engineAttemptId ?? 1) > 1 ? `in try ${was.engineAttemptId}` : '');
+      return say(
+        items,
+        again,
+        Number(was.engineAttemptId ?? 1) > 1 ? `in try ${was.engineAttemptId}` : '',
+      );
     case 'FAILED':
       return say(items, again, was.error ? `${was.error.code}: ${was.error.message}` : 'failed');
     case 'SKIPPED':
@@ -109,9 +154,14 @@ function detailOf(step: PlanStep, was: StepSnapshot | undefined, tried: Tries | 
           ? reasons[was.reasonCode]
           : '';
     default:
-      if (step.type === 'wait') return say(`waits for ${step.event}`, again, until(was, step.timeoutMs, now));
+      if (step.type === 'wait')
+        return say(`waits for ${step.event}`, again, until(was, step.timeoutMs, now));
       if (step.type === 'timer') return say(until(was, step.ms, now));
-      return say(items && `${items}, ${step.type === 'each' ? step.parallel : 1} at a time`, again, tried && triedWords(tried, now));
+      return say(
+        items && `${items}, ${step.type === 'each' ? step.parallel : 1} at a time`,
+        again,
+        tried && triedWords(tried, now),
+      );
   }
 }
 
@@ -129,16 +179,26 @@ function until({ startedAt }: StepSnapshot, ms: number | undefined, now: number)
 
 function undone(undoing: StepSnapshot | undefined, paint: Paint, spinner: string): string {
   if (!undoing) return '';
-  const items = undoing.items && undoing.items.succeeded + undoing.items.failed > 0 ? ` ${plural(undoing.items.succeeded, 'item')}` : '';
+  const items =
+    undoing.items && undoing.items.succeeded + undoing.items.failed > 0
+      ? ` ${plural(undoing.items.succeeded, 'item')}`
+      : '';
   if (undoing.status === 'SUCCESS') return `${paint('yellow', '↩')} undone${items}`;
   if (undoing.status === 'FAILED')
-    return paint('red', oneLine(`✗ could not be undone${undoing.error ? `: ${undoing.error.code}: ${undoing.error.message}` : ''}`));
+    return paint(
+      'red',
+      oneLine(
+        `✗ could not be undone${undoing.error ? `: ${undoing.error.code}: ${undoing.error.message}` : ''}`,
+      ),
+    );
   return `${paint('cyan', spinner)} is being undone${items}`;
 }
 
 /** A tree shows one way to a step; where there are several, they are named. */
 function joined({ after = [] }: PlanStep): string {
-  return after.length < 2 ? '' : `after ${after.slice(0, 3).join(', ')}${after.length > 3 ? ` and ${after.length - 3} more` : ''}`;
+  return after.length < 2
+    ? ''
+    : `after ${after.slice(0, 3).join(', ')}${after.length > 3 ? ` and ${after.length - 3} more` : ''}`;
 }
 
 function footing({ snapshot, plan }: Look, paint: Paint): string[] {
@@ -148,7 +208,9 @@ function footing({ snapshot, plan }: Look, paint: Paint): string[] {
   if (end) lines.push(`${status === 'COMPLETED' ? paint('green', '✓') : paint('red', '✗')} ${end}`);
   if (status === 'PAUSED') {
     lines.push(oneLine(`Paused: ${reason ?? 'no reason was given'}`));
-    const failed = plan.steps.find(({ id }) => snapshot.steps.some((step) => step.stepId === id && step.status === 'FAILED'));
+    const failed = plan.steps.find(({ id }) =>
+      snapshot.steps.some((step) => step.stepId === id && step.status === 'FAILED'),
+    );
     lines.push(
       failed
         ? `→ writ runs signal ${runId} RETRY_STEP --step ${failed.id}, or SKIP_STEP, or CANCEL`
@@ -157,11 +219,22 @@ function footing({ snapshot, plan }: Look, paint: Paint): string[] {
   }
   if (status === 'RUNNING' && snapshot.substatus === 'WAITING_APPROVAL') {
     const waits = plan.steps.filter(
-      (step) => step.type === 'wait' && snapshot.steps.some((was) => was.stepId === step.id && was.status === 'RUNNING'),
+      (step) =>
+        step.type === 'wait' &&
+        snapshot.steps.some((was) => was.stepId === step.id && was.status === 'RUNNING'),
     );
-    for (const wait of waits.slice(0, 3)) lines.push(`→ writ runs deliver ${runId} ${'event' in wait ? wait.event : ''} --payload JSON`);
+    for (const wait of waits.slice(0, 3))
+      lines.push(
+        `→ writ runs deliver ${runId} ${'event' in wait ? wait.event : ''} --payload JSON`,
+      );
   }
-  if (inconsistent) lines.push(paint('red', `${plural(inconsistent, 'event')} of the log no rule allows: writ runs replay ${runId}`));
+  if (inconsistent)
+    lines.push(
+      paint(
+        'red',
+        `${plural(inconsistent, 'event')} of the log no rule allows: writ runs replay ${runId}`,
+      ),
+    );
   return lines.length > 0 ? ['', ...lines] : [];
 }
 
@@ -175,7 +248,9 @@ function folded(lines: readonly Line[], room: number, paint: Paint): string[] {
       shown.push(
         paint(
           'dim',
-          quiet[0]?.quiet === 'ended' ? `  … ${plural(quiet.length, 'step')} ended` : `  … ${plural(quiet.length, 'step')} to come`,
+          quiet[0]?.quiet === 'ended'
+            ? `  … ${plural(quiet.length, 'step')} ended`
+            : `  … ${plural(quiet.length, 'step')} to come`,
         ),
       );
     quiet = [];
@@ -188,5 +263,8 @@ function folded(lines: readonly Line[], room: number, paint: Paint): string[] {
   flush();
   return shown.length <= room
     ? shown
-    : [...shown.slice(0, Math.max(0, room - 1)), paint('dim', `  … and ${shown.length - room + 1} lines more`)];
+    : [
+        ...shown.slice(0, Math.max(0, room - 1)),
+        paint('dim', `  … and ${shown.length - room + 1} lines more`),
+      ];
 }

@@ -5,7 +5,13 @@
 import { canonicalize } from '../../ledger/canonical.js';
 import { checkLog, type Fault } from '../../runs/check-log.js';
 import type { RunEvent } from '../../runs/events.js';
-import { emptySnapshot, GapDetected, isTerminal, type RunSnapshot, reduce } from '../../runs/snapshot.js';
+import {
+  emptySnapshot,
+  GapDetected,
+  isTerminal,
+  type RunSnapshot,
+  reduce,
+} from '../../runs/snapshot.js';
 import { plural } from '../output.js';
 import { askedBy, type History, subjectOf } from './history.js';
 
@@ -52,11 +58,17 @@ export function replay(history: History): Verdict {
   } catch (error) {
     if (!(error instanceof GapDetected)) throw error; // said by the check of the log
   }
-  const found = checkLog(plan, events, { input: values?.input, outputs: (stepId) => values?.[`steps.${stepId}.output`] ?? undefined });
+  const found = checkLog(plan, events, {
+    input: values?.input,
+    outputs: (stepId) => values?.[`steps.${stepId}.output`] ?? undefined,
+  });
   differences.push(...believable(found, history, reduced, notes));
   if (events.length === 0) notes.push('The log is empty.');
   if (stored) differences.push(...compareSnapshot(stored, history));
-  else notes.push('The projector has not stored a snapshot of this run yet, so there is none to compare with.');
+  else
+    notes.push(
+      'The projector has not stored a snapshot of this run yet, so there is none to compare with.',
+    );
   if (reduced && reduced.status !== run.status) {
     const detail = `The run is stored as ${run.status}, and its log reduces to ${reduced.status}.`;
     differences.push({ runSeq: reduced.lastEventSeq, what: 'the status of the run', detail });
@@ -73,23 +85,45 @@ export function replay(history: History): Verdict {
   };
 }
 
-const inRun = (events: readonly RunEvent[], runId: string) => events.filter((event) => event.runId === runId);
+const inRun = (events: readonly RunEvent[], runId: string) =>
+  events.filter((event) => event.runId === runId);
 
 /** Faults as differences. A condition over a value that is not known any more proves nothing, and is noted instead. */
-function believable(found: readonly Fault[], history: History, reduced: RunSnapshot | undefined, notes: string[]): Difference[] {
+function believable(
+  found: readonly Fault[],
+  history: History,
+  reduced: RunSnapshot | undefined,
+  notes: string[],
+): Difference[] {
   const { plan, events, values } = history;
   const unsure = new Set(
-    plan.steps.flatMap((step) => (askedBy(step).some((ref) => values === null || (ref === 'input' && reduced?.params)) ? [step.id] : [])),
+    plan.steps.flatMap((step) =>
+      askedBy(step).some((ref) => values === null || (ref === 'input' && reduced?.params))
+        ? [step.id]
+        : [],
+    ),
   );
   const kept: Difference[] = [];
   for (const { runSeq, fault, detail } of found) {
     const event = events.find((one) => one.runSeq === runSeq);
-    if (event && fault === 'not_allowed' && unsure.has(event.stepId) && detail.includes('CONDITION_FALSE')) continue;
-    kept.push({ runSeq, what: event ? subjectOf(event) : 'the log', detail: `${faults[fault]} (${detail})` });
+    if (
+      event &&
+      fault === 'not_allowed' &&
+      unsure.has(event.stepId) &&
+      detail.includes('CONDITION_FALSE')
+    )
+      continue;
+    kept.push({
+      runSeq,
+      what: event ? subjectOf(event) : 'the log',
+      detail: `${faults[fault]} (${detail})`,
+    });
   }
   if (unsure.size > 0) {
     const why =
-      values === null ? 'this role may not read the values they ask about' : 'the input was changed by UPDATE_PARAMS while it ran';
+      values === null
+        ? 'this role may not read the values they ask about'
+        : 'the input was changed by UPDATE_PARAMS while it ran';
     notes.push(`Not judged: the conditions of ${[...unsure].join(', ')}; ${why}.`);
   }
   return kept;
@@ -111,10 +145,17 @@ function compareSnapshot(stored: RunSnapshot, { run, events }: History): Differe
     throw error;
   }
   const names = new Set([...Object.keys(stored), ...Object.keys(again)]) as Set<keyof RunSnapshot>;
-  return [...names].filter((name) => !same(stored[name], again[name])).map((name) => differenceOf(name, stored, again, upto));
+  return [...names]
+    .filter((name) => !same(stored[name], again[name]))
+    .map((name) => differenceOf(name, stored, again, upto));
 }
 
-function differenceOf(name: keyof RunSnapshot, stored: RunSnapshot, again: RunSnapshot, events: readonly RunEvent[]): Difference {
+function differenceOf(
+  name: keyof RunSnapshot,
+  stored: RunSnapshot,
+  again: RunSnapshot,
+  events: readonly RunEvent[],
+): Difference {
   const what = 'the stored snapshot';
   if (name !== 'steps') {
     return {
@@ -128,19 +169,25 @@ function differenceOf(name: keyof RunSnapshot, stored: RunSnapshot, again: RunSn
   const ids = [...new Set([...after.keys(), ...before.keys()])];
   const id = ids.find((stepId) => !same(before.get(stepId), after.get(stepId)));
   // The same steps in another order.
-  if (id === undefined) return { runSeq: again.lastEventSeq, what, detail: 'its steps stand in another order.' };
+  if (id === undefined)
+    return { runSeq: again.lastEventSeq, what, detail: 'its steps stand in another order.' };
   const told = events.filter(({ stepId }) => stepId === id || stepId.startsWith(`${id}[`));
   const [one, two] = [before.get(id), after.get(id)].map((step) => step?.status ?? 'nothing');
   const detail =
-    one === two ? `step ${id} is stored otherwise than the log gives it.` : `step ${id} is stored as ${one}, and the log gives ${two}.`;
+    one === two
+      ? `step ${id} is stored otherwise than the log gives it.`
+      : `step ${id} is stored as ${one}, and the log gives ${two}.`;
   return { runSeq: told.at(-1)?.runSeq ?? again.lastEventSeq, what, detail };
 }
 
 const same = (one: unknown, other: unknown): boolean =>
-  one === undefined || other === undefined ? one === other : canonicalize(one) === canonicalize(other);
+  one === undefined || other === undefined
+    ? one === other
+    : canonicalize(one) === canonicalize(other);
 
 const short = (value: unknown): string => {
-  const text = value === undefined ? 'nothing' : typeof value === 'string' ? value : JSON.stringify(value);
+  const text =
+    value === undefined ? 'nothing' : typeof value === 'string' ? value : JSON.stringify(value);
   return text.length > 120 ? `${text.slice(0, 120)}…` : text;
 };
 
@@ -154,7 +201,15 @@ export function describe(
   const head = ok
     ? `Run ${runId} is what its log says: ${plural(events, 'event')} by the rules of ${plan}, ${status && isTerminal({ status }) ? 'to its end as' : 'so far'} ${status}.`
     : `Run ${runId} differs from its log or its plan ${plan}, first at event ${first?.runSeq}${told ? `, ${subjectOf(told)}, ${told.emittedAt}` : ''}.`;
-  const shown = differences.slice(0, 20).map(({ runSeq, what, detail }) => `  ✗ ${runSeq}  ${what}: ${detail}`);
-  const more = differences.length > shown.length ? [`  … and ${differences.length - shown.length} more`] : [];
-  return [`${ok ? '✓' : '✗'} ${head}`, ...shown, ...more, ...notes.map((note) => `  note: ${note}`)];
+  const shown = differences
+    .slice(0, 20)
+    .map(({ runSeq, what, detail }) => `  ✗ ${runSeq}  ${what}: ${detail}`);
+  const more =
+    differences.length > shown.length ? [`  … and ${differences.length - shown.length} more`] : [];
+  return [
+    `${ok ? '✓' : '✗'} ${head}`,
+    ...shown,
+    ...more,
+    ...notes.map((note) => `  note: ${note}`),
+  ];
 }

@@ -32,7 +32,9 @@ export function rowsOf(steps: readonly PlanStep[]): Row[] {
   }
   const rows: Row[] = [];
   // What is still to be drawn, the next last: a plan may be a chain of a thousand.
-  const open: { node: Node; prefix: string; below: string }[] = [{ node: root, prefix: '', below: '' }];
+  const open: { node: Node; prefix: string; below: string }[] = [
+    { node: root, prefix: '', below: '' },
+  ];
   for (let next = open.pop(); next; next = open.pop()) {
     const { node, prefix, below } = next;
     if (node.step) rows.push({ prefix, step: node.step });
@@ -40,7 +42,10 @@ export function rowsOf(steps: readonly PlanStep[]): Row[] {
     const last = node.branches.length - 1;
     for (const [at, branch] of [...node.branches.entries()].reverse()) {
       const alone = last === 0;
-      const line = { prefix: `${below}${at === last ? '└ ' : '├ '}`, below: `${below}${at === last ? '  ' : '│ '}` };
+      const line = {
+        prefix: `${below}${at === last ? '└ ' : '├ '}`,
+        below: `${below}${at === last ? '  ' : '│ '}`,
+      };
       open.push({ node: branch, ...(alone ? { prefix: below, below } : line) });
     }
   }

@@ -19,8 +19,10 @@ function detail({ eventType, eventData: data }: KnownRunEvent): string | undefin
     case 'RunStarted':
       return `${data.planId} ${data.planVersion}${data.originalRunId ? `, again after ${data.originalRunId}` : ''}`;
     case 'StepStarted':
-      if (data.items !== undefined) return `${plural(data.items, 'item')}, ${data.parallel} at a time`;
-      if (data.event !== undefined) return `waits for ${data.event}${data.dueAt ? ` until ${moment(data.dueAt)}` : ''}`;
+      if (data.items !== undefined)
+        return `${plural(data.items, 'item')}, ${data.parallel} at a time`;
+      if (data.event !== undefined)
+        return `waits for ${data.event}${data.dueAt ? ` until ${moment(data.dueAt)}` : ''}`;
       if (data.dueAt !== undefined) return `until ${moment(data.dueAt)}`;
       return data.worker && `by ${data.worker}`;
     case 'StepFailed':
@@ -35,7 +37,8 @@ function detail({ eventType, eventData: data }: KnownRunEvent): string | undefin
       return `${data.reason}${data.draining > 0 ? `; ${plural(data.draining, 'step')} may finish` : ''}`;
     case 'RunFailed':
       return [
-        data.rootCause && `${data.rootCause.stepId}: ${data.rootCause.errorCode}: ${data.rootCause.errorMessage}`,
+        data.rootCause &&
+          `${data.rootCause.stepId}: ${data.rootCause.errorCode}: ${data.rootCause.errorMessage}`,
         undone(data.undone),
       ]
         .filter(Boolean)
@@ -48,7 +51,11 @@ function detail({ eventType, eventData: data }: KnownRunEvent): string | undefin
 
 const because = (reason: string | undefined) => (reason ? `: ${reason}` : '');
 const undone = (is: boolean | undefined) =>
-  is === undefined ? undefined : is ? 'what was done has been undone' : 'not everything that was done could be undone';
+  is === undefined
+    ? undefined
+    : is
+      ? 'what was done has been undone'
+      : 'not everything that was done could be undone';
 
 /** A moment as lines of commands show it: to the second, in UTC. */
 export const moment = (at: string): string => `${at.slice(0, 10)} ${at.slice(11, 19)} UTC`;
@@ -61,13 +68,29 @@ export function endOf(snapshot: RunSnapshot): string | undefined {
   if (!isTerminal(snapshot)) return undefined;
   const { status, totalDurationMs, rootCause, reason } = snapshot;
   const took = totalDurationMs === undefined ? '' : ` after ${span(totalDurationMs)}`;
-  const why = rootCause ? `: ${rootCause.stepId}: ${rootCause.errorCode}: ${rootCause.errorMessage}` : reason ? `: ${reason}` : '';
+  const why = rootCause
+    ? `: ${rootCause.stepId}: ${rootCause.errorCode}: ${rootCause.errorMessage}`
+    : reason
+      ? `: ${reason}`
+      : '';
   const end = `${status}${took}${why}`;
-  return oneLine(snapshot.undone === undefined ? end : `${end.replace(/\.$/, '')}; ${undone(snapshot.undone)}`);
+  return oneLine(
+    snapshot.undone === undefined ? end : `${end.replace(/\.$/, '')}; ${undone(snapshot.undone)}`,
+  );
 }
 
 /** What a step does besides its own job, in a few words. */
-export const ofItems = ({ total, succeeded, skipped, failed }: { total: number; succeeded: number; skipped: number; failed: number }) =>
+export const ofItems = ({
+  total,
+  succeeded,
+  skipped,
+  failed,
+}: {
+  total: number;
+  succeeded: number;
+  skipped: number;
+  failed: number;
+}) =>
   `${count(succeeded + skipped)}/${count(total)}${failed > 0 ? `, ${count(failed)} failed` : ''}`;
 
 export const signals: Readonly<Partial<Record<RunSignalType, string>>> = {

@@ -89,14 +89,19 @@ interface Answers {
   readonly flowed: Flow;
   readonly wait: { readonly sample: number; readonly p: readonly [number, number] | null };
   readonly health: Health;
-  readonly byKind: readonly { readonly kind: string; readonly backlog: number; readonly running: number }[];
+  readonly byKind: readonly {
+    readonly kind: string;
+    readonly backlog: number;
+    readonly running: number;
+  }[];
   readonly silence: Pick<Reading, 'workers_late' | 'workers_silent'>;
 }
 
 /** In a transaction, for the setting's sake: who watches does not take further processes of the server. */
 async function ask(db: Session, since: Mark): Promise<Answers> {
   const window = [uuidFloor(since.ms - lookBack), since.snapshot];
-  const one = async <T>(sql: string, params: unknown[] = []) => (await db.rows<T>(sql, params))[0] as T;
+  const one = async <T>(sql: string, params: unknown[] = []) =>
+    (await db.rows<T>(sql, params))[0] as T;
   await db.rows('begin; set local max_parallel_workers_per_gather = 0');
   try {
     return {
@@ -136,5 +141,8 @@ export async function read(db: Session, since: Mark): Promise<{ reading: Reading
     })),
     kinds_in_all: byKind.length,
   };
-  return { reading, mark: { ms, snapshot, backlogs: new Map(byKind.map(({ kind, backlog }) => [kind, backlog])) } };
+  return {
+    reading,
+    mark: { ms, snapshot, backlogs: new Map(byKind.map(({ kind, backlog }) => [kind, backlog])) },
+  };
 }

@@ -10,7 +10,17 @@ import type { Contracts } from '../../governance/contracts.js';
 import type { GovernanceJobState } from '../../machines/governance-job.js';
 import type { Transaction } from '../../queue/worker/context.js';
 import type { FailureReason, Result } from '../events.js';
-import { type ActionContext, type ActionJob, failed, isGone, leftOf, type Outcome, type Report, type Reporter, resultOf } from './job.js';
+import {
+  type ActionContext,
+  type ActionJob,
+  failed,
+  isGone,
+  leftOf,
+  type Outcome,
+  type Report,
+  type Reporter,
+  resultOf,
+} from './job.js';
 
 export interface ContractsActuator {
   readonly contracts: Contracts;
@@ -22,26 +32,43 @@ export interface ContractsActuator {
 const mostAttempts = 20;
 
 /** The id of the instance that an attempt activates, so that a repeat is recognised, and whoever undoes it finds it. */
-export const instanceId = (actionId: string, attempt: number) => uuidOf(`governor|${actionId}|${attempt}`);
+export const instanceId = (actionId: string, attempt: number) =>
+  uuidOf(`governor|${actionId}|${attempt}`);
 
 export const referenceTo = (jobId: string) => `governance_job:${jobId}`;
 
-export async function carryOut(host: ContractsActuator, reporter: Reporter, context: ActionContext): Promise<void> {
+export async function carryOut(
+  host: ContractsActuator,
+  reporter: Reporter,
+  context: ActionContext,
+): Promise<void> {
   const { input } = context;
   const { actuator } = input.doing;
   const ended = (outcome: Outcome): Report => ({ result: resultOf(input, outcome) });
   try {
-    if (actuator.kind !== 'contract') return await reporter.result(context, resultOf(input, failed('rejected', 'it is no contract')));
-    if (leftOf(context) <= 0) return await reporter.result(context, resultOf(input, failed('timeout', 'it was due before it was begun')));
+    if (actuator.kind !== 'contract')
+      return await reporter.result(
+        context,
+        resultOf(input, failed('rejected', 'it is no contract')),
+      );
+    if (leftOf(context) <= 0)
+      return await reporter.result(
+        context,
+        resultOf(input, failed('timeout', 'it was due before it was begun')),
+      );
     const { template_id } = actuator;
-    const effect = template_id === undefined ? stopping(host, input) : await activating(host, input, template_id);
+    const effect =
+      template_id === undefined
+        ? stopping(host, input)
+        : await activating(host, input, template_id);
     await unlessBrokenOff(() =>
       reporter.effect(context, async (tx) => {
         try {
           return await effect(tx);
         } catch (error) {
           // A refusal is a gate's answer, and what the gate has written about it stands. An error of PostgreSQL is none, and ends the transaction.
-          if (error instanceof WritRefusal && error.cause === undefined) return ended(refusedBy(error));
+          if (error instanceof WritRefusal && error.cause === undefined)
+            return ended(refusedBy(error));
           throw error;
         }
       }),
@@ -52,11 +79,19 @@ export async function carryOut(host: ContractsActuator, reporter: Reporter, cont
   }
 }
 
-async function activating({ contracts, as }: ContractsActuator, input: ActionJob, template: string) {
+async function activating(
+  { contracts, as }: ContractsActuator,
+  input: ActionJob,
+  template: string,
+) {
   const { tenant, action_id, attempt, doing } = input;
   const activate = await contracts.get(template).instance(doing.parameters, { tenant });
   return async (db: Transaction): Promise<Report> => {
-    const { id } = await activate({ id: instanceId(action_id, attempt), db, ...(as !== undefined && { as }) });
+    const { id } = await activate({
+      id: instanceId(action_id, attempt),
+      db,
+      ...(as !== undefined && { as }),
+    });
     return { acknowledged: referenceTo(id) };
   };
 }
@@ -64,7 +99,8 @@ async function activating({ contracts, as }: ContractsActuator, input: ActionJob
 /** Stops whatever any attempt at the action has activated. Where nothing was, nothing is to be undone. */
 function stopping({ contracts, as }: ContractsActuator, input: ActionJob) {
   const { of, tenant, action_id } = input;
-  if (of === undefined) throw new WritRefusal('invalid_action', 'it does not say which action it undoes');
+  if (of === undefined)
+    throw new WritRefusal('invalid_action', 'it does not say which action it undoes');
   const instances = Array.from({ length: mostAttempts }, (_, at) => instanceId(of, at + 1));
   return async (db: Transaction): Promise<Report> => {
     const jobs = await contracts.stop(instances, {
@@ -78,7 +114,9 @@ function stopping({ contracts, as }: ContractsActuator, input: ActionJob) {
     const open = ends.find(({ end }) => end === undefined);
     const bad = ends.find(({ end }) => end?.ok === false);
     if (bad?.end) return { result: resultOf(input, bad.end) };
-    return open ? { acknowledged: referenceTo(open.jobId) } : { result: resultOf(input, { ok: true }) };
+    return open
+      ? { acknowledged: referenceTo(open.jobId) }
+      : { result: resultOf(input, { ok: true }) };
   };
 }
 
@@ -93,11 +131,17 @@ export function restOf(
   const why = reason ? `: ${reason}` : '';
   switch (status) {
     case 'COMPLETED':
-      if (stops) return failed('rejected', `governance job ${jobId} is completed, and the policy has no inverse template`);
+      if (stops)
+        return failed(
+          'rejected',
+          `governance job ${jobId} is completed, and the policy has no inverse template`,
+        );
       return kind === 'action' ? { ok: true, baseline: 'unknown' } : { ok: true };
     case 'ROLLED_BACK':
     case 'CANCELLED':
-      return stops ? { ok: true } : failed('rejected', `governance job ${jobId} is ${status}${why}`);
+      return stops
+        ? { ok: true }
+        : failed('rejected', `governance job ${jobId} is ${status}${why}`);
     case 'ROLLBACK_FAILED':
       return failed('rejected', `governance job ${jobId} is ${status}${why}`);
     default:
@@ -123,7 +167,8 @@ const denials: readonly string[] = [
 ];
 
 function faultOf(error: unknown): Outcome {
-  if (error instanceof WritRefusal || (error instanceof WritError && denials.includes(error.code))) return refusedBy(error);
+  if (error instanceof WritRefusal || (error instanceof WritError && denials.includes(error.code)))
+    return refusedBy(error);
   return failed('handler_error', error instanceof Error ? error.message : String(error));
 }
 

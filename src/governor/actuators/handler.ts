@@ -3,7 +3,14 @@ import { WritRefusal } from '../../errors/index.js';
 import type { HandledJob } from '../../queue/job.js';
 import { actionTypes } from '../action-types.js';
 import type { Parameters } from '../policy-document.js';
-import { type ActionContext, type Attempt, actionJob, failed, type Outcome, succeeded } from './job.js';
+import {
+  type ActionContext,
+  type Attempt,
+  actionJob,
+  failed,
+  type Outcome,
+  succeeded,
+} from './job.js';
 
 /** What an action is given. */
 export interface ActionGiven {
@@ -22,7 +29,9 @@ export interface ActionGiven {
 }
 
 /** What changed, for people; and with `baseline` whether what was wrong is right again. */
-export type ActionSaid = Readonly<Record<string, unknown>> & { readonly baseline?: 'restored' | 'not_restored' | 'unknown' };
+export type ActionSaid = Readonly<Record<string, unknown>> & {
+  readonly baseline?: 'restored' | 'not_restored' | 'unknown';
+};
 
 type Run = (given: ActionGiven) => Promise<ActionSaid | undefined> | ActionSaid | undefined;
 
@@ -41,7 +50,8 @@ export interface ActionKind extends ActionOptions {
 
 /** Defines a type of action that a worker of yours carries out. */
 export function defineAction(type: string, options: ActionOptions): ActionKind {
-  if (!/^[a-z][a-z0-9_.:-]{0,99}$/.test(type)) throw new WritRefusal('invalid_action', `${type} is not a name for a type of action`);
+  if (!/^[a-z][a-z0-9_.:-]{0,99}$/.test(type))
+    throw new WritRefusal('invalid_action', `${type} is not a name for a type of action`);
   const inverse = options.undo && { inverse: actionTypes.get(type)?.inverse ?? `undo_${type}` };
   return { type, ...options, ...inverse };
 }
@@ -90,14 +100,22 @@ function failureOf(error: unknown): Outcome {
   const message = error instanceof Error ? error.message || error.name : String(error);
   const status = statusOf(error);
   if (status === 403) return failed('permission_denied', message, status);
-  return failed(status !== undefined && status >= 500 ? 'service_error' : 'handler_error', message, status);
+  return failed(
+    status !== undefined && status >= 500 ? 'service_error' : 'handler_error',
+    message,
+    status,
+  );
 }
 
 /** The HTTP status in an error, where the clients of services put it. */
 function statusOf(error: unknown): number | undefined {
-  const { status, statusCode, code, response } = (typeof error === 'object' && error !== null ? error : {}) as Record<string, unknown>;
-  const answered = (response as { status?: unknown; statusCode?: unknown } | null | undefined) ?? {};
+  const { status, statusCode, code, response } = (
+    typeof error === 'object' && error !== null ? error : {}
+  ) as Record<string, unknown>;
+  const answered =
+    (response as { status?: unknown; statusCode?: unknown } | null | undefined) ?? {};
   return [status, statusCode, answered.status, answered.statusCode, code].find(
-    (one): one is number => Number.isInteger(one) && (one as number) >= 100 && (one as number) <= 599,
+    (one): one is number =>
+      Number.isInteger(one) && (one as number) >= 100 && (one as number) <= 599,
   );
 }

@@ -29,7 +29,8 @@ export interface ActionJob {
   readonly initiated_by?: string;
 }
 
-export type ActionContext = JobContext<ActionJob> & Pick<WorkItem, 'commitBy' | 'commitWith' | 'databaseTime'>;
+export type ActionContext = JobContext<ActionJob> &
+  Pick<WorkItem, 'commitBy' | 'commitWith' | 'databaseTime'>;
 
 /** What is said about an attempt: that it has ended, or that it was taken on and where. */
 export type Report = { readonly result: Result } | { readonly acknowledged: string };
@@ -48,11 +49,21 @@ export interface Reporter {
 /** How an attempt ended, without the names of the attempt. */
 export type Outcome = Omit<Result, 'action_id' | 'attempt'>;
 
-export const resultOf = ({ action_id, attempt }: ActionJob, outcome: Outcome): Result => ({ action_id, attempt, ...outcome });
+export const resultOf = ({ action_id, attempt }: ActionJob, outcome: Outcome): Result => ({
+  action_id,
+  attempt,
+  ...outcome,
+});
 
 /** Only the governor tries again. */
-export function actionJob(kind: string, run: (context: ActionContext) => Promise<void>): HandledJob {
-  const job = defineJob<never>(`governor.${kind}`, { retry: { attempts: 1 }, timeout: '1m' }) as unknown as JobKind<never, unknown>;
+export function actionJob(
+  kind: string,
+  run: (context: ActionContext) => Promise<void>,
+): HandledJob {
+  const job = defineJob<never>(`governor.${kind}`, {
+    retry: { attempts: 1 },
+    timeout: '1m',
+  }) as unknown as JobKind<never, unknown>;
   return job.handle(run as never);
 }
 
@@ -62,7 +73,8 @@ const mostLabels = 20;
 const labelName = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/;
 
 /** A text that can be stored and shown: without secrets, and not too long. */
-const storable = (text: string) => redactSecrets(text).replaceAll('\0', '').slice(0, longestMessage).toWellFormed();
+const storable = (text: string) =>
+  redactSecrets(text).replaceAll('\0', '').slice(0, longestMessage).toWellFormed();
 
 export function failed(reason: FailureReason, message: string, code?: number): Outcome {
   const error_message = storable(message);
@@ -78,19 +90,28 @@ export function failed(reason: FailureReason, message: string, code?: number): O
 export function labelsOf(value: unknown): Parameters {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return {};
   const plain = Object.entries(value).filter(
-    ([name, one]) => labelName.test(name) && (typeof one === 'string' || typeof one === 'boolean' || isExact(one)),
+    ([name, one]) =>
+      labelName.test(name) && (typeof one === 'string' || typeof one === 'boolean' || isExact(one)),
   ) as [string, string | number | boolean][];
-  return Object.fromEntries(plain.slice(0, mostLabels).map(([name, one]) => [name, typeof one === 'string' ? storable(one) : one]));
+  return Object.fromEntries(
+    plain
+      .slice(0, mostLabels)
+      .map(([name, one]) => [name, typeof one === 'string' ? storable(one) : one]),
+  );
 }
 
-const isExact = (value: unknown) => typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER;
+const isExact = (value: unknown) =>
+  typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER;
 
 type Baseline = NonNullable<Result['baseline']>;
 const baselines: readonly unknown[] = ['restored', 'not_restored', 'unknown'] satisfies Baseline[];
 
 /** What was done, with what is known of the baseline. */
 export function succeeded(said: unknown): Outcome {
-  const { baseline, ...rest } = (typeof said === 'object' && said !== null ? said : {}) as Record<string, unknown>;
+  const { baseline, ...rest } = (typeof said === 'object' && said !== null ? said : {}) as Record<
+    string,
+    unknown
+  >;
   const result = labelsOf(rest);
   return {
     ok: true,
@@ -112,7 +133,11 @@ export const leftOf = ({ input, databaseTime }: ActionContext) => input.due_at -
  * Does something until the governor gives it up, which is a moment: what the job stood in the queue is gone. When the job itself is over (its worker stops, its lease is
  * lost), that is thrown, and another worker may do it; when its time is over, that is how it ended, and `onLate` hears of it if it was done all the same.
  */
-export async function inTime(context: ActionContext, act: Act, onLate: (done: Outcome) => void): Promise<Outcome> {
+export async function inTime(
+  context: ActionContext,
+  act: Act,
+  onLate: (done: Outcome) => void,
+): Promise<Outcome> {
   const { input, signal } = context;
   const leftMs = leftOf(context);
   const late = failed('timeout', `not done within ${input.due_at - input.now} ms`);
@@ -120,7 +145,9 @@ export async function inTime(context: ActionContext, act: Act, onLate: (done: Ou
   const over = new AbortController();
   const timer = setTimeout(() => over.abort(new Error(late.error_message)), leftMs);
   // One that does not listen is not waited for.
-  const gone = new Promise<Outcome>((resolve) => over.signal.addEventListener('abort', () => resolve(late), { once: true }));
+  const gone = new Promise<Outcome>((resolve) =>
+    over.signal.addEventListener('abort', () => resolve(late), { once: true }),
+  );
   const acting = act(AbortSignal.any([signal, over.signal]), leftMs);
   acting.then(
     (done) => over.signal.aborted && done.ok && onLate(done),
@@ -138,4 +165,5 @@ export async function inTime(context: ActionContext, act: Act, onLate: (done: Ou
 }
 
 /** Whether a fault leaves nobody to report to: the job is another's by now, or the database is away. */
-export const isGone = (error: unknown) => isConnectionLoss(error) || ['lease_lost', 'already_committed'].includes(errorCode(error) ?? '');
+export const isGone = (error: unknown) =>
+  isConnectionLoss(error) || ['lease_lost', 'already_committed'].includes(errorCode(error) ?? '');

@@ -38,7 +38,8 @@ export function asking(reach: Reach): Ask {
       try {
         return await post(call);
       } catch (error) {
-        if (!(error instanceof Unanswered && error.stale && idle > 0) || signal.aborted) throw error;
+        if (!(error instanceof Unanswered && error.stale && idle > 0) || signal.aborted)
+          throw error;
       }
     }
   };
@@ -56,22 +57,41 @@ export async function askWebhook(
   const { url, signed_with } = doing.actuator;
   // A policy names any secret. Only those that this process signs with are read at all.
   if (signed_with !== undefined && !signing.has(signed_with))
-    return failed('rejected', `secret ${signed_with} is not among the signingSecrets of this worker`);
+    return failed(
+      'rejected',
+      `secret ${signed_with} is not among the signingSecrets of this worker`,
+    );
   const body = JSON.stringify(bodyOf(context.input));
   try {
-    const signature = signed_with === undefined ? {} : await signatureOf(context, signed_with, body);
+    const signature =
+      signed_with === undefined ? {} : await signatureOf(context, signed_with, body);
     if ('failed' in signature) return failed('rejected', signature.failed);
-    const headers = { 'content-type': 'application/json', 'idempotency-key': idempotency_key, ...signature };
+    const headers = {
+      'content-type': 'application/json',
+      'idempotency-key': idempotency_key,
+      ...signature,
+    };
     return outcomeOf(await ask(url, { headers, body, signal, leftMs }));
   } catch (error) {
     if (error instanceof Unanswered && !signal.aborted) return failed('unreachable', error.message);
-    if (error instanceof WritError && error.code === 'invalid_bus') return failed('rejected', error.detail ?? error.message);
+    if (error instanceof WritError && error.code === 'invalid_bus')
+      return failed('rejected', error.detail ?? error.message);
     throw error;
   }
 }
 
 /** What a webhook is told. Nobody else has asked for what the governor does by its policy. */
-function bodyOf({ action_id, sku_id, tenant, doing, now, initiated_by = 'governor', policy_id, signal_id, of }: ActionJob) {
+function bodyOf({
+  action_id,
+  sku_id,
+  tenant,
+  doing,
+  now,
+  initiated_by = 'governor',
+  policy_id,
+  signal_id,
+  of,
+}: ActionJob) {
   const { action_type, target, parameters } = doing;
   return {
     action_id,
@@ -95,10 +115,15 @@ async function signatureOf(
   body: string,
 ): Promise<Record<string, string> | { readonly failed: string }> {
   try {
-    return signWebhook(context.input.idempotency_key, Buffer.from(body), [webhookKey(await context.secret(name))]);
+    return signWebhook(context.input.idempotency_key, Buffer.from(body), [
+      webhookKey(await context.secret(name)),
+    ]);
   } catch (error) {
     if (context.signal.aborted) throw context.signal.reason;
-    const why = error instanceof WritError && error.code === 'invalid_webhook_secret' ? error.message : 'it could not be read';
+    const why =
+      error instanceof WritError && error.code === 'invalid_webhook_secret'
+        ? error.message
+        : 'it could not be read';
     return { failed: `secret ${name}: ${why}` };
   }
 }
@@ -106,12 +131,19 @@ async function signatureOf(
 function outcomeOf({ status, body }: Answer): Outcome {
   if (status >= 200 && status < 300) {
     const { baseline, result } = jsonOf(body);
-    return { ...succeeded({ ...(typeof result === 'object' && result), baseline }), response_code: status };
+    return {
+      ...succeeded({ ...(typeof result === 'object' && result), baseline }),
+      response_code: status,
+    };
   }
   const said = `it answered ${status}`;
   if (status === 403) return failed('permission_denied', said, status);
   if (status >= 500) return failed('service_error', said, status);
-  return failed('rejected', status < 400 ? `${said}, and redirects are not followed` : said, status);
+  return failed(
+    'rejected',
+    status < 400 ? `${said}, and redirects are not followed` : said,
+    status,
+  );
 }
 
 /** Whether the baseline is back, as the policy's probe has it. One that cannot be asked does not know. */
@@ -123,9 +155,12 @@ export async function askProbe(
 ): Promise<'restored' | 'not_restored' | 'unknown'> {
   try {
     const { status, body } = await ask(url, { headers: {}, signal, leftMs });
-    return status >= 200 && status < 300 && jsonOf(body).restored !== false ? 'restored' : 'not_restored';
+    return status >= 200 && status < 300 && jsonOf(body).restored !== false
+      ? 'restored'
+      : 'not_restored';
   } catch (error) {
-    if (error instanceof Unanswered || (error instanceof WritError && error.code === 'invalid_bus')) return 'unknown';
+    if (error instanceof Unanswered || (error instanceof WritError && error.code === 'invalid_bus'))
+      return 'unknown';
     throw error;
   }
 }

@@ -2,10 +2,27 @@
 import type { InFlight } from '../decision.js';
 import type { Act, ActAnswers, Permission } from '../events.js';
 import { jobId } from '../ids.js';
-import type { ActionRule, Doing, ParameterBounds, Parameters, PolicyDocument } from '../policy-document.js';
+import type {
+  ActionRule,
+  Doing,
+  ParameterBounds,
+  Parameters,
+  PolicyDocument,
+} from '../policy-document.js';
 import { addCause, degrade, forgetBaseline, isActive, move, refuse, usedOf } from './moves.js';
 import { failureOf, healthCheckFailed, policyViolation, type RefusingCause } from './refusals.js';
-import { type ContentOf, change, documentOf, given, monthOf, needed, own, start, type Turn, write } from './turn.js';
+import {
+  type ContentOf,
+  change,
+  documentOf,
+  given,
+  monthOf,
+  needed,
+  own,
+  start,
+  type Turn,
+  write,
+} from './turn.js';
 
 /** Why an action is not attempted: a rule, a permission that is not there, or nobody who could say. */
 export type Denial =
@@ -18,20 +35,33 @@ export function act(turn: Turn, wish: ContentOf<'act'>) {
   const policy = documentOf(turn);
   if (!policy) return withoutPolicy(turn);
   const shadow = turn.data.policy?.shadow === true;
-  if (!isActive(turn)) return deny(turn, wish.action_type, { cause: 'entitlement_not_active' }, shadow);
+  if (!isActive(turn))
+    return deny(turn, wish.action_type, { cause: 'entitlement_not_active' }, shadow);
   if (turn.data.in_flight) return wait(turn, wish);
   const rule = own(policy.actions, wish.action_type);
   if (!rule) return deny(turn, wish.action_type, { cause: 'action_not_in_policy' }, shadow);
   const answers = needed(turn.event.answers?.act, 'what is asked before an action');
-  const denial = againstRule(turn, policy, rule, wish, answers) ?? againstPermission(answers) ?? againstQuota(turn, answers);
+  const denial =
+    againstRule(turn, policy, rule, wish, answers) ??
+    againstPermission(answers) ??
+    againstQuota(turn, answers);
   if (denial) return deny(turn, wish.action_type, denial, shadow);
   if (shadow) return attempted(turn, rule, begun(turn, rule, wish));
   take(turn, rule, wish, answers);
 }
 
-function againstRule(turn: Turn, policy: PolicyDocument, rule: ActionRule, wish: Act, { known }: ActAnswers): Denial | undefined {
+function againstRule(
+  turn: Turn,
+  policy: PolicyDocument,
+  rule: ActionRule,
+  wish: Act,
+  { known }: ActAnswers,
+): Denial | undefined {
   if (!known) return { cause: 'target_service_not_found' };
-  if (wish.signal_type !== undefined && own(policy.when, wish.signal_type)?.action !== wish.action_type)
+  if (
+    wish.signal_type !== undefined &&
+    own(policy.when, wish.signal_type)?.action !== wish.action_type
+  )
     return { cause: 'signal_action_mismatch' };
   if (outOfBounds(rule, wish.parameters).length > 0) return { cause: 'bounds_exceeded' };
   return fitsBudget(turn, policy, rule) ? undefined : { cause: 'would_exceed_budget' };
@@ -48,7 +78,8 @@ function denialOf(denied: 'action' | 'inverse', answer: Permission): Denial | un
 }
 
 function againstQuota(turn: Turn, { quota }: ActAnswers): Denial | undefined {
-  const limit = quota.limit === undefined ? (turn.data.entitlement?.quota_limit ?? null) : quota.limit;
+  const limit =
+    quota.limit === undefined ? (turn.data.entitlement?.quota_limit ?? null) : quota.limit;
   return limit !== null && usedOf(turn, quota) >= limit ? { cause: 'quota_exceeded' } : undefined;
 }
 
@@ -62,10 +93,13 @@ export function outOfBounds({ bounds, parameters }: ActionRule, asked: Parameter
 }
 
 const isWithin = (bound: ParameterBounds, value: string | number | boolean): boolean =>
-  'in' in bound ? bound.in.includes(value) : typeof value === 'number' && value >= bound.min && value <= bound.max;
+  'in' in bound
+    ? bound.in.includes(value)
+    : typeof value === 'number' && value >= bound.min && value <= bound.max;
 
 /** What was spent in another month does not count. */
-const spentOf = ({ data: { spent }, at }: Turn): number => (spent?.month === monthOf(at) ? spent.cost : 0);
+const spentOf = ({ data: { spent }, at }: Turn): number =>
+  spent?.month === monthOf(at) ? spent.cost : 0;
 
 export const fitsBudget = (turn: Turn, { budget }: PolicyDocument, { cost }: ActionRule): boolean =>
   budget === null || spentOf(turn) + cost <= budget;
@@ -91,7 +125,11 @@ function deny(turn: Turn, action_type: string, denial: Denial, shadow: boolean) 
 }
 
 /** The receipt of a denial, and the cause that it leaves. */
-export function writeDenial(turn: Turn, action_type: string, denial: Exclude<Denial, { unreachable: string }>): RefusingCause {
+export function writeDenial(
+  turn: Turn,
+  action_type: string,
+  denial: Exclude<Denial, { unreachable: string }>,
+): RefusingCause {
   if ('cause' in denial) {
     policyViolation(turn, denial.cause, { action_type });
     return denial.cause;
@@ -116,7 +154,12 @@ export function wait(turn: Turn, { kind: _, ...wish }: ContentOf<'act'>) {
   change(turn, { queue });
   const { action_type, action_id } = wish;
   const in_flight_action_id = (turn.data.in_flight as InFlight).action_id;
-  write(turn, 'concurrency_limited', 'accept', { action_type, action_id, in_flight_action_id, queue_length: queue.length });
+  write(turn, 'concurrency_limited', 'accept', {
+    action_type,
+    action_id,
+    in_flight_action_id,
+    queue_length: queue.length,
+  });
 }
 
 /** boot, refusing: act. */
@@ -161,8 +204,15 @@ function begun(turn: Turn, rule: ActionRule, wish: Act): InFlight {
 }
 
 /** One more attempt at what is in flight. */
-export function retry(turn: Turn, rule: ActionRule, { acknowledged: _, reference: __, ...action }: InFlight) {
-  const earlier = [...(action.earlier ?? []), ...(action.job_id === undefined ? [] : [action.job_id])];
+export function retry(
+  turn: Turn,
+  rule: ActionRule,
+  { acknowledged: _, reference: __, ...action }: InFlight,
+) {
+  const earlier = [
+    ...(action.earlier ?? []),
+    ...(action.job_id === undefined ? [] : [action.job_id]),
+  ];
   send(turn, rule, { ...action, earlier, attempt: action.attempt + 1, sent_at: turn.at });
 }
 
@@ -174,8 +224,18 @@ function send(turn: Turn, rule: ActionRule, action: InFlight) {
   const { action_type, actuator, service, permission } = rule;
   const doing: Doing = { action_type, actuator, service, target, permission, parameters };
   turn.effects.push({
-    ...{ type: 'attempt', kind: 'action', action_id, attempt, job_id: sent.job_id, doing, due_at: turn.at + action_ms },
-    ...given({ completion_timeout_ms: actuator.kind === 'contract' ? rule.completion_timeout_ms : undefined }),
+    ...{
+      type: 'attempt',
+      kind: 'action',
+      action_id,
+      attempt,
+      job_id: sent.job_id,
+      doing,
+      due_at: turn.at + action_ms,
+    },
+    ...given({
+      completion_timeout_ms: actuator.kind === 'contract' ? rule.completion_timeout_ms : undefined,
+    }),
     ...given({ signal_id, signal_type, initiated_by }),
   });
   change(turn, { in_flight: sent });

@@ -17,13 +17,29 @@ import {
 } from './moves.js';
 import { failureOf, healthCheckFailed } from './refusals.js';
 import { awaitRollback, giveUp } from './rollbacks.js';
-import { begin, type ContentOf, change, given, insert, needed, said, seconds, start, type Turn, write } from './turn.js';
+import {
+  begin,
+  type ContentOf,
+  change,
+  given,
+  insert,
+  needed,
+  said,
+  seconds,
+  start,
+  type Turn,
+  write,
+} from './turn.js';
 import { decideVersion } from './version.js';
 
 type DegradedCauses = NonNullable<ContextOf<'recovery_timeout'>['causes']>;
 
 /** –: create. */
-export function create(situation: Situation, event: GovernorEvent, content: ContentOf<'create'>): Turn {
+export function create(
+  situation: Situation,
+  event: GovernorEvent,
+  content: ContentOf<'create'>,
+): Turn {
   const { sku_id, tenant_id, bounds, process_id } = content;
   const data: Data = {
     sku_id,
@@ -54,20 +70,36 @@ export function create(situation: Situation, event: GovernorEvent, content: Cont
 }
 
 function boot(turn: Turn, process_id: string) {
-  write(turn, 'boot_start', 'accept', { governor_version: String(decideVersion), process_id, entitlement_required: true });
+  write(turn, 'boot_start', 'accept', {
+    governor_version: String(decideVersion),
+    process_id,
+    entitlement_required: true,
+  });
   start(turn, 'state', turn.data.bounds.boot_ms);
   insert(turn, { kind: 'verify' });
 }
 
 /** Takes in what was read and asked: the entitlement, the quota, and which causes stand. Gives back what is missing. */
 function look(turn: Turn): readonly Failure[] {
-  const { entitlement, quota, failures, bounds } = needed(turn.event.answers?.check, 'what a look at everything has shown');
+  const { entitlement, quota, failures, bounds } = needed(
+    turn.event.answers?.check,
+    'what a look at everything has shown',
+  );
   const unread = entitlement !== null && 'failed' in entitlement ? entitlement : undefined;
-  change(turn, { quota, ...(!unread && { entitlement: entitlement as Data['entitlement'] }), ...(bounds && { bounds }) });
-  const missing = unread ? [...failures, { cause: 'entitlement' as const, ...failureOf('entitlement', unread.failed) }] : failures;
+  change(turn, {
+    quota,
+    ...(!unread && { entitlement: entitlement as Data['entitlement'] }),
+    ...(bounds && { bounds }),
+  });
+  const missing = unread
+    ? [...failures, { cause: 'entitlement' as const, ...failureOf('entitlement', unread.failed) }]
+    : failures;
   const named = new Set<string>(missing.map(({ cause }) => cause));
   for (const cause of turn.data.causes) {
-    const isBack = checkedCauses.includes(cause) && !named.has(cause) && (cause !== 'policy' || turn.data.policy !== null);
+    const isBack =
+      checkedCauses.includes(cause) &&
+      !named.has(cause) &&
+      (cause !== 'policy' || turn.data.policy !== null);
     if (isBack) dropCause(turn, cause);
   }
   for (const cause of named) addCause(turn, cause);
@@ -96,7 +128,10 @@ export function checkInBoot(turn: Turn) {
 
 /** boot: state timeout. */
 export function bootTimedOut(turn: Turn) {
-  write(turn, 'bootstrap_timeout', 'error', { timeout_ms: turn.data.bounds.boot_ms, causes: turn.data.causes as DegradedCauses });
+  write(turn, 'bootstrap_timeout', 'error', {
+    timeout_ms: turn.data.bounds.boot_ms,
+    causes: turn.data.causes as DegradedCauses,
+  });
   degrade(turn, 'bootstrap');
 }
 
@@ -164,7 +199,12 @@ export function crash(turn: Turn, content: ContentOf<'crash'>) {
     turn,
     'event_failed',
     'error',
-    { event, crashes, window_seconds: Math.max(1, seconds(window_ms)), ...given({ error_code, error_message: said(error_message) }) },
+    {
+      event,
+      crashes,
+      window_seconds: Math.max(1, seconds(window_ms)),
+      ...given({ error_code, error_message: said(error_message) }),
+    },
     given({ settles: arrival_seq }),
   );
   setAside(turn, 'crash', { event, crashes });
@@ -174,7 +214,12 @@ export function crash(turn: Turn, content: ContentOf<'crash'>) {
 export function mismatch(turn: Turn, content: ContentOf<'mismatch'>) {
   const { event, arrival_seq, receipt_id, expected_hash, actual_hash } = content;
   const decide_version = String(decideVersion);
-  write(turn, 'nondeterminism_detected', 'error', { receipt_id, expected_hash, actual_hash, decide_version });
+  write(turn, 'nondeterminism_detected', 'error', {
+    receipt_id,
+    expected_hash,
+    actual_hash,
+    decide_version,
+  });
   if (arrival_seq !== undefined)
     write(
       turn,
@@ -187,7 +232,11 @@ export function mismatch(turn: Turn, content: ContentOf<'mismatch'>) {
 }
 
 /** The event that was set aside may have been a timer: what somebody waits for is started anew. */
-function setAside(turn: Turn, cause: 'crash' | 'nondeterminism', details: Readonly<Record<string, string | number>>) {
+function setAside(
+  turn: Turn,
+  cause: 'crash' | 'nondeterminism',
+  details: Readonly<Record<string, string | number>>,
+) {
   const { storm, bounds } = turn.data;
   awaitRollback(turn);
   if (storm) start(turn, 'named:storm', bounds.storm_every_ms);

@@ -5,9 +5,22 @@ import type { Parameters } from '../policy-document.js';
 import { cancel, change, given, moment, monthOf, start, type Turn, write } from './turn.js';
 
 /** Of the causes that a look at everything can drop. The others go by a rollback that succeeds, or by a person. */
-export const checkedCauses: readonly string[] = ['ledger', 'iam', 'policy', 'slo', 'entitlement', 'bootstrap', 'outage'];
+export const checkedCauses: readonly string[] = [
+  'ledger',
+  'iam',
+  'policy',
+  'slo',
+  'entitlement',
+  'bootstrap',
+  'outage',
+];
 /** Those that a person may declare seen to. */
-export const acknowledgedCauses: readonly string[] = ['rollback_failed', 'nondeterminism', 'crash', 'action_timeout'];
+export const acknowledgedCauses: readonly string[] = [
+  'rollback_failed',
+  'nondeterminism',
+  'crash',
+  'action_timeout',
+];
 /** Those that nothing but a person ends. */
 const persons: readonly string[] = ['rollback_failed', 'nondeterminism', 'crash'];
 
@@ -71,7 +84,10 @@ function enteredStable(turn: Turn, from: State) {
 
 function enteredDegraded(turn: Turn) {
   const { degraded_since } = turn.data;
-  change(turn, { degraded_since: degraded_since ?? turn.at, ...(!isPatient(turn) && { recoveries: 0 }) });
+  change(turn, {
+    degraded_since: degraded_since ?? turn.at,
+    ...(!isPatient(turn) && { recoveries: 0 }),
+  });
   awaitRecovery(turn);
 }
 
@@ -101,13 +117,16 @@ export function forgetBaseline(turn: Turn) {
 
 /** The entitlement at the time of the event. */
 function statusOf({ data: { entitlement }, at }: Turn): EntitlementStatus | undefined {
-  return entitlement?.expires_at !== undefined && at >= entitlement.expires_at ? 'EXPIRED' : entitlement?.status;
+  return entitlement?.expires_at !== undefined && at >= entitlement.expires_at
+    ? 'EXPIRED'
+    : entitlement?.status;
 }
 
 export const isActive = (turn: Turn): boolean => statusOf(turn) === 'ACTIVE';
 
 /** What is used of the quota in the month of the event: what was read of another month says nothing about it. */
-export const usedOf = (turn: Turn, quota: QuotaRead | null): number => (quota?.month === monthOf(turn.at) ? quota.used : 0);
+export const usedOf = (turn: Turn, quota: QuotaRead | null): number =>
+  quota?.month === monthOf(turn.at) ? quota.used : 0;
 
 /** The entitlement is active and nothing stands in the way: back to work. */
 export function isReady(turn: Turn): boolean {
@@ -119,7 +138,10 @@ export function entitlementVerified(turn: Turn) {
   const limit = entitlement?.quota_limit ?? null;
   write(turn, 'entitlement_verified', 'accept', {
     entitlement_status: 'ACTIVE',
-    ...given({ entitlement_expires: entitlement?.expires_at === undefined ? undefined : moment(entitlement.expires_at) }),
+    ...given({
+      entitlement_expires:
+        entitlement?.expires_at === undefined ? undefined : moment(entitlement.expires_at),
+    }),
     quota_remaining: limit === null ? null : Math.max(0, limit - usedOf(turn, quota)),
     quota_limit: limit,
   });

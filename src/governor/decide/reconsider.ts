@@ -23,8 +23,13 @@ export function policy(turn: Turn, content: ContentOf<'policy'>) {
 function takePolicy(turn: Turn, { policy: published, actor }: ContentOf<'policy'>): boolean {
   const { policy: before, policy_version } = turn.data;
   const isNamed = ([type]: [string, unknown]) => own(published?.document.when, type) !== undefined;
-  const named = <Value>(record: Readonly<Record<string, Value>>) => Object.fromEntries(Object.entries(record).filter(isNamed));
-  change(turn, { policy: published, over: named(turn.data.over), cooling: named(turn.data.cooling) });
+  const named = <Value>(record: Readonly<Record<string, Value>>) =>
+    Object.fromEntries(Object.entries(record).filter(isNamed));
+  change(turn, {
+    policy: published,
+    over: named(turn.data.over),
+    cooling: named(turn.data.cooling),
+  });
   const either = published ?? before;
   // Of a withdrawal while it acts the receipt of what follows says so.
   if (!either || (!published && turn.state === 'intervening')) return false;
@@ -49,7 +54,10 @@ function withdrawIfGone(turn: Turn) {
 }
 
 /** any: entitlement changed. */
-export function entitlement(turn: Turn, { entitlement: current, quota: read }: ContentOf<'entitlement'>) {
+export function entitlement(
+  turn: Turn,
+  { entitlement: current, quota: read }: ContentOf<'entitlement'>,
+) {
   change(turn, { entitlement: current, quota: read });
   if (turn.state === 'boot') whenBooting(turn);
   else if (turn.state === 'intervening' && !isActive(turn)) entitlementLost(turn);
@@ -74,13 +82,18 @@ function reconsider(turn: Turn, by: By, isNewPolicy = false) {
   const answers = turn.event.answers?.recheck;
   if (answers) change(turn, { quota: answers.quota });
   const { refusals } = turn.data;
-  const added: Refusal[] = isActive(turn) || refusals.some(({ cause }) => cause === inactive) ? [] : [{ cause: inactive }];
+  const added: Refusal[] =
+    isActive(turn) || refusals.some(({ cause }) => cause === inactive) ? [] : [{ cause: inactive }];
   const left = [...added, ...refusals.filter((refusal) => stands(turn, refusal, by, isNewPolicy))];
   if (added.length === 0 && left.length === refusals.length) return;
   const [first] = left;
   if (first) {
     change(turn, { refusals: left });
-    return policyViolation(turn, first.cause as RefusingCause, given({ action_type: first.action_type }));
+    return policyViolation(
+      turn,
+      first.cause as RefusingCause,
+      given({ action_type: first.action_type }),
+    );
   }
   const cleared = [...new Set(refusals.map(({ cause }) => cause as RefusingCause))];
   write(turn, 'violations_cleared', 'accept', { cleared, cleared_by: by });
@@ -90,7 +103,12 @@ function reconsider(turn: Turn, by: By, isNewPolicy = false) {
 const inactive = 'entitlement_not_active';
 
 /** Whether it would be refused again. What only the policy can mend, another version of it may have mended; what was wrong with one request is over with it. */
-function stands(turn: Turn, { cause, action_type }: Refusal, by: By, isNewPolicy: boolean): boolean {
+function stands(
+  turn: Turn,
+  { cause, action_type }: Refusal,
+  by: By,
+  isNewPolicy: boolean,
+): boolean {
   const { entitlement: current, quota: read } = turn.data;
   const answers = turn.event.answers?.recheck;
   switch (cause) {
@@ -116,4 +134,5 @@ function stands(turn: Turn, { cause, action_type }: Refusal, by: By, isNewPolicy
   }
 }
 
-const isAllowed = (answer: Permission | undefined): boolean => answer !== undefined && 'allowed' in answer && answer.allowed;
+const isAllowed = (answer: Permission | undefined): boolean =>
+  answer !== undefined && 'allowed' in answer && answer.allowed;

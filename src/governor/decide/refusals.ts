@@ -21,7 +21,15 @@ export function policyViolation(
     turn,
     'policy_violation',
     'refuse',
-    { reason, ...given({ action_type, signal_type, policy_id, current_policy_version: turn.data.policy?.version }) },
+    {
+      reason,
+      ...given({
+        action_type,
+        signal_type,
+        policy_id,
+        current_policy_version: turn.data.policy?.version,
+      }),
+    },
     about,
   );
 }
@@ -63,15 +71,24 @@ const missing: Readonly<Record<string, Missing>> = {
 
 /** What is missing by what is known, for who asks while it is. */
 function stillMissing(turn: Turn): Missing {
-  const inactive = isActive(turn) ? undefined : { component: 'entitlement', failure_type: 'entitlement_not_active' };
-  return missing[turn.data.causes[0] ?? ''] ?? inactive ?? { component: 'governor', failure_type: 'not_checked_yet' };
+  const inactive = isActive(turn)
+    ? undefined
+    : { component: 'entitlement', failure_type: 'entitlement_not_active' };
+  return (
+    missing[turn.data.causes[0] ?? ''] ??
+    inactive ?? { component: 'governor', failure_type: 'not_checked_yet' }
+  );
 }
 
 /** After the cause was added: the receipt names every cause that stands. */
 export function healthCheckFailed(
   turn: Turn,
   status: 'error' | 'refuse',
-  of: { readonly failure?: Missing; readonly failures?: number; readonly outage?: { readonly from: number; readonly to: number } } = {},
+  of: {
+    readonly failure?: Missing;
+    readonly failures?: number;
+    readonly outage?: { readonly from: number; readonly to: number };
+  } = {},
   about: About = {},
 ) {
   const { failure, failures, outage } = of;
@@ -88,7 +105,10 @@ export function healthCheckFailed(
       retry_interval_seconds: seconds(backOff(turn)),
       ...given({ failures }),
       causes: turn.data.causes as DegradedCause[],
-      ...given({ outage_from: outage && moment(outage.from), outage_to: outage && moment(outage.to) }),
+      ...given({
+        outage_from: outage && moment(outage.from),
+        outage_to: outage && moment(outage.to),
+      }),
     },
     about,
   );

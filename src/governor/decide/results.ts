@@ -7,10 +7,24 @@ import { addCause, escalate, isActive, move, refuse } from './moves.js';
 import { failed, succeeded } from './outcomes.js';
 import { failureOf, healthCheckFailed, policyViolation } from './refusals.js';
 import { giveUp, rollbackAcknowledged, rollbackResult, undo } from './rollbacks.js';
-import { type ContentOf, change, documentOf, given, needed, own, said, start, type Turn, write } from './turn.js';
+import {
+  type ContentOf,
+  change,
+  documentOf,
+  given,
+  needed,
+  own,
+  said,
+  start,
+  type Turn,
+  write,
+} from './turn.js';
 
 /** What is in flight, if this is about its attempt. */
-function inFlight(turn: Turn, { action_id, attempt }: { readonly action_id: string; readonly attempt: number }): InFlight | undefined {
+function inFlight(
+  turn: Turn,
+  { action_id, attempt }: { readonly action_id: string; readonly attempt: number },
+): InFlight | undefined {
   const current = turn.data.in_flight;
   return current?.action_id === action_id && current.attempt === attempt ? current : undefined;
 }
@@ -64,7 +78,8 @@ function actionFailed(turn: Turn, action: InFlight, outcome: Result) {
   const { bounds, policy } = turn.data;
   // A shadow acts on nothing, so it does not try again either.
   const left = policy?.shadow ? 0 : bounds.attempts - action.attempt;
-  if (outcome.response_code === 403 || outcome.failure_reason === 'permission_denied') return forbidden(turn, action, outcome, left);
+  if (outcome.response_code === 403 || outcome.failure_reason === 'permission_denied')
+    return forbidden(turn, action, outcome, left);
   if (left > 0) return tryAgain(turn, action, outcome, left);
   failed(turn, action, outcome, 0);
   giveUp(turn, 'action_failed');
@@ -86,7 +101,9 @@ function tryAgain(turn: Turn, action: InFlight, outcome: Result, left: number) {
     failed(turn, action, outcome, left, false);
     return entitlementLost(turn);
   }
-  const denial = againstPermission(needed(turn.event.answers?.act, 'what is asked before a further attempt'));
+  const denial = againstPermission(
+    needed(turn.event.answers?.act, 'what is asked before a further attempt'),
+  );
   if (!denial) {
     failed(turn, action, outcome, left);
     return retry(turn, own(documentOf(turn)?.actions, action.action_type) as ActionRule, action);
@@ -116,9 +133,17 @@ export function entitlementLost(turn: Turn) {
 export function actionTimedOut(turn: Turn) {
   const action = turn.data.in_flight as InFlight;
   const { action_id, action_type, attempt } = action;
-  const given_ms = action.acknowledged ? (action.completion_timeout_ms as number) : turn.data.bounds.action_ms;
+  const given_ms = action.acknowledged
+    ? (action.completion_timeout_ms as number)
+    : turn.data.bounds.action_ms;
   const elapsed_ms = turn.at - action.sent_at;
-  write(turn, 'action_timeout', 'error', { action_id, action_type, attempt, action_timeout_ms: given_ms, elapsed_ms });
+  write(turn, 'action_timeout', 'error', {
+    action_id,
+    action_type,
+    attempt,
+    action_timeout_ms: given_ms,
+    elapsed_ms,
+  });
   giveUp(turn, 'action_timeout');
   escalate(turn, 'action_timeout', { action_id, action_type, target: action.target });
 }
@@ -127,7 +152,9 @@ export function actionTimedOut(turn: Turn) {
 function stale(turn: Turn, outcome: Result) {
   const { given_up, in_flight, awaiting_baseline } = turn.data;
   const late = given_up?.action.action_id === outcome.action_id ? given_up : undefined;
-  const known = late?.action ?? [in_flight, awaiting_baseline].find((one) => one?.action_id === outcome.action_id);
+  const known =
+    late?.action ??
+    [in_flight, awaiting_baseline].find((one) => one?.action_id === outcome.action_id);
   write(turn, 'late_result', outcome.ok ? 'accept' : 'error', {
     action_id: outcome.action_id,
     action_type: known?.action_type ?? 'unknown',
@@ -135,10 +162,15 @@ function stale(turn: Turn, outcome: Result) {
     result: outcome.ok ? 'succeeded' : 'failed',
     late_by_ms: late ? turn.at - late.at : 0,
     ...given({ rollback_action_id: late?.rollback_action_id }),
-    ...given({ service_response_code: outcome.response_code, error_message: said(outcome.error_message) }),
+    ...given({
+      service_response_code: outcome.response_code,
+      error_message: said(outcome.error_message),
+    }),
   });
   if (!outcome.ok || !late || late.heard?.includes(outcome.attempt)) return;
-  change(turn, { given_up: { ...late, heard: [...(late.heard ?? []), outcome.attempt], again: true } });
+  change(turn, {
+    given_up: { ...late, heard: [...(late.heard ?? []), outcome.attempt], again: true },
+  });
 }
 
 /** Once its undoing has succeeded, and the slot is free. One that has failed is for a person. */

@@ -6,7 +6,18 @@ import { actionId, jobId } from '../ids.js';
 import type { Doing } from '../policy-document.js';
 import { dropCause, escalate } from './moves.js';
 import { failed, succeeded } from './outcomes.js';
-import { type ContentOf, cancel, change, documentOf, given, own, said, start, type Turn, write } from './turn.js';
+import {
+  type ContentOf,
+  cancel,
+  change,
+  documentOf,
+  given,
+  own,
+  said,
+  start,
+  type Turn,
+  write,
+} from './turn.js';
 
 export type RollbackReason = ContextOf<'action_rollback_issued'>['rollback_reason'];
 
@@ -28,10 +39,21 @@ export function undo(turn: Turn, action: InFlight, reason: RollbackReason) {
   const action_id = actionId(turn.event_id, 'rollback');
   const { given_up } = turn.data;
   const heard = given_up?.action.action_id === action.action_id ? given_up.heard : undefined;
-  change(turn, { given_up: { action, at: turn.at, rollback_action_id: action_id, ...given({ heard }) } });
+  change(turn, {
+    given_up: { action, at: turn.at, rollback_action_id: action_id, ...given({ heard }) },
+  });
   const { signal_type, signal_id, completion_timeout_ms } = action;
   const job_id = send(turn, {
-    ...{ kind: 'rollback', action_id, action_type, parameters, target, attempt: 1, began_at: turn.at, sent_at: turn.at },
+    ...{
+      kind: 'rollback',
+      action_id,
+      action_type,
+      parameters,
+      target,
+      attempt: 1,
+      began_at: turn.at,
+      sent_at: turn.at,
+    },
     ...given({ signal_type, signal_id, completion_timeout_ms }),
     of: action.action_id,
     reason,
@@ -55,8 +77,20 @@ function send(turn: Turn, rollback: InFlight): string {
   const ms = timeOf(turn, rollback);
   const job_id = jobId(action_id, attempt, turn.at);
   turn.effects.push({
-    ...{ type: 'attempt', kind: 'rollback', action_id, attempt, job_id, doing, due_at: turn.at + ms },
-    ...given({ completion_timeout_ms: isContract ? completion_timeout_ms : undefined, of, reference: action.reference }),
+    ...{
+      type: 'attempt',
+      kind: 'rollback',
+      action_id,
+      attempt,
+      job_id,
+      doing,
+      due_at: turn.at + ms,
+    },
+    ...given({
+      completion_timeout_ms: isContract ? completion_timeout_ms : undefined,
+      of,
+      reference: action.reference,
+    }),
     ...given({ signal_id, signal_type }),
   });
   change(turn, { in_flight: { ...rollback, job_id } });
@@ -65,7 +99,10 @@ function send(turn: Turn, rollback: InFlight): string {
 }
 
 /** How long an attempt may take: a contract longer than others. */
-function timeOf({ data: { bounds, given_up } }: Turn, { completion_timeout_ms = 0 }: InFlight): number {
+function timeOf(
+  { data: { bounds, given_up } }: Turn,
+  { completion_timeout_ms = 0 }: InFlight,
+): number {
   const isContract = given_up?.action.inverse?.actuator.kind === 'contract';
   return isContract ? Math.max(bounds.rollback_ms, completion_timeout_ms) : bounds.rollback_ms;
 }
@@ -109,13 +146,20 @@ function rollbackFailed(turn: Turn, rollback: InFlight, result: Result) {
     original_action_id,
     rollback_action_id: rollback.action_id,
     failure_reason: result.failure_reason ?? 'service_error',
-    ...given({ service_response_code: result.response_code, error_message: said(result.error_message) }),
+    ...given({
+      service_response_code: result.response_code,
+      error_message: said(result.error_message),
+    }),
   });
   escalate(turn, 'rollback_failed', { original_action_id, rollback_action_id: rollback.action_id });
 }
 
 /** any: acknowledged, of a rollback. */
-export function rollbackAcknowledged(turn: Turn, rollback: InFlight, { reference }: ContentOf<'acknowledged'>) {
+export function rollbackAcknowledged(
+  turn: Turn,
+  rollback: InFlight,
+  { reference }: ContentOf<'acknowledged'>,
+) {
   change(turn, { in_flight: { ...rollback, acknowledged: true, ...given({ reference }) } });
   start(turn, 'named:rollback', rollback.completion_timeout_ms as number);
 }
@@ -125,7 +169,10 @@ export function baselineMissed(turn: Turn) {
   const action = turn.data.awaiting_baseline;
   if (!action) return;
   const rule = own(documentOf(turn)?.actions, action.action_type);
-  const isMissed = turn.state === 'warning' && Object.keys(turn.data.over).length > 0 && rule?.not_restored === 'rollback';
+  const isMissed =
+    turn.state === 'warning' &&
+    Object.keys(turn.data.over).length > 0 &&
+    rule?.not_restored === 'rollback';
   // Something else is being undone: this waits until the slot is free.
   if (isMissed && turn.data.in_flight) return void start(turn, 'named:baseline', rule.baseline_ms);
   change(turn, { awaiting_baseline: null });

@@ -2,8 +2,22 @@
 import { actionId } from '../ids.js';
 import type { Threshold } from '../policy-document.js';
 import { isActive, move, refuse } from './moves.js';
-import { entitlementViolation, healthCheckFailed, policyViolation, type RefusingCause } from './refusals.js';
-import { type ContentOf, change, documentOf, given, insert, own, type Turn, write } from './turn.js';
+import {
+  entitlementViolation,
+  healthCheckFailed,
+  policyViolation,
+  type RefusingCause,
+} from './refusals.js';
+import {
+  type ContentOf,
+  change,
+  documentOf,
+  given,
+  insert,
+  own,
+  type Turn,
+  write,
+} from './turn.js';
 
 type Signal = ContentOf<'signal'>;
 
@@ -29,7 +43,9 @@ function observe(turn: Turn, { type, value }: Signal): Level {
   const over = isOver(threshold, value, before !== undefined);
   if (!over && !before) return { threshold, value, was: false, over };
   const { [type]: _, ...others } = turn.data.over;
-  change(turn, { over: over ? { ...others, [type]: { since: before?.since ?? turn.at, value } } : others });
+  change(turn, {
+    over: over ? { ...others, [type]: { since: before?.since ?? turn.at, value } } : others,
+  });
   return { threshold, value, was: before !== undefined, over };
 }
 
@@ -44,14 +60,23 @@ export function whenStable(turn: Turn, signal: Signal) {
 /** warning: signal over; under, others over; under, none over. */
 export function whenWarned(turn: Turn, signal: Signal) {
   if (!isActive(turn)) return refuseSignal(turn, signal);
-  const since = Math.min(turn.data.since, ...Object.values(turn.data.over).map((entry) => entry.since));
+  const since = Math.min(
+    turn.data.since,
+    ...Object.values(turn.data.over).map((entry) => entry.since),
+  );
   const level = observe(turn, signal);
   received(turn, signal, level);
   if (level.over) return exceeded(turn, signal, level);
   const still_over = Object.keys(turn.data.over).length;
   if (level.was) cleared(turn, signal, level, still_over);
   if (still_over > 0) return;
-  write(turn, 'baseline_restored', 'accept', { signal_type: signal.type, duration_ms: turn.at - since }, { about: signal.arrival_seq });
+  write(
+    turn,
+    'baseline_restored',
+    'accept',
+    { signal_type: signal.type, duration_ms: turn.at - since },
+    { about: signal.arrival_seq },
+  );
   move(turn, 'stable');
 }
 
@@ -66,8 +91,14 @@ function refuseSignal(turn: Turn, signal: Signal) {
 export function whenRefusing(turn: Turn, signal: Signal) {
   observe(turn, signal);
   const causes = turn.data.refusals.map(({ cause }) => cause);
-  if (causes.includes('entitlement_not_active')) return entitlementViolation(turn, signal.arrival_seq);
-  policyViolation(turn, causes[0] as RefusingCause, { signal_type: signal.type }, { settles: signal.arrival_seq });
+  if (causes.includes('entitlement_not_active'))
+    return entitlementViolation(turn, signal.arrival_seq);
+  policyViolation(
+    turn,
+    causes[0] as RefusingCause,
+    { signal_type: signal.type },
+    { settles: signal.arrival_seq },
+  );
 }
 
 /** degraded: signal. */
@@ -81,7 +112,14 @@ function received(turn: Turn, signal: Signal, { threshold, over }: Level) {
     turn,
     'signal_received',
     'accept',
-    { signal_type: type, source, severity, ...given({ value, threshold: threshold?.limit }), exceeds_threshold: over, signal_id },
+    {
+      signal_type: type,
+      source,
+      severity,
+      ...given({ value, threshold: threshold?.limit }),
+      exceeds_threshold: over,
+      signal_id,
+    },
     { settles: arrival_seq },
   );
 }
@@ -108,13 +146,30 @@ function exceeded(turn: Turn, signal: Signal, level: Level) {
 }
 
 /** For the action that the policy answers with; it is checked when its turn comes. */
-function ask(turn: Turn, { type, signal_id }: Signal, { cooldown_ms }: Threshold, action_type: string) {
+function ask(
+  turn: Turn,
+  { type, signal_id }: Signal,
+  { cooldown_ms }: Threshold,
+  action_type: string,
+) {
   change(turn, { cooling: { ...turn.data.cooling, [type]: turn.at + cooldown_ms } });
   const parameters = own(documentOf(turn)?.actions, action_type)?.parameters ?? {};
-  insert(turn, { kind: 'act', action_id: actionId(turn.event_id, 'act'), action_type, parameters, signal_type: type, signal_id });
+  insert(turn, {
+    kind: 'act',
+    action_id: actionId(turn.event_id, 'act'),
+    action_type,
+    parameters,
+    signal_type: type,
+    signal_id,
+  });
 }
 
-function cleared(turn: Turn, { type, arrival_seq }: Signal, { value, threshold }: Level, still_over: number) {
+function cleared(
+  turn: Turn,
+  { type, arrival_seq }: Signal,
+  { value, threshold }: Level,
+  still_over: number,
+) {
   const { clear } = threshold as Threshold;
   write(
     turn,

@@ -1,6 +1,15 @@
 /** One decision while it is made: what it starts from, and what it says so far. It begins and ends within `decide`, so nobody sees it change. */
 import type { ContextOf, ReasonName, StatusOf } from '../../ledger/reasons/index.js';
-import type { Data, Decision, Effect, Held, ReceiptDraft, Situation, State, Waits } from '../decision.js';
+import type {
+  Data,
+  Decision,
+  Effect,
+  Held,
+  ReceiptDraft,
+  Situation,
+  State,
+  Waits,
+} from '../decision.js';
 import type { Content, GovernorEvent, TimerKind } from '../events.js';
 import type { PolicyDocument } from '../policy-document.js';
 
@@ -20,11 +29,19 @@ export interface Turn {
 
 /** What an event is called: its kind, or its timer. */
 export type EventName = Exclude<Content['kind'], 'timer'> | TimerKind;
-export type ContentOf<Name> = Name extends TimerKind ? Extract<Content, { kind: 'timer' }> : Extract<Content, { kind: Name }>;
+export type ContentOf<Name> = Name extends TimerKind
+  ? Extract<Content, { kind: 'timer' }>
+  : Extract<Content, { kind: Name }>;
 
-export const nameOf = (content: Content): EventName => (content.kind === 'timer' ? content.timer : content.kind);
+export const nameOf = (content: Content): EventName =>
+  content.kind === 'timer' ? content.timer : content.kind;
 
-export function begin({ event_id, postponed }: Situation, state: State, data: Data, event: GovernorEvent): Turn {
+export function begin(
+  { event_id, postponed }: Situation,
+  state: State,
+  data: Data,
+  event: GovernorEvent,
+): Turn {
   const said = { receipts: [], actions: [], dropped: [], effects: [], postpone: false };
   return { event, at: event.at, event_id, postponed, state, data, ...said };
 }
@@ -33,7 +50,15 @@ export function change(turn: Turn, changes: Partial<Data>) {
   turn.data = { ...turn.data, ...changes };
 }
 
-type Driven = 'stream' | 'stream_seq' | 'event_id' | 'inputs_hash' | 'policy_version' | 'shadow' | 'arrival_seq' | 'terminal';
+type Driven =
+  | 'stream'
+  | 'stream_seq'
+  | 'event_id'
+  | 'inputs_hash'
+  | 'policy_version'
+  | 'shadow'
+  | 'arrival_seq'
+  | 'terminal';
 
 export function write<Name extends ReasonName>(
   turn: Turn,
@@ -47,22 +72,30 @@ export function write<Name extends ReasonName>(
 
 type NamedTimer = `named:${Exclude<TimerKind, 'state'>}`;
 
-export const start = (turn: Turn, name: 'state' | NamedTimer, ms: number) => turn.actions.push({ type: 'start', name, ms });
+export const start = (turn: Turn, name: 'state' | NamedTimer, ms: number) =>
+  turn.actions.push({ type: 'start', name, ms });
 export const cancel = (turn: Turn, name: NamedTimer) => turn.actions.push({ type: 'cancel', name });
-export const insert = (turn: Turn, content: Waits) => turn.actions.push({ type: 'insert', content });
+export const insert = (turn: Turn, content: Waits) =>
+  turn.actions.push({ type: 'insert', content });
 
-type Given<Fields> = { [F in keyof Fields as undefined extends Fields[F] ? never : F]: Fields[F] } & {
+type Given<Fields> = {
+  [F in keyof Fields as undefined extends Fields[F] ? never : F]: Fields[F];
+} & {
   [F in keyof Fields as undefined extends Fields[F] ? F : never]?: Exclude<Fields[F], undefined>;
 };
 
 /** Without the fields that have no value: JSON has no such thing. */
 export function given<Fields extends object>(fields: Fields): Given<Fields> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Given<Fields>;
+  return Object.fromEntries(
+    Object.entries(fields).filter(([, value]) => value !== undefined),
+  ) as Given<Fields>;
 }
 
 /** What is there under a name that somebody else has chosen. */
-export const own = <Value>(record: Readonly<Record<string, Value>> | undefined, name: string): Value | undefined =>
-  record && Object.hasOwn(record, name) ? record[name] : undefined;
+export const own = <Value>(
+  record: Readonly<Record<string, Value>> | undefined,
+  name: string,
+): Value | undefined => (record && Object.hasOwn(record, name) ? record[name] : undefined);
 
 /** An answer without which the event cannot be decided: who drives has to ask for it before. */
 export function needed<Answer>(answer: Answer | undefined, what: string): Answer {

@@ -29,7 +29,10 @@ export interface Alerts {
   readonly refused: readonly { readonly alert: number; readonly why: Refused }[];
 }
 
-export function readAlerts({ headers, body }: Request, { tokens, now }: Omit<Credentials, 'secrets'>): Read<Alerts> {
+export function readAlerts(
+  { headers, body }: Request,
+  { tokens, now }: Omit<Credentials, 'secrets'>,
+): Read<Alerts> {
   const sender = checkSender(headers, tokens);
   if (sender.refused) return { refused: sender.refused };
   if (body.length > alertsBytes) return refused('body_too_large');
@@ -37,7 +40,8 @@ export function readAlerts({ headers, body }: Request, { tokens, now }: Omit<Cre
   if (read.refused) return read;
   const { version, alerts } = read.ok;
   if (version !== '4') return refused('invalid_alerts', 'version is "4"');
-  if (!Array.isArray(alerts) || alerts.length > mostAlerts) return refused('invalid_alerts', `alerts is a list of at most ${mostAlerts}`);
+  if (!Array.isArray(alerts) || alerts.length > mostAlerts)
+    return refused('invalid_alerts', `alerts is a list of at most ${mostAlerts}`);
   const signals: IncomingSignal[] = [];
   const wrong: { alert: number; why: Refused }[] = [];
   for (const [alert, given] of alerts.entries()) {
@@ -53,12 +57,15 @@ function signalOf(alert: unknown, now: number): Read<IncomingSignal> {
   const { status, fingerprint } = alert;
   const labels = textsIn(alert.labels);
   const annotations = textsIn(alert.annotations);
-  if (status !== 'firing' && status !== 'resolved') return refused('invalid_signal', 'status is firing or resolved');
-  if (typeof fingerprint !== 'string' || !/^[\x21-\x7e]{1,100}$/.test(fingerprint)) return refused('invalid_signal', 'fingerprint');
+  if (status !== 'firing' && status !== 'resolved')
+    return refused('invalid_signal', 'status is firing or resolved');
+  if (typeof fingerprint !== 'string' || !/^[\x21-\x7e]{1,100}$/.test(fingerprint))
+    return refused('invalid_signal', 'fingerprint');
   const began = momentIn(alert.startsAt);
   const ended = momentIn(alert.endsAt);
   if (began === undefined) return refused('invalid_signal', 'startsAt is a time by RFC 3339');
-  if (status === 'resolved' && ended === undefined) return refused('invalid_signal', 'endsAt is a time by RFC 3339');
+  if (status === 'resolved' && ended === undefined)
+    return refused('invalid_signal', 'endsAt is a time by RFC 3339');
   const observed = status === 'firing' ? began : ended;
   // It may have begun long ago: what counts is that it fires now.
   if (observed !== undefined && isFuture(observed, now)) return refused('timestamp_in_future');
@@ -78,11 +85,14 @@ function signalOf(alert: unknown, now: number): Read<IncomingSignal> {
 
 /** Names with texts; what is no text, is not of Alertmanager. */
 function textsIn(value: unknown): Readonly<Record<string, string>> {
-  const texts = Object.entries(isFields(value) ? value : {}).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
+  const texts = Object.entries(isFields(value) ? value : {}).filter(
+    (entry): entry is [string, string] => typeof entry[1] === 'string',
+  );
   return Object.fromEntries(texts);
 }
 
-const momentIn = (value: unknown): number | undefined => (typeof value === 'string' ? momentOf(value) : undefined);
+const momentIn = (value: unknown): number | undefined =>
+  typeof value === 'string' ? momentOf(value) : undefined;
 
 /** HighCPUUsage becomes high_cpu_usage. What has no letter in it that a type can have becomes nothing, which is no type. */
 function typeOf(name: string): string {
@@ -113,7 +123,10 @@ const severities = new Map<string, Signal['severity']>([
  * What was observed. An alert that is resolved still carries the annotations of when it last fired, so that its `value` would say that it fires: it has `resolved_value`, or 0. What is there and is no number is not
  * taken for 1: it might be 92%, and would pass for next to nothing.
  */
-function observedIn(status: 'firing' | 'resolved', texts: Readonly<Record<string, string>>): unknown {
+function observedIn(
+  status: 'firing' | 'resolved',
+  texts: Readonly<Record<string, string>>,
+): unknown {
   const text = status === 'firing' ? texts.value : texts.resolved_value;
   if (text === undefined) return status === 'firing' ? 1 : 0;
   return /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(text) ? Number(text) : text;
@@ -122,7 +135,8 @@ function observedIn(status: 'firing' | 'resolved', texts: Readonly<Record<string
 /** As much of it as there is room for: it is for people, and not what a signal is refused for. */
 function metadataOf(alert: Fields, labels: Fields, annotations: Fields): Fields {
   const least = { status: alert.status, fingerprint: alert.fingerprint };
-  const generator = typeof alert.generatorURL === 'string' ? { generator_url: alert.generatorURL } : {};
+  const generator =
+    typeof alert.generatorURL === 'string' ? { generator_url: alert.generatorURL } : {};
   const fits = (metadata: Fields) => {
     const text = JSON.stringify(metadata);
     return Buffer.byteLength(text) <= metadataBytes && !/\\u(?:0000|d[89a-f])/.test(text);

@@ -3,7 +3,15 @@ import { WritRefusal } from '../../errors/index.js';
 import { text } from '../incoming.js';
 import { momentOf } from '../moment.js';
 import type { EntitlementNotice } from '../taker.js';
-import { type Credentials, type Fields, isMissing, type Read, type Request, readSigned, refused } from './request.js';
+import {
+  type Credentials,
+  type Fields,
+  isMissing,
+  type Read,
+  type Request,
+  readSigned,
+  refused,
+} from './request.js';
 
 const states = new Map<unknown, EntitlementNotice['state']>([
   ['ENTITLEMENT_ACTIVE', 'ACTIVE'],
@@ -11,11 +19,15 @@ const states = new Map<unknown, EntitlementNotice['state']>([
   ['CANCELLED', 'CANCELLED'],
 ]);
 
-export function readEntitlement(request: Request, credentials: Credentials): Read<EntitlementNotice> {
+export function readEntitlement(
+  request: Request,
+  credentials: Credentials,
+): Read<EntitlementNotice> {
   const read = readSigned(request, credentials);
   if (read.refused) return read;
   const { sent, fields } = read.ok;
-  for (const field of ['entitlement_id', 'state']) if (isMissing(fields[field])) return refused('missing_required_field', field);
+  for (const field of ['entitlement_id', 'state'])
+    if (isMissing(fields[field])) return refused('missing_required_field', field);
   try {
     return { ok: { webhook_id: sent.id, sent_at: sent.at, ...noticeOf(fields) } };
   } catch (error) {
@@ -52,6 +64,7 @@ function tierOf(value: unknown): string {
 }
 
 function quotaOf(value: unknown): number | null {
-  if (value === null || (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0)) return value;
+  if (value === null || (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0))
+    return value;
   throw refuse('quota is a whole number of actions in a month, or null for no limit');
 }

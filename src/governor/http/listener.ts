@@ -5,7 +5,13 @@
  *
  * With the database away, what was missed is on the disk of this machine before the sender hears of it: its id, and whom it was for.
  */
-import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { inTime } from '../../database/budget.js';
@@ -14,10 +20,27 @@ import { type ErrorCode, isConnectionLoss, registry, WritRefusal } from '../../e
 import type { IncomingSignal } from '../incoming.js';
 import type { GovernorName, Missed, SignalTaker, Taken } from '../taker.js';
 import { alertsBytes, readAlerts } from './alertmanager.js';
-import { type Answer, away, busy, errorAnswer, outcomeOf, registered, secretsAway, takenAnswer } from './answers.js';
+import {
+  type Answer,
+  away,
+  busy,
+  errorAnswer,
+  outcomeOf,
+  registered,
+  secretsAway,
+  takenAnswer,
+} from './answers.js';
 import { readEntitlement } from './entitlement.js';
 import { bodyOf, type Route, routeOf } from './reading.js';
-import { bodyBytes, type Credentials, checkHeaders, checkSender, type Read, type Refused, type Request } from './request.js';
+import {
+  bodyBytes,
+  type Credentials,
+  checkHeaders,
+  checkSender,
+  type Read,
+  type Refused,
+  type Request,
+} from './request.js';
 import { readSignal } from './signal.js';
 
 export interface ListenerOptions {
@@ -100,7 +123,10 @@ export class Listener {
   /** Takes nothing new, and resolves when what is in hand has been answered, or its time is over. */
   close(): Promise<void> {
     this.#closing ??= new Promise((resolve) => {
-      const late = setTimeout(() => this.#server.closeAllConnections(), this.#options.drainMs ?? 5_000);
+      const late = setTimeout(
+        () => this.#server.closeAllConnections(),
+        this.#options.drainMs ?? 5_000,
+      );
       this.#server.close(() => {
         clearTimeout(late);
         resolve();
@@ -115,11 +141,15 @@ export class Listener {
   async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const requestId = uuidv7();
     const route = routeOf(request.url ?? '');
-    if (!route) return this.#send(request, response, requestId, this.#rejected(requestId, 'route_not_found'));
+    if (!route)
+      return this.#send(request, response, requestId, this.#rejected(requestId, 'route_not_found'));
     const allowed = route.to === 'health' ? ['GET', 'HEAD'] : ['POST'];
     if (!allowed.includes(request.method ?? '')) {
       const answer = this.#rejected(requestId, 'method_not_allowed');
-      return this.#send(request, response, requestId, { ...answer, headers: { allow: allowed.join(', ') } });
+      return this.#send(request, response, requestId, {
+        ...answer,
+        headers: { allow: allowed.join(', ') },
+      });
     }
     if (route.to === 'health') return this.#send(request, response, requestId, this.#health());
     if (this.#closing || this.#inHand >= this.#most) {
@@ -138,7 +168,12 @@ export class Listener {
     }
   }
 
-  #send(request: IncomingMessage, response: ServerResponse, requestId: string, { status, body, headers }: Answer): void {
+  #send(
+    request: IncomingMessage,
+    response: ServerResponse,
+    requestId: string,
+    { status, body, headers }: Answer,
+  ): void {
     const text = Buffer.from(JSON.stringify(body));
     if (request.complete) this.#spoken.delete(request.socket);
     else {
@@ -157,7 +192,9 @@ export class Listener {
   }
 
   #health(): Answer {
-    return this.#closing ? { status: 503, body: { status: 'closing' } } : { status: 200, body: { status: 'ok', in_hand: this.#inHand } };
+    return this.#closing
+      ? { status: 503, body: { status: 'closing' } }
+      : { status: 200, body: { status: 'ok', in_hand: this.#inHand } };
   }
 
   #rejected(requestId: string, code: ErrorCode): Answer {
@@ -176,28 +213,39 @@ export class Listener {
       socket.destroy();
       return;
     }
-    const code = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'request_timed_out' : 'malformed_request';
+    const code =
+      error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'request_timed_out' : 'malformed_request';
     const { status, body } = this.#rejected(uuidv7(), code);
     const text = JSON.stringify(body);
     const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nconnection: close\r\ncontent-type: application/json; charset=utf-8`;
-    socket.end(`${head}\r\ncontent-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`, () => socket.destroy());
+    socket.end(`${head}\r\ncontent-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`, () =>
+      socket.destroy(),
+    );
   }
 
   // Reading --------------------------------------------------------------------------------------------------
 
   /** Undefined when there is nobody left to answer to. */
-  async #answer(route: Exclude<Route, { to: 'health' }>, request: IncomingMessage, requestId: string): Promise<Answer | undefined> {
+  async #answer(
+    route: Exclude<Route, { to: 'health' }>,
+    request: IncomingMessage,
+    requestId: string,
+  ): Promise<Answer | undefined> {
     const credentials = await this.#credentials(route.tenant, requestId);
     if (!credentials) return secretsAway(requestId);
     // Before anything is read: who has no token does not get to fill memory.
-    const early = route.to === 'alerts' ? checkSender(request.headers, credentials.tokens) : checkHeaders(request.headers, credentials);
+    const early =
+      route.to === 'alerts'
+        ? checkSender(request.headers, credentials.tokens)
+        : checkHeaders(request.headers, credentials);
     if (early.refused) return this.#refused(requestId, early.refused);
     const body = await bodyOf(request, route.to === 'alerts' ? alertsBytes : bodyBytes);
     if (body === 'gone') return undefined;
     if (body === 'too_large') return this.#rejected(requestId, 'body_too_large');
     this.#spoken.add(request.socket);
     const whole = { headers: request.headers, body };
-    if (route.to === 'signals') return this.#signal(route, readSignal(whole, credentials), requestId);
+    if (route.to === 'signals')
+      return this.#signal(route, readSignal(whole, credentials), requestId);
     if (route.to === 'alerts') return this.#alerts(route, whole, credentials, requestId);
     return this.#entitlement(route.tenant, whole, credentials, requestId);
   }
@@ -206,7 +254,10 @@ export class Listener {
   async #credentials(tenant: string, requestId: string): Promise<Credentials | undefined> {
     const now = this.#now();
     try {
-      const [secrets, tokens] = await Promise.all([this.#options.secretsOf(tenant), this.#options.tokensOf(tenant)]);
+      const [secrets, tokens] = await Promise.all([
+        this.#options.secretsOf(tenant),
+        this.#options.tokensOf(tenant),
+      ]);
       return { secrets, tokens, now, ...(this.#options.legacySignatures && { legacy: true }) };
     } catch (error) {
       this.#options.onFault?.(error, requestId);
@@ -216,7 +267,11 @@ export class Listener {
 
   // Taking in ------------------------------------------------------------------------------------------------
 
-  async #signal(governor: GovernorName, read: Read<IncomingSignal>, requestId: string): Promise<Answer> {
+  async #signal(
+    governor: GovernorName,
+    read: Read<IncomingSignal>,
+    requestId: string,
+  ): Promise<Answer> {
     if (read.refused) return this.#refused(requestId, read.refused);
     try {
       return takenAnswer(requestId, await this.#take(governor, read.ok));
@@ -225,7 +280,12 @@ export class Listener {
     }
   }
 
-  async #entitlement(tenant: string, request: Request, credentials: Credentials, requestId: string): Promise<Answer> {
+  async #entitlement(
+    tenant: string,
+    request: Request,
+    credentials: Credentials,
+    requestId: string,
+  ): Promise<Answer> {
     const read = readEntitlement(request, credentials);
     if (read.refused) return this.#refused(requestId, read.refused);
     const { entitlement_id, webhook_id } = read.ok;
@@ -238,18 +298,29 @@ export class Listener {
   }
 
   /** One answer for many signals. Each is told apart in it; the whole has failed only if nothing of it was taken, or the database went away: Alertmanager sends it again then, and knows nothing of single alerts. */
-  async #alerts({ tenant, sku }: GovernorName, request: Request, credentials: Credentials, requestId: string): Promise<Answer> {
+  async #alerts(
+    { tenant, sku }: GovernorName,
+    request: Request,
+    credentials: Credentials,
+    requestId: string,
+  ): Promise<Answer> {
     const governor = { tenant, sku };
     const read = readAlerts(request, credentials);
     if (read.refused) return this.#refused(requestId, read.refused);
-    const wrong = read.ok.refused.map(({ alert, why }) => ({ alert, status: 'refused', code: why.code, message: why.message }));
+    const wrong = read.ok.refused.map(({ alert, why }) => ({
+      alert,
+      status: 'refused',
+      code: why.code,
+      message: why.message,
+    }));
     for (const { code } of wrong) this.#options.onRejected?.(code);
     const missed: Missed[] = [];
     let lost: unknown;
     const outcomes = await inLanes(read.ok.signals, lanes, async (signal) => {
       const { signal_id } = signal;
       try {
-        if (lost === undefined) return { signal_id, ...outcomeOf(await this.#take(governor, signal)) };
+        if (lost === undefined)
+          return { signal_id, ...outcomeOf(await this.#take(governor, signal)) };
       } catch (error) {
         if (error instanceof WritRefusal && !isConnectionLoss(error)) {
           this.#options.onRejected?.(error.code);
@@ -265,14 +336,25 @@ export class Listener {
     const [first] = signals;
     if (first && signals.every(({ status }) => status === 'refused')) {
       const { code, message } = first as unknown as { code: ErrorCode; message: string };
-      return errorAnswer(requestId, { status: registry[code].status, code, message }, { details: { signals } });
+      return errorAnswer(
+        requestId,
+        { status: registry[code].status, code, message },
+        { details: { signals } },
+      );
     }
     const waiting = outcomes.some(({ status }) => status === 'accepted' || status === 'buffered');
-    return { status: waiting ? 202 : 200, body: { status: waiting ? 'accepted' : 'decided', signals } };
+    return {
+      status: waiting ? 202 : 200,
+      body: { status: waiting ? 'accepted' : 'decided', signals },
+    };
   }
 
   async #take({ tenant, sku }: GovernorName, signal: IncomingSignal): Promise<Taken> {
-    const taken = await inTime(this.#options.taker.take({ tenant, sku }, signal), this.#takeMs, 'the taker');
+    const taken = await inTime(
+      this.#options.taker.take({ tenant, sku }, signal),
+      this.#takeMs,
+      'the taker',
+    );
     this.#options.onTaken?.(taken.status);
     return taken;
   }
@@ -293,10 +375,19 @@ export class Listener {
   }
 }
 
-const missedSignal = ({ tenant, sku }: GovernorName, { signal_id }: IncomingSignal): Missed => ({ kind: 'signal', tenant, sku, signal_id });
+const missedSignal = ({ tenant, sku }: GovernorName, { signal_id }: IncomingSignal): Missed => ({
+  kind: 'signal',
+  tenant,
+  sku,
+  signal_id,
+});
 
 /** Does something with each, so many at a time, beginning in order. */
-async function inLanes<T, R>(items: readonly T[], width: number, act: (item: T) => Promise<R>): Promise<R[]> {
+async function inLanes<T, R>(
+  items: readonly T[],
+  width: number,
+  act: (item: T) => Promise<R>,
+): Promise<R[]> {
   const results: R[] = [];
   const rest = items.entries();
   const lane = async () => {

@@ -17,7 +17,8 @@ export const routes = [
 export function routeOf(url: string): Route | undefined {
   const path = url.replace(/[?#].*$/s, '');
   if (path === '/healthz') return { to: 'health' };
-  const [, first, second, to] = /^\/v1\/governors\/([^/]+)\/(?:([^/]+)\/(signals|alerts)|entitlement)$/.exec(path) ?? [];
+  const [, first, second, to] =
+    /^\/v1\/governors\/([^/]+)\/(?:([^/]+)\/(signals|alerts)|entitlement)$/.exec(path) ?? [];
   const tenant = nameIn(first);
   if (tenant === undefined) return undefined;
   if (second === undefined) return { to: 'entitlement', tenant };

@@ -32,7 +32,9 @@ export interface Refused {
   readonly message: string;
 }
 
-export type Read<T> = { readonly ok: T; readonly refused?: undefined } | { readonly ok?: undefined; readonly refused: Refused };
+export type Read<T> =
+  | { readonly ok: T; readonly refused?: undefined }
+  | { readonly ok?: undefined; readonly refused: Refused };
 
 export const bodyBytes = 65_536;
 const oldestMs = 60 * 60_000;
@@ -41,9 +43,15 @@ const furthestMs = 60_000;
 const toleranceMs = 5 * 60_000;
 
 /** A refusal in the words of the registry; `status` where it differs from the usual one. */
-export function refused(code: ErrorCode, detail?: string, status: number = registry[code].status): { readonly refused: Refused } {
+export function refused(
+  code: ErrorCode,
+  detail?: string,
+  status: number = registry[code].status,
+): { readonly refused: Refused } {
   const { message } = registry[code];
-  return { refused: { status, code, message: detail === undefined ? message : `${message} (${detail})` } };
+  return {
+    refused: { status, code, message: detail === undefined ? message : `${message} (${detail})` },
+  };
 }
 
 /** Clocks differ a little. */
@@ -66,12 +74,17 @@ function isOneOf(text: string, known: readonly string[]): boolean {
 }
 
 /** Content type and token: what every sender has, also one that cannot sign. */
-export function checkSender(headers: Headers, tokens: readonly string[]): { readonly refused?: Refused } {
-  if (!/^application\/json *(?:;|$)/i.test(header(headers, 'content-type') ?? '')) return wrongHeader('Content-Type is application/json');
+export function checkSender(
+  headers: Headers,
+  tokens: readonly string[],
+): { readonly refused?: Refused } {
+  if (!/^application\/json *(?:;|$)/i.test(header(headers, 'content-type') ?? ''))
+    return wrongHeader('Content-Type is application/json');
   if (!/^(?:identity)?$/i.test(header(headers, 'content-encoding') ?? ''))
     return wrongHeader('Content-Encoding: the body is not compressed');
   const token = /^Bearer +(\S+) *$/i.exec(header(headers, 'authorization') ?? '')?.[1];
-  if (token === undefined || !isOneOf(token, tokens)) return wrongHeader('Authorization has the token of this tenant');
+  if (token === undefined || !isOneOf(token, tokens))
+    return wrongHeader('Authorization has the token of this tenant');
   return {};
 }
 
@@ -84,10 +97,15 @@ export interface Sent {
   readonly signature: string;
 }
 
-export function checkHeaders(headers: Headers, credentials: Omit<Credentials, 'secrets'>): Read<Sent> {
+export function checkHeaders(
+  headers: Headers,
+  credentials: Omit<Credentials, 'secrets'>,
+): Read<Sent> {
   const sender = checkSender(headers, credentials.tokens);
   if (sender.refused) return { refused: sender.refused };
-  return credentials.legacy ? legacyHeaders(headers, credentials.now) : standardHeaders(headers, credentials.now);
+  return credentials.legacy
+    ? legacyHeaders(headers, credentials.now)
+    : standardHeaders(headers, credentials.now);
 }
 
 /** Standard Webhooks: the signature covers id, timestamp and body, so a captured request is only ever the same one. */
@@ -96,7 +114,8 @@ function standardHeaders(headers: Headers, now: number): Read<Sent> {
   if (signature === undefined || !/^(?:v[0-9a-z]+,\S+)(?: v[0-9a-z]+,\S+)*$/.test(signature))
     return wrongHeader('webhook-signature is v1, and an HMAC-SHA256 in base64');
   const id = header(headers, 'webhook-id');
-  if (id === undefined || !isSenderId(id)) return wrongHeader('webhook-id has 1 to 200 printable characters');
+  if (id === undefined || !isSenderId(id))
+    return wrongHeader('webhook-id has 1 to 200 printable characters');
   const timestamp = header(headers, 'webhook-timestamp') ?? '';
   if (!/^\d{1,12}$/.test(timestamp)) return wrongHeader('webhook-timestamp is in Unix seconds');
   const at = Number(timestamp) * 1_000;
@@ -107,10 +126,14 @@ function standardHeaders(headers: Headers, now: number): Read<Sent> {
 
 /** The older form, for senders that cannot change yet. Whoever captures a request can send it again under another id. */
 function legacyHeaders(headers: Headers, now: number): Read<Sent> {
-  const signature = /^sha256=([0-9a-f]{64})$/i.exec(header(headers, 'x-webhook-signature') ?? '')?.[1];
-  if (signature === undefined) return wrongHeader('X-Webhook-Signature is sha256= and 64 hexadecimal digits');
+  const signature = /^sha256=([0-9a-f]{64})$/i.exec(
+    header(headers, 'x-webhook-signature') ?? '',
+  )?.[1];
+  if (signature === undefined)
+    return wrongHeader('X-Webhook-Signature is sha256= and 64 hexadecimal digits');
   const id = header(headers, 'x-webhook-id');
-  if (id === undefined || !isSenderId(id)) return wrongHeader('X-Webhook-ID has 1 to 200 printable characters');
+  if (id === undefined || !isSenderId(id))
+    return wrongHeader('X-Webhook-ID has 1 to 200 printable characters');
   const timestamp = header(headers, 'x-webhook-timestamp') ?? '';
   const at = /^\d{1,15}$/.test(timestamp) ? Number(timestamp) * 1_000 : momentOf(timestamp);
   if (at === undefined) return wrongHeader('X-Webhook-Timestamp is in Unix seconds or RFC 3339');
@@ -120,7 +143,11 @@ function legacyHeaders(headers: Headers, now: number): Read<Sent> {
 }
 
 /** Whether the request came from somebody who has one of the secrets, as it was sent. */
-export function isSigned(body: Buffer, sent: Sent, { secrets, legacy }: Pick<Credentials, 'secrets' | 'legacy'>): boolean {
+export function isSigned(
+  body: Buffer,
+  sent: Sent,
+  { secrets, legacy }: Pick<Credentials, 'secrets' | 'legacy'>,
+): boolean {
   if (!legacy) return isSignedWebhook(sent, body, secrets.map(keyOf));
   const given = Buffer.from(sent.signature, 'hex');
   let found = false;
@@ -132,11 +159,13 @@ export function isSigned(body: Buffer, sent: Sent, { secrets, legacy }: Pick<Cre
 }
 
 /** A secret with the prefix of Standard Webhooks has its key in base64. Any other is the key itself. */
-const keyOf = (secret: string): Buffer => (secret.startsWith('whsec_') ? webhookKey(secret) : Buffer.from(secret));
+const keyOf = (secret: string): Buffer =>
+  secret.startsWith('whsec_') ? webhookKey(secret) : Buffer.from(secret);
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-export const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value);
+export const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
@@ -152,7 +181,10 @@ export function parseBody(body: Buffer): Read<Fields> {
 }
 
 /** Everything up to the fields. A body that is too large to be read is not verified either. */
-export function readSigned({ headers, body }: Request, credentials: Credentials): Read<{ readonly sent: Sent; readonly fields: Fields }> {
+export function readSigned(
+  { headers, body }: Request,
+  credentials: Credentials,
+): Read<{ readonly sent: Sent; readonly fields: Fields }> {
   const sent = checkHeaders(headers, credentials);
   if (sent.refused) return sent;
   if (body.length > bodyBytes) return refused('body_too_large');
@@ -163,7 +195,8 @@ export function readSigned({ headers, body }: Request, credentials: Credentials)
 }
 
 /** Whether a field is there: null and an empty text say nothing. */
-export const isMissing = (value: unknown): boolean => value === undefined || value === null || value === '';
+export const isMissing = (value: unknown): boolean =>
+  value === undefined || value === null || value === '';
 
 /** When something was observed, by the body. */
 export function checkMoment(value: unknown, now: number): Read<number> {

@@ -1,7 +1,15 @@
 /** A signal by HTTP: signed, then parsed, then complete, then within its bounds. Pure: what a request says depends on it, on the credentials and on the time, and on nothing else. */
 import { type ErrorCode, WritRefusal } from '../../errors/index.js';
 import { checkIncoming, type IncomingSignal } from '../incoming.js';
-import { type Credentials, checkMoment, isMissing, type Read, type Request, readSigned, refused } from './request.js';
+import {
+  type Credentials,
+  checkMoment,
+  isMissing,
+  type Read,
+  type Request,
+  readSigned,
+  refused,
+} from './request.js';
 
 const required: readonly (readonly [field: string, code: ErrorCode])[] = [
   ['source', 'missing_source_field'],

@@ -46,7 +46,8 @@ export function firstDifference(
   path = '',
 ): { readonly path: string; readonly expected: unknown; readonly found: unknown } | undefined {
   if (Object.is(expected, found)) return undefined;
-  if (!isTree(expected) || !isTree(found) || Array.isArray(expected) !== Array.isArray(found)) return { path, expected, found };
+  if (!isTree(expected) || !isTree(found) || Array.isArray(expected) !== Array.isArray(found))
+    return { path, expected, found };
   const keys = [...new Set([...Object.keys(expected), ...Object.keys(found)])].sort();
   for (const key of keys) {
     const inside = firstDifference(expected[key], found[key], `${path}/${key}`);
@@ -55,7 +56,8 @@ export function firstDifference(
   return undefined;
 }
 
-const isTree = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
+const isTree = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null;
 
 const longest = 120;
 /** A value within a sentence. */

@@ -10,7 +10,10 @@ import { due, next, type Pending, type Waiting } from '../statem.js';
 import { type DifferenceKind, shown } from './difference.js';
 
 export interface Fault {
-  readonly kind: Extract<DifferenceKind, 'event_order' | 'event_changed' | 'signal_lost' | 'signal_settled'>;
+  readonly kind: Extract<
+    DifferenceKind,
+    'event_order' | 'event_changed' | 'signal_lost' | 'signal_settled'
+  >;
   readonly message: string;
 }
 
@@ -39,35 +42,67 @@ export class Order {
         ? { waiting }
         : misplaced(waiting, `a host says only what has failed, and this is ${content.kind}`);
     const inserted = next(waiting);
-    if (inserted) return { waiting: inserted[1], ...given(this.#pendingFault(event, inserted[0], undefined)) };
+    if (inserted)
+      return { waiting: inserted[1], ...given(this.#pendingFault(event, inserted[0], undefined)) };
     if (from === 'mailbox') return { waiting, ...given(this.#mailFault(governor, event)) };
     const timer = due(waiting, Number.POSITIVE_INFINITY);
     if (from !== 'timer' || !timer)
-      return misplaced(waiting, `it is ${from === 'timer' ? 'of a timer' : from}, and nothing of the kind waited`);
+      return misplaced(
+        waiting,
+        `it is ${from === 'timer' ? 'of a timer' : from}, and nothing of the kind waited`,
+      );
     const [pending, dueAt, rest] = timer;
     return { waiting: rest, ...given(this.#pendingFault(event, pending, dueAt)) };
   }
 
   /** What waited was first in its row, so it has to be the event, or to be set aside by it. */
-  #pendingFault(event: GovernorEvent, pending: Pending<Waits>, dueAt: number | undefined): Fault | undefined {
+  #pendingFault(
+    event: GovernorEvent,
+    pending: Pending<Waits>,
+    dueAt: number | undefined,
+  ): Fault | undefined {
     const { content: waits } = pending;
-    const from = pending.from === 'timer' ? 'timer' : waits.kind === 'held' && pending.from === 'mailbox' ? 'postponed' : 'inserted';
+    const from =
+      pending.from === 'timer'
+        ? 'timer'
+        : waits.kind === 'held' && pending.from === 'mailbox'
+          ? 'postponed'
+          : 'inserted';
     const place = waits.kind === 'held' ? waits.mail_seq : undefined;
-    const expected = waits.kind === 'held' ? this.#open.get(waits.arrival_seq) : canonicalize(waits);
+    const expected =
+      waits.kind === 'held' ? this.#open.get(waits.arrival_seq) : canonicalize(waits);
     const { content } = event;
-    if (event.from !== from || event.mail_seq !== place || event.due_at !== dueAt || !isAbout(content, waits))
+    if (
+      event.from !== from ||
+      event.mail_seq !== place ||
+      event.due_at !== dueAt ||
+      !isAbout(content, waits)
+    )
       return {
         kind: 'event_order',
         message: `next was ${nameOf(waits, from, dueAt)}, and there is ${nameOf(content, event.from, event.due_at)}`,
       };
     if (dueAt !== undefined && event.at < dueAt)
-      return { kind: 'event_order', message: `its timer was due at ${moment(dueAt)}, and it is of ${moment(event.at)}` };
-    if (content.kind !== 'crash' && content.kind !== 'mismatch' && canonicalize(content) !== expected)
-      return { kind: 'event_changed', message: `what waited was ${expected}, and there is ${shown(content)}` };
+      return {
+        kind: 'event_order',
+        message: `its timer was due at ${moment(dueAt)}, and it is of ${moment(event.at)}`,
+      };
+    if (
+      content.kind !== 'crash' &&
+      content.kind !== 'mismatch' &&
+      canonicalize(content) !== expected
+    )
+      return {
+        kind: 'event_changed',
+        message: `what waited was ${expected}, and there is ${shown(content)}`,
+      };
     return undefined;
   }
 
-  #mailFault({ waiting }: Governor, { mail_seq = 0, arrived_at = 0, content }: GovernorEvent): Fault | undefined {
+  #mailFault(
+    { waiting }: Governor,
+    { mail_seq = 0, arrived_at = 0, content }: GovernorEvent,
+  ): Fault | undefined {
     const mail = this.#mails + 1;
     const arrival = this.#arrivals + 1;
     const arrivalSeq = arrivalOf(content);
@@ -81,9 +116,15 @@ export class Order {
         message: `${places(mail, mail_seq - 1)} of its mailbox ${mail_seq > mail ? 'was never handled' : 'was handled before'}: this is number ${mail_seq}`,
       };
     if (arrivalSeq !== undefined && arrivalSeq !== arrival)
-      return { kind: 'signal_lost', message: `it is signal ${arrivalSeq}, where ${arrival} should follow` };
+      return {
+        kind: 'signal_lost',
+        message: `it is signal ${arrivalSeq}, where ${arrival} should follow`,
+      };
     if (arrived_at < last)
-      return { kind: 'event_order', message: `it arrived at ${moment(arrived_at)}, before the one before it, at ${moment(last)}` };
+      return {
+        kind: 'event_order',
+        message: `it arrived at ${moment(arrived_at)}, before the one before it, at ${moment(last)}`,
+      };
     const timer = due(waiting, arrived_at);
     if (timer)
       return {
@@ -98,28 +139,46 @@ export class Order {
     const arrival = arrivalOf(content);
     if (arrival !== undefined && !this.#open.has(arrival)) this.#open.set(arrival, '');
     for (const [one] of settled)
-      if (!this.#open.delete(one)) return { kind: 'signal_settled', message: `signal ${one} has a receipt already, or never came` };
-    if (arrival !== undefined && this.#open.get(arrival) === '') this.#open.set(arrival, canonicalize(content));
+      if (!this.#open.delete(one))
+        return {
+          kind: 'signal_settled',
+          message: `signal ${one} has a receipt already, or never came`,
+        };
+    if (arrival !== undefined && this.#open.get(arrival) === '')
+      this.#open.set(arrival, canonicalize(content));
     return undefined;
   }
 
   /** Signals that were handled, and that neither wait nor have a receipt. */
   lost({ waiting, data }: Governor): Fault | undefined {
-    const held = [...waiting.queue, ...waiting.postponed].flatMap(({ content }) => (content.kind === 'held' ? [content.arrival_seq] : []));
-    const waits = new Set([...held, ...(data?.storm?.buffer ?? []).map(({ arrival_seq }) => arrival_seq)]);
+    const held = [...waiting.queue, ...waiting.postponed].flatMap(({ content }) =>
+      content.kind === 'held' ? [content.arrival_seq] : [],
+    );
+    const waits = new Set([
+      ...held,
+      ...(data?.storm?.buffer ?? []).map(({ arrival_seq }) => arrival_seq),
+    ]);
     const lost = [...this.#open.keys()].find((one) => !waits.has(one));
     return lost === undefined
       ? undefined
-      : { kind: 'signal_settled', message: `signal ${lost} was handled, and no receipt is about what became of it` };
+      : {
+          kind: 'signal_settled',
+          message: `signal ${lost} was handled, and no receipt is about what became of it`,
+        };
   }
 }
 
-const misplaced = (waiting: Waiting<Waits>, message: string): Placed => ({ waiting, fault: { kind: 'event_order', message } });
+const misplaced = (waiting: Waiting<Waits>, message: string): Placed => ({
+  waiting,
+  fault: { kind: 'event_order', message },
+});
 const given = (fault: Fault | undefined) => (fault ? { fault } : {});
 
 /** The signal that an event is about, as far as it is its own event. */
 function arrivalOf(content: Content): number | undefined {
-  return content.kind === 'signal' || content.kind === 'crash' || content.kind === 'mismatch' ? content.arrival_seq : undefined;
+  return content.kind === 'signal' || content.kind === 'crash' || content.kind === 'mismatch'
+    ? content.arrival_seq
+    : undefined;
 }
 
 function isAbout(content: Content, waits: Waits): boolean {
@@ -140,7 +199,8 @@ function nameOf(content: Content | Waits, from: string, dueAt: number | undefine
   return `${what}${content.kind === 'timer' ? '' : ` (${from})`}${dueAt === undefined ? '' : `, due at ${moment(dueAt)}`}`;
 }
 
-const places = (first: number, last: number) => (last > first ? `what is in places ${first} to ${last}` : `what is in place ${first}`);
+const places = (first: number, last: number) =>
+  last > first ? `what is in places ${first} to ${last}` : `what is in place ${first}`;
 
 /** Also of numbers that are no time. */
 const moment = (at: number) => (Math.abs(at) <= 8.64e15 ? new Date(at).toISOString() : String(at));

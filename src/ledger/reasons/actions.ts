@@ -17,7 +17,11 @@ const failureReason = oneOf(
   'What kind of failure.',
 );
 const responseCode = Type.Optional(
-  Type.Integer({ minimum: 100, maximum: 599, description: 'The HTTP status that the service answered with.' }),
+  Type.Integer({
+    minimum: 100,
+    maximum: 599,
+    description: 'The HTTP status that the service answered with.',
+  }),
 );
 const errorMessage = Type.Optional(prose('What the service or the handler said.'));
 
@@ -80,7 +84,9 @@ export const actions = {
       result: Type.Optional(labels('What else it changed.')),
       service_response_code: responseCode,
       baseline_restored: boolean('Whether what was observed is known to be as it should be again.'),
-      baseline: Type.Optional(oneOf(['restored', 'not_restored', 'unknown'], 'What the probe of the policy said.')),
+      baseline: Type.Optional(
+        oneOf(['restored', 'not_restored', 'unknown'], 'What the probe of the policy said.'),
+      ),
     },
     example: {
       action_id: 'a2f1c9d0-58c6-4a53-8b87-0b0e9ad4c1f2',
@@ -118,7 +124,12 @@ export const actions = {
     when: 'An attempt failed, and so many are left; with status error, none.',
     statuses: ['accept', 'error'],
     context: { ...action, ...retries },
-    example: { action_id: 'a2f1c9d0-58c6-4a53-8b87-0b0e9ad4c1f2', action_type: 'scale_up_cloud_run', retry_countdown: 2, max_retries: 3 },
+    example: {
+      action_id: 'a2f1c9d0-58c6-4a53-8b87-0b0e9ad4c1f2',
+      action_type: 'scale_up_cloud_run',
+      retry_countdown: 2,
+      max_retries: 3,
+    },
   }),
   action_timeout: aside({
     when: 'An action was not completed in time, and is undone.',

@@ -35,4 +35,5 @@ const set = <const Words extends string[]>(words: readonly [...Words], descripti
 
 export const refusing = (description: string) => set(refusingCauses, description);
 export const degraded = (description: string) => set(degradedCauses, description);
-export const either = (description: string) => set([...degradedCauses, ...refusingCauses], description);
+export const either = (description: string) =>
+  set([...degradedCauses, ...refusingCauses], description);

@@ -11,7 +11,8 @@ const evidence = text('What the probes said before the effect, as JSON text.', 2
 const slot = Type.Optional(text('The place that was changed.', 500));
 const id = '019a8a52-6c00-7000-8000-000000000000';
 const sha = '5dc9da79a70659a9ad559cb701ded9a2ab9d823aad2f4960cfe370eff4604328';
-const state = (description: string) => Type.String({ title: 'status', pattern: '^[A-Z_]{1,30}$', description });
+const state = (description: string) =>
+  Type.String({ title: 'status', pattern: '^[A-Z_]{1,30}$', description });
 
 export const governanceFacts = {
   contract_moved: governanceFact(`contract:${id}`, {
@@ -25,7 +26,14 @@ export const governanceFacts = {
       by,
       scope_hash: hash('Of its scope and steps, as they are approved.'),
     },
-    example: { contract_id: id, from: 'ELIGIBLE', to: 'APPROVED', why: 'approved by ada', by: 'ada', scope_hash: sha },
+    example: {
+      contract_id: id,
+      from: 'ELIGIBLE',
+      to: 'APPROVED',
+      why: 'approved by ada',
+      by: 'ada',
+      scope_hash: sha,
+    },
   }),
   contract_reviewed: governanceFact(`contract:${id}`, {
     when: 'Somebody has approved a contract, or said something else about it.',
@@ -41,11 +49,22 @@ export const governanceFacts = {
         ),
       ),
       signature: Type.Optional(
-        Type.String({ title: 'Ed25519 signature in hex', pattern: '^[0-9a-f]{128}$', description: 'Over the 32 bytes of the hash.' }),
+        Type.String({
+          title: 'Ed25519 signature in hex',
+          pattern: '^[0-9a-f]{128}$',
+          description: 'Over the 32 bytes of the hash.',
+        }),
       ),
       public_key: Type.Optional(hash('The key that it was signed with.')),
     },
-    example: { contract_id: id, action: 'APPROVE', by: 'ada', approval_hash: sha, signature: `${sha}${sha}`, public_key: sha },
+    example: {
+      contract_id: id,
+      action: 'APPROVE',
+      by: 'ada',
+      approval_hash: sha,
+      signature: `${sha}${sha}`,
+      public_key: sha,
+    },
   }),
   governance_job_moved: governanceFact(`governance_job:${id}`, {
     when: 'A governance job was made, or has another status.',
@@ -63,7 +82,14 @@ export const governanceFacts = {
       run_id: Type.Optional(uuid('The run that executes it.')),
       of_job_id: Type.Optional(uuid('The job that it undoes.')),
     },
-    example: { job_id: id, contract_id: id, from: 'RUNNING', to: 'AUDIT_PENDING', event: 'run_completed', by: 'worker-1' },
+    example: {
+      job_id: id,
+      contract_id: id,
+      from: 'RUNNING',
+      to: 'AUDIT_PENDING',
+      event: 'run_completed',
+      by: 'worker-1',
+    },
   }),
   change_applied: governanceFact(`governance_job:${id}`, {
     when: 'A step of a governance job has changed its target.',
@@ -137,7 +163,9 @@ export const governanceFacts = {
       why,
       checks: text('Each check, its result and its detail, as JSON text.', 20_000),
       by,
-      run_log_sha256: hash('Of the log of the run: number, type, step, attempt and data of each event, a line each.'),
+      run_log_sha256: hash(
+        'Of the log of the run: number, type, step, attempt and data of each event, a line each.',
+      ),
     },
     example: {
       job_id: id,
@@ -158,18 +186,32 @@ export const governanceFacts = {
       kind: oneOf(['person', 'service', 'agent'], 'What it is.'),
       right: text('What it would have needed.'),
       code: text('Why it was refused. denials_counted: see count.'),
-      count: Type.Optional(integer('How many denials of one minute this receipt counts, which have none of their own.', 1)),
+      count: Type.Optional(
+        integer(
+          'How many denials of one minute this receipt counts, which have none of their own.',
+          1,
+        ),
+      ),
     },
-    example: { principal: 'deploy-agent', kind: 'agent', right: 'approve', code: 'agents_only_propose' },
+    example: {
+      principal: 'deploy-agent',
+      kind: 'agent',
+      right: 'approve',
+      code: 'agents_only_propose',
+    },
   }),
   control_changed: governanceFact('controls', {
     when: 'Something that governs checks was changed, for a tenant or, in _system, for the deployment.',
     statuses: ['accept'],
     context: {
-      control: text('What kind of thing: a setting, a principal, a login, a freeze, a probe and so on.'),
+      control: text(
+        'What kind of thing: a setting, a principal, a login, a freeze, a probe and so on.',
+      ),
       name: prose('Which one.'),
       was: Type.Optional(text('As it was before, as JSON text; absent when there was none.', 8192)),
-      now: Type.Optional(text('As it is now, as JSON text; absent when there is none any more.', 8192)),
+      now: Type.Optional(
+        text('As it is now, as JSON text; absent when there is none any more.', 8192),
+      ),
       by: prose('Who: a principal, or the actor that an administrator named.'),
     },
     example: {

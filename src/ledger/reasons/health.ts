@@ -10,7 +10,9 @@ export const health = {
     statuses: ['error', 'refuse'],
     context: {
       component: code('What is missing: ledger, iam, policy_cache and the like.'),
-      failure_type: code('In which way, such as connection_timeout, read_error or policy_load_failed.'),
+      failure_type: code(
+        'In which way, such as connection_timeout, read_error or policy_load_failed.',
+      ),
       error_message: Type.Optional(prose('What it said.')),
       recovery_action: code('What the governor does.'),
       retry_interval_seconds: Type.Optional(integer('When it looks again.')),

@@ -10,7 +10,14 @@ import { signals } from './signals.js';
 import { stateChanges } from './states.js';
 
 export type { Commitment } from './fields.js';
-export { governanceFields, governorFields, position, type Reason, type Status, statuses } from './reason.js';
+export {
+  governanceFields,
+  governorFields,
+  position,
+  type Reason,
+  type Status,
+  statuses,
+} from './reason.js';
 
 export const reasons = {
   ...stateChanges,

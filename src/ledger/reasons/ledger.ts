@@ -7,8 +7,13 @@ const log = text('The log, by its tenant.');
 const epoch = integer('Its epoch.', 1);
 const vkey = (description: string) => text(description, 500);
 const signature = (description: string) =>
-  Type.String({ title: 'Ed25519 signature in base64', pattern: '^[A-Za-z0-9+/]{86}==$', description });
-const orNone = <Field extends Type.TSchema>(field: Field, description: string) => Type.Union([field, Type.Null()], { description });
+  Type.String({
+    title: 'Ed25519 signature in base64',
+    pattern: '^[A-Za-z0-9+/]{86}==$',
+    description,
+  });
+const orNone = <Field extends Type.TSchema>(field: Field, description: string) =>
+  Type.Union([field, Type.Null()], { description });
 
 export const ledgerFacts = {
   events_sealed: ledgerFact('seal', {
@@ -34,8 +39,18 @@ export const ledgerFacts = {
   }),
   log_checkpoint: ledgerFact('checkpoint', {
     when: 'The tree of a tenant’s log at some size is noted, so that one signed checkpoint of _system covers it.',
-    context: { log, epoch, size: integer('How many receipts it holds.'), root: hash('The root of its tree.') },
-    example: { log: 'acme', epoch: 1, size: 123, root: '5dc9da79a70659a9ad559cb701ded9a2ab9d823aad2f4960cfe370eff4604328' },
+    context: {
+      log,
+      epoch,
+      size: integer('How many receipts it holds.'),
+      root: hash('The root of its tree.'),
+    },
+    example: {
+      log: 'acme',
+      epoch: 1,
+      size: 123,
+      root: '5dc9da79a70659a9ad559cb701ded9a2ab9d823aad2f4960cfe370eff4604328',
+    },
   }),
   key_added: ledgerFact('key', {
     when: 'Checkpoints are signed with a new key from now on.',
@@ -44,7 +59,10 @@ export const ledgerFacts = {
       key: vkey('The public key.'),
       replaces: orNone(vkey('A public key.'), 'The public key before it; null: the first.'),
       signature_new: signature('Signature of the change by the new key.'),
-      signature_old: orNone(signature('A signature.'), 'Signature of the change by the key before it; null: the first.'),
+      signature_old: orNone(
+        signature('A signature.'),
+        'Signature of the change by the key before it; null: the first.',
+      ),
     },
     example: {
       name: 'acme.example/prod',
@@ -61,7 +79,10 @@ export const ledgerFacts = {
       epoch: integer('The epoch that begins.', 1),
       restored_size: integer('How many receipts the restored log holds.'),
       restored_root: hash('The root of its tree.'),
-      known_checkpoint: orNone(text('A signed note.', 30_000), 'The newest signed checkpoint known from before; null: none.'),
+      known_checkpoint: orNone(
+        text('A signed note.', 30_000),
+        'The newest signed checkpoint known from before; null: none.',
+      ),
       reason: prose('Why it was accepted.'),
       actor: prose('Who accepted it.'),
     },

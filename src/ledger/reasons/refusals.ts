@@ -16,7 +16,9 @@ export const refusals = {
       principal: prose('Who would act.'),
       has_permission: no('The answer.'),
       policy_id: Type.Optional(text('The governor policy that asks for the action.')),
-      permission_for: Type.Optional(oneOf(['action', 'inverse'], 'Which of the two is not allowed.')),
+      permission_for: Type.Optional(
+        oneOf(['action', 'inverse'], 'Which of the two is not allowed.'),
+      ),
       policy_set_hash: Type.Optional(hash('The authorization policies that gave the answer.')),
     },
     example: {
@@ -37,7 +39,12 @@ export const refusals = {
       policy_id: Type.Optional(text('The governor policy.')),
       current_policy_version: Type.Optional(integer('Its version.', 1)),
     },
-    example: { action_type: 'scale_up_cloud_run', reason: 'quota_exceeded', policy_id: 'policy-id', current_policy_version: 5 },
+    example: {
+      action_type: 'scale_up_cloud_run',
+      reason: 'quota_exceeded',
+      policy_id: 'policy-id',
+      current_policy_version: 5,
+    },
   }),
   invariant_violation: verdict({
     when: 'Something that has to hold at all times does not, such as an active entitlement when a signal comes.',
@@ -64,21 +71,31 @@ export const refusals = {
     statuses: ['accept'],
     context: {
       policy_id: text('The policy.'),
-      previous_policy_version: Type.Union([integer('A version.', 1), Type.Null()], { description: 'The version before; null: none.' }),
+      previous_policy_version: Type.Union([integer('A version.', 1), Type.Null()], {
+        description: 'The version before; null: none.',
+      }),
       current_policy_version: Type.Union([integer('A version.', 1), Type.Null()], {
         description: 'The version from now on; null: it was withdrawn.',
       }),
       policy_hash: Type.Optional(hash('SHA-256 of its canonical JSON.')),
       actor: Type.Optional(prose('Who published or withdrew it.')),
     },
-    example: { policy_id: 'error-budget', previous_policy_version: 4, current_policy_version: 5, actor: 'alice@acme.example' },
+    example: {
+      policy_id: 'error-budget',
+      previous_policy_version: 4,
+      current_policy_version: 5,
+      actor: 'alice@acme.example',
+    },
   }),
   violations_cleared: aside({
     when: 'Nothing is left that made the governor refuse.',
     statuses: ['accept'],
     context: {
       cleared: refusing('What had been the causes.'),
-      cleared_by: oneOf(['policy', 'entitlement', 'quota', 'recheck'], 'What ended the last of them.'),
+      cleared_by: oneOf(
+        ['policy', 'entitlement', 'quota', 'recheck'],
+        'What ended the last of them.',
+      ),
     },
     example: { cleared: ['quota_exceeded'], cleared_by: 'quota' },
   }),

@@ -11,7 +11,10 @@ export const signals = {
     statuses: ['accept'],
     context: {
       signal_type: signalType,
-      source: oneOf(['monitoring', 'logging', 'billing', 'custom'], 'What kind of system observed it.'),
+      source: oneOf(
+        ['monitoring', 'logging', 'billing', 'custom'],
+        'What kind of system observed it.',
+      ),
       severity: oneOf(['CRITICAL', 'HIGH', 'MEDIUM', 'LOW'], 'How severe its sender says it is.'),
       value: Type.Optional(number('The value observed.')),
       threshold: Type.Optional(number('The threshold that it was compared with.')),
@@ -35,7 +38,9 @@ export const signals = {
       current_value: number('The value observed.'),
       threshold: number('The threshold of the policy.'),
       policy_id: text('The policy.'),
-      remediation_action: Type.Optional(code('The type of action that the policy answers with; none while it cools down.')),
+      remediation_action: Type.Optional(
+        code('The type of action that the policy answers with; none while it cools down.'),
+      ),
     },
     example: {
       signal_type: 'cpu_utilization',
@@ -111,6 +116,11 @@ export const signals = {
       error_code: Type.Optional(code('The code of the last error.')),
       error_message: Type.Optional(prose('The last error.')),
     },
-    example: { event: 'signal', crashes: 10, window_seconds: 60, error_message: 'TypeError: value is not a function' },
+    example: {
+      event: 'signal',
+      crashes: 10,
+      window_seconds: 60,
+      error_message: 'TypeError: value is not a function',
+    },
   }),
 };

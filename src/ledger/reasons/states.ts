@@ -5,7 +5,8 @@ import { boolean, code, integer, moment, oneOf, text } from './fields.js';
 import { aside } from './reason.js';
 
 const states = ['boot', 'stable', 'warning', 'intervening', 'refusing', 'degraded'] as const;
-const quota = (description: string) => Type.Union([integer('Actions.'), Type.Null()], { description });
+const quota = (description: string) =>
+  Type.Union([integer('Actions.'), Type.Null()], { description });
 
 export const stateChanges = {
   boot_start: aside({
@@ -28,7 +29,12 @@ export const stateChanges = {
       duration_ms: integer('Time spent in the state before.'),
       causes: Type.Optional(either('Why it is refusing or degraded now.')),
     },
-    example: { from_state: 'boot', to_state: 'stable', event: 'entitlement_active', duration_ms: 125 },
+    example: {
+      from_state: 'boot',
+      to_state: 'stable',
+      event: 'entitlement_active',
+      duration_ms: 125,
+    },
   }),
   bootstrap_timeout: aside({
     when: 'A governor was not ready in time after its start.',
@@ -57,6 +63,11 @@ export const stateChanges = {
       quota_remaining: quota('Actions that are left this month; null: without limit.'),
       quota_limit: quota('Actions per month; null: without limit.'),
     },
-    example: { entitlement_status: 'ACTIVE', entitlement_expires: '2026-02-25T00:00:00Z', quota_remaining: 847, quota_limit: 1_000 },
+    example: {
+      entitlement_status: 'ACTIVE',
+      entitlement_expires: '2026-02-25T00:00:00Z',
+      quota_remaining: 847,
+      quota_limit: 1_000,
+    },
   }),
 };

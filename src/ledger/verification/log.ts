@@ -8,7 +8,15 @@ import { readCanonical } from '../canonical.js';
 import { faultOfReceipt, type ReceiptContainer } from '../container.js';
 import { type Sha256, sameBytes } from '../merkle.js';
 import { type Checkpoint, parseCheckpoint, parseNote } from '../note.js';
-import { checkTile, readBundle, type Tile, TileBuilder, tilePath, tileWidth, tileWidthAt } from '../tiles.js';
+import {
+  checkTile,
+  readBundle,
+  type Tile,
+  TileBuilder,
+  tilePath,
+  tileWidth,
+  tileWidthAt,
+} from '../tiles.js';
 import { count, type Findings } from '../verdict.js';
 import type { ExportedLog } from './manifest.js';
 
@@ -39,16 +47,28 @@ export interface WalkedLog extends ExportedLog {
 /** Bundles that are being read at a time, the one that is walked included. */
 const ahead = 6;
 
-export type OnReceipt = (receipt: ReceiptContainer, index: number, entry: Uint8Array) => Promise<void> | undefined;
+export type OnReceipt = (
+  receipt: ReceiptContainer,
+  index: number,
+  entry: Uint8Array,
+) => Promise<void> | undefined;
 
-export async function walkLog(exported: ExportedLog, context: LogContext, onReceipt?: OnReceipt): Promise<WalkedLog> {
+export async function walkLog(
+  exported: ExportedLog,
+  context: LogContext,
+  onReceipt?: OnReceipt,
+): Promise<WalkedLog> {
   const { findings } = context;
   const { log } = exported;
   const { note, checkpoint } = await readCheckpoint(exported, context);
   // The checkpoint says how many entries there have to be; the list of logs only repeats it.
   const size = checkpoint?.size ?? exported.size;
   if (size !== exported.size)
-    findings.add('export', `Log ${log}: export.json says ${exported.size} entries, its checkpoint ${size}.`, { log });
+    findings.add(
+      'export',
+      `Log ${log}: export.json says ${exported.size} entries, its checkpoint ${size}.`,
+      { log },
+    );
   const walk = new Walk(log, size, exported.directory, context);
   const root = await walk.run(onReceipt);
   if (checkpoint && !sameBytes(root, checkpoint.root) && !findings.has(log, 'entry', 'tile')) {
@@ -64,14 +84,18 @@ export async function walkLog(exported: ExportedLog, context: LogContext, onRece
 async function readCheckpoint({ log, directory }: ExportedLog, { reader, findings }: LogContext) {
   const note = await reader(`${directory}/checkpoint`);
   if (!note) {
-    findings.add('signature', `Log ${log} has no checkpoint: nothing says what it should be.`, { log });
+    findings.add('signature', `Log ${log} has no checkpoint: nothing says what it should be.`, {
+      log,
+    });
     return { note: undefined, checkpoint: undefined };
   }
   try {
     return { note, checkpoint: parseCheckpoint(parseNote(note).text) };
   } catch (error) {
     if (!(error instanceof WritRefusal)) throw error;
-    findings.add('signature', `Log ${log}: its checkpoint cannot be read. ${error.message}`, { log });
+    findings.add('signature', `Log ${log}: its checkpoint cannot be read. ${error.message}`, {
+      log,
+    });
     return { note: undefined, checkpoint: undefined };
   }
 }
@@ -103,14 +127,18 @@ class Walk {
       const [entries, tile] = await reading.shift()!;
       if (!entries && !tile) {
         // Nothing more can be read. A checkpoint can claim any size: it is not followed into the void.
-        this.#missing(bundle * tileWidth, `${tilePath('entries', bundle, tileWidthAt(0, bundle, this.size))} is missing`);
+        this.#missing(
+          bundle * tileWidth,
+          `${tilePath('entries', bundle, tileWidthAt(0, bundle, this.size))} is missing`,
+        );
         return this.#builder.root();
       }
       await this.#bundle(bundle, entries, tile, onReceipt);
       for (const full of this.#builder.takeFull()) if (full.level > 0) await this.#compare(full);
       this.#at.progress?.({ log: this.log, entries: this.#builder.size, of: this.size });
     }
-    for (const partial of this.#builder.partial()) if (partial.level > 0) await this.#compare(partial);
+    for (const partial of this.#builder.partial())
+      if (partial.level > 0) await this.#compare(partial);
     return this.#builder.root();
   }
 
@@ -124,7 +152,12 @@ class Walk {
     ]);
   }
 
-  async #bundle(bundle: number, bytes: Uint8Array | null, tile: Uint8Array | null, onReceipt?: OnReceipt): Promise<void> {
+  async #bundle(
+    bundle: number,
+    bytes: Uint8Array | null,
+    tile: Uint8Array | null,
+    onReceipt?: OnReceipt,
+  ): Promise<void> {
     const { findings, sha256 } = this.#at;
     const first = bundle * tileWidth;
     const width = tileWidthAt(0, bundle, this.size);
@@ -147,12 +180,19 @@ class Walk {
       if (waits) await waits;
     }
     if (entries.length < width) {
-      const what = fault ?? (bytes ? 'the bundle ends before it' : `${tilePath('entries', bundle, width)} is missing`);
+      const what =
+        fault ??
+        (bytes ? 'the bundle ends before it' : `${tilePath('entries', bundle, width)} is missing`);
       this.#missing(first + entries.length, what);
-      for (let at = entries.length; at < width && leaves; at++) this.#builder.append(leafAt(leaves, at));
+      for (let at = entries.length; at < width && leaves; at++)
+        this.#builder.append(leafAt(leaves, at));
     } else if (entries.length > width || fault) {
       const index = first + width;
-      findings.add('entry', `Log ${this.log}, entry ${index}: it was added; only ${this.size} were signed.`, { log: this.log, index });
+      findings.add(
+        'entry',
+        `Log ${this.log}, entry ${index}: it was added; only ${this.size} were signed.`,
+        { log: this.log, index },
+      );
     }
   }
 
@@ -172,7 +212,13 @@ class Walk {
   }
 
   /** An entry that does not hash to its leaf: what happened to it is seen by where its hash, or its neighbour's, stands instead. */
-  #misfit(index: number, at: number, entries: readonly Uint8Array[], leaves: Uint8Array, hashOf: (entry: Uint8Array) => Uint8Array): void {
+  #misfit(
+    index: number,
+    at: number,
+    entries: readonly Uint8Array[],
+    leaves: Uint8Array,
+    hashOf: (entry: Uint8Array) => Uint8Array,
+  ): void {
     const about = { log: this.log, index };
     if (this.#at.findings.has(this.log, 'entry')) {
       this.#at.findings.add('entry', 'another', about); // It is only counted.
@@ -180,7 +226,9 @@ class Walk {
     }
     const places = (entry: Uint8Array | undefined) => {
       const hash = entry && hashOf(entry);
-      return hash ? [...Array(leaves.length / 32).keys()].filter((leaf) => standsAt(hash, leaves, leaf)) : [];
+      return hash
+        ? [...Array(leaves.length / 32).keys()].filter((leaf) => standsAt(hash, leaves, leaf))
+        : [];
     };
     const [own, follower] = [places(entries[at]), places(entries[at + 1])];
     const what = follower.includes(at)
@@ -199,7 +247,8 @@ class Walk {
     const { findings } = this.#at;
     const about = { log: this.log, index };
     const value = readCanonical(entry);
-    const fault = value === undefined ? 'it is not canonical JSON' : faultOfReceipt(value, this.log);
+    const fault =
+      value === undefined ? 'it is not canonical JSON' : faultOfReceipt(value, this.log);
     if (fault) {
       findings.add('receipt', `Log ${this.log}, entry ${index}: ${fault}.`, about);
       return undefined;
@@ -221,14 +270,20 @@ class Walk {
   async #compare({ level, index, hashes }: Tile): Promise<void> {
     const path = tilePath(level, index, hashes.length);
     const stored = await this.#at.reader(`${this.directory}/${path}`);
-    const odd = stored?.length === hashes.length * 32 ? hashes.findIndex((hash, at) => !standsAt(hash, stored, at)) : 0;
+    const odd =
+      stored?.length === hashes.length * 32
+        ? hashes.findIndex((hash, at) => !standsAt(hash, stored, at))
+        : 0;
     if (odd < 0) return;
     const below = tileWidth ** level;
     const first = (index * tileWidth + odd) * below;
     const what = stored
       ? `does not fit the leaves of entries ${first} to ${first + below - 1}: one of them was changed, or the tile was`
       : 'is missing';
-    this.#at.findings.add('tile', `Log ${this.log}: ${path} ${what}.`, { log: this.log, index: first });
+    this.#at.findings.add('tile', `Log ${this.log}: ${path} ${what}.`, {
+      log: this.log,
+      index: first,
+    });
   }
 }
 

@@ -36,13 +36,18 @@ export function parseManifest(bytes: Uint8Array | null): Manifest | string {
   if (!isObject(value) || value.format !== exportFormat)
     return `export.json is not of the format ${exportFormat}: a newer version of Writ may know it.`;
   const { deployment, logs, segments, governors = null } = value;
-  if (typeof deployment !== 'string' || deployment === '') return 'export.json names no deployment.';
+  if (typeof deployment !== 'string' || deployment === '')
+    return 'export.json names no deployment.';
   if (!Array.isArray(logs)) return 'export.json lists no logs.';
   const bad = logs.find((log) => !isExportedLog(log));
-  if (bad !== undefined) return `export.json lists a log that cannot be one: ${JSON.stringify(bad).slice(0, 200)}.`;
+  if (bad !== undefined)
+    return `export.json lists a log that cannot be one: ${JSON.stringify(bad).slice(0, 200)}.`;
   const names = (logs as ExportedLog[]).map(({ log }) => log);
   if (new Set(names).size !== names.length) return 'export.json lists a log twice.';
-  if (segments !== null && !(isObject(segments) && isCount(segments.first) && isCount(segments.last)))
+  if (
+    segments !== null &&
+    !(isObject(segments) && isCount(segments.first) && isCount(segments.last))
+  )
     return 'export.json does not say which segments it has.';
   if (governors !== null && !(Array.isArray(governors) && governors.every(isExportedGovernor)))
     return 'export.json does not say which governors it has.';
@@ -51,6 +56,17 @@ export function parseManifest(bytes: Uint8Array | null): Manifest | string {
 
 /** The folder follows from the log, so that no export can lead out of its own. */
 function isExportedLog(value: unknown): boolean {
-  if (!isObject(value) || typeof value.log !== 'string' || value.log === '' || !value.log.isWellFormed()) return false;
-  return value.directory === logFolder(value.log) && isCount(value.epoch) && value.epoch > 0 && isCount(value.size);
+  if (
+    !isObject(value) ||
+    typeof value.log !== 'string' ||
+    value.log === '' ||
+    !value.log.isWellFormed()
+  )
+    return false;
+  return (
+    value.directory === logFolder(value.log) &&
+    isCount(value.epoch) &&
+    value.epoch > 0 &&
+    isCount(value.size)
+  );
 }

@@ -5,7 +5,15 @@
  */
 import { WritRefusal } from '../../errors/index.js';
 import { consistencyProof, type Sha256, sameBytes, verifyConsistency } from '../merkle.js';
-import { type Checkpoint, type Origin, openNote, parseCheckpoint, parseNote, parseOrigin, type VerifierKey } from '../note.js';
+import {
+  type Checkpoint,
+  type Origin,
+  openNote,
+  parseCheckpoint,
+  parseNote,
+  parseOrigin,
+  type VerifierKey,
+} from '../note.js';
 import { fromBase64 } from '../text.js';
 import { tileSource } from '../tiles.js';
 import { count } from '../verdict.js';
@@ -66,19 +74,37 @@ export class Outside {
       }
       const log = logs.get(known.log);
       if (known.deployment !== deployment)
-        context.findings.add('export', `${capital(name)} is of ${known.deployment}; the export is of ${deployment}.`, about);
+        context.findings.add(
+          'export',
+          `${capital(name)} is of ${known.deployment}; the export is of ${deployment}.`,
+          about,
+        );
       else if (!log)
-        context.findings.add('truncated', `The export does not have log ${known.log}, of which a checkpoint is known outside.`, about);
+        context.findings.add(
+          'truncated',
+          `The export does not have log ${known.log}, of which a checkpoint is known outside.`,
+          about,
+        );
       else await this.#compareOne(known, name, log, epochs, context);
     }
   }
 
-  async #compareOne(known: Known, name: string, log: WalkedLog, epochs: readonly EpochOpened[], context: LogContext): Promise<void> {
+  async #compareOne(
+    known: Known,
+    name: string,
+    log: WalkedLog,
+    epochs: readonly EpochOpened[],
+    context: LogContext,
+  ): Promise<void> {
     const { findings } = context;
     const about = { log: log.log };
     const epoch = epochs.findLast((opened) => opened.log === log.log)?.epoch ?? log.epoch;
     if (known.epoch > epoch) {
-      findings.add('truncated', `Log ${log.log} is older than what is known outside: it is in epoch ${epoch}, and ${name} exists.`, about);
+      findings.add(
+        'truncated',
+        `Log ${log.log} is older than what is known outside: it is in epoch ${epoch}, and ${name} exists.`,
+        about,
+      );
       return;
     }
     const later = epochs.filter((opened) => opened.log === log.log && opened.epoch > known.epoch);
@@ -111,7 +137,12 @@ export class Outside {
     );
   }
 
-  #afterRestore(known: Known, name: string, restore: EpochOpened, { findings, sha256 }: LogContext): void {
+  #afterRestore(
+    known: Known,
+    name: string,
+    restore: EpochOpened,
+    { findings, sha256 }: LogContext,
+  ): void {
     const lost = known.size - restore.restoredSize;
     const why = whyNotAccepted(known, restore, sha256);
     if (why) {
@@ -122,7 +153,9 @@ export class Outside {
     }
     const before = this.#agreed.get(known.log) ?? 0;
     const kept =
-      before < restore.restoredSize ? `. Of the ${restore.restoredSize} entries that were kept, ${before} are known outside` : '';
+      before < restore.restoredSize
+        ? `. Of the ${restore.restoredSize} entries that were kept, ${before} are known outside`
+        : '';
     findings.note(
       `Log ${known.log}: accepted restore by ${restore.actor} at ${restore.at}, ${count(lost, 'entry', 'entries')} lost, reason: ${restore.reason}${kept}`,
     );
@@ -132,11 +165,14 @@ export class Outside {
 /** Why a restore does not account for what a checkpoint knows and the export does not have; undefined if it does. */
 function whyNotAccepted(known: Known, restore: EpochOpened, sha256: Sha256): string | undefined {
   const named = namedBy(restore);
-  if (!named) return 'names no checkpoint of this log, so that nothing shows which loss was accepted';
-  if (named.size === known.size && named.epoch === known.epoch && sameBytes(named.root, known.root)) return undefined;
+  if (!named)
+    return 'names no checkpoint of this log, so that nothing shows which loss was accepted';
+  if (named.size === known.size && named.epoch === known.epoch && sameBytes(named.root, known.root))
+    return undefined;
   if (named.size <= known.size || named.epoch < known.epoch)
     return `names another checkpoint, of epoch ${named.epoch} and size ${named.size}`;
-  if (!known.consistency) return `names a later checkpoint, of size ${named.size}, and no proof was given that it goes on from this one`;
+  if (!known.consistency)
+    return `names a later checkpoint, of size ${named.size}, and no proof was given that it goes on from this one`;
   try {
     const proof = known.consistency.map((hash) => fromBase64(hash) ?? new Uint8Array());
     verifyConsistency(known.size, named.size, proof, known.root, named.root, sha256);
@@ -164,11 +200,23 @@ function namedBy(restore: EpochOpened): (Checkpoint & Origin) | undefined {
  * Whether the first entries of a log have this root. The tiles are read again for it, and whoever serves them may answer differently this time: so they only give a
  * proof, which has to end in the root that the entries gave.
  */
-export async function beginsWith(log: WalkedLog, size: number, root: Uint8Array, { reader, sha256 }: LogContext): Promise<boolean> {
+export async function beginsWith(
+  log: WalkedLog,
+  size: number,
+  root: Uint8Array,
+  { reader, sha256 }: LogContext,
+): Promise<boolean> {
   if (size > log.size) return false;
   try {
     const source = tileSource((path) => reader(`${log.directory}/${path}`), log.size, sha256);
-    verifyConsistency(size, log.size, await consistencyProof(size, log.size, source, sha256), root, log.root, sha256);
+    verifyConsistency(
+      size,
+      log.size,
+      await consistencyProof(size, log.size, source, sha256),
+      root,
+      log.root,
+      sha256,
+    );
     return true;
   } catch (error) {
     if (!(error instanceof WritRefusal)) throw error;

@@ -23,8 +23,10 @@ export interface Seal {
 }
 
 /** The documents of a segment; their leaf hashes, 32 bytes each, in the same order; and the events of runs that they seal, one a line, `null` where a run is past its retention. */
-export const segmentPath = (segment: number, what: 'jsonl' | 'hashes' | 'runs.jsonl' = 'jsonl'): string =>
-  `events/${String(segment).padStart(9, '0')}.${what}`;
+export const segmentPath = (
+  segment: number,
+  what: 'jsonl' | 'hashes' | 'runs.jsonl' = 'jsonl',
+): string => `events/${String(segment).padStart(9, '0')}.${what}`;
 
 const lineEnd = 10;
 
@@ -45,7 +47,12 @@ export class Segments {
       this.#context.findings.add('segment', message, { log: systemLog, index: seal.index });
     }
     this.#last = seal.segment;
-    if (!this.#exported || seal.segment < this.#exported.first || seal.segment > this.#exported.last) return undefined;
+    if (
+      !this.#exported ||
+      seal.segment < this.#exported.first ||
+      seal.segment > this.#exported.last
+    )
+      return undefined;
     this.#checked += 1;
     return this.#check(seal);
   }
@@ -54,19 +61,30 @@ export class Segments {
   close(): void {
     const { findings } = this.#context;
     if (this.#exported && this.#exported.last > this.#last) {
-      findings.add('segment', `The export has events of segment ${this.#exported.last}, but _system seals only ${this.#last}.`, {
-        log: systemLog,
-      });
+      findings.add(
+        'segment',
+        `The export has events of segment ${this.#exported.last}, but _system seals only ${this.#last}.`,
+        {
+          log: systemLog,
+        },
+      );
     }
     const unseen = this.#last - this.#checked;
-    if (unseen > 0) findings.note(`The events of ${count(unseen, 'sealed segment')} are not in this export: not checked.`);
+    if (unseen > 0)
+      findings.note(
+        `The events of ${count(unseen, 'sealed segment')} are not in this export: not checked.`,
+      );
   }
 
   async #check(seal: Seal): Promise<void> {
     const { findings, reader, sha256 } = this.#context;
     const path = segmentPath(seal.segment);
     const fail = (message: string, batch_id?: string) =>
-      findings.add('segment', message, { log: systemLog, index: seal.index, ...(batch_id !== undefined && { batch_id }) });
+      findings.add('segment', message, {
+        log: systemLog,
+        index: seal.index,
+        ...(batch_id !== undefined && { batch_id }),
+      });
     const file = await reader(path);
     if (!file) return fail(`Segment ${seal.segment}: ${path} is missing.`);
     if (file.length > 0 && file.at(-1) !== lineEnd)
@@ -86,7 +104,11 @@ export class Segments {
       const fault = row === undefined ? 'it is not canonical JSON' : faultOfEventRow(row);
       const id = (row as Partial<EventRow> | undefined)?.batch_id;
       const name = typeof id === 'string' ? `row ${rows + 1}, batch ${id}` : `row ${rows + 1}`;
-      if (fault) return fail(`Segment ${seal.segment}, ${name}: ${fault}.`, typeof id === 'string' ? id : undefined);
+      if (fault)
+        return fail(
+          `Segment ${seal.segment}, ${name}: ${fault}.`,
+          typeof id === 'string' ? id : undefined,
+        );
       if (leaves && !sameBytes(hash, leaves.subarray(rows * 32, rows * 32 + 32))) {
         return fail(
           `Segment ${seal.segment}, ${name}: it is not the row that was sealed there: it was changed, or rows were added, removed or moved.`,
@@ -94,17 +116,28 @@ export class Segments {
         );
       }
       if (rows === 0 && id !== seal.first)
-        return fail(`Segment ${seal.segment}, ${name}: the first row that was sealed is batch ${seal.first}.`, id);
+        return fail(
+          `Segment ${seal.segment}, ${name}: the first row that was sealed is batch ${seal.first}.`,
+          id,
+        );
       range.append(hash);
       runEvents.push(...((row as EventRow).run_events ?? []));
       [rows, facts, last] = [rows + 1, facts + eventsIn(row as EventRow), id!];
       start = end + 1;
     }
     if (rows !== seal.rows)
-      return fail(`Segment ${seal.segment}: ${count(seal.rows, 'row was', 'rows were')} sealed, and the export has ${rows}.`);
-    if (last !== seal.last) return fail(`Segment ${seal.segment}: its last row is batch ${last}, and ${seal.last} was sealed.`, last);
+      return fail(
+        `Segment ${seal.segment}: ${count(seal.rows, 'row was', 'rows were')} sealed, and the export has ${rows}.`,
+      );
+    if (last !== seal.last)
+      return fail(
+        `Segment ${seal.segment}: its last row is batch ${last}, and ${seal.last} was sealed.`,
+        last,
+      );
     if (facts !== seal.facts)
-      return fail(`Segment ${seal.segment}: ${count(seal.facts, 'event was', 'events were')} sealed, and its rows have ${facts}.`);
+      return fail(
+        `Segment ${seal.segment}: ${count(seal.facts, 'event was', 'events were')} sealed, and its rows have ${facts}.`,
+      );
     if (!sameBytes(range.root(), seal.root)) {
       return fail(
         `Segment ${seal.segment}: its rows are not those that were sealed: one from batch ${seal.first} to batch ${seal.last} was changed or moved.`,
@@ -114,7 +147,11 @@ export class Segments {
   }
 
   /** The events of runs that the rows of a segment seal. */
-  async #checkRuns(seal: Seal, sealed: readonly (readonly [string, number, string])[], fail: (message: string) => void): Promise<void> {
+  async #checkRuns(
+    seal: Seal,
+    sealed: readonly (readonly [string, number, string])[],
+    fail: (message: string) => void,
+  ): Promise<void> {
     const { findings, reader, sha256 } = this.#context;
     const file = await reader(segmentPath(seal.segment, 'runs.jsonl'));
     if (!file)
@@ -127,9 +164,14 @@ export class Segments {
       const line = lines[place] ?? '';
       if (line === 'null') gone++;
       else if (toHex(leafHash(utf8(line), sha256)) !== hash)
-        return fail(`Segment ${seal.segment}: event ${seq} of run ${run} is not the one that was sealed: it was changed or removed.`);
+        return fail(
+          `Segment ${seal.segment}: event ${seq} of run ${run} is not the one that was sealed: it was changed or removed.`,
+        );
     }
-    if (gone > 0) findings.note(`${count(gone, 'event')} of runs in segment ${seal.segment} are past their retention: not checked.`);
+    if (gone > 0)
+      findings.note(
+        `${count(gone, 'event')} of runs in segment ${seal.segment} are past their retention: not checked.`,
+      );
   }
 
   /** The leaf hashes of a segment, if they are there and are those that were sealed. */

@@ -6,7 +6,13 @@
 import { WritRefusal } from '../../errors/index.js';
 import { isCount, isObject, type ReceiptContainer, systemLog } from '../container.js';
 import { CompactRange, sameBytes } from '../merkle.js';
-import { isSignedBy, parsePublicKey, publicKeyText, rotationText, type VerifierKey } from '../note.js';
+import {
+  isSignedBy,
+  parsePublicKey,
+  publicKeyText,
+  rotationText,
+  type VerifierKey,
+} from '../note.js';
 import { fromBase64, fromHex } from '../text.js';
 import { checkTile, tilePath, tileWidth, tileWidthAt } from '../tiles.js';
 import { count } from '../verdict.js';
@@ -52,7 +58,12 @@ export class SystemLog {
   readonly #tiles = new Map<string, Uint8Array>();
 
   /** Keys that are introduced by a trusted one are added to `trusted`. */
-  constructor(logs: ReadonlyMap<string, WalkedLog>, trusted: VerifierKey[], segments: Segments, context: LogContext) {
+  constructor(
+    logs: ReadonlyMap<string, WalkedLog>,
+    trusted: VerifierKey[],
+    segments: Segments,
+    context: LogContext,
+  ) {
     this.#logs = logs;
     this.#trusted = trusted;
     this.segments = segments;
@@ -89,7 +100,10 @@ export class SystemLog {
     const { findings } = this.#context;
     await this.#sameTiles();
     const absent = [...this.#followed.keys()].filter((log) => !this.#logs.has(log));
-    if (absent.length > 0) findings.note(`_system knows ${count(absent.length, 'log')} that this export does not have: ${some(absent)}.`);
+    if (absent.length > 0)
+      findings.note(
+        `_system knows ${count(absent.length, 'log')} that this export does not have: ${some(absent)}.`,
+      );
     for (const [log, exported] of this.#logs) {
       if (log === systemLog || exported.size === 0) continue;
       const { known = 0, agreed = 0 } = this.#followed.get(log) ?? {};
@@ -114,13 +128,18 @@ export class SystemLog {
   async #logCheckpoint(context: ReceiptContainer['context'], index: number): Promise<void> {
     const { log, epoch, size } = context;
     const root = hash(context.root);
-    if (typeof log !== 'string' || !isCount(epoch) || !isCount(size) || !root) return this.#malformed('log_checkpoint', index);
+    if (typeof log !== 'string' || !isCount(epoch) || !isCount(size) || !root)
+      return this.#malformed('log_checkpoint', index);
     const { findings } = this.#context;
     const followed = this.#follow(log);
     if (epoch !== this.epochOf(log)) {
-      findings.add('restore', `Log ${log}: entry ${index} of _system records it in epoch ${epoch}, but it was in ${this.epochOf(log)}.`, {
-        log,
-      });
+      findings.add(
+        'restore',
+        `Log ${log}: entry ${index} of _system records it in epoch ${epoch}, but it was in ${this.epochOf(log)}.`,
+        {
+          log,
+        },
+      );
     }
     if (size < followed.known) {
       findings.add(
@@ -153,32 +172,48 @@ export class SystemLog {
       if (!walked || followed.broken || this.#context.findings.has(log, 'entry', 'tile')) continue;
       const own = await this.#grow(followed, walked, walked.size);
       if (own && !sameBytes(own, walked.root)) {
-        this.#context.findings.add('tile', `Log ${log}: its tiles were not the same when they were read again.`, { log });
+        this.#context.findings.add(
+          'tile',
+          `Log ${log}: its tiles were not the same when they were read again.`,
+          { log },
+        );
       }
     }
   }
 
   #follow(log: string): Followed {
-    const followed = this.#followed.get(log) ?? { range: new CompactRange(this.#context.sha256), agreed: 0, known: 0, broken: false };
+    const followed = this.#followed.get(log) ?? {
+      range: new CompactRange(this.#context.sha256),
+      agreed: 0,
+      known: 0,
+      broken: false,
+    };
     this.#followed.set(log, followed);
     return followed;
   }
 
   /** The root of a log at a size, by its leaf tiles; undefined where those cannot be read. */
-  async #grow(followed: Followed, exported: ExportedLog, size: number): Promise<Uint8Array | undefined> {
+  async #grow(
+    followed: Followed,
+    exported: ExportedLog,
+    size: number,
+  ): Promise<Uint8Array | undefined> {
     try {
       while (followed.range.size < size) {
         const at = followed.range.size;
         const tile = await this.#leafTile(exported, Math.floor(at / tileWidth));
         const first = at % tileWidth;
         const end = Math.min(tileWidth, first + size - at);
-        for (let leaf = first; leaf < end; leaf++) followed.range.append(tile.slice(leaf * 32, leaf * 32 + 32));
+        for (let leaf = first; leaf < end; leaf++)
+          followed.range.append(tile.slice(leaf * 32, leaf * 32 + 32));
       }
       return followed.range.root();
     } catch (error) {
       if (!(error instanceof WritRefusal)) throw error;
       followed.broken = true;
-      this.#context.findings.add('tile', `Log ${exported.log}: ${error.detail}.`, { log: exported.log });
+      this.#context.findings.add('tile', `Log ${exported.log}: ${error.detail}.`, {
+        log: exported.log,
+      });
       return undefined;
     }
   }
@@ -198,11 +233,17 @@ export class SystemLog {
     const about = { log: systemLog, index };
     const { key, replaces, name } = context;
     const [fresh, old] = [publicKey(key), replaces === null ? null : publicKey(replaces)];
-    if (!fresh || old === undefined || fresh.name !== name) return this.#malformed('key_added', index);
+    if (!fresh || old === undefined || fresh.name !== name)
+      return this.#malformed('key_added', index);
     const text = rotationText(replaces as string | null, key as string);
-    const signed = (by: VerifierKey, signature: unknown) => isSignedBy(by, text, signatureBytes(signature));
+    const signed = (by: VerifierKey, signature: unknown) =>
+      isSignedBy(by, text, signatureBytes(signature));
     if (!signed(fresh, context.signature_new)) {
-      this.#context.findings.add('key', `Entry ${index} of _system adds the key ${name}+${fresh.id}, which has not signed that.`, about);
+      this.#context.findings.add(
+        'key',
+        `Entry ${index} of _system adds the key ${name}+${fresh.id}, which has not signed that.`,
+        about,
+      );
     } else if (old && !signed(old, context.signature_old)) {
       this.#context.findings.add(
         'key',
@@ -212,15 +253,25 @@ export class SystemLog {
     } else if (old) {
       this.replaced.set(publicKeyText(old), index);
       const known = this.#trusted.map(publicKeyText);
-      if (known.includes(publicKeyText(old)) && !known.includes(publicKeyText(fresh))) this.#trusted.push(fresh);
+      if (known.includes(publicKeyText(old)) && !known.includes(publicKeyText(fresh)))
+        this.#trusted.push(fresh);
     }
   }
 
   #epochOpened(context: ReceiptContainer['context'], at: string, index: number): undefined {
-    const { log, epoch, restored_size: restoredSize, known_checkpoint: knownCheckpoint, reason, actor } = context;
+    const {
+      log,
+      epoch,
+      restored_size: restoredSize,
+      known_checkpoint: knownCheckpoint,
+      reason,
+      actor,
+    } = context;
     const restoredRoot = hash(context.restored_root);
-    const texts = typeof log === 'string' && (knownCheckpoint === null || typeof knownCheckpoint === 'string');
-    if (!texts || !isCount(epoch) || !isCount(restoredSize) || !restoredRoot) return this.#malformed('epoch_opened', index);
+    const texts =
+      typeof log === 'string' && (knownCheckpoint === null || typeof knownCheckpoint === 'string');
+    if (!texts || !isCount(epoch) || !isCount(restoredSize) || !restoredRoot)
+      return this.#malformed('epoch_opened', index);
     if (epoch <= this.epochOf(log)) {
       this.#context.findings.add(
         'restore',
@@ -229,14 +280,30 @@ export class SystemLog {
       );
     }
     this.#current.set(log, epoch);
-    this.epochs.push({ log, epoch, restoredSize, restoredRoot, knownCheckpoint, reason: shown(reason), actor: shown(actor), at, index });
+    this.epochs.push({
+      log,
+      epoch,
+      restoredSize,
+      restoredRoot,
+      knownCheckpoint,
+      reason: shown(reason),
+      actor: shown(actor),
+      at,
+      index,
+    });
   }
 
   #sealed(context: ReceiptContainer['context'], index: number): Promise<void> | undefined {
     const { source, segment, rows, facts, first, last } = context;
     const root = hash(context.root);
     const counts = isCount(segment) && isCount(rows) && isCount(facts);
-    if (!counts || !root || typeof first !== 'string' || typeof last !== 'string' || source !== 'event_outbox') {
+    if (
+      !counts ||
+      !root ||
+      typeof first !== 'string' ||
+      typeof last !== 'string' ||
+      source !== 'event_outbox'
+    ) {
       return this.#malformed('events_sealed', index);
     }
     const seal: Seal = { segment, rows, facts, first, last, root, index };
@@ -244,10 +311,14 @@ export class SystemLog {
   }
 
   #malformed(reason: string, index: number): undefined {
-    this.#context.findings.add('receipt', `Log ${systemLog}, entry ${index}: its context is not that of ${reason}.`, {
-      log: systemLog,
-      index,
-    });
+    this.#context.findings.add(
+      'receipt',
+      `Log ${systemLog}, entry ${index}: its context is not that of ${reason}.`,
+      {
+        log: systemLog,
+        index,
+      },
+    );
   }
 }
 
@@ -265,9 +336,16 @@ function publicKey(value: unknown): VerifierKey | undefined {
   }
 }
 
-const signatureBytes = (value: unknown) => (typeof value === 'string' ? fromBase64(value) : undefined) ?? new Uint8Array();
+const signatureBytes = (value: unknown) =>
+  (typeof value === 'string' ? fromBase64(value) : undefined) ?? new Uint8Array();
 
 /** A text of a receipt, which may have been erased. */
-const shown = (value: unknown) => (typeof value === 'string' ? value : isObject(value) && 'erasable' in value ? '(erasable)' : '(unknown)');
+const shown = (value: unknown) =>
+  typeof value === 'string'
+    ? value
+    : isObject(value) && 'erasable' in value
+      ? '(erasable)'
+      : '(unknown)';
 
-const some = (names: readonly string[]) => names.slice(0, 5).join(', ') + (names.length > 5 ? ', …' : '');
+const some = (names: readonly string[]) =>
+  names.slice(0, 5).join(', ') + (names.length > 5 ? ', …' : '');

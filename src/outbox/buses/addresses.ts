@@ -54,7 +54,10 @@ export function isPublic(address: string): boolean {
 function inner(address: string): string {
   const dotted = /[\d.]+$/.exec(new URL(`http://[${address}]`).hostname.slice(1, -1))?.[0];
   if (dotted?.includes('.')) return dotted;
-  const [high = '0', low = '0'] = new URL(`http://[${address}]`).hostname.slice(1, -1).split(':').slice(-2);
+  const [high = '0', low = '0'] = new URL(`http://[${address}]`).hostname
+    .slice(1, -1)
+    .split(':')
+    .slice(-2);
   const number = (Number.parseInt(high || '0', 16) << 16) | Number.parseInt(low || '0', 16);
   return [24, 16, 8, 0].map((shift) => (number >>> shift) & 255).join('.');
 }
@@ -83,8 +86,15 @@ function within(address: string, networks: readonly string[]): boolean {
   for (const network of networks) {
     const [base = '', bits] = network.split('/');
     const kind = isIP(base) === 6 ? 'ipv6' : 'ipv4';
-    if (!isIP(base) || (bits !== undefined && !/^\d{1,3}$/.test(bits)) || Number(bits ?? 0) > (kind === 'ipv6' ? 128 : 32))
-      throw new WritError('invalid_bus', `${network} is no address or network; allowPrivate takes 10.1.2.3 or 10.1.0.0/16`);
+    if (
+      !isIP(base) ||
+      (bits !== undefined && !/^\d{1,3}$/.test(bits)) ||
+      Number(bits ?? 0) > (kind === 'ipv6' ? 128 : 32)
+    )
+      throw new WritError(
+        'invalid_bus',
+        `${network} is no address or network; allowPrivate takes 10.1.2.3 or 10.1.0.0/16`,
+      );
     if (bits === undefined) list.addAddress(base, kind);
     else list.addSubnet(base, Number(bits), kind);
   }
@@ -94,11 +104,18 @@ function within(address: string, networks: readonly string[]): boolean {
 /** The URL of an endpoint, if webhooks may go there. An address in it is checked here, because nobody looks it up; a name when it is connected to. */
 export function endpointUrl(text: string, { allowHttp = false, allowPrivate = false }: Reach): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url?.protocol !== 'https:' && url?.protocol !== 'http:') throw new WritError('invalid_bus', 'the endpoint is not an https URL');
+  if (url?.protocol !== 'https:' && url?.protocol !== 'http:')
+    throw new WritError('invalid_bus', 'the endpoint is not an https URL');
   if (url.username || url.password)
-    throw new WritError('invalid_bus', 'the URL of the endpoint has credentials in it, which logs would show');
+    throw new WritError(
+      'invalid_bus',
+      'the URL of the endpoint has credentials in it, which logs would show',
+    );
   if (url.protocol === 'http:' && !allowHttp) {
-    throw new WritError('invalid_bus', `${url.host} would be called without encryption; allowHttp lets it`);
+    throw new WritError(
+      'invalid_bus',
+      `${url.host} would be called without encryption; allowHttp lets it`,
+    );
   }
   const host = url.hostname.replace(/^\[|\]$/g, '');
   if (isIP(host) && !mayReach(host, allowPrivate))
@@ -108,22 +125,30 @@ export function endpointUrl(text: string, { allowHttp = false, allowPrivate = fa
 }
 
 /** Of the addresses that a name has, those that are public; an error if there is none. `resolve` is the system's, but in tests. */
-export const publicLookup = (resolve: typeof systemLookup = systemLookup): LookupFunction => lookupWithin({}, resolve);
+export const publicLookup = (resolve: typeof systemLookup = systemLookup): LookupFunction =>
+  lookupWithin({}, resolve);
 
 /** Of the addresses that a name has, those that may be connected to; an error if there is none. */
-export function lookupWithin({ allowPrivate = false }: Reach, resolve: typeof systemLookup = systemLookup): LookupFunction {
+export function lookupWithin(
+  { allowPrivate = false }: Reach,
+  resolve: typeof systemLookup = systemLookup,
+): LookupFunction {
   return (hostname, options, callback) => {
-    resolve(hostname, { ...options, all: true }, (error: NodeJS.ErrnoException | null, found: LookupAddress[]) => {
-      if (error) return callback(error, '', 0);
-      const open = found.filter(({ address }) => mayReach(address, allowPrivate));
-      const [first] = open;
-      if (!first) {
-        const refused: NodeJS.ErrnoException = new Error(`${hostname} has no public address`);
-        refused.code = 'EADDRESSREFUSED';
-        return callback(refused, '', 0);
-      }
-      if (options.all) callback(null, open);
-      else callback(null, first.address, first.family);
-    });
+    resolve(
+      hostname,
+      { ...options, all: true },
+      (error: NodeJS.ErrnoException | null, found: LookupAddress[]) => {
+        if (error) return callback(error, '', 0);
+        const open = found.filter(({ address }) => mayReach(address, allowPrivate));
+        const [first] = open;
+        if (!first) {
+          const refused: NodeJS.ErrnoException = new Error(`${hostname} has no public address`);
+          refused.code = 'EADDRESSREFUSED';
+          return callback(refused, '', 0);
+        }
+        if (options.all) callback(null, open);
+        else callback(null, first.address, first.family);
+      },
+    );
   };
 }

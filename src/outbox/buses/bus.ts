@@ -44,9 +44,17 @@ export interface NotSent {
   readonly retryAfterMs?: number;
 }
 
-export const held = (reason: string): NotSent => ({ ok: false, retryable: true, reason, ms: 0, held: true });
+export const held = (reason: string): NotSent => ({
+  ok: false,
+  retryable: true,
+  reason,
+  ms: 0,
+  held: true,
+});
 
-export const heldByOrder = held('an event before it, with the same partition key, has not been sent');
+export const heldByOrder = held(
+  'an event before it, with the same partition key, has not been sent',
+);
 export const heldByBus = held('nothing got through');
 export const heldByStop = held('sending was stopped');
 

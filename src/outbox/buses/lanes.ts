@@ -17,7 +17,10 @@ export class UnderWay {
   readonly #publishing = new Set<Promise<Outcome[]>>();
 
   /** The signal is for all that one publish has under way: aborted by the caller or when the bus closes. */
-  async publish(caller: AbortSignal, start: (signal: AbortSignal) => Promise<Outcome[]>): Promise<Outcome[]> {
+  async publish(
+    caller: AbortSignal,
+    start: (signal: AbortSignal) => Promise<Outcome[]>,
+  ): Promise<Outcome[]> {
     const signal = AbortSignal.any([caller, this.#closing.signal]);
     // One listener per event under way is what it is for, and no leak.
     setMaxListeners(0, signal);
@@ -39,7 +42,8 @@ export class UnderWay {
 /** How many lanes go side by side. */
 export function concurrencyOf(asked: number | undefined, usual: number): number {
   const concurrency = asked ?? usual;
-  if (!Number.isSafeInteger(concurrency) || concurrency < 1) throw new WritError('invalid_bus', 'concurrency is a whole number from 1');
+  if (!Number.isSafeInteger(concurrency) || concurrency < 1)
+    throw new WritError('invalid_bus', 'concurrency is a whole number from 1');
   return concurrency;
 }
 

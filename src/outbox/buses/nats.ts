@@ -57,7 +57,9 @@ export function subjectOf(prefix: string, event: CloudEvent): string {
 
 function subjectToken(text: string): string {
   // An empty token is no subject at all.
-  return text === '' ? '%' : text.replace(/[^A-Za-z0-9_:@/-]/gu, (char) => [...Buffer.from(char)].map(percent).join(''));
+  return text === ''
+    ? '%'
+    : text.replace(/[^A-Za-z0-9_:@/-]/gu, (char) => [...Buffer.from(char)].map(percent).join(''));
 }
 
 const percent = (byte: number) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
@@ -104,7 +106,9 @@ class NatsBus implements Bus {
       if (error instanceof WritError && error.code === 'bus_package_missing') throw error;
       return events.map((_, at) => (at === 0 ? down(error, 0) : heldByBus));
     }
-    return publishInLanes(events, this.#concurrency, signal, (event) => this.#send(connected, event, signal));
+    return publishInLanes(events, this.#concurrency, signal, (event) =>
+      this.#send(connected, event, signal),
+    );
   }
 
   /** One connection for all, made when it is first needed and again when the client has given it up; the stream is looked at again when something went wrong. */
@@ -118,7 +122,9 @@ class NatsBus implements Bus {
       this.#doubt = false;
       return connected;
     } catch (error) {
-      const closed = await connecting.then(({ connection }) => connection.isClosed()).catch(() => true);
+      const closed = await connecting
+        .then(({ connection }) => connection.isClosed())
+        .catch(() => true);
       if (closed && this.#connecting === connecting) this.#connecting = undefined;
       throw error;
     }
@@ -143,7 +149,12 @@ class NatsBus implements Bus {
       await connection.close();
       throw error;
     }
-    return { connection, manager, client: jetstream.jetstream(connection, { timeout: timeoutMs }), headers: () => transport.headers() };
+    return {
+      connection,
+      manager,
+      client: jetstream.jetstream(connection, { timeout: timeoutMs }),
+      headers: () => transport.headers(),
+    };
   }
 
   async #checkStream(manager: JetStreamManager): Promise<void> {
@@ -163,11 +174,16 @@ class NatsBus implements Bus {
       num_replicas: replicas,
       max_age: maxAgeSec * 1e9,
       // A stream may not know ids for longer than it has messages.
-      duplicate_window: (maxAgeSec > 0 ? Math.min(duplicateWindowSec, maxAgeSec) : duplicateWindowSec) * 1e9,
+      duplicate_window:
+        (maxAgeSec > 0 ? Math.min(duplicateWindowSec, maxAgeSec) : duplicateWindowSec) * 1e9,
     });
   }
 
-  async #send({ client, headers }: Connected, event: CloudEvent, signal: AbortSignal): Promise<Outcome> {
+  async #send(
+    { client, headers }: Connected,
+    event: CloudEvent,
+    signal: AbortSignal,
+  ): Promise<Outcome> {
     const body = encodeEvent(event);
     if (!body) return tooLarge;
     const began = performance.now();
@@ -185,8 +201,10 @@ class NatsBus implements Bus {
       if (!ack) return { ...heldByStop, ms: ms() };
       return { ok: true, ms: ms(), ...(ack.duplicate && { duplicate: true }) };
     } catch (error) {
-      if (codeOf(error) === messageTooLong) return { ok: false, retryable: false, reason: reasonOf(error), ms: ms() };
-      if (codeOf(error) !== undefined) return { ok: false, retryable: true, reason: reasonOf(error), ms: ms() };
+      if (codeOf(error) === messageTooLong)
+        return { ok: false, retryable: false, reason: reasonOf(error), ms: ms() };
+      if (codeOf(error) !== undefined)
+        return { ok: false, retryable: true, reason: reasonOf(error), ms: ms() };
       this.#doubt = true;
       return down(error, ms());
     }
@@ -200,12 +218,16 @@ function down(error: unknown, ms: number): NotSent {
 /** The client's errors name subjects and servers, not credentials; the one of a refused login says only that. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'NATS failed without saying why';
-  return `NATS: ${error.name === error.message ? error.name : `${error.name}: ${error.message}`}`.replace(/\/\/[^\s@/]*@/g, '//');
+  return `NATS: ${error.name === error.message ? error.name : `${error.name}: ${error.message}`}`.replace(
+    /\/\/[^\s@/]*@/g,
+    '//',
+  );
 }
 
 /** The code in an answer of JetStream; undefined if there was no answer. */
 function codeOf(error: unknown): number | undefined {
-  const code = error instanceof Error && 'apiError' in error && 'code' in error ? error.code : undefined;
+  const code =
+    error instanceof Error && 'apiError' in error && 'code' in error ? error.code : undefined;
   return typeof code === 'number' ? code : undefined;
 }
 
@@ -231,10 +253,15 @@ function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | und
 /** Loaded at the first use: optional peers, because most do without NATS. */
 async function packagesOfNats() {
   try {
-    const [transport, jetstream] = await Promise.all([import('@nats-io/transport-node'), import('@nats-io/jetstream')]);
+    const [transport, jetstream] = await Promise.all([
+      import('@nats-io/transport-node'),
+      import('@nats-io/jetstream'),
+    ]);
     return { transport, jetstream };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
-    throw new WritError('bus_package_missing', `npm install ${packages.join(' ')}`, { cause: error });
+    throw new WritError('bus_package_missing', `npm install ${packages.join(' ')}`, {
+      cause: error,
+    });
   }
 }

@@ -36,7 +36,11 @@ export class Unanswered extends Error {
   /** The connection had been used before, and the other end may have closed it before it saw this request. */
   readonly stale: boolean;
 
-  constructor(message: string, state: { connected: boolean; stale?: boolean }, options?: ErrorOptions) {
+  constructor(
+    message: string,
+    state: { connected: boolean; stale?: boolean },
+    options?: ErrorOptions,
+  ) {
     super(message, options);
     this.connected = state.connected;
     this.stale = state.stale ?? false;
@@ -66,7 +70,10 @@ export function post(call: Call): Promise<Answer> {
     };
     const stop = () => fail('sending was stopped');
     let connecting: NodeJS.Timeout | undefined;
-    const whole = setTimeout(() => fail(`no whole answer within ${call.timeoutMs} ms`), call.timeoutMs);
+    const whole = setTimeout(
+      () => fail(`no whole answer within ${call.timeoutMs} ms`),
+      call.timeoutMs,
+    );
 
     const ready = () => {
       connected = true;
@@ -74,12 +81,18 @@ export function post(call: Call): Promise<Answer> {
     };
     request.once('socket', (socket) => {
       if (request.reusedSocket) return ready();
-      connecting = setTimeout(() => fail(`no connection within ${call.connectTimeoutMs} ms`), call.connectTimeoutMs);
+      connecting = setTimeout(
+        () => fail(`no connection within ${call.connectTimeoutMs} ms`),
+        call.connectTimeoutMs,
+      );
       socket.once(secure ? 'secureConnect' : 'connect', ready);
     });
     request.once('response', (incoming) => {
       response = incoming;
-      const answer = { status: incoming.statusCode ?? 0, retryAfter: incoming.headers['retry-after'] };
+      const answer = {
+        status: incoming.statusCode ?? 0,
+        retryAfter: incoming.headers['retry-after'],
+      };
       const chunks: Buffer[] = [];
       let length = 0;
       incoming.on('data', (chunk: Buffer) => {

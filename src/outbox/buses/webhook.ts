@@ -46,7 +46,8 @@ class WebhookBus implements Bus {
   readonly #underWay = new UnderWay();
 
   constructor(options: WebhookOptions) {
-    if (options.secrets.length === 0) throw new WritError('invalid_bus', `endpoint ${options.name} has no secret`);
+    if (options.secrets.length === 0)
+      throw new WritError('invalid_bus', `endpoint ${options.name} has no secret`);
     this.name = options.name;
     this.#options = options;
     this.#concurrency = concurrencyOf(options.concurrency, 16);
@@ -58,7 +59,10 @@ class WebhookBus implements Bus {
     };
     this.#agent =
       this.#url.protocol === 'https:'
-        ? new SecureAgent({ ...settings, ...(options.ca && { ca: [...rootCertificates, options.ca] }) })
+        ? new SecureAgent({
+            ...settings,
+            ...(options.ca && { ca: [...rootCertificates, options.ca] }),
+          })
         : new Agent(settings);
   }
 
@@ -86,37 +90,77 @@ class WebhookBus implements Bus {
       try {
         keys.push(webhookKey(await this.#options.secretOf(name)));
       } catch (error) {
-        const why = error instanceof WritError && error.code === 'invalid_webhook_secret' ? error.message : 'it could not be read';
-        return { ok: false, retryable: true, reason: `secret ${name}: ${why}`, ms: 0, busDown: true };
+        const why =
+          error instanceof WritError && error.code === 'invalid_webhook_secret'
+            ? error.message
+            : 'it could not be read';
+        return {
+          ok: false,
+          retryable: true,
+          reason: `secret ${name}: ${why}`,
+          ms: 0,
+          busDown: true,
+        };
       }
     }
     return keys;
   }
 
-  async #deliver(event: CloudEvent, keys: readonly Buffer[], traceparent: string | undefined, signal: AbortSignal): Promise<Outcome> {
+  async #deliver(
+    event: CloudEvent,
+    keys: readonly Buffer[],
+    traceparent: string | undefined,
+    signal: AbortSignal,
+  ): Promise<Outcome> {
     const body = encodeEvent(event);
     if (!body) return tooLarge;
     const began = performance.now();
     const ms = () => Math.round(performance.now() - began);
     try {
-      return outcomeOf(await this.#post(body, { ...signWebhook(event.id, body, keys), ...(traceparent && { traceparent }) }, signal), ms());
+      return outcomeOf(
+        await this.#post(
+          body,
+          { ...signWebhook(event.id, body, keys), ...(traceparent && { traceparent }) },
+          signal,
+        ),
+        ms(),
+      );
     } catch (error) {
       if (!(error instanceof Unanswered)) throw error;
       if (signal.aborted) return { ...heldByStop, ms: ms() };
-      return { ok: false, retryable: true, reason: error.message, ms: ms(), ...(!error.connected && { busDown: true }) };
+      return {
+        ok: false,
+        retryable: true,
+        reason: error.message,
+        ms: ms(),
+        ...(!error.connected && { busDown: true }),
+      };
     }
   }
 
-  async #post(body: Buffer, own: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Answer> {
+  async #post(
+    body: Buffer,
+    own: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Promise<Answer> {
     const { connectTimeoutMs = 5_000, timeoutMs = 15_000 } = this.#options;
     const headers = { 'content-type': cloudEventsJson, 'user-agent': 'writ', ...own };
-    const call = { url: this.#url, agent: this.#agent, headers, body, connectTimeoutMs, timeoutMs, signal };
+    const call = {
+      url: this.#url,
+      agent: this.#agent,
+      headers,
+      body,
+      connectTimeoutMs,
+      timeoutMs,
+      signal,
+    };
     // The other end closes idle connections when it likes. That says nothing about the event, and the id makes a second arrival harmless.
     for (let idle = this.#concurrency; ; idle -= 1) {
       try {
         return await post(call);
       } catch (error) {
-        if (!(error instanceof Unanswered && error.stale && idle > 0) || signal.aborted) throw error;
+        if (!(error instanceof Unanswered && error.stale && idle > 0) || signal.aborted)
+          throw error;
       }
     }
   }
@@ -128,10 +172,15 @@ export function outcomeOf({ status, retryAfter }: Answer, ms: number, now = Date
   const failure = { ok: false, ms, status, reason: `the endpoint answered ${status}` } as const;
   if (status === 410) return { ...failure, retryable: true, gone: true };
   const retryAfterMs = status === 429 || status === 503 ? waitOf(retryAfter, now) : undefined;
-  if (retryAfterMs !== undefined) return { ...failure, retryable: true, busDown: true, retryAfterMs };
+  if (retryAfterMs !== undefined)
+    return { ...failure, retryable: true, busDown: true, retryAfterMs };
   if (status === 429) return { ...failure, retryable: true, busDown: true };
   if (status >= 300 && status < 400)
-    return { ...failure, retryable: false, reason: `${failure.reason}, a redirect, which is not followed` };
+    return {
+      ...failure,
+      retryable: false,
+      reason: `${failure.reason}, a redirect, which is not followed`,
+    };
   return { ...failure, retryable: status >= 500 || passing.has(status) };
 }
 

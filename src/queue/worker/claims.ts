@@ -50,17 +50,10 @@ export class Claims {
   async ask(token: string, limit: number, start: number, alone: boolean): Promise<ClaimAnswer> {
     const { gates, kinds, workerId, leaseMs, onAgain } = this.#options;
     if (alone) this.soloWanted = false;
-    const { rows } = await gates.query('select writ.fn_job_claim_many($1::text[], $2, $3, $4, $5, $6, null, false, $7, $8, $9) as answer', [
-      kinds,
-      executor,
-      workerId,
-      leaseMs / 1000,
-      limit,
-      start,
-      token,
-      alone,
-      this.#after,
-    ]);
+    const { rows } = await gates.query(
+      'select writ.fn_job_claim_many($1::text[], $2, $3, $4, $5, $6, null, false, $7, $8, $9) as answer',
+      [kinds, executor, workerId, leaseMs / 1000, limit, start, token, alone, this.#after],
+    );
     const answer = rows[0].answer as ClaimAnswer;
     const refusal = refusalIn(answer);
     if (refusal) throw refusal;

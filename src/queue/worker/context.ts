@@ -87,7 +87,16 @@ export type ClaimRow = [
   maxAttempts: number,
   parentJobId: string | null,
   workflowId: string | null,
-  step?: [runId: string, stepId: string, attempt: number, planId: string, planVersion: string, timeoutMs: number | null] | null,
+  step?:
+    | [
+        runId: string,
+        stepId: string,
+        attempt: number,
+        planId: string,
+        planVersion: string,
+        timeoutMs: number | null,
+      ]
+    | null,
   /** Where in a trace it was enqueued. */
   traceparent?: string | null,
   /** Until when it was delayed, in milliseconds since 1970. */
@@ -178,7 +187,13 @@ export class WorkItem implements JobContext<unknown>, Executed {
   get step(): StepOfRun | undefined {
     const step = this.#row[15];
     if (!step) return undefined;
-    return { runId: step[0], stepId: step[1], attempt: step[2], planId: step[3], planVersion: step[4] };
+    return {
+      runId: step[0],
+      stepId: step[1],
+      attempt: step[2],
+      planId: step[3],
+      planVersion: step[4],
+    };
   }
 
   get traceparent(): string | undefined {
@@ -189,7 +204,11 @@ export class WorkItem implements JobContext<unknown>, Executed {
   get queueMs(): number | undefined {
     const [id, , , , , executionNo] = this.#row;
     if (executionNo !== 1) return undefined;
-    return Math.max(0, this.#host.claimedAt - (this.#row[17] ?? Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)));
+    return Math.max(
+      0,
+      this.#host.claimedAt -
+        (this.#row[17] ?? Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)),
+    );
   }
 
   /** The database's time now, as far as it is known here. */
@@ -211,12 +230,18 @@ export class WorkItem implements JobContext<unknown>, Executed {
 
   get signal(): AbortSignal {
     this.#abort ??= new AbortController();
-    if (this.#abortedWith !== undefined && !this.#abort.signal.aborted) this.#abort.abort(this.#abortedWith);
+    if (this.#abortedWith !== undefined && !this.#abort.signal.aborted)
+      this.#abort.abort(this.#abortedWith);
     return this.#abort.signal;
   }
 
   get artifacts(): JobArtifacts {
-    this.#artifacts ??= new JobArtifacts(this.#host.artifacts, this.job.tenant, this.step?.runId, this.signal);
+    this.#artifacts ??= new JobArtifacts(
+      this.#host.artifacts,
+      this.job.tenant,
+      this.step?.runId,
+      this.signal,
+    );
     return this.#artifacts;
   }
 
@@ -248,12 +273,10 @@ export class WorkItem implements JobContext<unknown>, Executed {
   }
 
   async progress(word?: string): Promise<{ cancelRequested: boolean }> {
-    const { rows } = await this.#host.gates.query('select writ.fn_job_progress($1, $2, $3, $4) as answer', [
-      this.id,
-      word === undefined ? null : redactSecrets(word),
-      this.#token,
-      this.#host.workerId,
-    ]);
+    const { rows } = await this.#host.gates.query(
+      'select writ.fn_job_progress($1, $2, $3, $4) as answer',
+      [this.id, word === undefined ? null : redactSecrets(word), this.#token, this.#host.workerId],
+    );
     const answer = rows[0].answer as { cancel_requested?: boolean };
     const refusal = refusalIn(answer);
     if (refusal?.code === 'lease_lost') this.stop(refusal);
@@ -267,11 +290,19 @@ export class WorkItem implements JobContext<unknown>, Executed {
   }
 
   /** The same for a layer above, whose own gate marks its jobs; `effect` is also given the lease's token. */
-  async commitBy<T>(mark: 'fn_job_commit' | 'fn_governor_commit', effect: (tx: Transaction, token: string) => Promise<T> | T): Promise<T> {
-    return this.execution ? this.execution.commit(() => this.#commit(mark, effect)) : this.#commit(mark, effect);
+  async commitBy<T>(
+    mark: 'fn_job_commit' | 'fn_governor_commit',
+    effect: (tx: Transaction, token: string) => Promise<T> | T,
+  ): Promise<T> {
+    return this.execution
+      ? this.execution.commit(() => this.#commit(mark, effect))
+      : this.#commit(mark, effect);
   }
 
-  async #commit<T>(gate: string, effect: (tx: Transaction, token: string) => Promise<T> | T): Promise<T> {
+  async #commit<T>(
+    gate: string,
+    effect: (tx: Transaction, token: string) => Promise<T> | T,
+  ): Promise<T> {
     const { workerId, writeBudgetMs } = this.#host;
     const client = await this.#connect().catch((error) => {
       throw fromDatabase(error);
@@ -293,25 +324,31 @@ export class WorkItem implements JobContext<unknown>, Executed {
     };
     try {
       await within(client.query('begin'), 'begin');
-      const marked = client.query(`select writ.${gate}($1, $2, $3) as answer`, [this.id, this.#token, workerId]);
+      const marked = client.query(`select writ.${gate}($1, $2, $3) as answer`, [
+        this.id,
+        this.#token,
+        workerId,
+      ]);
       const mark = await within(marked, gate);
       const result = await effect(client, this.#token);
       if (this.step) await within(this.#commitStep(client, result), 'fn_run_step_commit');
       await pass('before_commit', this.id);
       // With COMMIT, in one message, the question whether this is still the transaction of the mark: an effect that ended it by itself has
       // undone the mark, and must not count.
-      const committing = client.query('select pg_current_xact_id_if_assigned()::text as xid; commit') as unknown as Promise<
-        pg.QueryResult[]
-      >;
+      const committing = client.query(
+        'select pg_current_xact_id_if_assigned()::text as xid; commit',
+      ) as unknown as Promise<pg.QueryResult[]>;
       const answer = within(committing, 'commit');
       answer.catch(() => undefined); // looked at below; a fault point may wait in between
       await pass('commit_sent', this.id);
       const { xid } = mark.rows[0].answer as { xid: string };
       try {
-        if ((await answer)[0]?.rows[0]?.xid !== xid) throw new WritError('effect_rolled_back', `job ${this.id}`);
+        if ((await answer)[0]?.rows[0]?.xid !== xid)
+          throw new WritError('effect_rolled_back', `job ${this.id}`);
       } catch (error) {
         // 25P02: a statement of the effect failed, and nobody let it show.
-        if ((error as { code?: string }).code === '25P02') throw new WritError('effect_rolled_back', `job ${this.id}`, { cause: error });
+        if ((error as { code?: string }).code === '25P02')
+          throw new WritError('effect_rolled_back', `job ${this.id}`, { cause: error });
         if (!broken) throw error;
         letGo(); // while the server has the connection, it waits for a COMMIT that may never come
         if (!(await this.#wasCommitted(xid))) throw error;
@@ -332,7 +369,10 @@ export class WorkItem implements JobContext<unknown>, Executed {
   }
 
   /** For a layer above whose gate commits the job, and others with it: given the job's id and the token of its lease. `commits`: the job is committed when it answers. */
-  async commitWith<T>(call: (job: { readonly id: string; readonly token: string }) => Promise<T>, commits = true): Promise<T> {
+  async commitWith<T>(
+    call: (job: { readonly id: string; readonly token: string }) => Promise<T>,
+    commits = true,
+  ): Promise<T> {
     const answer = await call({ id: this.id, token: this.#token });
     if (commits) this.committed = true;
     return answer;
@@ -341,7 +381,9 @@ export class WorkItem implements JobContext<unknown>, Executed {
   /** Waits for a connection as long as other handlers have them all, and only so long for a new one. */
   #connect(): Promise<pg.PoolClient> {
     const { transactions, writeBudgetMs } = this.#host;
-    const taken = transactions.waitingCount > 0 || (transactions.idleCount === 0 && transactions.totalCount >= transactions.options.max);
+    const taken =
+      transactions.waitingCount > 0 ||
+      (transactions.idleCount === 0 && transactions.totalCount >= transactions.options.max);
     const given = transactions.connect();
     if (taken) return given;
     return inTime(given, writeBudgetMs, 'connect').catch((error) => {
@@ -352,13 +394,16 @@ export class WorkItem implements JobContext<unknown>, Executed {
 
   /** The output of a step, its event and what follows become part of the transaction. */
   async #commitStep(client: Transaction, result: unknown): Promise<void> {
-    await client.query('select writ.fn_run_step_commit($1, $2, $3::text::json, $4, $5::text::jsonb)', [
-      this.id,
-      this.#token,
-      resultJson(result, this) ?? null,
-      this.#host.workerId,
-      this.hasArtifacts ? JSON.stringify(this.artifacts.refs) : null,
-    ]);
+    await client.query(
+      'select writ.fn_run_step_commit($1, $2, $3::text::json, $4, $5::text::jsonb)',
+      [
+        this.id,
+        this.#token,
+        resultJson(result, this) ?? null,
+        this.#host.workerId,
+        this.hasArtifacts ? JSON.stringify(this.artifacts.refs) : null,
+      ],
+    );
   }
 
   /** Asks after a COMMIT whose answer never came, on another connection, until the server knows. */
@@ -366,7 +411,11 @@ export class WorkItem implements JobContext<unknown>, Executed {
     for (let wait = 20; wait < 20_000; wait *= 1.5) {
       try {
         const { gates, writeBudgetMs } = this.#host;
-        const { rows } = await gates.ask(writeBudgetMs, 'fn_job_commit_status($1, $2, $3)', [this.id, this.#token, xid]);
+        const { rows } = await gates.ask(writeBudgetMs, 'fn_job_commit_status($1, $2, $3)', [
+          this.id,
+          this.#token,
+          xid,
+        ]);
         const { outcome } = rows[0].answer as { outcome: string };
         if (outcome !== 'in_progress') return outcome === 'committed';
       } catch (error) {

@@ -68,7 +68,14 @@ export class Handlers {
     const timeout = handled?.job.options.timeout;
     const ofKind = timeout === undefined ? lease.timeoutMs : milliseconds(timeout);
     const timeoutMs = Math.min(item.timeoutMs ?? ofKind, ofKind);
-    const running: Running = { item, lease, timeoutMs, began: measuring() ? performance.now() : 0, stoppedAt: undefined, ended: false };
+    const running: Running = {
+      item,
+      lease,
+      timeoutMs,
+      began: measuring() ? performance.now() : 0,
+      stoppedAt: undefined,
+      ended: false,
+    };
     this.#options.pace.began(this.#running.size);
     this.#running.add(running);
     item.startedAt = Date.now();
@@ -86,7 +93,9 @@ export class Handlers {
         if (item.abortedWith) throw item.abortedWith; // whoever keeps the secrets took too long
       }
       if (handled.job.validated) item.input = await handled.job.parse(item.input);
-      const returned = await (item.execution ? item.execution.within(() => handled.run(item as never)) : handled.run(item as never));
+      const returned = await (item.execution
+        ? item.execution.within(() => handled.run(item as never))
+        : handled.run(item as never));
       const result = resultJson(returned, item);
       if (item.redacted) this.#options.onRedacted(item, item.redacted);
       // References go into the event of the step with its commit: the report of many steps at once has no place for them.
@@ -138,9 +147,13 @@ export class Handlers {
     for (const running of this.#running) {
       const { item, timeoutMs } = running;
       if (running.stoppedAt !== undefined) {
-        if (now - running.stoppedAt > settleMs) this.#end(running, this.#judge(item.abortedWith, item));
+        if (now - running.stoppedAt > settleMs)
+          this.#end(running, this.#judge(item.abortedWith, item));
       } else if (now - item.startedAt > timeoutMs) {
-        this.stop(new WritError('timeout', `job ${item.id} after ${timeoutMs} ms`), (other) => other === item);
+        this.stop(
+          new WritError('timeout', `job ${item.id} after ${timeoutMs} ms`),
+          (other) => other === item,
+        );
       } else if (item.deadline !== undefined && now + databaseClockOffset > item.deadline) {
         this.stop(new WritError('deadline_exceeded', `job ${item.id}`), (other) => other === item);
       }

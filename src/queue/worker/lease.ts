@@ -33,7 +33,13 @@ export class Lease {
   /** The database no longer knows the token: nothing of it may be reported, and its handlers should stop. */
   lost = false;
 
-  constructor(token: string, items: readonly WorkItem[], startedUpto: number, timeoutMs: number, alone: boolean) {
+  constructor(
+    token: string,
+    items: readonly WorkItem[],
+    startedUpto: number,
+    timeoutMs: number,
+    alone: boolean,
+  ) {
     this.alone = alone;
     this.token = token;
     this.timeoutMs = timeoutMs;
@@ -43,14 +49,18 @@ export class Lease {
   }
 
   /** What a claim answered. */
-  static of({ lease_token: token, jobs, started_upto, timeout_s, alone = false }: ClaimAnswer, host: ContextHost): Lease {
+  static of(
+    { lease_token: token, jobs, started_upto, timeout_s, alone = false }: ClaimAnswer,
+    host: ContextHost,
+  ): Lease {
     const items = jobs.map((row, index) => new WorkItem(row, index + 1, token, host));
     if (measuring()) {
       countEach(
         'writ.jobs.claimed',
         items.map(({ kind }) => kind),
       );
-      for (const { kind, queueMs } of items) if (queueMs !== undefined) measure('writ.job.queue_time', queueMs / 1_000, kind);
+      for (const { kind, queueMs } of items)
+        if (queueMs !== undefined) measure('writ.job.queue_time', queueMs / 1_000, kind);
     }
     return new Lease(token, items, started_upto, timeout_s * 1000, alone);
   }

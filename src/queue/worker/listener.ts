@@ -38,7 +38,9 @@ export class Listener {
     try {
       this.#client = client;
       await client.connect();
-      await client.query(channels.map((channel) => `listen ${pg.escapeIdentifier(channel)}`).join('; '));
+      await client.query(
+        channels.map((channel) => `listen ${pg.escapeIdentifier(channel)}`).join('; '),
+      );
       this.#delay = 100;
       onConnected();
     } catch (error) {

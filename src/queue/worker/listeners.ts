@@ -2,7 +2,10 @@ import { printable } from '../../errors/printable.js';
 import { redactError } from '../../secrets/redaction.js';
 
 /** Who hears of trouble, unless somebody else wants to: standard error. */
-export type ErrorListener = (error: unknown, job?: { id: string; kind: string; attempt: number }) => void;
+export type ErrorListener = (
+  error: unknown,
+  job?: { id: string; kind: string; attempt: number },
+) => void;
 
 /** A listener that throws must not stop the worker that tells it something, and none is told a secret. */
 export function guarded(listener: ErrorListener): ErrorListener {
@@ -17,8 +20,13 @@ export function guarded(listener: ErrorListener): ErrorListener {
   };
 }
 
-export function printError(error: unknown, job?: { id: string; kind: string; attempt: number }): void {
+export function printError(
+  error: unknown,
+  job?: { id: string; kind: string; attempt: number },
+): void {
   const message = error instanceof Error ? error.message : String(error);
-  const text = job ? `writ: ${job.kind} ${job.id} attempt ${job.attempt}: ${message}` : `writ: ${message}`;
+  const text = job
+    ? `writ: ${job.kind} ${job.id} attempt ${job.attempt}: ${message}`
+    : `writ: ${message}`;
   process.stderr.write(`${printable(text)}\n`);
 }

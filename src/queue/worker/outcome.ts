@@ -17,7 +17,10 @@ export function judge(error: unknown, item: WorkItem): Outcome | undefined {
   if (code === 'lease_lost' || stopped === 'lease_lost') return undefined;
   if (stopped === 'closed') return { type: 'released' };
   const failure = failureOf(error, item);
-  const permanent = error instanceof PermanentFailure || code === 'invalid_input' || stopped === 'deadline_exceeded';
+  const permanent =
+    error instanceof PermanentFailure ||
+    code === 'invalid_input' ||
+    stopped === 'deadline_exceeded';
   const message = failure instanceof Error ? failure.message : String(failure);
   return {
     type: permanent ? 'permanent' : 'transient',

@@ -56,7 +56,8 @@ export class Renewal {
     thread.on('message', (message: { type: string; message?: string } & RenewalAnswer) => {
       this.#isReady();
       if (message.type === 'renewed') onAnswer(message);
-      else if (message.type === 'failed') onError(new Error(`leases could not be renewed: ${message.message}`));
+      else if (message.type === 'failed')
+        onError(new Error(`leases could not be renewed: ${message.message}`));
     });
     thread.on('error', onError);
     thread.on('exit', () => {

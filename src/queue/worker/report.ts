@@ -39,32 +39,44 @@ export interface Told {
  * after an answer that was lost, or did not come within the write budget, it does no harm: what has ended already is refused by itself. A failure that is refused because the effect stands
  * (its COMMIT went through unanswered) is reported as the success it is.
  */
-export async function report(reporter: Reporter, lease: Lease, outcomes: readonly Reported[], startUpto: number): Promise<Told> {
+export async function report(
+  reporter: Reporter,
+  lease: Lease,
+  outcomes: readonly Reported[],
+  startUpto: number,
+): Promise<Told> {
   const failures = outcomes.filter(({ outcome }) => outcome.type !== 'succeeded');
   const successes = outcomes.filter(({ outcome }) => outcome.type === 'succeeded');
   let startedUpto = 0;
   let retries = 0;
 
   if (failures.length > 0) {
-    const answer = await call(reporter, 'fn_job_abort_many($1, $2::int[], $3::text[], $4::text[], $5::text[], $6, $7)', [
-      lease.token,
-      failures.map(({ position }) => position),
-      failures.map(({ outcome }) => outcome.type),
-      failures.map(({ outcome }) => ('code' in outcome ? outcome.code : null)),
-      failures.map(({ outcome }) => ('message' in outcome ? outcome.message : null)),
-      startUpto,
-      reporter.workerId,
-    ]);
+    const answer = await call(
+      reporter,
+      'fn_job_abort_many($1, $2::int[], $3::text[], $4::text[], $5::text[], $6, $7)',
+      [
+        lease.token,
+        failures.map(({ position }) => position),
+        failures.map(({ outcome }) => outcome.type),
+        failures.map(({ outcome }) => ('code' in outcome ? outcome.code : null)),
+        failures.map(({ outcome }) => ('message' in outcome ? outcome.message : null)),
+        startUpto,
+        reporter.workerId,
+      ],
+    );
     if (!answer) return { lost: true, startedUpto, retries };
     startedUpto = answer.started_upto;
     retries = answer.retry_waiting ?? 0;
     for (const { position, reason } of answer.refused) {
-      if (reason.startsWith('committed_cannot')) successes.push({ position, outcome: { type: 'succeeded', result: undefined } });
+      if (reason.startsWith('committed_cannot'))
+        successes.push({ position, outcome: { type: 'succeeded', result: undefined } });
     }
     if (successes.length === 0) return { lost: false, startedUpto, retries };
   }
 
-  const results = successes.map(({ outcome }) => (outcome.type === 'succeeded' ? outcome.result : undefined));
+  const results = successes.map(({ outcome }) =>
+    outcome.type === 'succeeded' ? outcome.result : undefined,
+  );
   const answer = await call(reporter, 'fn_job_succeed_many($1, $2::int[], $3::text[], $4, $5)', [
     lease.token,
     successes.map(({ position }) => position),
@@ -73,8 +85,11 @@ export async function report(reporter: Reporter, lease: Lease, outcomes: readonl
     reporter.workerId,
   ]);
   if (!answer) return { lost: true, startedUpto, retries };
-  if (lease.traced) for (const { position } of successes) lease.items[position - 1]?.execution?.told();
-  const tooLarge = answer.refused.filter(({ reason }) => reason === 'payload_too_large').map(({ position }) => position);
+  if (lease.traced)
+    for (const { position } of successes) lease.items[position - 1]?.execution?.told();
+  const tooLarge = answer.refused
+    .filter(({ reason }) => reason === 'payload_too_large')
+    .map(({ position }) => position);
   if (tooLarge.length > 0) {
     const outcome = {
       type: 'permanent',
@@ -98,7 +113,11 @@ export async function report(reporter: Reporter, lease: Lease, outcomes: readonl
   };
 }
 
-async function call({ gates, writeBudgetMs }: Reporter, gate: string, params: unknown[]): Promise<GateAnswer | undefined> {
+async function call(
+  { gates, writeBudgetMs }: Reporter,
+  gate: string,
+  params: unknown[],
+): Promise<GateAnswer | undefined> {
   const sent = gates.ask(writeBudgetMs, gate, params);
   sent.catch(() => undefined); // looked at below; a fault point may wait in between
   await pass('finish_sent');

@@ -13,13 +13,19 @@ export function resultJson(result: unknown, item: WorkItem): string | undefined 
     json = JSON.stringify(result);
   } catch (error) {
     // Running it again would give the same.
-    throw new PermanentFailure(`the result cannot be stored: ${(error as Error).message}`, { code: 'invalid_result', cause: error });
+    throw new PermanentFailure(`the result cannot be stored: ${(error as Error).message}`, {
+      code: 'invalid_result',
+      cause: error,
+    });
   }
   if (json === undefined) return undefined;
   if (item.step && !fitsJsonb(json)) {
-    throw new PermanentFailure('the result has a NUL character or half a surrogate pair in a text, which a database cannot hold', {
-      code: 'invalid_result',
-    });
+    throw new PermanentFailure(
+      'the result has a NUL character or half a surrogate pair in a text, which a database cannot hold',
+      {
+        code: 'invalid_result',
+      },
+    );
   }
   const safe = redactJson(json);
   if (safe.names.length > 0) item.redacted = safe.names;

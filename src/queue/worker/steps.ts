@@ -38,7 +38,11 @@ export interface StepReportsOptions {
   readonly onReported: (lease: Lease, jobs: number) => void;
   /** What follows, for this worker; `streakOf` says how long a run has been gone on with. */
   readonly onNext: (answer: ClaimAnswer, streakOf: (runId: string) => number) => void;
-  readonly onAnswer: (answer: { runsEnded?: readonly string[]; followed?: boolean; dueMs?: number }) => void;
+  readonly onAnswer: (answer: {
+    runsEnded?: readonly string[];
+    followed?: boolean;
+    dueMs?: number;
+  }) => void;
   /** To be reported the other way. */
   readonly onUnusual: (lease: Lease, item: WorkItem, result: string | undefined) => void;
   /** The answer to a call that may have made this lease was lost. */
@@ -46,7 +50,8 @@ export interface StepReportsOptions {
   readonly onError: (error: unknown) => void;
 }
 
-const byRun = (a: Ended, b: Ended): number => ((a.item.step?.runId ?? '') < (b.item.step?.runId ?? '') ? -1 : 1);
+const byRun = (a: Ended, b: Ended): number =>
+  (a.item.step?.runId ?? '') < (b.item.step?.runId ?? '') ? -1 : 1;
 
 const longestStreak = 10;
 
@@ -78,7 +83,8 @@ export class StepReports {
       const batch = this.#waiting.splice(0, 500);
       const ended = batch.filter(({ lease }) => !lease.lost).sort(byRun);
       try {
-        if (ended.length > 0 && !(await this.#report(ended))) for (const { lease, item, result } of ended) onUnusual(lease, item, result);
+        if (ended.length > 0 && !(await this.#report(ended)))
+          for (const { lease, item, result } of ended) onUnusual(lease, item, result);
       } catch (error) {
         onError(error);
         for (const { lease, item, result } of ended) onUnusual(lease, item, result);
@@ -91,7 +97,18 @@ export class StepReports {
 
   /** Whether it was told. */
   async #report(ended: readonly Ended[]): Promise<boolean> {
-    const { gates, writeBudgetMs, workerId, kinds, leaseMs, goesOn, onReported, onNext, onAnswer, onUnheard } = this.#options;
+    const {
+      gates,
+      writeBudgetMs,
+      workerId,
+      kinds,
+      leaseMs,
+      goesOn,
+      onReported,
+      onNext,
+      onAnswer,
+      onUnheard,
+    } = this.#options;
     const token = goesOn() ? uuidv7() : null;
     const sent = gates.ask(
       writeBudgetMs,

@@ -30,7 +30,17 @@ import { report, type Told } from './report.js';
 import { StepReports } from './steps.js';
 
 /** A kind may have been registered with any of them; an enqueue wakes its domain. */
-const eventDomains = ['iu', 'birth_registry', 'governance', 'tac', 'kg', 'system', 'dot', 'health', 'piece'];
+const eventDomains = [
+  'iu',
+  'birth_registry',
+  'governance',
+  'tac',
+  'kg',
+  'system',
+  'dot',
+  'health',
+  'piece',
+];
 const stopLimitMs = 5_000;
 const surplusMs = 1_000;
 
@@ -101,7 +111,8 @@ export class Worker {
       pace: this.#pace,
       handlers: new Map(handlers.map((handled) => [handled.job.kind, handled])),
       onFailure: (error, item) => this.#options.onError(error, item.job),
-      onRedacted: ({ kind, id }, names) => this.#trouble(new WritError('secret_in_result', `${kind} ${id}: ${names.join(', ')}`)),
+      onRedacted: ({ kind, id }, names) =>
+        this.#trouble(new WritError('secret_in_result', `${kind} ${id}: ${names.join(', ')}`)),
       onEnd: (lease, item, outcome) => this.#ended(lease, item, outcome),
     });
     const onError = (error: Error) => this.#trouble(error);
@@ -111,7 +122,8 @@ export class Worker {
       kinds: this.#kinds,
       leaseMs: this.#ms.lease,
       onAgain: () => this.#wake(),
-      onSkipped: (kind, reason) => this.#trouble(new WritError(isErrorCode(reason) ? reason : 'executor_forbidden', kind)),
+      onSkipped: (kind, reason) =>
+        this.#trouble(new WritError(isErrorCode(reason) ? reason : 'executor_forbidden', kind)),
     });
     this.#clockwork = new Clockwork({
       gates: host.gates,
@@ -120,7 +132,11 @@ export class Worker {
       pollMs: this.#ms.poll,
       engine: host.engine,
       looks: host.looks,
-      details: () => ({ concurrency: this.#options.concurrency, running: this.#handlers.running, node: process.version }),
+      details: () => ({
+        concurrency: this.#options.concurrency,
+        running: this.#handlers.running,
+        node: process.version,
+      }),
       onLook: (alone) => {
         if (alone.some((kind) => this.#kinds.includes(kind))) this.#claims.soloWanted = true;
         this.#wake();
@@ -144,7 +160,10 @@ export class Worker {
       onError,
       onConnected: () => this.#wake(),
       // Any login can notify: that only brings the renewal forward, whose answer says what to stop.
-      onWake: (channel, id) => (channel !== 'queue_cancel' ? this.#wake() : holds(this.#leases.values(), id) && this.#renewal.soon()),
+      onWake: (channel, id) =>
+        channel !== 'queue_cancel'
+          ? this.#wake()
+          : holds(this.#leases.values(), id) && this.#renewal.soon(),
     });
   }
 
@@ -167,10 +186,14 @@ export class Worker {
     this.#state = 'stopping';
     const looked = this.#clockwork.stop(stopLimitMs);
     for (const lease of this.#leases.values()) this.#giveBack(lease);
-    const hurry = setTimeout(() => this.#handlers.stop(new WritError('closed', 'the worker is stopping')), this.#ms.grace);
+    const hurry = setTimeout(
+      () => this.#handlers.stop(new WritError('closed', 'the worker is stopping')),
+      this.#ms.grace,
+    );
     // A database that does not answer must not keep the process alive: what it was not told, the expiry of the leases will tell it.
     const enough = setTimeout(() => this.#drained?.(), this.#ms.grace + stopLimitMs);
-    if (this.#leases.size > 0 || this.#claiming) await new Promise<void>((done) => (this.#drained = done));
+    if (this.#leases.size > 0 || this.#claiming)
+      await new Promise<void>((done) => (this.#drained = done));
     clearTimeout(hurry);
     clearTimeout(enough);
     clearInterval(this.#watch);
@@ -181,7 +204,9 @@ export class Worker {
       this.#host.onStopping?.(),
       this.#listener.stop(),
       this.#renewal.stop(),
-      this.#host.gates.query('select writ.fn_queue_worker_leave($1)', [this.id]).catch((error) => this.#trouble(error)),
+      this.#host.gates
+        .query('select writ.fn_queue_worker_leave($1)', [this.id])
+        .catch((error) => this.#trouble(error)),
     ]);
   }
 
@@ -202,7 +227,8 @@ export class Worker {
   /** Jobs that no handler has been given yet. */
   get #onHand(): number {
     let jobs = 0;
-    for (const lease of this.#leases.values()) if (!lease.lost) jobs += lease.items.length - lease.begun;
+    for (const lease of this.#leases.values())
+      if (!lease.lost) jobs += lease.items.length - lease.begun;
     return jobs;
   }
 
@@ -252,7 +278,12 @@ export class Worker {
 
   #take(answer: ClaimAnswer, streakOf?: (runId: string) => number): void {
     const claimedAt = Date.parse(answer.leased_until) - this.#ms.lease;
-    const lease = Lease.of(answer, { ...this.#host, workerId: this.id, claimedAt, claimedHere: Date.now() });
+    const lease = Lease.of(answer, {
+      ...this.#host,
+      workerId: this.id,
+      claimedAt,
+      claimedHere: Date.now(),
+    });
     if (streakOf) for (const item of lease.items) item.streak = streakOf(item.step?.runId ?? '');
     this.#leases.set(lease.token, lease);
     this.#renewal.hold(lease.token);
@@ -261,13 +292,20 @@ export class Worker {
 
   /** Jobs that were prefetched for handlers which then turned out slow must not wait for them: another worker may be free. */
   #giveBackSurplus(): void {
-    if (this.#state !== 'running' || this.#handlers.free > 0 || Date.now() - this.#handlers.lastBeginAt < surplusMs) return;
-    for (const lease of this.#leases.values()) if (lease.begun < lease.items.length && !lease.lost) this.#giveBack(lease);
+    if (
+      this.#state !== 'running' ||
+      this.#handlers.free > 0 ||
+      Date.now() - this.#handlers.lastBeginAt < surplusMs
+    )
+      return;
+    for (const lease of this.#leases.values())
+      if (lease.begun < lease.items.length && !lease.lost) this.#giveBack(lease);
   }
 
   /** What no handler has been given goes back, without an attempt being charged. */
   #giveBack(lease: Lease): void {
-    for (const item of lease.items.slice(lease.begun)) lease.outcomes.push({ position: item.position, outcome: { type: 'released' } });
+    for (const item of lease.items.slice(lease.begun))
+      lease.outcomes.push({ position: item.position, outcome: { type: 'released' } });
     lease.begun = lease.items.length;
     this.#report(lease);
   }
@@ -279,7 +317,8 @@ export class Worker {
     this.#startHandlers();
     // A lease that is reporting moves its own mark with the report.
     if (this.#readyToRun < this.#handlers.free) {
-      for (const lease of this.#leases.values()) if (lease.unstarted > 0 && !lease.reporting) this.#report(lease);
+      for (const lease of this.#leases.values())
+        if (lease.unstarted > 0 && !lease.reporting) this.#report(lease);
     }
     void this.#claim();
   }
@@ -298,7 +337,14 @@ export class Worker {
   }
 
   #ended(lease: Lease, item: WorkItem, outcome: Outcome | undefined): void {
-    if (outcome?.type === 'succeeded' && !lease.lost && item.step && !item.committed && lease.unstarted === 0 && !lease.alone) {
+    if (
+      outcome?.type === 'succeeded' &&
+      !lease.lost &&
+      item.step &&
+      !item.committed &&
+      lease.unstarted === 0 &&
+      !lease.alone
+    ) {
       this.#steps.add(lease, item, outcome.result);
     } else if (outcome && !lease.lost) {
       lease.outcomes.push({ position: item.position, outcome });
@@ -324,7 +370,10 @@ export class Worker {
     if (!lease) return;
     lease.lost = true;
     count('writ.leases.lost', 1);
-    this.#handlers.stop(new WritError('lease_lost', `a lease of ${this.id}`), (_, of) => of === lease);
+    this.#handlers.stop(
+      new WritError('lease_lost', `a lease of ${this.id}`),
+      (_, of) => of === lease,
+    );
     lease.open = this.#handlers.runningOf(lease);
     this.#dropIfOver(lease);
   }
@@ -346,7 +395,12 @@ export class Worker {
       const startUpto = this.#state === 'running' ? this.#startUpto(lease) : lease.startedUpto;
       if (outcomes.length === 0 && startUpto <= lease.startedUpto) break;
       try {
-        const answer = await report({ ...this.#host, workerId: this.id }, lease, outcomes, startUpto);
+        const answer = await report(
+          { ...this.#host, workerId: this.id },
+          lease,
+          outcomes,
+          startUpto,
+        );
         lease.open -= outcomes.length;
         if (this.#claims.limited && outcomes.length > 0) this.#moreWork = true;
         if (answer.lost) this.#lose(lease.token);
@@ -399,4 +453,5 @@ export class Worker {
   }
 }
 
-const isRetryable = (error: unknown) => ['40001', '40P01', '55P03', '53300'].includes(String((error as { code?: string }).code));
+const isRetryable = (error: unknown) =>
+  ['40001', '40P01', '55P03', '53300'].includes(String((error as { code?: string }).code));

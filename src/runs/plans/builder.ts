@@ -52,7 +52,9 @@ export interface Undo<Sent, Output, Item, Undone> {
     | { readonly job: TakerOf<Sent>; readonly input?: undefined; readonly retry?: Retry }
     | {
         readonly job: JobKind<Undone, unknown>;
-        readonly input: Filled<NoInfer<Undone>> | ((output: RefTo<Output>, item: RefTo<Item>) => Filled<NoInfer<Undone>>);
+        readonly input:
+          | Filled<NoInfer<Undone>>
+          | ((output: RefTo<Output>, item: RefTo<Item>) => Filled<NoInfer<Undone>>);
         readonly retry?: Retry;
       };
 }
@@ -107,12 +109,20 @@ export class PlanBuilder<Input> {
   step<Sent, Output = any, Undone = never>(
     id: string,
     job: JobKind<Sent, unknown>,
-    options: JobStepOptions & { readonly input: NoInfer<Filled<Sent>> } & Undo<NoInfer<Sent>, Output, never, Undone>,
+    options: JobStepOptions & { readonly input: NoInfer<Filled<Sent>> } & Undo<
+        NoInfer<Sent>,
+        Output,
+        never,
+        Undone
+      >,
   ): Step<Output>;
   step(id: string, job: unknown, options: unknown = {}): Step<unknown> {
     const given = options as Given;
     const { input } = given;
-    this.#add({ type: 'job', ...this.#work(id, job as JobKind<never, unknown>, given, input) }, given);
+    this.#add(
+      { type: 'job', ...this.#work(id, job as JobKind<never, unknown>, given, input) },
+      given,
+    );
     return { id, output: outputOf(id) };
   }
 
@@ -120,12 +130,10 @@ export class PlanBuilder<Input> {
   each<Item = any, Undone = never>(
     id: string,
     job: TakerOf<NoInfer<Item>>,
-    options: EachOptions & { readonly over: Reference<readonly Item[]>; readonly input?: undefined } & Undo<
-        NoInfer<Item>,
-        unknown,
-        Item,
-        Undone
-      >,
+    options: EachOptions & {
+      readonly over: Reference<readonly Item[]>;
+      readonly input?: undefined;
+    } & Undo<NoInfer<Item>, unknown, Item, Undone>,
   ): StepHandle;
   each<Sent, Item = any, Undone = never>(
     id: string,
@@ -140,12 +148,24 @@ export class PlanBuilder<Input> {
     const given = options as Given;
     const input = typeof given.input === 'function' ? given.input(item) : given.input;
     const work = this.#work(id, job as JobKind<never, unknown>, given, input);
-    this.#add({ type: 'each', over: { $ref: given.over?.$ref as string }, parallel: given.parallel ?? parallelDefault, ...work }, given);
+    this.#add(
+      {
+        type: 'each',
+        over: { $ref: given.over?.$ref as string },
+        parallel: given.parallel ?? parallelDefault,
+        ...work,
+      },
+      given,
+    );
     return { id };
   }
 
   /** Waits for an event from outside; what it carries is the output. */
-  waitFor<Schema extends StandardSchemaV1>(id: string, schema: Schema, options?: WaitOptions): Step<StandardSchemaV1.InferInput<Schema>>;
+  waitFor<Schema extends StandardSchemaV1>(
+    id: string,
+    schema: Schema,
+    options?: WaitOptions,
+  ): Step<StandardSchemaV1.InferInput<Schema>>;
   // biome-ignore lint/suspicious/noExplicitAny: without a schema nothing is known.
   waitFor<Output = any>(id: string, options?: WaitOptions): Step<Output>;
   waitFor(id: string, ...rest: readonly unknown[]): Step<unknown> {
@@ -154,10 +174,14 @@ export class PlanBuilder<Input> {
     const { event = id, timeout, onTimeout } = options;
     if (schema) {
       const known = this.#draft.waits.get(event);
-      if (known && known !== schema) throw wrong(`step ${id}: another step waits for ${event} with another schema`);
+      if (known && known !== schema)
+        throw wrong(`step ${id}: another step waits for ${event} with another schema`);
       this.#draft.waits.set(event, schema);
     }
-    this.#add({ type: 'wait', id, event, ...inTime(timeout), ...(onTimeout && { onTimeout }) }, options);
+    this.#add(
+      { type: 'wait', id, event, ...inTime(timeout), ...(onTimeout && { onTimeout }) },
+      options,
+    );
     return { id, output: outputOf(id) };
   }
 
@@ -181,13 +205,20 @@ export class PlanBuilder<Input> {
   }
 
   #undo(id: string, compensate: NonNullable<Given['compensate']>): Compensation {
-    if (compensate instanceof JobKind) return { kind: this.#kindOf(compensate as JobKind<never, unknown>) };
+    if (compensate instanceof JobKind)
+      return { kind: this.#kindOf(compensate as JobKind<never, unknown>) };
     const { job, retry, input: given } = compensate;
     const input = plain(
-      typeof given === 'function' ? (given as (...refs: unknown[]) => unknown)(outputOf(id), item) : given,
+      typeof given === 'function'
+        ? (given as (...refs: unknown[]) => unknown)(outputOf(id), item)
+        : given,
       `step ${id}: compensate.input`,
     );
-    return { kind: this.#kindOf(job as JobKind<never, unknown>), ...(input !== undefined && { input }), ...(retry && { retry }) };
+    return {
+      kind: this.#kindOf(job as JobKind<never, unknown>),
+      ...(input !== undefined && { input }),
+      ...(retry && { retry }),
+    };
   }
 
   #kindOf(job: JobKind<never, unknown>): string {
@@ -208,20 +239,23 @@ export class PlanBuilder<Input> {
 }
 
 const outputOf = (id: string) => reference<unknown>(`steps.${id}.output`);
-const inTime = (timeout: Duration | undefined) => (timeout === undefined ? {} : { timeoutMs: milliseconds(timeout) });
+const inTime = (timeout: Duration | undefined) =>
+  timeout === undefined ? {} : { timeoutMs: milliseconds(timeout) };
 
 /** A template as plain JSON. */
 const plain = (value: unknown, where: string): Template | undefined =>
   value === undefined ? undefined : (JSON.parse(canonicalText(value, where)) as Template);
 
 const isSchema = (value: unknown): value is StandardSchemaV1 =>
-  ((typeof value === 'object' && value !== null) || typeof value === 'function') && '~standard' in value;
+  ((typeof value === 'object' && value !== null) || typeof value === 'function') &&
+  '~standard' in value;
 
 /** The other steps whose outputs a step refers to. */
 function outputsIn(step: PlanStep, when: Condition | undefined): string[] {
   const refs = when ? [...refsOfCondition(when)] : [];
   if (step.type === 'each') refs.push(...refsOf({ $ref: step.over.$ref }));
-  if (step.type === 'job' || step.type === 'each') refs.push(...refsOf(step.input ?? null), ...refsOf(step.compensate?.input ?? null));
+  if (step.type === 'job' || step.type === 'each')
+    refs.push(...refsOf(step.input ?? null), ...refsOf(step.compensate?.input ?? null));
   return refs.flatMap((ref) => {
     const target = parseRef(ref);
     return target?.root === 'step' && target.stepId !== step.id ? [target.stepId] : [];
@@ -234,7 +268,11 @@ export function definePlan<Schema extends StandardSchemaV1>(
   options: PlanOptions & { readonly input: Schema },
   build: (p: PlanBuilder<StandardSchemaV1.InferInput<Schema>>) => void,
 ): Plan<StandardSchemaV1.InferInput<Schema>>;
-export function definePlan<Input = undefined>(id: string, options: PlanOptions, build: (p: PlanBuilder<Input>) => void): Plan<Input>;
+export function definePlan<Input = undefined>(
+  id: string,
+  options: PlanOptions,
+  build: (p: PlanBuilder<Input>) => void,
+): Plan<Input>;
 export function definePlan(
   id: string,
   options: PlanOptions & { readonly input?: StandardSchemaV1 },
@@ -243,8 +281,16 @@ export function definePlan(
   const { version, onFailure, input } = options;
   const draft = new Draft();
   if (build(new PlanBuilder(draft)) instanceof Promise) {
-    throw wrong(`the plan ${id} is built by an async function; steps are described at once, and done later`);
+    throw wrong(
+      `the plan ${id} is built by an async function; steps are described at once, and done later`,
+    );
   }
-  const document = { schemaVersion: 1, planId: id, planVersion: version, ...(onFailure && { onFailure }), steps: draft.steps };
+  const document = {
+    schemaVersion: 1,
+    planId: id,
+    planVersion: version,
+    ...(onFailure && { onFailure }),
+    steps: draft.steps,
+  };
   return new Plan(document, { input, jobs: draft.jobs, waits: draft.waits });
 }

@@ -3,15 +3,24 @@ import type { Condition, Template } from './document.js';
 import type { Reference } from './typed.js';
 
 /** Both are the same JSON. What is not there is null. */
-export const is = <Value>(ref: Reference<Value>, value: NoInfer<Value> | null): Condition => ({ ref: ref.$ref, is: value as Template });
+export const is = <Value>(ref: Reference<Value>, value: NoInfer<Value> | null): Condition => ({
+  ref: ref.$ref,
+  is: value as Template,
+});
 export const isNot = <Value>(ref: Reference<Value>, value: NoInfer<Value> | null): Condition => ({
   ref: ref.$ref,
   isNot: value as Template,
 });
 
 /** What is no number is neither above nor below. */
-export const above = (ref: Reference<number | null>, bound: number): Condition => ({ ref: ref.$ref, above: bound });
-export const below = (ref: Reference<number | null>, bound: number): Condition => ({ ref: ref.$ref, below: bound });
+export const above = (ref: Reference<number | null>, bound: number): Condition => ({
+  ref: ref.$ref,
+  above: bound,
+});
+export const below = (ref: Reference<number | null>, bound: number): Condition => ({
+  ref: ref.$ref,
+  below: bound,
+});
 
 /** It is there, and not null. */
 export const exists = (ref: Reference<unknown>): Condition => ({ ref: ref.$ref, exists: true });

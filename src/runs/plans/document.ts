@@ -79,7 +79,13 @@ export interface Compensation {
 }
 
 /** JSON in which every object with the single key `$ref` stands for what it points to; a path that is not there gives null. */
-export type Template = null | boolean | number | string | readonly Template[] | { readonly [key: string]: Template };
+export type Template =
+  | null
+  | boolean
+  | number
+  | string
+  | readonly Template[]
+  | { readonly [key: string]: Template };
 
 /** `input`, `item`, `run.id` or `steps.ID.output`, with a path behind: `input.order.id`. */
 export interface Ref {

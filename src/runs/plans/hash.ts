@@ -10,11 +10,16 @@ const ownPlace = 'writ:plan/';
 
 const encoder = new TextEncoder();
 
-export const planBytes = (document: PlanDocument): Uint8Array => encoder.encode(canonicalize(document));
+export const planBytes = (document: PlanDocument): Uint8Array =>
+  encoder.encode(canonicalize(document));
 
-export const planSha256 = (bytes: Uint8Array): string => Buffer.from(nodeSha256(bytes)).toString('hex');
+export const planSha256 = (bytes: Uint8Array): string =>
+  Buffer.from(nodeSha256(bytes)).toString('hex');
 
-export function planRef({ schemaVersion, planId, planVersion }: PlanDocument, bytes: Uint8Array): PlanRef {
+export function planRef(
+  { schemaVersion, planId, planVersion }: PlanDocument,
+  bytes: Uint8Array,
+): PlanRef {
   return {
     uri: `${ownPlace}${planId}/${planVersion}`,
     sha256: planSha256(bytes),
@@ -33,16 +38,26 @@ export interface VerifyPlanOptions {
 }
 
 /** The plan that a reference names, if these bytes are it. */
-export function verifyPlanRef(ref: PlanRef, bytes: Uint8Array, options: VerifyPlanOptions = {}): PlanDocument {
+export function verifyPlanRef(
+  ref: PlanRef,
+  bytes: Uint8Array,
+  options: VerifyPlanOptions = {},
+): PlanDocument {
   const { allowed = [ownPlace], now = new Date() } = options;
   checkUri(ref.uri, allowed);
-  const mismatch = (words: string) => new WritRefusal('PLAN_INTEGRITY_VALIDATION_FAILED', `${ref.planId} ${ref.planVersion}: ${words}`);
-  if (ref.expiresAt !== undefined && !(Date.parse(ref.expiresAt) > now.getTime())) throw mismatch('the reference has expired');
+  const mismatch = (words: string) =>
+    new WritRefusal(
+      'PLAN_INTEGRITY_VALIDATION_FAILED',
+      `${ref.planId} ${ref.planVersion}: ${words}`,
+    );
+  if (ref.expiresAt !== undefined && !(Date.parse(ref.expiresAt) > now.getTime()))
+    throw mismatch('the reference has expired');
   if (ref.sizeBytes !== undefined && ref.sizeBytes !== bytes.length) {
     throw mismatch(`the reference says ${ref.sizeBytes} bytes, the plan has ${bytes.length}`);
   }
   const sha256 = planSha256(bytes);
-  if (ref.sha256 !== sha256) throw mismatch(`the reference says SHA-256 ${ref.sha256}, the plan's is ${sha256}`);
+  if (ref.sha256 !== sha256)
+    throw mismatch(`the reference says SHA-256 ${ref.sha256}, the plan's is ${sha256}`);
   const value = readCanonical(bytes);
   if (value === undefined) throw mismatch('its bytes are not canonical JSON');
   const document = validatePlan(value);
@@ -53,16 +68,21 @@ export function verifyPlanRef(ref: PlanRef, bytes: Uint8Array, options: VerifyPl
     if (ref[field] !== document[field]) throw mismatch(`the plan's ${field} is ${document[field]}`);
   }
   const own = planRef(document, bytes).uri;
-  if (ref.uri.startsWith(ownPlace) && ref.uri !== own) throw mismatch(`the reference says ${ref.uri}, the plan's uri is ${own}`);
+  if (ref.uri.startsWith(ownPlace) && ref.uri !== own)
+    throw mismatch(`the reference says ${ref.uri}, the plan's uri is ${own}`);
   return document;
 }
 
 function checkUri(uri: string, allowed: readonly string[]): void {
-  if (typeof uri !== 'string') throw new WritRefusal('PLAN_URI_NOT_ALLOWED', 'the reference has no uri');
+  if (typeof uri !== 'string')
+    throw new WritRefusal('PLAN_URI_NOT_ALLOWED', 'the reference has no uri');
   const place = allowed.find((beginning) => beginning.endsWith('/') && uri.startsWith(beginning));
   // Nothing that leads out of the place again, however it is written.
   const rest = place === undefined ? [] : uri.slice(place.length).split('/');
   if (rest.length === 0 || !rest.every((part) => /^[A-Za-z0-9_+@-][A-Za-z0-9_.+@-]*$/.test(part))) {
-    throw new WritRefusal('PLAN_URI_NOT_ALLOWED', `${JSON.stringify(uri.slice(0, 200))}; allowed: ${allowed.join(', ') || 'none'}`);
+    throw new WritRefusal(
+      'PLAN_URI_NOT_ALLOWED',
+      `${JSON.stringify(uri.slice(0, 200))}; allowed: ${allowed.join(', ') || 'none'}`,
+    );
   }
 }

@@ -8,7 +8,8 @@ const shownNames = 12;
 export function inOrder(steps: readonly PlanStep[]): PlanStep[] {
   const byId = new Map<string, PlanStep>();
   for (const step of steps) {
-    if (byId.has(step.id)) throw wrong(`step ${step.id} is there twice; every step has an id of its own`);
+    if (byId.has(step.id))
+      throw wrong(`step ${step.id} is there twice; every step has an id of its own`);
     byId.set(step.id, step);
   }
   const ordered = new Set<PlanStep>();

@@ -59,7 +59,9 @@ export class Plan<Input = unknown> {
 }
 
 function kindsOf({ steps }: PlanDocument): string[] {
-  const kinds = steps.flatMap((step) => ('kind' in step ? [step.kind, ...(step.compensate ? [step.compensate.kind] : [])] : []));
+  const kinds = steps.flatMap((step) =>
+    'kind' in step ? [step.kind, ...(step.compensate ? [step.compensate.kind] : [])] : [],
+  );
   return [...new Set(kinds)];
 }
 

@@ -45,5 +45,7 @@ export function* refsOf(template: Template): Generator<string> {
 export function* refsOfCondition(condition: Condition): Generator<string> {
   if ('ref' in condition) yield condition.ref;
   else if ('not' in condition) yield* refsOfCondition(condition.not);
-  else for (const one of 'all' in condition ? condition.all : condition.any) yield* refsOfCondition(one);
+  else
+    for (const one of 'all' in condition ? condition.all : condition.any)
+      yield* refsOfCondition(one);
 }

@@ -13,7 +13,10 @@ const secretForms: readonly (readonly [RegExp, string])[] = [
   [/-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY/, 'a private key'],
   [/\b(?:AKIA|ASIA)[0-9A-Z]{16}\b/, 'a key of AWS'],
   [/(?:^|\W)Bearer\s{1,5}[\w.~+/=-]{8}/, 'a bearer token'],
-  [/\b[a-z][a-z0-9+.-]{1,30}:\/\/[^\s:/@]{0,200}:[^\s/@]{1,200}@/i, 'a connection string with a password'],
+  [
+    /\b[a-z][a-z0-9+.-]{1,30}:\/\/[^\s:/@]{0,200}:[^\s/@]{1,200}@/i,
+    'a connection string with a password',
+  ],
   [/\b(?:password|pwd)\s{0,5}=\s{0,5}[^\s;&$<{*]/i, 'a connection string with a password'],
   [/\b(?:AccountKey|SharedAccessKey)=[A-Za-z0-9+/]{20}/, 'a connection string with a key'],
   [/(?:^|\W)Basic\s{1,5}[A-Za-z0-9+/]{6,200}={1,2}/, 'a user and password of HTTP'],
@@ -44,7 +47,9 @@ export function secretIn(value: unknown, path = '', named?: string): string | un
   if (typeof value === 'string') {
     const form = secretForms.find(([pattern]) => pattern.test(value));
     if (form) return `${path || 'it'} looks like ${form[1]}`;
-    return named !== undefined && value !== '' ? `${path || 'it'} is a text, and ${named} is the name of a secret` : undefined;
+    return named !== undefined && value !== ''
+      ? `${path || 'it'} is a text, and ${named} is the name of a secret`
+      : undefined;
   }
   if (typeof value !== 'object' || value === null) return undefined;
   const reference = refIn(value as never) ?? secretNameIn(value as never);
@@ -52,8 +57,16 @@ export function secretIn(value: unknown, path = '', named?: string): string | un
   if (reference !== undefined) return secretIn(reference, path);
   const compared = comparedIn(value);
   for (const [name, member] of Object.entries(value)) {
-    if (secretForms.some(([pattern]) => pattern.test(name))) return `a name in ${path || 'it'} looks like a secret`;
-    const naming = compared === undefined ? (isSecretName(name) ? name : named) : name === 'ref' ? undefined : compared;
+    if (secretForms.some(([pattern]) => pattern.test(name)))
+      return `a name in ${path || 'it'} looks like a secret`;
+    const naming =
+      compared === undefined
+        ? isSecretName(name)
+          ? name
+          : named
+        : name === 'ref'
+          ? undefined
+          : compared;
     const found = secretIn(member, path ? `${path}.${name}` : name, naming);
     if (found) return found;
   }
@@ -62,7 +75,8 @@ export function secretIn(value: unknown, path = '', named?: string): string | un
 
 /** The name of the secret that a condition compares something with: { ref: 'input.password', is: '…' }. */
 function comparedIn(value: object): string | undefined {
-  if (!('ref' in value) || typeof value.ref !== 'string' || Object.keys(value).length !== 2) return undefined;
+  if (!('ref' in value) || typeof value.ref !== 'string' || Object.keys(value).length !== 2)
+    return undefined;
   const last = parseRef(value.ref)?.path.at(-1);
   return last !== undefined && isSecretName(last) ? last : undefined;
 }

@@ -17,7 +17,10 @@ type IsAny<Value> = 0 extends 1 & Value ? true : false;
 /** A reference, with references to what is in the value. A path that is not there gives null: so what is optional may be null. */
 export type RefTo<Value> =
   // biome-ignore lint/suspicious/noExplicitAny: of what nobody has said the type of, everything can be asked, and it fits everywhere.
-  IsAny<Value> extends true ? any : Reference<Exclude<Value, undefined> | Missing<Value>> & RefsIn<NonNullable<Value>, Missing<Value>>;
+  IsAny<Value> extends true
+    ? any
+    : Reference<Exclude<Value, undefined> | Missing<Value>> &
+        RefsIn<NonNullable<Value>, Missing<Value>>;
 
 type RefsIn<Value, Absent> = [Value] extends [Scalar]
   ? unknown
@@ -41,12 +44,16 @@ export function reference<Value>(path: string): RefTo<Value> {
       if (key === Symbol.toPrimitive) return () => refuseValue(path);
       if (typeof key === 'symbol') return undefined;
       if (!/^[^.\p{Cc}]+$/u.test(key))
-        throw wrong(`${path}: a reference cannot lead to ${JSON.stringify(key)}; the names of a path have no dots`);
+        throw wrong(
+          `${path}: a reference cannot lead to ${JSON.stringify(key)}; the names of a path have no dots`,
+        );
       return reference(`${path}.${key}`);
     },
   }) as RefTo<Value>;
 }
 
 function refuseValue(path: string): never {
-  throw wrong(`${path} is a reference: its value is known when the run gets there, and cannot be calculated with or put into a text here`);
+  throw wrong(
+    `${path} is a reference: its value is known when the run gets there, and cannot be calculated with or put into a text here`,
+  );
 }

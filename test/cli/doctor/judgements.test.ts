@@ -13,7 +13,11 @@ import { uuidFloor } from '../../../src/database/uuid.js';
 const levels = (findings: readonly Finding[]) => findings.map(({ level }) => level);
 
 test('the worst of several levels is the one that counts', () => {
-  expect([worst(), worst('ok', 'hint'), worst('error', 'warning', 'ok')]).toEqual(['ok', 'hint', 'error']);
+  expect([worst(), worst('ok', 'hint'), worst('error', 'warning', 'ok')]).toEqual([
+    'ok',
+    'hint',
+    'error',
+  ]);
 });
 
 describe('snapshots', () => {
@@ -30,15 +34,29 @@ describe('snapshots', () => {
     catalogs_only: false,
   };
   const judge = (...holders: Partial<Holder>[]) =>
-    judgeSnapshots({ holders: holders.map((holder) => ({ ...session, ...holder })), user: 'ada', sees_all: true });
+    judgeSnapshots({
+      holders: holders.map((holder) => ({ ...session, ...holder })),
+      user: 'ada',
+      sees_all: true,
+    });
 
   test('an old one is a warning from 5 minutes and an error from an hour', () => {
-    expect([299, 300, 3_599, 3_600].map((age_s) => judge({ age_s })[0]?.level)).toEqual(['ok', 'warning', 'warning', 'error']);
+    expect([299, 300, 3_599, 3_600].map((age_s) => judge({ age_s })[0]?.level)).toEqual([
+      'ok',
+      'warning',
+      'warning',
+      'error',
+    ]);
   });
 
   test('one whose age is not shown is judged by how far it is behind', () => {
     const behind = [999_999, 1_000_000, 49_999_999, 50_000_000];
-    expect(behind.map((n) => judge({ age_s: null, behind: n })[0]?.level)).toEqual(['ok', 'warning', 'warning', 'error']);
+    expect(behind.map((n) => judge({ age_s: null, behind: n })[0]?.level)).toEqual([
+      'ok',
+      'warning',
+      'warning',
+      'error',
+    ]);
   });
 
   test('a session is named with all that is known of it, and with the command that ends it', () => {
@@ -54,7 +72,9 @@ describe('snapshots', () => {
   });
 
   test('a transaction without a snapshot holds no cleaning back and is only a hint', () => {
-    expect(judge({ age_s: 7_200, behind: null })).toMatchObject([{ level: 'hint', means: expect.stringContaining('no snapshot') }]);
+    expect(judge({ age_s: 7_200, behind: null })).toMatchObject([
+      { level: 'hint', means: expect.stringContaining('no snapshot') },
+    ]);
     expect(levels(judge({ age_s: 299, behind: null }))).toEqual(['ok']);
   });
 
@@ -67,9 +87,18 @@ describe('snapshots', () => {
   });
 
   test('a slot that nobody is connected to is a warning at once, one that is read only when it is far behind', () => {
-    const slot = { kind: 'slot', name: 'copy', who: null, application: 'pgoutput', age_s: null } as const;
+    const slot = {
+      kind: 'slot',
+      name: 'copy',
+      who: null,
+      application: 'pgoutput',
+      age_s: null,
+    } as const;
     expect(judge({ ...slot, active: false, behind: 1 })).toMatchObject([
-      { level: 'warning', remedy: expect.stringContaining("select pg_drop_replication_slot('copy');") },
+      {
+        level: 'warning',
+        remedy: expect.stringContaining("select pg_drop_replication_slot('copy');"),
+      },
     ]);
     expect(levels(judge({ ...slot, behind: 999_999 }))).toEqual(['ok']);
     expect(judge({ ...slot, behind: 1_000_000, catalogs_only: true })).toMatchObject([
@@ -79,7 +108,11 @@ describe('snapshots', () => {
 
   test('a standby that reports its snapshot is looked for on the standby', () => {
     expect(judge({ kind: 'standby', application: 'replica-1', age_s: 4_000 })).toMatchObject([
-      { level: 'error', says: expect.stringMatching(/^Standby replica-1/), remedy: expect.stringContaining('hot_standby_feedback') },
+      {
+        level: 'error',
+        says: expect.stringMatching(/^Standby replica-1/),
+        remedy: expect.stringContaining('hot_standby_feedback'),
+      },
     ]);
   });
 
@@ -89,7 +122,9 @@ describe('snapshots', () => {
   });
 
   test('at most five are named, the oldest first, and the others are counted', () => {
-    const findings = judge(...Array.from({ length: 8 }, (_, i) => ({ name: `${i}`, age_s: 400 + i })));
+    const findings = judge(
+      ...Array.from({ length: 8 }, (_, i) => ({ name: `${i}`, age_s: 400 + i })),
+    );
     expect(findings.map(({ says }) => says.split(' of ')[0])).toEqual([
       ...[7, 6, 5, 4, 3].map((i) => `Process ${i}`),
       '3 more, not as old',
@@ -105,7 +140,13 @@ describe('snapshots', () => {
 });
 
 describe('dead rows', () => {
-  const table: TableFacts = { name: 'writ_data.job_ready', live: 0, dead: 0, vacuumed_s: 900, autovacuum: true };
+  const table: TableFacts = {
+    name: 'writ_data.job_ready',
+    live: 0,
+    dead: 0,
+    vacuumed_s: 900,
+    autovacuum: true,
+  };
   const judge = (facts: Partial<TableFacts>) => judgeDeadRows([{ ...table, ...facts }]);
 
   test('they count from 50,000 on, and from a fifth of the table', () => {
@@ -122,7 +163,9 @@ describe('dead rows', () => {
 
   test('what a vacuum has just left behind is held by a snapshot; what none has come for needs one', () => {
     expect(judge({ dead: 60_000, vacuumed_s: 299 })[0]?.remedy).toContain('snapshots');
-    expect(judge({ dead: 60_000, vacuumed_s: 300 })[0]?.remedy).toContain('vacuum (verbose) writ_data.job_ready;');
+    expect(judge({ dead: 60_000, vacuumed_s: 300 })[0]?.remedy).toContain(
+      'vacuum (verbose) writ_data.job_ready;',
+    );
     expect(judge({ dead: 60_000, vacuumed_s: null })[0]?.says).toContain('never vacuumed');
   });
 
@@ -138,20 +181,33 @@ describe('partitions', () => {
   const day = 86_400_000;
   const bound = (from: number, to: number) =>
     `FOR VALUES FROM ('${uuidFloor(now_ms + from * day)}') TO ('${uuidFloor(now_ms + to * day)}')`;
-  const judge = (...bounds: string[]) => judgePartitions({ now_ms, tables: [{ name: 'writ_data.job', bounds }] });
+  const judge = (...bounds: string[]) =>
+    judgePartitions({ now_ms, tables: [{ name: 'writ_data.job', bounds }] });
 
   test('fewer than three days ahead are a warning, less than one an error', () => {
-    expect([14, 3, 2.99, 1, 0.99].map((days) => judge(bound(-1, days))[0]?.level)).toEqual(['ok', 'ok', 'warning', 'warning', 'error']);
-    expect(judge(bound(-1, 1), bound(1, 14.5))).toEqual([{ check: 'partitions', level: 'ok', says: 'Made for the next 14 days' }]);
+    expect([14, 3, 2.99, 1, 0.99].map((days) => judge(bound(-1, days))[0]?.level)).toEqual([
+      'ok',
+      'ok',
+      'warning',
+      'warning',
+      'error',
+    ]);
+    expect(judge(bound(-1, 1), bound(1, 14.5))).toEqual([
+      { check: 'partitions', level: 'ok', says: 'Made for the next 14 days' },
+    ]);
   });
 
   test('none for now is an error, whatever comes later', () => {
-    expect(judge(bound(-3, -1), bound(1, 14))).toMatchObject([{ level: 'error', says: 'writ_data.job has no partition for now' }]);
+    expect(judge(bound(-3, -1), bound(1, 14))).toMatchObject([
+      { level: 'error', says: 'writ_data.job has no partition for now' },
+    ]);
     expect(judge()).toMatchObject([{ level: 'error' }]);
   });
 
   test('a gap ends what is covered', () => {
-    expect(judge(bound(3, 14), bound(-1, 2))).toMatchObject([{ level: 'warning', says: expect.stringContaining('2 d only') }]);
+    expect(judge(bound(3, 14), bound(-1, 2))).toMatchObject([
+      { level: 'warning', says: expect.stringContaining('2 d only') },
+    ]);
   });
 
   test('a partition without an upper bound covers everything, the default one nothing', () => {
@@ -175,14 +231,22 @@ describe('clock', () => {
   });
 
   test('it is judged by what the trip cannot explain: a warning from a second, an error from thirty', () => {
-    const judge = (difference: number, uncertainty: number) => judgeClock({ difference, uncertainty }).level;
-    expect([judge(1_004, 5), judge(-1_500, 900), judge(1_005, 5), judge(-1_500, 5)]).toEqual(['ok', 'ok', 'warning', 'warning']);
+    const judge = (difference: number, uncertainty: number) =>
+      judgeClock({ difference, uncertainty }).level;
+    expect([judge(1_004, 5), judge(-1_500, 900), judge(1_005, 5), judge(-1_500, 5)]).toEqual([
+      'ok',
+      'ok',
+      'warning',
+      'warning',
+    ]);
     expect([judge(30_004, 5), judge(-30_005, 5)]).toEqual(['warning', 'error']);
   });
 
   test('a clock of gates that differs from the database’s by a second has been replaced', () => {
     expect([judgeGateClock(999), judgeGateClock(-999)]).toEqual([[], []]);
-    expect(judgeGateClock(-3_600_000)).toMatchObject([{ level: 'warning', says: expect.stringContaining('60 min behind') }]);
+    expect(judgeGateClock(-3_600_000)).toMatchObject([
+      { level: 'warning', says: expect.stringContaining('60 min behind') },
+    ]);
   });
 });
 
@@ -190,19 +254,24 @@ describe('connections', () => {
   const server: ConnectionLimit = { of: 'server', name: '', used: 10, most: 100 };
 
   test('they are a warning from 80 % and an error from 95 %', () => {
-    expect([79, 80, 94, 95].map((used) => judgeConnections([{ ...server, used }])[0]?.level)).toEqual([
-      'ok',
-      'warning',
-      'warning',
-      'error',
-    ]);
+    expect(
+      [79, 80, 94, 95].map((used) => judgeConnections([{ ...server, used }])[0]?.level),
+    ).toEqual(['ok', 'warning', 'warning', 'error']);
   });
 
   test('the tightest limit counts, be it the server’s, the user’s or the database’s', () => {
-    expect(judgeConnections([server, { of: 'user', name: 'ada', used: 9, most: 10 }])).toMatchObject([
-      { level: 'warning', says: '9 of 10 in use, which is the limit of user ada', remedy: expect.stringContaining('alter role "ada"') },
+    expect(
+      judgeConnections([server, { of: 'user', name: 'ada', used: 9, most: 10 }]),
+    ).toMatchObject([
+      {
+        level: 'warning',
+        says: '9 of 10 in use, which is the limit of user ada',
+        remedy: expect.stringContaining('alter role "ada"'),
+      },
     ]);
-    expect(judgeConnections([server, { of: 'database', name: 'shop', used: 10, most: 10 }])[0]?.remedy).toContain('alter database "shop"');
+    expect(
+      judgeConnections([server, { of: 'database', name: 'shop', used: 10, most: 10 }])[0]?.remedy,
+    ).toContain('alter database "shop"');
   });
 });
 
@@ -219,7 +288,9 @@ describe('settings', () => {
   };
 
   test('as they should be they are ok', () => {
-    expect(judgeSettings(right)).toEqual([{ check: 'settings', level: 'ok', says: 'As they should be' }]);
+    expect(judgeSettings(right)).toEqual([
+      { check: 'settings', level: 'ok', says: 'As they should be' },
+    ]);
     expect(levels(judgeSettings({ ...right, synchronous_commit: 'remote_apply' }))).toEqual(['ok']);
   });
 
@@ -234,26 +305,51 @@ describe('settings', () => {
     ['idle_in_transaction_session_timeout', '0', 'hint'],
   ])('%s = %s is a finding of level %s that says what to do', (name, value, level) => {
     expect(judgeSettings({ ...right, [name]: value })).toEqual([
-      { check: 'settings', level, says: expect.stringContaining(name), means: expect.any(String), remedy: expect.any(String) },
+      {
+        check: 'settings',
+        level,
+        says: expect.stringContaining(name),
+        means: expect.any(String),
+        remedy: expect.any(String),
+      },
     ]);
   });
 });
 
 describe('pooler', () => {
-  const direct: PathFacts = { direct: true, shared: false, remembers: true, heard: true, listensElsewhere: false, product: null };
+  const direct: PathFacts = {
+    direct: true,
+    shared: false,
+    remembers: true,
+    heard: true,
+    listensElsewhere: false,
+    product: null,
+  };
 
   test('a direct connection that hears is ok, one that does not is a warning', () => {
-    expect(judgePath(direct)).toEqual({ check: 'pooler', level: 'ok', says: 'None in between; a NOTIFY arrives' });
-    expect(judgePath({ ...direct, heard: false })).toMatchObject({ level: 'warning', remedy: expect.stringContaining('--listen-url') });
+    expect(judgePath(direct)).toEqual({
+      check: 'pooler',
+      level: 'ok',
+      says: 'None in between; a NOTIFY arrives',
+    });
+    expect(judgePath({ ...direct, heard: false })).toMatchObject({
+      level: 'warning',
+      remedy: expect.stringContaining('--listen-url'),
+    });
   });
 
   test('a pooler in session mode is ok', () => {
-    expect(judgePath({ ...direct, direct: false })).toMatchObject({ level: 'ok', says: expect.stringContaining('session mode') });
+    expect(judgePath({ ...direct, direct: false })).toMatchObject({
+      level: 'ok',
+      says: expect.stringContaining('session mode'),
+    });
   });
 
   test('processes that change hands, or forget a SET, mean transaction mode, and a hint to listen elsewhere', () => {
     for (const sign of [{ shared: true }, { remembers: false }]) {
-      expect(judgePath({ ...direct, direct: false, heard: null, product: 'PgBouncer 1.2', ...sign })).toMatchObject({
+      expect(
+        judgePath({ ...direct, direct: false, heard: null, product: 'PgBouncer 1.2', ...sign }),
+      ).toMatchObject({
         level: 'hint',
         says: 'Through PgBouncer 1.2 in transaction mode',
         remedy: expect.stringMatching(/listenConnectionString.*--listen-url/),
@@ -263,18 +359,24 @@ describe('pooler', () => {
 
   test('an address to listen on makes transaction mode ok if it hears, and is a warning if not', () => {
     const pooled = { ...direct, direct: false, shared: true, listensElsewhere: true };
-    expect(judgePath(pooled)).toMatchObject({ level: 'ok', says: expect.stringContaining('address to listen on') });
+    expect(judgePath(pooled)).toMatchObject({
+      level: 'ok',
+      says: expect.stringContaining('address to listen on'),
+    });
     expect(judgePath({ ...pooled, heard: false }).level).toBe('warning');
   });
 });
 
 describe('workers', () => {
   const fresh = { executor_id: 'w1', freshness: 'fresh', silent_s: 1 } as const;
-  const judge = (facts: Partial<WorkerFacts>) => judgeWorkers({ workers: [fresh], backlog: 0, unserved: [], ...facts });
+  const judge = (facts: Partial<WorkerFacts>) =>
+    judgeWorkers({ workers: [fresh], backlog: 0, unserved: [], ...facts });
 
   test('none is a warning, and an error when something waits', () => {
     expect(levels(judge({ workers: [] }))).toEqual(['warning']);
-    expect(levels(judge({ workers: [], backlog: 1, unserved: [{ kind: 'k', backlog: 1 }] }))).toEqual(['error']);
+    expect(
+      levels(judge({ workers: [], backlog: 1, unserved: [{ kind: 'k', backlog: 1 }] })),
+    ).toEqual(['error']);
   });
 
   test('late and silent ones are named beside the fresh', () => {
@@ -289,12 +391,18 @@ describe('workers', () => {
     const unserved = Array.from({ length: 6 }, (_, i) => ({ kind: `k${i}`, backlog: i + 1 }));
     expect(judge({ backlog: 21, unserved })).toMatchObject([
       { level: 'ok' },
-      { level: 'warning', says: 'None serves k0 (1 job), k1 (2 jobs), k2 (3 jobs), k3 (4 jobs), k4 (5 jobs), …' },
+      {
+        level: 'warning',
+        says: 'None serves k0 (1 job), k1 (2 jobs), k2 (3 jobs), k3 (4 jobs), k4 (5 jobs), …',
+      },
     ]);
   });
 
   test('an expired lease is a warning, and after a minute an error', () => {
-    expect([0, 1].map((leases) => judgeLeases({ leases, jobs: 3, age_s: 60 }).level)).toEqual(['ok', 'warning']);
+    expect([0, 1].map((leases) => judgeLeases({ leases, jobs: 3, age_s: 60 }).level)).toEqual([
+      'ok',
+      'warning',
+    ]);
     expect(judgeLeases({ leases: 1, jobs: 3, age_s: 60.1 }).level).toBe('error');
   });
 });

@@ -3,7 +3,14 @@ import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { withSession } from '../../../src/cli/connection.js';
 import type { Finding } from '../../../src/cli/doctor/finding.js';
-import { judgeLog, judgeLogins, type LoginFacts, type LogSettings, loginChecks, readLogins } from '../../../src/cli/doctor/logins.js';
+import {
+  judgeLog,
+  judgeLogins,
+  type LoginFacts,
+  type LogSettings,
+  loginChecks,
+  readLogins,
+} from '../../../src/cli/doctor/logins.js';
 import { defineJob, Writ } from '../../../src/index.js';
 import { type TestDatabase, testDatabase } from '../../../src/testing/index.js';
 
@@ -18,7 +25,9 @@ beforeEach(async () => {
   await app.governance.addPrincipal({ id: 'ops', kind: 'person', rights: ['propose', 'operate'] });
 });
 afterEach(async () => {
-  for (const { name } of await db.query(`select rolname as name from pg_roles where rolname like '%${suffix}'`)) {
+  for (const { name } of await db.query(
+    `select rolname as name from pg_roles where rolname like '%${suffix}'`,
+  )) {
     await db.query(`drop owned by "${name}"`);
     await db.query(`drop role "${name}"`);
   }
@@ -27,15 +36,24 @@ afterEach(async () => {
 
 const named = (name: string) => `${name}_${suffix}`;
 const login = async (name: string, roles = '') => {
-  await db.query(`create role ${named(name)} login password 'test'${roles ? ` in role ${roles}` : ''}`);
+  await db.query(
+    `create role ${named(name)} login password 'test'${roles ? ` in role ${roles}` : ''}`,
+  );
   return named(name);
 };
 const register = (name: string, definition: object) =>
-  db.query('select writ.fn_login_put($1, $2::text::jsonb, $3)', [name, JSON.stringify(definition), 'test']);
-const look = <T>(use: Parameters<typeof withSession<T>>[1]) => withSession(db.directConnectionString, use);
+  db.query('select writ.fn_login_put($1, $2::text::jsonb, $3)', [
+    name,
+    JSON.stringify(definition),
+    'test',
+  ]);
+const look = <T>(use: Parameters<typeof withSession<T>>[1]) =>
+  withSession(db.directConnectionString, use);
 /** Other tests of this run make logins on the same server. */
 const findings = async (): Promise<Finding[]> =>
-  judgeLogins((await look(readLogins)).filter((facts) => facts.login.endsWith(suffix) || facts.used));
+  judgeLogins(
+    (await look(readLogins)).filter((facts) => facts.login.endsWith(suffix) || facts.used),
+  );
 const about = async (name: string) => (await findings()).filter(({ says }) => says.includes(name));
 
 test('names roles that the registered use does not need, with the statement that revokes them', async () => {
@@ -43,7 +61,10 @@ test('names roles that the registered use does not need, with the statement that
   await register(name, { roles: ['dot_executor'] });
   const [finding, ...others] = await about(name);
   expect(others).toEqual([]);
-  expect(finding).toMatchObject({ level: 'warning', says: `${name} has writ_admin, which its registered use does not need` });
+  expect(finding).toMatchObject({
+    level: 'warning',
+    says: `${name} has writ_admin, which its registered use does not need`,
+  });
   await db.query(String(finding?.remedy));
   expect(await about(name)).toEqual([]);
 });
@@ -53,9 +74,14 @@ test('takes the parts of a composite for needed, and a composite for more than i
   await register(parts, { roles: ['dot_executor'] });
   const whole = await login('whole', 'dot_executor');
   await register(whole, { roles: ['writ_worker'] });
-  expect(await about(parts)).toMatchObject([{ level: 'warning', says: expect.stringContaining('is registered for dot_executor') }]);
-  expect(await about(whole)).toMatchObject([{ level: 'warning', says: expect.stringContaining('has dot_executor, which') }]);
-  for (const { remedy } of [...(await about(parts)), ...(await about(whole))]) await db.query(String(remedy));
+  expect(await about(parts)).toMatchObject([
+    { level: 'warning', says: expect.stringContaining('is registered for dot_executor') },
+  ]);
+  expect(await about(whole)).toMatchObject([
+    { level: 'warning', says: expect.stringContaining('has dot_executor, which') },
+  ]);
+  for (const { remedy } of [...(await about(parts)), ...(await about(whole))])
+    await db.query(String(remedy));
   expect(await about(parts)).toEqual([]);
 });
 
@@ -64,14 +90,21 @@ test('calls a login of an agent that can do more than propose an error', async (
   const name = await login('robo', 'writ_principal, dot_executor');
   await register(name, { principal_id: 'robo', roles: ['writ_principal'] });
   const [finding] = await about(name);
-  expect(finding).toMatchObject({ level: 'error', says: `${name} has dot_executor, which its registered use for robo does not need` });
+  expect(finding).toMatchObject({
+    level: 'error',
+    says: `${name} has dot_executor, which its registered use for robo does not need`,
+  });
   await db.query(String(finding?.remedy));
   expect(await about(name)).toEqual([]);
 });
 
 test('finds an agent that acts through a login of a process', async () => {
   const key = await app.governance.addPrincipal({ id: 'robo', kind: 'agent', onBehalfOf: 'ops' });
-  const ops = await app.governance.addPrincipal({ id: 'omar', kind: 'person', rights: ['operate'] });
+  const ops = await app.governance.addPrincipal({
+    id: 'omar',
+    kind: 'person',
+    rights: ['operate'],
+  });
   await app.governance.put([{ capability_name: 'checkout', domain: 'shop' }], { as: ops });
   const url = new URL(db.directConnectionString);
   url.username = await login('shared', 'dot_executor');
@@ -98,7 +131,10 @@ test('finds logins that nobody registered, once somebody registers logins', asyn
   expect(await about(stray)).toEqual([]);
   await register(await login('app', 'writ_producer'), { roles: ['writ_producer'] });
   const [finding] = await about(stray);
-  expect(finding).toMatchObject({ level: 'warning', says: `${stray} has writ_worker, and is not registered` });
+  expect(finding).toMatchObject({
+    level: 'warning',
+    says: `${stray} has writ_worker, and is not registered`,
+  });
   await db.query(/revoke .*;/.exec(String(finding?.remedy))?.[0] as string);
   expect(await about(stray)).toEqual([]);
 });
@@ -108,9 +144,13 @@ test('finds roles that came through another role, and a registration whose login
   await db.query(`create role ${group} in role workflow_admin`);
   const name = await login('app', `${group}, writ_worker`);
   await register(name, { roles: ['writ_worker'] });
-  expect(await about(name)).toMatchObject([{ level: 'warning', says: expect.stringContaining('workflow_admin through another role') }]);
+  expect(await about(name)).toMatchObject([
+    { level: 'warning', says: expect.stringContaining('workflow_admin through another role') },
+  ]);
   await db.query(`drop role ${name}`);
-  expect(await about(name)).toMatchObject([{ says: `${name} is registered, and PostgreSQL has no such login` }]);
+  expect(await about(name)).toMatchObject([
+    { says: `${name} is registered, and PostgreSQL has no such login` },
+  ]);
 });
 
 test('finds a worker that logs in as a superuser', async () => {
@@ -133,8 +173,12 @@ test('says who may see registrations to a login that may not', async () => {
   const url = new URL(db.directConnectionString);
   url.username = await login('worker', 'writ_worker');
   url.password = 'test';
-  const found = await withSession(url.href, (session) => (loginChecks.logins as NonNullable<typeof loginChecks.logins>)(session));
-  expect(found).toMatchObject([{ level: 'ok', says: expect.stringContaining('writ_admin and writ_auditor may') }]);
+  const found = await withSession(url.href, (session) =>
+    (loginChecks.logins as NonNullable<typeof loginChecks.logins>)(session),
+  );
+  expect(found).toMatchObject([
+    { level: 'ok', says: expect.stringContaining('writ_admin and writ_auditor may') },
+  ]);
 });
 
 const facts: LoginFacts = {
@@ -159,7 +203,9 @@ test('a registered superuser is an error, and so is a member of the owner', () =
   expect(judgeLogins([{ ...facts, owner: true, worked: false }])).toMatchObject([
     { level: 'error', remedy: 'revoke writ_owner from "app";' },
   ]);
-  expect(judgeLogins([facts])).toMatchObject([{ level: 'ok', says: '1 login with the roles that their use needs' }]);
+  expect(judgeLogins([facts])).toMatchObject([
+    { level: 'ok', says: '1 login with the roles that their use needs' },
+  ]);
 });
 
 const usual: LogSettings = {
@@ -184,14 +230,24 @@ test.each<[LogSettings, string | undefined]>([
   [{ log_min_duration_sample: '100ms', log_statement_sample_rate: '0' }, undefined],
   [{ log_transaction_sample_rate: '0.1' }, 'log_parameter_max_length = 0'],
   [{ log_parameter_max_length_on_error: '-1' }, 'log_parameter_max_length_on_error = 0'],
-  [{ 'auto_explain.log_min_duration': '1s', 'auto_explain.log_parameter_max_length': '-1' }, 'auto_explain.log_parameter_max_length = 0'],
-  [{ 'auto_explain.log_min_duration': '-1', 'auto_explain.log_parameter_max_length': '-1' }, undefined],
+  [
+    { 'auto_explain.log_min_duration': '1s', 'auto_explain.log_parameter_max_length': '-1' },
+    'auto_explain.log_parameter_max_length = 0',
+  ],
+  [
+    { 'auto_explain.log_min_duration': '-1', 'auto_explain.log_parameter_max_length': '-1' },
+    undefined,
+  ],
   [{ 'pgaudit.log': 'read', 'pgaudit.log_parameter': 'on' }, 'pgaudit.log_parameter = off'],
   [{ 'pgaudit.log': 'none', 'pgaudit.log_parameter': 'on' }, undefined],
 ])('with %j the log needs %j', (settings, remedy) => {
   const [finding] = judgeLog([{ of: '', settings: { ...usual, ...settings } }]);
   if (remedy === undefined) expect(finding?.level).toBe('ok');
-  else expect(finding).toMatchObject({ level: 'warning', remedy: expect.stringContaining(`alter system set ${remedy};`) });
+  else
+    expect(finding).toMatchObject({
+      level: 'warning',
+      remedy: expect.stringContaining(`alter system set ${remedy};`),
+    });
 });
 
 test('finds a setting of one role that logs its parameters', async () => {
@@ -199,7 +255,9 @@ test('finds a setting of one role that logs its parameters', async () => {
   const [{ database } = {}] = await db.query('select current_database() as database');
   await db.query(`alter role ${name} in database ${database} set log_min_duration_statement = 0`);
   const log = async () =>
-    (await look((session) => (loginChecks.log as NonNullable<typeof loginChecks.log>)(session))).filter(({ says }) => says.includes(name));
+    (
+      await look((session) => (loginChecks.log as NonNullable<typeof loginChecks.log>)(session))
+    ).filter(({ says }) => says.includes(name));
   const [finding] = await log();
   expect(finding).toMatchObject({
     level: 'warning',

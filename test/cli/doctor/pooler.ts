@@ -20,7 +20,11 @@ const message = (type: string, body: Buffer): Buffer => {
 const welcome = (): Buffer => {
   const key = Buffer.alloc(8);
   key.writeInt32BE(Math.floor(Math.random() * 2 ** 30) + 2 ** 30, 0); // a process id that no process has
-  return Buffer.concat([message('R', Buffer.alloc(4)), message('K', key), message('Z', Buffer.from('I'))]);
+  return Buffer.concat([
+    message('R', Buffer.alloc(4)),
+    message('K', key),
+    message('Z', Buffer.from('I')),
+  ]);
 };
 
 /** Takes whole messages off the front of what has arrived, and answers what is left. */
@@ -39,7 +43,10 @@ interface Lent {
   to: Socket | undefined;
 }
 
-export async function poolerTo(connectionString: string, options: { size: number; mode: 'transaction' | 'session' }): Promise<Pooler> {
+export async function poolerTo(
+  connectionString: string,
+  options: { size: number; mode: 'transaction' | 'session' },
+): Promise<Pooler> {
   const clients = Array.from({ length: options.size }, () => new pg.Client({ connectionString }));
   for (const client of clients) client.on('error', () => undefined); // its stream is taken away from it
   await Promise.all(clients.map((client) => client.connect()));
@@ -59,7 +66,8 @@ export async function poolerTo(connectionString: string, options: { size: number
     stream.on('data', (bytes: Buffer) => {
       rest = split(Buffer.concat([rest, bytes]), (type, whole) => {
         lent.to?.write(whole);
-        if (type === 'Z' && whole[5] === 'I'.charCodeAt(0) && options.mode === 'transaction') giveBack(lent);
+        if (type === 'Z' && whole[5] === 'I'.charCodeAt(0) && options.mode === 'transaction')
+          giveBack(lent);
       });
     });
     free.push(lent);
@@ -105,7 +113,8 @@ export async function poolerTo(connectionString: string, options: { size: number
     close: async () => {
       for (const socket of sockets) socket.destroy();
       await new Promise<void>((done) => listener.close(() => done()));
-      for (const client of clients) (client as unknown as { connection: { stream: Socket } }).connection.stream.destroy();
+      for (const client of clients)
+        (client as unknown as { connection: { stream: Socket } }).connection.stream.destroy();
     },
   };
 }

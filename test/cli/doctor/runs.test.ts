@@ -2,7 +2,12 @@
 import { afterEach, expect, test } from 'vitest';
 import { withSession } from '../../../src/cli/connection.js';
 import type { Check } from '../../../src/cli/doctor/finding.js';
-import { judgeAlerts, judgeStale, runChecks, type StandingAlert } from '../../../src/cli/doctor/runs.js';
+import {
+  judgeAlerts,
+  judgeStale,
+  runChecks,
+  type StandingAlert,
+} from '../../../src/cli/doctor/runs.js';
 import { defineJob, definePlan } from '../../../src/index.js';
 import { type TestDatabase, testDatabase } from '../../../src/testing/index.js';
 import { eventually } from '../run.js';
@@ -14,8 +19,16 @@ afterEach(async () => {
 });
 
 test('an alert is as bad as its severity, and says what to do', () => {
-  const alert: StandingAlert = { alert_id: 'a-1', code: 'COMPENSATION_FAILED', severity: 'P1', subject: 'run/r-1', age_s: 60 };
-  expect(judgeAlerts({ alerts: [], standing: 0 })).toEqual([{ check: 'alerts', level: 'ok', says: 'None stands' }]);
+  const alert: StandingAlert = {
+    alert_id: 'a-1',
+    code: 'COMPENSATION_FAILED',
+    severity: 'P1',
+    subject: 'run/r-1',
+    age_s: 60,
+  };
+  expect(judgeAlerts({ alerts: [], standing: 0 })).toEqual([
+    { check: 'alerts', level: 'ok', says: 'None stands' },
+  ]);
   expect(judgeAlerts({ alerts: [alert], standing: 1 })).toEqual([
     {
       check: 'alerts',
@@ -26,12 +39,18 @@ test('an alert is as bad as its severity, and says what to do', () => {
     },
   ]);
   const severities = ['P2', 'P3'] as const;
-  expect(severities.map((severity) => judgeAlerts({ alerts: [{ ...alert, severity }], standing: 1 })[0]?.level)).toEqual([
-    'warning',
-    'hint',
-  ]);
-  expect(judgeAlerts({ alerts: [alert], standing: 3 })[1]).toMatchObject({ says: '2 more stand', level: 'error' });
-  expect(judgeAlerts({ alerts: [{ ...alert, code: 'NEW_ONE' }], standing: 1 })[0]?.remedy).toContain('clear-alert a-1');
+  expect(
+    severities.map(
+      (severity) => judgeAlerts({ alerts: [{ ...alert, severity }], standing: 1 })[0]?.level,
+    ),
+  ).toEqual(['warning', 'hint']);
+  expect(judgeAlerts({ alerts: [alert], standing: 3 })[1]).toMatchObject({
+    says: '2 more stand',
+    level: 'error',
+  });
+  expect(
+    judgeAlerts({ alerts: [{ ...alert, code: 'NEW_ONE' }], standing: 1 })[0]?.remedy,
+  ).toContain('clear-alert a-1');
 });
 
 test('a snapshot behind a gap is an error that names the run and the event', () => {
@@ -58,11 +77,21 @@ test('an event that was taken out of a log is found: the projector stops there, 
   await made.query(
     `create function drop_third() returns trigger language plpgsql as $$ begin if new.run_seq = 3 then return null; end if; return new; end $$`,
   );
-  const [day] = await made.query(`select tableoid::regclass::text as name from writ_data.run_event where run_id = $1 limit 1`, [runId]);
-  await made.query(`create trigger loses before insert on ${day?.name} for each row execute function drop_third()`);
+  const [day] = await made.query(
+    `select tableoid::regclass::text as name from writ_data.run_event where run_id = $1 limit 1`,
+    [runId],
+  );
+  await made.query(
+    `create trigger loses before insert on ${day?.name} for each row execute function drop_third()`,
+  );
   await writ.work([step.handle(() => undefined)], { poll: '20ms', onError: () => undefined });
-  await eventually(async () => (await made.query('select from writ.run_snapshots where stale')).length === 1);
-  expect((await look('runs'))[0]).toMatchObject({ level: 'error', says: expect.stringContaining(runId) });
+  await eventually(
+    async () => (await made.query('select from writ.run_snapshots where stale')).length === 1,
+  );
+  expect((await look('runs'))[0]).toMatchObject({
+    level: 'error',
+    says: expect.stringContaining(runId),
+  });
   expect((await look('alerts'))[0]).toMatchObject({
     level: 'error',
     says: expect.stringContaining(`PROJECTOR_GAP_DETECTED of run ${runId}`),

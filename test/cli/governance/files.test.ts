@@ -10,7 +10,8 @@ import { scene } from './scene.js';
 const s = scene();
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const page = readFileSync(join(root, 'docs/governance.md'), 'utf8');
-const blockOf = (language: 'yaml' | 'ts') => new RegExp(`\n\`\`\`${language}\n([^]*?)\n\`\`\``).exec(page)?.[1] ?? '';
+const blockOf = (language: 'yaml' | 'ts') =>
+  new RegExp(`\n\`\`\`${language}\n([^]*?)\n\`\`\``).exec(page)?.[1] ?? '';
 
 async function targets(): Promise<void> {
   await s.people();
@@ -19,7 +20,12 @@ async function targets(): Promise<void> {
 
 test('a change in YAML is proposed as the page shows it', async () => {
   await targets();
-  const { status, contractId } = await s.jsonAs('robo', 'contracts', 'propose', s.file('change.yaml', blockOf('yaml')));
+  const { status, contractId } = await s.jsonAs(
+    'robo',
+    'contracts',
+    'propose',
+    s.file('change.yaml', blockOf('yaml')),
+  );
   expect(status).toBe('ELIGIBLE');
   const { stdout } = await s.as('ada', 'contracts', 'preview', String(contractId));
   expect(stdout).toMatch(/set limits#perMinute +100 → 200 +undo: 100\n/);
@@ -29,12 +35,23 @@ test('the same in TypeScript, or, on a Node that does not load it, what to do', 
   await targets();
   mkdirSync(join(s.folder, 'node_modules'));
   symlinkSync(root, join(s.folder, 'node_modules', 'writ'));
-  const ended = await s.as('robo', 'contracts', 'propose', s.file('change.mts', blockOf('ts')), '--json');
+  const ended = await s.as(
+    'robo',
+    'contracts',
+    'propose',
+    s.file('change.mts', blockOf('ts')),
+    '--json',
+  );
   if (!(process.features as { typescript?: unknown }).typescript) {
-    expect([ended.code, ended.stderr]).toEqual([2, expect.stringContaining('run a newer Node for TypeScript')]);
+    expect([ended.code, ended.stderr]).toEqual([
+      2,
+      expect.stringContaining('run a newer Node for TypeScript'),
+    ]);
     return;
   }
   const { contractId } = JSON.parse(ended.stdout) as { contractId: string };
-  const [row] = await s.db.query('select steps from writ.system_contracts where contract_id = $1', [contractId]);
+  const [row] = await s.db.query('select steps from writ.system_contracts where contract_id = $1', [
+    contractId,
+  ]);
   expect(row?.steps).toEqual(stepsOf(parse(blockOf('yaml')).steps));
 });

@@ -24,36 +24,62 @@ test('without a key nobody acts, and it says how to give one; a key is not an ar
   ]) {
     const { code, stdout, stderr } = await run(...args);
     expect([code, stdout]).toEqual([2, '']);
-    expect(stderr).toMatch(/No key is given.*\n.*--key-file PATH, or set WRIT_KEY; a key is never an argument/);
+    expect(stderr).toMatch(
+      /No key is given.*\n.*--key-file PATH, or set WRIT_KEY; a key is never an argument/,
+    );
   }
-  expect(await run('contracts', 'approve', nobody, '--key', 'writ_key_ada_00')).toMatchObject({ code: 2 });
+  expect(await run('contracts', 'approve', nobody, '--key', 'writ_key_ada_00')).toMatchObject({
+    code: 2,
+  });
   const wrong = `writ_key_ada_${'0'.repeat(64)}`;
   for (const flags of [[], ['--debug'], ['--json']]) {
-    const refused = await writ(['contracts', 'propose', join(s.folder, 'launch.yaml'), ...flags], { env: { ...s.env, WRIT_KEY: wrong } });
-    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('No principal is known by this key')]);
+    const refused = await writ(['contracts', 'propose', join(s.folder, 'launch.yaml'), ...flags], {
+      env: { ...s.env, WRIT_KEY: wrong },
+    });
+    expect([refused.code, refused.stderr]).toEqual([
+      1,
+      expect.stringContaining('No principal is known by this key'),
+    ]);
     expect(refused.stderr).not.toContain('0'.repeat(64));
   }
-  const notOne = await writ(['contracts', 'preview', nobody], { env: { ...s.env, WRIT_KEY: 'hunter2' } });
-  expect([notOne.code, notOne.stderr]).toEqual([1, expect.stringContaining('it begins with writ_key_')]);
-  expect((await run('contracts', 'preview', nobody, '--key-file', join(s.folder, 'gone'))).stderr).toContain('There is no key file at');
+  const notOne = await writ(['contracts', 'preview', nobody], {
+    env: { ...s.env, WRIT_KEY: 'hunter2' },
+  });
+  expect([notOne.code, notOne.stderr]).toEqual([
+    1,
+    expect.stringContaining('it begins with writ_key_'),
+  ]);
+  expect(
+    (await run('contracts', 'preview', nobody, '--key-file', join(s.folder, 'gone'))).stderr,
+  ).toContain('There is no key file at');
 });
 
 test('an agent that tries to approve, whoever asked for it, and one who has seen something else', async () => {
   const { id } = await s.proposed();
   const { hash } = await s.jsonAs<Preview>('ada', 'contracts', 'preview', id);
-  const approve = (who: 'robo' | 'ops' | 'ada', seen = hash) => s.as(who, 'contracts', 'approve', id, '--yes', '--hash', seen);
+  const approve = (who: 'robo' | 'ops' | 'ada', seen = hash) =>
+    s.as(who, 'contracts', 'approve', id, '--yes', '--hash', seen);
   const agent = await approve('robo');
   expect([agent.code, agent.stderr]).toEqual([
     1,
-    expect.stringMatching(/^writ: An agent proposes and previews; it does nothing else\..*\n {6}Have a person approve/),
+    expect.stringMatching(
+      /^writ: An agent proposes and previews; it does nothing else\..*\n {6}Have a person approve/,
+    ),
   ]);
   expect((await approve('ops')).stderr).toContain('Whoever wants a change does not approve it.');
   const other = await approve(
     'ada',
     hash.replace(/^./, (digit) => (digit === '0' ? '1' : '0')),
   );
-  expect([other.code, other.stderr]).toEqual([1, expect.stringContaining('What was approved is not what would be done.')]);
-  expect(await json(['contracts', 'show', id], { env: s.env })).toMatchObject({ status: 'ELIGIBLE', approved_by: [], reviews: [] });
+  expect([other.code, other.stderr]).toEqual([
+    1,
+    expect.stringContaining('What was approved is not what would be done.'),
+  ]);
+  expect(await json(['contracts', 'show', id], { env: s.env })).toMatchObject({
+    status: 'ELIGIBLE',
+    approved_by: [],
+    reviews: [],
+  });
 });
 
 test('where nobody can be asked, nothing is approved or activated, and --yes alone is not enough', async () => {
@@ -64,10 +90,19 @@ test('where nobody can be asked, nothing is approved or activated, and --yes alo
     expect.stringMatching(/100 → 200[\s\S]*Nothing was approved\. .*--yes --hash [0-9a-f]{64}\n$/),
   ]);
   const blind = await s.as('ada', 'contracts', 'approve', id, '--yes');
-  expect([blind.code, blind.stdout, blind.stderr]).toEqual([2, '', expect.stringContaining('--yes needs --hash')]);
+  expect([blind.code, blind.stdout, blind.stderr]).toEqual([
+    2,
+    '',
+    expect.stringContaining('--yes needs --hash'),
+  ]);
   const early = await s.as('deployer', 'contracts', 'activate', id, '--yes');
-  expect([early.code, early.stderr]).toEqual([1, expect.stringContaining('It is ELIGIBLE: not enough have approved it.')]);
-  expect((await s.as('deployer', 'contracts', 'activate', id)).stdout).toContain('Nothing was activated.');
+  expect([early.code, early.stderr]).toEqual([
+    1,
+    expect.stringContaining('It is ELIGIBLE: not enough have approved it.'),
+  ]);
+  expect((await s.as('deployer', 'contracts', 'activate', id)).stdout).toContain(
+    'Nothing was activated.',
+  );
 });
 
 describe('a file', () => {
@@ -87,18 +122,34 @@ describe('a file', () => {
 
   test('with a step that cannot be: the step is named, by whoever finds it', async () => {
     const propose = (step: string) =>
-      s.as('robo', 'contracts', 'propose', s.file('contract.yaml', `title: x\nscope: [limits]\nsteps: [${step}]\n`));
-    const misspelt = await propose('{ type: configuration_update, scope: limits, key: max, new_vale: 1 }');
-    expect([misspelt.code, misspelt.stderr]).toEqual([1, expect.stringContaining('Change 1, configuration_update: it has no new_value')]);
-    expect((await propose('{ type: capability_enable, capability_name: search }')).stderr).toContain('A step goes beyond the scope');
-    expect((await propose('{ type: flag, value: 1 }')).stderr).toContain('has no type that is one: flag');
+      s.as(
+        'robo',
+        'contracts',
+        'propose',
+        s.file('contract.yaml', `title: x\nscope: [limits]\nsteps: [${step}]\n`),
+      );
+    const misspelt = await propose(
+      '{ type: configuration_update, scope: limits, key: max, new_vale: 1 }',
+    );
+    expect([misspelt.code, misspelt.stderr]).toEqual([
+      1,
+      expect.stringContaining('Change 1, configuration_update: it has no new_value'),
+    ]);
+    expect(
+      (await propose('{ type: capability_enable, capability_name: search }')).stderr,
+    ).toContain('A step goes beyond the scope');
+    expect((await propose('{ type: flag, value: 1 }')).stderr).toContain(
+      'has no type that is one: flag',
+    );
     expect((await run('contracts', 'list')).stdout).toContain('No contracts yet.');
   });
 });
 
 test('a module without a proposal says what it should export', async () => {
   const path = s.file('empty.mjs', 'export const x = 1;\n');
-  expect((await s.as('robo', 'contracts', 'propose', path)).stderr).toContain('export default { title, scope, steps }');
+  expect((await s.as('robo', 'contracts', 'propose', path)).stderr).toContain(
+    'export default { title, scope, steps }',
+  );
 });
 
 test('what hides itself in a title or a value is shown before somebody approves it', async () => {
@@ -108,7 +159,9 @@ test('what hides itself in a title or a value is shown before somebody approves 
     `{"title": "${title}", "scope": ["limits"], "steps": [{"type": "configuration_update", "scope": "limits", "key": "max", "new_value": "1\\u200b0"}]}`,
   );
   const id = String((await s.jsonAs('robo', 'contracts', 'propose', path)).contractId);
-  const { stdout } = await writ(['contracts', 'preview', id, '--key-file', s.keyOf('ada')], { env: { ...s.env, FORCE_COLOR: '1' } });
+  const { stdout } = await writ(['contracts', 'preview', id, '--key-file', s.keyOf('ada')], {
+    env: { ...s.env, FORCE_COLOR: '1' },
+  });
   expect(stdout).toContain('Harmless\\u{1b}[8m hidden \\u{202e}gnorts');
   expect(stdout).toContain('"1\\u{200b}0"');
 });
@@ -118,15 +171,26 @@ test('health, freezes, incidents and signals stand in the way, and say so', asyn
   const frozen = await s.as('ops', 'freeze', 'on', 'end of the year', '--until', '2h');
   expect(frozen.stdout).toMatch(/Nothing is activated from now on until .* UTC\. `writ freeze off/);
   const refused = await s.as('deployer', 'contracts', 'activate', id, '--yes');
-  expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('Changes are frozen. (end of the year)')]);
+  expect([refused.code, refused.stderr]).toEqual([
+    1,
+    expect.stringContaining('Changes are frozen. (end of the year)'),
+  ]);
   expect((await run('freeze', 'list')).stdout).toMatch(/frozen +ops +end of the year/);
   expect((await s.as('ops', 'freeze', 'off')).stdout).toBe('Lifted 1 freeze.\n');
   expect((await run('freeze', 'list')).stdout).toBe('Nothing is frozen.\n');
 
   await s.as('ops', 'signals', 'record', 'checkout', 'BLOCKED', '--reason', 'it burns');
   const sick = await run('health');
-  expect([sick.code, sick.stdout]).toEqual([1, expect.stringMatching(/checkout +UNHEALTHY +blocked: it burns/)]);
-  const other = await s.as('robo', 'contracts', 'propose', s.file('other.yaml', launch.replace('200', '300')));
+  expect([sick.code, sick.stdout]).toEqual([
+    1,
+    expect.stringMatching(/checkout +UNHEALTHY +blocked: it burns/),
+  ]);
+  const other = await s.as(
+    'robo',
+    'contracts',
+    'propose',
+    s.file('other.yaml', launch.replace('200', '300')),
+  );
   expect([other.code, other.stdout]).toEqual([
     0,
     expect.stringMatching(/VALIDATED\.\n[\s\S]*! Not eligible: .*checkout is UNHEALTHY \(E-104\)/),
@@ -134,11 +198,35 @@ test('health, freezes, incidents and signals stand in the way, and say so', asyn
   await s.as('ops', 'signals', 'record', 'checkout', 'CLEAN', '--reason', 'it is out');
   expect((await run('signals', 'list')).stdout).toMatch(/checkout +MANUAL +CLEAN +it is out/);
 
-  const opened = await s.jsonAs('ops', 'incidents', 'open', 'slow since noon', '--capability', 'checkout');
+  const opened = await s.jsonAs(
+    'ops',
+    'incidents',
+    'open',
+    'slow since noon',
+    '--capability',
+    'checkout',
+  );
   expect((await run('incidents', 'list')).stdout).toMatch(/P2 +checkout .*slow since noon/);
-  const short = await s.as('ops', 'incidents', 'resolve', String(opened.incidentId), '--resolution', 'done');
-  expect([short.code, short.stderr]).toEqual([1, expect.stringContaining('more than ten characters')]);
-  await s.as('ops', 'incidents', 'resolve', String(opened.incidentId), '--resolution', 'the index is back');
+  const short = await s.as(
+    'ops',
+    'incidents',
+    'resolve',
+    String(opened.incidentId),
+    '--resolution',
+    'done',
+  );
+  expect([short.code, short.stderr]).toEqual([
+    1,
+    expect.stringContaining('more than ten characters'),
+  ]);
+  await s.as(
+    'ops',
+    'incidents',
+    'resolve',
+    String(opened.incidentId),
+    '--resolution',
+    'the index is back',
+  );
   expect((await run('health')).code).toBe(0);
 });
 
@@ -147,27 +235,52 @@ test('a job that has not begun is cancelled with a reason; after that it is over
   const { jobId } = await s.jsonAs('deployer', 'contracts', 'activate', id, '--yes');
   const watching = start(['jobs', 'watch', String(jobId)], { env: s.env });
   await watching.saying(/PENDING/);
-  expect((await s.as('robo', 'jobs', 'cancel', String(jobId), '--reason', 'stop')).stderr).toContain('An agent proposes and previews');
-  expect((await s.as('ada', 'jobs', 'cancel', String(jobId), '--reason', 'not today')).code).toBe(0);
+  expect(
+    (await s.as('robo', 'jobs', 'cancel', String(jobId), '--reason', 'stop')).stderr,
+  ).toContain('An agent proposes and previews');
+  expect((await s.as('ada', 'jobs', 'cancel', String(jobId), '--reason', 'not today')).code).toBe(
+    0,
+  );
   const end = await watching.ended;
   expect([end.code, end.stdout]).toEqual([1, expect.stringContaining('✗ CANCELLED: not today')]);
-  expect((await s.as('ada', 'jobs', 'cancel', String(jobId), '--reason', 'again')).stderr).toContain('It is CANCELLED.');
-  expect((await s.as('ops', 'jobs', 'retry-rollback', String(jobId))).stderr).toContain('It is CANCELLED.');
-  expect((await s.as('ops', 'jobs', 'resolve', String(jobId), 'PASS', '--reason', 'looks fine to me')).code).toBe(1);
+  expect(
+    (await s.as('ada', 'jobs', 'cancel', String(jobId), '--reason', 'again')).stderr,
+  ).toContain('It is CANCELLED.');
+  expect((await s.as('ops', 'jobs', 'retry-rollback', String(jobId))).stderr).toContain(
+    'It is CANCELLED.',
+  );
+  expect(
+    (await s.as('ops', 'jobs', 'resolve', String(jobId), 'PASS', '--reason', 'looks fine to me'))
+      .code,
+  ).toBe(1);
 });
 
 test('probes: put, asked, listed, removed; and those who may not', async () => {
   const put = (...args: string[]) => ['probes', 'put', 'up', '--capability', 'checkout', ...args];
-  expect((await s.as('ada', ...put('--type', 'sql', '--query', 'select true'))).stderr).toContain('ada is not allowed to operate.');
-  expect((await s.as('ops', ...put('--type', 'http'))).stderr).toContain('A probe of type http needs --url.');
-  expect((await s.as('ops', ...put('--type', 'reported', '--url', 'x'))).stderr).toContain('does not read --url');
+  expect((await s.as('ada', ...put('--type', 'sql', '--query', 'select true'))).stderr).toContain(
+    'ada is not allowed to operate.',
+  );
+  expect((await s.as('ops', ...put('--type', 'http'))).stderr).toContain(
+    'A probe of type http needs --url.',
+  );
+  expect((await s.as('ops', ...put('--type', 'reported', '--url', 'x'))).stderr).toContain(
+    'does not read --url',
+  );
   expect((await s.as('ops', ...put('--type', 'reported', '--every', '1h'))).code).toBe(0);
   expect((await run('health')).stdout).toMatch(/checkout +UNHEALTHY +probe up: has not answered/);
   expect((await run('probes', 'report', 'up')).stderr).toContain('No key is given');
-  expect((await s.as('ada', 'probes', 'report', 'up')).stderr).toContain('ada is not allowed to report.');
-  expect((await s.as('deployer', 'probes', 'report', 'up', 'degraded', '--detail', 'slow')).stdout).toBe('up says DEGRADED.\n');
-  expect((await run('probes', 'list')).stdout).toMatch(/up +checkout +reported +60 min +DEGRADED +slow/);
-  expect((await s.as('deployer', 'probes', 'report', 'down')).stderr).toContain('There is no such probe. (down)');
+  expect((await s.as('ada', 'probes', 'report', 'up')).stderr).toContain(
+    'ada is not allowed to report.',
+  );
+  expect(
+    (await s.as('deployer', 'probes', 'report', 'up', 'degraded', '--detail', 'slow')).stdout,
+  ).toBe('up says DEGRADED.\n');
+  expect((await run('probes', 'list')).stdout).toMatch(
+    /up +checkout +reported +60 min +DEGRADED +slow/,
+  );
+  expect((await s.as('deployer', 'probes', 'report', 'down')).stderr).toContain(
+    'There is no such probe. (down)',
+  );
   await s.as('ops', 'probes', 'remove', 'up');
   expect((await run('probes', 'list')).stdout).toContain('No probes');
 });
@@ -175,17 +288,50 @@ test('probes: put, asked, listed, removed; and those who may not', async () => {
 test('a principal is disabled, gets another key, and a key file is never overwritten', async () => {
   const { id } = await s.proposed();
   expect((await run('principals', 'disable', 'ada')).code).toBe(0);
-  expect((await s.as('ada', 'contracts', 'preview', id)).stderr).toContain('No principal is known by this key');
-  const kept = await run('principals', 'put', 'ada', '--enable', '--new-key', '--key-file', s.keyOf('ada'));
-  expect([kept.code, kept.stderr]).toEqual([1, expect.stringContaining('a key is never overwritten')]);
-  const path = join(s.folder, 'new.key');
-  expect((await run('principals', 'put', 'ada', '--enable', '--new-key', '--key-file', path)).code).toBe(0);
-  expect((await run('contracts', 'preview', id, '--key-file', path)).code).toBe(0);
-  expect((await run('principals', 'disable', 'nemo')).stderr).toContain('There is no principal of this name. (nemo)');
-  expect((await run('principals', 'add', 'x', '--kind', 'agent')).stderr).toContain('--on-behalf-of');
-  expect((await run('principals', 'add', 'x', '--kind', 'agent', '--on-behalf-of', 'ops', '--right', 'approve')).stderr).toMatch(
-    /The principal cannot be so/,
+  expect((await s.as('ada', 'contracts', 'preview', id)).stderr).toContain(
+    'No principal is known by this key',
   );
+  const kept = await run(
+    'principals',
+    'put',
+    'ada',
+    '--enable',
+    '--new-key',
+    '--key-file',
+    s.keyOf('ada'),
+  );
+  expect([kept.code, kept.stderr]).toEqual([
+    1,
+    expect.stringContaining('a key is never overwritten'),
+  ]);
+  const path = join(s.folder, 'new.key');
+  expect(
+    (await run('principals', 'put', 'ada', '--enable', '--new-key', '--key-file', path)).code,
+  ).toBe(0);
+  expect((await run('contracts', 'preview', id, '--key-file', path)).code).toBe(0);
+  expect((await run('principals', 'disable', 'nemo')).stderr).toContain(
+    'There is no principal of this name. (nemo)',
+  );
+  expect((await run('principals', 'add', 'x', '--kind', 'agent')).stderr).toContain(
+    '--on-behalf-of',
+  );
+  expect(
+    (
+      await run(
+        'principals',
+        'add',
+        'x',
+        '--kind',
+        'agent',
+        '--on-behalf-of',
+        'ops',
+        '--right',
+        'approve',
+      )
+    ).stderr,
+  ).toMatch(/The principal cannot be so/);
   writeFileSync(path, '');
-  expect((await run('contracts', 'preview', nobody, '--key-file', path)).stderr).toContain('holds no key');
+  expect((await run('contracts', 'preview', nobody, '--key-file', path)).stderr).toContain(
+    'holds no key',
+  );
 });

@@ -88,8 +88,12 @@ export function scene(): Scene {
     file,
     async people() {
       const add = async (id: Who, kind: 'person' | 'service' | 'agent', more: object = {}) =>
-        writeFileSync(keyOf(id), await app.governance.addPrincipal({ id, kind, ...more }), { mode: 0o600 });
-      await add('ops', 'person', { rights: ['propose', 'approve', 'activate', 'operate', 'break_glass'] });
+        writeFileSync(keyOf(id), await app.governance.addPrincipal({ id, kind, ...more }), {
+          mode: 0o600,
+        });
+      await add('ops', 'person', {
+        rights: ['propose', 'approve', 'activate', 'operate', 'break_glass'],
+      });
       await Promise.all([
         add('ada', 'person'),
         add('bob', 'person'),

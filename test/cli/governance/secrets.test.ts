@@ -18,17 +18,41 @@ test('a preview, an approval and an activation find secrets where --secrets says
   const reading = ['--steps', module, '--secrets', 'env:MINE_'];
 
   const blind = await s.as('ada', 'contracts', 'preview', id, '--steps', module);
-  expect([blind.code, blind.stderr]).toEqual([1, expect.stringMatching(/not told where they are[\s\S]*--secrets/)]);
-  const wrong = await s.as('ada', 'contracts', 'preview', id, '--steps', module, '--secrets', 'somewhere');
+  expect([blind.code, blind.stderr]).toEqual([
+    1,
+    expect.stringMatching(/not told where they are[\s\S]*--secrets/),
+  ]);
+  const wrong = await s.as(
+    'ada',
+    'contracts',
+    'preview',
+    id,
+    '--steps',
+    module,
+    '--secrets',
+    'somewhere',
+  );
   expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('Write env, env:PREFIX')]);
 
   const { hash, steps } = await s.jsonAs<Preview>('ada', 'contracts', 'preview', id, ...reading);
   expect(steps).toMatchObject([{ before: 1, after: 2 }]);
-  const approved = await s.as('ada', 'contracts', 'approve', id, '--yes', '--hash', hash, ...reading);
+  const approved = await s.as(
+    'ada',
+    'contracts',
+    'approve',
+    id,
+    '--yes',
+    '--hash',
+    hash,
+    ...reading,
+  );
   expect(approved.code).toBe(0);
   await s.work(module, '--secrets', 'env:MINE_');
   const done = await s.as('deployer', 'contracts', 'activate', id, '--yes', '--wait', ...reading);
   expect([done.code, done.stdout]).toEqual([0, expect.stringContaining('COMPLETED')]);
-  expect(JSON.parse(readFileSync(join(s.folder, 'vault.json'), 'utf8'))).toMatchObject({ value: 2 });
-  for (const { stdout, stderr } of [blind, wrong, approved, done]) expect(stdout + stderr).not.toContain(word);
+  expect(JSON.parse(readFileSync(join(s.folder, 'vault.json'), 'utf8'))).toMatchObject({
+    value: 2,
+  });
+  for (const { stdout, stderr } of [blind, wrong, approved, done])
+    expect(stdout + stderr).not.toContain(word);
 }, 120_000);

@@ -13,8 +13,10 @@ const open = async (secret) => {
 export const vault = defineStep('vault', {
   target: () => 'vault:door',
   read: async (_, { secret }) => (await open(secret)).value,
-  apply: async (value, { secret }) => writeFileSync(path(), JSON.stringify({ ...(await open(secret)), value })),
-  revert: async (value, _, { secret }) => writeFileSync(path(), JSON.stringify({ ...(await open(secret)), value })),
+  apply: async (value, { secret }) =>
+    writeFileSync(path(), JSON.stringify({ ...(await open(secret)), value })),
+  revert: async (value, _, { secret }) =>
+    writeFileSync(path(), JSON.stringify({ ...(await open(secret)), value })),
   retry: { attempts: 1 },
 });
 

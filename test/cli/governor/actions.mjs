@@ -12,4 +12,6 @@ export const disable = defineAction('disable_flag', {
   },
 });
 
-export const enable = defineAction('enable_flag', { run: ({ target }) => rmSync(flag(target), { force: true }) });
+export const enable = defineAction('enable_flag', {
+  run: ({ target }) => rmSync(flag(target), { force: true }),
+});

@@ -21,7 +21,11 @@ function file(text: string): string {
 }
 
 test('several are good at once, and a tenant with its own has no other', async () => {
-  Object.assign(process.env, { ALL_OLD: 'for-all-old', ALL_NEW: 'for-all-new', ACME: 'of-acme-alone' });
+  Object.assign(process.env, {
+    ALL_OLD: 'for-all-old',
+    ALL_NEW: 'for-all-new',
+    ACME: 'of-acme-alone',
+  });
   const tokens = new Credentials('--token', ['env:ALL_NEW', 'env:ALL_OLD', 'acme=env:ACME']);
   expect(await tokens.of('anybody')).toEqual(['for-all-new', 'for-all-old']);
   expect(await tokens.of('acme')).toEqual(['of-acme-alone']);
@@ -50,12 +54,16 @@ test('one is read again after a minute, and one that is gone then is left out', 
 test('one that cannot be read is an error, and not one less', async () => {
   const path = file('written-by-all');
   chmodSync(path, 0o666);
-  await expect(new Credentials('--secret', [`file:${path}`]).of('acme')).rejects.toMatchObject({ code: 'secret_unusable' });
+  await expect(new Credentials('--secret', [`file:${path}`]).of('acme')).rejects.toMatchObject({
+    code: 'secret_unusable',
+  });
 });
 
 test('one that is too short to be one is said at the start', async () => {
   process.env.SHORT = 'short';
-  await expect(new Credentials('--token', ['env:SHORT']).assertThere()).rejects.toThrow(/--token env:SHORT cannot be used: .*fewer than 8/);
+  await expect(new Credentials('--token', ['env:SHORT']).assertThere()).rejects.toThrow(
+    /--token env:SHORT cannot be used: .*fewer than 8/,
+  );
 });
 
 test('once read, it is kept out of what is printed', async () => {
@@ -64,6 +72,11 @@ test('once read, it is kept out of what is printed', async () => {
   expect(redact('a fault with never-to-be-printed in it')).not.toContain('never-to-be-printed');
 });
 
-test.each(['', 'hunter2', 'env:', 'safe:x', 'acme=', '=env:X', `${'t'.repeat(201)}=env:X`])('“%s” is no place', (text) => {
-  expect(() => new Credentials('--token', [text])).toThrow(expect.objectContaining({ message: '--token does not say where to find it.' }));
-});
+test.each(['', 'hunter2', 'env:', 'safe:x', 'acme=', '=env:X', `${'t'.repeat(201)}=env:X`])(
+  '“%s” is no place',
+  (text) => {
+    expect(() => new Credentials('--token', [text])).toThrow(
+      expect.objectContaining({ message: '--token does not say where to find it.' }),
+    );
+  },
+);

@@ -22,7 +22,10 @@ interface Running {
   ended: Promise<number | null>;
 }
 
-async function running(flags: readonly string[] = [], { spool = spoolFolder(), port = 0 } = {}): Promise<Running> {
+async function running(
+  flags: readonly string[] = [],
+  { spool = spoolFolder(), port = 0 } = {},
+): Promise<Running> {
   const child = spawn(process.execPath, [script, spool, String(port), ...flags], {
     env: { ...process.env, LISTEN_TOKEN: token, LISTEN_SECRET: secret, NO_COLOR: '1' },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -48,7 +51,9 @@ async function running(flags: readonly string[] = [], { spool = spoolFolder(), p
       };
       look();
       child.stdout.on('data', look);
-      void ended.then((code) => reject(new Error(`it ended with ${code} and without saying ${pattern}: ${text}${errors}`)));
+      void ended.then((code) =>
+        reject(new Error(`it ended with ${code} and without saying ${pattern}: ${text}${errors}`)),
+      );
     });
   const at = Number((await saying(/http:\/\/127\.0\.0\.1:(\d+)/))[1]);
   return {
@@ -60,8 +65,14 @@ async function running(flags: readonly string[] = [], { spool = spoolFolder(), p
     saying,
     ended,
     send: async (type, id = 'signal-1', headers = {}) => {
-      const request = signedNow({ ...signal, type, timestamp: new Date().toISOString() }, { 'webhook-id': id, ...headers });
-      const { status } = await fetch(`http://127.0.0.1:${at}/v1/governors/acme/web/signals`, { method: 'POST', ...request });
+      const request = signedNow(
+        { ...signal, type, timestamp: new Date().toISOString() },
+        { 'webhook-id': id, ...headers },
+      );
+      const { status } = await fetch(`http://127.0.0.1:${at}/v1/governors/acme/web/signals`, {
+        method: 'POST',
+        ...request,
+      });
       return status;
     },
   };
@@ -69,7 +80,9 @@ async function running(flags: readonly string[] = [], { spool = spoolFolder(), p
 
 test('it says where it listens and for what, counts what comes, and ends when it is told to', async () => {
   const { send, saying, child, ended, text, errors } = await running();
-  expect(text()).toMatch(/^Listening on http:\/\/127\.0\.0\.1:\d+: POST \/v1\/governors\/:tenant\/:sku\/signals, .* Ctrl-C stops\.\n/);
+  expect(text()).toMatch(
+    /^Listening on http:\/\/127\.0\.0\.1:\d+: POST \/v1\/governors\/:tenant\/:sku\/signals, .* Ctrl-C stops\.\n/,
+  );
   expect(await send('cpu_utilization', 'one')).toBe(200);
   expect(await send('accepted', 'two')).toBe(202);
   expect(await send('buffered', 'three')).toBe(429);
@@ -78,7 +91,9 @@ test('it says where it listens and for what, counts what comes, and ends when it
   child.kill('SIGTERM');
   expect(await ended).toBe(0);
   expect(text()).toMatch(/SIGTERM: stopping\./);
-  expect(text()).toMatch(/Stopped after .*: 1 decided, 1 accepted, 1 buffered, 1 refused \(header_validation_failed 1\)\.\n$/);
+  expect(text()).toMatch(
+    /Stopped after .*: 1 decided, 1 accepted, 1 buffered, 1 refused \(header_validation_failed 1\)\.\n$/,
+  );
   expect(errors()).toBe('');
 });
 
@@ -93,7 +108,10 @@ test('as JSON, each line is a value', async () => {
     .filter((line) => line.startsWith('{'))
     .map((line) => JSON.parse(line));
   expect(lines.map(({ event }) => event)).toEqual(['listening', 'counts', 'stopping', 'stopped']);
-  expect(lines[0]).toMatchObject({ address: expect.stringMatching(/^http:/), routes: expect.arrayContaining(['GET /healthz']) });
+  expect(lines[0]).toMatchObject({
+    address: expect.stringMatching(/^http:/),
+    routes: expect.arrayContaining(['GET /healthz']),
+  });
   expect(lines[1]).toMatchObject({ decided: 1, accepted: 0, buffered: 0, missed: 0, refused: {} });
 });
 
@@ -105,7 +123,9 @@ test('while the database is away, what was missed is in the spool, and is handed
   await saying(/2 missed: the database is away|1 missed: the database is away/);
   expect(await send('database.back', 'third')).toBe(200);
   await saying(/The database is back: 1 entry of the spool handed over, 1 refused for good\./);
-  const told = [...text().matchAll(/TOLD missed (.*)/g)].map(([, line]) => JSON.parse(line as string));
+  const told = [...text().matchAll(/TOLD missed (.*)/g)].map(([, line]) =>
+    JSON.parse(line as string),
+  );
   expect(told).toEqual([
     { kind: 'signal', tenant: 'acme', sku: 'web', signal_id: 'first' },
     { kind: 'signal', tenant: 'acme', sku: 'web', signal_id: 'unknown' },
@@ -151,7 +171,9 @@ test('what is in hand when it is told to stop is still answered', async () => {
   } as RequestInit);
   // Its headers have come when a place is taken by it.
   for (let inHand = 0; inHand === 0; )
-    ({ in_hand: inHand } = (await (await fetch(`http://127.0.0.1:${port}/healthz`)).json()) as { in_hand: number });
+    ({ in_hand: inHand } = (await (await fetch(`http://127.0.0.1:${port}/healthz`)).json()) as {
+      in_hand: number;
+    });
   child.kill('SIGTERM');
   expect((await sending).status).toBe(200);
   expect(await ended).toBe(0);
@@ -171,19 +193,29 @@ describe('wrong usage is said before anything is asked of the database', () => {
       .exitOverride()
       .configureOutput({ writeErr: () => undefined });
     addListen(program);
-    await program.parseAsync(['--database-url', 'postgres://127.0.0.1:1/none', 'listen', ...args], { from: 'user' });
+    await program.parseAsync(['--database-url', 'postgres://127.0.0.1:1/none', 'listen', ...args], {
+      from: 'user',
+    });
   };
 
   test.each([
     ['without a token', ['--spool', 's'], /No token is given/],
     ['without a spool', ['--token', 'env:PATH'], /--spool/],
-    ['with a token itself in place of where it is', ['--spool', 's', '--token', 'hunter2hunter2'], /--token does not say where/],
+    [
+      'with a token itself in place of where it is',
+      ['--spool', 's', '--token', 'hunter2hunter2'],
+      /--token does not say where/,
+    ],
     [
       'with a secret that is not there',
       ['--spool', 's', '--token', 'env:PATH', '--secret', 'acme=env:WRIT_NO_SUCH'],
       /--secret env:WRIT_NO_SUCH cannot be used/,
     ],
-    ['with a key of Vault that has no name', ['--spool', 's', '--token', 'vault:kv/app'], /which key of Vault/],
+    [
+      'with a key of Vault that has no name',
+      ['--spool', 's', '--token', 'vault:kv/app'],
+      /which key of Vault/,
+    ],
     ['with a port that is none', ['--spool', 's', '--port', '70000'], /--port/],
   ])('%s', async (_, args, words) => {
     const error = await listen(...args).catch((thrown: unknown) => thrown);

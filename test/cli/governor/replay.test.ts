@@ -17,10 +17,13 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 /** No database is needed. */
 const nowhere = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nowhere' };
-const run = (args: readonly string[], env: Record<string, string> = nowhere) => writ(args, { env, cwd: folder });
+const run = (args: readonly string[], env: Record<string, string> = nowhere) =>
+  writ(args, { env, cwd: folder });
 const key = ['--key', publicKeyText(signer)];
 
-test('an export is decided again without a database; what differs is named, with exit 1', { timeout: 60_000 }, async () => {
+test('an export is decided again without a database; what differs is named, with exit 1', {
+  timeout: 60_000,
+}, async () => {
   const worker = await s.work();
   const governor = await s.stable(scaling());
   s.answers.push(() => ({ baseline: 'restored' }));
@@ -30,25 +33,48 @@ test('an export is decided again without a database; what differs is named, with
   await worker.stop();
   await s.sql(`select writ.fn_ledger_tick('test')`);
   await s.writ.ledger.checkpoint({ key: privateKeyText(signer), places: [] });
-  const exported = await run(['ledger', 'export', 'export'], { DATABASE_URL: s.db.connectionString });
-  expect([exported.code, exported.stdout]).toEqual([0, expect.stringMatching(/\d+ events of 2 governors/)]);
+  const exported = await run(['ledger', 'export', 'export'], {
+    DATABASE_URL: s.db.connectionString,
+  });
+  expect([exported.code, exported.stdout]).toEqual([
+    0,
+    expect.stringMatching(/\d+ events of 2 governors/),
+  ]);
 
   const alike = await run(['governor', 'replay', 'export', ...key]);
   expect([alike.code, alike.stderr]).toEqual([0, '']);
-  expect(alike.stdout).toMatch(/✓ The ledger of acme\.example\/test is as it was signed[\s\S]*✓ All alike: \d+ events decided again\.\n/);
-  expect(alike.stdout).toMatch(/^acme\/default +\d+ +\d+ +0 +[\d,]+ +alike +boot stable warning intervening$/m);
+  expect(alike.stdout).toMatch(
+    /✓ The ledger of acme\.example\/test is as it was signed[\s\S]*✓ All alike: \d+ events decided again\.\n/,
+  );
+  expect(alike.stdout).toMatch(
+    /^acme\/default +\d+ +\d+ +0 +[\d,]+ +alike +boot stable warning intervening$/m,
+  );
   const verified = await run(['ledger', 'verify', 'export', ...key]);
-  expect([verified.code, verified.stdout]).toEqual([0, expect.stringMatching(/^ {2}governors: \d+ events decided again, all alike$/m)]);
+  expect([verified.code, verified.stdout]).toEqual([
+    0,
+    expect.stringMatching(/^ {2}governors: \d+ events decided again, all alike$/m),
+  ]);
   const database = await run(['ledger', 'verify', ...key], { DATABASE_URL: s.db.connectionString });
-  expect([database.code, database.stdout]).toEqual([0, expect.stringMatching(/^ {2}governors: \d+ events decided again, all alike$/m)]);
+  expect([database.code, database.stdout]).toEqual([
+    0,
+    expect.stringMatching(/^ {2}governors: \d+ events decided again, all alike$/m),
+  ]);
 
   const path = join(folder, 'export/governors/acme/default/000000001.partial.jsonl');
   writeFileSync(path, readFileSync(path, 'utf8').replace('"value":90', '"value":10'));
   const changed = await run(['governor', 'replay', 'export', ...key]);
-  expect([changed.code, changed.stdout]).toEqual([1, expect.stringMatching(/✗ Something differs\.[\s\S]*✗ acme\/default: Event \d+/)]);
+  expect([changed.code, changed.stdout]).toEqual([
+    1,
+    expect.stringMatching(/✗ Something differs\.[\s\S]*✗ acme\/default: Event \d+/),
+  ]);
   const again = await run(['ledger', 'verify', 'export', ...key]);
-  expect([again.code, again.stdout]).toEqual([1, expect.stringMatching(/1 governor NOT alike\n {2}✗ Governor acme\/default: Event \d+/)]);
-  const told = JSON.parse((await run(['governor', 'replay', 'export', ...key, '--all', '--json'])).stdout);
+  expect([again.code, again.stdout]).toEqual([
+    1,
+    expect.stringMatching(/1 governor NOT alike\n {2}✗ Governor acme\/default: Event \d+/),
+  ]);
+  const told = JSON.parse(
+    (await run(['governor', 'replay', 'export', ...key, '--all', '--json'])).stdout,
+  );
   expect(told).toMatchObject({
     ok: false,
     ledger: { ok: true },
@@ -57,8 +83,19 @@ test('an export is decided again without a database; what differs is named, with
       { tenant: 'other', ok: true },
     ],
   });
-  const one = await run(['governor', 'replay', 'export', ...key, '--governor', 'other/default', '--json']);
-  expect([one.code, JSON.parse(one.stdout)]).toMatchObject([0, { ok: true, governors: [{ tenant: 'other' }], undecided: [] }]);
+  const one = await run([
+    'governor',
+    'replay',
+    'export',
+    ...key,
+    '--governor',
+    'other/default',
+    '--json',
+  ]);
+  expect([one.code, JSON.parse(one.stdout)]).toMatchObject([
+    0,
+    { ok: true, governors: [{ tenant: 'other' }], undecided: [] },
+  ]);
 });
 
 test('what cannot be replayed is said in words', async () => {

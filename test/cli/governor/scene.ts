@@ -91,12 +91,19 @@ export function scene(): Scene {
     json: (...args) => json(args, { env: env() }),
     start: (...args) => begun(args),
     async governed() {
-      await app.governance.addPrincipal({ id: 'governor', kind: 'service', permissions: ['flags:write'] });
+      await app.governance.addPrincipal({
+        id: 'governor',
+        kind: 'service',
+        permissions: ['flags:write'],
+      });
       const governor = await app.governor({ tenant: 'acme' });
       await app.governors.entitle('acme', { tier: 'starter' }, { as: key });
       await governor.publish(parse(policy), { as: key });
       await app.drive();
-      await eventually(async () => (await governor.get()).state === 'stable' && (await governor.get()).policy_version === 1);
+      await eventually(
+        async () =>
+          (await governor.get()).state === 'stable' && (await governor.get()).policy_version === 1,
+      );
       return governor;
     },
   };

@@ -24,17 +24,22 @@ const receiptOf = (reason: string, context: object, status = 'accept') =>
   }) as unknown as Receipt;
 
 describe('receipts', () => {
-  test.each(ofGovernors)('%s is a sentence, with nothing in it that is not known', (reason, { example }) => {
-    const words = wordsOf(receiptOf(reason, example));
-    expect(words).not.toBe(reason);
-    expect(words).not.toMatch(/undefined|null|NaN|\[object/);
-    expect(words.length).toBeGreaterThan(10);
-  });
+  test.each(ofGovernors)(
+    '%s is a sentence, with nothing in it that is not known',
+    (reason, { example }) => {
+      const words = wordsOf(receiptOf(reason, example));
+      expect(words).not.toBe(reason);
+      expect(words).not.toMatch(/undefined|null|NaN|\[object/);
+      expect(words.length).toBeGreaterThan(10);
+    },
+  );
 
   test('without what may be left out it is one, too', () => {
     for (const [reason, { context, example }] of ofGovernors) {
       const needed = new Set((context as unknown as { required?: string[] }).required ?? []);
-      const least = Object.fromEntries(Object.entries(example as object).filter(([name]) => needed.has(name)));
+      const least = Object.fromEntries(
+        Object.entries(example as object).filter(([name]) => needed.has(name)),
+      );
       expect(wordsOf(receiptOf(reason, least)), reason).not.toMatch(/undefined|null|NaN|\[object/);
     }
   });
@@ -53,9 +58,14 @@ describe('receipts', () => {
       },
       'error',
     );
-    expect(receiptLine(failed, bare)).toMatch(/^10:00:00\.120 +7 ✗ action_failed +x failed: service error: no.*such flag$/);
+    expect(receiptLine(failed, bare)).toMatch(
+      /^10:00:00\.120 +7 ✗ action_failed +x failed: service error: no.*such flag$/,
+    );
     expect(receiptLine(failed, bare)).not.toContain('\u001b');
-    const erasable = receiptOf('permission_denied', { ...reasons.permission_denied.example, principal: { erasable: 'a'.repeat(64) } });
+    const erasable = receiptOf('permission_denied', {
+      ...reasons.permission_denied.example,
+      principal: { erasable: 'a'.repeat(64) },
+    });
     expect(wordsOf(erasable)).toContain('its principal has no run.services.update');
   });
 });
@@ -66,12 +76,12 @@ test('every cause says what it is and what to do, with the arguments of its gove
     expect(why?.says, cause).not.toBe(cause);
     expect(why?.remedy.length, cause).toBeGreaterThan(10);
   }
-  expect(whyOf({ causes: ['crash'], refusals: [] }, { tenant: 'acme', sku: 'web' })[0]?.remedy).toContain(
-    'writ governor ack acme web crash --reason',
-  );
-  expect(whyOf({ causes: ['crash'], refusals: [] }, { tenant: 'acme', sku: 'default' })[0]?.remedy).toContain(
-    'writ governor ack acme crash',
-  );
+  expect(
+    whyOf({ causes: ['crash'], refusals: [] }, { tenant: 'acme', sku: 'web' })[0]?.remedy,
+  ).toContain('writ governor ack acme web crash --reason');
+  expect(
+    whyOf({ causes: ['crash'], refusals: [] }, { tenant: 'acme', sku: 'default' })[0]?.remedy,
+  ).toContain('writ governor ack acme crash');
 });
 
 const first = definePolicy('flags', {
@@ -89,13 +99,23 @@ describe('what a policy changes', () => {
   test('threshold, target, permission and undo are each named', () => {
     const next = definePolicy('flags', {
       when: { error_rate: { above: 0.1 }, latency: { above: 2, then: false } },
-      then: handler('disable', { target: 'search', requires: 'flags:admin', inverse: { type: 'enable', requires: 'flags:write' } }),
+      then: handler('disable', {
+        target: 'search',
+        requires: 'flags:admin',
+        inverse: { type: 'enable', requires: 'flags:write' },
+      }),
     });
     const lines = changeLines(changesOf(first, next), bare).join('\n');
-    expect(lines).toMatch(/~ when error_rate\n +was +above 0\.05: disable.*\n +will be above 0\.1: disable/);
+    expect(lines).toMatch(
+      /~ when error_rate\n +was +above 0\.05: disable.*\n +will be above 0\.1: disable/,
+    );
     expect(lines).toContain('+ when latency: above 2: only observed');
-    expect(lines).toMatch(/~ action disable\n +was +checkout.*needs flags:write\n +will be search.*needs flags:admin/);
-    expect(lines).toMatch(/~ undo of disable\n +was +enable of checkout.*\n +will be enable of search/);
+    expect(lines).toMatch(
+      /~ action disable\n +was +checkout.*needs flags:write\n +will be search.*needs flags:admin/,
+    );
+    expect(lines).toMatch(
+      /~ undo of disable\n +was +enable of checkout.*\n +will be enable of search/,
+    );
     expect(permissionsOf(next)).toEqual(['flags:admin', 'flags:write']);
   });
 });
@@ -138,8 +158,18 @@ describe('the picture', () => {
     crash: null,
     created_at: '2026-03-01T09:00:00Z',
   };
-  const policy = { version: 3, policy_id: 'flags', shadow: true, hash: '', document: first, published_by: 'olga', published_at: '' };
-  const receipts = Array.from({ length: 50 }, (_, n) => receiptOf('boot_start', { ...reasons.boot_start.example, stream_seq: n + 1 }));
+  const policy = {
+    version: 3,
+    policy_id: 'flags',
+    shadow: true,
+    hash: '',
+    document: first,
+    published_by: 'olga',
+    published_at: '',
+  };
+  const receipts = Array.from({ length: 50 }, (_, n) =>
+    receiptOf('boot_start', { ...reasons.boot_start.example, stream_seq: n + 1 }),
+  );
   const look: Look = { row, policy, entitlement: undefined, receipts, now };
 
   test('marks the state, and says what is done, awaited and over, with the time that is left', () => {
@@ -150,7 +180,9 @@ describe('the picture', () => {
     expect(lines).toContain('▶ disable of checkout, attempt 2 of 3, 400 ms left');
     expect(lines).toContain('▲ error_rate 0.2 > 0.05 for 12.0 s, no action for 48.0 s');
     expect(lines).toContain('◷ in 400 ms  the action has to be done');
-    expect(lines.join('\n')).toMatch(/policy flags v3 \(shadow\) {2}signals 1,200 {2}mailbox 0 {2}postponed 4/);
+    expect(lines.join('\n')).toMatch(
+      /policy flags v3 \(shadow\) {2}signals 1,200 {2}mailbox 0 {2}postponed 4/,
+    );
     expect(lines.join('\n')).not.toContain('old');
   });
 
@@ -159,7 +191,9 @@ describe('the picture', () => {
     expect(lines).toHaveLength(20);
     expect(lines.every((line) => line.length <= 60)).toBe(true);
     expect(lines.at(-1)).toContain('   50 ');
-    expect(statesLines('warning', bare, 60)).toEqual(['boot stable [warning] intervening refusing degraded']);
+    expect(statesLines('warning', bare, 60)).toEqual([
+      'boot stable [warning] intervening refusing degraded',
+    ]);
   });
 
   test('a mailbox that nobody empties is said, with what to do', () => {
@@ -168,6 +202,8 @@ describe('the picture', () => {
       /3 events in its mailbox, the oldest for 10\.0 s: nobody drives it\n.*writ worker/,
     );
     const fresh = { ...look, row: { ...row, in_mailbox: 3, mail_since: '2026-03-01T09:59:58Z' } };
-    expect(linesOf(fresh, bare, { rows: 30, columns: 120 }).join('\n')).not.toContain('nobody drives');
+    expect(linesOf(fresh, bare, { rows: 30, columns: 120 }).join('\n')).not.toContain(
+      'nobody drives',
+    );
   });
 });

@@ -21,13 +21,23 @@ interface Imported {
     readonly left: Record<string, unknown>[];
     readonly schedules: number;
   };
-  readonly result: { copied: number; already: number; gone: number; deleted: number; troubles: { reason: string }[] } | null;
+  readonly result: {
+    copied: number;
+    already: number;
+    gone: number;
+    deleted: number;
+    troubles: { reason: string }[];
+  } | null;
 }
-const bring = (system: string, ...args: string[]) => json<Imported>(['queue', 'import', '--from', system, '--yes', ...args], { env });
+const bring = (system: string, ...args: string[]) =>
+  json<Imported>(['queue', 'import', '--from', system, '--yes', ...args], { env });
 
 /** The copies, by the `n` in the input of their originals. */
 async function copiesOf(system: System) {
-  const [jobs, n] = system === 'pg-boss' ? ['pgboss.job', "data ->> 'n'"] : ['graphile_worker._private_jobs', "payload ->> 'n'"];
+  const [jobs, n] =
+    system === 'pg-boss'
+      ? ['pgboss.job', "data ->> 'n'"]
+      : ['graphile_worker._private_jobs', "payload ->> 'n'"];
   const rows = await db.query(
     `select j.${n} as n, q.* from ${jobs} j join writ.job_queue q on split_part(split_part(q.source_ref, '#', 1), '@', 1) = '${system}:' || j.id`,
   );
@@ -38,7 +48,10 @@ async function copiesOf(system: System) {
 async function handled(kind: string): Promise<unknown[]> {
   const inputs: unknown[] = [];
   const job = defineJob<unknown>(kind);
-  await runUntilIdle(await db.connect(), [job.handle(({ input }) => void inputs.push(input))], { concurrency: 1, skipTime: db });
+  await runUntilIdle(await db.connect(), [job.handle(({ input }) => void inputs.push(input))], {
+    concurrency: 1,
+    skipTime: db,
+  });
   return inputs;
 }
 
@@ -58,10 +71,21 @@ describe.skipIf(missing)('pg-boss', () => {
     const { result } = await bring('pg-boss', '--kind-map', 'mail=mail.send', '--tenant', 'acme');
     expect(result).toMatchObject({ copied: 5, already: 0, gone: 0, deleted: 0, troubles: [] });
     const copies = await copiesOf('pg-boss');
-    expect(copies['1']).toMatchObject({ job_kind: 'mail.send', tenant_id: 'acme', priority: 7, max_attempts: 4, status: 'queued' });
-    expect(copies['2']).toMatchObject({ priority: 32_767, max_attempts: 1, process_after: new Date(later) });
+    expect(copies['1']).toMatchObject({
+      job_kind: 'mail.send',
+      tenant_id: 'acme',
+      priority: 7,
+      max_attempts: 4,
+      status: 'queued',
+    });
+    expect(copies['2']).toMatchObject({
+      priority: 32_767,
+      max_attempts: 1,
+      process_after: new Date(later),
+    });
     // A standard queue takes any number of jobs with one singleton key; all of them are copied.
-    for (const n of ['1', '3', '4']) expect(copies[n]?.idempotency_key).toMatch(/^import:pg-boss:[0-9a-f-]{36}$/);
+    for (const n of ['1', '3', '4'])
+      expect(copies[n]?.idempotency_key).toMatch(/^import:pg-boss:[0-9a-f-]{36}$/);
     expect(copies['5']).toMatchObject({ job_kind: 'one', idempotency_key: 'once' });
     expect(await handled('mail.send')).toEqual([{ n: 1, to: 'ada' }, { n: 3 }, { n: 4 }, { n: 2 }]);
   });
@@ -75,10 +99,15 @@ describe.skipIf(missing)('pg-boss', () => {
     await until(`select from pgboss.job where name = 'mail' and state = 'retry'`);
     await worker.stop();
     const { plan, result } = await bring('pg-boss');
-    expect(plan.copied).toEqual([{ name: 'mail', kind: 'mail', ready: 0, delayed: 0, retrying: 1 }]);
+    expect(plan.copied).toEqual([
+      { name: 'mail', kind: 'mail', ready: 0, delayed: 0, retrying: 1 },
+    ]);
     expect(result?.copied).toBe(1);
     const [row] = await db.query(`select start_after from pgboss.job where name = 'mail'`);
-    expect((await copiesOf('pg-boss'))['1']).toMatchObject({ max_attempts: 3, process_after: row?.start_after });
+    expect((await copiesOf('pg-boss'))['1']).toMatchObject({
+      max_attempts: 3,
+      process_after: row?.start_after,
+    });
   });
 
   test('what runs, has failed, is linked, or runs one at a time is left, counted and named', async () => {
@@ -138,9 +167,18 @@ describe.skipIf(missing)('graphile-worker', () => {
     });
     expect((await bring('graphile-worker')).result).toMatchObject({ copied: 4, troubles: [] });
     const copies = await copiesOf('graphile-worker');
-    expect(copies['1']).toMatchObject({ job_kind: 'mail', tenant_id: 'default', priority: -7, max_attempts: 4 });
+    expect(copies['1']).toMatchObject({
+      job_kind: 'mail',
+      tenant_id: 'default',
+      priority: -7,
+      max_attempts: 4,
+    });
     expect(copies['1']?.idempotency_key).toMatch(/^import:graphile-worker:1@/);
-    expect(copies['2']).toMatchObject({ priority: 9, max_attempts: 25, process_after: new Date(later) });
+    expect(copies['2']).toMatchObject({
+      priority: 9,
+      max_attempts: 25,
+      process_after: new Date(later),
+    });
     expect(copies['3']).toMatchObject({ idempotency_key: 'once' });
     expect(copies['4']).toMatchObject({ priority: 32_767 });
     expect(await handled('mail')).toEqual([{ n: 4 }, { n: 3 }, { n: 1, to: 'ada' }, { n: 2 }]);
@@ -155,12 +193,19 @@ describe.skipIf(missing)('graphile-worker', () => {
         { name: 'other', data: { n: 4 }, queueName: 'in turn' },
       ],
     });
-    const worker = await work('graphile-worker', db.connectionString, { names: ['mail'], crontab: '0 3 * * * mail' });
+    const worker = await work('graphile-worker', db.connectionString, {
+      names: ['mail'],
+      crontab: '0 3 * * * mail',
+    });
     await worker.saying('hanging');
-    await until('select from graphile_worker._private_jobs where attempts = 1 and locked_at is null having count(*) = 2');
+    await until(
+      'select from graphile_worker._private_jobs where attempts = 1 and locked_at is null having count(*) = 2',
+    );
     try {
       const { plan, result } = await bring('graphile-worker');
-      expect(plan.copied).toEqual([{ name: 'mail', kind: 'mail', ready: 0, delayed: 0, retrying: 1 }]);
+      expect(plan.copied).toEqual([
+        { name: 'mail', kind: 'mail', ready: 0, delayed: 0, retrying: 1 },
+      ]);
       expect(plan.left).toEqual([
         { name: 'mail', reason: 'failed', jobs: 1 },
         { name: 'mail', reason: 'running', jobs: 1 },
@@ -190,17 +235,31 @@ describe.skipIf(missing)('graphile-worker', () => {
 
   test('an input keeps what JavaScript cannot hold, and one that no database text can hold is refused alone', async () => {
     await add('graphile-worker', db.connectionString, { jobs: [{ name: 'mail', data: { n: 1 } }] });
-    const insert = (payload: string) => db.query(`select graphile_worker.add_job('mail', $1::text::json)`, [payload]);
+    const insert = (payload: string) =>
+      db.query(`select graphile_worker.add_job('mail', $1::text::json)`, [payload]);
     await insert('{"n":2,"big":12345678901234567890,"pair":"\\ud83d\\ude00","slash":"\\\\u0000"}');
     await insert('{"n":3,"nul":"\\u0000"}');
     await insert('{"n":4,"half":"\\ud83d"}');
-    const outcome = await json<Imported>(['queue', 'import', '--from', 'graphile-worker', '--yes', '--delete'], { env }).catch((e) => e);
+    const outcome = await json<Imported>(
+      ['queue', 'import', '--from', 'graphile-worker', '--yes', '--delete'],
+      { env },
+    ).catch((e) => e);
     expect(String(outcome)).toMatch(/^Error: exit 1/);
-    const [claimed] = await db.query(`select writ.fn_job_claim_many('{mail}', 'external_worker', 'me', 60, 10, 0)::text as answer`);
-    const inputs = (JSON.parse(String(claimed?.answer)) as { jobs: unknown[][] }).jobs.map((job) => (job[7] as unknown[])[0]);
+    const [claimed] = await db.query(
+      `select writ.fn_job_claim_many('{mail}', 'external_worker', 'me', 60, 10, 0)::text as answer`,
+    );
+    const inputs = (JSON.parse(String(claimed?.answer)) as { jobs: unknown[][] }).jobs.map(
+      (job) => (job[7] as unknown[])[0],
+    );
     expect(claimed?.answer).toContain('12345678901234567890');
-    expect(inputs).toEqual([{ n: 1 }, { n: 2, big: expect.any(Number), pair: '😀', slash: '\\u0000' }]);
-    expect(await db.query(`select id from graphile_worker._private_jobs order by id`)).toEqual([{ id: '3' }, { id: '4' }]);
+    expect(inputs).toEqual([
+      { n: 1 },
+      { n: 2, big: expect.any(Number), pair: '😀', slash: '\\u0000' },
+    ]);
+    expect(await db.query(`select id from graphile_worker._private_jobs order by id`)).toEqual([
+      { id: '3' },
+      { id: '4' },
+    ]);
   });
 });
 

@@ -32,24 +32,52 @@ describe('a worker', () => {
     const { code, stderr } = await worker(['--checkpoint', place, '--ledger-key', key]).ended;
     expect([code, stderr]).toEqual([
       1,
-      expect.stringMatching(/older than a checkpoint that is known outside[\s\S]*writ ledger accept-restore/),
+      expect.stringMatching(
+        /older than a checkpoint that is known outside[\s\S]*writ ledger accept-restore/,
+      ),
     ]);
-    const byEnvironment = await worker([], { WRIT_LEDGER_PLACES: place, WRIT_LEDGER_PUBLIC_KEYS: key }).ended;
+    const byEnvironment = await worker([], {
+      WRIT_LEDGER_PLACES: place,
+      WRIT_LEDGER_PUBLIC_KEYS: key,
+    }).ended;
     expect(byEnvironment.code).toBe(1);
   });
 
   test('starts on the one that has everything', async () => {
-    const running = start(['worker', fixture('jobs.mjs'), '--checkpoint', place, '--ledger-key', key], { env: lost.env });
+    const running = start(
+      ['worker', fixture('jobs.mjs'), '--checkpoint', place, '--ledger-key', key],
+      { env: lost.env },
+    );
     await running.saying(/Working on/);
     running.kill('SIGTERM');
     expect((await running.ended).code).toBe(0);
   });
 
   test.each([
-    ['places without a key', () => ['--checkpoint', place], 2, /can only be believed with the public key/],
-    ['a key that is none', () => ['--checkpoint', place, '--ledger-key', 'x'], 2, /--ledger-key: This is not a key/],
-    ['a key that has not signed', async () => ['--checkpoint', place, '--ledger-key', await scene.key('stranger')], 1, /None of the keys/],
-    ['a place that nobody answers at', () => ['--checkpoint', 'http://127.0.0.1:2/x', '--ledger-key', key], 1, /nobody answers there/],
+    [
+      'places without a key',
+      () => ['--checkpoint', place],
+      2,
+      /can only be believed with the public key/,
+    ],
+    [
+      'a key that is none',
+      () => ['--checkpoint', place, '--ledger-key', 'x'],
+      2,
+      /--ledger-key: This is not a key/,
+    ],
+    [
+      'a key that has not signed',
+      async () => ['--checkpoint', place, '--ledger-key', await scene.key('stranger')],
+      1,
+      /None of the keys/,
+    ],
+    [
+      'a place that nobody answers at',
+      () => ['--checkpoint', 'http://127.0.0.1:2/x', '--ledger-key', key],
+      1,
+      /nobody answers there/,
+    ],
   ] as const)('does not start with %s, and says why', async (_name, args, exit, words) => {
     const { code, stderr } = await worker(await args()).ended;
     expect([code, stderr]).toEqual([exit, expect.stringMatching(words)]);
@@ -62,12 +90,29 @@ describe('accept-restore', () => {
     await scene.db.query(`select writ.fn_ledger_tick('test')`);
     const shown = await accept('--to', place, '--key', key, '--reason', reason);
     expect(shown.code).toBe(1);
-    expect(shown.stdout).toMatch(/PLACE +LOG +EPOCH +KNOWN +HERE\n.*checkpoint +_system +1 +\d+ +\d +\d+ receipts missing/);
-    expect(shown.stdout).toMatch(/Logs of tenants here: acme 2\.[\s\S]*Nothing was changed\. Add --yes/);
+    expect(shown.stdout).toMatch(
+      /PLACE +LOG +EPOCH +KNOWN +HERE\n.*checkpoint +_system +1 +\d+ +\d +\d+ receipts missing/,
+    );
+    expect(shown.stdout).toMatch(
+      /Logs of tenants here: acme 2\.[\s\S]*Nothing was changed\. Add --yes/,
+    );
     expect(await scene.db.query(`select from writ.receipt where stream = 'epoch'`)).toEqual([]);
 
-    const accepted = await accept('--to', place, '--key', key, '--reason', reason, '--yes', '--actor', 'ada');
-    expect([accepted.code, accepted.stdout]).toEqual([0, expect.stringMatching(/Accepted\. 2 logs go on in a new epoch/)]);
+    const accepted = await accept(
+      '--to',
+      place,
+      '--key',
+      key,
+      '--reason',
+      reason,
+      '--yes',
+      '--actor',
+      'ada',
+    );
+    expect([accepted.code, accepted.stdout]).toEqual([
+      0,
+      expect.stringMatching(/Accepted\. 2 logs go on in a new epoch/),
+    ]);
     const [receipt] = await scene.db.query(
       `select receipt -> 'context' as context from writ.receipt where stream = 'epoch' and receipt #>> '{context,log}' = '_system'`,
     );
@@ -80,9 +125,13 @@ describe('accept-restore', () => {
     });
 
     // A loss is accepted once; then it is signed over, by the same key, and verifies with what was lost.
-    expect((await accept('--to', place, '--key', key, '--reason', reason, '--yes')).stderr).toMatch(/accepted as lost before/);
+    expect((await accept('--to', place, '--key', key, '--reason', reason, '--yes')).stderr).toMatch(
+      /accepted as lost before/,
+    );
     const before = scene.path('before');
-    await writ(['ledger', 'checkpoint', '--key', lost.path('key'), '--to', place, '--to', before], { env: scene.env });
+    await writ(['ledger', 'checkpoint', '--key', lost.path('key'), '--to', place, '--to', before], {
+      env: scene.env,
+    });
     expect(existsSync(before)).toBe(true);
     const verdict = await scene.ledger(['verify', '--key', key, '--checkpoint', place]);
     expect([verdict.code, verdict.stdout]).toEqual([0, expect.stringMatching(/_system: epoch 2/)]);
@@ -93,17 +142,45 @@ describe('accept-restore', () => {
   });
 
   test('a database that has everything is left as it is', async () => {
-    const { code, stdout, stderr } = await lost.ledger(['accept-restore', '--to', place, '--key', key, '--reason', reason, '--yes']);
-    expect([code, stdout, stderr]).toEqual([1, expect.stringContaining('everything is here'), expect.stringMatching(/nothing to accept/)]);
+    const { code, stdout, stderr } = await lost.ledger([
+      'accept-restore',
+      '--to',
+      place,
+      '--key',
+      key,
+      '--reason',
+      reason,
+      '--yes',
+    ]);
+    expect([code, stdout, stderr]).toEqual([
+      1,
+      expect.stringContaining('everything is here'),
+      expect.stringMatching(/nothing to accept/),
+    ]);
     expect(await lost.db.query(`select from writ.receipt where stream = 'epoch'`)).toEqual([]);
   });
 
   test.each([
     ['no place', () => ['--key', key, '--reason', reason], 2, /nobody knows what was lost/],
-    ['no key', () => ['--to', place, '--reason', reason], 2, /can only be believed with the public key/],
+    [
+      'no key',
+      () => ['--to', place, '--reason', reason],
+      2,
+      /can only be believed with the public key/,
+    ],
     ['no reason', () => ['--to', place, '--key', key], 2, /--reason/],
-    ['a reason that says nothing', () => ['--to', place, '--key', key, '--reason', 'oops'], 1, /reason that somebody else will understand/],
-    ['a place that holds nothing', () => ['--to', 'empty', '--key', key, '--reason', reason], 1, /None of the places holds a checkpoint/],
+    [
+      'a reason that says nothing',
+      () => ['--to', place, '--key', key, '--reason', 'oops'],
+      1,
+      /reason that somebody else will understand/,
+    ],
+    [
+      'a place that holds nothing',
+      () => ['--to', 'empty', '--key', key, '--reason', reason],
+      1,
+      /None of the places holds a checkpoint/,
+    ],
     [
       'a key that has not signed',
       async () => ['--to', place, '--key', await scene.key('stranger'), '--reason', reason],

@@ -57,7 +57,16 @@ export class Scene {
       writeFileSync(this.path(file), `${privateKeyText(key)}\n`, { mode: 0o600, flag: 'wx' });
       return publicKeyText(key);
     }
-    return (await this.json<{ publicKey: string }>(['keygen', '--name', 'acme.example/test', '--out', file, ...more])).publicKey;
+    return (
+      await this.json<{ publicKey: string }>([
+        'keygen',
+        '--name',
+        'acme.example/test',
+        '--out',
+        file,
+        ...more,
+      ])
+    ).publicKey;
   }
 
   /** Not of a governor: what those wrote is decided again. */
@@ -72,7 +81,10 @@ export class Scene {
   async sign(...more: string[]): Promise<void> {
     if (more.length === 0) {
       this.#writ ??= await this.db.connect({ actor: 'test' });
-      await this.#writ.ledger.checkpoint({ key: this.read('key'), places: [this.path('checkpoint')] });
+      await this.#writ.ledger.checkpoint({
+        key: this.read('key'),
+        places: [this.path('checkpoint')],
+      });
       return;
     }
     await this.json(['checkpoint', '--key', 'key', '--to', 'checkpoint', ...more]);
@@ -96,10 +108,12 @@ export async function httpPlace(): Promise<HttpPlace> {
     });
     request.on('end', () => {
       place.requests++;
-      const allowed = request.headers.authorization === `Basic ${Buffer.from('ada:geheim').toString('base64')}`;
+      const allowed =
+        request.headers.authorization === `Basic ${Buffer.from('ada:geheim').toString('base64')}`;
       const status = allowed ? place.status : 401;
       if (status === 200 && request.method === 'PUT') place.held = body;
-      response.statusCode = status === 200 && request.method === 'GET' && place.held === undefined ? 404 : status;
+      response.statusCode =
+        status === 200 && request.method === 'GET' && place.held === undefined ? 404 : status;
       response.end(status === 200 && request.method === 'GET' ? place.held : '');
     });
   });

@@ -17,7 +17,10 @@ describe('the database', () => {
   afterEach(() => scene.end());
 
   const doctor = async (env: Record<string, string> = {}): Promise<Finding[]> => {
-    const { stdout } = await writ(['doctor', '--json'], { ...scene.options, env: { ...scene.env, ...env } });
+    const { stdout } = await writ(['doctor', '--json'], {
+      ...scene.options,
+      env: { ...scene.env, ...env },
+    });
     return (JSON.parse(stdout) as { findings: Finding[] }).findings.filter(({ check }) =>
       ['ledger', 'checkpoints', 'places'].includes(check),
     );
@@ -25,7 +28,10 @@ describe('the database', () => {
 
   test('an empty ledger says what to do, and is no fault', async () => {
     const { code, stdout } = await scene.ledger(['status']);
-    expect([code, stdout]).toEqual([0, expect.stringMatching(/writ ledger keygen[\s\S]*writ ledger checkpoint/)]);
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringMatching(/writ ledger keygen[\s\S]*writ ledger checkpoint/),
+    ]);
     expect(await doctor()).toMatchObject([
       { check: 'ledger', level: 'ok' },
       { check: 'checkpoints', level: 'hint' },
@@ -38,7 +44,9 @@ describe('the database', () => {
     await scene.sign();
     await scene.receipts('acme', 4, 2);
     const { stdout } = await scene.ledger(['status']);
-    expect(stdout).toMatch(/LOG +EPOCH +RECEIPTS +SIGNED +SIGNED AT\n_system .*\nacme +1 +3 +3 +[\d.]+ m?s ago\n/);
+    expect(stdout).toMatch(
+      /LOG +EPOCH +RECEIPTS +SIGNED +SIGNED AT\n_system .*\nacme +1 +3 +3 +[\d.]+ m?s ago\n/,
+    );
     expect(stdout).toContain(`signing key        ${key}`);
     expect(stdout).toMatch(/not sequenced +2 receipts, the oldest for/);
     expect(stdout).toMatch(/months made until +\d{4}-\d\d-01/);
@@ -53,15 +61,26 @@ describe('the database', () => {
   test('places that are configured are compared, and the doctor says where the database falls short of them', async () => {
     const key = await scene.key();
     await scene.sign();
-    expect(await doctor()).toMatchObject([{ level: 'ok' }, { check: 'checkpoints', level: 'ok' }, { check: 'places', level: 'hint' }]);
+    expect(await doctor()).toMatchObject([
+      { level: 'ok' },
+      { check: 'checkpoints', level: 'ok' },
+      { check: 'places', level: 'hint' },
+    ]);
     const env = { WRIT_LEDGER_PLACES: 'checkpoint,empty', WRIT_LEDGER_PUBLIC_KEYS: key };
     expect((await doctor(env)).slice(2)).toMatchObject([
       { check: 'places', level: 'ok', says: expect.stringMatching(/everything is here/) },
-      { check: 'places', level: 'warning', says: expect.stringMatching(/empty knows 0 of the \d+ receipts/) },
+      {
+        check: 'places',
+        level: 'warning',
+        says: expect.stringMatching(/empty knows 0 of the \d+ receipts/),
+      },
     ]);
     const other = await Scene.make();
     try {
-      const { stdout, code } = await writ(['doctor'], { cwd: scene.folder, env: { ...env, ...other.env } });
+      const { stdout, code } = await writ(['doctor'], {
+        cwd: scene.folder,
+        env: { ...env, ...other.env },
+      });
       expect([code, stdout]).toEqual([1, expect.stringMatching(/✗ places .*\n?.*missing/)]);
     } finally {
       await other.end();
@@ -86,7 +105,9 @@ describe('the database', () => {
     await scene.receipts('acme', 1, 3);
     await scene.sign();
     const auditor = await having('writ_auditor');
-    const [receipt] = await scene.db.query(`select receipt_id from writ.receipt where log_id = 'acme' limit 1`);
+    const [receipt] = await scene.db.query(
+      `select receipt_id from writ.receipt where log_id = 'acme' limit 1`,
+    );
     for (const args of [
       ['status'],
       ['verify', '--key', key, '--checkpoint', 'checkpoint'],
@@ -96,8 +117,14 @@ describe('the database', () => {
       const { code, stderr } = await scene.ledger(args, auditor);
       expect([args[0], code, stderr]).toEqual([args[0], 0, '']);
     }
-    const refused = await scene.ledger(['checkpoint', '--key', 'key', '--to', 'checkpoint'], auditor);
-    expect([refused.code, refused.stderr]).toEqual([1, expect.stringMatching(/may not do this[\s\S]*workflow_admin/)]);
+    const refused = await scene.ledger(
+      ['checkpoint', '--key', 'key', '--to', 'checkpoint'],
+      auditor,
+    );
+    expect([refused.code, refused.stderr]).toEqual([
+      1,
+      expect.stringMatching(/may not do this[\s\S]*workflow_admin/),
+    ]);
     const places = { WRIT_LEDGER_PLACES: 'checkpoint', WRIT_LEDGER_PUBLIC_KEYS: key };
     expect(await doctor({ ...(await having('dot_executor')), ...places })).toMatchObject([
       { level: 'ok' },
@@ -115,7 +142,11 @@ describe('the database', () => {
     await scene.db.clock.advance('2m');
     const found = await doctor();
     expect(found).toMatchObject([
-      { check: 'ledger', level: 'warning', says: expect.stringMatching(/^Not in their logs yet: 1 receipt, the oldest for 2 min|12\d/) },
+      {
+        check: 'ledger',
+        level: 'warning',
+        says: expect.stringMatching(/^Not in their logs yet: 1 receipt, the oldest for 2 min|12\d/),
+      },
       {
         check: 'ledger',
         level: 'warning',
@@ -129,7 +160,9 @@ describe('the database', () => {
     await sealEverything(scene.db);
     expect((await doctor())[0]).toMatchObject({ check: 'ledger', level: 'ok' });
     await scene.db.clock.advance(`${70 * 24}h`);
-    expect((await doctor()).find(({ says }) => /month/.test(says))).toMatchObject({ level: expect.stringMatching(/warning|error/) });
+    expect((await doctor()).find(({ says }) => /month/.test(says))).toMatchObject({
+      level: expect.stringMatching(/warning|error/),
+    });
   });
 });
 
@@ -150,7 +183,8 @@ describe('what the doctor makes of it', () => {
     months_s: 60 * 86_400,
     holder: null,
   };
-  const level = (more: Partial<LedgerFacts>): Level => worst(...judgeLedger({ ...facts, ...more }).map((finding) => finding.level));
+  const level = (more: Partial<LedgerFacts>): Level =>
+    worst(...judgeLedger({ ...facts, ...more }).map((finding) => finding.level));
 
   test('all is well', () => {
     expect(judgeLedger(facts).map(({ check, level }) => [check, level])).toEqual([
@@ -160,30 +194,55 @@ describe('what the doctor makes of it', () => {
   });
 
   test('receipts may wait for ten seconds, the record for a minute, a checkpoint for an hour, and a month is made ahead', () => {
-    expect([10, 10.1].map((waiting_s) => level({ waiting: 1, waiting_s }))).toEqual(['ok', 'warning']);
-    expect([60, 60.1].map((unsealed_s) => level({ unsealed: 1, unsealed_s }))).toEqual(['ok', 'warning']);
+    expect([10, 10.1].map((waiting_s) => level({ waiting: 1, waiting_s }))).toEqual([
+      'ok',
+      'warning',
+    ]);
+    expect([60, 60.1].map((unsealed_s) => level({ unsealed: 1, unsealed_s }))).toEqual([
+      'ok',
+      'warning',
+    ]);
     expect([3_600, 3_601].map((signed_s) => level({ signed_s }))).toEqual(['ok', 'warning']);
-    expect([30 * 86_400, 30 * 86_400 - 1, 0].map((months_s) => level({ months_s }))).toEqual(['ok', 'warning', 'error']);
+    expect([30 * 86_400, 30 * 86_400 - 1, 0].map((months_s) => level({ months_s }))).toEqual([
+      'ok',
+      'warning',
+      'error',
+    ]);
   });
 
   test('what is not configured, or switched off, is a hint', () => {
-    expect([level({ key: null, signed_s: null }), level({ sealing: false, unsealed: 5, unsealed_s: 9_999 })]).toEqual(['hint', 'hint']);
+    expect([
+      level({ key: null, signed_s: null }),
+      level({ sealing: false, unsealed: 5, unsealed_s: 9_999 }),
+    ]).toEqual(['hint', 'hint']);
   });
 
   test('whoever holds up sealing is named', () => {
     const holder = { name: 'process 4711', who: 'ada', database: 'shop', age_s: 600 };
     const [finding] = judgeLedger({ ...facts, unsealed: 7, unsealed_s: 90, holder });
-    expect(finding).toMatchObject({ level: 'warning', means: expect.stringContaining('process 4711 of ada, in shop, open for 10 min') });
+    expect(finding).toMatchObject({
+      level: 'warning',
+      means: expect.stringContaining('process 4711 of ada, in shop, open for 10 min'),
+    });
     const [nobody] = judgeLedger({ ...facts, unsealed: 7, unsealed_s: 90 });
     expect(nobody?.remedy).toMatch(/Start a worker/);
   });
 
   test('a place is judged by what it knows', () => {
-    const compared = { place: 'there', log: '_system', epoch: 1, known: 40, here: 50, outcome: 'same' } as const;
+    const compared = {
+      place: 'there',
+      log: '_system',
+      epoch: 1,
+      known: 40,
+      here: 50,
+      outcome: 'same',
+    } as const;
     expect(judgePlace('there', compared, 40).level).toBe('ok');
     expect(judgePlace('there', { ...compared, known: 39 }, 40).level).toBe('warning');
     expect(judgePlace('there', null, 40).level).toBe('warning');
-    expect(judgePlace('there', new WritError('checkpoint_place_unreachable', 'there'), 40).level).toBe('warning');
+    expect(
+      judgePlace('there', new WritError('checkpoint_place_unreachable', 'there'), 40).level,
+    ).toBe('warning');
     expect(judgePlace('there', { ...compared, here: 10, outcome: 'shorter' }, 40)).toMatchObject({
       level: 'error',
       says: expect.stringMatching(/30 receipts missing/),

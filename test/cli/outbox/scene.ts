@@ -43,7 +43,17 @@ export async function scene(): Promise<OutboxScene> {
       return run.runId;
     },
     relay: async (...args) => {
-      const relay = start(['relay', '--allow-http', '--allow-private', '--listen-url', db.directConnectionString, ...args], { env });
+      const relay = start(
+        [
+          'relay',
+          '--allow-http',
+          '--allow-private',
+          '--listen-url',
+          db.directConnectionString,
+          ...args,
+        ],
+        { env },
+      );
       // Before the database is dropped: hooks of a test are called in the reverse order.
       onTestFinished(async () => {
         relay.kill('SIGKILL');

@@ -32,50 +32,84 @@ const fileOf = (name: string, value: unknown) => {
 const projected = (runId: string) =>
   until(
     async () =>
-      (await now.db.query(`select from writ.run_snapshots where run_id = $1 and status in ('COMPLETED', 'FAILED')`, [runId])).length === 1,
+      (
+        await now.db.query(
+          `select from writ.run_snapshots where run_id = $1 and status in ('COMPLETED', 'FAILED')`,
+          [runId],
+        )
+      ).length === 1,
   );
 
 describe('start', () => {
   test('starts the version registered last, says the run’s id, and who is missing', async () => {
     await now.writ.runs.register(saga as never);
-    const { code, stdout, stderr } = await run(['runs', 'start', 'saga', '--input', '{"id": "o-1"}', '--tenant', 'acme'], { env });
+    const { code, stdout, stderr } = await run(
+      ['runs', 'start', 'saga', '--input', '{"id": "o-1"}', '--tenant', 'acme'],
+      { env },
+    );
     const [, id] = /^Started run (\S+) of saga 1\.0\.0\.\n/.exec(stdout) ?? [];
     expect([code, stdout]).toEqual([0, expect.stringContaining(`writ runs watch ${id}`)]);
     expect(stderr).toContain('No worker serves charge, release, reserve, ship');
-    expect(await now.writ.runs.list({ tenant: 'acme' })).toMatchObject([{ runId: id, planId: 'saga', status: 'RUNNING' }]);
-    expect(await now.db.query('select started_by from writ.run')).toEqual([{ started_by: expect.stringMatching(/^cli/) }]);
+    expect(await now.writ.runs.list({ tenant: 'acme' })).toMatchObject([
+      { runId: id, planId: 'saga', status: 'RUNNING' },
+    ]);
+    expect(await now.db.query('select started_by from writ.run')).toEqual([
+      { started_by: expect.stringMatching(/^cli/) },
+    ]);
   });
 
   test('the same request is the same run', async () => {
     await now.writ.runs.register(saga as never);
     const once = await json(['runs', 'start', 'saga', '--request', 'r-1'], { env });
     expect(once).toMatchObject({ duplicate: false, planId: 'saga', planVersion: '1.0.0' });
-    expect(await json(['runs', 'start', 'saga', '--request', 'r-1'], { env })).toEqual({ ...once, duplicate: true });
+    expect(await json(['runs', 'start', 'saga', '--request', 'r-1'], { env })).toEqual({
+      ...once,
+      duplicate: true,
+    });
   });
 
   test('a plan in a file is shown and registered, if its kinds are known', async () => {
     const file = fileOf('plan.json', { ...documentOf(parcels), planId: 'from-a-file' });
     const unknown = await run(['runs', 'start', '--plan', file], { env });
-    expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining('pack, release, reserve, ship, of plan from-a-file')]);
+    expect([unknown.code, unknown.stderr]).toEqual([
+      1,
+      expect.stringContaining('pack, release, reserve, ship, of plan from-a-file'),
+    ]);
     await now.work();
-    const { code, stdout, stderr } = await run(['runs', 'start', '--plan', file, '--input', `@${fileOf('input.json', { parcels: [] })}`], {
-      env,
-    });
+    const { code, stdout, stderr } = await run(
+      ['runs', 'start', '--plan', file, '--input', `@${fileOf('input.json', { parcels: [] })}`],
+      {
+        env,
+      },
+    );
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toMatch(/from-a-file 1\.0\.0, 4 steps, sha256 [0-9a-f]{64}\n/);
     expect(stdout).toMatch(
       /reserve +reserve, undone by release\n +approval +waits for approval\n +pack +pack for each of input\.parcels, 2 at a time\n/,
     );
-    expect(await now.db.query(`select plan_id, plan_version from writ.plan`)).toEqual([{ plan_id: 'from-a-file', plan_version: '1.0.0' }]);
+    expect(await now.db.query(`select plan_id, plan_version from writ.plan`)).toEqual([
+      { plan_id: 'from-a-file', plan_version: '1.0.0' },
+    ]);
   });
 
   test('--wait follows the run, and its end is the exit code', async () => {
     await now.work();
     await now.writ.runs.register(saga as never);
-    const good = await run(['runs', 'start', 'saga', '--input', '{"id": "o-1"}', '--wait'], { env });
-    expect([good.code, good.stdout]).toEqual([0, expect.stringMatching(/RunCompleted\nCOMPLETED after/)]);
-    const bad = await run(['runs', 'start', 'saga', '--input', '{"id": "o-1", "fails": true}', '--wait'], { env });
-    expect([bad.code, bad.stdout]).toEqual([1, expect.stringMatching(/FAILED after.*card declined.*what was done has been undone/)]);
+    const good = await run(['runs', 'start', 'saga', '--input', '{"id": "o-1"}', '--wait'], {
+      env,
+    });
+    expect([good.code, good.stdout]).toEqual([
+      0,
+      expect.stringMatching(/RunCompleted\nCOMPLETED after/),
+    ]);
+    const bad = await run(
+      ['runs', 'start', 'saga', '--input', '{"id": "o-1", "fails": true}', '--wait'],
+      { env },
+    );
+    expect([bad.code, bad.stdout]).toEqual([
+      1,
+      expect.stringMatching(/FAILED after.*card declined.*what was done has been undone/),
+    ]);
   });
 
   test('what is wrong is said in words', async () => {
@@ -87,7 +121,15 @@ describe('start', () => {
       [['saga', '--plan-version', '7'], 1, 'saga 7; there is 1.0.0'],
       [[], 2, 'Start takes the id of a plan, or --plan with a file.'],
       [
-        ['--plan', fileOf('bad.json', { schemaVersion: 1, planId: 'x', planVersion: '1', steps: [{ id: 'a', type: 'dance' }] })],
+        [
+          '--plan',
+          fileOf('bad.json', {
+            schemaVersion: 1,
+            planId: 'x',
+            planVersion: '1',
+            steps: [{ id: 'a', type: 'dance' }],
+          }),
+        ],
         1,
         /step a/,
       ],
@@ -106,7 +148,8 @@ describe('list and show', () => {
     await now.work();
     const { runId: failed } = await now.failed();
     const { runId: waiting } = await now.waiting();
-    const ids = async (...args: string[]) => (await json<ListedRun[]>(['runs', 'list', ...args], { env })).map(({ runId }) => runId);
+    const ids = async (...args: string[]) =>
+      (await json<ListedRun[]>(['runs', 'list', ...args], { env })).map(({ runId }) => runId);
     expect(await ids()).toEqual([waiting, failed]);
     expect(await ids('--status', 'FAILED')).toEqual([failed]);
     expect(await ids('--plan', 'parcels')).toEqual([waiting]);
@@ -138,7 +181,9 @@ describe('list and show', () => {
   });
 
   test('show tells of tries that failed while a step goes on, and of alerts', async () => {
-    const stubborn = defineJob<{ id: string }>('stubborn', { retry: { attempts: 5, base: '1h', cap: '1h' } });
+    const stubborn = defineJob<{ id: string }>('stubborn', {
+      retry: { attempts: 5, base: '1h', cap: '1h' },
+    });
     const trying = definePlan<{ id: string }>('trying', { version: '1' }, (p) => {
       p.step('try', stubborn);
     });
@@ -148,7 +193,11 @@ describe('list and show', () => {
       }),
     ]);
     const { runId } = await now.writ.start(trying, { id: 'o-1' });
-    await until(async () => (await now.db.query(`select from writ.job_queue where status = 'retry_waiting'`)).length === 1);
+    await until(
+      async () =>
+        (await now.db.query(`select from writ.job_queue where status = 'retry_waiting'`)).length ===
+        1,
+    );
     await now.db.query(
       `insert into writ_data.alert (alert_id, code, severity, tenant_id, subject, detail, raised_at) values (gen_random_uuid(), 'COMPENSATION_FAILED', 'P1', 'default', 'run/' || $1, '{"steps": ["undo:reserve"]}', writ.now())`,
       [runId],
@@ -170,7 +219,11 @@ describe('list and show', () => {
       ['signal', nobody, 'PAUSE'],
     ]) {
       const { code, stderr } = await run(['runs', ...args], { env });
-      expect([args[0], code, stderr]).toEqual([args[0], 1, expect.stringContaining('There is no such run.')]);
+      expect([args[0], code, stderr]).toEqual([
+        args[0],
+        1,
+        expect.stringContaining('There is no such run.'),
+      ]);
     }
     expect((await run(['runs', 'show', 'o-1'], { env })).code).toBe(2);
   });
@@ -233,7 +286,11 @@ describe('signal and deliver', () => {
       1,
       expect.stringMatching(/will be undone, in this order: reserve\.[\s\S]*Nothing was changed/),
     ]);
-    expect(await json(['runs', 'signal', runId, 'CANCEL', '--yes', '--reason', 'nobody wants it'], { env })).toMatchObject({
+    expect(
+      await json(['runs', 'signal', runId, 'CANCEL', '--yes', '--reason', 'nobody wants it'], {
+        env,
+      }),
+    ).toMatchObject({
       sent: true,
       duplicate: false,
     });
@@ -244,7 +301,11 @@ describe('signal and deliver', () => {
     });
     for (const type of ['PAUSE', 'CANCEL']) {
       const late = await run(['runs', 'signal', runId, type], { env });
-      expect([late.code, late.stdout, late.stderr]).toEqual([1, '', expect.stringContaining('has ended')]);
+      expect([late.code, late.stdout, late.stderr]).toEqual([
+        1,
+        '',
+        expect.stringContaining('has ended'),
+      ]);
     }
   });
 
@@ -252,37 +313,59 @@ describe('signal and deliver', () => {
     await now.work();
     const { runId } = await now.waiting();
     const id = uuidv7();
-    expect((await run(['runs', 'signal', runId, 'pause', '--signal-id', id], { env })).stdout).toContain(
-      'PAUSE is accepted: the run is PAUSED.',
-    );
-    expect((await run(['runs', 'signal', runId, 'PAUSE', '--signal-id', id], { env })).stdout).toContain(
-      'accepted before: nothing changed',
-    );
+    expect(
+      (await run(['runs', 'signal', runId, 'pause', '--signal-id', id], { env })).stdout,
+    ).toContain('PAUSE is accepted: the run is PAUSED.');
+    expect(
+      (await run(['runs', 'signal', runId, 'PAUSE', '--signal-id', id], { env })).stdout,
+    ).toContain('accepted before: nothing changed');
     expect((await run(['runs', 'signal', runId, 'RESUME'], { env })).code).toBe(0);
-    expect((await now.writ.runs.events(runId)).filter(({ eventType }) => eventType === 'RunPaused')).toHaveLength(1);
+    expect(
+      (await now.writ.runs.events(runId)).filter(({ eventType }) => eventType === 'RunPaused'),
+    ).toHaveLength(1);
   });
 
   test('a failed run is started again as a new one', async () => {
     await now.work();
     const { runId } = await now.failed();
-    const { stdout } = await run(['runs', 'signal', runId, 'RETRY_RUN', '--reason', 'the card works now'], { env });
+    const { stdout } = await run(
+      ['runs', 'signal', runId, 'RETRY_RUN', '--reason', 'the card works now'],
+      { env },
+    );
     const [, again] = /^Started again as (\S+)\./.exec(stdout) ?? [];
-    expect(await json(['runs', 'show', String(again)], { env })).toMatchObject({ run: { original_run_id: runId } });
+    expect(await json(['runs', 'show', String(again)], { env })).toMatchObject({
+      run: { original_run_id: runId },
+    });
   });
 
   test('what a signal lacks is wrong usage, and nothing is asked of the database', async () => {
-    for (const args of [['SKIP_STEP'], ['UPDATE_PARAMS', '--params', '[1]'], ['EMERGENCY_STOP'], ['DANCE']]) {
-      expect((await run(['runs', 'signal', nobody, ...args], { env: { DATABASE_URL: 'postgres://127.0.0.1:1/none' } })).code).toBe(2);
+    for (const args of [
+      ['SKIP_STEP'],
+      ['UPDATE_PARAMS', '--params', '[1]'],
+      ['EMERGENCY_STOP'],
+      ['DANCE'],
+    ]) {
+      expect(
+        (
+          await run(['runs', 'signal', nobody, ...args], {
+            env: { DATABASE_URL: 'postgres://127.0.0.1:1/none' },
+          })
+        ).code,
+      ).toBe(2);
     }
   });
 
   test('a delivery ends a wait once, and one that nothing waits for yet is kept', async () => {
     const { runId } = await now.writ.start(parcels, { id: 'o-1', parcels: [] });
     const deliver = (...args: string[]) => run(['runs', 'deliver', runId, ...args], { env });
-    expect((await deliver('approval', '--payload', '{"by": "ada"}', '--id', 'd-1')).stdout).toContain('kept until one does');
+    expect(
+      (await deliver('approval', '--payload', '{"by": "ada"}', '--id', 'd-1')).stdout,
+    ).toContain('kept until one does');
     await now.work();
     expect((await now.writ.runs.finished(runId, { timeoutMs: 15_000 })).status).toBe('COMPLETED');
-    expect((await deliver('approval', '--id', 'd-1')).stdout).toBe('Delivered before. Step approval has it.\n');
+    expect((await deliver('approval', '--id', 'd-1')).stdout).toBe(
+      'Delivered before. Step approval has it.\n',
+    );
     expect((await deliver('approval')).stderr).toContain('has ended');
     expect((await deliver('approval', '--payload', 'yes')).code).toBe(2);
   });
@@ -299,15 +382,29 @@ describe('replay', () => {
       `✓ Run ${runId} is what its log says: 8 events by the rules of saga 1.0.0, to its end as FAILED.\n`,
     ]);
     const file = join(folder, 'history.json');
-    expect((await run(['runs', 'events', runId, '--export', file], { env })).stdout).toContain('Wrote 8 events');
-    expect((await run(['runs', 'events', runId, '--export', file], { env })).stderr).toContain('EEXIST');
-    expect(await json(['runs', 'replay', '--export', file])).toMatchObject({ ok: true, events: 8, status: 'FAILED', notes: [] });
+    expect((await run(['runs', 'events', runId, '--export', file], { env })).stdout).toContain(
+      'Wrote 8 events',
+    );
+    expect((await run(['runs', 'events', runId, '--export', file], { env })).stderr).toContain(
+      'EEXIST',
+    );
+    expect(await json(['runs', 'replay', '--export', file])).toMatchObject({
+      ok: true,
+      events: 8,
+      status: 'FAILED',
+      notes: [],
+    });
 
     const history = JSON.parse(readFileSync(file, 'utf8'));
     history.events.splice(4, 1);
     const damaged = await run(['runs', 'replay', '--export', fileOf('damaged.json', history)]);
-    expect([damaged.code, damaged.stdout]).toEqual([1, expect.stringContaining('first at event 6, StepStarted of undo:reserve')]);
-    expect((await run(['runs', 'replay', '--export', fileOf('other.json', { a: 1 })])).code).toBe(2);
+    expect([damaged.code, damaged.stdout]).toEqual([
+      1,
+      expect.stringContaining('first at event 6, StepStarted of undo:reserve'),
+    ]);
+    expect((await run(['runs', 'replay', '--export', fileOf('other.json', { a: 1 })])).code).toBe(
+      2,
+    );
     expect((await run(['runs', 'replay'])).code).toBe(2);
   });
 
@@ -320,7 +417,10 @@ describe('replay', () => {
       [runId],
     );
     const { code, stdout } = await run(['runs', 'replay', runId], { env });
-    expect([code, stdout]).toEqual([1, expect.stringContaining('status is stored as FAILED, and the log gives COMPLETED')]);
+    expect([code, stdout]).toEqual([
+      1,
+      expect.stringContaining('status is stored as FAILED, and the log gives COMPLETED'),
+    ]);
   });
 });
 
@@ -328,11 +428,27 @@ test('an alert that a person has seen to is cleared once, on the record', async 
   const [alert] = await now.db.query(
     `insert into writ_data.alert (alert_id, code, severity, tenant_id, subject, detail, raised_at) values (writ_data.uuidv7(), 'COMPENSATION_FAILED', 'P1', 'default', 'run/x', '{}', writ.now()) returning alert_id`,
   );
-  const clear = () => run(['runs', 'clear-alert', String(alert?.alert_id), '--reason', 'released by hand', '--actor', 'ada'], { env });
+  const clear = () =>
+    run(
+      [
+        'runs',
+        'clear-alert',
+        String(alert?.alert_id),
+        '--reason',
+        'released by hand',
+        '--actor',
+        'ada',
+      ],
+      { env },
+    );
   expect((await clear()).stdout).toBe('COMPENSATION_FAILED of run x is over.\n');
   expect((await clear()).stdout).toBe('COMPENSATION_FAILED of run x was over already.\n');
   expect(await now.db.query('select cleared_by from writ.alert')).toEqual([{ cleared_by: 'ada' }]);
-  expect(await now.db.query(`select 1 from writ.event_outbox where event_type = 'system.alert_cleared'`)).toHaveLength(1);
-  expect((await run(['runs', 'clear-alert', nobody, '--reason', 'it is not there'], { env })).stderr).toContain('There is no such alert.');
+  expect(
+    await now.db.query(`select 1 from writ.event_outbox where event_type = 'system.alert_cleared'`),
+  ).toHaveLength(1);
+  expect(
+    (await run(['runs', 'clear-alert', nobody, '--reason', 'it is not there'], { env })).stderr,
+  ).toContain('There is no such alert.');
   expect((await run(['runs', 'clear-alert', nobody, '--reason', 'short'], { env })).code).toBe(1);
 });

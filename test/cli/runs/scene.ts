@@ -1,6 +1,13 @@
 /** A shop's plan and its handlers, for the tests of `writ runs`. */
 import { expect } from 'vitest';
-import { defineJob, definePlan, type HandledJob, type PlanDocument, type RunHandle, type Writ } from '../../../src/index.js';
+import {
+  defineJob,
+  definePlan,
+  type HandledJob,
+  type PlanDocument,
+  type RunHandle,
+  type Writ,
+} from '../../../src/index.js';
 import { type TestDatabase, testDatabase } from '../../../src/testing/index.js';
 
 interface Order {
@@ -27,7 +34,11 @@ export const saga = definePlan<Order>('saga', { version: '1.0.0' }, (p) => {
 export const parcels = definePlan<Order>('parcels', { version: '1.0.0' }, (p) => {
   const reserved = p.step('reserve', reserve, { compensate: release });
   const approved = p.waitFor('approval', { after: reserved, timeout: '48h' });
-  const packed = p.each('pack', pack, { over: p.input.parcels as never, parallel: 2, after: approved });
+  const packed = p.each('pack', pack, {
+    over: p.input.parcels as never,
+    parallel: 2,
+    after: approved,
+  });
   p.step('ship', ship, { after: packed });
 });
 
@@ -90,4 +101,5 @@ export async function until(holds: () => Promise<boolean>, withinMs = 25_000): P
   }
 }
 
-export const documentOf = (plan: { readonly document: PlanDocument }): PlanDocument => JSON.parse(JSON.stringify(plan.document));
+export const documentOf = (plan: { readonly document: PlanDocument }): PlanDocument =>
+  JSON.parse(JSON.stringify(plan.document));

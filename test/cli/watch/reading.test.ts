@@ -2,7 +2,15 @@
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Session, withSession } from '../../../src/cli/connection.js';
-import { firstMark, flow, kinds, type Mark, type Reading, read, waits } from '../../../src/cli/watch/reading.js';
+import {
+  firstMark,
+  flow,
+  kinds,
+  type Mark,
+  type Reading,
+  read,
+  waits,
+} from '../../../src/cli/watch/reading.js';
 import { uuidFloor, uuidv7 } from '../../../src/database/uuid.js';
 import { testDatabase } from '../../../src/testing/index.js';
 import { Gates } from '../../queue/gates/harness.js';
@@ -14,18 +22,25 @@ beforeEach(async () => {
 afterEach(() => gates.db.drop());
 
 /** Counts of a reading, not rates: over a window of exactly a second both are the same. */
-async function counted(session: Session, since: Mark): Promise<{ reading: Reading; mark: Mark; counts: number[] }> {
+async function counted(
+  session: Session,
+  since: Mark,
+): Promise<{ reading: Reading; mark: Mark; counts: number[] }> {
   const { reading, mark } = await read(session, since);
   const seconds = (mark.ms - since.ms) / 1000;
   const { enqueued_per_s, started_per_s, succeeded_per_s, failed_per_s } = reading;
   return {
     reading,
     mark,
-    counts: [enqueued_per_s, started_per_s, succeeded_per_s, failed_per_s].map((rate) => Math.round(rate * seconds)),
+    counts: [enqueued_per_s, started_per_s, succeeded_per_s, failed_per_s].map((rate) =>
+      Math.round(rate * seconds),
+    ),
   };
 }
-const jobs = (n: number, more = {}) => Array.from({ length: n }, () => ({ id: uuidv7(), kind: 'chore', ...more }));
-const reading = <T>(use: (session: Session) => Promise<T>) => withSession(gates.db.connectionString, use);
+const jobs = (n: number, more = {}) =>
+  Array.from({ length: n }, () => ({ id: uuidv7(), kind: 'chore', ...more }));
+const reading = <T>(use: (session: Session) => Promise<T>) =>
+  withSession(gates.db.connectionString, use);
 
 describe('a reading', () => {
   test('counts what came, began, succeeded and failed since the one before, and nothing twice', async () => {
@@ -45,7 +60,12 @@ describe('a reading', () => {
       });
       const first = await counted(session, mark);
       expect(first.counts).toEqual([5, 4, 3, 1]);
-      expect(first.reading).toMatchObject({ backlog: 6, waiting: 1, in_progress: 2, lease_active: 1 });
+      expect(first.reading).toMatchObject({
+        backlog: 6,
+        waiting: 1,
+        in_progress: 2,
+        lease_active: 1,
+      });
       mark = first.mark;
       expect((await counted(session, mark)).counts).toEqual([0, 0, 0, 0]);
     });
@@ -59,7 +79,10 @@ describe('a reading', () => {
       await reading(async (session) => {
         const mark = await firstMark(session);
         await late.query('begin');
-        await late.query('select writ.fn_job_enqueue_many($1, $2)', [JSON.stringify(jobs(3)), 'late']);
+        await late.query('select writ.fn_job_enqueue_many($1, $2)', [
+          JSON.stringify(jobs(3)),
+          'late',
+        ]);
         await gates.enqueueMany(jobs(2)); // comes after it, and is seen before it
         const first = await counted(session, mark);
         expect(first.counts[0]).toBe(2);
@@ -97,7 +120,10 @@ describe('a reading', () => {
       await gates.call('fn_job_tick', { actor: 'test' });
       const between = await read(session, first.mark);
       await gates.claim({ limit: 4, start: 4 });
-      expect((await read(session, between.mark)).reading).toMatchObject({ wait_sample: 0, wait_p50_ms: null });
+      expect((await read(session, between.mark)).reading).toMatchObject({
+        wait_sample: 0,
+        wait_p50_ms: null,
+      });
     });
   });
 
@@ -109,12 +135,18 @@ describe('a reading', () => {
     await reading(async (session) => {
       const first = await read(session, await firstMark(session));
       expect(first.reading.kinds_in_all).toBe(10);
-      expect(first.reading.kinds.map(({ kind, backlog }) => [kind, backlog])).toEqual([10, 9, 8, 7, 6, 5, 4, 3].map((n) => [`k${n}`, n]));
+      expect(first.reading.kinds.map(({ kind, backlog }) => [kind, backlog])).toEqual(
+        [10, 9, 8, 7, 6, 5, 4, 3].map((n) => [`k${n}`, n]),
+      );
       expect(first.reading.kinds[0]).toMatchObject({ change_per_s: null, running: 0 });
       await gates.claim({ kinds: ['k10'], limit: 9 });
       await gates.enqueueMany(jobs(20, { kind: 'k1' }));
       const second = await read(session, first.mark);
-      expect(second.reading.kinds[0]).toMatchObject({ kind: 'k1', backlog: 21, change_per_s: expect.any(Number) });
+      expect(second.reading.kinds[0]).toMatchObject({
+        kind: 'k1',
+        backlog: 21,
+        change_per_s: expect.any(Number),
+      });
       expect(second.reading.kinds[0]?.change_per_s).toBeGreaterThan(0);
       const { reading: third } = await read(session, second.mark);
       expect(third.in_progress).toBe(9);
@@ -123,14 +155,23 @@ describe('a reading', () => {
 
   test('tells fresh workers from late and silent ones', async () => {
     const beat = (id: string) =>
-      gates.call('fn_queue_heartbeat', { executor_id: id, executor_kind: 'external_worker', domain_scope: ['dot'], cadence_seconds: 10 });
+      gates.call('fn_queue_heartbeat', {
+        executor_id: id,
+        executor_kind: 'external_worker',
+        domain_scope: ['dot'],
+        cadence_seconds: 10,
+      });
     await beat('silent');
     await gates.db.clock.advance('6m');
     await beat('late');
     await gates.db.clock.advance('6m');
     await beat('fresh');
     await reading(async (session) => {
-      expect((await read(session, await firstMark(session))).reading).toMatchObject({ workers: 1, workers_late: 1, workers_silent: 1 });
+      expect((await read(session, await firstMark(session))).reading).toMatchObject({
+        workers: 1,
+        workers_late: 1,
+        workers_silent: 1,
+      });
     });
   });
 });
@@ -143,7 +184,10 @@ interface Plan {
 
 /** Which of the tables that grow with everything ever done a statement reads from end to end; a partition is called by its table's name, and one of a day to come, which is empty, is not read. */
 async function readWhole(session: Session, sql: string, params: unknown[] = []): Promise<string[]> {
-  const [row] = await session.rows<{ 'QUERY PLAN': [{ Plan: Plan }] }>(`explain (format json) ${sql}`, params);
+  const [row] = await session.rows<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
+    `explain (format json) ${sql}`,
+    params,
+  );
   const scanned: string[] = [];
   const visit = (plan: Plan) => {
     if (plan['Node Type'] === 'Seq Scan') scanned.push(plan['Relation Name'] as string);
@@ -155,7 +199,9 @@ async function readWhole(session: Session, sql: string, params: unknown[] = []):
      where c.relnamespace = to_regnamespace('writ_data') and c.relname = any ($1) and c.reltuples > 0`,
     [scanned],
   );
-  return tables.map(({ name }) => name).filter((name) => ['job', 'job_execution', 'job_cleaned', 'event_batch'].includes(name));
+  return tables
+    .map(({ name }) => name)
+    .filter((name) => ['job', 'job_execution', 'job_cleaned', 'event_batch'].includes(name));
 }
 
 test('with 200,000 finished jobs nothing reads jobs, executions or the record from end to end', async () => {
@@ -165,7 +211,10 @@ test('with 200,000 finished jobs nothing reads jobs, executions or the record fr
     await gates.enqueueMany(jobs(batch));
     const { token, ids } = await gates.claim({ limit: batch, start: batch });
     expect(ids).toHaveLength(batch);
-    await gates.call('fn_job_succeed_many', { lease_token: token, positions: ids.map((_, index) => index + 1) });
+    await gates.call('fn_job_succeed_many', {
+      lease_token: token,
+      positions: ids.map((_, index) => index + 1),
+    });
   }
   // One row per call of so many jobs is too few to tell: as many again of calls with few.
   for (let n = 0; n < 300; n++) await gates.enqueueMany(jobs(2));
@@ -175,7 +224,9 @@ test('with 200,000 finished jobs nothing reads jobs, executions or the record fr
     await gates.enqueueMany(jobs(50));
     await gates.claim({ limit: 40, start: 30 });
     const window = [uuidFloor(mark.ms), mark.snapshot];
-    expect(await readWhole(session, 'select max(finished_at) from writ.job_execution')).toContain('job_execution'); // so it would be noticed
+    expect(await readWhole(session, 'select max(finished_at) from writ.job_execution')).toContain(
+      'job_execution',
+    ); // so it would be noticed
     expect(await readWhole(session, flow, window)).toEqual([]);
     expect(await readWhole(session, waits, window)).toEqual([]);
     expect(await readWhole(session, kinds)).toEqual([]);

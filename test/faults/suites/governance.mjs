@@ -9,7 +9,12 @@ import pg from 'pg';
 import { Writ } from '../../../dist/index.js';
 import { keyOfSeed, privateKeyText, publicKeyText } from '../../../dist/ledger/note.js';
 import { tallied } from '../checker.mjs';
-import { checkGovernance, keepGovernanceBooks, prepareGovernance, rememberBystanders } from '../governance-checker.mjs';
+import {
+  checkGovernance,
+  keepGovernanceBooks,
+  prepareGovernance,
+  rememberBystanders,
+} from '../governance-checker.mjs';
 import { paced } from '../paced.mjs';
 import { generator, planOf } from '../plan.mjs';
 import { WorkerSlots } from '../worker-slots.mjs';
@@ -40,7 +45,11 @@ function shape(quick) {
   const count = (/** @type {number} */ full, /** @type {number} */ short) => (quick ? short : full);
   return {
     jobs: count(520, 40),
-    kills: points.map(([point, upTo, full]) => [point, count(full, 1), quick ? Math.ceil(upTo / 3) : upTo]),
+    kills: points.map(([point, upTo, full]) => [
+      point,
+      count(full, 1),
+      quick ? Math.ceil(upTo / 3) : upTo,
+    ]),
     stops: [],
     leaves: [['started', count(6, 1), 10]],
     duplicates: [['started', count(12, 1), 10]],
@@ -76,7 +85,9 @@ export async function run({ seed, quick, server, progress, onEnd }) {
   // Here the harness kills, not the jobs: a job that was hit by chance must not be taken for poison, however often.
   await admin.query(`select writ.fn_setting_set('queue.poison.crashes', '10000', 'faults')`);
   for (const limit of ['proposals_per_hour', 'open_contracts'])
-    await admin.query(`select writ.fn_setting_set('governance.agent.${limit}', '100000', 'faults')`);
+    await admin.query(
+      `select writ.fn_setting_set('governance.agent.${limit}', '100000', 'faults')`,
+    );
 
   const world = await OutsideWorld.open(seed + 2);
   onEnd(() => world.close());
@@ -98,7 +109,8 @@ export async function run({ seed, quick, server, progress, onEnd }) {
   const said = [];
   const onFinding = (/** @type {string} */ what) => void said.push(what);
   // Whoever proposes lives in this process: what Writ throws outside of every call would end a user's program, and is a finding here.
-  const stray = (/** @type {Error} */ error) => onFinding(`thrown outside of every call: ${error?.stack ?? error}`);
+  const stray = (/** @type {Error} */ error) =>
+    onFinding(`thrown outside of every call: ${error?.stack ?? error}`);
   process.on('uncaughtException', stray);
   process.on('unhandledRejection', stray);
   /** @type {Record<string, number>} */
@@ -118,7 +130,13 @@ export async function run({ seed, quick, server, progress, onEnd }) {
     onFinding,
   });
   onEnd(() => slots.kill());
-  const outside = new OutsideFaults({ faults: plan.outside, server, admin, onFault: count, onFinding });
+  const outside = new OutsideFaults({
+    faults: plan.outside,
+    server,
+    admin,
+    onFault: count,
+    onFinding,
+  });
   slots.start();
   const operations = await start({
     jobs: form.jobs,
@@ -151,8 +169,20 @@ export async function run({ seed, quick, server, progress, onEnd }) {
       checkpoint: await readFile(join(kept, 'checkpoint'), 'utf8'),
     })),
   );
-  if (!rested) findings.push({ verdict: 'stuck', what: 'the ledger did not come to rest', times: 1, rows: [] });
-  if (said.length > 0) findings.push({ verdict: 'wrong', what: 'the run itself found', times: said.length, rows: said.slice(0, 10) });
+  if (!rested)
+    findings.push({
+      verdict: 'stuck',
+      what: 'the ledger did not come to rest',
+      times: 1,
+      rows: [],
+    });
+  if (said.length > 0)
+    findings.push({
+      verdict: 'wrong',
+      what: 'the run itself found',
+      times: said.length,
+      rows: said.slice(0, 10),
+    });
   const figures = await figuresOf(client);
   client.release();
   await writ.close();
@@ -164,7 +194,8 @@ export async function run({ seed, quick, server, progress, onEnd }) {
   return {
     operations,
     ...tally,
-    faults: tally.faults + Object.values(proposer.injected).reduce((total, times) => total + times, 0),
+    faults:
+      tally.faults + Object.values(proposer.injected).reduce((total, times) => total + times, 0),
     injected: proposer.injected,
     outside_answered: world.answered,
     worker_lives: slots.lives,

@@ -12,7 +12,12 @@ import { Writ } from '../../../dist/index.js';
 import { keyOfSeed, privateKeyText, publicKeyText } from '../../../dist/ledger/note.js';
 import { Spool } from '../../../dist/spool/spool.js';
 import { tallied } from '../checker.mjs';
-import { checkGovernor, isMoving, keepGovernorBooks, prepareGovernor } from '../governor-checker.mjs';
+import {
+  checkGovernor,
+  isMoving,
+  keepGovernorBooks,
+  prepareGovernor,
+} from '../governor-checker.mjs';
 import { replayed } from '../governor-replay.mjs';
 import { isOutage } from '../outage.mjs';
 import { paced } from '../paced.mjs';
@@ -96,7 +101,8 @@ export async function run({ seed, quick, server, progress, onEnd }) {
   // Who drives is killed at each point of a turn, whether it also listens or also carries actions out.
   const ofTurns = plan.workers.filter(({ point }) => point.startsWith('governors_'));
   const ofSignals = plan.workers.filter(({ point }) => point === 'signal_taken');
-  const half = (/** @type {import('../plan.mjs').Fault[]} */ faults, /** @type {number} */ odd) => faults.filter((_, n) => n % 2 === odd);
+  const half = (/** @type {import('../plan.mjs').Fault[]} */ faults, /** @type {number} */ odd) =>
+    faults.filter((_, n) => n % 2 === odd);
   const common = { url, folder: server.folder, leasesOf: async () => 0, onFault: count, onFinding };
   const listeners = await Promise.all(
     [true, false].map(async (drive, n) => {
@@ -120,7 +126,10 @@ export async function run({ seed, quick, server, progress, onEnd }) {
     module: new URL('./governor/actions.mjs', import.meta.url).href,
     count: 2,
     options: { concurrency: 20, lease: '1500ms', poll: '200ms', batch: 20, grace: '5s' },
-    faults: [...half(ofTurns, 1), ...plan.workers.filter(({ point }) => point === 'action_made')].sort((a, b) => a.nth - b.nth),
+    faults: [
+      ...half(ofTurns, 1),
+      ...plan.workers.filter(({ point }) => point === 'action_made'),
+    ].sort((a, b) => a.nth - b.nth),
   });
   const slots = [workers, ...listeners.map((one) => one.slots)];
   for (const one of slots) onEnd(() => one.kill());
@@ -198,10 +207,13 @@ export async function run({ seed, quick, server, progress, onEnd }) {
     })),
   );
   progress('deciding everything again');
-  const { rows: all } = await client.query('select governor_id::text as id from writ_data.governor order by 1');
+  const { rows: all } = await client.query(
+    'select governor_id::text as id from writ_data.governor order by 1',
+  );
   for (const { id } of all) {
     const differs = await replayed(client, id);
-    if (differs.length > 0) findings.push({ verdict: 'wrong', what: 'a replay does not agree', times: 1, rows: differs });
+    if (differs.length > 0)
+      findings.push({ verdict: 'wrong', what: 'a replay does not agree', times: 1, rows: differs });
   }
   for (const { spool } of listeners) {
     const { waiting, refused, damaged } = await new Spool(spool).state();
@@ -213,9 +225,27 @@ export async function run({ seed, quick, server, progress, onEnd }) {
         rows: [{ waiting, refused, damaged }],
       });
   }
-  if (!rested) findings.push({ verdict: 'stuck', what: 'governors did not come to rest in time', times: 1, rows: [] });
-  if (!settled) findings.push({ verdict: 'stuck', what: 'the ledger did not come to rest', times: 1, rows: [] });
-  if (said.length > 0) findings.push({ verdict: 'wrong', what: 'the run itself found', times: said.length, rows: said.slice(0, 10) });
+  if (!rested)
+    findings.push({
+      verdict: 'stuck',
+      what: 'governors did not come to rest in time',
+      times: 1,
+      rows: [],
+    });
+  if (!settled)
+    findings.push({
+      verdict: 'stuck',
+      what: 'the ledger did not come to rest',
+      times: 1,
+      rows: [],
+    });
+  if (said.length > 0)
+    findings.push({
+      verdict: 'wrong',
+      what: 'the run itself found',
+      times: said.length,
+      rows: said.slice(0, 10),
+    });
   const figures = await figuresOf(client);
   client.release();
   sender.close();
@@ -276,7 +306,9 @@ async function rest(admin, listeners, progress, limitMs) {
     const states = await Promise.all(listeners.map(({ spool }) => new Spool(spool).state()));
     const spooled = states.reduce((sum, one) => sum + one.waiting, 0);
     if (moving + waiting + queue + spooled === 0) return true;
-    progress(`waiting for the last: ${moving} governors move, ${waiting} signals wait, ${queue} rows of the queue, ${spooled} spooled`);
+    progress(
+      `waiting for the last: ${moving} governors move, ${waiting} signals wait, ${queue} rows of the queue, ${spooled} spooled`,
+    );
   }
   return false;
 }

@@ -8,7 +8,12 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
 import { Writ } from '../../../dist/index.js';
-import { keyOfSeed, parsePrivateKey, privateKeyText, publicKeyText } from '../../../dist/ledger/note.js';
+import {
+  keyOfSeed,
+  parsePrivateKey,
+  privateKeyText,
+  publicKeyText,
+} from '../../../dist/ledger/note.js';
 import { readCatalogue, readViews } from '../../hostile/catalogue.mjs';
 import { attackers, calm, Estate, mallory, people, prepareCalm } from '../../hostile/estate.mjs';
 import { attack } from '../../hostile/moves.mjs';
@@ -42,7 +47,8 @@ export async function run(given) {
   const said = [];
   const onFinding = (/** @type {string} */ what) => void (said.length < 200 && said.push(what));
   // The honest callers live in this process: what Writ throws outside of every call would end a user's program.
-  const stray = (/** @type {Error} */ error) => onFinding(`thrown outside of every call: ${error?.stack ?? error}`);
+  const stray = (/** @type {Error} */ error) =>
+    onFinding(`thrown outside of every call: ${error?.stack ?? error}`);
   process.on('uncaughtException', stray);
   process.on('unhandledRejection', stray);
   try {
@@ -74,7 +80,14 @@ async function attacked({ seed, quick, server, progress, onEnd, said, onFinding 
   await prepareCalm(writ, keys[calm] ?? {}, admin);
   await prepareHostile(admin);
   const gates = await readCatalogue(admin);
-  const all = await attackers({ admin, url, gates, views: await readViews(admin), people: estate.people, seed });
+  const all = await attackers({
+    admin,
+    url,
+    gates,
+    views: await readViews(admin),
+    people: estate.people,
+    seed,
+  });
   const slots = new WorkerSlots({
     url,
     folder: server.folder,
@@ -114,7 +127,8 @@ async function attacked({ seed, quick, server, progress, onEnd, said, onFinding 
         onFinding(`the server does not answer: ${error} ${server.log.slice(-12).join(' | ')}`);
         attacking = false;
       }
-      for (; honest.open < 30 && placed < calls() / honestEvery; placed++) honest.place(placed % (quick ? 5 : 4) === 0);
+      for (; honest.open < 30 && placed < calls() / honestEvery; placed++)
+        honest.place(placed % (quick ? 5 : 4) === 0);
       // What attackers do to their own tenant, a freeze or a policy, may stop what they get.
       await estate.more().catch(() => undefined);
       progress(`${calls()} hostile calls, ${honest.books.length} pieces of honest work`);
@@ -145,7 +159,8 @@ async function attacked({ seed, quick, server, progress, onEnd, said, onFinding 
   await keepBooks(admin, honest.books);
   const client = await admin.connect();
   const findings = await checkHostile(client, all);
-  if (!settled) findings.push({ verdict: 'escaped', what: 'the sealer has stopped', times: 1, rows: [] });
+  if (!settled)
+    findings.push({ verdict: 'escaped', what: 'the sealer has stopped', times: 1, rows: [] });
   for (const what of living) findings.push({ verdict: 'escaped', what, times: 1, rows: [] });
   findings.push(...(await verification(writ, server.folder, signing)));
   const { rows: governors } = await client.query(
@@ -154,17 +169,31 @@ async function attacked({ seed, quick, server, progress, onEnd, said, onFinding 
   for (const { id } of governors) {
     const differs = await replayed(client, id);
     if (differs.length > 0)
-      findings.push({ verdict: 'escaped', what: 'a governor decided otherwise than its log says', times: 1, rows: differs.slice(0, 2) });
+      findings.push({
+        verdict: 'escaped',
+        what: 'a governor decided otherwise than its log says',
+        times: 1,
+        rows: differs.slice(0, 2),
+      });
   }
   const own = [...said, ...warnings(server.folder), ...all.flatMap((one) => one.findings)];
-  if (own.length > 0) findings.push({ verdict: 'wrong', what: 'the run itself found', times: own.length, rows: own.slice(0, 15) });
+  if (own.length > 0)
+    findings.push({
+      verdict: 'wrong',
+      what: 'the run itself found',
+      times: own.length,
+      rows: own.slice(0, 15),
+    });
   client.release();
   await writ.close();
   await admin.end();
   return {
     operations,
     ...tallied(findings, { 'hostile call': operations }),
-    escaped: findings.reduce((sum, { verdict, times }) => sum + (verdict === 'escaped' ? times : 0), 0),
+    escaped: findings.reduce(
+      (sum, { verdict, times }) => sum + (verdict === 'escaped' ? times : 0),
+      0,
+    ),
     attack_seconds: seconds,
     honest_work: honest.books.length,
     logins: all.length,
@@ -183,7 +212,14 @@ async function verification(writ, folder, signing) {
     const findings = await verified(writ, join(folder, 'export'), { keys, checkpoint });
     return findings.map((finding) => ({ ...finding, verdict: 'escaped' }));
   } catch (error) {
-    return [{ verdict: 'escaped', what: `the ledger cannot be signed and verified: ${error}`, times: 1, rows: [] }];
+    return [
+      {
+        verdict: 'escaped',
+        what: `the ledger cannot be signed and verified: ${error}`,
+        times: 1,
+        rows: [],
+      },
+    ];
   }
 }
 
@@ -191,8 +227,14 @@ async function verification(writ, folder, signing) {
 function warnings(folder) {
   const lines = readdirSync(folder)
     .filter((name) => name.endsWith('.log'))
-    .flatMap((name) => [...readFileSync(join(folder, name), 'utf8').matchAll(/^warning: (.*)$/gm)].map(([, line]) => String(line)));
-  return [...new Set(lines.map((line) => line.replace(/\d+/g, 'N')))].map((line) => `a worker process warned: ${line}`);
+    .flatMap((name) =>
+      [...readFileSync(join(folder, name), 'utf8').matchAll(/^warning: (.*)$/gm)].map(([, line]) =>
+        String(line),
+      ),
+    );
+  return [...new Set(lines.map((line) => line.replace(/\d+/g, 'N')))].map(
+    (line) => `a worker process warned: ${line}`,
+  );
 }
 
 /** How calls were answered, and which gates never did what they were asked to. @param {import('../../hostile/catalogue.mjs').Gate[]} gates @param {import('../../hostile/attacker.mjs').Attacker[]} all */
@@ -203,10 +245,13 @@ function figures(gates, all) {
   for (const { outcomes } of all)
     for (const counts of outcomes.values())
       for (const [outcome, n] of Object.entries(counts))
-        if (/^(ok|refused|[0-9A-Z]{5})$/.test(outcome)) answered[outcome] = (answered[outcome] ?? 0) + n;
+        if (/^(ok|refused|[0-9A-Z]{5})$/.test(outcome))
+          answered[outcome] = (answered[outcome] ?? 0) + n;
   return {
     answered,
     gates: gates.length,
-    gates_that_never_succeeded: gates.filter(({ name }) => !succeeded.has(name)).map(({ name }) => name),
+    gates_that_never_succeeded: gates
+      .filter(({ name }) => !succeeded.has(name))
+      .map(({ name }) => name),
   };
 }

@@ -67,7 +67,9 @@ const roles = /** @type {const} */ ([
 function faultsOf(seed, points, kills) {
   const shape = (/** @type {number} */ each) => ({
     jobs: 0,
-    kills: points.map(([point, upTo]) => /** @type {[string, number, number]} */ ([point, each, upTo])),
+    kills: points.map(
+      ([point, upTo]) => /** @type {[string, number, number]} */ ([point, each, upTo]),
+    ),
     stops: [],
     leaves: [],
     duplicates: [],
@@ -136,7 +138,14 @@ export async function run({ seed, quick, server, progress, onEnd }) {
     return slots;
   };
   const crew = roles.map(({ name, count: processes, points, kills }, n) =>
-    slotsOf(name, `${name}.mjs`, processes, { seed, key, places }, faultsOf(seed + 10 * n, points, kills * (quick ? 1 : 8)), { script }),
+    slotsOf(
+      name,
+      `${name}.mjs`,
+      processes,
+      { seed, key, places },
+      faultsOf(seed + 10 * n, points, kills * (quick ? 1 : 8)),
+      { script },
+    ),
   );
   const working = { concurrency: 5, lease: '1500ms', poll: '100ms', batch: 10, grace: '5s' };
   crew.push(
@@ -192,13 +201,22 @@ export async function run({ seed, quick, server, progress, onEnd }) {
       checkpoints: place.published,
     })),
   );
-  if (said.length > 0) findings.push({ verdict: 'wrong', what: 'the run itself found', times: said.length, rows: said.slice(0, 10) });
+  if (said.length > 0)
+    findings.push({
+      verdict: 'wrong',
+      what: 'the run itself found',
+      times: said.length,
+      rows: said.slice(0, 10),
+    });
   const figures = await figuresOf(client);
   client.release();
   await writ.close();
   await admin.end();
   const sum = (/** @type {Verdict} */ verdict) =>
-    findings.reduce((total, finding) => total + (finding.verdict === verdict ? finding.times : 0), 0);
+    findings.reduce(
+      (total, finding) => total + (finding.verdict === verdict ? finding.times : 0),
+      0,
+    );
   return {
     operations: Number(figures.receipts) + jobs,
     faults: Object.values(happened).reduce((total, times) => total + times, 0),
@@ -212,7 +230,12 @@ export async function run({ seed, quick, server, progress, onEnd }) {
     jobs,
     ...figures,
     checkpoints_outside: place.published.length,
-    details: rested ? findings : [...findings, { verdict: 'stuck', what: 'the ledger did not come to rest', times: 1, rows: [] }],
+    details: rested
+      ? findings
+      : [
+          ...findings,
+          { verdict: 'stuck', what: 'the ledger did not come to rest', times: 1, rows: [] },
+        ],
   };
 }
 
@@ -242,9 +265,21 @@ async function enqueue(writ, goOn) {
  * @param {{ left: () => number, server: { crash(downMs: number): Promise<void> }, crashes: number, random: ReturnType<typeof generator>, count: (name: string) => void,
  *   progress: (line: string) => void, said: string[], limitMs: number, published: string[] }} run
  */
-async function strike({ left, server, crashes, random, count, progress, said, limitMs, published }) {
+async function strike({
+  left,
+  server,
+  crashes,
+  random,
+  count,
+  progress,
+  said,
+  limitMs,
+  published,
+}) {
   const all = left();
-  const at = Array.from({ length: crashes }, (_, n) => Math.floor(all * (0.9 - (0.8 * (n + random.next())) / crashes)));
+  const at = Array.from({ length: crashes }, (_, n) =>
+    Math.floor(all * (0.9 - (0.8 * (n + random.next())) / crashes)),
+  );
   const giveUpAt = Date.now() + limitMs;
   while (left() > 0) {
     if (Date.now() > giveUpAt) {
@@ -269,9 +304,14 @@ async function keepBooks(admin, folder) {
     const transactions = new Map();
     for await (const line of createInterface({ input: createReadStream(join(folder, name)) })) {
       const { tx, tried, answered } = JSON.parse(line);
-      transactions.set(tx, { receipts: tried ?? transactions.get(tx)?.receipts, answered: answered ?? 'unknown' });
+      transactions.set(tx, {
+        receipts: tried ?? transactions.get(tx)?.receipts,
+        answered: answered ?? 'unknown',
+      });
     }
-    const rows = [...transactions].flatMap(([tx, { receipts, answered }]) => receipts.map((receipt) => [tx, ...receipt, answered]));
+    const rows = [...transactions].flatMap(([tx, { receipts, answered }]) =>
+      receipts.map((receipt) => [tx, ...receipt, answered]),
+    );
     await admin.query(
       `insert into fault.tried (tx, receipt_id, log_id, stream, stream_seq, answered)
        select (r ->> 0)::uuid, (r ->> 1)::uuid, r ->> 2, r ->> 3, (r ->> 4)::bigint, r ->> 5 from jsonb_array_elements($1::jsonb) r`,

@@ -34,5 +34,7 @@ export async function run(run) {
 /** Both, or the fault of the first that fails once both have ended. @template T @param {Record<string, Promise<T>>} scenes @returns {Promise<Record<string, T>>} */
 async function together(scenes) {
   await Promise.allSettled(Object.values(scenes));
-  return Object.fromEntries(await Promise.all(Object.entries(scenes).map(async ([name, scene]) => [name, await scene])));
+  return Object.fromEntries(
+    await Promise.all(Object.entries(scenes).map(async ([name, scene]) => [name, await scene])),
+  );
 }

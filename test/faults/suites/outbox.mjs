@@ -55,7 +55,9 @@ const pause = (/** @type {number} */ ms) => new Promise((resume) => setTimeout(r
 /** @param {import('./queue.mjs').Run} run */
 export async function run({ seed, quick, server, progress, onEnd }) {
   if (natsMissing)
-    console.error('faults: nats-server is not installed: NOTHING is tested with NATS here (Debian: apt-get install nats-server)');
+    console.error(
+      'faults: nats-server is not installed: NOTHING is tested with NATS here (Debian: apt-get install nats-server)',
+    );
   const form = shape(quick);
   const plan = planOf(seed, form);
   const random = generator(seed + 1);
@@ -74,11 +76,26 @@ export async function run({ seed, quick, server, progress, onEnd }) {
   onEnd(() => void receiver.kill());
   const nats = natsMissing ? undefined : await Nats.open(server.folder);
   onEnd(() => void nats?.kill());
-  const hook = (/** @type {string} */ path) => ({ url: `http://127.0.0.1:${receiver.port}${path}`, secrets: ['faults'] });
-  await writ.destinations.put('all', { bus: 'webhook', types: ['dot.run.*'], config: hook('/all') });
-  await writ.destinations.put('ends', { bus: 'webhook', types: ['dot.run.StepCompleted', 'dot.run.RunC*'], config: hook('/ends') });
+  const hook = (/** @type {string} */ path) => ({
+    url: `http://127.0.0.1:${receiver.port}${path}`,
+    secrets: ['faults'],
+  });
+  await writ.destinations.put('all', {
+    bus: 'webhook',
+    types: ['dot.run.*'],
+    config: hook('/all'),
+  });
+  await writ.destinations.put('ends', {
+    bus: 'webhook',
+    types: ['dot.run.StepCompleted', 'dot.run.RunC*'],
+    config: hook('/ends'),
+  });
   if (nats)
-    await writ.destinations.put('stream', { bus: 'nats', types: ['dot.run.*'], config: { servers: nats.url, stream: 'RUNS', create: {} } });
+    await writ.destinations.put('stream', {
+      bus: 'nats',
+      types: ['dot.run.*'],
+      config: { servers: nats.url, stream: 'RUNS', create: {} },
+    });
 
   /** @type {string[]} */
   const said = [];
@@ -108,7 +125,15 @@ export async function run({ seed, quick, server, progress, onEnd }) {
   onEnd(() => workers.kill());
   onEnd(() => relays.kill());
   const starter = new Starter(writ, url);
-  const outside = new Outside(plan.outside, { server, admin, receiver, nats, random, onFault: count, onFinding });
+  const outside = new Outside(plan.outside, {
+    server,
+    admin,
+    receiver,
+    nats,
+    random,
+    onFault: count,
+    onFinding,
+  });
   workers.start();
   relays.start();
 
@@ -119,7 +144,9 @@ export async function run({ seed, quick, server, progress, onEnd }) {
   let trickle = 0;
   while (left() > 0 || placed < form.jobs) {
     if (Date.now() > giveUpAt) {
-      onFinding(`the plan was not done in time: ${left()} of ${faults} faults left, ${placed} runs asked for`);
+      onFinding(
+        `the plan was not done in time: ${left()} of ${faults} faults left, ${placed} runs asked for`,
+      );
       break;
     }
     const due = form.jobs * (0.1 + 0.85 * (1 - left() / faults));
@@ -130,11 +157,16 @@ export async function run({ seed, quick, server, progress, onEnd }) {
       placed++;
       starter
         .place(orderOf(random), () => outside.passed(starter.answered))
-        .catch((error) => onFinding(`a call failed in a way that is not an outage: ${error?.stack ?? error}`));
+        .catch((error) =>
+          onFinding(`a call failed in a way that is not an outage: ${error?.stack ?? error}`),
+        );
     }
     // What follows the count of answered starts must not wait for ever for the last of them.
-    if (placed >= form.jobs * 0.9 && relays.faults.length + relays.armed === 0) outside.passed(form.jobs);
-    progress(`${placed} runs asked for, ${starter.answered} answered, ${faults - left()} of ${faults} faults`);
+    if (placed >= form.jobs * 0.9 && relays.faults.length + relays.armed === 0)
+      outside.passed(form.jobs);
+    progress(
+      `${placed} runs asked for, ${starter.answered} answered, ${faults - left()} of ${faults} faults`,
+    );
     await pause(20);
   }
   await outside.last;
@@ -148,7 +180,9 @@ export async function run({ seed, quick, server, progress, onEnd }) {
   const { rows: places } = await admin.query(
     `select name, state, undelivered::integer, dead::integer, failures, (select count(*)::integer from writ_data.delivery l where l.destination = d.name) as calls from writ.destination d order by name`,
   );
-  const ends = owed.filter(({ type }) => type === 'dot.run.StepCompleted' || type.startsWith('dot.run.RunC'));
+  const ends = owed.filter(
+    ({ type }) => type === 'dot.run.StepCompleted' || type.startsWith('dot.run.RunC'),
+  );
   const checked = {
     all: checkArrivals('all', owed, await receiver.arrivals('/all')),
     ends: checkArrivals('ends', ends, await receiver.arrivals('/ends')),
@@ -164,19 +198,39 @@ export async function run({ seed, quick, server, progress, onEnd }) {
         rows: [],
       });
     if (place.undelivered > 0)
-      findings.push({ verdict: 'stuck', what: `${place.name}: undelivered`, times: place.undelivered, rows: [place] });
-    if (place.state !== 'active') findings.push({ verdict: 'wrong', what: `${place.name} is ${place.state}`, times: 1, rows: [place] });
+      findings.push({
+        verdict: 'stuck',
+        what: `${place.name}: undelivered`,
+        times: place.undelivered,
+        rows: [place],
+      });
+    if (place.state !== 'active')
+      findings.push({
+        verdict: 'wrong',
+        what: `${place.name} is ${place.state}`,
+        times: 1,
+        rows: [place],
+      });
   }
-  if (!rested) findings.push({ verdict: 'stuck', what: 'it did not come to rest', times: 1, rows: places });
+  if (!rested)
+    findings.push({ verdict: 'stuck', what: 'it did not come to rest', times: 1, rows: places });
   if (owed.length < (quick ? 2_000 : 20_000)) onFinding(`only ${owed.length} events`);
-  if (said.length > 0) findings.push({ verdict: 'wrong', what: 'the run itself found', times: said.length, rows: said.slice(0, 10) });
+  if (said.length > 0)
+    findings.push({
+      verdict: 'wrong',
+      what: 'the run itself found',
+      times: said.length,
+      rows: said.slice(0, 10),
+    });
   await Promise.all([starter.close(), writ.close(), receiver.kill(), nats?.kill()]);
   await admin.end();
   return {
     operations: placed,
     ...tallied(findings, happened),
     events: owed.length,
-    accepted_twice_with_the_same_id: Object.fromEntries(Object.entries(checked).map(([name, { twice }]) => [name, twice])),
+    accepted_twice_with_the_same_id: Object.fromEntries(
+      Object.entries(checked).map(([name, { twice }]) => [name, twice]),
+    ),
     calls: Object.fromEntries(places.map(({ name, calls }) => [name, calls])),
     relay_lives: relays.lives,
     calls_thrown: starter.thrown,
@@ -197,7 +251,11 @@ class Outside extends InTurn {
     const { server, admin, receiver, nats, random } = this.stage;
     if (action === 'crash') return server.crash(holdMs);
     if (action === 'disconnect')
-      return this.#sure(() => admin.query(`select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'writ%'`));
+      return this.#sure(() =>
+        admin.query(
+          `select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'writ%'`,
+        ),
+      );
     if (action === 'rules') {
       const times = () => random.between(1, 12);
       const rules = ['status', 'hang', 'break', 'reset', 'slow', 'status'].map((mode, n) => ({
@@ -235,7 +293,9 @@ async function rest(admin, progress, limitMs) {
       (select count(*)::integer from writ_data.undelivered where dead_at is null) as undelivered, (select count(*)::integer from writ.destination where behind_since is not null) as behind`);
     const { runs, undelivered, behind } = rows[0];
     if (runs + undelivered + behind === 0) return true;
-    progress(`waiting for the last: ${runs} runs, ${undelivered} undelivered, ${behind} destinations behind`);
+    progress(
+      `waiting for the last: ${runs} runs, ${undelivered} undelivered, ${behind} destinations behind`,
+    );
   }
   return false;
 }

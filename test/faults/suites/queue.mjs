@@ -62,7 +62,11 @@ export async function run({ seed, quick, server, progress, onEnd }) {
   const admin = new pg.Pool({ connectionString: server.url('postgres'), max: 4 });
   admin.on('error', () => undefined); // the server is stopped under it on purpose
   await prepare(admin);
-  const writ = await Writ.connect({ connectionString: server.url('postgres'), max: 8, actor: 'producer' });
+  const writ = await Writ.connect({
+    connectionString: server.url('postgres'),
+    max: 8,
+    actor: 'producer',
+  });
   await writ.migrate({ enable: true });
   // Here the harness kills, not the jobs: a job that was hit by chance must not be taken for poison, however often.
   await admin.query(`select writ.fn_setting_set('queue.poison.crashes', '10000', 'faults')`);
@@ -71,7 +75,8 @@ export async function run({ seed, quick, server, progress, onEnd }) {
   const findings = [];
   const onFinding = (/** @type {string} */ what) => void findings.push(what);
   // The producer lives in this process: what Writ throws outside of every call would end a user's program, and is a finding here.
-  const stray = (/** @type {Error} */ error) => onFinding(`thrown outside of every call: ${error?.stack ?? error}`);
+  const stray = (/** @type {Error} */ error) =>
+    onFinding(`thrown outside of every call: ${error?.stack ?? error}`);
   process.on('uncaughtException', stray);
   process.on('unhandledRejection', stray);
   /** @type {Record<string, number>} */
@@ -88,7 +93,10 @@ export async function run({ seed, quick, server, progress, onEnd }) {
     options: { concurrency: 5, lease: '1500ms', poll: '200ms', batch: 40, grace: '5s' },
     faults: plan.workers,
     leasesOf: async (workerId) => {
-      const { rows } = await admin.query('select count(*)::integer as held from writ_data.job_lease where holder = $1', [workerId]);
+      const { rows } = await admin.query(
+        'select count(*)::integer as held from writ_data.job_lease where holder = $1',
+        [workerId],
+      );
       return rows[0].held;
     },
     onFault: count,
@@ -97,7 +105,13 @@ export async function run({ seed, quick, server, progress, onEnd }) {
   onEnd(() => slots.kill());
 
   const producer = new Producer(writ, server.url('postgres'));
-  const outside = new OutsideFaults({ faults: plan.outside, server, admin, onFault: count, onFinding });
+  const outside = new OutsideFaults({
+    faults: plan.outside,
+    server,
+    admin,
+    onFault: count,
+    onFinding,
+  });
   slots.start();
   const operations = await produce({
     jobs: form.jobs,
@@ -119,7 +133,12 @@ export async function run({ seed, quick, server, progress, onEnd }) {
   const client = await admin.connect();
   const result = await check(client);
   if (findings.length > 0)
-    result.details.push({ verdict: 'wrong', what: 'the run itself found', times: findings.length, rows: findings.slice(0, 10) });
+    result.details.push({
+      verdict: 'wrong',
+      what: 'the run itself found',
+      times: findings.length,
+      rows: findings.slice(0, 10),
+    });
   result.wrong += findings.length;
   const figures = await figuresOf(client);
   client.release();
@@ -128,7 +147,10 @@ export async function run({ seed, quick, server, progress, onEnd }) {
   process.off('uncaughtException', stray);
   process.off('unhandledRejection', stray);
   const sum = (/** @type {string} */ action) =>
-    Object.entries(happened).reduce((total, [name, times]) => total + (name.startsWith(action) ? times : 0), 0);
+    Object.entries(happened).reduce(
+      (total, [name, times]) => total + (name.startsWith(action) ? times : 0),
+      0,
+    );
   return {
     operations,
     faults: sum(''),
@@ -156,19 +178,25 @@ async function produce({ jobs, random, producer, slots, outside, progress, onFin
   const place = () =>
     producer.place(orderOf(random, ++placed)).then(
       (jobId) => outside.passed(producer.answered, jobId),
-      (error) => onFinding(`an enqueue failed in a way that is not an outage: ${error?.stack ?? error}`),
+      (error) =>
+        onFinding(`an enqueue failed in a way that is not an outage: ${error?.stack ?? error}`),
     );
   for (;;) {
     const left = slots.faults.length + slots.armed + outside.left;
     if (left === 0 && placed >= jobs) break;
     if (Date.now() > giveUpAt) {
-      onFinding(`the plan was not done in time: ${left} of ${faults} faults left, ${placed} jobs asked for`);
+      onFinding(
+        `the plan was not done in time: ${left} of ${faults} faults left, ${placed} jobs asked for`,
+      );
       break;
     }
     trickle += 0.5;
-    const target = left === 0 ? jobs : Math.max(jobs * (0.05 + 0.85 * (1 - left / faults)), trickle);
+    const target =
+      left === 0 ? jobs : Math.max(jobs * (0.05 + 0.85 * (1 - left / faults)), trickle);
     while (placed < target && producer.open < 300) void place();
-    progress(`${placed} jobs asked for, ${producer.answered} answered, ${faults - left} of ${faults} faults`);
+    progress(
+      `${placed} jobs asked for, ${producer.answered} answered, ${faults - left} of ${faults} faults`,
+    );
     await pause(20);
   }
   await outside.last;
@@ -205,7 +233,8 @@ async function figuresOf(client) {
 async function drain(admin, progress, limitMs) {
   const giveUpAt = Date.now() + limitMs;
   for (;;) {
-    const { rows } = await admin.query(`select (select count(*) from writ_data.job_ready) + (select count(*) from writ_data.job_wait)
+    const { rows } =
+      await admin.query(`select (select count(*) from writ_data.job_ready) + (select count(*) from writ_data.job_wait)
       + (select count(*) from writ_data.job_lease) as left`);
     if (Number(rows[0].left) === 0) return true;
     if (Date.now() > giveUpAt) return false;

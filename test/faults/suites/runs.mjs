@@ -32,7 +32,11 @@ function shape(quick) {
   const count = (/** @type {number} */ full, /** @type {number} */ short) => (quick ? short : full);
   return {
     jobs: count(1_100, 60),
-    kills: points.map(([point, upTo, full]) => [point, count(full, 1), quick ? Math.ceil(upTo / 2) : upTo]),
+    kills: points.map(([point, upTo, full]) => [
+      point,
+      count(full, 1),
+      quick ? Math.ceil(upTo / 2) : upTo,
+    ]),
     stops: [
       ['claimed', count(4, 0), 3],
       ['started', count(10, 1), 10],
@@ -75,7 +79,8 @@ export async function run({ seed, quick, server, progress, onEnd }) {
   const said = [];
   const onFinding = (/** @type {string} */ what) => void said.push(what);
   // The starter lives in this process: what Writ throws outside of every call would end a user's program, and is a finding here.
-  const stray = (/** @type {Error} */ error) => onFinding(`thrown outside of every call: ${error?.stack ?? error}`);
+  const stray = (/** @type {Error} */ error) =>
+    onFinding(`thrown outside of every call: ${error?.stack ?? error}`);
   process.on('uncaughtException', stray);
   process.on('unhandledRejection', stray);
   /** @type {Record<string, number>} */
@@ -91,7 +96,10 @@ export async function run({ seed, quick, server, progress, onEnd }) {
     options: { concurrency: 5, lease: '1500ms', poll: '200ms', batch: 20, grace: '5s' },
     faults: plan.workers,
     leasesOf: async (workerId) => {
-      const { rows } = await admin.query('select count(*)::integer as held from writ_data.job_lease where holder = $1', [workerId]);
+      const { rows } = await admin.query(
+        'select count(*)::integer as held from writ_data.job_lease where holder = $1',
+        [workerId],
+      );
       return rows[0].held;
     },
     onFault: count,
@@ -100,7 +108,13 @@ export async function run({ seed, quick, server, progress, onEnd }) {
   onEnd(() => slots.kill());
 
   const starter = new Starter(writ, url);
-  const outside = new OutsideFaults({ faults: plan.outside, server, admin, onFault: count, onFinding });
+  const outside = new OutsideFaults({
+    faults: plan.outside,
+    server,
+    admin,
+    onFault: count,
+    onFinding,
+  });
   slots.start();
   const operations = await start({
     runs: form.jobs,
@@ -120,7 +134,13 @@ export async function run({ seed, quick, server, progress, onEnd }) {
   await keepBooks(admin, starter.books, (await recordsOf(server.folder)).outside);
   const client = await admin.connect();
   const findings = await checkRuns(client, writing);
-  if (said.length > 0) findings.push({ verdict: 'wrong', what: 'the run itself found', times: said.length, rows: said.slice(0, 10) });
+  if (said.length > 0)
+    findings.push({
+      verdict: 'wrong',
+      what: 'the run itself found',
+      times: said.length,
+      rows: said.slice(0, 10),
+    });
   const figures = await figuresOf(client);
   client.release();
   await Promise.all([starter.close(), writ.close()]);
@@ -147,7 +167,11 @@ function start({ runs, random, starter, slots, outside, progress, onFinding, lim
   const place = () => {
     starter
       .place(orderOf(random), () => outside.passed(starter.answered, null))
-      .catch((error) => onFinding(`a call failed in a way that is not an outage: ${error?.stack ?? error} ${error?.detail ?? ''}`));
+      .catch((error) =>
+        onFinding(
+          `a call failed in a way that is not an outage: ${error?.stack ?? error} ${error?.detail ?? ''}`,
+        ),
+      );
   };
   return paced({
     amount: runs,
@@ -192,16 +216,22 @@ async function offerAgain(admin, folder, progress, onFinding) {
      insert into fault.duplicated (job_id) select job_id from again returning job_id`,
   );
   const offered = rows.map(({ job_id }) => job_id);
-  const times = (/** @type {string[]} */ begun) => begun.filter((id) => offered.includes(id)).length;
+  const times = (/** @type {string[]} */ begun) =>
+    begun.filter((id) => offered.includes(id)).length;
   const had = times([...(await recordsOf(folder)).begun]);
   if (!(await rest(admin, progress, 20_000))) return; // the checker counts what is left
   const has = times([...(await recordsOf(folder)).begun]);
-  if (has > had) onFinding(`${has - had} of ${offered.length} jobs of finished runs (${before.size} had begun) were run once more`);
+  if (has > had)
+    onFinding(
+      `${has - had} of ${offered.length} jobs of finished runs (${before.size} had begun) were run once more`,
+    );
 }
 
 /** Puts into the database what the starter was told and what the handlers did outside of it. @param {pg.Pool} admin @param {import('./runs/starter.mjs').Entry[]} books @param {string[][]} outside */
 async function keepBooks(admin, books, outside) {
-  const last = Object.fromEntries(Object.entries(plans).map(([name, plan]) => [name, plan.last ?? null]));
+  const last = Object.fromEntries(
+    Object.entries(plans).map(([name, plan]) => [name, plan.last ?? null]),
+  );
   await admin.query(
     `insert into fault.owed (run_id, plan, owed, ends, stopped, sum, last, transaction)
      select o.run_id, o.plan, o.owed, o.ends, o.stopped, o.sum, $2::jsonb ->> o.plan, o.transaction

@@ -11,17 +11,23 @@ const wanted = Number(process.argv[2] ?? 1_200);
 const atOnce = 60;
 const folder = mkdtempSync(join(tmpdir(), 'writ-erlang-'));
 const erlang = (/** @type {string} */ expression) =>
-  execFileSync('erl', ['-noshell', '-noinput', '-kernel', 'logger_level', 'none', '-pa', folder, '-eval', expression], {
-    encoding: 'utf8',
-    maxBuffer: 2 ** 28,
-  });
+  execFileSync(
+    'erl',
+    ['-noshell', '-noinput', '-kernel', 'logger_level', 'none', '-pa', folder, '-eval', expression],
+    {
+      encoding: 'utf8',
+      maxBuffer: 2 ** 28,
+    },
+  );
 
 try {
   execFileSync('erlc', ['-o', folder, join(here, 'traces.erl')]);
   /** @type {string[]} */
   const kept = [];
   for (let seed = 1; kept.length < wanted; seed++) {
-    const [first = [], second = []] = [1, 2].map(() => erlang(`traces:main(["${seed}", "${atOnce}"]).`).trim().split('\n'));
+    const [first = [], second = []] = [1, 2].map(() =>
+      erlang(`traces:main(["${seed}", "${atOnce}"]).`).trim().split('\n'),
+    );
     kept.push(...first.filter((line, n) => line === second[n] && line !== '[]'));
     process.stdout.write(`\r${Math.min(kept.length, wanted)} of ${wanted}`);
   }

@@ -61,7 +61,10 @@ receivers:
   const gone = new Promise((resolve) => child.once('exit', resolve));
   ends.push(() => child.kill('SIGTERM') && gone);
   const address = `http://127.0.0.1:${port}`;
-  await until(async () => (await fetch(`${address}/-/ready`).catch(() => undefined))?.ok ?? false, 20_000);
+  await until(
+    async () => (await fetch(`${address}/-/ready`).catch(() => undefined))?.ok ?? false,
+    20_000,
+  );
   return address;
 }
 
@@ -84,7 +87,9 @@ test.skipIf(!program)(
   'an alert that fires is over its threshold, and one that is resolved is not',
   async () => {
     await s.work();
-    const governor = await s.stable(definePolicy('errors', { when: { error_rate: { above: 0.02 } } }));
+    const governor = await s.stable(
+      definePolicy('errors', { when: { error_rate: { above: 0.02 } } }),
+    );
     const token = 'a-token-for-alertmanager';
     const listener = new Listener({
       taker: s.writ.governors.taker(),
@@ -95,14 +100,25 @@ test.skipIf(!program)(
     });
     const { port } = await listener.listen();
     ends.push(() => listener.close());
-    const address = await alertmanager(`http://127.0.0.1:${port}/v1/governors/acme/default/alerts`, token);
+    const address = await alertmanager(
+      `http://127.0.0.1:${port}/v1/governors/acme/default/alerts`,
+      token,
+    );
     await post(address);
-    expect((await s.receipt(governor, 'threshold_exceeded')).context).toMatchObject({ signal_type: 'error_rate', current_value: 0.07 });
-    expect((await s.receipt(governor, 'signal_received')).context).toMatchObject({ source: 'monitoring', severity: 'CRITICAL' });
+    expect((await s.receipt(governor, 'threshold_exceeded')).context).toMatchObject({
+      signal_type: 'error_rate',
+      current_value: 0.07,
+    });
+    expect((await s.receipt(governor, 'signal_received')).context).toMatchObject({
+      source: 'monitoring',
+      severity: 'CRITICAL',
+    });
     await s.inState(governor, 'warning');
     await post(address, new Date(Date.now() - 1_000));
     await s.inState(governor, 'stable');
-    expect((await s.receipt(governor, 'signal_cleared')).context).toMatchObject({ signal_type: 'error_rate' });
+    expect((await s.receipt(governor, 'signal_cleared')).context).toMatchObject({
+      signal_type: 'error_rate',
+    });
   },
   60_000,
 );

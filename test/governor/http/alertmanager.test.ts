@@ -43,13 +43,24 @@ test('an alert that fires is a signal with its value, and one that is resolved i
 
 describe('its id', () => {
   test('stays the same while it is notified again, and from another replica in another zone', () => {
-    const again = { ...firing, endsAt: '2026-03-01T12:00:00Z', startsAt: '2026-03-01T07:52:26.739266876Z', annotations: { value: '99' } };
+    const again = {
+      ...firing,
+      endsAt: '2026-03-01T12:00:00Z',
+      startsAt: '2026-03-01T07:52:26.739266876Z',
+      annotations: { value: '99' },
+    };
     expect(one(again).signal_id).toBe(one(firing).signal_id);
   });
 
   test('is another when it is resolved, when it fires anew, and for each alert', () => {
     const later = { startsAt: '2026-03-01T09:00:00Z', endsAt: '2026-03-01T09:30:00Z' };
-    const all = [firing, resolved, { ...firing, ...later }, { ...resolved, ...later }, { ...firing, fingerprint: 'other' }];
+    const all = [
+      firing,
+      resolved,
+      { ...firing, ...later },
+      { ...resolved, ...later },
+      { ...firing, fingerprint: 'other' },
+    ];
     expect(new Set(all.map((alert) => one(alert).signal_id)).size).toBe(all.length);
   });
 });
@@ -67,7 +78,9 @@ test.each([
 });
 
 test('the label signal_type names the type', () => {
-  expect(one({ ...firing, labels: { ...firing.labels, signal_type: 'cpu_utilization' } }).type).toBe('cpu_utilization');
+  expect(
+    one({ ...firing, labels: { ...firing.labels, signal_type: 'cpu_utilization' } }).type,
+  ).toBe('cpu_utilization');
 });
 
 test.each([
@@ -81,7 +94,9 @@ test.each([
   ['page', 'MEDIUM'],
   [undefined, 'MEDIUM'],
 ])('severity %s is %s', (severity, ours) => {
-  expect(one({ ...firing, labels: { alertname: 'a', ...(severity && { severity }) } }).severity).toBe(ours);
+  expect(
+    one({ ...firing, labels: { alertname: 'a', ...(severity && { severity }) } }).severity,
+  ).toBe(ours);
 });
 
 describe('its value', () => {
@@ -100,12 +115,15 @@ describe('its value', () => {
     expect(of(resolved, { value: '3', resolved_value: '100' })).toBe(100);
   });
 
-  test.each(['92%', 'NaN', '+Inf', '1.2k', '', '0x10', '1e999', ' 5'])('is not guessed from %j', (value) => {
-    expect(read(notification({ ...firing, annotations: { value } })).ok).toMatchObject({
-      signals: [],
-      refused: [{ alert: 0, why: { status: 400, code: 'invalid_signal' } }],
-    });
-  });
+  test.each(['92%', 'NaN', '+Inf', '1.2k', '', '0x10', '1e999', ' 5'])(
+    'is not guessed from %j',
+    (value) => {
+      expect(read(notification({ ...firing, annotations: { value } })).ok).toMatchObject({
+        signals: [],
+        refused: [{ alert: 0, why: { status: 400, code: 'invalid_signal' } }],
+      });
+    },
+  );
 });
 
 test('one that cannot be taken does not keep the others out', () => {
@@ -123,11 +141,14 @@ test('one that cannot be taken does not keep the others out', () => {
   ];
   const answer = read({ ...notification(), alerts: [...wrong, firing] });
   expect(answer.ok?.signals).toHaveLength(1);
-  expect(answer.ok?.refused.map(({ alert, why }) => [alert, why.code])).toEqual(wrong.map((_, at) => [at, 'invalid_signal']));
+  expect(answer.ok?.refused.map(({ alert, why }) => [alert, why.code])).toEqual(
+    wrong.map((_, at) => [at, 'invalid_signal']),
+  );
 });
 
 test('one that was observed in the future is not taken, and one that has fired for days is', () => {
-  const at = (startsAt: number) => read(notification({ ...firing, startsAt: new Date(startsAt).toISOString() })).ok;
+  const at = (startsAt: number) =>
+    read(notification({ ...firing, startsAt: new Date(startsAt).toISOString() })).ok;
   expect(at(now + 60_001)?.refused).toMatchObject([{ why: { code: 'timestamp_in_future' } }]);
   expect(at(now - 9 * 86_400_000)?.signals).toHaveLength(1);
 });
@@ -139,31 +160,55 @@ test('as much of its labels and annotations is kept as there is room for', () =>
     fingerprint: firing.fingerprint,
     labels: firing.labels,
   });
-  expect(one({ ...firing, labels: { ...firing.labels, ...long } }).metadata).toEqual({ status: 'firing', fingerprint: firing.fingerprint });
-  expect(one({ ...firing, annotations: { nul: 'a\u0000b' } }).metadata).not.toHaveProperty('annotations');
+  expect(one({ ...firing, labels: { ...firing.labels, ...long } }).metadata).toEqual({
+    status: 'firing',
+    fingerprint: firing.fingerprint,
+  });
+  expect(one({ ...firing, annotations: { nul: 'a\u0000b' } }).metadata).not.toHaveProperty(
+    'annotations',
+  );
 });
 
 describe('a notification is refused', () => {
   test.each([
     ['without a token', { ...headers, authorization: undefined }, 403, 'header_validation_failed'],
-    ['with another token', { ...headers, authorization: 'Bearer other' }, 403, 'header_validation_failed'],
-    ['with another content type', { ...headers, 'content-type': 'text/plain' }, 403, 'header_validation_failed'],
+    [
+      'with another token',
+      { ...headers, authorization: 'Bearer other' },
+      403,
+      'header_validation_failed',
+    ],
+    [
+      'with another content type',
+      { ...headers, 'content-type': 'text/plain' },
+      403,
+      'header_validation_failed',
+    ],
   ])('%s', (_, wrong, status, code) => {
-    expect(readAlerts({ headers: wrong, body: bytesOf('<') }, credentials).refused).toMatchObject({ status, code });
+    expect(readAlerts({ headers: wrong, body: bytesOf('<') }, credentials).refused).toMatchObject({
+      status,
+      code,
+    });
   });
 
   test.each([
     ['that is not JSON', '<', 'body_parse_error'],
     ['of another version', { ...notification(firing), version: '3' }, 'invalid_alerts'],
     ['without alerts', { ...notification(), alerts: undefined }, 'invalid_alerts'],
-    ['with more than 500', notification(...Array.from({ length: 501 }, () => firing)), 'invalid_alerts'],
+    [
+      'with more than 500',
+      notification(...Array.from({ length: 501 }, () => firing)),
+      'invalid_alerts',
+    ],
     ['that is too large', ' '.repeat(1_048_577), 'body_too_large'],
   ])('%s', (_, body, code) => {
     expect(read(body).refused?.code).toBe(code);
   });
 
   test('but not with exactly 500', () => {
-    expect(signals(...Array.from({ length: 500 }, (_, at) => ({ ...firing, fingerprint: `f${at}` })))).toHaveLength(500);
+    expect(
+      signals(...Array.from({ length: 500 }, (_, at) => ({ ...firing, fingerprint: `f${at}` }))),
+    ).toHaveLength(500);
   });
 });
 
@@ -174,7 +219,10 @@ test('no notification throws', () => {
     fc.record({
       status: fc.oneof(fc.constantFrom('firing', 'resolved'), any),
       labels: fc.oneof(
-        fc.dictionary(fc.constantFrom('alertname', 'value', 'severity', '__proto__', 'signal_type'), fc.string({ unit: 'binary' })),
+        fc.dictionary(
+          fc.constantFrom('alertname', 'value', 'severity', '__proto__', 'signal_type'),
+          fc.string({ unit: 'binary' }),
+        ),
         any,
       ),
       annotations: fc.oneof(fc.dictionary(fc.string(), fc.string({ unit: 'binary' })), any),
@@ -186,7 +234,9 @@ test('no notification throws', () => {
   fc.assert(
     fc.property(fc.array(alert, { maxLength: 5 }), (alerts) => {
       const answer = read({ ...notification(), alerts });
-      expect((answer.ok?.signals.length ?? 0) + (answer.ok?.refused.length ?? 0)).toBe(alerts.length);
+      expect((answer.ok?.signals.length ?? 0) + (answer.ok?.refused.length ?? 0)).toBe(
+        alerts.length,
+      );
     }),
     { seed: 20_260_301, numRuns: 2_000 },
   );

@@ -4,10 +4,17 @@ import { readEntitlement } from '../../../src/governor/http/entitlement.js';
 import { credentials, now, signed } from './sender.js';
 
 const notice = { entitlement_id: 'ent-1', state: 'ENTITLEMENT_ACTIVE' };
-const read = (...request: Parameters<typeof signed>) => readEntitlement(signed(...request), credentials);
+const read = (...request: Parameters<typeof signed>) =>
+  readEntitlement(signed(...request), credentials);
 
 test('a notice that is right is what it says, with its id and the time that it was sent at', () => {
-  const all = { ...notice, expires_at: '2027-01-01T00:00:00Z', tier: 'Professional', quota: 5_000, state_reason: 'paid' };
+  const all = {
+    ...notice,
+    expires_at: '2027-01-01T00:00:00Z',
+    tier: 'Professional',
+    quota: 5_000,
+    state_reason: 'paid',
+  };
   expect(read(all)).toEqual({
     ok: {
       webhook_id: 'signal-1',
@@ -19,7 +26,12 @@ test('a notice that is right is what it says, with its id and the time that it w
       quota: 5_000,
     },
   });
-  expect(read(notice).ok).toEqual({ webhook_id: 'signal-1', sent_at: now, entitlement_id: 'ent-1', state: 'ACTIVE' });
+  expect(read(notice).ok).toEqual({
+    webhook_id: 'signal-1',
+    sent_at: now,
+    entitlement_id: 'ent-1',
+    state: 'ACTIVE',
+  });
 });
 
 test.each([
@@ -37,9 +49,19 @@ test('a quota of null is one without a limit, and one that is left out says noth
 
 describe('is refused', () => {
   test.each([
-    ['unsigned', 403, 'header_validation_failed', signed(notice, { headers: { 'webhook-signature': undefined } })],
+    [
+      'unsigned',
+      403,
+      'header_validation_failed',
+      signed(notice, { headers: { 'webhook-signature': undefined } }),
+    ],
     ['signed by somebody else', 403, 'signature_invalid', signed(notice, { secret: 'another' })],
-    ['replayed after more than five minutes', 403, 'timestamp_too_old', signed(notice, { at: String(now / 1_000 - 3_601) })],
+    [
+      'replayed after more than five minutes',
+      403,
+      'timestamp_too_old',
+      signed(notice, { at: String(now / 1_000 - 3_601) }),
+    ],
     ['not JSON', 400, 'body_parse_error', signed('state=ACTIVE')],
     ['without an id', 400, 'missing_required_field', signed({ state: 'CANCELLED' })],
     ['without a state', 400, 'missing_required_field', signed({ entitlement_id: 'ent-1' })],
@@ -57,7 +79,13 @@ describe('is refused', () => {
         ['quota', '500'],
       ] as const
     ).map(
-      ([field, value]) => [`${field} ${value}`.slice(0, 40), 400, 'invalid_entitlement', signed({ ...notice, [field]: value })] as const,
+      ([field, value]) =>
+        [
+          `${field} ${value}`.slice(0, 40),
+          400,
+          'invalid_entitlement',
+          signed({ ...notice, [field]: value }),
+        ] as const,
     ),
   ] as const)('%s: %i %s', (_, status, code, request) => {
     expect(readEntitlement(request, credentials)).toMatchObject({ refused: { status, code } });

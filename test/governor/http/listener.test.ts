@@ -6,7 +6,15 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { WritError, WritRefusal } from '../../../src/errors/index.js';
 import type { Taken } from '../../../src/governor/taker.js';
 import { eventually } from '../../cli/run.js';
-import { alertsOf, decided, entitlementOf, gateway, listening, receipt, signalsOf } from './listening.js';
+import {
+  alertsOf,
+  decided,
+  entitlementOf,
+  gateway,
+  listening,
+  receipt,
+  signalsOf,
+} from './listening.js';
 import { firing, notification, resolved } from './notification.js';
 import { bytesOf, signal, signedNow, token } from './sender.js';
 
@@ -14,9 +22,10 @@ const alerts = (...given: readonly object[]) => ({
   headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
   body: bytesOf(notification(...given)),
 });
-const refusal = (code: 'invalid_tenant' | 'job_not_found' | 'job_terminal' | 'replay_disabled') => () => {
-  throw new WritRefusal(code, 'what it is about');
-};
+const refusal =
+  (code: 'invalid_tenant' | 'job_not_found' | 'job_terminal' | 'replay_disabled') => () => {
+    throw new WritRefusal(code, 'what it is about');
+  };
 const lost = () => {
   throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
 };
@@ -28,7 +37,10 @@ describe('a signal', () => {
     expect(answer.status).toBe(200);
     expect(await answer.json()).toEqual({ status: 'accept', receipt: receipt() });
     expect(took).toMatchObject([
-      { governor: { tenant: 'acme', sku: 'web/shop' }, signal: { signal_id: 'signal-1', type: 'cpu_utilization' } },
+      {
+        governor: { tenant: 'acme', sku: 'web/shop' },
+        signal: { signal_id: 'signal-1', type: 'cpu_utilization' },
+      },
     ]);
     expect([rejected, counted]).toEqual([[], ['decided']]);
   });
@@ -47,15 +59,30 @@ describe('a signal', () => {
       503,
       { status: 'refuse', receipt: receipt('refuse', 'health_check_failed') },
     ],
-    ['whose turn has not come', { status: 'accepted', arrival_seq: 7 }, 202, { status: 'accepted', arrival_seq: 7 }],
+    [
+      'whose turn has not come',
+      { status: 'accepted', arrival_seq: 7 },
+      202,
+      { status: 'accepted', arrival_seq: 7 },
+    ],
     [
       'of a storm',
       { status: 'buffered', arrival_seq: 131 },
       429,
       { status: 'buffered', arrival_seq: 131, retry_after: 30, code: 'signal_storm_throttle' },
     ],
-    ['that was there before', { ...decided, duplicate: true }, 200, { status: 'accept', duplicate: true, receipt: receipt() }],
-    ['that was there before and waits', { status: 'accepted', arrival_seq: 7, duplicate: true }, 202, { duplicate: true, arrival_seq: 7 }],
+    [
+      'that was there before',
+      { ...decided, duplicate: true },
+      200,
+      { status: 'accept', duplicate: true, receipt: receipt() },
+    ],
+    [
+      'that was there before and waits',
+      { status: 'accepted', arrival_seq: 7, duplicate: true },
+      202,
+      { duplicate: true, arrival_seq: 7 },
+    ],
   ])('%s', async (_, taken, status, body) => {
     const { post } = await listening(() => taken);
     const answer = await post(signalsOf, signedNow());
@@ -104,7 +131,10 @@ describe('a signal', () => {
     const answer = await post(signalsOf, signedNow());
     expect(answer.status).toBe(500);
     const text = await answer.text();
-    expect(JSON.parse(text)).toMatchObject({ code: 'internal_error', requestId: expect.any(String) });
+    expect(JSON.parse(text)).toMatchObject({
+      code: 'internal_error',
+      requestId: expect.any(String),
+    });
     expect(text).not.toContain('hunter2');
     expect([faults, missed]).toEqual([[fault], []]);
   });
@@ -139,7 +169,10 @@ describe('what is refused before it is taken', () => {
       await post('/v1/governors/nobody/web/signals', signedNow()),
       await post(signalsOf, signedNow(undefined, { authorization: 'Bearer x' })),
     ];
-    const [one, other] = (await Promise.all(answers.map((answer) => answer.json()))) as { code: string; message: string }[];
+    const [one, other] = (await Promise.all(answers.map((answer) => answer.json()))) as {
+      code: string;
+      message: string;
+    }[];
     expect([one?.code, one?.message]).toEqual([other?.code, other?.message]);
   });
 
@@ -159,7 +192,8 @@ describe('what is refused before it is taken', () => {
     const answer = await fetch(`http://127.0.0.1:${port}${path}`, { method });
     expect(answer.status).toBe(status);
     expect(await answer.json()).toMatchObject({ code });
-    if (status === 405) expect(answer.headers.get('allow')).toBe(path === '/healthz' ? 'GET, HEAD' : 'POST');
+    if (status === 405)
+      expect(answer.headers.get('allow')).toBe(path === '/healthz' ? 'GET, HEAD' : 'POST');
     expect(rejected).toEqual([code]);
   });
 
@@ -208,18 +242,22 @@ describe('what is refused before it is taken', () => {
     expect([rejected, took]).toEqual([['request_timed_out'], []]);
   });
 
-  test.each(['nonsense\r\n\r\n', `POST ${signalsOf} HTTP/1.1\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`, '\u0016\u0003\u0001\r\n\r\n'])(
-    'what is no HTTP is told so, and the connection closed: %j',
-    async (text) => {
-      const { socket, rejected } = await listening();
-      const sender = await socket();
-      sender.write(text);
-      const heard = await sender.heard();
-      expect(heard).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
-      expect(JSON.parse(heard.split('\r\n\r\n')[1] as string)).toMatchObject({ code: 'malformed_request', requestId: expect.any(String) });
-      expect(rejected).toEqual(['malformed_request']);
-    },
-  );
+  test.each([
+    'nonsense\r\n\r\n',
+    `POST ${signalsOf} HTTP/1.1\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`,
+    '\u0016\u0003\u0001\r\n\r\n',
+  ])('what is no HTTP is told so, and the connection closed: %j', async (text) => {
+    const { socket, rejected } = await listening();
+    const sender = await socket();
+    sender.write(text);
+    const heard = await sender.heard();
+    expect(heard).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
+    expect(JSON.parse(heard.split('\r\n\r\n')[1] as string)).toMatchObject({
+      code: 'malformed_request',
+      requestId: expect.any(String),
+    });
+    expect(rejected).toEqual(['malformed_request']);
+  });
 
   test('nonsense behind a request that is in hand is not answered in its place', async () => {
     const { passed, open } = gateway();
@@ -227,7 +265,9 @@ describe('what is refused before it is taken', () => {
     const sender = await socket();
     const { headers, body } = signedNow();
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-    sender.write(`POST ${signalsOf} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n${lines.join('')}content-length: ${body.length}\r\n\r\n${body}`);
+    sender.write(
+      `POST ${signalsOf} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n${lines.join('')}content-length: ${body.length}\r\n\r\n${body}`,
+    );
     await eventually(async () => took.length === 1);
     sender.write('nonsense\r\n\r\n');
     expect(await sender.heard()).toBe('');
@@ -240,17 +280,29 @@ describe('what is refused before it is taken', () => {
     const sender = await socket();
     const { headers } = signedNow();
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-    sender.write(`POST ${signalsOf} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n${lines.join('')}content-length: 500\r\n\r\n{`);
-    await eventually(async () => ((await (await fetch(`http://127.0.0.1:${port}/healthz`)).json()) as { in_hand: number }).in_hand === 1);
+    sender.write(
+      `POST ${signalsOf} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n${lines.join('')}content-length: 500\r\n\r\n{`,
+    );
+    await eventually(
+      async () =>
+        ((await (await fetch(`http://127.0.0.1:${port}/healthz`)).json()) as { in_hand: number })
+          .in_hand === 1,
+    );
     sender.destroy();
-    await eventually(async () => ((await (await fetch(`http://127.0.0.1:${port}/healthz`)).json()) as { in_hand: number }).in_hand === 0);
+    await eventually(
+      async () =>
+        ((await (await fetch(`http://127.0.0.1:${port}/healthz`)).json()) as { in_hand: number })
+          .in_hand === 0,
+    );
     expect((await post(signalsOf, signedNow())).status).toBe(200);
     expect([took.length, faults]).toEqual([1, []]);
   });
 
   test('while secrets cannot be read nobody is believed, and all are asked to come again', async () => {
     const away = new WritError('secrets_unavailable', 'vault');
-    const { post, took, faults } = await listening(() => decided, { secretsOf: () => Promise.reject(away) });
+    const { post, took, faults } = await listening(() => decided, {
+      secretsOf: () => Promise.reject(away),
+    });
     const answer = await post(signalsOf, signedNow());
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '10']);
     expect(await answer.json()).toMatchObject({ code: 'secrets_unavailable' });
@@ -278,7 +330,12 @@ describe('with the database away', () => {
     let asked = false;
     const { post, faults } = await listening(take, {
       onOutage: async (missed) => {
-        expect(missed).toEqual({ kind: 'signal', tenant: 'acme', sku: 'web', signal_id: 'signal-1' });
+        expect(missed).toEqual({
+          kind: 'signal',
+          tenant: 'acme',
+          sku: 'web',
+          signal_id: 'signal-1',
+        });
         asked = true;
         await passed;
       },
@@ -301,7 +358,9 @@ describe('with the database away', () => {
   });
 
   test('a taker that does not answer is not waited for without end', async () => {
-    const { post, missed } = await listening(() => new Promise<Taken>(() => undefined), { takeMs: 50 });
+    const { post, missed } = await listening(() => new Promise<Taken>(() => undefined), {
+      takeMs: 50,
+    });
     expect((await post(signalsOf, signedNow())).status).toBe(503);
     expect(missed).toHaveLength(1);
   });
@@ -315,7 +374,9 @@ describe('with the database away', () => {
 
   test('a notice of an entitlement is missed as well', async () => {
     const { post, missed } = await listening(undefined, { entitlement: async () => lost() });
-    expect((await post(entitlementOf, signedNow({ entitlement_id: 'e', state: 'CANCELLED' }))).status).toBe(503);
+    expect(
+      (await post(entitlementOf, signedNow({ entitlement_id: 'e', state: 'CANCELLED' }))).status,
+    ).toBe(503);
     expect(missed).toEqual([{ kind: 'entitlement', tenant: 'acme', webhook_id: 'signal-1' }]);
   });
 
@@ -326,17 +387,28 @@ describe('with the database away', () => {
     const answer = await post(alertsOf, alerts(...given));
     expect(answer.status).toBe(503);
     expect(missed).toHaveLength(160);
-    expect(new Set(missed.map((one) => (one.kind === 'signal' ? one.signal_id : ''))).size).toBe(160);
+    expect(new Set(missed.map((one) => (one.kind === 'signal' ? one.signal_id : ''))).size).toBe(
+      160,
+    );
     expect(took.length).toBeLessThan(40 + 33);
   });
 });
 
 test('an entitlement is signed, and given on in our words', async () => {
   const { post, notices, rejected } = await listening();
-  const answer = await post(entitlementOf, signedNow({ entitlement_id: 'ent-1', state: 'ENTITLEMENT_ACTIVE', tier: 'Starter' }));
-  expect([answer.status, await answer.json()]).toEqual([200, { status: 'accept', entitlement_id: 'ent-1' }]);
+  const answer = await post(
+    entitlementOf,
+    signedNow({ entitlement_id: 'ent-1', state: 'ENTITLEMENT_ACTIVE', tier: 'Starter' }),
+  );
+  expect([answer.status, await answer.json()]).toEqual([
+    200,
+    { status: 'accept', entitlement_id: 'ent-1' },
+  ]);
   expect(notices).toMatchObject([
-    { tenant: 'acme', notice: { entitlement_id: 'ent-1', state: 'ACTIVE', tier: 'starter', webhook_id: 'signal-1' } },
+    {
+      tenant: 'acme',
+      notice: { entitlement_id: 'ent-1', state: 'ACTIVE', tier: 'starter', webhook_id: 'signal-1' },
+    },
   ]);
   expect(
     (
@@ -351,8 +423,13 @@ test('an entitlement is signed, and given on in our words', async () => {
 
 describe('alerts', () => {
   test('are taken one by one, and each is answered', async () => {
-    const { post, took, rejected } = await listening(({ value }) => (value === 0 ? { status: 'buffered', arrival_seq: 2 } : decided));
-    const answer = await post(alertsOf, alerts(firing, resolved, { ...firing, annotations: { value: 'much' } }));
+    const { post, took, rejected } = await listening(({ value }) =>
+      value === 0 ? { status: 'buffered', arrival_seq: 2 } : decided,
+    );
+    const answer = await post(
+      alertsOf,
+      alerts(firing, resolved, { ...firing, annotations: { value: 'much' } }),
+    );
     expect(answer.status).toBe(202);
     expect(await answer.json()).toMatchObject({
       status: 'accepted',
@@ -366,21 +443,33 @@ describe('alerts', () => {
   });
 
   test('that were all decided are answered 200, whatever was decided: Alertmanager would send them again', async () => {
-    const { post } = await listening(() => ({ status: 'decided', receipt: receipt('refuse', 'health_check_failed') }));
+    const { post } = await listening(() => ({
+      status: 'decided',
+      receipt: receipt('refuse', 'health_check_failed'),
+    }));
     const answer = await post(alertsOf, alerts(firing));
-    expect([answer.status, await answer.json()]).toMatchObject([200, { status: 'decided', signals: [{ status: 'refuse' }] }]);
+    expect([answer.status, await answer.json()]).toMatchObject([
+      200,
+      { status: 'decided', signals: [{ status: 'refuse' }] },
+    ]);
     expect((await post(alertsOf, alerts())).status).toBe(200);
   });
 
   test('of which none can be taken are refused as a whole, with the reason of the first', async () => {
     const { post } = await listening(refusal('job_not_found'));
     const answer = await post(alertsOf, alerts(firing, resolved));
-    expect([answer.status, await answer.json()]).toMatchObject([404, { code: 'job_not_found', details: { signals: [{}, {}] } }]);
+    expect([answer.status, await answer.json()]).toMatchObject([
+      404,
+      { code: 'job_not_found', details: { signals: [{}, {}] } },
+    ]);
   });
 
   test('need no signature, and a token all the same', async () => {
     const { post, took } = await listening();
-    expect((await post(alertsOf, { ...alerts(firing), headers: { 'content-type': 'application/json' } })).status).toBe(403);
+    expect(
+      (await post(alertsOf, { ...alerts(firing), headers: { 'content-type': 'application/json' } }))
+        .status,
+    ).toBe(403);
     expect(took).toEqual([]);
   });
 
@@ -393,9 +482,14 @@ describe('alerts', () => {
       now--;
       return decided;
     });
-    const answer = await post(alertsOf, alerts(...Array.from({ length: 500 }, (_, at) => ({ ...firing, fingerprint: `f${at}` }))));
+    const answer = await post(
+      alertsOf,
+      alerts(...Array.from({ length: 500 }, (_, at) => ({ ...firing, fingerprint: `f${at}` }))),
+    );
     const { signals } = (await answer.json()) as { signals: { signal_id: string }[] };
-    expect(signals.map(({ signal_id }) => signal_id)).toEqual(took.map((one) => one.signal.signal_id));
+    expect(signals.map(({ signal_id }) => signal_id)).toEqual(
+      took.map((one) => one.signal.signal_id),
+    );
     expect(most).toBe(32);
   });
 });
@@ -403,7 +497,9 @@ describe('alerts', () => {
 describe('requests in hand', () => {
   test('are so many and no more; whoever asks for its health is answered all the same', async () => {
     const { passed, open } = gateway();
-    const { post, took, rejected, port } = await listening(() => passed.then(() => decided), { inHand: 2 });
+    const { post, took, rejected, port } = await listening(() => passed.then(() => decided), {
+      inHand: 2,
+    });
     const both = [post(signalsOf, signedNow()), post(signalsOf, signedNow())];
     await eventually(async () => took.length === 2);
     const third = await post(signalsOf, signedNow());
@@ -424,7 +520,13 @@ describe('requests in hand', () => {
     const ports = new Set<number | undefined>();
     for (const headers of [{}, { authorization: 'Bearer other' }, {}]) {
       const { headers: all, body } = signedNow(undefined, headers);
-      const request = httpRequest({ port, path: signalsOf, method: 'POST', agent, headers: { ...all, 'content-length': body.length } });
+      const request = httpRequest({
+        port,
+        path: signalsOf,
+        method: 'POST',
+        agent,
+        headers: { ...all, 'content-length': body.length },
+      });
       request.end(body);
       const [answer] = await once(request, 'response');
       ports.add(answer.socket.localPort);
@@ -437,7 +539,9 @@ describe('requests in hand', () => {
 describe('when it is closed', () => {
   test('what is in hand is answered, and nothing new is taken, not even on connections that are open', async () => {
     const { passed, open } = gateway();
-    const { post, took, listener, port, socket } = await listening(() => passed.then(() => decided));
+    const { post, took, listener, port, socket } = await listening(() =>
+      passed.then(() => decided),
+    );
     const idle = await socket();
     idle.write(`GET /healthz HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n`);
     await once(idle, 'data');
@@ -454,7 +558,9 @@ describe('when it is closed', () => {
   });
 
   test('what does not end is not waited for', async () => {
-    const { post, took, listener } = await listening(() => new Promise<Taken>(() => undefined), { drainMs: 50 });
+    const { post, took, listener } = await listening(() => new Promise<Taken>(() => undefined), {
+      drainMs: 50,
+    });
     const hanging = post(signalsOf, signedNow());
     hanging.catch(() => undefined);
     await eventually(async () => took.length === 1);

@@ -4,7 +4,13 @@ import { connect, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { Listener, type ListenerOptions } from '../../../src/governor/http/listener.js';
 import type { IncomingSignal } from '../../../src/governor/incoming.js';
-import type { EntitlementNotice, GovernorName, Missed, SignalTaker, Taken } from '../../../src/governor/taker.js';
+import type {
+  EntitlementNotice,
+  GovernorName,
+  Missed,
+  SignalTaker,
+  Taken,
+} from '../../../src/governor/taker.js';
 import { secret, token } from './sender.js';
 
 export interface Scene {
@@ -17,7 +23,10 @@ export interface Scene {
   readonly rejected: string[];
   readonly faults: unknown[];
   readonly counted: string[];
-  post(path: string, request: { headers: Record<string, string>; body: Buffer | ReadableStream }): Promise<Response>;
+  post(
+    path: string,
+    request: { headers: Record<string, string>; body: Buffer | ReadableStream },
+  ): Promise<Response>;
   /** A connection that says what it is told to. */
   socket(): Promise<Socket & { heard(): Promise<string> }>;
 }
@@ -26,7 +35,12 @@ export const signalsOf = '/v1/governors/acme/web/signals';
 export const alertsOf = '/v1/governors/acme/web/alerts';
 export const entitlementOf = '/v1/governors/acme/entitlement';
 
-export const receipt = (status = 'accept', reason = 'signal_received') => ({ receipt_id: 'r-1', status, reason, context: {} });
+export const receipt = (status = 'accept', reason = 'signal_received') => ({
+  receipt_id: 'r-1',
+  status,
+  reason,
+  context: {},
+});
 export const decided: Taken = { status: 'decided', receipt: receipt() };
 
 type Take = (signal: IncomingSignal) => Taken | Promise<Taken>;

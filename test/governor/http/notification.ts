@@ -9,7 +9,11 @@ export const firing = {
   fingerprint: 'c6eadffa33fcdf37',
 } as const;
 
-export const resolved = { ...firing, status: 'resolved', endsAt: '2026-03-01T08:10:26.739Z' } as const;
+export const resolved = {
+  ...firing,
+  status: 'resolved',
+  endsAt: '2026-03-01T08:10:26.739Z',
+} as const;
 
 export const notification = (...alerts: readonly object[]) => ({
   version: '4',

@@ -17,7 +17,9 @@ export const signal = {
 export type Body = string | Buffer | object;
 
 export const bytesOf = (body: Body): Buffer =>
-  Buffer.isBuffer(body) ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+  Buffer.isBuffer(body)
+    ? body
+    : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
 
 interface Changed {
   readonly at?: string;
@@ -60,9 +62,15 @@ export function legacySigned(body: Body = signal, changed: Changed = {}): Sent {
 }
 
 function sent(body: Buffer, signature: Record<string, string | undefined>): Sent {
-  const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}`, ...signature };
+  const headers = {
+    'content-type': 'application/json',
+    authorization: `Bearer ${token}`,
+    ...signature,
+  };
   return {
-    headers: Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== undefined)) as Record<string, string>,
+    headers: Object.fromEntries(
+      Object.entries(headers).filter(([, value]) => value !== undefined),
+    ) as Record<string, string>,
     body,
   };
 }

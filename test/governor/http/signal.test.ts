@@ -4,17 +4,32 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readSignal } from '../../../src/governor/http/signal.js';
 import { checkIncoming } from '../../../src/governor/incoming.js';
-import { bytesOf, credentials, legacySigned, now, secret, signal, signed, token } from './sender.js';
+import {
+  bytesOf,
+  credentials,
+  legacySigned,
+  now,
+  secret,
+  signal,
+  signed,
+  token,
+} from './sender.js';
 
 const read = (...request: Parameters<typeof signed>) => readSignal(signed(...request), credentials);
 const minute = 60_000;
 const hour = 60 * minute;
 const seconds = (ms: number) => String(ms / 1_000);
 const iso = (ms: number) => new Date(ms).toISOString();
-const without = (field: string) => Object.fromEntries(Object.entries(signal).filter(([name]) => name !== field));
+const without = (field: string) =>
+  Object.fromEntries(Object.entries(signal).filter(([name]) => name !== field));
 
 test('a signal that is right is what it says, with the id of its header', () => {
-  const all = { ...signal, threshold: 75, correlation_id: 'deploy-7', metadata: { region: 'eu', cores: [1, 2] } };
+  const all = {
+    ...signal,
+    threshold: 75,
+    correlation_id: 'deploy-7',
+    metadata: { region: 'eu', cores: [1, 2] },
+  };
   expect(read(all)).toEqual({
     ok: {
       signal_id: 'signal-1',
@@ -35,13 +50,32 @@ test('a value is what JSON makes of it: there is no zero below zero', () => {
 });
 
 test('what is optional and left out, or null, is not there; nor are fields of others, or an id in the body', () => {
-  const bare = { ...without('value'), threshold: null, correlation_id: null, metadata: null, signal_id: 'mine', arrival_seq: 9, storm: 5 };
-  expect(Object.keys(read(bare).ok ?? {}).sort()).toEqual(['observed_at', 'severity', 'signal_id', 'source', 'type']);
+  const bare = {
+    ...without('value'),
+    threshold: null,
+    correlation_id: null,
+    metadata: null,
+    signal_id: 'mine',
+    arrival_seq: 9,
+    storm: 5,
+  };
+  expect(Object.keys(read(bare).ok ?? {}).sort()).toEqual([
+    'observed_at',
+    'severity',
+    'signal_id',
+    'source',
+    'type',
+  ]);
   expect(read(bare).ok?.signal_id).toBe('signal-1');
 });
 
 /** Each with what it is refused with, in the order of the contract. */
-const faults: readonly (readonly [name: string, status: number, code: string, request: ReturnType<typeof signed>])[] = [
+const faults: readonly (readonly [
+  name: string,
+  status: number,
+  code: string,
+  request: ReturnType<typeof signed>,
+])[] = [
   ...(
     [
       ['no content type', { 'content-type': undefined }],
@@ -63,15 +97,43 @@ const faults: readonly (readonly [name: string, status: number, code: string, re
       ['no timestamp', { 'webhook-timestamp': undefined }],
       ['a timestamp that is none', { 'webhook-timestamp': 'yesterday' }],
     ] as const
-  ).map(([name, headers]) => [name, 403, 'header_validation_failed', signed(signal, { headers })] as const),
-  ['sent more than five minutes ago', 403, 'timestamp_too_old', signed(signal, { at: seconds(now - 5 * minute - 1_000) })],
+  ).map(
+    ([name, headers]) =>
+      [name, 403, 'header_validation_failed', signed(signal, { headers })] as const,
+  ),
+  [
+    'sent more than five minutes ago',
+    403,
+    'timestamp_too_old',
+    signed(signal, { at: seconds(now - 5 * minute - 1_000) }),
+  ],
   ['sent at a time by RFC 3339', 403, 'header_validation_failed', signed(signal, { at: iso(now) })],
-  ['sent more than five minutes from now', 400, 'timestamp_in_future', signed(signal, { at: seconds(now + 5 * minute + 1_000) })],
-  ['sent at a time in milliseconds', 403, 'header_validation_failed', signed(signal, { at: String(now) })],
+  [
+    'sent more than five minutes from now',
+    400,
+    'timestamp_in_future',
+    signed(signal, { at: seconds(now + 5 * minute + 1_000) }),
+  ],
+  [
+    'sent at a time in milliseconds',
+    403,
+    'header_validation_failed',
+    signed(signal, { at: String(now) }),
+  ],
   ['signed in the older form', 403, 'header_validation_failed', legacySigned()],
-  ['too large to be read', 413, 'body_too_large', signed({ ...signal, blanks: ' '.repeat(65_536) })],
+  [
+    'too large to be read',
+    413,
+    'body_too_large',
+    signed({ ...signal, blanks: ' '.repeat(65_536) }),
+  ],
   ['signed with another secret', 403, 'signature_invalid', signed(signal, { secret: 'another' })],
-  ['changed after it was signed', 403, 'signature_invalid', { ...signed(), body: bytesOf({ ...signal, value: 1 }) }],
+  [
+    'changed after it was signed',
+    403,
+    'signature_invalid',
+    { ...signed(), body: bytesOf({ ...signal, value: 1 }) },
+  ],
   [
     'signed for another timestamp',
     403,
@@ -82,7 +144,12 @@ const faults: readonly (readonly [name: string, status: number, code: string, re
   ['nothing', 400, 'body_parse_error', signed('')],
   ['a list', 400, 'body_parse_error', signed([signal])],
   ['null', 400, 'body_parse_error', signed('null')],
-  ['not UTF-8', 400, 'body_parse_error', signed(Buffer.from(JSON.stringify({ ...signal, correlation_id: 'é' }), 'latin1'))],
+  [
+    'not UTF-8',
+    400,
+    'body_parse_error',
+    signed(Buffer.from(JSON.stringify({ ...signal, correlation_id: 'é' }), 'latin1')),
+  ],
   [
     'nested without end',
     400,
@@ -93,7 +160,13 @@ const faults: readonly (readonly [name: string, status: number, code: string, re
   ],
   ...['source', 'type', 'timestamp', 'severity'].flatMap((field) =>
     [without(field), { ...signal, [field]: null }, { ...signal, [field]: '' }].map(
-      (body) => [`without ${field}: ${JSON.stringify(body)}`, 400, `missing_${field}_field`, signed(body)] as const,
+      (body) =>
+        [
+          `without ${field}: ${JSON.stringify(body)}`,
+          400,
+          `missing_${field}_field`,
+          signed(body),
+        ] as const,
     ),
   ),
   ...[
@@ -104,9 +177,27 @@ const faults: readonly (readonly [name: string, status: number, code: string, re
     '2026-03-01T24:00:00Z',
     '2026-03-01T10:00:00+2',
     1_772_359_200,
-  ].map((timestamp) => [`observed at ${timestamp}`, 400, 'invalid_timestamp_format', signed({ ...signal, timestamp })] as const),
-  ['observed more than an hour ago', 400, 'timestamp_too_old', signed({ ...signal, timestamp: iso(now - hour - 1) })],
-  ['observed in the future', 400, 'timestamp_in_future', signed({ ...signal, timestamp: iso(now + minute + 1) })],
+  ].map(
+    (timestamp) =>
+      [
+        `observed at ${timestamp}`,
+        400,
+        'invalid_timestamp_format',
+        signed({ ...signal, timestamp }),
+      ] as const,
+  ),
+  [
+    'observed more than an hour ago',
+    400,
+    'timestamp_too_old',
+    signed({ ...signal, timestamp: iso(now - hour - 1) }),
+  ],
+  [
+    'observed in the future',
+    400,
+    'timestamp_in_future',
+    signed({ ...signal, timestamp: iso(now + minute + 1) }),
+  ],
   ...(
     [
       ['source', 'weather'],
@@ -138,9 +229,19 @@ const faults: readonly (readonly [name: string, status: number, code: string, re
     ] as const
   ).map(
     ([field, value]) =>
-      [`${field} ${JSON.stringify(value).slice(0, 40)}`, 400, 'invalid_signal', signed({ ...signal, [field]: value })] as const,
+      [
+        `${field} ${JSON.stringify(value).slice(0, 40)}`,
+        400,
+        'invalid_signal',
+        signed({ ...signal, [field]: value }),
+      ] as const,
   ),
-  ['a value beyond all numbers', 400, 'invalid_signal', signed(JSON.stringify(signal).replace('82.5', '1e999'))],
+  [
+    'a value beyond all numbers',
+    400,
+    'invalid_signal',
+    signed(JSON.stringify(signal).replace('82.5', '1e999')),
+  ],
 ];
 
 describe('a request is refused', () => {
@@ -156,15 +257,25 @@ describe('a request is refused', () => {
       expect(message).not.toContain(secret);
       expect(message).not.toContain(token);
     }
-    expect(read({ ...signal, source: 'weather' }).refused?.message).toMatch(/source is one of monitoring/);
-    expect(read(signal, { headers: { 'webhook-id': undefined } }).refused?.message).toMatch(/webhook-id/);
+    expect(read({ ...signal, source: 'weather' }).refused?.message).toMatch(
+      /source is one of monitoring/,
+    );
+    expect(read(signal, { headers: { 'webhook-id': undefined } }).refused?.message).toMatch(
+      /webhook-id/,
+    );
   });
 });
 
 /** One fault for each step, in the order of the contract, as a change to a request. */
 const steps: readonly (readonly [code: string, apply: (request: Wrong) => Wrong])[] = [
-  ['header_validation_failed', (r) => ({ ...r, headers: { ...r.headers, 'content-type': 'text/plain' } })],
-  ['header_validation_failed', (r) => ({ ...r, headers: { ...r.headers, authorization: 'Bearer wrong' } })],
+  [
+    'header_validation_failed',
+    (r) => ({ ...r, headers: { ...r.headers, 'content-type': 'text/plain' } }),
+  ],
+  [
+    'header_validation_failed',
+    (r) => ({ ...r, headers: { ...r.headers, authorization: 'Bearer wrong' } }),
+  ],
   ['timestamp_too_old', (r) => ({ ...r, at: seconds(now - 2 * hour) })],
   ['body_too_large', (r) => ({ ...r, after: ' '.repeat(70_000) })],
   ['signature_invalid', (r) => ({ ...r, secret: 'another' })],
@@ -186,7 +297,11 @@ interface Wrong {
 }
 
 const sent = ({ headers, at, secret: signer, before, after, fields }: Wrong) =>
-  signed(before + JSON.stringify(fields) + after, { headers, ...(at && { at }), ...(signer && { secret: signer }) });
+  signed(before + JSON.stringify(fields) + after, {
+    headers,
+    ...(at && { at }),
+    ...(signer && { secret: signer }),
+  });
 
 test('of two things that are wrong, the one that is checked first is said: all pairs', () => {
   const right: Wrong = { headers: {}, before: '', after: '', fields: signal };
@@ -199,8 +314,12 @@ test('of two things that are wrong, the one that is checked first is said: all p
 });
 
 test('a time of a value is looked at after every field was found to be there', () => {
-  expect(read({ ...without('severity'), timestamp: 'soon' }).refused?.code).toBe('missing_severity_field');
-  expect(read({ ...signal, timestamp: 'soon', source: 'weather' }).refused?.code).toBe('invalid_timestamp_format');
+  expect(read({ ...without('severity'), timestamp: 'soon' }).refused?.code).toBe(
+    'missing_severity_field',
+  );
+  expect(read({ ...signal, timestamp: 'soon', source: 'weather' }).refused?.code).toBe(
+    'invalid_timestamp_format',
+  );
 });
 
 describe('is taken', () => {
@@ -234,16 +353,29 @@ describe('is taken', () => {
   test('one of several signatures, as during a rotation', () => {
     const request = signed();
     const both = `v1,${'A'.repeat(43)}= ${request.headers['webhook-signature']} v1a,asymmetric`;
-    expect(readSignal({ ...request, headers: { ...request.headers, 'webhook-signature': both } }, credentials)).toHaveProperty('ok');
+    expect(
+      readSignal(
+        { ...request, headers: { ...request.headers, 'webhook-signature': both } },
+        credentials,
+      ),
+    ).toHaveProperty('ok');
   });
 
   test('the older form, where the listener is asked to take it, and then no other', () => {
     const legacy = { ...credentials, legacy: true };
     expect(readSignal(legacySigned(), legacy)).toHaveProperty('ok');
-    for (const at of [iso(now - hour), '2026-03-01T11:00:00+01:00', '2026-03-01T09:59:59.999999999Z'])
+    for (const at of [
+      iso(now - hour),
+      '2026-03-01T11:00:00+01:00',
+      '2026-03-01T09:59:59.999999999Z',
+    ])
       expect(readSignal(legacySigned(signal, { at }), legacy)).toHaveProperty('ok');
-    expect(readSignal(legacySigned(signal, { secret: 'another' }), legacy)).toMatchObject({ refused: { code: 'signature_invalid' } });
-    expect(readSignal(signed(), legacy)).toMatchObject({ refused: { code: 'header_validation_failed' } });
+    expect(readSignal(legacySigned(signal, { secret: 'another' }), legacy)).toMatchObject({
+      refused: { code: 'signature_invalid' },
+    });
+    expect(readSignal(signed(), legacy)).toMatchObject({
+      refused: { code: 'header_validation_failed' },
+    });
   });
 
   test('metadata of exactly 10 KB, however it was written', () => {
@@ -260,7 +392,9 @@ describe('is taken', () => {
 });
 
 test.each([
-  ...['monitoring', 'stackdriver', 'prometheus', 'datadog', 'cloudwatch', 'gcp-monitoring'].map((name) => [name, 'monitoring']),
+  ...['monitoring', 'stackdriver', 'prometheus', 'datadog', 'cloudwatch', 'gcp-monitoring'].map(
+    (name) => [name, 'monitoring'],
+  ),
   ...['logging', 'gcp-logging', 'cloudwatch-logs'].map((name) => [name, 'logging']),
   ...['billing', 'gcp-billing', 'aws-billing'].map((name) => [name, 'billing']),
   ['custom', 'custom'],
@@ -281,12 +415,18 @@ test.each([
   expect(read({ ...signal, severity }).ok?.severity).toBe(ours);
 });
 
-test.each(['cpu_utilization', 'memory_usage', 'error_rate', 'disk_usage', 'billing_spend', 'a', 'queue.depth:eu-1', 'x'.repeat(100)])(
-  'type %s is a type',
-  (type) => {
-    expect(read({ ...signal, type }).ok?.type).toBe(type);
-  },
-);
+test.each([
+  'cpu_utilization',
+  'memory_usage',
+  'error_rate',
+  'disk_usage',
+  'billing_spend',
+  'a',
+  'queue.depth:eu-1',
+  'x'.repeat(100),
+])('type %s is a type', (type) => {
+  expect(read({ ...signal, type }).ok?.type).toBe(type);
+});
 
 describe('while credentials are rotated', () => {
   const both = { secrets: ['the new secret', secret], tokens: ['the-new-token', token], now };
@@ -294,29 +434,52 @@ describe('while credentials are rotated', () => {
   test('the old and the new ones are good, in any combination, and no others', () => {
     for (const one of [secret, 'the new secret']) {
       for (const bearer of [token, 'the-new-token']) {
-        expect(readSignal(signed(signal, { secret: one, headers: { authorization: `Bearer ${bearer}` } }), both)).toHaveProperty('ok');
+        expect(
+          readSignal(
+            signed(signal, { secret: one, headers: { authorization: `Bearer ${bearer}` } }),
+            both,
+          ),
+        ).toHaveProperty('ok');
       }
     }
-    expect(readSignal(signed(signal, { secret: 'third' }), both).refused?.code).toBe('signature_invalid');
-    expect(readSignal(signed(signal, { headers: { authorization: 'Bearer third' } }), both).refused?.code).toBe('header_validation_failed');
+    expect(readSignal(signed(signal, { secret: 'third' }), both).refused?.code).toBe(
+      'signature_invalid',
+    );
+    expect(
+      readSignal(signed(signal, { headers: { authorization: 'Bearer third' } }), both).refused
+        ?.code,
+    ).toBe('header_validation_failed');
   });
 
   test('a tenant that has none is refused everything, and not for that reason', () => {
     expect(readSignal(signed(), { secrets: [secret], tokens: [], now }).refused).toEqual(
       read(signal, { headers: { authorization: 'Bearer wrong' } }).refused,
     );
-    expect(readSignal(signed(), { secrets: [], tokens: [token], now }).refused?.code).toBe('signature_invalid');
+    expect(readSignal(signed(), { secrets: [], tokens: [token], now }).refused?.code).toBe(
+      'signature_invalid',
+    );
   });
 });
 
 test('secrets are compared in constant time, and only so', () => {
-  const source = readFileSync(new URL('../../../src/governor/http/request.ts', import.meta.url), 'utf8');
+  const source = readFileSync(
+    new URL('../../../src/governor/http/request.ts', import.meta.url),
+    'utf8',
+  );
   expect(source.match(/timingSafeEqual\(/g)).toHaveLength(2);
-  expect(source).not.toMatch(/(?:===|!==|includes\()\s*(?:signature|expected|token|secret)s?\b(?! === undefined)/);
+  expect(source).not.toMatch(
+    /(?:===|!==|includes\()\s*(?:signature|expected|token|secret)s?\b(?! === undefined)/,
+  );
 });
 
 describe('from a program', () => {
-  const given = { signal_id: 's', source: 'prometheus', type: 'error_rate', severity: 'info', observed_at: now };
+  const given = {
+    signal_id: 's',
+    source: 'prometheus',
+    type: 'error_rate',
+    severity: 'info',
+    observed_at: now,
+  };
 
   test('the same names and bounds hold', () => {
     expect(checkIncoming(given)).toEqual({ ...given, source: 'monitoring', severity: 'LOW' });
@@ -336,7 +499,9 @@ describe('from a program', () => {
     { ...given, metadata: { at: new Date(now) } },
     { ...given, metadata: { nothing: undefined } },
   ])('%j is refused', (value) => {
-    expect(() => checkIncoming(value)).toThrow(expect.objectContaining({ name: 'WritRefusal', code: 'invalid_signal' }));
+    expect(() => checkIncoming(value)).toThrow(
+      expect.objectContaining({ name: 'WritRefusal', code: 'invalid_signal' }),
+    );
   });
 
   test('what is given afterwards to an object of the caller does not change the signal', () => {
@@ -366,10 +531,19 @@ test('no input throws: it is a signal, or it is refused with a status of the cli
     correlation_id: field,
     [`__proto__`]: field,
   });
-  const header = fc.oneof(fc.constant(undefined), fc.string(), fc.array(fc.string(), { maxLength: 2 }));
+  const header = fc.oneof(
+    fc.constant(undefined),
+    fc.string(),
+    fc.array(fc.string(), { maxLength: 2 }),
+  );
   const right = signed().headers;
   const headers = fc.record(
-    Object.fromEntries(Object.keys(right).map((name) => [name, fc.oneof({ weight: 6, arbitrary: fc.constant(right[name]) }, header)])),
+    Object.fromEntries(
+      Object.keys(right).map((name) => [
+        name,
+        fc.oneof({ weight: 6, arbitrary: fc.constant(right[name]) }, header),
+      ]),
+    ),
   );
   fc.assert(
     fc.property(
@@ -381,7 +555,9 @@ test('no input throws: it is a signal, or it is refused with a status of the cli
       fc.boolean(),
       headers,
       (body, sign, changed) => {
-        const request = sign ? signed(body) : { headers: changed as Record<string, string>, body: Buffer.from(body) };
+        const request = sign
+          ? signed(body)
+          : { headers: changed as Record<string, string>, body: Buffer.from(body) };
         const answer = readSignal(request, credentials);
         if (answer.ok) expect(checkIncoming(answer.ok)).toEqual(answer.ok);
         else expect([400, 403, 413]).toContain(answer.refused.status);

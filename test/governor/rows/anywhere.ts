@@ -1,7 +1,18 @@
 /** Rows of any state. */
 import { expect } from 'vitest';
 import { effectsOf, type Governed, policyOf, type Step } from '../governed.js';
-import { atRest, change, crash, due, each, everywhere, mismatch, type Row, states, undoing } from './row.js';
+import {
+  atRest,
+  change,
+  crash,
+  due,
+  each,
+  everywhere,
+  mismatch,
+  type Row,
+  states,
+  undoing,
+} from './row.js';
 
 export const anywhere: readonly Row[] = [
   ...each(atRest, (state) => ({
@@ -10,7 +21,8 @@ export const anywhere: readonly Row[] = [
     happen: (g) => g.result({}),
     next: state,
     receipts: ['action_succeeded'],
-    more: (g: Governed) => expect([g.data?.in_flight, g.data?.given_up?.undone]).toEqual([null, true]),
+    more: (g: Governed) =>
+      expect([g.data?.in_flight, g.data?.given_up?.undone]).toEqual([null, true]),
   })),
   ...each(['stable', 'warning'], (state) => ({
     row: `${state} | rollback succeeded | dequeue`,
@@ -18,7 +30,8 @@ export const anywhere: readonly Row[] = [
     happen: (g) => g.result({}).slice(0, 1),
     next: state,
     receipts: ['action_succeeded'],
-    more: (_: Governed, [step]: Step[]) => expect(step?.decision.actions).toContainEqual(expect.objectContaining({ type: 'insert' })),
+    more: (_: Governed, [step]: Step[]) =>
+      expect(step?.decision.actions).toContainEqual(expect.objectContaining({ type: 'insert' })),
   })),
   ...each(atRest, (state) => ({
     row: `${state} | rollback failed | degraded | action_rollback_failed; escalate`,
@@ -27,7 +40,9 @@ export const anywhere: readonly Row[] = [
     next: 'degraded',
     receipts: ['action_rollback_failed'],
     more: (g: Governed, steps: Step[]) => {
-      expect(effectsOf(steps)).toMatchObject([{ type: 'escalate', alert: 'GOVERNOR_ROLLBACK_FAILED' }]);
+      expect(effectsOf(steps)).toMatchObject([
+        { type: 'escalate', alert: 'GOVERNOR_ROLLBACK_FAILED' },
+      ]);
       expect([g.data?.in_flight, g.data?.causes.includes('rollback_failed')]).toEqual([null, true]);
     },
   })),
@@ -37,7 +52,8 @@ export const anywhere: readonly Row[] = [
     happen: (g) => due(g, 5_000),
     next: 'degraded',
     receipts: ['action_rollback_failed'],
-    more: (_: Governed, steps: Step[]) => expect(effectsOf(steps).map(({ type }) => type)).toEqual(['fence', 'escalate']),
+    more: (_: Governed, steps: Step[]) =>
+      expect(effectsOf(steps).map(({ type }) => type)).toEqual(['fence', 'escalate']),
   })),
   ...each(everywhere, (state) => ({
     row: `${state} | stale result | late_result`,
@@ -77,15 +93,24 @@ export const anywhere: readonly Row[] = [
     reach: states[state],
     happen: mismatch,
     next: 'degraded',
-    receipts: ['nondeterminism_detected', 'event_failed', ...(state === 'intervening' ? (['action_rollback_issued'] as const) : [])],
-    more: (_: Governed, steps: Step[]) => expect(effectsOf(steps, 'escalate')).toMatchObject([{ alert: 'GOVERNOR_NONDETERMINISM' }]),
+    receipts: [
+      'nondeterminism_detected',
+      'event_failed',
+      ...(state === 'intervening' ? (['action_rollback_issued'] as const) : []),
+    ],
+    more: (_: Governed, steps: Step[]) =>
+      expect(effectsOf(steps, 'escalate')).toMatchObject([{ alert: 'GOVERNOR_NONDETERMINISM' }]),
   })),
   ...each(everywhere, (state) => ({
     row: `${state} | crash limit | degraded | event_failed`,
     reach: states[state],
     happen: crash,
     next: 'degraded',
-    receipts: ['event_failed', ...(state === 'intervening' ? (['action_rollback_issued'] as const) : [])],
-    more: (_: Governed, steps: Step[]) => expect(effectsOf(steps, 'escalate')).toMatchObject([{ alert: 'GOVERNOR_CRASH' }]),
+    receipts: [
+      'event_failed',
+      ...(state === 'intervening' ? (['action_rollback_issued'] as const) : []),
+    ],
+    more: (_: Governed, steps: Step[]) =>
+      expect(effectsOf(steps, 'escalate')).toMatchObject([{ alert: 'GOVERNOR_CRASH' }]),
   })),
 ];

@@ -39,7 +39,13 @@ export const free: readonly Row[] = [
     next: 'stable',
     receipts: ['entitlement_verified'],
   },
-  { row: 'boot | entitlement: ACTIVE', reach: booting, happen: (g) => g.entitle({}), next: 'stable', receipts: ['entitlement_verified'] },
+  {
+    row: 'boot | entitlement: ACTIVE',
+    reach: booting,
+    happen: (g) => g.entitle({}),
+    next: 'stable',
+    receipts: ['entitlement_verified'],
+  },
   {
     row: 'boot | policy, when the look finds everything',
     reach: booting,
@@ -69,7 +75,13 @@ export const free: readonly Row[] = [
     next: 'stable',
     receipts: ['entitlement_verified'],
   },
-  { row: 'boot | the same, otherwise', reach: booting, happen: (g) => g.entitle({ status: 'INACTIVE' }), next: 'boot', receipts: [] },
+  {
+    row: 'boot | the same, otherwise',
+    reach: booting,
+    happen: (g) => g.entitle({ status: 'INACTIVE' }),
+    next: 'boot',
+    receipts: [],
+  },
   {
     row: 'boot | signal | postpone',
     reach: booting,
@@ -96,19 +108,27 @@ export const free: readonly Row[] = [
   },
   ...each(['stable', 'warning'], (state) => ({
     row: `${state} | signal, entitlement not ACTIVE | refusing | invariant_violation`,
-    reach: () => change(acting[state](), (g) => g.entitle({ expires_at: g.now + 1_000 }) && g.pass(1_000)),
+    reach: () =>
+      change(acting[state](), (g) => g.entitle({ expires_at: g.now + 1_000 }) && g.pass(1_000)),
     happen: over,
     next: 'refusing',
     receipts: ['invariant_violation'],
   })),
-  { row: 'stable | signal under | signal_received', reach: acting.stable, happen: under, next: 'stable', receipts: ['signal_received'] },
+  {
+    row: 'stable | signal under | signal_received',
+    reach: acting.stable,
+    happen: under,
+    next: 'stable',
+    receipts: ['signal_received'],
+  },
   {
     row: 'stable | signal over | warning | signal_received, threshold_exceeded; insert act',
     reach: acting.stable,
     happen: (g) => over(g).slice(0, 1),
     next: 'warning',
     receipts: ['signal_received', 'threshold_exceeded'],
-    more: (_, [step]) => expect(step?.decision.actions).toMatchObject([{ type: 'insert', content: { kind: 'act' } }]),
+    more: (_, [step]) =>
+      expect(step?.decision.actions).toMatchObject([{ type: 'insert', content: { kind: 'act' } }]),
   },
   {
     row: 'warning | signal over | the same',
@@ -184,7 +204,10 @@ export const free: readonly Row[] = [
   },
   {
     row: 'warning | timer baseline | by policy: rb',
-    reach: () => change(Governed.intervening(ruled({ not_restored: 'rollback' })), (g) => g.result({ baseline: 'not_restored' })),
+    reach: () =>
+      change(Governed.intervening(ruled({ not_restored: 'rollback' })), (g) =>
+        g.result({ baseline: 'not_restored' }),
+      ),
     happen: (g) => due(g, 60_000),
     next: 'warning',
     receipts: ['action_rollback_issued'],

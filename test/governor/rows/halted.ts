@@ -1,7 +1,22 @@
 /** Rows of refusing and degraded, and of what is refused. */
 import { expect } from 'vitest';
 import { effectsOf, Governed, policyOf } from '../governed.js';
-import { ack, change, crash, due, each, none, outage, over, overQuota, purchase, type Row, states, under, unentitled } from './row.js';
+import {
+  ack,
+  change,
+  crash,
+  due,
+  each,
+  none,
+  outage,
+  over,
+  overQuota,
+  purchase,
+  type Row,
+  states,
+  under,
+  unentitled,
+} from './row.js';
 
 export const halted: readonly Row[] = [
   {
@@ -42,12 +57,19 @@ export const halted: readonly Row[] = [
   },
   {
     row: 'refusing | 30 s: no causes left | stable | violations_cleared',
-    reach: () => change(Governed.refusing(), (g) => Object.assign(g, { recheck: Governed.stable().recheck })),
+    reach: () =>
+      change(Governed.refusing(), (g) => Object.assign(g, { recheck: Governed.stable().recheck })),
     happen: (g) => due(g, 30_000),
     next: 'stable',
     receipts: ['violations_cleared'],
   },
-  { row: 'refusing | 30 s, otherwise', reach: states.refusing, happen: (g) => due(g, 30_000), next: 'refusing', receipts: [] },
+  {
+    row: 'refusing | 30 s, otherwise',
+    reach: states.refusing,
+    happen: (g) => due(g, 30_000),
+    next: 'refusing',
+    receipts: [],
+  },
   ...each(['stable', 'warning', 'refusing'], (state) => ({
     row: `${state} | health failed | degraded | health_check_failed`,
     reach: states[state],
@@ -104,7 +126,10 @@ export const halted: readonly Row[] = [
     next: 'boot',
     receipts: ['recovery_timeout', 'boot_start'],
     more: (g, [step]) => {
-      expect(step?.decision.actions).toContainEqual({ type: 'insert', content: { kind: 'verify' } });
+      expect(step?.decision.actions).toContainEqual({
+        type: 'insert',
+        content: { kind: 'verify' },
+      });
       expect(g.timer('state')?.due).toBe(g.now + 30_000);
     },
   },

@@ -1,7 +1,18 @@
 /** Rows of intervening. */
 import { expect } from 'vitest';
 import { effectsOf, Governed } from '../governed.js';
-import { change, contract, deniedNext, due, isUndone, outage, over, type Row, states, unreachableNext } from './row.js';
+import {
+  change,
+  contract,
+  deniedNext,
+  due,
+  isUndone,
+  outage,
+  over,
+  type Row,
+  states,
+  unreachableNext,
+} from './row.js';
 
 export const intervening: readonly Row[] = [
   {
@@ -22,7 +33,13 @@ export const intervening: readonly Row[] = [
   {
     row: 'intervening | acknowledged | action_acknowledged; arm again',
     reach: () => Governed.intervening(contract),
-    happen: (g) => g.tell({ kind: 'acknowledged', action_id: g.inFlight.action_id, attempt: 1, reference: 'contract-17' }),
+    happen: (g) =>
+      g.tell({
+        kind: 'acknowledged',
+        action_id: g.inFlight.action_id,
+        attempt: 1,
+        reference: 'contract-17',
+      }),
     next: 'intervening',
     receipts: ['action_acknowledged'],
     more: (g) => expect(g.timer('state')?.due).toBe(g.now + 900_000),
@@ -33,7 +50,10 @@ export const intervening: readonly Row[] = [
     happen: (g) => g.result({ baseline: 'restored' }).slice(0, 1),
     next: 'stable',
     receipts: ['action_succeeded', 'baseline_restored'],
-    more: (_, [step]) => expect(step?.decision.actions).toMatchObject([{ type: 'insert', content: { kind: 'act', initiated_by: 'bob' } }]),
+    more: (_, [step]) =>
+      expect(step?.decision.actions).toMatchObject([
+        { type: 'insert', content: { kind: 'act', initiated_by: 'bob' } },
+      ]),
   },
   {
     row: 'intervening | success, otherwise | warning | action_succeeded; timer baseline',

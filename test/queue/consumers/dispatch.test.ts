@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { session } from '../../races/sessions.js';
-import { type Answer, freshGates, type Gates, rolledBackGates, stranger } from '../gates/harness.js';
+import {
+  type Answer,
+  freshGates,
+  type Gates,
+  rolledBackGates,
+  stranger,
+} from '../gates/harness.js';
 
 const put = (gates: Gates, consumer: string, change: object = {}) =>
   gates.call('fn_consumer_register', {
@@ -15,7 +21,10 @@ const put = (gates: Gates, consumer: string, change: object = {}) =>
 describe('one event', () => {
   const gates = rolledBackGates();
   const eventOf = async (jobId: string, type = 'dot.job.enqueued'): Promise<string> => {
-    const [row] = await gates.db.query('select id from writ.event_outbox where event_subject_ref = $1 and event_type = $2', [jobId, type]);
+    const [row] = await gates.db.query(
+      'select id from writ.event_outbox where event_subject_ref = $1 and event_type = $2',
+      [jobId, type],
+    );
     return String(row?.id);
   };
   const dispatch = (event_id: unknown, rest: object = {}): Promise<Answer> =>
@@ -25,7 +34,11 @@ describe('one event', () => {
     await gates.register('chore');
     await gates.register('audit');
     await gates.register('mirror');
-    const subject = await gates.enqueue({ tenant: 'acme', correlation_id: 'order-7', input: { big: 'x'.repeat(1000) } });
+    const subject = await gates.enqueue({
+      tenant: 'acme',
+      correlation_id: 'order-7',
+      input: { big: 'x'.repeat(1000) },
+    });
     const event = await eventOf(subject);
     await put(gates, 'auditor', { options: { priority: 3, delay_ms: 60_000, max_attempts: 2 } });
     await put(gates, 'mirror', { job_kind: 'mirror' });
@@ -62,7 +75,11 @@ describe('one event', () => {
     const event = await eventOf(await gates.enqueue());
     const first = await dispatch(event);
     const again = await gates.unchanged(() => dispatch(event));
-    expect(again).toEqual({ event_id: event, enqueued: 0, jobs: [{ ...first.jobs[0], duplicate: true }] });
+    expect(again).toEqual({
+      event_id: event,
+      enqueued: 0,
+      jobs: [{ ...first.jobs[0], duplicate: true }],
+    });
   });
 
   test('is found by its id wherever it stands in its batch', async () => {
@@ -90,7 +107,8 @@ describe('one event', () => {
     await gates.register('audit');
     await put(gates, 'silence', { event_type: 'system.queue_worker_silent' });
     const beat = { executor_kind: 'external_worker', domain_scope: ['dot'], cadence_seconds: 10 };
-    for (const executor_id of ['w1', 'w2']) await gates.call('fn_queue_heartbeat', { executor_id, ...beat });
+    for (const executor_id of ['w1', 'w2'])
+      await gates.call('fn_queue_heartbeat', { executor_id, ...beat });
     await gates.db.clock.advance('1h');
     await gates.call('fn_job_tick', { actor: 'test' });
     const facts = await gates.db.query(
@@ -100,7 +118,9 @@ describe('one event', () => {
     for (const fact of facts) {
       const job = await gates.job((await dispatch(fact.id)).jobs[0].job_id);
       expect(job.tenant_id).toBe('default');
-      expect(await gates.call('fn_job_payload', { job_id: job.job_id, tenant_id: 'default' })).toMatchObject({
+      expect(
+        await gates.call('fn_job_payload', { job_id: job.job_id, tenant_id: 'default' }),
+      ).toMatchObject({
         input: { subject: fact.event_subject_ref },
       });
     }
@@ -113,7 +133,9 @@ describe('one event', () => {
     await put(gates, 'kind', { options: { subject_kind: 'chore' } });
     await put(gates, 'domain', { options: { subject_domain: 'iu' } });
     const of = async (kind: string) =>
-      (await dispatch(await eventOf(await gates.enqueue({ kind })))).jobs.map((job: Answer) => job.consumer);
+      (await dispatch(await eventOf(await gates.enqueue({ kind })))).jobs.map(
+        (job: Answer) => job.consumer,
+      );
     expect(await of('chore')).toEqual(['domain', 'kind']);
     expect(await of('other')).toEqual([]);
   });
@@ -122,7 +144,11 @@ describe('one event', () => {
     await gates.register('audit');
     await put(gates, 'auditor');
     const event = await eventOf(await gates.enqueue({ kind: 'audit' }));
-    expect(await gates.unchanged(() => dispatch(event))).toEqual({ event_id: event, enqueued: 0, jobs: [] });
+    expect(await gates.unchanged(() => dispatch(event))).toEqual({
+      event_id: event,
+      enqueued: 0,
+      jobs: [],
+    });
   });
 
   test('that does not exist, or is of another tenant, is not found', async () => {
@@ -163,13 +189,21 @@ describe('eight sessions at once', () => {
     await gates.register('audit');
     for (const name of ['a', 'b', 'c']) await put(gates, name);
     const subject = await gates.enqueue();
-    const [event] = await gates.db.query('select id from writ.event_outbox where event_subject_ref = $1', [subject]);
+    const [event] = await gates.db.query(
+      'select id from writ.event_outbox where event_subject_ref = $1',
+      [subject],
+    );
     const sessions = await Promise.all(Array.from({ length: 8 }, () => session(gates.db)));
-    const answers: Answer[] = await Promise.all(sessions.map((s) => s.gate('fn_consumer_dispatch($1)', [event?.id])));
+    const answers: Answer[] = await Promise.all(
+      sessions.map((s) => s.gate('fn_consumer_dispatch($1)', [event?.id])),
+    );
     await Promise.all(sessions.map((s) => s.end()));
     expect(answers.reduce((sum, answer) => sum + answer.enqueued, 0)).toBe(3);
-    const jobs = await gates.db.query(`select job_id from writ.job_queue where job_kind = 'audit' order by idempotency_key`);
+    const jobs = await gates.db.query(
+      `select job_id from writ.job_queue where job_kind = 'audit' order by idempotency_key`,
+    );
     expect(jobs).toHaveLength(3);
-    for (const answer of answers) expect(answer.jobs.map((job: Answer) => ({ job_id: job.job_id }))).toEqual(jobs);
+    for (const answer of answers)
+      expect(answer.jobs.map((job: Answer) => ({ job_id: job.job_id }))).toEqual(jobs);
   });
 });

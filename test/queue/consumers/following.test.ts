@@ -29,7 +29,8 @@ const follow = async (limit?: number): Promise<Answer> => {
   await settled();
   return gates.call('fn_consumer_dispatch_many', limit === undefined ? {} : { limit });
 };
-const items = (count: number, kind = 'chore') => Array.from({ length: count }, () => ({ id: uuidv7(), kind }));
+const items = (count: number, kind = 'chore') =>
+  Array.from({ length: count }, () => ({ id: uuidv7(), kind }));
 const idsOf = (jobs: readonly { id: string }[]) => jobs.map((job) => job.id);
 /** Whom the jobs of a consumer are about, in the order in which they were enqueued. */
 const followed = async (consumer: string): Promise<string[]> => {
@@ -40,7 +41,10 @@ const followed = async (consumer: string): Promise<string[]> => {
   );
   return rows.map((row) => String(row.source_ref).replace('job/', ''));
 };
-const positions = () => gates.db.query('select consumer, position_xid, position_event_id from writ.consumer_registry order by consumer');
+const positions = () =>
+  gates.db.query(
+    'select consumer, position_xid, position_event_id from writ.consumer_registry order by consumer',
+  );
 const nothing = { facts: 0, jobs: 0, more: false, refused: [] };
 
 beforeEach(async () => {
@@ -53,7 +57,9 @@ test('without a consumer nothing is done, and nothing is locked', async () => {
   const a = await session(gates.db);
   await a.query('begin');
   expect(await a.gate('fn_consumer_dispatch_many()')).toEqual(nothing);
-  expect(await a.query(`select from pg_locks where pid = pg_backend_pid() and locktype = 'advisory'`)).toEqual([]);
+  expect(
+    await a.query(`select from pg_locks where pid = pg_backend_pid() and locktype = 'advisory'`),
+  ).toEqual([]);
   await a.end();
 });
 
@@ -81,7 +87,8 @@ test('a call is bounded, within a batch too, and says that there is more; the ne
   await put('auditor');
   const jobs = items(25);
   await gates.enqueueMany(jobs);
-  for (const done of [10, 10, 5]) expect(await follow(10)).toMatchObject({ jobs: done, more: true });
+  for (const done of [10, 10, 5])
+    expect(await follow(10)).toMatchObject({ jobs: done, more: true });
   // What is left are the facts about its own jobs.
   for (let answer = await follow(10); answer.more; ) {
     answer = await follow(10);
@@ -206,7 +213,8 @@ describe('transactions that overlap', () => {
     await Promise.all([...sessions.slice(0, 4).map(produce), ...sessions.slice(4).map(pursue)]);
     while ((await follow()).more);
     await Promise.all(sessions.map((s) => s.end()));
-    for (const name of ['auditor', 'second']) expect((await followed(name)).sort()).toEqual([...jobs].sort());
+    for (const name of ['auditor', 'second'])
+      expect((await followed(name)).sort()).toEqual([...jobs].sort());
   });
 });
 
@@ -243,13 +251,16 @@ test('a consumer whose jobs are refused waits alone, says why, and goes on when 
   const jobs = items(3);
   await gates.enqueueMany(jobs);
   await gates.set('queue.payload.max_bytes', 10);
-  const refused = [{ consumer: 'auditor', reason: 'payload_too_large', detail: expect.any(String) }];
+  const refused = [
+    { consumer: 'auditor', reason: 'payload_too_large', detail: expect.any(String) },
+  ];
   // The other one has more to read, if both were registered at the same place of the log; the refused one asks for nothing.
   let answer = await follow(2);
   expect(answer).toMatchObject({ jobs: 0, refused });
   while (answer.more) answer = await follow(2);
   expect(answer).toMatchObject({ jobs: 0, refused });
-  const state = () => gates.db.query('select consumer, refused from writ.consumer_registry order by consumer');
+  const state = () =>
+    gates.db.query('select consumer, refused from writ.consumer_registry order by consumer');
   expect(await state()).toEqual([
     { consumer: 'auditor', refused: 'payload_too_large' },
     { consumer: 'worded', refused: null },
@@ -264,7 +275,10 @@ test('a consumer whose jobs are refused waits alone, says why, and goes on when 
 test('an event that was dispatched by hand is not dispatched again', async () => {
   await put('auditor');
   const id = await gates.enqueue();
-  const [event] = await gates.db.query('select id from writ.event_outbox where event_subject_ref = $1', [id]);
+  const [event] = await gates.db.query(
+    'select id from writ.event_outbox where event_subject_ref = $1',
+    [id],
+  );
   await gates.call('fn_consumer_dispatch', { event_id: event?.id });
   expect(await follow()).toMatchObject({ jobs: 0, refused: [] });
   expect(await followed('auditor')).toEqual([id]);
@@ -274,7 +288,11 @@ test('a consumer does not feed itself', async () => {
   await put('auditor');
   await gates.enqueue();
   for (let n = 0; n < 5; n++) await follow();
-  expect(await gates.db.query('select job_kind, count(*)::int as n from writ.job_queue group by 1 order by 1')).toEqual([
+  expect(
+    await gates.db.query(
+      'select job_kind, count(*)::int as n from writ.job_queue group by 1 order by 1',
+    ),
+  ).toEqual([
     { job_kind: 'audit', n: 1 },
     { job_kind: 'chore', n: 1 },
   ]);
@@ -287,7 +305,11 @@ test('a chain over kinds runs to its end', async () => {
   await gates.enqueue();
   for (let n = 0; n < 5; n++) await follow();
   expect(await follow()).toEqual(nothing);
-  expect(await gates.db.query('select job_kind, count(*)::int as n from writ.job_queue group by 1 order by 1')).toEqual([
+  expect(
+    await gates.db.query(
+      'select job_kind, count(*)::int as n from writ.job_queue group by 1 order by 1',
+    ),
+  ).toEqual([
     { job_kind: 'audit', n: 1 },
     { job_kind: 'chore', n: 1 },
     { job_kind: 'notify', n: 1 },
@@ -304,7 +326,10 @@ test('while the queue is off, or for one tenant only, nothing is followed and no
   const a = await session(gates.db);
   await a.query('begin');
   await a.query(`select set_config('writ.tenant', 'acme', true)`);
-  expect(await a.gate('fn_consumer_dispatch_many()')).toMatchObject({ refused: true, reason: 'tenant_forbidden' });
+  expect(await a.gate('fn_consumer_dispatch_many()')).toMatchObject({
+    refused: true,
+    reason: 'tenant_forbidden',
+  });
   await a.end();
   await follow();
   expect(await followed('auditor')).toEqual(idsOf(jobs));
@@ -317,7 +342,9 @@ test('after a dump was restored into a server with younger transactions, what wa
   await follow();
   await gates.enqueueMany(open);
   // The same rows as on a server whose transactions are a billion ahead.
-  await gates.db.query('alter table writ_data.event_batch disable trigger event_batch_is_written_once');
+  await gates.db.query(
+    'alter table writ_data.event_batch disable trigger event_batch_is_written_once',
+  );
   const ahead = `xid = (xid::text::bigint + 1000000000)::text::xid8`;
   await gates.db.query(`update writ_data.event_batch set ${ahead}`);
   await gates.db.query(`update writ_data.consumer_position set ${ahead}`);

@@ -9,7 +9,12 @@ test('a queued job is cancelled at once, with a final execution although it neve
   await gates.register();
   const id = await gates.enqueue();
   expect(await cancel(id)).toEqual({ job_id: id, status: 'cancelled' });
-  expect(await gates.job(id)).toMatchObject({ status: 'cancelled', attempts: 0, last_error_code: 'cancelled', last_error: 'not needed' });
+  expect(await gates.job(id)).toMatchObject({
+    status: 'cancelled',
+    attempts: 0,
+    last_error_code: 'cancelled',
+    last_error: 'not needed',
+  });
   expect(await gates.executions(id)).toMatchObject([
     { execution_no: 1, attempt: 0, status: 'ABORTED', abort_kind: 'cancelled', final: true },
   ]);
@@ -25,7 +30,13 @@ test('a delayed job is cancelled at once', async () => {
 
 test('a job that waits for its retry is cancelled at once, under the number of the execution it will not have', async () => {
   const { id, token } = await gates.held();
-  await gates.call('fn_job_fail_transient', { job_id: id, lease_token: token, error_code: 'e', error_message: 'm', actor: 'w1' });
+  await gates.call('fn_job_fail_transient', {
+    job_id: id,
+    lease_token: token,
+    error_code: 'e',
+    error_message: 'm',
+    actor: 'w1',
+  });
   expect(await cancel(id)).toEqual({ job_id: id, status: 'cancelled' });
   expect((await gates.executions(id)).map((e) => [e.execution_no, e.abort_kind, e.final])).toEqual([
     [1, 'transient', false],
@@ -33,24 +44,40 @@ test('a job that waits for its retry is cancelled at once, under the number of t
   ]);
 });
 
-test.each([true, false])('a job that a worker holds (started: %s) is asked to stop', async (started) => {
-  const { id, token } = await gates.held({ started });
-  expect(await cancel(id)).toEqual({ job_id: id, status: 'cancel_requested' });
-  expect(await gates.job(id)).toMatchObject({ status: started ? 'in_progress' : 'leased', cancel_requested_at: expect.any(Date) });
-  expect((await gates.history(id)).at(-1)).toBe('cancel_requested');
-  expect(await gates.call('fn_job_renew_many', { lease_tokens: [token], lease_ttl_seconds: 30 })).toMatchObject({ cancel: [id] });
-});
+test.each([true, false])(
+  'a job that a worker holds (started: %s) is asked to stop',
+  async (started) => {
+    const { id, token } = await gates.held({ started });
+    expect(await cancel(id)).toEqual({ job_id: id, status: 'cancel_requested' });
+    expect(await gates.job(id)).toMatchObject({
+      status: started ? 'in_progress' : 'leased',
+      cancel_requested_at: expect.any(Date),
+    });
+    expect((await gates.history(id)).at(-1)).toBe('cancel_requested');
+    expect(
+      await gates.call('fn_job_renew_many', { lease_tokens: [token], lease_ttl_seconds: 30 }),
+    ).toMatchObject({ cancel: [id] });
+  },
+);
 
 test('a second request changes nothing and answers the same', async () => {
   const { id } = await gates.held();
   await cancel(id);
-  expect(await gates.unchanged(() => cancel(id))).toEqual({ job_id: id, status: 'cancel_requested' });
+  expect(await gates.unchanged(() => cancel(id))).toEqual({
+    job_id: id,
+    status: 'cancel_requested',
+  });
 });
 
 test('a job that succeeds in spite of the request has succeeded', async () => {
   const { id, token } = await gates.held();
   await cancel(id);
-  await gates.call('fn_job_succeed', { job_id: id, lease_token: token, result_ref: null, actor: 'w1' });
+  await gates.call('fn_job_succeed', {
+    job_id: id,
+    lease_token: token,
+    result_ref: null,
+    actor: 'w1',
+  });
   expect(await gates.statusOf(id)).toBe('succeeded');
 });
 
@@ -79,7 +106,8 @@ test('a key stays taken by the cancelled job', async () => {
 test('who does not say who it is: actor_required', async () => {
   await gates.register();
   const id = await gates.enqueue();
-  for (const actor of [null, '', '  ']) await gates.refuses('actor_required', gate, { job_id: id, reason: 'r', actor });
+  for (const actor of [null, '', '  '])
+    await gates.refuses('actor_required', gate, { job_id: id, reason: 'r', actor });
 });
 
 test('a job that is not there: job_not_found', async () => {
@@ -90,7 +118,12 @@ test('a job that is not there: job_not_found', async () => {
 test("another tenant's job: job_not_found", async () => {
   await gates.register();
   const id = await gates.enqueue({ tenant: 'acme' });
-  await gates.refuses('job_not_found', gate, { job_id: id, reason: 'r', actor: 'ada', tenant_id: 'globex' });
+  await gates.refuses('job_not_found', gate, {
+    job_id: id,
+    reason: 'r',
+    actor: 'ada',
+    tenant_id: 'globex',
+  });
 });
 
 test('an effect that stands: committed_cannot_cancel', async () => {
@@ -101,12 +134,24 @@ test('an effect that stands: committed_cannot_cancel', async () => {
 
 test('a job that has ended, however it ended: job_terminal', async () => {
   const { id: succeeded, token } = await gates.held();
-  await gates.call('fn_job_succeed', { job_id: succeeded, lease_token: token, result_ref: null, actor: 'w1' });
+  await gates.call('fn_job_succeed', {
+    job_id: succeeded,
+    lease_token: token,
+    result_ref: null,
+    actor: 'w1',
+  });
   const { id: dead, token: other } = await gates.held();
-  await gates.call('fn_job_fail_permanent', { job_id: dead, lease_token: other, error_code: 'e', error_message: 'm', actor: 'w1' });
+  await gates.call('fn_job_fail_permanent', {
+    job_id: dead,
+    lease_token: other,
+    error_code: 'e',
+    error_message: 'm',
+    actor: 'w1',
+  });
   const cancelled = await gates.enqueue();
   await cancel(cancelled);
-  for (const id of [succeeded, dead, cancelled]) await gates.refuses('job_terminal', gate, { job_id: id, reason: 'r', actor: 'ada' });
+  for (const id of [succeeded, dead, cancelled])
+    await gates.refuses('job_terminal', gate, { job_id: id, reason: 'r', actor: 'ada' });
   await gates.db.clock.advance('90d');
   await gates.call('fn_job_cleanup_sweep');
   expect(await gates.statusOf(succeeded)).toBe('cleaned');

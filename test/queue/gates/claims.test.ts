@@ -4,11 +4,23 @@ import { type Row, rolledBackGates } from './harness.js';
 
 const gates = rolledBackGates();
 const claim = { kinds: ['chore'], executor: 'external_worker', lease_holder: 'w1', limit: 1 };
-const single = { kind: 'chore', executor: 'external_worker', lease_name: null, lease_holder: 'w1', lease_ttl_seconds: 30 };
+const single = {
+  kind: 'chore',
+  executor: 'external_worker',
+  lease_name: null,
+  lease_holder: 'w1',
+  lease_ttl_seconds: 30,
+};
 
 test('a claim leases the job to its holder and answers what there is to know', async () => {
   await gates.register();
-  const id = await gates.enqueue({ key: 'order-1', input: { n: 1 }, safe_payload: { label: 'x' }, correlation_id: 'c', priority: 2 });
+  const id = await gates.enqueue({
+    key: 'order-1',
+    input: { n: 1 },
+    safe_payload: { label: 'x' },
+    correlation_id: 'c',
+    priority: 2,
+  });
   const answer = await gates.call('fn_job_claim', { ...single, lease_name: 'night shift' });
   expect(answer).toMatchObject({
     lease_token: expect.any(String),
@@ -35,7 +47,9 @@ test('a claim leases the job to its holder and answers what there is to know', a
     lease_holder: 'w1',
     lease_name: 'night shift',
   });
-  expect(await gates.executions(id)).toMatchObject([{ status: 'LEASED', attempt: 1, lease_owner: 'w1' }]);
+  expect(await gates.executions(id)).toMatchObject([
+    { status: 'LEASED', attempt: 1, lease_owner: 'w1' },
+  ]);
   expect(await gates.history(id)).toEqual(['enqueued', 'leased']);
 });
 
@@ -76,7 +90,10 @@ test('several kinds are visited by their best priority', async () => {
   await gates.register('errand');
   const chore = await gates.enqueue({ kind: 'chore' });
   const errand = await gates.enqueue({ kind: 'errand', priority: 9 });
-  expect((await gates.claim({ kinds: ['chore', 'errand'], limit: 2 })).ids).toEqual([errand, chore]);
+  expect((await gates.claim({ kinds: ['chore', 'errand'], limit: 2 })).ids).toEqual([
+    errand,
+    chore,
+  ]);
 });
 
 test('other kinds are left alone', async () => {
@@ -91,7 +108,9 @@ test('kinds that nobody registered are no work, not an error', async () => {
   await gates.register();
   const id = await gates.enqueue();
   expect((await gates.claim({ kinds: ['unheard', 'chore'], limit: 10 })).ids).toEqual([id]);
-  expect(await gates.unchanged(() => gates.call('fn_job_claim_many', { ...claim, kinds: ['unheard'] }))).toEqual({ jobs: [] });
+  expect(
+    await gates.unchanged(() => gates.call('fn_job_claim_many', { ...claim, kinds: ['unheard'] })),
+  ).toEqual({ jobs: [] });
 });
 
 test('the same kind named twice is claimed once', async () => {
@@ -104,7 +123,11 @@ test('jobs that the caller begins at once are started, the others are not', asyn
   await gates.register();
   const ids = [await gates.enqueue(), await gates.enqueue(), await gates.enqueue()];
   await gates.claim({ limit: 3, start: 2 });
-  expect(await Promise.all(ids.map((id) => gates.statusOf(id)))).toEqual(['in_progress', 'in_progress', 'leased']);
+  expect(await Promise.all(ids.map((id) => gates.statusOf(id)))).toEqual([
+    'in_progress',
+    'in_progress',
+    'leased',
+  ]);
 });
 
 test('a claim goes under the token that its caller fixed before it asked', async () => {
@@ -112,9 +135,11 @@ test('a claim goes under the token that its caller fixed before it asked', async
   const id = await gates.enqueue();
   const token = uuidv7();
   expect((await gates.claim({ lease_token: token, limit: 5 })).token).toBe(token);
-  expect(await gates.db.query('select lease_token from writ_data.job_lease where $1 = any (job_ids)', [id])).toEqual([
-    { lease_token: token },
-  ]);
+  expect(
+    await gates.db.query('select lease_token from writ_data.job_lease where $1 = any (job_ids)', [
+      id,
+    ]),
+  ).toEqual([{ lease_token: token }]);
 });
 
 test('a job past its deadline is cancelled instead of handed out', async () => {
@@ -123,7 +148,10 @@ test('a job past its deadline is cancelled instead of handed out', async () => {
   const fine = await gates.enqueue();
   await gates.db.clock.advance('2s');
   expect((await gates.claim({ limit: 10 })).ids).toEqual([fine]);
-  expect(await gates.job(late)).toMatchObject({ status: 'cancelled', last_error_code: 'deadline_exceeded' });
+  expect(await gates.job(late)).toMatchObject({
+    status: 'cancelled',
+    last_error_code: 'deadline_exceeded',
+  });
 });
 
 test.each([0, -1, null])('a limit of %s is one job', async (limit) => {
@@ -152,23 +180,33 @@ test('a lease without a length of its own lasts queue.lease.duration_sec', async
   await gates.enqueue();
   await gates.set('queue.lease.duration_sec', 120);
   await gates.claim({ lease_ttl_seconds: null });
-  const [row] = await gates.db.query('select extract(epoch from leased_until - claimed_at)::int as s from writ_data.job_lease');
+  const [row] = await gates.db.query(
+    'select extract(epoch from leased_until - claimed_at)::int as s from writ_data.job_lease',
+  );
   expect(row).toEqual({ s: 120 });
 });
 
-test.each([1e12, Number.MAX_VALUE, 'Infinity'])('a lease of %s seconds does not last for ever', async (ttl) => {
-  await gates.register();
-  await gates.enqueue();
-  await gates.claim({ lease_ttl_seconds: ttl }).catch(() => undefined);
-  const rows = await gates.db.query(`select from writ_data.job_lease where leased_until > writ.now() + interval '7 days'`);
-  expect(rows).toHaveLength(0);
-});
+test.each([1e12, Number.MAX_VALUE, 'Infinity'])(
+  'a lease of %s seconds does not last for ever',
+  async (ttl) => {
+    await gates.register();
+    await gates.enqueue();
+    await gates.claim({ lease_ttl_seconds: ttl }).catch(() => undefined);
+    const rows = await gates.db.query(
+      `select from writ_data.job_lease where leased_until > writ.now() + interval '7 days'`,
+    );
+    expect(rows).toHaveLength(0);
+  },
+);
 
 test('a paused queue hands nothing out and loses nothing', async () => {
   await gates.register();
   const id = await gates.enqueue();
   await gates.set('queue.worker.enabled', false);
-  expect(await gates.unchanged(() => gates.call('fn_job_claim_many', claim))).toEqual({ jobs: [], paused: true });
+  expect(await gates.unchanged(() => gates.call('fn_job_claim_many', claim))).toEqual({
+    jobs: [],
+    paused: true,
+  });
   await gates.set('queue.worker.enabled', true);
   expect((await gates.claim()).ids).toEqual([id]);
 });
@@ -205,8 +243,13 @@ test('a lease without a holder: actor_required', async () => {
   }
 });
 
-test.each<Row>([{ kinds: [] }, { kinds: null }, { kinds: [null] }])('no kinds (%j) are no work', async (kinds) => {
-  await gates.register();
-  await gates.enqueue();
-  expect(await gates.unchanged(() => gates.call('fn_job_claim_many', { ...claim, ...kinds }))).toEqual({ jobs: [] });
-});
+test.each<Row>([{ kinds: [] }, { kinds: null }, { kinds: [null] }])(
+  'no kinds (%j) are no work',
+  async (kinds) => {
+    await gates.register();
+    await gates.enqueue();
+    expect(
+      await gates.unchanged(() => gates.call('fn_job_claim_many', { ...claim, ...kinds })),
+    ).toEqual({ jobs: [] });
+  },
+);

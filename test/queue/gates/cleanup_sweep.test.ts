@@ -7,9 +7,20 @@ const gate = 'fn_job_cleanup_sweep';
 
 async function endedJobs() {
   const { id: succeeded, token } = await gates.held({ job: { key: 's' } });
-  await gates.call('fn_job_succeed', { job_id: succeeded, lease_token: token, result_ref: null, actor: 'w1' });
+  await gates.call('fn_job_succeed', {
+    job_id: succeeded,
+    lease_token: token,
+    result_ref: null,
+    actor: 'w1',
+  });
   const { id: dead, token: other } = await gates.held({ job: { key: 'd' } });
-  await gates.call('fn_job_fail_permanent', { job_id: dead, lease_token: other, error_code: 'e', error_message: 'm', actor: 'w1' });
+  await gates.call('fn_job_fail_permanent', {
+    job_id: dead,
+    lease_token: other,
+    error_code: 'e',
+    error_message: 'm',
+    actor: 'w1',
+  });
   const cancelled = await gates.enqueue({ key: 'c' });
   await gates.call('fn_job_cancel', { job_id: cancelled, reason: 'r', actor: 'ada' });
   return { succeeded, dead, cancelled };
@@ -20,7 +31,9 @@ test('succeeded and cancelled jobs past their retention are cleaned, dead letter
   const open = await gates.enqueue();
   await gates.db.clock.advance('31d');
   expect(await gates.call(gate)).toEqual({ cleaned: 2 });
-  const statuses = await Promise.all([succeeded, cancelled, dead, open].map((id) => gates.statusOf(id)));
+  const statuses = await Promise.all(
+    [succeeded, cancelled, dead, open].map((id) => gates.statusOf(id)),
+  );
   expect(statuses).toEqual(['cleaned', 'cleaned', 'dead_letter', 'queued']);
   expect((await gates.history(succeeded)).at(-1)).toBe('cleaned');
 });
@@ -29,7 +42,10 @@ test('a cleaned job keeps what it was', async () => {
   const { succeeded, cancelled } = await endedJobs();
   await gates.db.clock.advance('31d');
   await gates.call(gate);
-  const rows = await gates.db.query('select job_id, state from writ.v_job_state where job_id = any ($1)', [[succeeded, cancelled]]);
+  const rows = await gates.db.query(
+    'select job_id, state from writ.v_job_state where job_id = any ($1)',
+    [[succeeded, cancelled]],
+  );
   expect(rows).toHaveLength(2);
   expect(rows).toEqual(
     expect.arrayContaining([
@@ -60,7 +76,9 @@ test('dead letters that nobody replayed are cleaned after a retention of their o
   await gates.db.clock.advance('2d');
   expect(await gates.call(gate)).toEqual({ cleaned: 1 });
   expect(await gates.statusOf(dead)).toBe('cleaned');
-  expect(await gates.db.query('select state from writ.v_job_state where job_id = $1', [dead])).toEqual([{ state: 'FAILED' }]);
+  expect(
+    await gates.db.query('select state from writ.v_job_state where job_id = $1', [dead]),
+  ).toEqual([{ state: 'FAILED' }]);
 });
 
 test('the retention of dead letters is a setting, and may be the shorter one', async () => {
@@ -68,14 +86,19 @@ test('the retention of dead letters is a setting, and may be the shorter one', a
   await gates.set('queue.retention.dead_letter_sec', 60);
   await gates.db.clock.advance('61s');
   expect(await gates.call(gate)).toEqual({ cleaned: 1 });
-  expect(await Promise.all([succeeded, dead].map((id) => gates.statusOf(id)))).toEqual(['succeeded', 'cleaned']);
+  expect(await Promise.all([succeeded, dead].map((id) => gates.statusOf(id)))).toEqual([
+    'succeeded',
+    'cleaned',
+  ]);
 });
 
 test('the keys of cleaned jobs are free again, those of others are not', async () => {
   await endedJobs();
   await gates.db.clock.advance('31d');
   await gates.call(gate);
-  const again = await gates.enqueueMany(['s', 'c', 'd'].map((key) => ({ id: uuidv7(), kind: 'chore', key })));
+  const again = await gates.enqueueMany(
+    ['s', 'c', 'd'].map((key) => ({ id: uuidv7(), kind: 'chore', key })),
+  );
   expect(again).toMatchObject({ enqueued: 2, duplicates: [{ index: 2 }] });
 });
 

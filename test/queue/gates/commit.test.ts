@@ -8,7 +8,9 @@ test('a commit marks the execution COMMITTED and answers its transaction', async
   const { id, token } = await gates.held();
   const answer = await gates.call('fn_job_commit', { job_id: id, lease_token: token, actor: 'w1' });
   expect(answer).toEqual({ committed: true, xid: expect.stringMatching(/^\d+$/) });
-  expect(await gates.executions(id)).toMatchObject([{ status: 'COMMITTED', attempt: 1, execution_no: 1, committed_at: expect.any(Date) }]);
+  expect(await gates.executions(id)).toMatchObject([
+    { status: 'COMMITTED', attempt: 1, execution_no: 1, committed_at: expect.any(Date) },
+  ]);
   expect(await gates.statusOf(id)).toBe('in_progress');
   expect(await gates.history(id)).toEqual(['enqueued', 'leased', 'started', 'committed']);
 });
@@ -16,32 +18,47 @@ test('a commit marks the execution COMMITTED and answers its transaction', async
 test('a second commit raises already_committed', async () => {
   const { id, token } = await gates.held();
   await gates.call('fn_job_commit', { job_id: id, lease_token: token });
-  await gates.raises('WR001', /^already_committed$/, () => gates.call('fn_job_commit', { job_id: id, lease_token: token }));
+  await gates.raises('WR001', /^already_committed$/, () =>
+    gates.call('fn_job_commit', { job_id: id, lease_token: token }),
+  );
 });
 
 test('a commit after the job has succeeded raises already_committed', async () => {
   const { id, token } = await gates.held();
-  await gates.call('fn_job_succeed', { job_id: id, lease_token: token, result_ref: null, actor: 'w1' });
-  await gates.raises('WR001', /^already_committed$/, () => gates.call('fn_job_commit', { job_id: id, lease_token: token }));
+  await gates.call('fn_job_succeed', {
+    job_id: id,
+    lease_token: token,
+    result_ref: null,
+    actor: 'w1',
+  });
+  await gates.raises('WR001', /^already_committed$/, () =>
+    gates.call('fn_job_commit', { job_id: id, lease_token: token }),
+  );
 });
 
 test('a token that does not hold the job raises lease_lost', async () => {
   const { id } = await gates.held();
-  await gates.raises('WR001', /^lease_lost$/, () => gates.call('fn_job_commit', { job_id: id, lease_token: stranger }));
+  await gates.raises('WR001', /^lease_lost$/, () =>
+    gates.call('fn_job_commit', { job_id: id, lease_token: stranger }),
+  );
 });
 
 test('a token of another lease raises lease_lost', async () => {
   const { id } = await gates.held();
   await gates.enqueue();
   const other = await gates.claim({ start: 1 });
-  await gates.raises('WR001', /^lease_lost$/, () => gates.call('fn_job_commit', { job_id: id, lease_token: other.token }));
+  await gates.raises('WR001', /^lease_lost$/, () =>
+    gates.call('fn_job_commit', { job_id: id, lease_token: other.token }),
+  );
 });
 
 test('a token whose lease was reaped raises lease_lost', async () => {
   const { id, token } = await gates.held();
   await gates.db.clock.advance('31s');
   await gates.call('fn_job_lease_reaper');
-  await gates.raises('WR001', /^lease_lost$/, () => gates.call('fn_job_commit', { job_id: id, lease_token: token }));
+  await gates.raises('WR001', /^lease_lost$/, () =>
+    gates.call('fn_job_commit', { job_id: id, lease_token: token }),
+  );
 });
 
 test('an execution that has ended in a lease that lives on raises lease_lost', async () => {
@@ -49,23 +66,37 @@ test('an execution that has ended in a lease that lives on raises lease_lost', a
   const first = await gates.enqueue();
   await gates.enqueue();
   const { token } = await gates.claim({ limit: 2, start: 2 });
-  await gates.call('fn_job_fail_transient', { job_id: first, lease_token: token, error_code: 'e', error_message: 'm', actor: 'w1' });
-  await gates.raises('WR001', /^lease_lost$/, () => gates.call('fn_job_commit', { job_id: first, lease_token: token }));
+  await gates.call('fn_job_fail_transient', {
+    job_id: first,
+    lease_token: token,
+    error_code: 'e',
+    error_message: 'm',
+    actor: 'w1',
+  });
+  await gates.raises('WR001', /^lease_lost$/, () =>
+    gates.call('fn_job_commit', { job_id: first, lease_token: token }),
+  );
 });
 
 test('a job that was not started raises job_not_started', async () => {
   const { id, token } = await gates.held({ started: false });
-  await gates.raises('WR001', /^job_not_started$/, () => gates.call('fn_job_commit', { job_id: id, lease_token: token }));
+  await gates.raises('WR001', /^job_not_started$/, () =>
+    gates.call('fn_job_commit', { job_id: id, lease_token: token }),
+  );
 });
 
 test('nothing to commit raises lease_lost', async () => {
-  await gates.raises('WR001', /^lease_lost$/, () => gates.call('fn_job_commit', { job_id: null, lease_token: null }));
+  await gates.raises('WR001', /^lease_lost$/, () =>
+    gates.call('fn_job_commit', { job_id: null, lease_token: null }),
+  );
 });
 
 test('an expired lease that nobody has taken back still commits: the token fences, not the clock', async () => {
   const { id, token } = await gates.held({ ttl: 1 });
   await gates.db.clock.advance('1h');
-  expect(await gates.call('fn_job_commit', { job_id: id, lease_token: token })).toMatchObject({ committed: true });
+  expect(await gates.call('fn_job_commit', { job_id: id, lease_token: token })).toMatchObject({
+    committed: true,
+  });
 });
 
 describe('beside another connection', () => {

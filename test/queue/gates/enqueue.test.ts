@@ -75,9 +75,18 @@ test('what the call leaves out has defaults', async () => {
 test('the same key again answers the job that is there, and changes nothing', async () => {
   await gates.register();
   const first = await gates.call(gate, { ...plain, idempotency_key: 'k', input: { n: 1 } });
-  const again = (input: Row) => gates.unchanged(() => gates.call(gate, { ...plain, idempotency_key: 'k', input }));
-  expect(await again({ n: 1 })).toEqual({ job_id: first.job_id, duplicate: true, same_payload: true });
-  expect(await again({ n: 2 })).toEqual({ job_id: first.job_id, duplicate: true, same_payload: false });
+  const again = (input: Row) =>
+    gates.unchanged(() => gates.call(gate, { ...plain, idempotency_key: 'k', input }));
+  expect(await again({ n: 1 })).toEqual({
+    job_id: first.job_id,
+    duplicate: true,
+    same_payload: true,
+  });
+  expect(await again({ n: 2 })).toEqual({
+    job_id: first.job_id,
+    duplicate: true,
+    same_payload: false,
+  });
 });
 
 test('the same key of another kind or tenant is another job', async () => {
@@ -93,7 +102,10 @@ test('the same key of another kind or tenant is another job', async () => {
 
 test('a job for later waits', async () => {
   await gates.register();
-  const { job_id } = await gates.call(gate, { ...plain, process_after: new Date(Date.now() + 60_000) });
+  const { job_id } = await gates.call(gate, {
+    ...plain,
+    process_after: new Date(Date.now() + 60_000),
+  });
   expect(await gates.statusOf(job_id)).toBe('queued');
   expect((await gates.claim()).ids).toEqual([]);
 });
@@ -128,7 +140,10 @@ test('with the queue switched off: job_substrate_disabled', async () => {
   await gates.register();
   await gates.set('queue.job_substrate.enabled', false);
   await gates.refuses('job_substrate_disabled', gate, plain);
-  await gates.refuses('job_substrate_disabled', 'fn_job_enqueue_many', { jobs: '[]', actor: 'test' });
+  await gates.refuses('job_substrate_disabled', 'fn_job_enqueue_many', {
+    jobs: '[]',
+    actor: 'test',
+  });
 });
 
 test('each bad parameter is refused by its own reason', async () => {
@@ -156,7 +171,8 @@ test('each bad parameter is refused by its own reason', async () => {
     ['unknown_workflow', { workflow_id: '01890000-0000-7000-8000-000000000001' }],
     ['actor_required', { actor: ' ' }],
   ];
-  for (const [reason, change] of refusals) await gates.refuses(reason, gate, { ...plain, ...change });
+  for (const [reason, change] of refusals)
+    await gates.refuses(reason, gate, { ...plain, ...change });
 });
 
 test('NULL everywhere is refused', async () => {

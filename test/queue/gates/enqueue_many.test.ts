@@ -9,10 +9,14 @@ test('many jobs are enqueued in one call, with one record of it', async () => {
   await gates.register();
   const jobs = Array.from({ length: 500 }, (_, n) => job({ input: { n }, key: `k${n}` }));
   expect(await gates.enqueueMany(jobs)).toEqual({ enqueued: 500, duplicates: [], refused: [] });
-  expect(await gates.db.query(`select jobs from writ.command_run where command = 'fn_job_enqueue'`)).toEqual([{ jobs: 500 }]);
-  expect(await gates.db.query('select count(*)::int as n, count(distinct id)::int as ids from writ.event_outbox')).toEqual([
-    { n: 500, ids: 500 },
-  ]);
+  expect(
+    await gates.db.query(`select jobs from writ.command_run where command = 'fn_job_enqueue'`),
+  ).toEqual([{ jobs: 500 }]);
+  expect(
+    await gates.db.query(
+      'select count(*)::int as n, count(distinct id)::int as ids from writ.event_outbox',
+    ),
+  ).toEqual([{ n: 500, ids: 500 }]);
 });
 
 test('each job is taken or refused by itself', async () => {
@@ -59,39 +63,59 @@ test('one id twice in one call is one job', async () => {
   await gates.register();
   const id = uuidv7();
   const answer = await gates.enqueueMany([job({ id }), job({ id })]).catch((error: Error) => error);
-  expect(await gates.db.query('select count(*)::int as n from writ_data.job_ready')).toEqual([{ n: answer instanceof Error ? 0 : 1 }]);
+  expect(await gates.db.query('select count(*)::int as n from writ_data.job_ready')).toEqual([
+    { n: answer instanceof Error ? 0 : 1 },
+  ]);
 });
 
 test('an id that a different job has taken raises invalid_job_id, and says nothing about whose it is', async () => {
   await gates.register('chore');
   await gates.register('errand');
   const id = await gates.enqueue({ tenant: 'acme' });
-  await gates.raises('WR001', /^invalid_job_id$/, () => gates.enqueueMany([job({ id, tenant: 'globex' })]));
-  await gates.raises('WR001', /^invalid_job_id$/, () => gates.enqueueMany([job({ id, tenant: 'acme', kind: 'errand' })]));
+  await gates.raises('WR001', /^invalid_job_id$/, () =>
+    gates.enqueueMany([job({ id, tenant: 'globex' })]),
+  );
+  await gates.raises('WR001', /^invalid_job_id$/, () =>
+    gates.enqueueMany([job({ id, tenant: 'acme', kind: 'errand' })]),
+  );
 });
 
 test('a key whose id another tenant has taken does not stay behind', async () => {
   await gates.register();
   const id = await gates.enqueue({ tenant: 'acme' });
-  await gates.raises('WR001', /^invalid_job_id$/, () => gates.enqueueMany([job({ id, tenant: 'globex', key: 'k' })]));
-  expect(await gates.enqueueMany([job({ tenant: 'globex', key: 'k' })])).toMatchObject({ enqueued: 1 });
+  await gates.raises('WR001', /^invalid_job_id$/, () =>
+    gates.enqueueMany([job({ id, tenant: 'globex', key: 'k' })]),
+  );
+  expect(await gates.enqueueMany([job({ tenant: 'globex', key: 'k' })])).toMatchObject({
+    enqueued: 1,
+  });
 });
 
 test('an id of the same tenant and kind under a new key is no new job, and the key is not taken by it', async () => {
   await gates.register();
   const id = await gates.enqueue({ key: 'first' });
   await gates.enqueueMany([job({ id, key: 'second' })]).catch(() => undefined);
-  expect(await gates.db.query('select idempotency_key, job_id from writ_data.job_key')).toEqual([{ idempotency_key: 'first', job_id: id }]);
+  expect(await gates.db.query('select idempotency_key, job_id from writ_data.job_key')).toEqual([
+    { idempotency_key: 'first', job_id: id },
+  ]);
 });
 
 test('no jobs are no work', async () => {
-  expect(await gates.unchanged(() => gates.enqueueMany([]))).toEqual({ enqueued: 0, duplicates: [], refused: [] });
+  expect(await gates.unchanged(() => gates.enqueueMany([]))).toEqual({
+    enqueued: 0,
+    duplicates: [],
+    refused: [],
+  });
 });
 
 test('ten thousand jobs are one call like any other', async () => {
   await gates.register();
-  expect(await gates.enqueueMany(Array.from({ length: 10_000 }, () => job()))).toMatchObject({ enqueued: 10_000 });
-  expect(await gates.db.query('select sum(cardinality(job_ids))::int as n from writ_data.job_ready')).toEqual([{ n: 10_000 }]);
+  expect(await gates.enqueueMany(Array.from({ length: 10_000 }, () => job()))).toMatchObject({
+    enqueued: 10_000,
+  });
+  expect(
+    await gates.db.query('select sum(cardinality(job_ids))::int as n from writ_data.job_ready'),
+  ).toEqual([{ n: 10_000 }]);
 });
 
 test('jobs of one call are claimed in the order in which they were given', async () => {
@@ -102,5 +126,6 @@ test('jobs of one call are claimed in the order in which they were given', async
 });
 
 test('without an actor: actor_required', async () => {
-  for (const actor of [null, '', ' ']) await gates.refuses('actor_required', 'fn_job_enqueue_many', { jobs: '[]', actor });
+  for (const actor of [null, '', ' '])
+    await gates.refuses('actor_required', 'fn_job_enqueue_many', { jobs: '[]', actor });
 });

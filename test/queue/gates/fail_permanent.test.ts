@@ -3,15 +3,32 @@ import { type Row, rolledBackGates, stranger } from './harness.js';
 
 const gates = rolledBackGates();
 const gate = 'fn_job_fail_permanent';
-const failure = { error_code: 'card_declined', error_message: 'The card was declined.', actor: 'w1' };
-const fail = (id: string, token: string, rest: Row = {}) => gates.call(gate, { job_id: id, lease_token: token, ...failure, ...rest });
+const failure = {
+  error_code: 'card_declined',
+  error_message: 'The card was declined.',
+  actor: 'w1',
+};
+const fail = (id: string, token: string, rest: Row = {}) =>
+  gates.call(gate, { job_id: id, lease_token: token, ...failure, ...rest });
 
 test('a permanent failure is a dead letter at once', async () => {
   const { id, token } = await gates.held();
   expect(await fail(id, token)).toEqual({ job_id: id, status: 'dead_letter' });
-  expect(await gates.job(id)).toMatchObject({ status: 'dead_letter', attempts: 1, last_error_code: 'card_declined' });
-  expect(await gates.executions(id)).toMatchObject([{ status: 'ABORTED', abort_kind: 'permanent', final: true }]);
-  expect(await gates.history(id)).toEqual(['enqueued', 'leased', 'started', 'failed', 'dead_letter']);
+  expect(await gates.job(id)).toMatchObject({
+    status: 'dead_letter',
+    attempts: 1,
+    last_error_code: 'card_declined',
+  });
+  expect(await gates.executions(id)).toMatchObject([
+    { status: 'ABORTED', abort_kind: 'permanent', final: true },
+  ]);
+  expect(await gates.history(id)).toEqual([
+    'enqueued',
+    'leased',
+    'started',
+    'failed',
+    'dead_letter',
+  ]);
 });
 
 test('a job that was leased and not started can fail too', async () => {
@@ -23,7 +40,13 @@ test('after a request to cancel, a failure ends the job as cancelled', async () 
   const { id, token } = await gates.held();
   await gates.call('fn_job_cancel', { job_id: id, reason: 'r', actor: 'a' });
   expect(await fail(id, token)).toEqual({ job_id: id, status: 'cancelled' });
-  expect(await gates.history(id)).toEqual(['enqueued', 'leased', 'started', 'cancel_requested', 'cancelled']);
+  expect(await gates.history(id)).toEqual([
+    'enqueued',
+    'leased',
+    'started',
+    'cancel_requested',
+    'cancelled',
+  ]);
 });
 
 test('a dead letter is not claimed again', async () => {
@@ -36,7 +59,13 @@ test('a dead letter is not claimed again', async () => {
 
 test('the array form and the single form agree', async () => {
   const { error_code, error_message, actor } = failure;
-  const array = { positions: [1], abort_kinds: ['permanent'], codes: [error_code], messages: [error_message], actor };
+  const array = {
+    positions: [1],
+    abort_kinds: ['permanent'],
+    codes: [error_code],
+    messages: [error_message],
+    actor,
+  };
   await gates.agree(
     ({ id, token }) => fail(id, token),
     ({ token }) => gates.call('fn_job_abort_many', { lease_token: token, ...array }),
@@ -68,5 +97,9 @@ test('an execution that has ended in a lease that lives on: lease_lost', async (
 test('an effect that stands cannot fail: committed_cannot_fail', async () => {
   const { id, token } = await gates.held();
   await gates.call('fn_job_commit', { job_id: id, lease_token: token });
-  await gates.refuses('committed_cannot_fail', gate, { job_id: id, lease_token: token, ...failure });
+  await gates.refuses('committed_cannot_fail', gate, {
+    job_id: id,
+    lease_token: token,
+    ...failure,
+  });
 });

@@ -3,8 +3,13 @@ import { type Row, rolledBackGates, stranger } from './harness.js';
 
 const gates = rolledBackGates();
 const gate = 'fn_job_fail_transient';
-const failure = { error_code: 'card_declined', error_message: 'The card was declined.', actor: 'w1' };
-const fail = (id: string, token: string, rest: Row = {}) => gates.call(gate, { job_id: id, lease_token: token, ...failure, ...rest });
+const failure = {
+  error_code: 'card_declined',
+  error_message: 'The card was declined.',
+  actor: 'w1',
+};
+const fail = (id: string, token: string, rest: Row = {}) =>
+  gates.call(gate, { job_id: id, lease_token: token, ...failure, ...rest });
 
 test('a failed attempt with attempts left waits for its retry', async () => {
   const { id, token } = await gates.held();
@@ -15,8 +20,16 @@ test('a failed attempt with attempts left waits for its retry', async () => {
     last_error: 'The card was declined.',
     last_error_code: 'card_declined',
   });
-  expect(await gates.executions(id)).toMatchObject([{ status: 'ABORTED', abort_kind: 'transient', final: false }]);
-  expect(await gates.history(id)).toEqual(['enqueued', 'leased', 'started', 'failed', 'retry_waiting']);
+  expect(await gates.executions(id)).toMatchObject([
+    { status: 'ABORTED', abort_kind: 'transient', final: false },
+  ]);
+  expect(await gates.history(id)).toEqual([
+    'enqueued',
+    'leased',
+    'started',
+    'failed',
+    'retry_waiting',
+  ]);
 });
 
 test('the delay is within its ceiling, which doubles with each attempt up to the cap', async () => {
@@ -40,8 +53,16 @@ test('the delay is within its ceiling, which doubles with each attempt up to the
 test('the last attempt that fails makes a dead letter', async () => {
   const { id, token } = await gates.held({ definition: { max_attempts: 1 } });
   expect(await fail(id, token)).toEqual({ job_id: id, status: 'dead_letter' });
-  expect(await gates.executions(id)).toMatchObject([{ status: 'ABORTED', abort_kind: 'transient', final: true }]);
-  expect(await gates.history(id)).toEqual(['enqueued', 'leased', 'started', 'failed', 'dead_letter']);
+  expect(await gates.executions(id)).toMatchObject([
+    { status: 'ABORTED', abort_kind: 'transient', final: true },
+  ]);
+  expect(await gates.history(id)).toEqual([
+    'enqueued',
+    'leased',
+    'started',
+    'failed',
+    'dead_letter',
+  ]);
 });
 
 test('a deadline that has passed leaves no room for a retry', async () => {
@@ -80,7 +101,13 @@ test('long codes and messages are cut, not refused', async () => {
 
 test('the array form and the single form agree', async () => {
   const { error_code, error_message, actor } = failure;
-  const array = { positions: [1], abort_kinds: ['transient'], codes: [error_code], messages: [error_message], actor };
+  const array = {
+    positions: [1],
+    abort_kinds: ['transient'],
+    codes: [error_code],
+    messages: [error_message],
+    actor,
+  };
   await gates.agree(
     ({ id, token }) => fail(id, token),
     ({ token }) => gates.call('fn_job_abort_many', { lease_token: token, ...array }),
@@ -112,5 +139,9 @@ test('an execution that has ended in a lease that lives on: lease_lost', async (
 test('an effect that stands cannot fail: committed_cannot_fail', async () => {
   const { id, token } = await gates.held();
   await gates.call('fn_job_commit', { job_id: id, lease_token: token });
-  await gates.refuses('committed_cannot_fail', gate, { job_id: id, lease_token: token, ...failure });
+  await gates.refuses('committed_cannot_fail', gate, {
+    job_id: id,
+    lease_token: token,
+    ...failure,
+  });
 });

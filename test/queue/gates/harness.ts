@@ -50,16 +50,23 @@ export async function contents(db: Pick<TestDatabase, 'query'>): Promise<Record<
   const parts = tables
     .filter(({ used }) => used)
     .map(
-      ({ name }) => `select '${name}' as name, coalesce(array_agg(t::text order by t::text), '{}') as rows
+      ({
+        name,
+      }) => `select '${name}' as name, coalesce(array_agg(t::text order by t::text), '{}') as rows
       from ${name === 'lane' ? '(select lane_id, job_kind, tenant_id, limit_key, priority, alone from writ_data.lane)' : `writ_data.${name}`} t`,
     );
   const rows = await db.query(parts.join(' union all '));
   const found = new Map(rows.map((row) => [String(row.name), row.rows as string[]]));
-  return Object.fromEntries(tables.map(({ name }) => [String(name), found.get(String(name)) ?? []]));
+  return Object.fromEntries(
+    tables.map(({ name }) => [String(name), found.get(String(name)) ?? []]),
+  );
 }
 
 /** What differs between two looks at the contents, by table: `-` for rows that went, `+` for rows that came. */
-export function changes(before: Record<string, string[]>, after: Record<string, string[]>): Record<string, string[]> {
+export function changes(
+  before: Record<string, string[]>,
+  after: Record<string, string[]>,
+): Record<string, string[]> {
   const differing = Object.entries(after).map(([table, rows]): [string, string[]] => {
     const was = before[table] ?? [];
     const gone = was.filter((row) => !rows.includes(row)).map((row) => `- ${row}`);
@@ -80,12 +87,17 @@ export class Gates {
   async call(gate: string, parameters: Row = {}): Promise<Answer> {
     const names = Object.keys(parameters);
     const list = names.map((name, index) => `p_${name} => $${index + 1}`).join(', ');
-    const [row] = await this.db.query(`select writ.${gate}(${list}) as answer`, Object.values(parameters));
+    const [row] = await this.db.query(
+      `select writ.${gate}(${list}) as answer`,
+      Object.values(parameters),
+    );
     return row?.answer;
   }
 
   async register(kind = 'chore', definition: Row = {}): Promise<void> {
-    expect(await this.call('fn_job_kind_register', { kind, definition, actor: 'test' })).toEqual({ registered: kind });
+    expect(await this.call('fn_job_kind_register', { kind, definition, actor: 'test' })).toEqual({
+      registered: kind,
+    });
   }
 
   /** Enqueues one job of a registered kind, and answers its id. */
@@ -97,7 +109,11 @@ export class Gates {
   }
 
   enqueueMany(jobs: unknown, parameters: Row = {}): Promise<Answer> {
-    return this.call('fn_job_enqueue_many', { jobs: JSON.stringify(jobs), actor: 'test', ...parameters });
+    return this.call('fn_job_enqueue_many', {
+      jobs: JSON.stringify(jobs),
+      actor: 'test',
+      ...parameters,
+    });
   }
 
   async claim(parameters: Row = {}): Promise<Claim> {
@@ -113,7 +129,12 @@ export class Gates {
   }
 
   /** A registered kind, one job of it, claimed and, unless told otherwise, started. */
-  async held({ definition = {}, job = {}, started = true, ttl = 30 }: HoldOptions = {}): Promise<HeldJob> {
+  async held({
+    definition = {},
+    job = {},
+    started = true,
+    ttl = 30,
+  }: HoldOptions = {}): Promise<HeldJob> {
     await this.register('chore', definition);
     const id = await this.enqueue(job);
     const { token, ids } = await this.claim({ start: started ? 1 : 0, lease_ttl_seconds: ttl });
@@ -122,7 +143,11 @@ export class Gates {
   }
 
   async set(key: string, value: unknown): Promise<void> {
-    const answer = await this.call('fn_setting_set', { key, value: JSON.stringify(value), actor: 'test' });
+    const answer = await this.call('fn_setting_set', {
+      key,
+      value: JSON.stringify(value),
+      actor: 'test',
+    });
     expect(answer).toMatchObject({ key, value });
   }
 
@@ -136,14 +161,18 @@ export class Gates {
   }
 
   async executions(id: string): Promise<Answer[]> {
-    return this.db.query('select * from writ.job_execution where job_id = $1 order by execution_no', [id]);
+    return this.db.query(
+      'select * from writ.job_execution where job_id = $1 order by execution_no',
+      [id],
+    );
   }
 
   /** The facts about a job, in the order in which they happened, without their prefix. */
   async history(id: string): Promise<string[]> {
-    const rows = await this.db.query('select event_type from writ.event_outbox where event_subject_ref = $1 order by occurred_at, id', [
-      id,
-    ]);
+    const rows = await this.db.query(
+      'select event_type from writ.event_outbox where event_subject_ref = $1 order by occurred_at, id',
+      [id],
+    );
     return rows.map((row) => String(row.event_type).replace('dot.job.', ''));
   }
 
@@ -155,11 +184,23 @@ export class Gates {
        from writ.job_execution where job_id = $1 order by execution_no`,
       [id],
     );
-    return { status, attempts, last_error, last_error_code, result_ref, executions, history: await this.history(id) };
+    return {
+      status,
+      attempts,
+      last_error,
+      last_error_code,
+      result_ref,
+      executions,
+      history: await this.history(id),
+    };
   }
 
   /** Two jobs, each held by a lease of its own; what the two calls make of them is the same. */
-  async agree(single: (held: HeldJob) => Promise<unknown>, many: (held: HeldJob) => Promise<unknown>, started = true): Promise<Row> {
+  async agree(
+    single: (held: HeldJob) => Promise<unknown>,
+    many: (held: HeldJob) => Promise<unknown>,
+    started = true,
+  ): Promise<Row> {
     const one = await this.held({ started });
     await single(one);
     const other = await this.held({ started });
@@ -180,12 +221,17 @@ export class Gates {
   /** The gate refuses with this reason, which the registry knows, and nothing changed. */
   async refuses(reason: string, gate: string, parameters: Row = {}): Promise<void> {
     expect(isErrorCode(reason)).toBe(true);
-    expect(await this.unchanged(() => this.call(gate, parameters))).toMatchObject({ refused: true, reason });
+    expect(await this.unchanged(() => this.call(gate, parameters))).toMatchObject({
+      refused: true,
+      reason,
+    });
   }
 
   /** The gate refuses, with whichever code of the registry, and nothing changed. Raising what PostgreSQL says is no refusal. */
   async refusesCoded(gate: string, parameters: Row = {}): Promise<void> {
-    const answer = await this.unchanged(() => this.call(gate, parameters).catch((error: DatabaseError) => error));
+    const answer = await this.unchanged(() =>
+      this.call(gate, parameters).catch((error: DatabaseError) => error),
+    );
     expect(answer).toMatchObject({ refused: true, reason: expect.any(String) });
     expect(isErrorCode(answer.reason)).toBe(true);
   }
@@ -194,7 +240,9 @@ export class Gates {
   async refusesEach(reason: string, gate: string, parameters: Row): Promise<void> {
     expect(isErrorCode(reason)).toBe(true);
     const answer = await this.unchanged(() => this.call(gate, parameters));
-    expect([...new Set(answer.refused.map((one: { reason: string }) => one.reason))]).toEqual([reason]);
+    expect([...new Set(answer.refused.map((one: { reason: string }) => one.reason))]).toEqual([
+      reason,
+    ]);
   }
 
   /** The call raises an error with this SQLSTATE, and nothing changed. */

@@ -12,9 +12,16 @@ test.each(['', ' ', '-dash', '.dot', 'sp ace', 'new\nline', 'ünïcode', 'x'.rep
   },
 );
 
-test.each(['MOT', 'dot', ''])('an executor that is not on the list (%j): unknown_executor', async (executor) => {
-  await gates.refuses('unknown_executor', gate, { kind: 'chore', definition: { executor }, actor: 'ada' });
-});
+test.each(['MOT', 'dot', ''])(
+  'an executor that is not on the list (%j): unknown_executor',
+  async (executor) => {
+    await gates.refuses('unknown_executor', gate, {
+      kind: 'chore',
+      definition: { executor },
+      actor: 'ada',
+    });
+  },
+);
 
 test.each<[string, Row]>([
   ['no attempts', { max_attempts: 0 }],
@@ -30,10 +37,14 @@ test.each<[string, Row]>([
   await gates.refusesCoded(gate, { kind: 'chore', definition, actor: 'ada' });
 });
 
-test.each(['[]', '"text"', '1', 'null', null])('a definition that is not an object (%j) is refused', async (definition) => {
-  await gates.refusesCoded(gate, { kind: 'chore', definition, actor: 'ada' });
-});
+test.each(['[]', '"text"', '1', 'null', null])(
+  'a definition that is not an object (%j) is refused',
+  async (definition) => {
+    await gates.refusesCoded(gate, { kind: 'chore', definition, actor: 'ada' });
+  },
+);
 
 test('without an actor: actor_required', async () => {
-  for (const actor of [null, '', ' ']) await gates.refuses('actor_required', gate, { kind: 'chore', definition: {}, actor });
+  for (const actor of [null, '', ' '])
+    await gates.refuses('actor_required', gate, { kind: 'chore', definition: {}, actor });
 });

@@ -3,7 +3,10 @@ import { rolledBackGates } from './harness.js';
 
 const gates = rolledBackGates();
 const gate = 'fn_job_kind_register';
-const kinds = () => gates.db.query(`select * from writ.job_kind where registered_by <> 'migration' order by job_kind`);
+const kinds = () =>
+  gates.db.query(
+    `select * from writ.job_kind where registered_by <> 'migration' order by job_kind`,
+  );
 
 test('a kind is registered with what its definition says', async () => {
   const definition = {
@@ -15,20 +18,30 @@ test('a kind is registered with what its definition says', async () => {
     executor: 'Agent',
     source_system: 'shop',
   };
-  expect(await gates.call(gate, { kind: 'shop/charge.v2:eu_west-1', definition, actor: 'ada' })).toEqual({
+  expect(
+    await gates.call(gate, { kind: 'shop/charge.v2:eu_west-1', definition, actor: 'ada' }),
+  ).toEqual({
     registered: 'shop/charge.v2:eu_west-1',
   });
-  expect(await kinds()).toMatchObject([{ job_kind: 'shop/charge.v2:eu_west-1', ...definition, registered_by: 'ada' }]);
+  expect(await kinds()).toMatchObject([
+    { job_kind: 'shop/charge.v2:eu_west-1', ...definition, registered_by: 'ada' },
+  ]);
 });
 
 test('what a definition leaves out has defaults', async () => {
   await gates.register('bare', {});
-  expect(await kinds()).toMatchObject([{ event_domain: 'dot', executor: 'external_worker', source_system: 'writ', max_attempts: null }]);
+  expect(await kinds()).toMatchObject([
+    { event_domain: 'dot', executor: 'external_worker', source_system: 'writ', max_attempts: null },
+  ]);
 });
 
 test('registering the same again changes nothing', async () => {
   await gates.register('chore', { max_attempts: 3 });
-  expect(await gates.unchanged(() => gates.call(gate, { kind: 'chore', definition: { max_attempts: 3 }, actor: 'bob' }))).toEqual({
+  expect(
+    await gates.unchanged(() =>
+      gates.call(gate, { kind: 'chore', definition: { max_attempts: 3 }, actor: 'bob' }),
+    ),
+  ).toEqual({
     registered: 'chore',
   });
 });

@@ -20,9 +20,21 @@ test('a started job of an expired lease is charged and retried', async () => {
     cancelled: 0,
     succeeded: 0,
   });
-  expect(await gates.job(id)).toMatchObject({ status: 'retry_waiting', attempts: 1, last_error_code: 'lease_expired' });
-  expect(await gates.executions(id)).toMatchObject([{ status: 'ABORTED', abort_kind: 'lease_expired', final: false }]);
-  expect(await gates.history(id)).toEqual(['enqueued', 'leased', 'started', 'failed', 'retry_waiting']);
+  expect(await gates.job(id)).toMatchObject({
+    status: 'retry_waiting',
+    attempts: 1,
+    last_error_code: 'lease_expired',
+  });
+  expect(await gates.executions(id)).toMatchObject([
+    { status: 'ABORTED', abort_kind: 'lease_expired', final: false },
+  ]);
+  expect(await gates.history(id)).toEqual([
+    'enqueued',
+    'leased',
+    'started',
+    'failed',
+    'retry_waiting',
+  ]);
 });
 
 test('a prefetched job of an expired lease is innocent: queued again, nothing charged', async () => {
@@ -68,7 +80,11 @@ test('a job that kills its worker three times with nothing beside it is quaranti
     expect(await gates.job(id)).toMatchObject({ status: 'queued', attempts: n - 1 });
     expect(await crash({ alone: true })).toEqual([id]);
   }
-  expect(await gates.job(id)).toMatchObject({ status: 'dead_letter', last_error_code: 'poison', attempts: 4 });
+  expect(await gates.job(id)).toMatchObject({
+    status: 'dead_letter',
+    last_error_code: 'poison',
+    attempts: 4,
+  });
 });
 
 test('after a crash the jobs of a lease are handed out one by one, and only to a caller that runs nothing beside', async () => {
@@ -100,7 +116,10 @@ test('a crash past the deadline of a job ends it as cancelled, for nobody knows 
   await gates.db.clock.advance('31s');
   await gates.call(gate);
   await gates.call('fn_job_tick', { actor: 'w1' });
-  expect(await gates.job(id)).toMatchObject({ status: 'cancelled', last_error_code: 'deadline_exceeded' });
+  expect(await gates.job(id)).toMatchObject({
+    status: 'cancelled',
+    last_error_code: 'deadline_exceeded',
+  });
 });
 
 test('a committed execution of an expired lease becomes DONE', async () => {
@@ -109,7 +128,13 @@ test('a committed execution of an expired lease becomes DONE', async () => {
   await gates.db.clock.advance('31s');
   expect(await gates.call(gate)).toMatchObject({ leases: 1, succeeded: 1, retry_waiting: 0 });
   expect(await gates.statusOf(id)).toBe('succeeded');
-  expect(await gates.history(id)).toEqual(['enqueued', 'leased', 'started', 'committed', 'succeeded']);
+  expect(await gates.history(id)).toEqual([
+    'enqueued',
+    'leased',
+    'started',
+    'committed',
+    'succeeded',
+  ]);
 });
 
 test('a job that was asked to stop ends as cancelled', async () => {
@@ -126,11 +151,25 @@ test('jobs of the lease that have ended already are left as they ended', async (
   const released = await gates.enqueue();
   const open = await gates.enqueue();
   const { token } = await gates.claim({ limit: 3, start: 3 });
-  await gates.call('fn_job_succeed', { job_id: done, lease_token: token, result_ref: null, actor: 'w1' });
+  await gates.call('fn_job_succeed', {
+    job_id: done,
+    lease_token: token,
+    result_ref: null,
+    actor: 'w1',
+  });
   await gates.call('fn_job_release', { job_id: released, lease_token: token, actor: 'w1' });
   await gates.db.clock.advance('31s');
-  expect(await gates.call(gate)).toMatchObject({ leases: 1, queued: 0, retry_waiting: 1, succeeded: 0 });
-  expect(await Promise.all([done, released, open].map((id) => gates.statusOf(id)))).toEqual(['succeeded', 'queued', 'retry_waiting']);
+  expect(await gates.call(gate)).toMatchObject({
+    leases: 1,
+    queued: 0,
+    retry_waiting: 1,
+    succeeded: 0,
+  });
+  expect(await Promise.all([done, released, open].map((id) => gates.statusOf(id)))).toEqual([
+    'succeeded',
+    'queued',
+    'retry_waiting',
+  ]);
 });
 
 test('one call takes back at most queue.lease.reaper_batch leases', async () => {

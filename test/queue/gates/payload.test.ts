@@ -6,7 +6,12 @@ const gate = 'fn_job_payload';
 
 test('what a job was given is read back as it was, and its reference is the hash of its text', async () => {
   await gates.register();
-  const input = { to: 'ada@example.org', body: 'Hello, Ada', list: [1, null, { deep: true }], größe: '☃' };
+  const input = {
+    to: 'ada@example.org',
+    body: 'Hello, Ada',
+    list: [1, null, { deep: true }],
+    größe: '☃',
+  };
   const id = await gates.enqueue({ input });
   expect((await gates.job(id)).payload_ref).toMatch(/^sha256:[0-9a-f]{64}$/);
   expect(await gates.unchanged(() => gates.call(gate, { job_id: id }))).toEqual({ input });
@@ -14,8 +19,14 @@ test('what a job was given is read back as it was, and its reference is the hash
 
 test('the same input has the same reference, another input another', async () => {
   await gates.register();
-  const ids = [await gates.enqueue({ input: { same: 1 } }), await gates.enqueue({ input: { same: 1 } }), await gates.enqueue({ input: 2 })];
-  const [one, same, other] = await Promise.all(ids.map(async (id) => (await gates.job(id)).payload_ref));
+  const ids = [
+    await gates.enqueue({ input: { same: 1 } }),
+    await gates.enqueue({ input: { same: 1 } }),
+    await gates.enqueue({ input: 2 }),
+  ];
+  const [one, same, other] = await Promise.all(
+    ids.map(async (id) => (await gates.job(id)).payload_ref),
+  );
   expect(same).toBe(one);
   expect(other).not.toBe(one);
 });
@@ -29,24 +40,44 @@ test('an input of null is one, and not the same as none', async () => {
   expect((await gates.job(empty)).payload_ref).toMatch(/^sha256:/);
 });
 
-test.each(['{"sum":3}', 'null', '"done"', 'false'])('what a job answered (%s) stands beside its input', async (result) => {
-  const { id, token } = await gates.held({ job: { input: { n: 1 } } });
-  await gates.call('fn_job_succeed_many', { lease_token: token, positions: [1], results: [result] });
-  expect(await gates.call(gate, { job_id: id })).toEqual({ input: { n: 1 }, result: JSON.parse(result) });
-});
+test.each(['{"sum":3}', 'null', '"done"', 'false'])(
+  'what a job answered (%s) stands beside its input',
+  async (result) => {
+    const { id, token } = await gates.held({ job: { input: { n: 1 } } });
+    await gates.call('fn_job_succeed_many', {
+      lease_token: token,
+      positions: [1],
+      results: [result],
+    });
+    expect(await gates.call(gate, { job_id: id })).toEqual({
+      input: { n: 1 },
+      result: JSON.parse(result),
+    });
+  },
+);
 
 test('what is kept elsewhere is not here', async () => {
   const { id, token } = await gates.held({ job: { payload_ref: 's3://elsewhere' } });
-  await gates.call('fn_job_succeed', { job_id: id, lease_token: token, result_ref: 's3://results/1', actor: 'w1' });
+  await gates.call('fn_job_succeed', {
+    job_id: id,
+    lease_token: token,
+    result_ref: 's3://results/1',
+    actor: 'w1',
+  });
   expect(await gates.call(gate, { job_id: id })).toEqual({});
-  expect(await gates.job(id)).toMatchObject({ payload_ref: 's3://elsewhere', result_ref: 's3://results/1' });
+  expect(await gates.job(id)).toMatchObject({
+    payload_ref: 's3://elsewhere',
+    result_ref: 's3://results/1',
+  });
 });
 
 test("another tenant's job: job_not_found", async () => {
   await gates.register();
   const id = await gates.enqueue({ input: { secret: 1 }, tenant: 'acme' });
   await gates.refuses('job_not_found', gate, { job_id: id, tenant_id: 'globex' });
-  expect(await gates.call(gate, { job_id: id, tenant_id: 'acme' })).toEqual({ input: { secret: 1 } });
+  expect(await gates.call(gate, { job_id: id, tenant_id: 'acme' })).toEqual({
+    input: { secret: 1 },
+  });
   await gates.db.query(`select set_config('writ.tenant', 'globex', true)`);
   await gates.refuses('job_not_found', gate, { job_id: id });
 });

@@ -8,8 +8,16 @@ const progress = (id: string, token: string, signal: string | null = null) =>
 
 test('the first call starts the job', async () => {
   const { id, token } = await gates.held({ started: false });
-  expect(await progress(id, token)).toEqual({ job_id: id, status: 'in_progress', cancel_requested: false });
-  expect(await gates.job(id)).toMatchObject({ status: 'in_progress', attempts: 1, started_at: expect.any(Date) });
+  expect(await progress(id, token)).toEqual({
+    job_id: id,
+    status: 'in_progress',
+    cancel_requested: false,
+  });
+  expect(await gates.job(id)).toMatchObject({
+    status: 'in_progress',
+    attempts: 1,
+    started_at: expect.any(Date),
+  });
   expect(await gates.history(id)).toEqual(['enqueued', 'leased', 'started']);
 });
 
@@ -37,7 +45,9 @@ test('renewing again and again keeps the length of the lease: it does not grow w
     await gates.db.clock.advance('20s');
     await progress(id, token);
   }
-  const [row] = await gates.db.query('select extract(epoch from leased_until - writ.now())::float as left from writ_data.job_lease');
+  const [row] = await gates.db.query(
+    'select extract(epoch from leased_until - writ.now())::float as left from writ_data.job_lease',
+  );
   expect(row?.left).toBeLessThanOrEqual(30);
 });
 
@@ -55,8 +65,18 @@ test('a committed execution may still renew', async () => {
 
 test('a token that does not hold the job: lease_lost', async () => {
   const { id } = await gates.held();
-  await gates.refuses('lease_lost', gate, { job_id: id, status_signal_only: null, lease_token: stranger, actor: 'w1' });
-  await gates.refuses('lease_lost', gate, { job_id: null, status_signal_only: null, lease_token: null, actor: null });
+  await gates.refuses('lease_lost', gate, {
+    job_id: id,
+    status_signal_only: null,
+    lease_token: stranger,
+    actor: 'w1',
+  });
+  await gates.refuses('lease_lost', gate, {
+    job_id: null,
+    status_signal_only: null,
+    lease_token: null,
+    actor: null,
+  });
 });
 
 test('an execution that has ended in a lease that lives on: job_terminal', async () => {
@@ -64,14 +84,29 @@ test('an execution that has ended in a lease that lives on: job_terminal', async
   const first = await gates.enqueue();
   await gates.enqueue();
   const { token } = await gates.claim({ limit: 2, start: 2 });
-  await gates.call('fn_job_succeed', { job_id: first, lease_token: token, result_ref: null, actor: 'w1' });
-  await gates.refuses('job_terminal', gate, { job_id: first, status_signal_only: null, lease_token: token, actor: 'w1' });
+  await gates.call('fn_job_succeed', {
+    job_id: first,
+    lease_token: token,
+    result_ref: null,
+    actor: 'w1',
+  });
+  await gates.refuses('job_terminal', gate, {
+    job_id: first,
+    status_signal_only: null,
+    lease_token: token,
+    actor: 'w1',
+  });
 });
 
 test('a job past its timeout: lease_lost, and its lease runs out', async () => {
   const { id, token } = await gates.held({ definition: { timeout_s: 60 } });
   await gates.db.clock.advance('61s');
-  await gates.refuses('lease_lost', gate, { job_id: id, status_signal_only: 'still here', lease_token: token, actor: 'w1' });
+  await gates.refuses('lease_lost', gate, {
+    job_id: id,
+    status_signal_only: 'still here',
+    lease_token: token,
+    actor: 'w1',
+  });
 });
 
 test('a signal of more than 200 bytes is data: payload_too_large', async () => {

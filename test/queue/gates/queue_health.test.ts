@@ -20,7 +20,13 @@ test('an empty queue is described by zeros', async () => {
 
 test('each figure counts what it names', async () => {
   const { id, token } = await gates.held();
-  await gates.call('fn_job_fail_permanent', { job_id: id, lease_token: token, error_code: 'e', error_message: 'm', actor: 'w1' });
+  await gates.call('fn_job_fail_permanent', {
+    job_id: id,
+    lease_token: token,
+    error_code: 'e',
+    error_message: 'm',
+    actor: 'w1',
+  });
   await gates.enqueue();
   await gates.enqueue();
   await gates.claim({ limit: 2, start: 1 });
@@ -34,25 +40,50 @@ test('each figure counts what it names', async () => {
   });
   await gates.db.clock.advance('5s');
   const health = await gates.call(gate);
-  expect(health).toMatchObject({ backlog: 1, waiting: 1, in_progress: 2, dead_letter_open: 1, lease_active: 1, workers: 1 });
+  expect(health).toMatchObject({
+    backlog: 1,
+    waiting: 1,
+    in_progress: 2,
+    dead_letter_open: 1,
+    lease_active: 1,
+    workers: 1,
+  });
   expect(health.oldest_queued_age_s).toBeGreaterThanOrEqual(5);
 });
 
 test('the views of specification 002 §8 agree with it', async () => {
   const { id, token } = await gates.held();
-  await gates.call('fn_job_fail_permanent', { job_id: id, lease_token: token, error_code: 'e', error_message: 'm', actor: 'w1' });
+  await gates.call('fn_job_fail_permanent', {
+    job_id: id,
+    lease_token: token,
+    error_code: 'e',
+    error_message: 'm',
+    actor: 'w1',
+  });
   await gates.enqueue();
   await gates.claim();
   await gates.enqueue();
-  expect(await gates.db.query('select * from writ.v_job_queue_backlog')).toEqual([{ job_kind: 'chore', backlog: '1' }]);
-  expect(await gates.db.query('select * from writ.v_job_queue_in_progress')).toEqual([{ job_kind: 'chore', in_progress: '1' }]);
-  expect(await gates.db.query('select job_id from writ.v_job_queue_dead_letter_open')).toEqual([{ job_id: id }]);
+  expect(await gates.db.query('select * from writ.v_job_queue_backlog')).toEqual([
+    { job_kind: 'chore', backlog: '1' },
+  ]);
+  expect(await gates.db.query('select * from writ.v_job_queue_in_progress')).toEqual([
+    { job_kind: 'chore', in_progress: '1' },
+  ]);
+  expect(await gates.db.query('select job_id from writ.v_job_queue_dead_letter_open')).toEqual([
+    { job_id: id },
+  ]);
   expect(await gates.call(gate)).toMatchObject({ backlog: 1, in_progress: 1, dead_letter_open: 1 });
 });
 
 test('a replayed dead letter is no longer open', async () => {
   const { id, token } = await gates.held();
-  await gates.call('fn_job_fail_permanent', { job_id: id, lease_token: token, error_code: 'e', error_message: 'm', actor: 'w1' });
+  await gates.call('fn_job_fail_permanent', {
+    job_id: id,
+    lease_token: token,
+    error_code: 'e',
+    error_message: 'm',
+    actor: 'w1',
+  });
   await gates.call('fn_job_dead_letter_replay', { job_id: id, triage: 't', actor: 'ada' });
   expect(await gates.call(gate)).toMatchObject({ dead_letter_open: 0, backlog: 1 });
   expect(await gates.db.query('select from writ.v_job_queue_dead_letter_open')).toHaveLength(0);

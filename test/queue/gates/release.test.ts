@@ -3,13 +3,16 @@ import { rolledBackGates, stranger } from './harness.js';
 
 const gates = rolledBackGates();
 const gate = 'fn_job_release';
-const release = (id: string, token: string) => gates.call(gate, { job_id: id, lease_token: token, actor: 'w1' });
+const release = (id: string, token: string) =>
+  gates.call(gate, { job_id: id, lease_token: token, actor: 'w1' });
 
 test('a released job is queued again, with no attempt charged', async () => {
   const { id, token } = await gates.held();
   expect(await release(id, token)).toEqual({ job_id: id, status: 'queued' });
   expect(await gates.job(id)).toMatchObject({ status: 'queued', attempts: 0, lease_holder: null });
-  expect(await gates.executions(id)).toMatchObject([{ status: 'ABORTED', abort_kind: 'released', final: false }]);
+  expect(await gates.executions(id)).toMatchObject([
+    { status: 'ABORTED', abort_kind: 'released', final: false },
+  ]);
   expect(await gates.history(id)).toEqual(['enqueued', 'leased', 'started', 'released']);
 });
 
@@ -68,8 +71,18 @@ test('one array call sorts each job by its own kind of end', async () => {
     codes: [null, 'a', 'b'],
     messages: [null, 'ma', 'mb'],
   });
-  expect(answer).toMatchObject({ queued: 1, retry_waiting: 1, dead_letter: 1, cancelled: 0, refused: [] });
-  expect(await Promise.all(ids.map((id) => gates.statusOf(id)))).toEqual(['queued', 'retry_waiting', 'dead_letter']);
+  expect(answer).toMatchObject({
+    queued: 1,
+    retry_waiting: 1,
+    dead_letter: 1,
+    cancelled: 0,
+    refused: [],
+  });
+  expect(await Promise.all(ids.map((id) => gates.statusOf(id)))).toEqual([
+    'queued',
+    'retry_waiting',
+    'dead_letter',
+  ]);
 });
 
 test('a token that does not hold the job: lease_lost', async () => {
@@ -81,13 +94,23 @@ test('a token that does not hold the job: lease_lost', async () => {
 test('an effect that stands cannot be released: committed_cannot_release', async () => {
   const { id, token } = await gates.held();
   await gates.call('fn_job_commit', { job_id: id, lease_token: token });
-  await gates.refuses('committed_cannot_release', gate, { job_id: id, lease_token: token, actor: 'w1' });
+  await gates.refuses('committed_cannot_release', gate, {
+    job_id: id,
+    lease_token: token,
+    actor: 'w1',
+  });
 });
 
 test('the array form knows no other kind of end: invalid_abort_kind', async () => {
   const { token } = await gates.held();
   for (const kind of ['cancelled', 'lease_expired', 'DONE', '', null]) {
-    const call = { lease_token: token, positions: [1], abort_kinds: [kind], codes: null, messages: null };
+    const call = {
+      lease_token: token,
+      positions: [1],
+      abort_kinds: [kind],
+      codes: null,
+      messages: null,
+    };
     await gates.refuses('invalid_abort_kind', 'fn_job_abort_many', call);
   }
 });
@@ -98,7 +121,13 @@ test('the array form refuses when kinds are missing: invalid_abort_kind', async 
   await gates.enqueue();
   const { token } = await gates.claim({ limit: 2, start: 2 });
   for (const kinds of [null, [], ['released']]) {
-    const call = { lease_token: token, positions: [1, 2], abort_kinds: kinds, codes: null, messages: null };
+    const call = {
+      lease_token: token,
+      positions: [1, 2],
+      abort_kinds: kinds,
+      codes: null,
+      messages: null,
+    };
     await gates.refuses('invalid_abort_kind', 'fn_job_abort_many', call);
   }
 });
@@ -106,7 +135,13 @@ test('the array form refuses when kinds are missing: invalid_abort_kind', async 
 test('places outside the lease: lease_lost', async () => {
   const { token } = await gates.held();
   const positions = [0, -1, 2, 2147483647];
-  const call = { lease_token: token, positions, abort_kinds: positions.map(() => 'released'), codes: null, messages: null };
+  const call = {
+    lease_token: token,
+    positions,
+    abort_kinds: positions.map(() => 'released'),
+    codes: null,
+    messages: null,
+  };
   await gates.refusesEach('lease_lost', 'fn_job_abort_many', call);
 });
 
@@ -122,7 +157,11 @@ test('the same place twice in one call ends the job once', async () => {
     codes: null,
     messages: null,
   });
-  expect(await gates.db.query('select job_ids, attempts from writ_data.job_ready')).toEqual([{ job_ids: [first], attempts: 0 }]);
+  expect(await gates.db.query('select job_ids, attempts from writ_data.job_ready')).toEqual([
+    { job_ids: [first], attempts: 0 },
+  ]);
   expect(await gates.statusOf(second)).toBe('in_progress');
-  expect(await gates.db.query('select open_jobs from writ_data.job_lease')).toEqual([{ open_jobs: 1 }]);
+  expect(await gates.db.query('select open_jobs from writ_data.job_lease')).toEqual([
+    { open_jobs: 1 },
+  ]);
 });

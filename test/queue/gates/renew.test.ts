@@ -15,7 +15,11 @@ async function secondsLeft(token: string): Promise<number> {
 test('a lease that is held is renewed from now on', async () => {
   const { token } = await gates.held({ ttl: 30 });
   await gates.db.clock.advance('20s');
-  expect(await gates.call(gate, { lease_tokens: [token], lease_ttl_seconds: 30 })).toEqual({ renewed: [token], lost: [], cancel: [] });
+  expect(await gates.call(gate, { lease_tokens: [token], lease_ttl_seconds: 30 })).toEqual({
+    renewed: [token],
+    lost: [],
+    cancel: [],
+  });
   expect(await secondsLeft(token)).toBeGreaterThan(20);
 });
 
@@ -30,18 +34,24 @@ test('renewing with a shorter time never shortens a lease', async () => {
 test('an expired lease that nobody has taken back is renewed', async () => {
   const { token } = await gates.held({ ttl: 1 });
   await gates.db.clock.advance('10s');
-  expect(await gates.call(gate, { lease_tokens: [token], lease_ttl_seconds: 30 })).toMatchObject({ renewed: [token] });
+  expect(await gates.call(gate, { lease_tokens: [token], lease_ttl_seconds: 30 })).toMatchObject({
+    renewed: [token],
+  });
 });
 
 test('tokens that hold nothing are answered as lost, and nothing changed', async () => {
-  const answer = await gates.unchanged(() => gates.call(gate, { lease_tokens: [stranger], lease_ttl_seconds: 30 }));
+  const answer = await gates.unchanged(() =>
+    gates.call(gate, { lease_tokens: [stranger], lease_ttl_seconds: 30 }),
+  );
   expect(answer).toEqual({ renewed: [], lost: [stranger], cancel: [] });
 });
 
 test('a lease whose jobs have run past their timeout is answered as lost', async () => {
   const { token } = await gates.held({ definition: { timeout_s: 60 } });
   await gates.db.clock.advance('61s');
-  const answer = await gates.unchanged(() => gates.call(gate, { lease_tokens: [token], lease_ttl_seconds: 30 }));
+  const answer = await gates.unchanged(() =>
+    gates.call(gate, { lease_tokens: [token], lease_ttl_seconds: 30 }),
+  );
   expect(answer).toEqual({ renewed: [], lost: [token], cancel: [] });
 });
 
@@ -54,7 +64,9 @@ test('each of several leases is answered by itself', async () => {
 test('no tokens at all change nothing', async () => {
   await gates.held();
   for (const tokens of [[], null]) {
-    const answer = await gates.unchanged(() => gates.call(gate, { lease_tokens: tokens, lease_ttl_seconds: 30 }));
+    const answer = await gates.unchanged(() =>
+      gates.call(gate, { lease_tokens: tokens, lease_ttl_seconds: 30 }),
+    );
     expect(answer).toEqual({ renewed: [], lost: [], cancel: [] });
   }
 });
@@ -66,13 +78,17 @@ test('a request to cancel a job that has ended since is not repeated', async () 
   const { token } = await gates.claim({ limit: 2, start: 2 });
   await gates.call('fn_job_cancel', { job_id: first, reason: 'r', actor: 'ada' });
   await gates.call('fn_job_release', { job_id: first, lease_token: token, actor: 'w1' });
-  expect(await gates.call(gate, { lease_tokens: [token], lease_ttl_seconds: 30 })).toMatchObject({ cancel: [] });
+  expect(await gates.call(gate, { lease_tokens: [token], lease_ttl_seconds: 30 })).toMatchObject({
+    cancel: [],
+  });
 });
 
 test('a lease cannot be made to last for ever', async () => {
   const { token } = await gates.held();
   for (const ttl of [1e12, Number.MAX_VALUE, 'Infinity', 'NaN']) {
-    await gates.call(gate, { lease_tokens: [token], lease_ttl_seconds: ttl }).catch(() => undefined);
+    await gates
+      .call(gate, { lease_tokens: [token], lease_ttl_seconds: ttl })
+      .catch(() => undefined);
     expect(await secondsLeft(token)).toBeLessThan(7 * 86_400);
   }
 });

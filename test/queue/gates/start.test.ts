@@ -24,7 +24,9 @@ test('each start is recorded once, at its own time', async () => {
   await gates.call(gate, { lease_token: token, upto: 1 });
   await gates.db.clock.advance('10s');
   await gates.call(gate, { lease_token: token, upto: 3 });
-  const started = (await Promise.all(ids.map((id) => gates.executions(id)))).map(([e]) => e.started_at.getTime());
+  const started = (await Promise.all(ids.map((id) => gates.executions(id)))).map(([e]) =>
+    e.started_at.getTime(),
+  );
   expect(started[1]).toBeGreaterThanOrEqual(started[0] + 10_000);
   expect(started[2]).toBe(started[1]);
   for (const id of ids) expect(await gates.history(id)).toEqual(['enqueued', 'leased', 'started']);
@@ -34,13 +36,17 @@ test('start marks only grow: a place before the last one changes nothing', async
   const { token } = await leaseOfThree();
   await gates.call(gate, { lease_token: token, upto: 2 });
   for (const upto of [2, 1, 0, -5, null]) {
-    expect(await gates.unchanged(() => gates.call(gate, { lease_token: token, upto }))).toEqual({ started_upto: 2 });
+    expect(await gates.unchanged(() => gates.call(gate, { lease_token: token, upto }))).toEqual({
+      started_upto: 2,
+    });
   }
 });
 
 test('a place beyond the end starts what there is', async () => {
   const { token, statuses } = await leaseOfThree();
-  expect(await gates.call(gate, { lease_token: token, upto: 2147483647 })).toEqual({ started_upto: 3 });
+  expect(await gates.call(gate, { lease_token: token, upto: 2147483647 })).toEqual({
+    started_upto: 3,
+  });
   expect(await statuses()).toEqual(['in_progress', 'in_progress', 'in_progress']);
 });
 

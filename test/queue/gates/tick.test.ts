@@ -8,7 +8,12 @@ const tick = () => gates.call('fn_job_tick', { actor: 'test' });
 test('with nothing due it changes nothing', async () => {
   await gates.held();
   await gates.enqueue();
-  expect(await gates.unchanged(tick)).toMatchObject({ promoted: 0, late: 0, reaped: { leases: 0 }, next_due_ms: null });
+  expect(await gates.unchanged(tick)).toMatchObject({
+    promoted: 0,
+    late: 0,
+    reaped: { leases: 0 },
+    next_due_ms: null,
+  });
 });
 
 test('a delayed job becomes claimable when it is due, not before', async () => {
@@ -30,8 +35,13 @@ test('a queued job past its deadline is cancelled as deadline_exceeded', async (
   await gates.db.clock.advance('2s');
   expect(await tick()).toMatchObject({ late: 2, promoted: 0 });
   for (const id of [queued, delayed]) {
-    expect(await gates.job(id)).toMatchObject({ status: 'cancelled', last_error_code: 'deadline_exceeded' });
-    expect(await gates.executions(id)).toMatchObject([{ execution_no: 1, attempt: 0, final: true, abort_kind: 'cancelled' }]);
+    expect(await gates.job(id)).toMatchObject({
+      status: 'cancelled',
+      last_error_code: 'deadline_exceeded',
+    });
+    expect(await gates.executions(id)).toMatchObject([
+      { execution_no: 1, attempt: 0, final: true, abort_kind: 'cancelled' },
+    ]);
   }
 });
 
@@ -71,7 +81,9 @@ describe('beside another connection', () => {
     try {
       await client.query('begin');
       await client.query(`select writ.fn_job_tick('other')`);
-      expect(await apart.unchanged(() => apart.call('fn_job_tick', { actor: 'test' }))).toMatchObject({ busy: true });
+      expect(
+        await apart.unchanged(() => apart.call('fn_job_tick', { actor: 'test' })),
+      ).toMatchObject({ busy: true });
       await client.query('rollback');
     } finally {
       await client.end();

@@ -12,9 +12,17 @@ const put = (executor_id: string, change: Row = {}): Promise<Answer> =>
     ...change,
   });
 const remove = (executor_id: string, change: Row = {}): Promise<Answer> =>
-  gates.call('fn_job_subscription_remove', { executor_id, job_kind: null, event_domain: null, actor: 'test', ...change });
+  gates.call('fn_job_subscription_remove', {
+    executor_id,
+    job_kind: null,
+    event_domain: null,
+    actor: 'test',
+    ...change,
+  });
 const listed = () =>
-  gates.db.query('select executor_id, job_kind, event_domain, priority_floor from writ.job_subscription order by 1, 2, 3');
+  gates.db.query(
+    'select executor_id, job_kind, event_domain, priority_floor from writ.job_subscription order by 1, 2, 3',
+  );
 
 beforeEach(async () => {
   await gates.register('chore');
@@ -31,7 +39,9 @@ test('a subscription is said once: again it changes its floor, and the same agai
     { executor_id: 'w1', job_kind: 'chore', event_domain: null, priority_floor: 5 },
     { executor_id: 'w1', job_kind: null, event_domain: null, priority_floor: -32768 },
   ]);
-  const record = await gates.db.query(`select count(*)::int as n from writ.command_run where command = 'fn_job_subscription_put'`);
+  const record = await gates.db.query(
+    `select count(*)::int as n from writ.command_run where command = 'fn_job_subscription_put'`,
+  );
   expect(record).toEqual([{ n: 3 }]);
 });
 
@@ -41,7 +51,10 @@ test('one that is removed is gone; the answer says whether the worker is still l
   expect(await remove('w1', { job_kind: 'chore' })).toEqual({ removed: true, limited: true });
   expect(await remove('w1', { event_domain: 'iu' })).toEqual({ removed: true, limited: false });
   const nothing = { executor_id: 'w1', job_kind: null, event_domain: null };
-  await gates.refuses('subscription_not_found', 'fn_job_subscription_remove', { ...nothing, actor: 'test' });
+  await gates.refuses('subscription_not_found', 'fn_job_subscription_remove', {
+    ...nothing,
+    actor: 'test',
+  });
   await gates.refuses('actor_required', 'fn_job_subscription_remove', { ...nothing, actor: null });
 });
 
@@ -54,7 +67,13 @@ test.each([
   ['unknown_job_kind', { job_kind: 'nothing' }],
   ['generator_forbidden', { executor_id: 'MOT:nightly' }],
 ])('%s: %j', async (reason, change) => {
-  const plain = { executor_id: 'w1', job_kind: null, event_domain: null, priority_floor: null, actor: 'test' };
+  const plain = {
+    executor_id: 'w1',
+    job_kind: null,
+    event_domain: null,
+    priority_floor: null,
+    actor: 'test',
+  };
   await gates.refuses(reason, 'fn_job_subscription_put', { ...plain, ...change });
 });
 
@@ -62,11 +81,16 @@ describe('a claim', () => {
   const kinds = ['chore', 'paint', 'draw'];
   /** One job of each kind at each priority, named by both. */
   const fill = async () => {
-    for (const kind of kinds) for (const priority of [0, 5]) await gates.enqueue({ kind, priority, key: `${kind} ${priority}` });
+    for (const kind of kinds)
+      for (const priority of [0, 5])
+        await gates.enqueue({ kind, priority, key: `${kind} ${priority}` });
   };
   const claimed = async (lease_holder: string, rest: Row = {}): Promise<string[]> => {
     const { ids } = await gates.claim({ kinds, lease_holder, limit: 100, ...rest });
-    const rows = await gates.db.query('select idempotency_key from writ.job_queue where job_id = any ($1) order by 1', [ids]);
+    const rows = await gates.db.query(
+      'select idempotency_key from writ.job_queue where job_id = any ($1) order by 1',
+      [ids],
+    );
     return rows.map((row) => String(row.idempotency_key));
   };
 
@@ -81,7 +105,11 @@ describe('a claim', () => {
     ['its domain', [{ event_domain: 'iu' }], ['draw 0', 'draw 5', 'paint 0', 'paint 5']],
     ['its kind only if in its domain', [{ job_kind: 'chore', event_domain: 'iu' }], []],
     ['its priorities', [{ priority_floor: 5 }], ['chore 5', 'draw 5', 'paint 5']],
-    ['whatever any of them allows', [{ job_kind: 'chore', priority_floor: 5 }, { job_kind: 'draw' }], ['chore 5', 'draw 0', 'draw 5']],
+    [
+      'whatever any of them allows',
+      [{ job_kind: 'chore', priority_floor: 5 }, { job_kind: 'draw' }],
+      ['chore 5', 'draw 0', 'draw 5'],
+    ],
     [
       'from the lowest floor',
       [{ priority_floor: 5 }, { job_kind: 'chore', priority_floor: 0 }],

@@ -5,7 +5,12 @@ import { type Answer, freshGates, type Row, rolledBackGates, stranger } from '..
 
 const gate = 'fn_mot_graph_emit';
 const workflow = { kind: 'import', generator: 'nightly' };
-const call = (w: Row, jobs: unknown, rest: Row = {}): Row => ({ workflow: w, jobs: JSON.stringify(jobs), actor: 'test', ...rest });
+const call = (w: Row, jobs: unknown, rest: Row = {}): Row => ({
+  workflow: w,
+  jobs: JSON.stringify(jobs),
+  actor: 'test',
+  ...rest,
+});
 const two = [
   { kind: 'chore', input: { n: 1 } },
   { kind: 'other', key: 'k', priority: 4 },
@@ -17,14 +22,22 @@ describe('a graph', () => {
     await gates.register('chore');
     await gates.register('other');
   };
-  const emit = (w: Row, jobs: unknown, rest: Row = {}): Promise<Answer> => gates.call(gate, call(w, jobs, rest));
+  const emit = (w: Row, jobs: unknown, rest: Row = {}): Promise<Answer> =>
+    gates.call(gate, call(w, jobs, rest));
 
   test('is one workflow and its jobs, of several kinds, in the order of the call', async () => {
     await prepare();
-    const answer = await emit({ ...workflow, correlation_id: 'c' }, [...two, { kind: 'chore', correlation_id: 'own' }], {
-      tenant_id: 'acme',
+    const answer = await emit(
+      { ...workflow, correlation_id: 'c' },
+      [...two, { kind: 'chore', correlation_id: 'own' }],
+      {
+        tenant_id: 'acme',
+      },
+    );
+    expect(answer).toMatchObject({
+      duplicate: false,
+      job_ids: [expect.any(String), expect.any(String), expect.any(String)],
     });
-    expect(answer).toMatchObject({ duplicate: false, job_ids: [expect.any(String), expect.any(String), expect.any(String)] });
     const jobs: Answer[] = [];
     for (const id of answer.job_ids) jobs.push(await gates.job(id));
     const common = { workflow_id: answer.workflow_id, tenant_id: 'acme', status: 'queued' };
@@ -47,7 +60,9 @@ describe('a graph', () => {
         open: '3',
       },
     ]);
-    expect(await gates.db.query(`select actor from writ.command_run where command = $1`, [gate])).toEqual([{ actor: 'test' }]);
+    expect(
+      await gates.db.query(`select actor from writ.command_run where command = $1`, [gate]),
+    ).toEqual([{ actor: 'test' }]);
   });
 
   test('with the same id or the same key again is a no-op that answers what is there', async () => {
@@ -56,10 +71,17 @@ describe('a graph', () => {
     const byId = { ...workflow, id: uuidv7() };
     for (const w of [byKey, byId]) {
       const first = await emit(w, [{ kind: 'chore' }, { kind: 'chore' }]);
-      expect(await gates.unchanged(() => emit(w, [{ kind: 'chore' }, { kind: 'chore' }]))).toEqual({ ...first, duplicate: true });
+      expect(await gates.unchanged(() => emit(w, [{ kind: 'chore' }, { kind: 'chore' }]))).toEqual({
+        ...first,
+        duplicate: true,
+      });
     }
-    expect(await emit({ ...byKey, kind: 'export' }, [{ kind: 'chore' }])).toMatchObject({ duplicate: false });
-    expect(await emit(byKey, [{ kind: 'chore' }], { tenant_id: 'acme' })).toMatchObject({ duplicate: false });
+    expect(await emit({ ...byKey, kind: 'export' }, [{ kind: 'chore' }])).toMatchObject({
+      duplicate: false,
+    });
+    expect(await emit(byKey, [{ kind: 'chore' }], { tenant_id: 'acme' })).toMatchObject({
+      duplicate: false,
+    });
   });
 
   test('of which one job is refused is refused, and nothing of it stands', async () => {
@@ -72,14 +94,21 @@ describe('a graph', () => {
       ['invalid_job_id', { kind: 'chore', id: stranger }],
       ['unknown_workflow', { kind: 'chore', tenant: 'globex' }],
     ];
-    for (const [reason, bad] of refusals) await gates.refuses(reason, gate, call(workflow, [...two, bad, ...two]));
-    expect(await emit(workflow, [{ kind: 'chore' }, { kind: 'nothing' }])).toMatchObject({ detail: 'job 1: nothing' });
+    for (const [reason, bad] of refusals)
+      await gates.refuses(reason, gate, call(workflow, [...two, bad, ...two]));
+    expect(await emit(workflow, [{ kind: 'chore' }, { kind: 'nothing' }])).toMatchObject({
+      detail: 'job 1: nothing',
+    });
   });
 
   test('cannot take in a job that is there already, nor the same key twice', async () => {
     await prepare();
     const there = await gates.enqueue({ key: 'mine' });
-    await gates.refuses('workflow_job_exists', gate, call(workflow, [{ kind: 'chore' }, { kind: 'chore', key: 'mine' }]));
+    await gates.refuses(
+      'workflow_job_exists',
+      gate,
+      call(workflow, [{ kind: 'chore' }, { kind: 'chore', key: 'mine' }]),
+    );
     await gates.refuses(
       'workflow_job_exists',
       gate,
@@ -125,7 +154,11 @@ describe('a graph', () => {
     await prepare();
     const id = uuidv7();
     await emit({ ...workflow, id }, [{ kind: 'chore' }], { tenant_id: 'acme' });
-    await gates.refuses('invalid_workflow', gate, call({ ...workflow, id }, [{ kind: 'chore' }], { tenant_id: 'globex' }));
+    await gates.refuses(
+      'invalid_workflow',
+      gate,
+      call({ ...workflow, id }, [{ kind: 'chore' }], { tenant_id: 'globex' }),
+    );
     await gates.db.query(`select set_config('writ.tenant', 'globex', true)`);
     expect(await gates.db.query('select * from writ.job_workflow')).toEqual([]);
     await gates.refuses('tenant_forbidden', gate, call(workflow, two, { tenant_id: 'acme' }));
@@ -137,30 +170,51 @@ describe('a generator', () => {
   const beat = { executor_kind: 'external_worker', domain_scope: ['dot'], cadence_seconds: 10 };
 
   test('never beats', async () => {
-    await gates.refuses('generator_forbidden', 'fn_queue_heartbeat', { executor_id: 'MOT:nightly', ...beat });
+    await gates.refuses('generator_forbidden', 'fn_queue_heartbeat', {
+      executor_id: 'MOT:nightly',
+      ...beat,
+    });
     await gates.raises('23514', /a_generator_never_beats/, () =>
-      gates.db.query(`insert into writ_data.queue_worker values ('MOT:x', 'external_worker', '{}', '{}', now(), 10)`),
+      gates.db.query(
+        `insert into writ_data.queue_worker values ('MOT:x', 'external_worker', '{}', '{}', now(), 10)`,
+      ),
     );
   });
 
   test('never claims', async () => {
     await gates.register();
     await gates.enqueue();
-    const claim = { executor: 'external_worker', lease_holder: 'MOT:nightly', lease_ttl_seconds: 30 };
+    const claim = {
+      executor: 'external_worker',
+      lease_holder: 'MOT:nightly',
+      lease_ttl_seconds: 30,
+    };
     await gates.refuses('generator_forbidden', 'fn_job_claim_many', { kinds: ['chore'], ...claim });
-    await gates.refuses('generator_forbidden', 'fn_job_claim', { kind: 'chore', lease_name: null, ...claim });
-    await gates.refuses('executor_forbidden', 'fn_job_claim_many', { kinds: ['chore'], ...claim, executor: 'MOT' });
+    await gates.refuses('generator_forbidden', 'fn_job_claim', {
+      kind: 'chore',
+      lease_name: null,
+      ...claim,
+    });
+    await gates.refuses('executor_forbidden', 'fn_job_claim_many', {
+      kinds: ['chore'],
+      ...claim,
+      executor: 'MOT',
+    });
   });
 
   test('holds no lease, however it came by one', async () => {
     await gates.held();
-    await gates.raises('23514', /a_generator_never_leases/, () => gates.db.query(`update writ_data.job_lease set holder = 'MOT:nightly'`));
+    await gates.raises('23514', /a_generator_never_leases/, () =>
+      gates.db.query(`update writ_data.job_lease set holder = 'MOT:nightly'`),
+    );
   });
 
   test('has a name that no worker can have, also if it was given without its prefix', async () => {
     await gates.register();
     await gates.call(gate, call({ ...workflow, generator: 'worker-1' }, [{ kind: 'chore' }]));
-    expect(await gates.db.query('select generator from writ.job_workflow')).toEqual([{ generator: 'MOT:worker-1' }]);
+    expect(await gates.db.query('select generator from writ.job_workflow')).toEqual([
+      { generator: 'MOT:worker-1' },
+    ]);
     await gates.raises('23514', /generator_is_named_as_one/, () =>
       gates.db.query(
         `insert into writ_data.job_workflow (workflow_id, tenant_id, workflow_kind, generator, enqueued_by) values ($1, 't', 'w', 'worker-1', 'x')`,
@@ -177,7 +231,10 @@ describe('at once', () => {
     await gates.register();
     const [a, b] = await Promise.all([session(gates.db), session(gates.db)]);
     const sql = `${gate}($1, $2, 'test')`;
-    const params = [JSON.stringify({ ...workflow, key: 'k' }), JSON.stringify([{ kind: 'chore' }, { kind: 'chore' }])];
+    const params = [
+      JSON.stringify({ ...workflow, key: 'k' }),
+      JSON.stringify([{ kind: 'chore' }, { kind: 'chore' }]),
+    ];
     await a.query('begin');
     const first = await a.gate(sql, params);
     const waiting = b.gate(sql, params);
@@ -185,7 +242,9 @@ describe('at once', () => {
     await a.query('commit');
     expect(await waiting).toEqual({ ...first, duplicate: true });
     await Promise.all([a.end(), b.end()]);
-    expect(await gates.db.query('select count(*)::int as n from writ.job_queue')).toEqual([{ n: 2 }]);
+    expect(await gates.db.query('select count(*)::int as n from writ.job_queue')).toEqual([
+      { n: 2 },
+    ]);
   });
 
   test('when the first one rolls back, the second emits', async () => {

@@ -8,7 +8,11 @@ type End = 'succeeded' | 'dead_letter' | 'cancelled' | 'open';
 const emit = async (count: number): Promise<{ id: string; jobs: string[] }> => {
   await gates.register();
   const jobs = JSON.stringify(Array.from({ length: count }, () => ({ kind: 'chore' })));
-  const answer: Answer = await gates.call('fn_mot_graph_emit', { workflow: { kind: 'w', generator: 'g' }, jobs, actor: 'test' });
+  const answer: Answer = await gates.call('fn_mot_graph_emit', {
+    workflow: { kind: 'w', generator: 'g' },
+    jobs,
+    actor: 'test',
+  });
   return { id: answer.workflow_id, jobs: answer.job_ids };
 };
 
@@ -47,9 +51,16 @@ test.each<[string, End[]]>([
   const workflow = await read(id);
   expect(workflow.status).toBe(status);
   const count = (as: End) => String(ends.filter((one) => one === as).length);
-  expect(workflow).toMatchObject({ jobs: String(ends.length), open: count('open'), succeeded: count('succeeded') });
+  expect(workflow).toMatchObject({
+    jobs: String(ends.length),
+    open: count('open'),
+    succeeded: count('succeeded'),
+  });
   expect(workflow).toMatchObject({ dead: count('dead_letter'), cancelled: count('cancelled') });
-  const last = await gates.db.query('select max(finished_at) as at from writ.job_queue where workflow_id = $1', [id]);
+  const last = await gates.db.query(
+    'select max(finished_at) as at from writ.job_queue where workflow_id = $1',
+    [id],
+  );
   expect(workflow.finished_at).toEqual(status === 'active' ? null : last[0]?.at);
 });
 
@@ -57,7 +68,13 @@ test('a job that runs, has committed, or waits for its retry keeps the workflow 
   const { id, jobs } = await emit(1);
   const { token } = await gates.claim({ start: 1 });
   expect((await read(id)).status).toBe('active');
-  const failure = { job_id: jobs[0], lease_token: token, error_code: 'e', error_message: 'm', actor: 'w1' };
+  const failure = {
+    job_id: jobs[0],
+    lease_token: token,
+    error_code: 'e',
+    error_message: 'm',
+    actor: 'w1',
+  };
   await gates.call('fn_job_fail_transient', failure);
   expect(await gates.statusOf(jobs[0] as string)).toBe('retry_waiting');
   expect((await read(id)).status).toBe('active');
@@ -73,8 +90,17 @@ test('a dead letter that is replayed opens its workflow again, and its successor
   await end(jobs[0] as string, 'succeeded');
   await end(jobs[1] as string, 'dead_letter');
   expect((await read(id)).status).toBe('partially_failed');
-  const replay = await gates.call('fn_job_dead_letter_replay', { job_id: jobs[1], triage: 'fixed', actor: 'test' });
-  expect(await read(id)).toMatchObject({ status: 'active', finished_at: null, jobs: '2', open: '1' });
+  const replay = await gates.call('fn_job_dead_letter_replay', {
+    job_id: jobs[1],
+    triage: 'fixed',
+    actor: 'test',
+  });
+  expect(await read(id)).toMatchObject({
+    status: 'active',
+    finished_at: null,
+    jobs: '2',
+    open: '1',
+  });
   await end(replay.job_id, 'succeeded');
   expect(await read(id)).toMatchObject({ status: 'succeeded', jobs: '2', dead: '0' });
 });

@@ -7,9 +7,14 @@ process.on('disconnect', () => process.exit(3));
 if (!process.connected) process.exit(3);
 
 const writ = await Writ.connect({ connectionString: url, spool, writeBudget });
-const say = (/** @type {object} */ message) => new Promise((done) => process.send?.(message, undefined, undefined, done));
+const say = (/** @type {object} */ message) =>
+  new Promise((done) => process.send?.(message, undefined, undefined, done));
 await say({ ready: true });
 process.on('message', async () => {
-  for (const stepId of steps) await say({ stepId, answer: await writ.runs.append(runId, { eventType: 'StepStarted', stepId }) });
+  for (const stepId of steps)
+    await say({
+      stepId,
+      answer: await writ.runs.append(runId, { eventType: 'StepStarted', stepId }),
+    });
   await say({ told: true });
 });

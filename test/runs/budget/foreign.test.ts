@@ -20,11 +20,26 @@ const plan = definePlan('abroad', { version: '1' }, (p) => {
 
 const runStarted: AppendedEvent = {
   eventType: 'RunStarted',
-  eventData: { planId: plan.id, planVersion: plan.version, planSha256: plan.sha256, engine: 'external' },
+  eventData: {
+    planId: plan.id,
+    planVersion: plan.version,
+    planSha256: plan.sha256,
+    engine: 'external',
+  },
 };
-const step = (eventType: string, eventData: object = {}, stepId = 'only'): AppendedEvent => ({ eventType, stepId, eventData });
+const step = (eventType: string, eventData: object = {}, stepId = 'only'): AppendedEvent => ({
+  eventType,
+  stepId,
+  eventData,
+});
 const failure = {
-  error: { errorCode: 'broken', errorMessage: 'It broke.', retryable: false, failureCategory: 'USER', failureSource: 'handler' },
+  error: {
+    errorCode: 'broken',
+    errorMessage: 'It broke.',
+    retryable: false,
+    failureCategory: 'USER',
+    failureSource: 'handler',
+  },
 };
 const completed = step('StepCompleted', { artifacts: [] });
 
@@ -34,11 +49,17 @@ const classes: { event: AppendedEvent; before: AppendedEvent[]; failsOpen?: true
   { event: step('StepStarted'), before: [runStarted], failsOpen: true },
   { event: completed, before: [runStarted, step('StepStarted')] },
   { event: step('StepFailed', failure), before: [runStarted, step('StepStarted')] },
-  { event: step('StepSkipped', { reasonCode: 'CONDITION_FALSE' }, 'then'), before: [runStarted, step('StepStarted'), completed] },
+  {
+    event: step('StepSkipped', { reasonCode: 'CONDITION_FALSE' }, 'then'),
+    before: [runStarted, step('StepStarted'), completed],
+  },
   { event: { eventType: 'RunPaused' }, before: [runStarted] },
   { event: { eventType: 'RunResumed' }, before: [runStarted, { eventType: 'RunPaused' }] },
   { event: { eventType: 'RunCompleted' }, before: [runStarted, step('StepStarted'), completed] },
-  { event: { eventType: 'RunFailed' }, before: [runStarted, step('StepStarted'), step('StepFailed', failure)] },
+  {
+    event: { eventType: 'RunFailed' },
+    before: [runStarted, step('StepStarted'), step('StepFailed', failure)],
+  },
   { event: { eventType: 'RunCancelled' }, before: [runStarted] },
 ];
 
@@ -49,7 +70,9 @@ async function foreignRun(before: readonly AppendedEvent[]): Promise<string> {
 }
 
 const countOf = async (runId: string, { eventType, stepId }: AppendedEvent) =>
-  (await allEvents(s.onlooker, runId)).filter((event) => event.eventType === eventType && event.stepId === (stepId ?? 'RUN')).length;
+  (await allEvents(s.onlooker, runId)).filter(
+    (event) => event.eventType === eventType && event.stepId === (stepId ?? 'RUN'),
+  ).length;
 
 /** Has its connections, so that what is measured is the write. */
 async function warm(options: { spool?: string; writeBudget?: number } = {}): Promise<Writ> {
@@ -77,7 +100,9 @@ describe.each(ways)('with %s', (way) => {
       expect(performance.now() - began).toBeGreaterThanOrEqual(writeBudget - 20);
       expect(await countOf(runId, event)).toBe(way === 'answers that do not come' ? 1 : 0);
       await s.quick();
-      expect(await saidAgain(() => writ.runs.append(runId, event))).toMatchObject({ runSeq: before.length + 1 });
+      expect(await saidAgain(() => writ.runs.append(runId, event))).toMatchObject({
+        runSeq: before.length + 1,
+      });
       expect(await countOf(runId, event)).toBe(1);
     },
   );
@@ -137,7 +162,10 @@ describe('what was spooled', () => {
   const spoolOne = async (way: Way = 'requests that do not arrive') => {
     const spool = spoolFolder();
     const runId = await foreignRun([runStarted]);
-    const writ = await warm({ spool, writeBudget: way === 'answers that do not come' ? enough : budgetMs });
+    const writ = await warm({
+      spool,
+      writeBudget: way === 'answers that do not come' ? enough : budgetMs,
+    });
     await s.slow(way, runId);
     expect(await writ.runs.append(runId, step('StepStarted'))).toEqual({ spooled: true });
     return { spool, runId, writ };
@@ -158,10 +186,17 @@ describe('what was spooled', () => {
   test('keeps what follows in the same run from the log while the database is slow', async () => {
     const { runId, writ } = await spoolOne();
     expect(await codeOf(writ.runs.append(runId, completed))).toBe('WRITE_BUDGET_EXCEEDED');
-    expect(await writ.runs.append(runId, step('StepStarted', {}, 'then'))).toEqual({ spooled: true });
+    expect(await writ.runs.append(runId, step('StepStarted', {}, 'then'))).toEqual({
+      spooled: true,
+    });
     s.wire.cut();
     await saidAgain(() => writ.runs.append(runId, completed));
-    expect(await s.log(runId)).toEqual(['RunStarted', 'StepStarted only', 'StepStarted then', 'StepCompleted only']);
+    expect(await s.log(runId)).toEqual([
+      'RunStarted',
+      'StepStarted only',
+      'StepStarted then',
+      'StepCompleted only',
+    ]);
   });
 
   test('and was written after all is there once', async () => {
@@ -176,20 +211,33 @@ describe('what was spooled', () => {
   test('is kept as late when others said the end of the step, or of the run, first', async () => {
     const { runId, writ } = await spoolOne();
     await s.onlooker.runs.append(runId, completed);
-    await s.onlooker.runs.append(runId, step('StepSkipped', { reasonCode: 'OPERATOR_SKIP' }, 'then'));
+    await s.onlooker.runs.append(
+      runId,
+      step('StepSkipped', { reasonCode: 'OPERATOR_SKIP' }, 'then'),
+    );
     await s.onlooker.runs.append(runId, { eventType: 'RunCompleted' });
     s.wire.cut();
     await saidAgain(() => writ.runs.mergeSpool());
     const events = await allEvents(s.onlooker, runId);
-    expect(events.at(-1)).toMatchObject({ eventType: 'StepStarted', eventData: { late: true, spooledAt: expect.any(String) } });
+    expect(events.at(-1)).toMatchObject({
+      eventType: 'StepStarted',
+      eventData: { late: true, spooledAt: expect.any(String) },
+    });
     const snapshot = await s.onlooker.runs.get(runId);
-    expect(snapshot).toMatchObject({ status: 'COMPLETED', steps: [{ stepId: 'only', status: 'SUCCESS', late: true }, {}] });
+    expect(snapshot).toMatchObject({
+      status: 'COMPLETED',
+      steps: [{ stepId: 'only', status: 'SUCCESS', late: true }, {}],
+    });
     expect(snapshot.inconsistent).toBeUndefined();
     const [first] = snapshot.steps;
     expect((first?.startedAt as string) <= (first?.completedAt as string)).toBe(true);
-    expect(checkLog(plan.document, events).filter(({ fault }) => fault !== 'not_allowed')).toEqual([]);
+    expect(checkLog(plan.document, events).filter(({ fault }) => fault !== 'not_allowed')).toEqual(
+      [],
+    );
     // The end of the attempt stands, although its start is behind it.
-    expect(await codeOf(s.onlooker.runs.append(runId, step('StepFailed', failure)))).toBe('EVENT_OUT_OF_ORDER');
+    expect(await codeOf(s.onlooker.runs.append(runId, step('StepFailed', failure)))).toBe(
+      'EVENT_OUT_OF_ORDER',
+    );
   });
 
   test('and will never be in the log is kept aside with the reason, and said', async () => {
@@ -202,7 +250,9 @@ describe('what was spooled', () => {
     await saidAgain(() => writ.runs.mergeSpool());
     await until(async () => warnings.length > 0);
     process.off('warning', hear);
-    expect(warnings).toMatchObject([{ code: 'spool_refused', message: expect.stringContaining(runId) }]);
+    expect(warnings).toMatchObject([
+      { code: 'spool_refused', message: expect.stringContaining(runId) },
+    ]);
     expect(namesIn(spool)).toEqual(['refused.jsonl']);
     expect(JSON.parse(readFileSync(join(spool, 'refused.jsonl'), 'utf8'))).toMatchObject({
       refused: 'EVENT_OUT_OF_ORDER',
@@ -221,7 +271,9 @@ describe('what was spooled', () => {
     const { runId, writ, spool } = await spoolOne();
     const value = `s3cret-${randomUUID()}`;
     knownSecrets.add('token', value);
-    expect(await codeOf(writ.runs.append(runId, step('StepStarted', { note: value }, 'then')))).toBe('secret_inside');
+    expect(
+      await codeOf(writ.runs.append(runId, step('StepStarted', { note: value }, 'then'))),
+    ).toBe('secret_inside');
     expect(readFileSync(join(spool, namesIn(spool)[0] as string), 'utf8')).not.toContain(value);
   });
 });
@@ -239,7 +291,9 @@ test('calls to a database that is stuck do not pile up in it', async () => {
       )[0]?.n,
     );
   for (let round = 0; round < 5; round++) {
-    await Promise.all([1, 2, 3, 4, 5, 6].map(() => codeOf(writ.runs.append(runId, step('StepStarted')))));
+    await Promise.all(
+      [1, 2, 3, 4, 5, 6].map(() => codeOf(writ.runs.append(runId, step('StepStarted')))),
+    );
     expect(await backends()).toBeLessThanOrEqual(4);
   }
   await until(async () => (await backends()) === 0); // with the lock still held: the server has given up by itself
@@ -252,14 +306,20 @@ test('what nobody waits for any more is not sent', async () => {
   const writ = await warm({ writeBudget: enough });
   await s.slow('answers that do not come', runId);
   // Four have a connection each; the fifth waits for one, and is told so before it has it.
-  const events = ['a', 'b', 'c', 'd', 'e'].map((id) => ({ ...step('StepStarted'), logicalAttemptId: id }));
+  const events = ['a', 'b', 'c', 'd', 'e'].map((id) => ({
+    ...step('StepStarted'),
+    logicalAttemptId: id,
+  }));
   expect(await Promise.all(events.map((event) => codeOf(writ.runs.append(runId, event))))).toEqual(
     events.map(() => 'WRITE_BUDGET_EXCEEDED'),
   );
   await s.quick();
   await writ.health();
   await aWhile();
-  expect((await s.log(runId)).sort()).toEqual(['RunStarted', ...['a', 'b', 'c', 'd'].map((id) => `StepStarted only #${id}`)]);
+  expect((await s.log(runId)).sort()).toEqual([
+    'RunStarted',
+    ...['a', 'b', 'c', 'd'].map((id) => `StepStarted only #${id}`),
+  ]);
 });
 
 test('a connection of the program’s own has the same budget', async () => {
@@ -306,5 +366,7 @@ test('three seconds unless another budget is given', { timeout: 15_000 }, async 
 });
 
 test.each([0, -1, '2h' as const])('%s is not a budget', async (writeBudget) => {
-  expect(await codeOf(s.connect({ writeBudget: writeBudget as never }))).toMatch(/^invalid_(?:argument|duration)$/);
+  expect(await codeOf(s.connect({ writeBudget: writeBudget as never }))).toMatch(
+    /^invalid_(?:argument|duration)$/,
+  );
 });

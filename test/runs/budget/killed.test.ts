@@ -23,7 +23,10 @@ interface Engine {
 
 function engine(runId: string, spool: string): Engine {
   const settings = { url: s.wire.connectionString, spool, runId, steps, writeBudget: budgetMs };
-  const child = fork(script, { env: { ...process.env, WRIT_ENGINE: JSON.stringify(settings) }, execArgv: [] });
+  const child = fork(script, {
+    env: { ...process.env, WRIT_ENGINE: JSON.stringify(settings) },
+    execArgv: [],
+  });
   const ended = once(child, 'exit');
   const said: Engine['said'] = [];
   child.on('message', (word: Engine['said'][number]) => said.push(word));
@@ -44,14 +47,18 @@ async function withSpooledSteps(): Promise<{ runId: string; spool: string; dying
   s.wire.holdRequests();
   dying.child.send('tell');
   await until(async () => dying.said.some(({ told }) => told));
-  expect(dying.said.filter(({ answer }) => answer)).toMatchObject(steps.map(() => ({ answer: { spooled: true } })));
+  expect(dying.said.filter(({ answer }) => answer)).toMatchObject(
+    steps.map(() => ({ answer: { spooled: true } })),
+  );
   expect(await s.log(runId)).toEqual(['RunStarted']);
   return { runId, spool, dying };
 }
 
 const whole = ['RunStarted', ...steps.map((id) => `StepStarted ${id}`)];
 
-test('killed with everything in the spool, before the database is back', { timeout: 30_000 }, async () => {
+test('killed with everything in the spool, before the database is back', {
+  timeout: 30_000,
+}, async () => {
   const { runId, spool, dying } = await withSpooledSteps();
   await dying.kill();
   s.wire.cut();

@@ -1,7 +1,14 @@
 /** The write budget of the native engine: what a handler is told, what has begun, and what the log has, while the database is slow and when it is quick again. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { defineJob, definePlan, type HandledJob, PermanentFailure, type Worker, type Writ } from '../../../src/index.js';
+import {
+  defineJob,
+  definePlan,
+  type HandledJob,
+  PermanentFailure,
+  type Worker,
+  type Writ,
+} from '../../../src/index.js';
 import { checkLog } from '../../../src/runs/check-log.js';
 import { until } from '../../races/sessions.js';
 import { allEvents } from '../engine/scene.js';
@@ -33,7 +40,10 @@ interface Played {
 }
 
 /** A run whose first handler waits to be told to go on, and then does `work`. */
-async function play(work: Parameters<typeof first.handle>[0], options: { writeBudget?: number } = {}): Promise<Played> {
+async function play(
+  work: Parameters<typeof first.handle>[0],
+  options: { writeBudget?: number } = {},
+): Promise<Played> {
   const writ = await s.connect(options);
   const began: string[] = [];
   const troubles: (string | undefined)[] = [];
@@ -66,7 +76,14 @@ const ended = async (runId: string, status: string) => {
   expect(await s.onlooker.runs.finished(runId, { timeoutMs: 20_000 })).toMatchObject({ status });
   expect(checkLog(plan.document, await allEvents(s.onlooker, runId))).toEqual([]);
 };
-const whole = ['RunStarted', 'StepStarted first', 'StepCompleted first', 'StepStarted second', 'StepCompleted second', 'RunCompleted'];
+const whole = [
+  'RunStarted',
+  'StepStarted first',
+  'StepCompleted first',
+  'StepStarted second',
+  'StepCompleted second',
+  'RunCompleted',
+];
 const begun = whole.slice(0, 2);
 
 test('a StepStarted is in the log before its handler begins, however slow the database is: there is nothing to fail open', {
@@ -74,11 +91,15 @@ test('a StepStarted is in the log before its handler begins, however slow the da
 }, async () => {
   const writ = await s.connect();
   const logs: string[][] = [];
-  const look = async ({ step }: { step: { runId: string } | undefined }) => void logs.push(await s.log(step?.runId as string));
+  const look = async ({ step }: { step: { runId: string } | undefined }) =>
+    void logs.push(await s.log(step?.runId as string));
   const { runId } = await s.onlooker.start(plan, undefined);
   await s.slow('a lock', runId);
   const troubles: unknown[] = [];
-  await writ.work([first.handle(look), second.handle(look)], { poll: '50ms', onError: (error) => troubles.push(error) });
+  await writ.work([first.handle(look), second.handle(look)], {
+    poll: '50ms',
+    onError: (error) => troubles.push(error),
+  });
   await aWhile();
   expect([logs, await s.log(runId)]).toEqual([[], ['RunStarted']]);
   await s.quick();
@@ -87,7 +108,9 @@ test('a StepStarted is in the log before its handler begins, however slow the da
 });
 
 describe.each(ways)('with %s', (way) => {
-  test('a StepCompleted past the budget: nothing follows before the database has said so, and then once', { timeout: 30_000 }, async () => {
+  test('a StepCompleted past the budget: nothing follows before the database has said so, and then once', {
+    timeout: 30_000,
+  }, async () => {
     const { runId, troubles, failures, began, go } = await play(async () => undefined);
     await s.slow(way, runId);
     go();
@@ -103,7 +126,9 @@ describe.each(ways)('with %s', (way) => {
     expect((await s.log(runId)).sort()).toEqual([...whole].sort());
   });
 
-  test('a StepFailed past the budget: it is told again until the database has it, once', { timeout: 30_000 }, async () => {
+  test('a StepFailed past the budget: it is told again until the database has it, once', {
+    timeout: 30_000,
+  }, async () => {
     const { runId, troubles, began, go } = await play(async () => {
       throw new PermanentFailure('no');
     });
@@ -114,7 +139,9 @@ describe.each(ways)('with %s', (way) => {
     await s.quick();
     await ended(runId, 'FAILED');
     expect(began).toEqual(['first']);
-    expect((await s.log(runId)).filter((line) => line.startsWith('StepFailed'))).toEqual(['StepFailed first']);
+    expect((await s.log(runId)).filter((line) => line.startsWith('StepFailed'))).toEqual([
+      'StepFailed first',
+    ]);
   });
 });
 
@@ -123,7 +150,9 @@ describe('a commit past the budget', () => {
     commit((tx) => tx.query('insert into effect default values').then(() => null));
   const effects = async () => (await s.db.query('select from effect')).length;
 
-  test('that waits for a lock is undone, its handler is told so, and the next attempt is the one effect', { timeout: 30_000 }, async () => {
+  test('that waits for a lock is undone, its handler is told so, and the next attempt is the one effect', {
+    timeout: 30_000,
+  }, async () => {
     await s.db.query('create table effect ()');
     const { runId, failures, began, go } = await play(inserts);
     await s.slow('a lock', runId);
@@ -135,7 +164,9 @@ describe('a commit past the budget', () => {
     expect([await effects(), began.at(-1)]).toEqual([1, 'second']);
   });
 
-  test('whose COMMIT never arrives is undone, and the next attempt is the one effect', { timeout: 30_000 }, async () => {
+  test('whose COMMIT never arrives is undone, and the next attempt is the one effect', {
+    timeout: 30_000,
+  }, async () => {
     await s.db.query('create table effect ()');
     const { runId, failures, go } = await play(async (context) => {
       if (context.job.executionNo > 1) return inserts(context);
@@ -148,7 +179,11 @@ describe('a commit past the budget', () => {
     go();
     await until(
       async () =>
-        (await s.db.query(`select from pg_stat_activity where datname = current_database() and state = 'idle in transaction'`)).length > 0,
+        (
+          await s.db.query(
+            `select from pg_stat_activity where datname = current_database() and state = 'idle in transaction'`,
+          )
+        ).length > 0,
     );
     await aWhile();
     expect(await effects()).toBe(0);
@@ -157,7 +192,9 @@ describe('a commit past the budget', () => {
     expect([await effects(), failures]).toEqual([1, ['WRITE_BUDGET_EXCEEDED']]);
   });
 
-  test('that went through unheard is found, not repeated, and its handler is told that it stands', { timeout: 30_000 }, async () => {
+  test('that went through unheard is found, not repeated, and its handler is told that it stands', {
+    timeout: 30_000,
+  }, async () => {
     await s.db.query('create table effect ()');
     const verdicts: unknown[] = [];
     const work: Parameters<typeof first.handle>[0] = async (context) => {
@@ -178,10 +215,17 @@ describe('a commit past the budget', () => {
     expect(verdicts).toEqual([]);
     s.wire.cut();
     await ended(runId, 'COMPLETED');
-    expect([verdicts, failures, await effects(), began]).toEqual([[undefined], [], 1, ['first', 'second']]);
+    expect([verdicts, failures, await effects(), began]).toEqual([
+      [undefined],
+      [],
+      1,
+      ['first', 'second'],
+    ]);
   });
 
-  test('is not what its effect takes: that is the handler’s own time', { timeout: 30_000 }, async () => {
+  test('is not what its effect takes: that is the handler’s own time', {
+    timeout: 30_000,
+  }, async () => {
     await s.db.query('create table effect ()');
     const { runId, troubles, failures, go } = await play(
       ({ commit }) =>
@@ -198,7 +242,9 @@ describe('a commit past the budget', () => {
   });
 });
 
-test('a handler that commits for long keeps the reports of its neighbours from nothing', { timeout: 30_000 }, async () => {
+test('a handler that commits for long keeps the reports of its neighbours from nothing', {
+  timeout: 30_000,
+}, async () => {
   const writ = await s.connect({ writeBudget: patience });
   const chore = defineJob<{ long: boolean }>('chore');
   let finish = () => {};
@@ -210,11 +256,15 @@ test('a handler that commits for long keeps the reports of its neighbours from n
     [true, false, false, false].map((long) => ({ input: { long } })),
   );
   const troubles: unknown[] = [];
-  await writ.work([chore.handle(({ input, commit }) => (input.long ? commit(() => finished) : undefined))], {
-    poll: '50ms',
-    onError: (error) => troubles.push(error),
-  });
-  const done = async () => (await s.db.query(`select from writ.job_queue where status = 'succeeded'`)).length;
+  await writ.work(
+    [chore.handle(({ input, commit }) => (input.long ? commit(() => finished) : undefined))],
+    {
+      poll: '50ms',
+      onError: (error) => troubles.push(error),
+    },
+  );
+  const done = async () =>
+    (await s.db.query(`select from writ.job_queue where status = 'succeeded'`)).length;
   await until(async () => (await done()) === 3);
   await pause(1.5 * patience);
   finish();

@@ -67,7 +67,11 @@ export function slowDatabase(): Slow {
       return onlooker;
     },
     connect: async (options = {}) => {
-      const writ = await Writ.connect({ connectionString: wire.connectionString, writeBudget: budgetMs, ...options });
+      const writ = await Writ.connect({
+        connectionString: wire.connectionString,
+        writeBudget: budgetMs,
+        ...options,
+      });
       connected.push(writ);
       return writ;
     },

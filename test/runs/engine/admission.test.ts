@@ -10,7 +10,8 @@ const plan = definePlan<{ n: number }>('one', { version: '1' }, (p) => {
   p.step('a', act);
 });
 const start = (n: number, more: object = {}) => s.writ.start(plan, { n }, more);
-const statuses = async () => (await s.writ.runs.list({ limit: 100 })).map(({ status }) => status).sort();
+const statuses = async () =>
+  (await s.writ.runs.list({ limit: 100 })).map(({ status }) => status).sort();
 
 test('REJECT: what is one too many is refused, with how long to wait, and nothing is left of it', async () => {
   await s.writ.runs.setAdmission('default', { policy: 'REJECT', maxRunning: 2 });
@@ -30,13 +31,21 @@ test('REJECT: what is one too many is refused, with how long to wait, and nothin
 test('of one call as many are taken as there is room for', async () => {
   await s.writ.runs.setAdmission('default', { policy: 'REJECT', maxRunning: 2 });
   const codes = await Promise.all(Array.from({ length: 5 }, (_, n) => codeOf(start(n))));
-  expect(codes.sort()).toEqual(['TENANT_OVERLOADED', 'TENANT_OVERLOADED', 'TENANT_OVERLOADED', undefined, undefined]);
+  expect(codes.sort()).toEqual([
+    'TENANT_OVERLOADED',
+    'TENANT_OVERLOADED',
+    'TENANT_OVERLOADED',
+    undefined,
+    undefined,
+  ]);
 });
 
 test('many at once, from many processes, are not more than may be', async () => {
   await s.writ.runs.setAdmission('default', { policy: 'REJECT', maxRunning: 7 });
   const others = await Promise.all(Array.from({ length: 4 }, () => s.db.connect()));
-  const codes = await Promise.all(others.flatMap((writ) => Array.from({ length: 10 }, (_, n) => codeOf(writ.start(plan, { n })))));
+  const codes = await Promise.all(
+    others.flatMap((writ) => Array.from({ length: 10 }, (_, n) => codeOf(writ.start(plan, { n })))),
+  );
   expect(codes.filter((code) => code === undefined)).toHaveLength(7);
   expect(await statuses()).toHaveLength(7);
 });
@@ -44,7 +53,10 @@ test('many at once, from many processes, are not more than may be', async () => 
 test('a request that was made before is answered, however many go on', async () => {
   await s.writ.runs.setAdmission('default', { policy: 'REJECT', maxRunning: 1 });
   const first = await start(1, { requestId: 'mine' });
-  expect(await start(1, { requestId: 'mine' })).toMatchObject({ runId: first.runId, duplicate: true });
+  expect(await start(1, { requestId: 'mine' })).toMatchObject({
+    runId: first.runId,
+    duplicate: true,
+  });
 });
 
 test('a rule is for its tenant, and * for those without one', async () => {
@@ -66,7 +78,11 @@ describe('QUEUE', () => {
     const order: number[] = [];
     const held = latch();
     const first = await start(1);
-    const [second, third, urgent] = [await start(2), await start(3), await start(4, { priority: 5 })];
+    const [second, third, urgent] = [
+      await start(2),
+      await start(3),
+      await start(4, { priority: 5 }),
+    ];
     expect(await s.log(second.runId)).toEqual(['RunQueued']);
     expect(await statuses()).toEqual(['PENDING', 'PENDING', 'PENDING', 'RUNNING']);
     expect(await s.writ.runs.dequeueAndStart()).toEqual([]);
@@ -77,9 +93,16 @@ describe('QUEUE', () => {
       }),
     ]);
     held.open();
-    for (const run of [first, second, third, urgent]) expect((await s.ended(run.runId)).status).toBe('COMPLETED');
+    for (const run of [first, second, third, urgent])
+      expect((await s.ended(run.runId)).status).toBe('COMPLETED');
     expect(order).toEqual([1, 4, 2, 3]);
-    expect(await s.log(second.runId)).toEqual(['RunQueued', 'RunStarted', 'StepStarted a', 'StepCompleted a', 'RunCompleted']);
+    expect(await s.log(second.runId)).toEqual([
+      'RunQueued',
+      'RunStarted',
+      'StepStarted a',
+      'StepCompleted a',
+      'RunCompleted',
+    ]);
   });
 
   test('eight reconcilers at once start each run once, and no more than may be', async () => {
@@ -87,11 +110,19 @@ describe('QUEUE', () => {
     for (let n = 0; n < 101; n++) await start(n);
     await s.writ.runs.setAdmission('default', { policy: 'QUEUE', maxRunning: 60 });
     const others = await Promise.all(Array.from({ length: 8 }, () => s.db.connect()));
-    const started = (await Promise.all(others.map((writ) => writ.runs.dequeueAndStart()))).flat().map(({ runId }) => runId);
+    const started = (await Promise.all(others.map((writ) => writ.runs.dequeueAndStart())))
+      .flat()
+      .map(({ runId }) => runId);
     expect(new Set(started).size).toBe(started.length);
-    expect((await statuses()).filter((status) => status === 'RUNNING').length).toBeLessThanOrEqual(60);
+    expect((await statuses()).filter((status) => status === 'RUNNING').length).toBeLessThanOrEqual(
+      60,
+    );
     await s.writ.runs.setAdmission('default', undefined);
-    for (;;) if ((await Promise.all(others.map((writ) => writ.runs.dequeueAndStart()))).flat().length === 0) break;
+    for (;;)
+      if (
+        (await Promise.all(others.map((writ) => writ.runs.dequeueAndStart()))).flat().length === 0
+      )
+        break;
     const [row] = await s.db.query(
       `select count(*)::int as runs, count(*) filter (where starts = 1)::int as once from (select run_id, count(*) filter (where event_type = 'RunStarted') as starts from writ.run_events group by run_id) r`,
     );

@@ -18,7 +18,9 @@ test('of events of several runs, one that is left when the others have happened 
     );
   await append([first.runId, first.runId], ['RunApproved', 'RunQueued']);
   await append([first.runId, second.runId], ['RunApproved', 'RunApproved']);
-  expect((await s.writ.runs.events(second.runId)).map(({ runSeq, eventType }) => [runSeq, eventType])).toEqual([
+  expect(
+    (await s.writ.runs.events(second.runId)).map(({ runSeq, eventType }) => [runSeq, eventType]),
+  ).toEqual([
     [1, 'RunStarted'],
     [2, 'RunApproved'],
   ]);

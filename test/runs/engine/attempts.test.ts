@@ -1,6 +1,12 @@
 /** How often a step is tried, how long it may take, and what commits with it. */
 import { describe, expect, test } from 'vitest';
-import { defineJob, definePlan, type HandledJob, type JobContext, PermanentFailure } from '../../../src/index.js';
+import {
+  defineJob,
+  definePlan,
+  type HandledJob,
+  type JobContext,
+  PermanentFailure,
+} from '../../../src/index.js';
 import { latch } from '../../queue/latch.js';
 import { scene } from './scene.js';
 
@@ -33,8 +39,16 @@ describe('attempts', () => {
     expect((await s.ended(run.runId)).status).toBe('COMPLETED');
     expect(tries).toBe(3);
     expect(keys.size).toBe(1);
-    const events = (await s.writ.runs.events(run.runId)).filter(({ stepId }) => stepId === 'charge');
-    expect(events.map(({ eventType, logicalAttemptId, engineAttemptId }) => [eventType, logicalAttemptId, engineAttemptId])).toEqual([
+    const events = (await s.writ.runs.events(run.runId)).filter(
+      ({ stepId }) => stepId === 'charge',
+    );
+    expect(
+      events.map(({ eventType, logicalAttemptId, engineAttemptId }) => [
+        eventType,
+        logicalAttemptId,
+        engineAttemptId,
+      ]),
+    ).toEqual([
       ['StepStarted', '1', '1'],
       ['StepCompleted', '1', '3'],
     ]);
@@ -49,7 +63,10 @@ describe('attempts', () => {
         throw new Error('the bank is busy');
       }),
     ]);
-    expect(await s.ended(run.runId)).toMatchObject({ status: 'FAILED', rootCause: { stepId: 'charge', errorMessage: 'the bank is busy' } });
+    expect(await s.ended(run.runId)).toMatchObject({
+      status: 'FAILED',
+      rootCause: { stepId: 'charge', errorMessage: 'the bank is busy' },
+    });
     expect(tries).toBe(1);
   });
 
@@ -75,21 +92,40 @@ describe('attempts', () => {
         throw new PermanentFailure('no such card', { code: 'no_card' });
       }),
     ]);
-    expect((await s.ended(run.runId)).rootCause).toEqual({ stepId: 'charge', errorCode: 'no_card', errorMessage: 'no such card' });
+    expect((await s.ended(run.runId)).rootCause).toEqual({
+      stepId: 'charge',
+      errorCode: 'no_card',
+      errorMessage: 'no such card',
+    });
     expect(tries).toBe(1);
   });
 
   test('that take longer than the plan allows are stopped, and fail as a timeout', async () => {
     const run = await s.writ.start(pay('slow', { timeout: '50ms', retry: { attempts: 1 } }), input);
-    await s.work([charge.handle(({ signal }) => new Promise((_, stop) => signal.addEventListener('abort', () => stop(signal.reason))))]);
-    expect(await s.ended(run.runId)).toMatchObject({ status: 'FAILED', rootCause: { stepId: 'charge', errorCode: 'timeout' } });
-    const failed = (await s.writ.runs.events(run.runId)).find(({ eventType }) => eventType === 'StepFailed');
-    expect(failed?.eventData).toMatchObject({ error: { failureCategory: 'TIMEOUT', retryable: true } });
+    await s.work([
+      charge.handle(
+        ({ signal }) =>
+          new Promise((_, stop) => signal.addEventListener('abort', () => stop(signal.reason))),
+      ),
+    ]);
+    expect(await s.ended(run.runId)).toMatchObject({
+      status: 'FAILED',
+      rootCause: { stepId: 'charge', errorCode: 'timeout' },
+    });
+    const failed = (await s.writ.runs.events(run.runId)).find(
+      ({ eventType }) => eventType === 'StepFailed',
+    );
+    expect(failed?.eventData).toMatchObject({
+      error: { failureCategory: 'TIMEOUT', retryable: true },
+    });
   });
 });
 
 describe('commit in a step', () => {
-  const charging = (effect: Parameters<JobContext<{ order: string }>['commit']>[0], after?: () => unknown): HandledJob =>
+  const charging = (
+    effect: Parameters<JobContext<{ order: string }>['commit']>[0],
+    after?: () => unknown,
+  ): HandledJob =>
     charge.handle(async ({ commit }) => {
       await commit(effect);
       await after?.();
@@ -97,7 +133,9 @@ describe('commit in a step', () => {
   const see = async (runId: string) => ({
     effects: (await s.db.query('select from charges')).length,
     log: (await s.log(runId)).filter((line) => line !== 'RunStarted'),
-    successors: (await s.db.query(`select from writ_data.job where run_id = $1 and step_no = 2`, [runId])).length,
+    successors: (
+      await s.db.query(`select from writ_data.job where run_id = $1 and step_no = 2`, [runId])
+    ).length,
     results: (
       await s.db.query(
         `select e.result from writ_data.job_execution e join writ_data.job j using (job_id) where j.step_no = 1 and e.result is not null`,
@@ -129,7 +167,12 @@ describe('commit in a step', () => {
     expect((await s.ended(run.runId)).status).toBe('COMPLETED');
     expect(seen).toEqual([
       { effects: 0, log: ['StepStarted charge'], successors: 0, results: [] },
-      { effects: 1, log: ['StepStarted charge', 'StepCompleted charge'], successors: 1, results: [{ receipt: 'r-1' }] },
+      {
+        effects: 1,
+        log: ['StepStarted charge', 'StepCompleted charge'],
+        successors: 1,
+        results: [{ receipt: 'r-1' }],
+      },
     ]);
   });
 
@@ -150,8 +193,17 @@ describe('commit in a step', () => {
       shipping,
     ]);
     expect((await s.ended(run.runId)).status).toBe('COMPLETED');
-    expect(between).toEqual({ effects: 0, log: ['StepStarted charge'], successors: 0, results: [] });
-    expect(await see(run.runId)).toMatchObject({ effects: 1, successors: 1, results: [{ receipt: 'r-2' }] });
+    expect(between).toEqual({
+      effects: 0,
+      log: ['StepStarted charge'],
+      successors: 0,
+      results: [],
+    });
+    expect(await see(run.runId)).toMatchObject({
+      effects: 1,
+      successors: 1,
+      results: [{ receipt: 'r-2' }],
+    });
   });
 
   test('gives what the effect returned to the steps that follow, whatever the handler returns', async () => {
@@ -182,7 +234,10 @@ describe('commit in a step', () => {
       ),
       shipping,
     ]);
-    expect(await s.ended(run.runId)).toMatchObject({ status: 'COMPLETED', counts: { succeeded: 2, failed: 0 } });
+    expect(await s.ended(run.runId)).toMatchObject({
+      status: 'COMPLETED',
+      counts: { succeeded: 2, failed: 0 },
+    });
     expect((await see(run.runId)).effects).toBe(1);
   });
 
@@ -193,7 +248,8 @@ describe('commit in a step', () => {
     await s.db.query('create table charges (order_id text)');
     const run = await s.writ.start(plan, input);
     const states: unknown[] = [];
-    const status = async () => states.push((await s.db.query('select status from writ.run'))[0]?.status);
+    const status = async () =>
+      states.push((await s.db.query('select status from writ.run'))[0]?.status);
     await s.work([
       charging(async (tx) => {
         await tx.query(`insert into charges values ('o-1')`);

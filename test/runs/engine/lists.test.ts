@@ -10,16 +10,31 @@ const resize = defineJob<number>('resize', { retry: { attempts: 1 } });
 const sum = defineJob<unknown>('sum', { retry: { attempts: 1 } });
 const numbers = (n: number) => ({ list: Array.from({ length: n }, (_, index) => index) });
 
-const over = (name: string, parallel: number, more: { onFailure?: 'pause'; optional?: boolean } = {}) =>
-  definePlan<Input>(name, { version: '1', ...(more.onFailure && { onFailure: more.onFailure }) }, (p) => {
-    const all = p.each('resize', resize, { over: p.input.list, parallel, ...(more.optional && { optional: true }) });
-    p.step('sum', sum, { after: all, input: { done: true } });
-  });
+const over = (
+  name: string,
+  parallel: number,
+  more: { onFailure?: 'pause'; optional?: boolean } = {},
+) =>
+  definePlan<Input>(
+    name,
+    { version: '1', ...(more.onFailure && { onFailure: more.onFailure }) },
+    (p) => {
+      const all = p.each('resize', resize, {
+        over: p.input.list,
+        parallel,
+        ...(more.optional && { optional: true }),
+      });
+      p.step('sum', sum, { after: all, input: { done: true } });
+    },
+  );
 
 test('every element is a job of its own with the element as its input, and the step ends with the last', async () => {
   const seen: unknown[] = [];
   const run = await s.writ.start(over('all', 4), numbers(25));
-  await s.work([resize.handle(({ input, step }) => seen.push([step?.stepId, input])), sum.handle(() => undefined)]);
+  await s.work([
+    resize.handle(({ input, step }) => seen.push([step?.stepId, input])),
+    sum.handle(() => undefined),
+  ]);
   const snapshot = await s.ended(run.runId);
   expect(snapshot).toMatchObject({ status: 'COMPLETED', counts: { succeeded: 2 } });
   expect(snapshot.steps.find(({ stepId }) => stepId === 'resize')?.items).toMatchObject({
@@ -28,7 +43,9 @@ test('every element is a job of its own with the element as its input, and the s
     running: 0,
     failed: 0,
   });
-  expect(new Map(seen as [string, number][])).toEqual(new Map(numbers(25).list.map((n) => [`resize[${n}]`, n])));
+  expect(new Map(seen as [string, number][])).toEqual(
+    new Map(numbers(25).list.map((n) => [`resize[${n}]`, n])),
+  );
   const log = await s.log(run.runId);
   expect(log.indexOf('StepCompleted resize')).toBeGreaterThan(
     Math.max(...numbers(25).list.map((n) => log.indexOf(`StepCompleted resize[${n}]`))),
@@ -77,7 +94,11 @@ test('as many run at a time as the plan allows', async () => {
 
 test('an empty list ends its step at once', async () => {
   const run = await s.writ.start(over('empty', 3), { list: [] });
-  expect(await s.log(run.runId)).toEqual(['RunStarted', 'StepStarted resize', 'StepCompleted resize']);
+  expect(await s.log(run.runId)).toEqual([
+    'RunStarted',
+    'StepStarted resize',
+    'StepCompleted resize',
+  ]);
   await s.work([resize.handle(() => undefined), sum.handle(() => undefined)]);
   expect(await s.ended(run.runId)).toMatchObject({ status: 'COMPLETED', counts: { succeeded: 2 } });
 });
@@ -90,13 +111,26 @@ describe('what is no list', () => {
     ['more than 10,000 elements', Array.from({ length: 10_001 }, () => 1)],
   ])('fails its step: %s', async (_, list) => {
     const run = await s.writ.start(over('none', 3), { list } as never);
-    expect(await s.ended(run.runId)).toMatchObject({ status: 'FAILED', rootCause: { stepId: 'resize', errorCode: 'INVALID_LIST' } });
-    expect(await s.log(run.runId)).toEqual(['RunStarted', 'StepStarted resize', 'StepFailed resize', 'RunFailed']);
+    expect(await s.ended(run.runId)).toMatchObject({
+      status: 'FAILED',
+      rootCause: { stepId: 'resize', errorCode: 'INVALID_LIST' },
+    });
+    expect(await s.log(run.runId)).toEqual([
+      'RunStarted',
+      'StepStarted resize',
+      'StepFailed resize',
+      'RunFailed',
+    ]);
   });
 
   test('skips what depends on it, if the step is optional', async () => {
-    const run = await s.writ.start(over('optional', 3, { optional: true }), { list: null } as never);
-    expect(await s.ended(run.runId)).toMatchObject({ status: 'COMPLETED', counts: { failed: 1, skipped: 1 } });
+    const run = await s.writ.start(over('optional', 3, { optional: true }), {
+      list: null,
+    } as never);
+    expect(await s.ended(run.runId)).toMatchObject({
+      status: 'COMPLETED',
+      counts: { failed: 1, skipped: 1 },
+    });
   });
 
   test('can be put right, and the step retried', async () => {
@@ -151,8 +185,11 @@ describe('when an element fails', () => {
     await s.work([failing], { concurrency: 1, batch: 1 });
     expect(await s.ended(run.runId)).toMatchObject({ status: 'FAILED' });
     const log = await s.log(run.runId);
-    const begun = (lines: string[]) => lines.filter((line) => line.startsWith('StepStarted resize['));
-    expect(begun(log.slice(log.findIndex((line) => line.startsWith('StepFailed resize['))))).toEqual([]);
+    const begun = (lines: string[]) =>
+      lines.filter((line) => line.startsWith('StepStarted resize['));
+    expect(
+      begun(log.slice(log.findIndex((line) => line.startsWith('StepFailed resize[')))),
+    ).toEqual([]);
     expect(begun(log).length).toBeLessThan(60);
   });
 
@@ -167,10 +204,13 @@ describe('when an element fails', () => {
       sum.handle(() => undefined),
     ]);
     await s.untilStatus(run.runId, 'PAUSED');
-    const done = (await s.log(run.runId)).flatMap((line) => /^StepCompleted resize\[(\d)\]$/.exec(line)?.[1] ?? []).map(Number);
+    const done = (await s.log(run.runId))
+      .flatMap((line) => /^StepCompleted resize\[(\d)\]$/.exec(line)?.[1] ?? [])
+      .map(Number);
     await s.writ.runs.signal(run.runId, { type: 'RETRY_STEP', stepId: 'resize' });
     expect((await s.ended(run.runId)).status).toBe('COMPLETED');
-    for (const n of numbers(6).list) expect([n, attempts.get(n)]).toEqual([n, n === 3 ? [1, 2] : done.includes(n) ? [1] : [2]]);
+    for (const n of numbers(6).list)
+      expect([n, attempts.get(n)]).toEqual([n, n === 3 ? [1, 2] : done.includes(n) ? [1] : [2]]);
   });
 });
 
@@ -180,10 +220,17 @@ test('a step over the output of another goes over what that gave, in a template 
   const words: unknown[] = [];
   const plan = definePlan('chain', { version: '1' }, (p) => {
     const a = p.step<{ words: string[] }>('split', split);
-    p.each('shout', shout, { over: a.output.words, parallel: 2, input: (item) => ({ word: item, run: p.run.id }) });
+    p.each('shout', shout, {
+      over: a.output.words,
+      parallel: 2,
+      input: (item) => ({ word: item, run: p.run.id }),
+    });
   });
   const run = await s.writ.start(plan);
-  await s.work([split.handle(() => ({ words: ['a', 'b'] })), shout.handle(({ input }) => words.push(input))]);
+  await s.work([
+    split.handle(() => ({ words: ['a', 'b'] })),
+    shout.handle(({ input }) => words.push(input)),
+  ]);
   expect((await s.ended(run.runId)).status).toBe('COMPLETED');
   expect(words).toHaveLength(2);
   expect(words).toEqual(
@@ -199,7 +246,9 @@ test('a step that goes over a list cannot be skipped while it runs', async () =>
   const run = await s.writ.start(over('running', 2), numbers(2));
   await s.work([resize.handle(() => finish.opened), sum.handle(() => undefined)]);
   await s.untilLog(run.runId, 'StepStarted resize[1]');
-  expect(await codeOf(s.writ.runs.signal(run.runId, { type: 'SKIP_STEP', stepId: 'resize' }))).toBe('STEP_NOT_TERMINAL');
+  expect(await codeOf(s.writ.runs.signal(run.runId, { type: 'SKIP_STEP', stepId: 'resize' }))).toBe(
+    'STEP_NOT_TERMINAL',
+  );
   finish.open();
   expect((await s.ended(run.runId)).status).toBe('COMPLETED');
 });

@@ -10,7 +10,9 @@ const item = defineJob<number>('item');
 const fan = definePlan<{ list: number[] }>('fan', { version: '3.1.4' }, (p) => {
   const top = p.step('top', act, { input: null });
   const all = p.each('all', item, { over: p.input.list, parallel: 20, after: top });
-  const sides = Array.from({ length: 10 }, (_, n) => p.step(`side-${n}`, act, { after: top, input: null }));
+  const sides = Array.from({ length: 10 }, (_, n) =>
+    p.step(`side-${n}`, act, { after: top, input: null }),
+  );
   p.step('bottom', act, { after: [all, ...sides], input: null });
 });
 const input = { list: Array.from({ length: 60 }, (_, n) => n) };
@@ -19,33 +21,40 @@ const input = { list: Array.from({ length: 60 }, (_, n) => n) };
 async function fanned(count: number): Promise<string[]> {
   const other = await s.db.connect();
   const handlers = [act.handle(() => ({ ok: true })), item.handle(({ input: n }) => n)];
-  for (let n = 0; n < 8; n++) await (n % 2 ? other : s.writ).work(handlers, { poll: '20ms', concurrency: 5 });
+  for (let n = 0; n < 8; n++)
+    await (n % 2 ? other : s.writ).work(handlers, { poll: '20ms', concurrency: 5 });
   const runs = await Promise.all(Array.from({ length: count }, () => s.writ.start(fan, input)));
   for (const { runId } of runs) expect((await s.ended(runId)).status).toBe('COMPLETED');
   return runs.map(({ runId }) => runId);
 }
 
-test('numbers are dense from one, whoever appends, and each event happens once', { timeout: 60_000 }, async () => {
+test('numbers are dense from one, whoever appends, and each event happens once', {
+  timeout: 60_000,
+}, async () => {
   for (const runId of await fanned(4)) {
     const events = await allEvents(s.writ, runId);
     // RunStarted and RunCompleted; a start and an end of 12 steps, of the list and of each of its elements.
-    expect(events.map(({ runSeq }) => runSeq)).toEqual(Array.from({ length: 2 + 2 * (12 + 1 + 60) }, (_, n) => n + 1));
+    expect(events.map(({ runSeq }) => runSeq)).toEqual(
+      Array.from({ length: 2 + 2 * (12 + 1 + 60) }, (_, n) => n + 1),
+    );
     expect(new Set(events.map(({ idempotencyKey: key }) => key)).size).toBe(events.length);
   }
 });
 
 test('ids and keys in the database are those that anybody can compute', async () => {
   const [runId] = (await fanned(1)) as [string];
-  await s.writ.start(fan, input).then(({ runId: other }) => s.writ.runs.signal(other, { type: 'CANCEL', reason: 'enough' }));
+  await s.writ
+    .start(fan, input)
+    .then(({ runId: other }) => s.writ.runs.signal(other, { type: 'CANCEL', reason: 'enough' }));
   const rows = await s.db.query('select * from writ.run_events');
   expect(rows.filter(({ run_id }) => run_id === runId)).toHaveLength(148);
   for (const row of rows) {
-    const [run, step, attempt, type] = [row.run_id, row.step_id, row.logical_attempt_id, row.event_type].map(String) as [
-      string,
-      string,
-      string,
-      string,
-    ];
+    const [run, step, attempt, type] = [
+      row.run_id,
+      row.step_id,
+      row.logical_attempt_id,
+      row.event_type,
+    ].map(String) as [string, string, string, string];
     expect(row.event_id).toBe(eventId(run, Number(row.run_seq)));
     expect(row.idempotency_key).toBe(idempotencyKey(run, step, attempt, type, '3.1.4'));
   }
@@ -69,7 +78,10 @@ test('every event is sealed: the record has the hash of its document', async () 
 test('an event cannot be changed or removed, even by the owner', async () => {
   await s.writ.start(fan, input);
   const [before] = await s.db.query('select * from writ_data.run_event');
-  for (const sql of [`update writ_data.run_event set data = '{}'`, 'delete from writ_data.run_event'])
+  for (const sql of [
+    `update writ_data.run_event set data = '{}'`,
+    'delete from writ_data.run_event',
+  ])
     expect(await codeOf(s.db.query(sql))).toBeDefined();
   expect(await s.db.query('select * from writ_data.run_event limit 1')).toEqual([before]);
 });

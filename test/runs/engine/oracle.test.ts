@@ -3,7 +3,14 @@
  * independent check, and every snapshot of the projector against a fresh reduction. WRIT_TEST_SEED begins elsewhere, WRIT_TEST_RUNS makes more.
  */
 import { expect, test } from 'vitest';
-import { defineJob, type JobKind, PermanentFailure, Plan, type PlanStep, WritRefusal } from '../../../src/index.js';
+import {
+  defineJob,
+  type JobKind,
+  PermanentFailure,
+  Plan,
+  type PlanStep,
+  WritRefusal,
+} from '../../../src/index.js';
 import { emptySnapshot, reduce } from '../../../src/runs/snapshot.js';
 import { until } from '../../races/sessions.js';
 import { Dice, randomPlan } from '../histories.js';
@@ -24,14 +31,16 @@ interface Play {
 }
 
 /** The same answer for the same step of the same plan. */
-const chance = (text: string, of: number) => new Dice([...text].reduce((sum, c) => (sum * 31 + c.charCodeAt(0)) >>> 0, 7)).chance(of);
+const chance = (text: string, of: number) =>
+  new Dice([...text].reduce((sum, c) => (sum * 31 + c.charCodeAt(0)) >>> 0, 7)).chance(of);
 
 /** Sends what a person might. What the state of the run does not allow is refused, and that is right too. */
 async function command({ plan, dice, runId }: Play): Promise<void> {
   const { runs } = s.writ;
   const stepId = dice.pick(plan.document.steps).id;
   const waits = plan.document.steps.filter((step) => step.type === 'wait');
-  const signal = (type: Parameters<typeof runs.signal>[1]['type'], more: object = {}) => runs.signal(runId, { type, ...more });
+  const signal = (type: Parameters<typeof runs.signal>[1]['type'], more: object = {}) =>
+    runs.signal(runId, { type, ...more });
   const choices: (() => Promise<unknown>)[] = [
     () => signal('PAUSE'),
     () => signal('RESUME'),
@@ -50,21 +59,33 @@ async function command({ plan, dice, runId }: Play): Promise<void> {
     });
 }
 
-test(`the logs of ${count} random plans from seed ${firstSeed} have no fault, and every run ends`, { timeout: 300_000 }, async () => {
+test(`the logs of ${count} random plans from seed ${firstSeed} have no fault, and every run ends`, {
+  timeout: 300_000,
+}, async () => {
   const seeds = Array.from({ length: count }, (_, index) => firstSeed + index);
   const plans = seeds.map((seed) => {
     const drawn = randomPlan(new Dice(seed));
-    const mute = drawn.steps.filter(({ type }) => type === 'each' || type === 'timer').map(({ id }) => `"steps.${id}.output`);
+    const mute = drawn.steps
+      .filter(({ type }) => type === 'each' || type === 'timer')
+      .map(({ id }) => `"steps.${id}.output`);
     // Only jobs and waits have an output that a condition can look at.
     const steps = drawn.steps.map(({ when, ...step }) =>
       when && !mute.some((ref) => JSON.stringify(when).includes(ref)) ? { ...step, when } : step,
     );
     const document = { ...drawn, planId: `random-${seed}`, steps: steps as PlanStep[] };
-    const kinds = new Set(document.steps.flatMap((step) => ('compensate' in step && step.compensate ? [step.compensate.kind] : [])));
-    const jobs = new Map<string, JobKind<never, unknown>>([...kinds].map((kind) => [kind, defineJob(kind, { retry }) as never]));
+    const kinds = new Set(
+      document.steps.flatMap((step) =>
+        'compensate' in step && step.compensate ? [step.compensate.kind] : [],
+      ),
+    );
+    const jobs = new Map<string, JobKind<never, unknown>>(
+      [...kinds].map((kind) => [kind, defineJob(kind, { retry }) as never]),
+    );
     return new Plan(document, { jobs: jobs.set('work', work as never) });
   });
-  const undos = new Map(plans.flatMap((plan) => [...plan.kinds]).filter(([kind]) => kind !== 'work'));
+  const undos = new Map(
+    plans.flatMap((plan) => [...plan.kinds]).filter(([kind]) => kind !== 'work'),
+  );
   const handlers = [
     work.handle(({ step, job }) => {
       const name = `${step?.planId}/${step?.stepId}#${step?.attempt}`;
@@ -74,14 +95,18 @@ test(`the logs of ${count} random plans from seed ${firstSeed} have no fault, an
     }),
     ...[...undos.values()].map((job) =>
       (job as unknown as JobKind<unknown>).handle(({ step }) => {
-        if (chance(`${step?.planId}/${step?.stepId}`, 0.15)) throw new PermanentFailure('cannot be undone');
+        if (chance(`${step?.planId}/${step?.stepId}`, 0.15))
+          throw new PermanentFailure('cannot be undone');
       }),
     ),
   ];
   const plays: Play[] = [];
   for (const [index, plan] of plans.entries()) {
     const dice = new Dice((seeds[index] as number) * 7919);
-    const input = { list: Array.from({ length: dice.upTo(5) }, (_, n) => n), flag: dice.chance(0.6) };
+    const input = {
+      list: Array.from({ length: dice.upTo(5) }, (_, n) => n),
+      flag: dice.chance(0.6),
+    };
     const { runId } = await s.writ.start(plan, input);
     plays.push({ seed: seeds[index] as number, plan, dice, runId });
   }
@@ -91,7 +116,11 @@ test(`the logs of ${count} random plans from seed ${firstSeed} have no fault, an
   for (let turn = 0; turn < count * 4; turn++) await command(conductor.pick(plays));
   // From now on people only help: what is paused goes on, what failed is tried again or skipped, what is waited for comes.
   const open = async () =>
-    new Set((await s.db.query('select run_id from writ.run where ended_at is null')).map(({ run_id }) => String(run_id)));
+    new Set(
+      (await s.db.query('select run_id from writ.run where ended_at is null')).map(({ run_id }) =>
+        String(run_id),
+      ),
+    );
   await s.db.query(`select writ.fn_setting_set('runs.signal.per_minute', '6000', 'test')`);
   const giveUpAt = Date.now() + 60_000 + count * 500;
   for (let left = await open(); left.size > 0; left = await open()) {
@@ -99,7 +128,11 @@ test(`the logs of ${count} random plans from seed ${firstSeed} have no fault, an
     for (const play of plays.filter(({ runId }) => left.has(runId))) await help(play);
     if (Date.now() > giveUpAt) {
       const stuck = plays.filter(({ runId }) => left.has(runId));
-      expect(await Promise.all(stuck.map(async ({ seed, runId }) => ({ seed, runId, log: await s.log(runId) })))).toEqual([]);
+      expect(
+        await Promise.all(
+          stuck.map(async ({ seed, runId }) => ({ seed, runId, log: await s.log(runId) })),
+        ),
+      ).toEqual([]);
     }
   }
 
@@ -107,7 +140,11 @@ test(`the logs of ${count} random plans from seed ${firstSeed} have no fault, an
   for (const { seed, runId } of plays) {
     const faults = await faultsOf(s.db, s.writ, runId);
     if (faults.length > 0)
-      wrong.push({ seed, faults, log: (await allEvents(s.writ, runId)).map((event) => `${event.runSeq} ${line(event)}`) });
+      wrong.push({
+        seed,
+        faults,
+        log: (await allEvents(s.writ, runId)).map((event) => `${event.runSeq} ${line(event)}`),
+      });
   }
   expect(wrong).toEqual([]);
 
@@ -116,11 +153,22 @@ test(`the logs of ${count} random plans from seed ${firstSeed} have no fault, an
   expect(ended?.how).toEqual(expect.arrayContaining(['COMPLETED', 'FAILED']));
   await until(
     async () =>
-      (await s.db.query('select from writ.run_snapshots s join writ.run r using (run_id) where s.status = r.status')).length === count,
+      (
+        await s.db.query(
+          'select from writ.run_snapshots s join writ.run r using (run_id) where s.status = r.status',
+        )
+      ).length === count,
   );
   for (const { runId } of plays) {
-    const [row] = await s.db.query('select snapshot, tenant_id from writ.run_snapshots where run_id = $1', [runId]);
-    expect(row?.snapshot).toEqual(JSON.parse(JSON.stringify(reduce(emptySnapshot(runId, 'default'), await allEvents(s.writ, runId)))));
+    const [row] = await s.db.query(
+      'select snapshot, tenant_id from writ.run_snapshots where run_id = $1',
+      [runId],
+    );
+    expect(row?.snapshot).toEqual(
+      JSON.parse(
+        JSON.stringify(reduce(emptySnapshot(runId, 'default'), await allEvents(s.writ, runId))),
+      ),
+    );
   }
 });
 
@@ -132,10 +180,17 @@ async function help({ plan, dice, runId }: Play): Promise<void> {
       if (!(error instanceof WritRefusal)) throw error;
     });
   if (snapshot.status === 'PAUSED') {
-    const failed = snapshot.steps.filter((step) => step.status === 'FAILED' && plan.document.steps.some(({ id }) => id === step.stepId));
-    for (const { stepId } of failed) await refusable(runs.signal(runId, { type: dice.chance(0.5) ? 'RETRY_STEP' : 'SKIP_STEP', stepId }));
+    const failed = snapshot.steps.filter(
+      (step) =>
+        step.status === 'FAILED' && plan.document.steps.some(({ id }) => id === step.stepId),
+    );
+    for (const { stepId } of failed)
+      await refusable(
+        runs.signal(runId, { type: dice.chance(0.5) ? 'RETRY_STEP' : 'SKIP_STEP', stepId }),
+      );
     await refusable(runs.signal(runId, { type: 'RESUME' }));
   }
   for (const step of plan.document.steps)
-    if (step.type === 'wait' && !step.timeoutMs) await refusable(runs.deliver(runId, step.id, { ok: dice.chance(0.5) }, { id: step.id }));
+    if (step.type === 'wait' && !step.timeoutMs)
+      await refusable(runs.deliver(runId, step.id, { ok: dice.chance(0.5) }, { id: step.id }));
 }

@@ -14,17 +14,30 @@ const row = definePlan<unknown>('row', { version: '1' }, (p) => {
   const b = p.step('b', act, { after: a });
   p.step('c', act, { after: b });
 });
-const signal = (runId: string, type: 'PAUSE' | 'RESUME', reason?: string) => s.writ.runs.signal(runId, { type, ...(reason && { reason }) });
+const signal = (runId: string, type: 'PAUSE' | 'RESUME', reason?: string) =>
+  s.writ.runs.signal(runId, { type, ...(reason && { reason }) });
 
 test('a pause lets what runs go on to its end, and nothing new begin', async () => {
   const finish = latch();
   const run = await s.writ.start(row, {});
   await s.work([act.handle(({ step }) => (step?.stepId === 'a' ? finish.opened : undefined))]);
   await s.untilLog(run.runId, 'StepStarted a');
-  expect(await signal(run.runId, 'PAUSE', 'lunch')).toMatchObject({ status: 'PAUSED', duplicate: false });
-  expect(await s.writ.runs.get(run.runId)).toMatchObject({ status: 'PAUSED', substatus: 'DRAINING', reason: 'lunch' });
-  const paused = (await s.writ.runs.events(run.runId)).find(({ eventType }) => eventType === 'RunPaused');
-  expect(paused).toMatchObject({ eventData: { reason: 'lunch', draining: 1 }, logicalAttemptId: '1' });
+  expect(await signal(run.runId, 'PAUSE', 'lunch')).toMatchObject({
+    status: 'PAUSED',
+    duplicate: false,
+  });
+  expect(await s.writ.runs.get(run.runId)).toMatchObject({
+    status: 'PAUSED',
+    substatus: 'DRAINING',
+    reason: 'lunch',
+  });
+  const paused = (await s.writ.runs.events(run.runId)).find(
+    ({ eventType }) => eventType === 'RunPaused',
+  );
+  expect(paused).toMatchObject({
+    eventData: { reason: 'lunch', draining: 1 },
+    logicalAttemptId: '1',
+  });
   finish.open();
   await s.untilLog(run.runId, 'StepCompleted a');
   const drained = await s.writ.runs.get(run.runId);
@@ -40,7 +53,9 @@ test('a run can be paused again, and each pause is in the log', async () => {
     await signal(run.runId, 'PAUSE');
     await signal(run.runId, 'RESUME');
   }
-  expect((await s.log(run.runId)).filter((line) => line === 'RunPaused' || line === 'RunResumed')).toHaveLength(6);
+  expect(
+    (await s.log(run.runId)).filter((line) => line === 'RunPaused' || line === 'RunResumed'),
+  ).toHaveLength(6);
   await s.work([act.handle(() => undefined)]);
   expect((await s.ended(run.runId)).status).toBe('COMPLETED');
 });
@@ -63,7 +78,11 @@ test('jobs that a worker claims during a pause are turned away, and begin when t
       begun++;
     }),
   ]);
-  await until(async () => (await s.db.query(`select from writ_data.job_execution where error_code = 'run_not_running'`)).length === 1);
+  await until(
+    async () =>
+      (await s.db.query(`select from writ_data.job_execution where error_code = 'run_not_running'`))
+        .length === 1,
+  );
   expect(begun).toBe(0);
   expect(await s.log(run.runId)).toEqual(['RunStarted', 'SignalAccepted PAUSE', 'RunPaused']);
   await signal(run.runId, 'RESUME');
@@ -93,9 +112,13 @@ describe('in the middle of a list', () => {
     await signal(run.runId, 'PAUSE');
     finish.open();
     await s.untilLog(run.runId, 'StepCompleted item[3]');
-    const started = (await s.log(run.runId)).filter((line) => line.startsWith('StepStarted item[')).length;
+    const started = (await s.log(run.runId)).filter((line) =>
+      line.startsWith('StepStarted item['),
+    ).length;
     await until(async () => (await s.writ.runs.get(run.runId)).counts.running === 0);
-    expect((await s.log(run.runId)).filter((line) => line.startsWith('StepStarted item['))).toHaveLength(started);
+    expect(
+      (await s.log(run.runId)).filter((line) => line.startsWith('StepStarted item[')),
+    ).toHaveLength(started);
     await signal(run.runId, 'RESUME');
     expect((await s.ended(run.runId)).status).toBe('COMPLETED');
     expect(done.sort()).toEqual(numbers.list);
@@ -106,7 +129,14 @@ describe('in the middle of a list', () => {
     const run = await s.writ.start(list, numbers);
     await signal(run.runId, 'PAUSE');
     await s.work([item.handle(({ input }) => done.push(input)), act.handle(() => undefined)]);
-    await until(async () => (await s.db.query(`select from writ_data.job_execution where error_code = 'run_not_running'`)).length === 2);
+    await until(
+      async () =>
+        (
+          await s.db.query(
+            `select from writ_data.job_execution where error_code = 'run_not_running'`,
+          )
+        ).length === 2,
+    );
     expect(done).toEqual([]);
     await signal(run.runId, 'RESUME');
     expect((await s.ended(run.runId)).status).toBe('COMPLETED');
@@ -152,7 +182,8 @@ describe('a plan that leaves failures to people', () => {
   const working = (...failing: string[]) =>
     s.work([
       act.handle(({ step }) => {
-        if (failing.includes(step?.stepId as string) && step?.attempt === 1) throw new PermanentFailure('no luck', { code: 'no_luck' });
+        if (failing.includes(step?.stepId as string) && step?.attempt === 1)
+          throw new PermanentFailure('no luck', { code: 'no_luck' });
       }),
     ]);
 
@@ -162,10 +193,14 @@ describe('a plan that leaves failures to people', () => {
     await s.untilStatus(run.runId, 'PAUSED');
     await s.untilLog(run.runId, 'StepCompleted b');
     expect((await s.writ.runs.get(run.runId)).reason).toBe('Step a failed: no_luck');
-    expect(await s.writ.runs.signal(run.runId, { type: 'RETRY_STEP', stepId: 'a' })).toMatchObject({ status: 'RUNNING' });
+    expect(await s.writ.runs.signal(run.runId, { type: 'RETRY_STEP', stepId: 'a' })).toMatchObject({
+      status: 'RUNNING',
+    });
     expect((await s.ended(run.runId)).status).toBe('COMPLETED');
     const log = await s.log(run.runId);
-    expect(log).toEqual(expect.arrayContaining(['StepFailed a', 'StepStarted a #2', 'StepCompleted a #2']));
+    expect(log).toEqual(
+      expect.arrayContaining(['StepFailed a', 'StepStarted a #2', 'StepCompleted a #2']),
+    );
     expect(log.indexOf('StepStarted a #2')).toBeGreaterThan(log.indexOf('RunResumed'));
   });
 
@@ -175,11 +210,18 @@ describe('a plan that leaves failures to people', () => {
     await s.untilLog(run.runId, 'StepFailed a');
     await s.untilLog(run.runId, 'StepFailed b');
     expect(await codeOf(signal(run.runId, 'RESUME'))).toBe('SIGNAL_NOT_APPLICABLE');
-    expect(await s.writ.runs.signal(run.runId, { type: 'RETRY_STEP', stepId: 'a' })).toMatchObject({ status: 'PAUSED' });
+    expect(await s.writ.runs.signal(run.runId, { type: 'RETRY_STEP', stepId: 'a' })).toMatchObject({
+      status: 'PAUSED',
+    });
     expect(await codeOf(signal(run.runId, 'RESUME'))).toBe('SIGNAL_NOT_APPLICABLE');
     expect(await s.log(run.runId)).not.toContain('StepStarted a #2');
-    expect(await s.writ.runs.signal(run.runId, { type: 'SKIP_STEP', stepId: 'b' })).toMatchObject({ status: 'RUNNING' });
-    expect(await s.ended(run.runId)).toMatchObject({ status: 'COMPLETED', counts: { succeeded: 2, skipped: 1, failed: 0 } });
+    expect(await s.writ.runs.signal(run.runId, { type: 'SKIP_STEP', stepId: 'b' })).toMatchObject({
+      status: 'RUNNING',
+    });
+    expect(await s.ended(run.runId)).toMatchObject({
+      status: 'COMPLETED',
+      counts: { succeeded: 2, skipped: 1, failed: 0 },
+    });
   });
 
   test('is cancelled by whoever gives up', async () => {
@@ -204,7 +246,9 @@ describe('a plan that leaves failures to people', () => {
     await signal(run.runId, 'PAUSE');
     finish.open();
     await s.untilLog(run.runId, 'StepFailed a');
-    expect(await s.writ.runs.signal(run.runId, { type: 'RETRY_STEP', stepId: 'a' })).toMatchObject({ status: 'PAUSED' });
+    expect(await s.writ.runs.signal(run.runId, { type: 'RETRY_STEP', stepId: 'a' })).toMatchObject({
+      status: 'PAUSED',
+    });
     await signal(run.runId, 'RESUME');
     expect((await s.ended(run.runId)).status).toBe('COMPLETED');
   });

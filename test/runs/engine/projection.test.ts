@@ -16,17 +16,34 @@ const plan = definePlan<unknown>('row', { version: '1' }, (p) => {
 });
 
 const snapshots = (runId: string) =>
-  s.db.query('select last_event_seq, status, stale, missing_seq, snapshot from writ.run_snapshots where run_id = $1', [runId]);
+  s.db.query(
+    'select last_event_seq, status, stale, missing_seq, snapshot from writ.run_snapshots where run_id = $1',
+    [runId],
+  );
 const alerts = (runId: string) =>
-  s.db.query('select code, severity, subject, detail, cleared_at is not null as cleared from writ.alert where subject = $1', [
-    `run/${runId}`,
-  ]);
+  s.db.query(
+    'select code, severity, subject, detail, cleared_at is not null as cleared from writ.alert where subject = $1',
+    [`run/${runId}`],
+  );
 const project = (name = 'test') =>
-  projectRuns({ query: (text: string, values?: unknown[]) => s.db.query(text, values).then((rows) => ({ rows })) } as never, name);
-const fresh = async (runId: string) => JSON.parse(JSON.stringify(reduce(emptySnapshot(runId, 'default'), await allEvents(s.writ, runId))));
+  projectRuns(
+    {
+      query: (text: string, values?: unknown[]) =>
+        s.db.query(text, values).then((rows) => ({ rows })),
+    } as never,
+    name,
+  );
+const fresh = async (runId: string) =>
+  JSON.parse(
+    JSON.stringify(reduce(emptySnapshot(runId, 'default'), await allEvents(s.writ, runId))),
+  );
 const facts = async (type: string) =>
-  (await s.db.query(`select from writ.event_outbox where event_type = $1 and safe_payload ->> 'code' = 'PROJECTOR_GAP_DETECTED'`, [type]))
-    .length;
+  (
+    await s.db.query(
+      `select from writ.event_outbox where event_type = $1 and safe_payload ->> 'code' = 'PROJECTOR_GAP_DETECTED'`,
+      [type],
+    )
+  ).length;
 
 /** A run that has ended, and whose worker has gone. What other databases of this server have open holds projectors up: it is over. */
 async function endedRun(): Promise<string> {
@@ -34,7 +51,8 @@ async function endedRun(): Promise<string> {
   const worker = await s.work([act.handle(() => undefined)]);
   await s.ended(runId);
   await worker.stop();
-  const open = 'select from writ_data.event_batch where run_ids is not null and xid >= pg_snapshot_xmin(pg_current_snapshot()) limit 1';
+  const open =
+    'select from writ_data.event_batch where run_ids is not null and xid >= pg_snapshot_xmin(pg_current_snapshot()) limit 1';
   await until(async () => (await s.db.query(open)).length === 0, 20_000);
   return runId;
 }
@@ -73,7 +91,13 @@ test('a snapshot is what a fresh reduction of the whole log gives', async () => 
     return (await snapshots(runId))[0]?.status === 'COMPLETED';
   });
   expect(await snapshots(runId)).toEqual([
-    { last_event_seq: 8, status: 'COMPLETED', stale: false, missing_seq: null, snapshot: await fresh(runId) },
+    {
+      last_event_seq: 8,
+      status: 'COMPLETED',
+      stale: false,
+      missing_seq: null,
+      snapshot: await fresh(runId),
+    },
   ]);
 });
 
@@ -92,13 +116,22 @@ test.each([
       await project();
       return (await snapshots(whole))[0]?.status === 'COMPLETED';
     });
-    expect(await snapshots(broken)).toMatchObject([{ stale: true, missing_seq: seq, status: expect.not.stringMatching('COMPLETED') }]);
+    expect(await snapshots(broken)).toMatchObject([
+      { stale: true, missing_seq: seq, status: expect.not.stringMatching('COMPLETED') },
+    ]);
     expect((await snapshots(whole))[0]?.snapshot).toEqual(await fresh(whole));
-    const alert = { code: 'PROJECTOR_GAP_DETECTED', severity: 'P1', subject: `run/${broken}`, detail: { expected: seq } };
+    const alert = {
+      code: 'PROJECTOR_GAP_DETECTED',
+      severity: 'P1',
+      subject: `run/${broken}`,
+      detail: { expected: seq },
+    };
     expect(await alerts(broken)).toMatchObject([{ ...alert, cleared: false }]);
     await project();
     await project();
-    expect([await facts('system.alert_raised'), await facts('system.alert_cleared')]).toEqual([1, 0]);
+    expect([await facts('system.alert_raised'), await facts('system.alert_cleared')]).toEqual([
+      1, 0,
+    ]);
 
     await restore();
     await until(async () => {
@@ -109,7 +142,9 @@ test.each([
       { last_event_seq: 8, status: 'COMPLETED', missing_seq: null, snapshot: await fresh(broken) },
     ]);
     expect(await alerts(broken)).toMatchObject([{ ...alert, cleared: true }]);
-    expect([await facts('system.alert_raised'), await facts('system.alert_cleared')]).toEqual([1, 1]);
+    expect([await facts('system.alert_raised'), await facts('system.alert_cleared')]).toEqual([
+      1, 1,
+    ]);
   },
 );
 
@@ -172,7 +207,10 @@ test('a projector that is far behind raises an alert, which is over when it has 
   await forget();
   await s.db.clock.advance('1m');
   await project();
-  const standing = () => s.db.query(`select code, severity from writ.alert where subject = 'projector' and cleared_at is null`);
+  const standing = () =>
+    s.db.query(
+      `select code, severity from writ.alert where subject = 'projector' and cleared_at is null`,
+    );
   expect(await standing()).toEqual([{ code: 'PROJECTOR_LAG_HIGH', severity: 'P2' }]);
   await s.writ.start(plan, {});
   await until(async () => {

@@ -36,10 +36,23 @@ const everything = async () => ({
 });
 /** Starts through the gate, as anybody could. */
 const startMany = async (...runs: object[]) => {
-  const [row] = await s.db.query(`select writ.fn_run_start_many($1, 'test') as answer`, [JSON.stringify(runs)]);
-  return row?.answer as { runs: object[]; refused: { index: number; reason: string }[]; reason?: string };
+  const [row] = await s.db.query(`select writ.fn_run_start_many($1, 'test') as answer`, [
+    JSON.stringify(runs),
+  ]);
+  return row?.answer as {
+    runs: object[];
+    refused: { index: number; reason: string }[];
+    reason?: string;
+  };
 };
-const item = (more: object = {}) => ({ run_id: uuidv7(), plan_id: 'row', plan_version: '1.0.0', sha256: plan.sha256, input: {}, ...more });
+const item = (more: object = {}) => ({
+  run_id: uuidv7(),
+  plan_id: 'row',
+  plan_version: '1.0.0',
+  sha256: plan.sha256,
+  input: {},
+  ...more,
+});
 
 /** A UUIDv7 of this time. */
 const idAt = (ms: number) => {
@@ -58,7 +71,9 @@ describe('a plan that is not what its reference says', () => {
     const { engine, end } = await native();
     try {
       const before = await everything();
-      expect(await codeOf(engine.startRun({ ...plan.ref, ...change }, context()))).toBe('PLAN_INTEGRITY_VALIDATION_FAILED');
+      expect(await codeOf(engine.startRun({ ...plan.ref, ...change }, context()))).toBe(
+        'PLAN_INTEGRITY_VALIDATION_FAILED',
+      );
       expect(await everything()).toEqual(before);
     } finally {
       await end();
@@ -69,7 +84,9 @@ describe('a plan that is not what its reference says', () => {
     await s.writ.runs.register(plan as never);
     const before = await everything();
     for (const sha256 of ['ab'.repeat(32), other.sha256, '', undefined]) {
-      expect((await startMany(item({ sha256 }))).refused).toMatchObject([{ index: 0, reason: 'PLAN_INTEGRITY_VALIDATION_FAILED' }]);
+      expect((await startMany(item({ sha256 }))).refused).toMatchObject([
+        { index: 0, reason: 'PLAN_INTEGRITY_VALIDATION_FAILED' },
+      ]);
     }
     expect(await everything()).toEqual(before);
   });
@@ -78,7 +95,9 @@ describe('a plan that is not what its reference says', () => {
     await s.writ.runs.register(plan as never);
     const answer = await startMany(item(), item({ sha256: other.sha256 }), item());
     expect(answer.runs).toHaveLength(2);
-    expect(answer.refused).toMatchObject([{ index: 1, reason: 'PLAN_INTEGRITY_VALIDATION_FAILED' }]);
+    expect(answer.refused).toMatchObject([
+      { index: 1, reason: 'PLAN_INTEGRITY_VALIDATION_FAILED' },
+    ]);
   });
 
   test('is not registered', async () => {
@@ -89,8 +108,14 @@ describe('a plan that is not what its reference says', () => {
       [text.replace('"a"', '"z"'), plan.sha256],
       [text, other.sha256],
     ]) {
-      const [row] = await s.db.query(`select writ.fn_plan_register($1, $2, 'test') as answer`, [document, sha256]);
-      expect(row?.answer).toMatchObject({ refused: true, reason: 'PLAN_INTEGRITY_VALIDATION_FAILED' });
+      const [row] = await s.db.query(`select writ.fn_plan_register($1, $2, 'test') as answer`, [
+        document,
+        sha256,
+      ]);
+      expect(row?.answer).toMatchObject({
+        refused: true,
+        reason: 'PLAN_INTEGRITY_VALIDATION_FAILED',
+      });
     }
     expect(await everything()).toEqual(before);
   });
@@ -99,18 +124,23 @@ describe('a plan that is not what its reference says', () => {
 test.each([
   ['a NUL character', 'a\0b'],
   ['half a surrogate pair', 'a\ud800'],
-])('a text with %s is refused as an input and as a payload, and ends a step that answers it', async (_, text) => {
-  const answering = definePlan<unknown>('answering', { version: '1.0.0' }, (p) => {
-    p.step('a', act);
-    p.waitFor('w', { event: 'go' });
-  });
-  expect(await codeOf(s.writ.start(answering, { text }))).toBe('invalid_text');
-  const run = await s.writ.start(answering, { text: '\\u0000 and \\ud800 are words' });
-  expect(await codeOf(s.writ.runs.deliver(run.runId, 'go', { text }))).toBe('SIGNAL_INVALID_PAYLOAD');
-  await s.work([act.handle(() => ({ text }))], { onError: () => undefined });
-  const { steps } = await s.ended(run.runId);
-  expect(steps.find(({ stepId }) => stepId === 'a')).toMatchObject({ status: 'FAILED' });
-});
+])(
+  'a text with %s is refused as an input and as a payload, and ends a step that answers it',
+  async (_, text) => {
+    const answering = definePlan<unknown>('answering', { version: '1.0.0' }, (p) => {
+      p.step('a', act);
+      p.waitFor('w', { event: 'go' });
+    });
+    expect(await codeOf(s.writ.start(answering, { text }))).toBe('invalid_text');
+    const run = await s.writ.start(answering, { text: '\\u0000 and \\ud800 are words' });
+    expect(await codeOf(s.writ.runs.deliver(run.runId, 'go', { text }))).toBe(
+      'SIGNAL_INVALID_PAYLOAD',
+    );
+    await s.work([act.handle(() => ({ text }))], { onError: () => undefined });
+    const { steps } = await s.ended(run.runId);
+    expect(steps.find(({ stepId }) => stepId === 'a')).toMatchObject({ status: 'FAILED' });
+  },
+);
 
 test('a version of a plan that is there has no other content, whoever asks', async () => {
   await s.writ.start(plan, {});
@@ -131,7 +161,9 @@ test('a plan that nobody registered, and an engine that is another one, start no
   try {
     expect(await codeOf(engine.startRun(plan.ref, context()))).toBe('PLAN_NOT_FOUND');
     await s.writ.runs.register(plan as never);
-    expect(await codeOf(engine.startRun(plan.ref, context({ targetAdapter: 'temporal' })))).toBe('CAPABILITIES_NOT_SUPPORTED');
+    expect(await codeOf(engine.startRun(plan.ref, context({ targetAdapter: 'temporal' })))).toBe(
+      'CAPABILITIES_NOT_SUPPORTED',
+    );
     expect((await everything()).runs).toEqual([]);
   } finally {
     await end();
@@ -164,7 +196,9 @@ describe('the id of a run', () => {
     const runId = uuidv7();
     await s.writ.start(plan, { secret: 1 }, { runId, tenant: 'acme' });
     const before = await everything();
-    expect(await codeOf(s.writ.start(plan, {}, { runId, tenant: 'globex' }))).toBe('INVALID_RUN_ID');
+    expect(await codeOf(s.writ.start(plan, {}, { runId, tenant: 'globex' }))).toBe(
+      'INVALID_RUN_ID',
+    );
     expect(await everything()).toEqual(before);
   });
 });
@@ -179,7 +213,9 @@ test('an id that is taken is refused by itself: others in the same call start, a
     item({ run_id: taken, tenant: 'globex' }),
   );
   expect(answer.runs).toEqual([{ index: 0, run_id: good.run_id, duplicate: false }]);
-  expect(answer.refused).toMatchObject([1, 2].map((index) => ({ index, reason: 'INVALID_RUN_ID' })));
+  expect(answer.refused).toMatchObject(
+    [1, 2].map((index) => ({ index, reason: 'INVALID_RUN_ID' })),
+  );
   expect(await s.log(good.run_id)).toEqual(['RunStarted']);
   const again = await startMany(item({ tenant: 'globex', request_id: 'order-1' }));
   expect(again.runs).toMatchObject([{ duplicate: false }]);
@@ -198,10 +234,15 @@ describe('a request', () => {
   const requests = { requestId: 'order-1', tenant: 'acme', project: 'shop', environment: 'live' };
 
   test('that is repeated is the same run, also at the same time and in the same call', async () => {
-    const many = await Promise.all(Array.from({ length: 8 }, () => s.writ.start(plan, {}, requests)));
+    const many = await Promise.all(
+      Array.from({ length: 8 }, () => s.writ.start(plan, {}, requests)),
+    );
     expect(new Set(many.map(({ runId }) => runId)).size).toBe(1);
     expect(many.filter(({ duplicate }) => !duplicate)).toHaveLength(1);
-    expect(await s.writ.start(plan, { another: 'input' }, requests)).toMatchObject({ runId: many[0]?.runId, duplicate: true });
+    expect(await s.writ.start(plan, { another: 'input' }, requests)).toMatchObject({
+      runId: many[0]?.runId,
+      duplicate: true,
+    });
     expect(await s.db.query('select from writ.run')).toHaveLength(1);
   });
 
@@ -222,8 +263,16 @@ describe('a request', () => {
   });
 
   test('cannot be made to look like another by where its parts are cut', async () => {
-    const one = await s.writ.start(plan, {}, { tenant: 'a', project: 'b|c', environment: 'd', requestId: 'r' });
-    const two = await s.writ.start(plan, {}, { tenant: 'a', project: 'b', environment: 'c|d', requestId: 'r' });
+    const one = await s.writ.start(
+      plan,
+      {},
+      { tenant: 'a', project: 'b|c', environment: 'd', requestId: 'r' },
+    );
+    const two = await s.writ.start(
+      plan,
+      {},
+      { tenant: 'a', project: 'b', environment: 'c|d', requestId: 'r' },
+    );
     expect(one.runId).not.toBe(two.runId);
   });
 });
@@ -256,9 +305,15 @@ describe('a run of another tenant', () => {
       for (const view of ['run', 'run_events', 'run_snapshots', 'alert'])
         expect(await client.query(`select * from writ.${view}`)).toEqual([]);
       const signal = JSON.stringify({ type: 'CANCEL', signalId: randomUUID() });
-      expect(await client.gate(`fn_run_signal($1, $2, 'mallory')`, [runId, signal])).toMatchObject({ reason: 'RUN_NOT_FOUND' });
-      expect(await client.gate(`fn_run_deliver($1, 'word', null, 'd', 'mallory')`, [runId])).toMatchObject({ reason: 'RUN_NOT_FOUND' });
-      const stolen = await client.gate(`fn_run_start_many($1, 'mallory')`, [JSON.stringify([item({ tenant: 'acme' })])]);
+      expect(await client.gate(`fn_run_signal($1, $2, 'mallory')`, [runId, signal])).toMatchObject({
+        reason: 'RUN_NOT_FOUND',
+      });
+      expect(
+        await client.gate(`fn_run_deliver($1, 'word', null, 'd', 'mallory')`, [runId]),
+      ).toMatchObject({ reason: 'RUN_NOT_FOUND' });
+      const stolen = await client.gate(`fn_run_start_many($1, 'mallory')`, [
+        JSON.stringify([item({ tenant: 'acme' })]),
+      ]);
       expect(stolen).toMatchObject({ runs: [], refused: [{ reason: 'TENANT_ACCESS_DENIED' }] });
       await client.query('rollback');
     } finally {

@@ -51,7 +51,9 @@ test('an auditor reads runs, logs and snapshots, and changes nothing', async () 
     expect(await writ.runs.get(runId)).toMatchObject({ status: 'RUNNING' });
     expect(await writ.runs.events(runId)).toHaveLength(1);
     expect(await writ.runs.list()).toHaveLength(1);
-    expect(await codeOf(writ.runs.signal(runId, { type: 'CANCEL', signalId: randomUUID() }))).toBe('permission_denied');
+    expect(await codeOf(writ.runs.signal(runId, { type: 'CANCEL', signalId: randomUUID() }))).toBe(
+      'permission_denied',
+    );
     expect(await codeOf(writ.runs.deliver(runId, 'word'))).toBe('permission_denied');
     expect(await codeOf(writ.start(plan, {}))).toBe('permission_denied');
   });

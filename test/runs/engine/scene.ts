@@ -28,7 +28,10 @@ export interface Scene {
 
 /** In words, with the attempt where it is not the first. Numbers of pauses and ids of signals are left out. */
 export function line({ eventType, stepId, logicalAttemptId, eventData }: RunEvent): string {
-  if (stepId === 'RUN') return eventType.startsWith('Signal') ? `${eventType} ${(eventData as { type: string }).type}` : eventType;
+  if (stepId === 'RUN')
+    return eventType.startsWith('Signal')
+      ? `${eventType} ${(eventData as { type: string }).type}`
+      : eventType;
   return `${eventType} ${stepId}${logicalAttemptId === '1' ? '' : ` #${logicalAttemptId}`}`;
 }
 
@@ -42,7 +45,10 @@ export async function allEvents(writ: Writ, runId: string): Promise<RunEvent[]> 
 }
 
 /** The outputs of the steps of a run, as the executions have them; that of a step over a list is the list of its elements'. */
-export async function outputsOf(db: TestDatabase, runId: string): Promise<(stepId: string) => unknown> {
+export async function outputsOf(
+  db: TestDatabase,
+  runId: string,
+): Promise<(stepId: string) => unknown> {
   const rows = await db.query(
     `select s.step_id, i.item, e.result from writ_data.job j join writ_data.run r on r.run_id = j.run_id
      join writ_data.plan_step s on s.plan_no = r.plan_no and s.step_no = j.step_no
@@ -67,7 +73,10 @@ export async function faultsOf(db: TestDatabase, writ: Writ, runId: string): Pro
     [runId],
   );
   const plan = JSON.parse(String(row?.document)) as PlanDocument;
-  return checkLog(plan, await allEvents(writ, runId), { input: row?.input ?? undefined, outputs: await outputsOf(db, runId) });
+  return checkLog(plan, await allEvents(writ, runId), {
+    input: row?.input ?? undefined,
+    outputs: await outputsOf(db, runId),
+  });
 }
 
 /** What is refused, by its code. */
@@ -95,7 +104,8 @@ export function scene(): Scene {
     try {
       for (const { run_id } of checked ? await db.query('select run_id from writ_data.run') : []) {
         const found = await faultsOf(db, writ, String(run_id));
-        if (found.length > 0) faults.push({ found, log: (await allEvents(writ, String(run_id))).map(line) });
+        if (found.length > 0)
+          faults.push({ found, log: (await allEvents(writ, String(run_id))).map(line) });
       }
     } finally {
       await db.drop();
@@ -111,11 +121,23 @@ export function scene(): Scene {
       return writ;
     },
     work: (handlers, options) =>
-      writ.work(handlers, { poll: '20ms', onError: (error, job) => job ?? troubles.push(String(error)), ...options }),
+      writ.work(handlers, {
+        poll: '20ms',
+        onError: (error, job) => job ?? troubles.push(String(error)),
+        ...options,
+      }),
     log,
     untilLog: (runId, wanted) => until(async () => (await log(runId)).includes(wanted)),
     untilStatus: (runId, status) =>
-      until(async () => (await db.query('select from writ.run where run_id = $1 and status = $2', [runId, status])).length > 0),
+      until(
+        async () =>
+          (
+            await db.query('select from writ.run where run_id = $1 and status = $2', [
+              runId,
+              status,
+            ])
+          ).length > 0,
+      ),
     ended: (runId) => writ.runs.finished(runId, { timeoutMs: 15_000 }),
     unchecked: () => {
       checked = false;

@@ -2,7 +2,14 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { uuidv7 } from '../../../src/database/uuid.js';
-import { defineJob, definePlan, PermanentFailure, type RunSignal, type SignalRequest, Writ } from '../../../src/index.js';
+import {
+  defineJob,
+  definePlan,
+  PermanentFailure,
+  type RunSignal,
+  type SignalRequest,
+  Writ,
+} from '../../../src/index.js';
 import { latch } from '../../queue/latch.js';
 import { codeOf, scene } from './scene.js';
 
@@ -23,7 +30,11 @@ const everything = async () => ({
 describe('a signal', () => {
   test('is in the log with who sent it and why, before what follows from it', async () => {
     const run = await start();
-    const { signalId } = await s.writ.runs.signal(run.runId, { type: 'PAUSE', reason: 'lunch' }, { as: 'ada' });
+    const { signalId } = await s.writ.runs.signal(
+      run.runId,
+      { type: 'PAUSE', reason: 'lunch' },
+      { as: 'ada' },
+    );
     const [, accepted, paused] = await s.writ.runs.events(run.runId);
     expect(accepted).toMatchObject({
       eventType: 'SignalAccepted',
@@ -41,16 +52,24 @@ describe('a signal', () => {
     await s.writ.runs.signal(run.runId, signal);
     await s.writ.runs.signal(run.runId, { type: 'RESUME' });
     const before = await everything();
-    expect(await s.writ.runs.signal(run.runId, signal)).toEqual({ signalId: signal.signalId, duplicate: true, status: 'RUNNING' });
+    expect(await s.writ.runs.signal(run.runId, signal)).toEqual({
+      signalId: signal.signalId,
+      duplicate: true,
+      status: 'RUNNING',
+    });
     expect(await everything()).toEqual(before);
-    expect(await codeOf(s.writ.runs.signal(run.runId, { ...signal, type: 'CANCEL' }))).toBe('SIGNAL_DUPLICATE');
+    expect(await codeOf(s.writ.runs.signal(run.runId, { ...signal, type: 'CANCEL' }))).toBe(
+      'SIGNAL_DUPLICATE',
+    );
     expect(await everything()).toEqual(before);
   });
 
   test('sent by many at once is applied once', async () => {
     const run = await start();
     const signal: RunSignal = { type: 'PAUSE', signalId: randomUUID() };
-    const answers = await Promise.all(Array.from({ length: 8 }, () => s.writ.runs.signal(run.runId, signal)));
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => s.writ.runs.signal(run.runId, signal)),
+    );
     expect(answers.filter(({ duplicate }) => !duplicate)).toHaveLength(1);
     expect(await s.log(run.runId)).toEqual(['RunStarted', 'SignalAccepted PAUSE', 'RunPaused']);
   });
@@ -58,7 +77,8 @@ describe('a signal', () => {
   test('with the same id to another run is another signal', async () => {
     const [one, two] = [await start(), await start()];
     const signal: RunSignal = { type: 'PAUSE', signalId: randomUUID() };
-    for (const { runId } of [one, two]) expect(await s.writ.runs.signal(runId, signal)).toMatchObject({ duplicate: false });
+    for (const { runId } of [one, two])
+      expect(await s.writ.runs.signal(runId, signal)).toMatchObject({ duplicate: false });
   });
 
   test('beyond the sixtieth in a minute is refused, to this run and no other', async () => {
@@ -81,20 +101,35 @@ describe('a signal', () => {
     ['with params that are none', { type: 'UPDATE_PARAMS', params: [1] }],
     ['without params', { type: 'UPDATE_PARAMS' }],
     ['that starts a run by an id that is none', { type: 'RETRY_RUN', runId: 'mine' }],
-    ['with a body instead of a reference', { type: 'UPDATE_PARAMS', params: { report: 'x'.repeat(5_000) } }],
+    [
+      'with a body instead of a reference',
+      { type: 'UPDATE_PARAMS', params: { report: 'x'.repeat(5_000) } },
+    ],
     ['of 65 KB', { type: 'PAUSE', reason: 'x'.repeat(65_536) }],
-    ['of 65 KB in fewer characters', { type: 'UPDATE_PARAMS', params: { text: 'é'.repeat(33_000) } }],
+    [
+      'of 65 KB in fewer characters',
+      { type: 'UPDATE_PARAMS', params: { text: 'é'.repeat(33_000) } },
+    ],
   ])('%s is refused, and nothing changes', async (_, signal) => {
     const run = await start();
     const before = await everything();
-    expect(await codeOf(s.writ.runs.signal(run.runId, signal as RunSignal))).toBe('SIGNAL_INVALID_PAYLOAD');
+    expect(await codeOf(s.writ.runs.signal(run.runId, signal as RunSignal))).toBe(
+      'SIGNAL_INVALID_PAYLOAD',
+    );
     expect(await everything()).toEqual(before);
   });
 
   test('of 65 KB is refused by the gate too', async () => {
     const run = await start();
-    const big = JSON.stringify({ type: 'PAUSE', signalId: randomUUID(), reason: 'x'.repeat(65_536) });
-    const [row] = await s.db.query(`select writ.fn_run_signal($1, $2, 'ada') as answer`, [run.runId, big]);
+    const big = JSON.stringify({
+      type: 'PAUSE',
+      signalId: randomUUID(),
+      reason: 'x'.repeat(65_536),
+    });
+    const [row] = await s.db.query(`select writ.fn_run_signal($1, $2, 'ada') as answer`, [
+      run.runId,
+      big,
+    ]);
     expect(row?.answer).toMatchObject({ refused: true, reason: 'SIGNAL_INVALID_PAYLOAD' });
   });
 
@@ -112,7 +147,10 @@ describe('a signal', () => {
       { type: 'EMERGENCY_STOP', reason: 'fire' },
     ];
     for (const signal of signals)
-      expect([signal.type, await codeOf(s.writ.runs.signal(run.runId, signal))]).toEqual([signal.type, 'RUN_TERMINAL']);
+      expect([signal.type, await codeOf(s.writ.runs.signal(run.runId, signal))]).toEqual([
+        signal.type,
+        'RUN_TERMINAL',
+      ]);
     expect(await everything()).toEqual(before);
   });
 });
@@ -134,7 +172,10 @@ describe('steps', () => {
     await s.untilLog(run.runId, 'StepFailed a');
     await s.writ.runs.signal(run.runId, { type: 'RETRY_STEP', stepId: 'a' });
     held.open();
-    expect(await s.ended(run.runId)).toMatchObject({ status: 'COMPLETED', counts: { succeeded: 2, failed: 0 } });
+    expect(await s.ended(run.runId)).toMatchObject({
+      status: 'COMPLETED',
+      counts: { succeeded: 2, failed: 0 },
+    });
   });
 
   test('that have not failed are not retried, and those that run are not skipped', async () => {
@@ -142,9 +183,16 @@ describe('steps', () => {
     const run = await start();
     await s.work([act.handle(({ step }) => (step?.stepId === 'b' ? held.opened : undefined))]);
     await s.untilLog(run.runId, 'StepStarted b');
-    const code = (type: 'RETRY_STEP' | 'SKIP_STEP', stepId: string) => codeOf(s.writ.runs.signal(run.runId, { type, stepId }));
-    expect([await code('RETRY_STEP', 'a'), await code('RETRY_STEP', 'b')]).toEqual(['STEP_TERMINAL', 'STEP_NOT_TERMINAL']);
-    expect([await code('SKIP_STEP', 'a'), await code('SKIP_STEP', 'b')]).toEqual(['STEP_TERMINAL', 'STEP_NOT_TERMINAL']);
+    const code = (type: 'RETRY_STEP' | 'SKIP_STEP', stepId: string) =>
+      codeOf(s.writ.runs.signal(run.runId, { type, stepId }));
+    expect([await code('RETRY_STEP', 'a'), await code('RETRY_STEP', 'b')]).toEqual([
+      'STEP_TERMINAL',
+      'STEP_NOT_TERMINAL',
+    ]);
+    expect([await code('SKIP_STEP', 'a'), await code('SKIP_STEP', 'b')]).toEqual([
+      'STEP_TERMINAL',
+      'STEP_NOT_TERMINAL',
+    ]);
     held.open();
     await s.ended(run.runId);
   });
@@ -169,7 +217,10 @@ describe('steps', () => {
     await s.untilLog(run.runId, 'StepCompleted c');
     expect((await s.writ.runs.get(run.runId)).status).toBe('RUNNING');
     held.open();
-    expect(await s.ended(run.runId)).toMatchObject({ status: 'COMPLETED', counts: { succeeded: 2, skipped: 1 } });
+    expect(await s.ended(run.runId)).toMatchObject({
+      status: 'COMPLETED',
+      counts: { succeeded: 2, skipped: 1 },
+    });
     expect(ran).toEqual(['a', 'c']);
   });
 
@@ -193,7 +244,10 @@ describe('steps', () => {
   test('are never given a secret by way of parameters', async () => {
     const run = await start();
     const before = await everything();
-    const sent = s.writ.runs.signal(run.runId, { type: 'UPDATE_PARAMS', params: { deep: { password: 'x' } } });
+    const sent = s.writ.runs.signal(run.runId, {
+      type: 'UPDATE_PARAMS',
+      params: { deep: { password: 'x' } },
+    });
     expect(await codeOf(sent)).toBe('forbidden_payload_key');
     expect(await everything()).toEqual(before);
   });
@@ -204,7 +258,9 @@ test('parameters that come again and again do not let the input grow beyond what
   const more = (n: number) =>
     s.writ.runs.signal(run.runId, {
       type: 'UPDATE_PARAMS',
-      params: Object.fromEntries(Array.from({ length: 15 }, (_, i) => [`text${n}.${i}`, 'x'.repeat(4_000)])),
+      params: Object.fromEntries(
+        Array.from({ length: 15 }, (_, i) => [`text${n}.${i}`, 'x'.repeat(4_000)]),
+      ),
     });
   const codes: (string | undefined)[] = [];
   for (let n = 0; n < 20; n++) codes.push(await codeOf(more(n)));
@@ -215,14 +271,21 @@ test('parameters that come again and again do not let the input grow beyond what
 describe('a run that is tried again', () => {
   test('is a new run of the same plan with the same input, which names the old one', async () => {
     const run = await start();
-    expect(await codeOf(s.writ.runs.signal(run.runId, { type: 'RETRY_RUN' }))).toBe('RUN_NOT_TERMINAL');
+    expect(await codeOf(s.writ.runs.signal(run.runId, { type: 'RETRY_RUN' }))).toBe(
+      'RUN_NOT_TERMINAL',
+    );
     await s.writ.runs.signal(run.runId, { type: 'CANCEL' });
     const runId = uuidv7();
     const answer = await s.writ.runs.signal(run.runId, { type: 'RETRY_RUN', runId });
     expect(answer).toMatchObject({ runId, status: 'CANCELLED' });
     const given: unknown[] = [];
     await s.work([act.handle(({ input }) => given.push(input))]);
-    expect(await s.ended(runId)).toMatchObject({ status: 'COMPLETED', originalRunId: run.runId, planId: 'row', planVersion: '1' });
+    expect(await s.ended(runId)).toMatchObject({
+      status: 'COMPLETED',
+      originalRunId: run.runId,
+      planId: 'row',
+      planVersion: '1',
+    });
     expect(given[0]).toEqual({ colour: 'red' });
     expect((await s.writ.runs.get(run.runId)).status).toBe('CANCELLED');
   });
@@ -232,7 +295,10 @@ describe('a run that is tried again', () => {
     await s.writ.runs.signal(run.runId, { type: 'CANCEL' });
     const signal: RunSignal = { type: 'RETRY_RUN', signalId: randomUUID() };
     const first = await s.writ.runs.signal(run.runId, signal);
-    expect(await s.writ.runs.signal(run.runId, signal)).toMatchObject({ duplicate: true, runId: first.runId });
+    expect(await s.writ.runs.signal(run.runId, signal)).toMatchObject({
+      duplicate: true,
+      runId: first.runId,
+    });
     expect(await s.db.query('select from writ.run')).toHaveLength(2);
   });
 
@@ -245,8 +311,9 @@ describe('a run that is tried again', () => {
 });
 
 describe('with a rule for who may', () => {
-  const withRule = (authorizeSignal: NonNullable<Parameters<typeof Writ.connect>[0]['authorizeSignal']>) =>
-    Writ.connect({ connectionString: s.db.connectionString, authorizeSignal });
+  const withRule = (
+    authorizeSignal: NonNullable<Parameters<typeof Writ.connect>[0]['authorizeSignal']>,
+  ) => Writ.connect({ connectionString: s.db.connectionString, authorizeSignal });
 
   test('who may not is refused, which the log records, and nothing else happens', async () => {
     const asked: SignalRequest[] = [];
@@ -257,21 +324,39 @@ describe('with a rule for who may', () => {
     try {
       const run = await start();
       const signal: RunSignal = { type: 'PAUSE', signalId: randomUUID(), reason: 'lunch' };
-      expect(await codeOf(guarded.runs.signal(run.runId, signal, { as: 'mallory' }))).toBe('AUTHZ_DENIED');
+      expect(await codeOf(guarded.runs.signal(run.runId, signal, { as: 'mallory' }))).toBe(
+        'AUTHZ_DENIED',
+      );
       expect(await s.log(run.runId)).toEqual(['RunStarted', 'SignalRejected PAUSE']);
       const rejected = (await s.writ.runs.events(run.runId)).at(-1);
       expect(rejected).toMatchObject({
         logicalAttemptId: signal.signalId,
-        eventData: { signalId: signal.signalId, type: 'PAUSE', principal: 'mallory', code: 'AUTHZ_DENIED', reason: 'lunch' },
+        eventData: {
+          signalId: signal.signalId,
+          type: 'PAUSE',
+          principal: 'mallory',
+          code: 'AUTHZ_DENIED',
+          reason: 'lunch',
+        },
       });
       // What was decided stays decided, even for who may.
-      expect(await codeOf(guarded.runs.signal(run.runId, signal, { as: 'ada' }))).toBe('AUTHZ_DENIED');
+      expect(await codeOf(guarded.runs.signal(run.runId, signal, { as: 'ada' }))).toBe(
+        'AUTHZ_DENIED',
+      );
       expect((await s.writ.runs.get(run.runId)).status).toBe('RUNNING');
-      expect(await guarded.runs.signal(run.runId, { type: 'PAUSE' }, { as: 'ada' })).toMatchObject({ status: 'PAUSED' });
+      expect(await guarded.runs.signal(run.runId, { type: 'PAUSE' }, { as: 'ada' })).toMatchObject({
+        status: 'PAUSED',
+      });
       expect(asked[0]).toMatchObject({
         principal: 'mallory',
         signal: { type: 'PAUSE' },
-        run: { runId: run.runId, tenant: 'default', planId: 'row', planVersion: '1', status: 'RUNNING' },
+        run: {
+          runId: run.runId,
+          tenant: 'default',
+          planId: 'row',
+          planVersion: '1',
+          status: 'RUNNING',
+        },
       });
     } finally {
       await guarded.close();
@@ -292,7 +377,8 @@ describe('with a rule for who may', () => {
         { type: 'PAUSE', signalId: 'mine' },
         { type: 'PAUSE', reason: 'x'.repeat(66_000) },
       ];
-      for (const signal of wrong) expect(await codeOf(guarded.runs.signal(run.runId, signal))).toBe('SIGNAL_INVALID_PAYLOAD');
+      for (const signal of wrong)
+        expect(await codeOf(guarded.runs.signal(run.runId, signal))).toBe('SIGNAL_INVALID_PAYLOAD');
       expect(asked).toBe(0);
       expect(await s.log(run.runId)).toEqual(['RunStarted']);
     } finally {

@@ -42,7 +42,11 @@ test('a cancel tells the handler that runs to stop, undoes what was committed in
   const answer = await s.writ.runs.signal(run.runId, { type: 'CANCEL', reason: 'changed my mind' });
   expect(answer).toMatchObject({ status: 'RUNNING', duplicate: false });
   expect(await stopped.opened).toMatchObject({ code: 'cancelled' });
-  expect(await s.ended(run.runId)).toMatchObject({ status: 'CANCELLED', reason: 'changed my mind', undone: true });
+  expect(await s.ended(run.runId)).toMatchObject({
+    status: 'CANCELLED',
+    reason: 'changed my mind',
+    undone: true,
+  });
   expect(undone).toEqual(['undo:b', 'undo:a']);
   expect((await s.log(run.runId)).slice(-7)).toEqual([
     'SignalAccepted CANCEL',
@@ -113,7 +117,8 @@ test('a cancel before any worker has begun leaves nothing to be begun', async ()
       begun++;
     }),
   ]);
-  const open = () => s.db.query(`select from writ.job_queue where status in ('queued', 'leased', 'in_progress')`);
+  const open = () =>
+    s.db.query(`select from writ.job_queue where status in ('queued', 'leased', 'in_progress')`);
   while ((await open()).length > 0) await new Promise((turn) => setImmediate(turn));
   expect(begun).toBe(0);
   expect(await s.log(run.runId)).toEqual(['RunStarted', 'SignalAccepted CANCEL', 'RunCancelled']);
@@ -139,13 +144,19 @@ describe('an emergency stop', () => {
     expect((await s.log(run.runId)).filter((line) => line.includes('undo:'))).toEqual([]);
   });
 
-  test.each([undefined, '', '   '])('needs a reason, and without one nothing happens: %o', async (reason) => {
-    const run = await s.writ.start(plan, {});
-    const sent = s.writ.runs.signal(run.runId, { type: 'EMERGENCY_STOP', ...(reason !== undefined && { reason }) });
-    expect(await codeOf(sent)).toBe('AUTHZ_REASON_REQUIRED');
-    expect(await s.log(run.runId)).toEqual(['RunStarted']);
-    expect(await s.db.query('select from writ_data.run_signal')).toEqual([]);
-  });
+  test.each([undefined, '', '   '])(
+    'needs a reason, and without one nothing happens: %o',
+    async (reason) => {
+      const run = await s.writ.start(plan, {});
+      const sent = s.writ.runs.signal(run.runId, {
+        type: 'EMERGENCY_STOP',
+        ...(reason !== undefined && { reason }),
+      });
+      expect(await codeOf(sent)).toBe('AUTHZ_REASON_REQUIRED');
+      expect(await s.log(run.runId)).toEqual(['RunStarted']);
+      expect(await s.db.query('select from writ_data.run_signal')).toEqual([]);
+    },
+  );
 
   test('ends undoing that is under way', async () => {
     const undoing = latch();
@@ -153,7 +164,9 @@ describe('an emergency stop', () => {
     const undone: unknown[] = [];
     await s.work([
       act.handle(({ step, signal }) =>
-        step?.stepId === 'c' ? new Promise((_, stop) => signal.addEventListener('abort', () => stop(signal.reason))) : undefined,
+        step?.stepId === 'c'
+          ? new Promise((_, stop) => signal.addEventListener('abort', () => stop(signal.reason)))
+          : undefined,
       ),
       undo.handle(async ({ step }) => {
         undone.push(step?.stepId);

@@ -12,7 +12,10 @@ const input = { order: 'o-1' };
 
 const plan = definePlan<{ order: string }>('saga', { version: '1' }, (p) => {
   const a = p.step('reserve', act, {
-    compensate: { job: undo, input: (output) => ({ reservation: output.id, order: p.input.order }) },
+    compensate: {
+      job: undo,
+      input: (output) => ({ reservation: output.id, order: p.input.order }),
+    },
   });
   const b = p.step('note', act, { after: a });
   const c = p.step('charge', act, { after: b, compensate: undo });
@@ -29,12 +32,14 @@ async function worker(failing: readonly string[]): Promise<Undone[]> {
   const undone: Undone[] = [];
   await s.work([
     act.handle(({ step }) => {
-      if (failing.includes(step?.stepId as string)) throw new PermanentFailure('no luck', { code: 'no_luck' });
+      if (failing.includes(step?.stepId as string))
+        throw new PermanentFailure('no luck', { code: 'no_luck' });
       return { id: 7 };
     }),
     undo.handle(({ step, input: given }) => {
       undone.push({ stepId: step?.stepId, input: given });
-      if (failing.includes(step?.stepId as string)) throw new PermanentFailure('stuck', { code: 'stuck' });
+      if (failing.includes(step?.stepId as string))
+        throw new PermanentFailure('stuck', { code: 'stuck' });
     }),
   ]);
   return undone;
@@ -44,7 +49,11 @@ test('a failed run undoes what has succeeded, in reverse, and nothing else', asy
   const undone = await worker(['ship']);
   const run = await s.writ.start(plan, input);
   const snapshot = await s.ended(run.runId);
-  expect(snapshot).toMatchObject({ status: 'FAILED', undone: true, rootCause: { stepId: 'ship', errorCode: 'no_luck' } });
+  expect(snapshot).toMatchObject({
+    status: 'FAILED',
+    undone: true,
+    rootCause: { stepId: 'ship', errorCode: 'no_luck' },
+  });
   expect(undone).toEqual([
     { stepId: 'undo:charge', input },
     { stepId: 'undo:reserve', input: { reservation: 7, order: 'o-1' } },
@@ -78,12 +87,27 @@ describe('an undo that fails for good', () => {
   test('ends undoing: what was done before stays, the run says so, and an alert is raised', async () => {
     const undone = await worker(['ship', 'undo:charge']);
     const run = await s.writ.start(plan, input, { tenant: 'acme' });
-    expect(await s.ended(run.runId)).toMatchObject({ status: 'FAILED', undone: false, rootCause: { stepId: 'ship' } });
+    expect(await s.ended(run.runId)).toMatchObject({
+      status: 'FAILED',
+      undone: false,
+      rootCause: { stepId: 'ship' },
+    });
     expect(undone.map(({ stepId }) => stepId)).toEqual(['undo:charge']);
-    expect((await s.log(run.runId)).slice(-3)).toEqual(['StepStarted undo:charge', 'StepFailed undo:charge', 'RunFailed']);
+    expect((await s.log(run.runId)).slice(-3)).toEqual([
+      'StepStarted undo:charge',
+      'StepFailed undo:charge',
+      'RunFailed',
+    ]);
     const last = (await s.writ.runs.events(run.runId)).at(-1);
-    expect(last?.eventData).toMatchObject({ undone: false, rootCause: { stepId: 'ship', errorCode: 'no_luck', errorMessage: 'no luck' } });
-    expect(await s.db.query('select code, severity, tenant_id, subject, detail, cleared_at from writ.alert')).toEqual([
+    expect(last?.eventData).toMatchObject({
+      undone: false,
+      rootCause: { stepId: 'ship', errorCode: 'no_luck', errorMessage: 'no luck' },
+    });
+    expect(
+      await s.db.query(
+        'select code, severity, tenant_id, subject, detail, cleared_at from writ.alert',
+      ),
+    ).toEqual([
       {
         code: 'COMPENSATION_FAILED',
         severity: 'P1',
@@ -93,7 +117,9 @@ describe('an undo that fails for good', () => {
         cleared_at: null,
       },
     ]);
-    expect(await s.db.query(`select from writ.event_outbox where event_type = 'system.alert_raised'`)).toHaveLength(1);
+    expect(
+      await s.db.query(`select from writ.event_outbox where event_type = 'system.alert_raised'`),
+    ).toHaveLength(1);
   });
 
   test('is tried as often as the plan says first', async () => {
@@ -117,12 +143,17 @@ describe('an undo that fails for good', () => {
     await s.untilLog(run.runId, 'StepStarted undo:a');
     while ((await s.db.query('select from writ.run where ended_at is null')).length > 0) {
       // Only while it waits: a lease that is over in the middle of a try would be a try more.
-      if ((await s.db.query(`select from writ.job_queue where status = 'retry_waiting'`)).length > 0) await s.db.clock.advance('2h');
+      if (
+        (await s.db.query(`select from writ.job_queue where status = 'retry_waiting'`)).length > 0
+      )
+        await s.db.clock.advance('2h');
       await new Promise((resume) => setTimeout(resume, 5));
     }
     expect(await done).toMatchObject({ status: 'FAILED', undone: true });
     expect(tries).toBe(3);
-    expect((await s.log(run.runId)).filter((line) => line === 'StepStarted undo:a')).toHaveLength(1);
+    expect((await s.log(run.runId)).filter((line) => line === 'StepStarted undo:a')).toHaveLength(
+      1,
+    );
   });
 });
 

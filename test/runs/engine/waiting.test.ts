@@ -19,14 +19,19 @@ describe('a timer', () => {
     expect(await s.log(run.runId)).toEqual(['RunStarted', 'StepStarted nap']);
     expect((await s.writ.runs.get(run.runId)).counts).toMatchObject({ sleeping: 1, running: 0 });
     await s.db.clock.advance('2m');
-    expect(await s.ended(run.runId)).toMatchObject({ status: 'COMPLETED', counts: { succeeded: 2 } });
+    expect(await s.ended(run.runId)).toMatchObject({
+      status: 'COMPLETED',
+      counts: { succeeded: 2 },
+    });
   });
 
   test('says in the log when it is due', async () => {
     const run = await s.writ.start(plan);
     const [, started] = (await s.writ.runs.events(run.runId)) as [RunEvent, RunEvent];
     const { dueAt } = started.eventData as { dueAt: string };
-    expect(Math.abs(Date.parse(dueAt) - Date.parse(started.emittedAt) - 600_000)).toBeLessThanOrEqual(2);
+    expect(
+      Math.abs(Date.parse(dueAt) - Date.parse(started.emittedAt) - 600_000),
+    ).toBeLessThanOrEqual(2);
   });
 
   test('that is due while the run is paused lets nothing start before the run goes on', async () => {
@@ -44,7 +49,10 @@ describe('a timer', () => {
     const run = await s.writ.start(plan);
     await s.work([ship.handle(() => undefined)]);
     await s.writ.runs.signal(run.runId, { type: 'SKIP_STEP', stepId: 'nap' });
-    expect(await s.ended(run.runId)).toMatchObject({ status: 'COMPLETED', counts: { skipped: 1, succeeded: 1 } });
+    expect(await s.ended(run.runId)).toMatchObject({
+      status: 'COMPLETED',
+      counts: { skipped: 1, succeeded: 1 },
+    });
   });
 });
 
@@ -57,7 +65,10 @@ describe('a wait', () => {
     });
   const shipping = () => {
     const inputs: unknown[] = [];
-    return { inputs, handlers: [ship.handle(({ input, step }) => step?.stepId === 'ship' && inputs.push(input))] };
+    return {
+      inputs,
+      handlers: [ship.handle(({ input, step }) => step?.stepId === 'ship' && inputs.push(input))],
+    };
   };
 
   test('ends with what is delivered, which is its output', async () => {
@@ -65,8 +76,15 @@ describe('a wait', () => {
     const run = await s.writ.start(waits('after'));
     await s.work(handlers);
     await s.untilLog(run.runId, 'StepStarted approval');
-    expect(await s.writ.runs.get(run.runId)).toMatchObject({ status: 'RUNNING', substatus: 'WAITING_APPROVAL', counts: { waiting: 1 } });
-    expect(await s.writ.runs.deliver(run.runId, 'approval', { by: 'ada' })).toEqual({ duplicate: false, stepId: 'approval' });
+    expect(await s.writ.runs.get(run.runId)).toMatchObject({
+      status: 'RUNNING',
+      substatus: 'WAITING_APPROVAL',
+      counts: { waiting: 1 },
+    });
+    expect(await s.writ.runs.deliver(run.runId, 'approval', { by: 'ada' })).toEqual({
+      duplicate: false,
+      stepId: 'approval',
+    });
     expect((await s.ended(run.runId)).status).toBe('COMPLETED');
     expect(inputs).toEqual([{ by: 'ada' }]);
   });
@@ -74,7 +92,10 @@ describe('a wait', () => {
   test('takes what was delivered before it was reached', async () => {
     const { inputs, handlers } = shipping();
     const run = await s.writ.start(waits('before'));
-    expect(await s.writ.runs.deliver(run.runId, 'approval', { by: 'early' })).toEqual({ duplicate: false, stepId: undefined });
+    expect(await s.writ.runs.deliver(run.runId, 'approval', { by: 'early' })).toEqual({
+      duplicate: false,
+      stepId: undefined,
+    });
     await s.work(handlers);
     expect((await s.ended(run.runId)).status).toBe('COMPLETED');
     expect(inputs).toEqual([{ by: 'early' }]);
@@ -84,7 +105,8 @@ describe('a wait', () => {
   test('takes the first of two, and a delivery with the same id changes nothing', async () => {
     const { inputs, handlers } = shipping();
     const run = await s.writ.start(waits('twice'));
-    const deliver = (by: string, id: string) => s.writ.runs.deliver(run.runId, 'approval', { by }, { id });
+    const deliver = (by: string, id: string) =>
+      s.writ.runs.deliver(run.runId, 'approval', { by }, { id });
     expect(await deliver('first', 'd1')).toMatchObject({ duplicate: false });
     expect(await deliver('changed', 'd1')).toMatchObject({ duplicate: true });
     expect(await deliver('second', 'd2')).toMatchObject({ duplicate: false });
@@ -101,8 +123,13 @@ describe('a wait', () => {
     await s.untilLog(run.runId, 'StepStarted approval');
     await s.db.clock.advance('49h');
     const snapshot = await s.ended(run.runId);
-    expect(snapshot).toMatchObject({ status: 'FAILED', rootCause: { stepId: 'approval', errorCode: 'timeout' } });
-    const failed = (await s.writ.runs.events(run.runId)).find(({ eventType }) => eventType === 'StepFailed');
+    expect(snapshot).toMatchObject({
+      status: 'FAILED',
+      rootCause: { stepId: 'approval', errorCode: 'timeout' },
+    });
+    const failed = (await s.writ.runs.events(run.runId)).find(
+      ({ eventType }) => eventType === 'StepFailed',
+    );
     expect(failed?.eventData).toMatchObject({ error: { failureCategory: 'TIMEOUT' } });
   });
 
@@ -112,7 +139,10 @@ describe('a wait', () => {
     await s.work(handlers);
     await s.untilLog(run.runId, 'StepStarted approval');
     await s.db.clock.advance('49h');
-    expect(await s.ended(run.runId)).toMatchObject({ status: 'COMPLETED', counts: { skipped: 1, succeeded: 2 } });
+    expect(await s.ended(run.runId)).toMatchObject({
+      status: 'COMPLETED',
+      counts: { skipped: 1, succeeded: 2 },
+    });
     expect(inputs).toEqual([{ by: null }]);
   });
 
@@ -135,15 +165,24 @@ describe('a wait', () => {
     });
     const run = await s.writ.start(plan);
     await s.writ.runs.deliver(run.runId, 'word', 1);
-    expect(await s.log(run.runId)).toEqual(['RunStarted', 'StepStarted first', 'StepCompleted first', 'StepStarted second']);
+    expect(await s.log(run.runId)).toEqual([
+      'RunStarted',
+      'StepStarted first',
+      'StepCompleted first',
+      'StepStarted second',
+    ]);
     await s.writ.runs.deliver(run.runId, 'word', 2);
     expect((await s.ended(run.runId)).status).toBe('COMPLETED');
   });
 
   test('of which the plan knows nothing cannot be delivered to', async () => {
     const run = await s.writ.start(waits('unknown'));
-    expect(await codeOf(s.writ.runs.deliver(run.runId, 'approvals'))).toBe('SIGNAL_INVALID_PAYLOAD');
-    expect(await codeOf(s.writ.runs.deliver(run.runId, 'approval', 'x'.repeat(70_000)))).toBe('SIGNAL_INVALID_PAYLOAD');
+    expect(await codeOf(s.writ.runs.deliver(run.runId, 'approvals'))).toBe(
+      'SIGNAL_INVALID_PAYLOAD',
+    );
+    expect(await codeOf(s.writ.runs.deliver(run.runId, 'approval', 'x'.repeat(70_000)))).toBe(
+      'SIGNAL_INVALID_PAYLOAD',
+    );
     expect(await s.db.query('select from writ_data.run_delivery')).toEqual([]);
   });
 });

@@ -1,6 +1,15 @@
 /** Ways through a plan: what starts when, what is skipped, and what a step is given. */
 import { describe, expect, test } from 'vitest';
-import { above, defineJob, definePlan, exists, is, type JobContext, not, PermanentFailure } from '../../../src/index.js';
+import {
+  above,
+  defineJob,
+  definePlan,
+  exists,
+  is,
+  type JobContext,
+  not,
+  PermanentFailure,
+} from '../../../src/index.js';
 import { scene } from './scene.js';
 
 const s = scene();
@@ -30,7 +39,10 @@ describe('order', () => {
     });
     const run = await s.writ.start(plan, order);
     await s.work(recorder().handlers);
-    expect(await s.ended(run.runId)).toMatchObject({ status: 'COMPLETED', counts: { succeeded: 3, running: 0 } });
+    expect(await s.ended(run.runId)).toMatchObject({
+      status: 'COMPLETED',
+      counts: { succeeded: 3, running: 0 },
+    });
     expect(await s.log(run.runId)).toEqual([
       'RunStarted',
       ...['a', 'b', 'c'].flatMap((id) => [`StepStarted ${id}`, `StepCompleted ${id}`]),
@@ -61,7 +73,10 @@ describe('order', () => {
     });
     const run = await s.writ.start(plan, order);
     await s.work(recorder().handlers);
-    expect(await s.ended(run.runId)).toMatchObject({ status: 'COMPLETED', counts: { succeeded: 3 } });
+    expect(await s.ended(run.runId)).toMatchObject({
+      status: 'COMPLETED',
+      counts: { succeeded: 3 },
+    });
   });
 
   test('what only part of the plan comes after does not hold up the rest', async () => {
@@ -91,8 +106,14 @@ describe('conditions', () => {
     const run = await s.writ.start(plan, order);
     await s.work(recorder({ a: { stock: 5 } }).handlers);
     const snapshot = await s.ended(run.runId);
-    expect(snapshot).toMatchObject({ status: 'COMPLETED', counts: { succeeded: 3, skipped: 1, failed: 0 } });
-    expect(snapshot.steps.find(({ stepId }) => stepId === 'b')).toMatchObject({ status: 'SKIPPED', reasonCode: 'CONDITION_FALSE' });
+    expect(snapshot).toMatchObject({
+      status: 'COMPLETED',
+      counts: { succeeded: 3, skipped: 1, failed: 0 },
+    });
+    expect(snapshot.steps.find(({ stepId }) => stepId === 'b')).toMatchObject({
+      status: 'SKIPPED',
+      reasonCode: 'CONDITION_FALSE',
+    });
   });
 
   test('a first step can be skipped as the run starts, and a run whose steps all are completes without a worker', async () => {
@@ -101,8 +122,16 @@ describe('conditions', () => {
       p.step('b', note, { after: a, when: not(exists(p.input.id)) });
     });
     const run = await s.writ.start(plan, order);
-    expect(await s.ended(run.runId)).toMatchObject({ status: 'COMPLETED', counts: { skipped: 2, succeeded: 0 } });
-    expect(await s.log(run.runId)).toEqual(['RunStarted', 'StepSkipped a', 'StepSkipped b', 'RunCompleted']);
+    expect(await s.ended(run.runId)).toMatchObject({
+      status: 'COMPLETED',
+      counts: { skipped: 2, succeeded: 0 },
+    });
+    expect(await s.log(run.runId)).toEqual([
+      'RunStarted',
+      'StepSkipped a',
+      'StepSkipped b',
+      'RunCompleted',
+    ]);
   });
 
   test('the output of a step that was skipped is not there for those that ask for it', async () => {
@@ -132,9 +161,15 @@ describe('failure', () => {
     const run = await s.writ.start(plan, order);
     await s.work(recorder({ a: broken }).handlers);
     const snapshot = await s.ended(run.runId);
-    expect(snapshot).toMatchObject({ status: 'COMPLETED', counts: { succeeded: 1, failed: 1, skipped: 2 } });
+    expect(snapshot).toMatchObject({
+      status: 'COMPLETED',
+      counts: { succeeded: 1, failed: 1, skipped: 2 },
+    });
     for (const id of ['b', 'c'])
-      expect(snapshot.steps.find(({ stepId }) => stepId === id)).toMatchObject({ status: 'SKIPPED', reasonCode: 'DEPENDENCY_FAILED' });
+      expect(snapshot.steps.find(({ stepId }) => stepId === id)).toMatchObject({
+        status: 'SKIPPED',
+        reasonCode: 'DEPENDENCY_FAILED',
+      });
   });
 
   test('of an optional last step completes the run', async () => {
@@ -144,7 +179,10 @@ describe('failure', () => {
     });
     const run = await s.writ.start(plan, order);
     await s.work(recorder({ b: broken }).handlers);
-    expect(await s.ended(run.runId)).toMatchObject({ status: 'COMPLETED', counts: { succeeded: 1, failed: 1 } });
+    expect(await s.ended(run.runId)).toMatchObject({
+      status: 'COMPLETED',
+      counts: { succeeded: 1, failed: 1 },
+    });
   });
 
   test('of a step fails the run, which names it as the cause, and nothing more starts', async () => {
@@ -157,7 +195,10 @@ describe('failure', () => {
     const run = await s.writ.start(plan, order);
     await s.work(handlers);
     const snapshot = await s.ended(run.runId);
-    expect(snapshot).toMatchObject({ status: 'FAILED', rootCause: { stepId: 'b', errorMessage: 'the printer is on fire' } });
+    expect(snapshot).toMatchObject({
+      status: 'FAILED',
+      rootCause: { stepId: 'b', errorMessage: 'the printer is on fire' },
+    });
     expect(snapshot.undone).toBeUndefined();
     expect([...given.keys()]).toEqual(['a', 'b']);
   });
@@ -165,7 +206,9 @@ describe('failure', () => {
 
 describe('what a step is given', () => {
   test('is the input of the run, unless the plan says otherwise', async () => {
-    const { given, handlers } = recorder({ first: { list: [{ n: 7 }], text: 'a "quoted" 💡', nothing: null } });
+    const { given, handlers } = recorder({
+      first: { list: [{ n: 7 }], text: 'a "quoted" 💡', nothing: null },
+    });
     const plan = definePlan<Order>('given', { version: '1' }, (p) => {
       const first = p.step<{ list: { n: number }[]; text: string; nothing: null }>('first', note);
       p.step('second', take, {
@@ -211,14 +254,23 @@ describe('what a step is given', () => {
       }),
     ]);
     const snapshot = await s.ended(run.runId);
-    expect(seen).toEqual([{ runId: run.runId, stepId: 'only', attempt: 1, planId: 'tells', planVersion: '2.1.0' }]);
+    expect(seen).toEqual([
+      { runId: run.runId, stepId: 'only', attempt: 1, planId: 'tells', planVersion: '2.1.0' },
+    ]);
     const [row] = await s.db.query(
       `select j.job_id, e.result, encode(sha256(convert_to(e.result::text, 'UTF8')), 'hex') as sha256, octet_length(e.result::text) as size
        from writ_data.job j join writ_data.job_execution e using (job_id) where j.run_id = $1`,
       [run.runId],
     );
     expect(row?.result).toEqual({ secret: 'of the result' });
-    expect(snapshot.artifacts).toEqual([{ uri: `writ:result/${row?.job_id}`, kind: 'output', sha256: row?.sha256, sizeBytes: row?.size }]);
+    expect(snapshot.artifacts).toEqual([
+      {
+        uri: `writ:result/${row?.job_id}`,
+        kind: 'output',
+        sha256: row?.sha256,
+        sizeBytes: row?.size,
+      },
+    ]);
     expect(JSON.stringify(await s.writ.runs.events(run.runId))).not.toContain('of the result');
   });
 

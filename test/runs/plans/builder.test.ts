@@ -3,9 +3,23 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineJob } from '../../../src/queue/job.js';
 import { definePlan, type PlanBuilder } from '../../../src/runs/plans/builder.js';
-import { above, all, any, below, exists, is, isNot, not } from '../../../src/runs/plans/conditions.js';
+import {
+  above,
+  all,
+  any,
+  below,
+  exists,
+  is,
+  isNot,
+  not,
+} from '../../../src/runs/plans/conditions.js';
 
-const Order = z.object({ id: z.string(), total: z.number(), images: z.array(z.object({ url: z.string() })), note: z.string().optional() });
+const Order = z.object({
+  id: z.string(),
+  total: z.number(),
+  images: z.array(z.object({ url: z.string() })),
+  note: z.string().optional(),
+});
 const Approval = z.object({ by: z.string() });
 const reserve = defineJob<{ orderId: string }>('reserve');
 const release = defineJob<{ orderId: string }>('release');
@@ -15,7 +29,12 @@ const byId = defineJob<{ id: string }>('by-id');
 const nightly = defineJob('nightly');
 
 const fulfil = definePlan('fulfil', { version: '1.2.0', input: Order, onFailure: 'pause' }, (p) => {
-  const stock = p.step('reserve', reserve, { input: { orderId: p.input.id }, compensate: release, retry: { attempts: 3 }, timeout: '30s' });
+  const stock = p.step('reserve', reserve, {
+    input: { orderId: p.input.id },
+    compensate: release,
+    retry: { attempts: 3 },
+    timeout: '30s',
+  });
   const ok = p.waitFor('approval', Approval, { after: stock, timeout: '48h' });
   const rest = p.sleep('cool-down', '10m', { after: ok });
   const resized = p.each('resize', resize, { over: p.input.images, parallel: 8, after: rest });
@@ -45,16 +64,32 @@ test('a plan is the document that it describes', () => {
         retry: { attempts: 3 },
         timeoutMs: 30_000,
       },
-      { id: 'approval', type: 'wait', event: 'approval', after: ['reserve'], timeoutMs: 172_800_000 },
+      {
+        id: 'approval',
+        type: 'wait',
+        event: 'approval',
+        after: ['reserve'],
+        timeoutMs: 172_800_000,
+      },
       { id: 'cool-down', type: 'timer', ms: 600_000, after: ['approval'] },
-      { id: 'resize', type: 'each', kind: 'resize', over: { $ref: 'input.images' }, parallel: 8, after: ['cool-down'] },
+      {
+        id: 'resize',
+        type: 'each',
+        kind: 'resize',
+        over: { $ref: 'input.images' },
+        parallel: 8,
+        after: ['cool-down'],
+      },
       {
         id: 'ship',
         type: 'job',
         kind: 'ship',
         after: ['resize', 'reserve', 'approval'],
         when: { ref: 'steps.reserve.output.available', is: true },
-        input: { reservation: { $ref: 'steps.reserve.output' }, tags: ['sent', { $ref: 'run.id' }, { $ref: 'steps.approval.output.by' }] },
+        input: {
+          reservation: { $ref: 'steps.reserve.output' },
+          tags: ['sent', { $ref: 'run.id' }, { $ref: 'steps.approval.output.by' }],
+        },
       },
     ],
   });
@@ -88,10 +123,15 @@ describe('a reference to an output', () => {
       const c = p.step('c', byId);
       p.step('input', byId, { input: { id: a.output.id } });
       p.step('both', byId, { input: { id: a.output.id }, when: is(a.output.ok, true), after: a });
-      p.step('when', byId, { when: any(not(exists(b.output)), all(above(c.output.n, 1), below(c.output.n, 9))) });
+      p.step('when', byId, {
+        when: any(not(exists(b.output)), all(above(c.output.n, 1), below(c.output.n, 9))),
+      });
       p.each('over', resize, { over: a.output.list, after: [c] });
       p.step('undo', byId, { compensate: { job: byId, input: { id: b.output.id } } });
-      p.each('items', byId, { over: p.input.images, input: (image) => ({ id: image.url, of: a.output.id }) as never });
+      p.each('items', byId, {
+        over: p.input.images,
+        input: (image) => ({ id: image.url, of: a.output.id }) as never,
+      });
     });
     expect(Object.fromEntries(steps.map(({ id, after }) => [id, after]))).toEqual({
       a: undefined,
@@ -108,7 +148,9 @@ describe('a reference to an output', () => {
 
   test('of its own is for undoing it, and is nothing to wait for', () => {
     const [step, each] = stepsOf((p) => {
-      p.step('a', byId, { compensate: { job: release, input: (own) => ({ orderId: own.id }), retry: { attempts: 9 } } });
+      p.step('a', byId, {
+        compensate: { job: release, input: (own) => ({ orderId: own.id }), retry: { attempts: 9 } },
+      });
       p.each('b', resize, {
         over: p.input.images,
         compensate: { job: ship, input: (own, item) => ({ reservation: own, tags: [item.url] }) },
@@ -118,10 +160,17 @@ describe('a reference to an output', () => {
       id: 'a',
       type: 'job',
       kind: 'by-id',
-      compensate: { kind: 'release', input: { orderId: { $ref: 'steps.a.output.id' } }, retry: { attempts: 9 } },
+      compensate: {
+        kind: 'release',
+        input: { orderId: { $ref: 'steps.a.output.id' } },
+        retry: { attempts: 9 },
+      },
     });
     expect(each).toMatchObject({
-      compensate: { kind: 'ship', input: { reservation: { $ref: 'steps.b.output' }, tags: [{ $ref: 'item.url' }] } },
+      compensate: {
+        kind: 'ship',
+        input: { reservation: { $ref: 'steps.b.output' }, tags: [{ $ref: 'item.url' }] },
+      },
     });
     expect(each).not.toHaveProperty('after');
   });
@@ -129,7 +178,13 @@ describe('a reference to an output', () => {
 
 test('every option has its field', () => {
   const steps = stepsOf((p) => {
-    p.each('a', byId, { over: p.input.images, input: (image) => ({ id: image.url }), optional: true, timeout: 500, retry: {} });
+    p.each('a', byId, {
+      over: p.input.images,
+      input: (image) => ({ id: image.url }),
+      optional: true,
+      timeout: 500,
+      retry: {},
+    });
     p.waitFor('b', { event: 'go', onTimeout: 'skip', timeout: '1s' });
     p.waitFor('c', Approval);
     p.step('d', nightly, { optional: false, after: [] });
@@ -155,7 +210,15 @@ test('every option has its field', () => {
 test('every condition has its form', () => {
   const [{ when } = {}] = stepsOf((p) => {
     const { id, total, note } = p.input;
-    p.step('a', byId, { when: all(is(id, 'x'), isNot(id, 'y'), any(above(total, 1), below(total, 9)), exists(note), not(is(note, null))) });
+    p.step('a', byId, {
+      when: all(
+        is(id, 'x'),
+        isNot(id, 'y'),
+        any(above(total, 1), below(total, 9)),
+        exists(note),
+        not(is(note, null)),
+      ),
+    });
   });
   expect(when).toEqual({
     all: [
@@ -205,13 +268,21 @@ describe('inputs', () => {
 describe('a plan that cannot be run is refused where it is defined', () => {
   const wrong: [string, (p: PlanBuilder<z.input<typeof Order>>) => unknown, string][] = [
     ['without steps', () => {}, 'the plan: steps must be a list of steps, of one at least'],
-    ['with an id twice', (p) => [p.step('a', byId), p.sleep('a', '1s')], 'step a is there twice; every step has an id of its own'],
+    [
+      'with an id twice',
+      (p) => [p.step('a', byId), p.sleep('a', '1s')],
+      'step a is there twice; every step has an id of its own',
+    ],
     [
       'too many at a time',
       (p) => p.each('a', resize, { over: p.input.images, parallel: 2_000 }),
       'step a: parallel must be a whole number from 1 to 1000',
     ],
-    ['with a secret', (p) => p.step('a', byId, { input: { id: 'Bearer abcdefgh' } }), 'step a: input.id looks like a bearer token'],
+    [
+      'with a secret',
+      (p) => p.step('a', byId, { input: { id: 'Bearer abcdefgh' } }),
+      'step a: input.id looks like a bearer token',
+    ],
     [
       'with what is not JSON',
       (p) => p.step('a', byId, { input: { id: undefined as never } }),
@@ -222,7 +293,11 @@ describe('a plan that cannot be run is refused where it is defined', () => {
       (p) => p.step('a', byId, { after: { id: 'elsewhere' } }),
       'step a: after names elsewhere, and the plan has no such step',
     ],
-    ['that does not sleep', (p) => p.sleep('a', 0), 'step a: ms must be a whole number from 1 to 316224000000'],
+    [
+      'that does not sleep',
+      (p) => p.sleep('a', 0),
+      'step a: ms must be a whole number from 1 to 316224000000',
+    ],
     [
       'with two schemas for one event',
       (p) => [p.waitFor('a', Approval), p.waitFor('b', Order, { event: 'a' })],

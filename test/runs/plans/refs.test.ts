@@ -50,7 +50,10 @@ test('all of a template and of a condition are found, and what only looks like o
   };
   expect([...refsOf(template)]).toEqual(['input.a', 'item', 'steps.s.output']);
   const condition = {
-    all: [{ ref: 'input.a', is: 1 }, { any: [{ not: { ref: 'input.b', exists: true } }, { ref: 'input.c', above: 1 }] }],
+    all: [
+      { ref: 'input.a', is: 1 },
+      { any: [{ not: { ref: 'input.b', exists: true } }, { ref: 'input.c', above: 1 }] },
+    ],
   };
   expect([...refsOfCondition(condition)]).toEqual(['input.a', 'input.b', 'input.c']);
 });

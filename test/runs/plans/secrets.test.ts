@@ -53,17 +53,23 @@ describe('a text under the name of a secret', () => {
   ])('is refused: %s', (name) => {
     const refusal = refusalOf(planOf({ input: { call: [{ [name]: value }] } }));
     expect(refusal.code).toBe('PLAN_SECRET_INSIDE');
-    expect(refusal.detail).toBe(`step call: input.call.0.${name} is a text, and ${name} is the name of a secret`);
+    expect(refusal.detail).toBe(
+      `step call: input.call.0.${name} is a text, and ${name} is the name of a secret`,
+    );
     expect(refusal.message).not.toContain(value);
   });
 
   test('is refused in the input of a compensation, below the name, and where a condition compares it', () => {
-    expect(refusalOf(planOf({ compensate: { kind: 'undo', input: { token: value } } })).code).toBe('PLAN_SECRET_INSIDE');
-    expect(refusalOf(planOf({ input: { secrets: { db: { main: value } } } })).code).toBe('PLAN_SECRET_INSIDE');
-    expect(refusalOf(planOf({ input: { passwords: [value] } })).code).toBe('PLAN_SECRET_INSIDE');
-    expect(refusalOf(planOf({ when: { not: { ref: 'input.user.password', is: value } } })).detail).toBe(
-      'step call: when.not.is is a text, and password is the name of a secret',
+    expect(refusalOf(planOf({ compensate: { kind: 'undo', input: { token: value } } })).code).toBe(
+      'PLAN_SECRET_INSIDE',
     );
+    expect(refusalOf(planOf({ input: { secrets: { db: { main: value } } } })).code).toBe(
+      'PLAN_SECRET_INSIDE',
+    );
+    expect(refusalOf(planOf({ input: { passwords: [value] } })).code).toBe('PLAN_SECRET_INSIDE');
+    expect(
+      refusalOf(planOf({ when: { not: { ref: 'input.user.password', is: value } } })).detail,
+    ).toBe('step call: when.not.is is a text, and password is the name of a secret');
   });
 
   test.each([
@@ -72,7 +78,14 @@ describe('a text under the name of a secret', () => {
     ['no text', { maxTokens: 500, token: 7, password: null, secret: true, pwd: '' }],
     [
       'another name',
-      { secretName: value, tokenType: 'opaque', passwordPolicy: 'strict', author: 'Ada', keyboard: 'de', stop_tokens: ['\n'] },
+      {
+        secretName: value,
+        tokenType: 'opaque',
+        passwordPolicy: 'strict',
+        author: 'Ada',
+        keyboard: 'de',
+        stop_tokens: ['\n'],
+      },
     ],
   ])('is let in if it is %s', (_, input) => {
     expect(validatePlan(planOf({ input })).steps[0]).toMatchObject({ input });
@@ -109,12 +122,17 @@ describe('a text of a known form', () => {
     ['a key of Stripe', `sk_live_${'a1B2c3D4e5'}`],
     ['a key of Stripe', `rk_test_${'a1B2c3D4e5'}`],
     ['a key of Stripe', `whsec_${'a1B2c3D4e5'}`],
-    ['a JSON web token', `eyJ${'hbGciOiJIUzI1NiJ9'}.eyJ${'zdWIiOiIxMjM0In0'}.${'dozjgNryP4J3jVmNHl'}`],
+    [
+      'a JSON web token',
+      `eyJ${'hbGciOiJIUzI1NiJ9'}.eyJ${'zdWIiOiIxMjM0In0'}.${'dozjgNryP4J3jVmNHl'}`,
+    ],
   ])('is refused: %s', (words, text) => {
     const refusal = refusalOf(planOf({ input: { note: text } }));
     expect(refusal.detail).toBe(`step call: input.note looks like ${words}`);
     expect(refusal.message).not.toContain(text.slice(-8));
-    expect(refusalOf(planOf({ input: { [text]: 1 } })).detail).toBe('step call: a name in input looks like a secret');
+    expect(refusalOf(planOf({ input: { [text]: 1 } })).detail).toBe(
+      'step call: a name in input looks like a secret',
+    );
   });
 
   test.each([
@@ -141,7 +159,9 @@ test('a secret that somebody has written for its name is refused, and so is one 
   const named = refusalOf(planOf({ input: { apiKey: { $secret: key } } }));
   expect(named.detail).toBe('step call: input.apiKey looks like a key of Stripe');
   expect(named.message).not.toContain(key);
-  expect(refusalOf(planOf({ input: { apiKey: { $ref: `input.${key}` } } })).code).toBe('PLAN_SECRET_INSIDE');
+  expect(refusalOf(planOf({ input: { apiKey: { $ref: `input.${key}` } } })).code).toBe(
+    'PLAN_SECRET_INSIDE',
+  );
 });
 
 test('the search takes no time that grows with the square of a text', () => {

@@ -9,6 +9,18 @@ import { addReviews } from './reviews.js';
 import { addHistory, addShow } from './show.js';
 
 export function addContracts(program: Command): void {
-  const contracts = program.command('contracts').description('changes: propose, preview, approve and activate them');
-  for (const add of [addPropose, addPreview, addApprove, addReviews, addActivate, addList, addShow, addHistory]) add(contracts);
+  const contracts = program
+    .command('contracts')
+    .description('changes: propose, preview, approve and activate them');
+  for (const add of [
+    addPropose,
+    addPreview,
+    addApprove,
+    addReviews,
+    addActivate,
+    addList,
+    addShow,
+    addHistory,
+  ])
+    add(contracts);
 }

@@ -54,9 +54,19 @@ function show(output: Output, all: readonly Listed[], filter: Filter): void {
     );
     return;
   }
-  const tenants = filter.tenant === undefined && all.some(({ tenant_id }) => tenant_id !== 'default');
+  const tenants =
+    filter.tenant === undefined && all.some(({ tenant_id }) => tenant_id !== 'default');
   output.table(
-    ['CONTRACT', ...(tenants ? ['TENANT'] : []), 'STATUS', 'RISK', 'ASKED BY', 'APPROVED BY', 'PROPOSED', 'TITLE'].map((title) => ({
+    [
+      'CONTRACT',
+      ...(tenants ? ['TENANT'] : []),
+      'STATUS',
+      'RISK',
+      'ASKED BY',
+      'APPROVED BY',
+      'PROPOSED',
+      'TITLE',
+    ].map((title) => ({
       title,
     })),
     all.map((each) => [
@@ -71,5 +81,7 @@ function show(output: Output, all: readonly Listed[], filter: Filter): void {
     ]),
   );
   if (all.length === filter.limit)
-    output.note(`The newest ${filter.limit}; --limit shows more, --before ${all.at(-1)?.contract_id} the next.`);
+    output.note(
+      `The newest ${filter.limit}; --limit shows more, --before ${all.at(-1)?.contract_id} the next.`,
+    );
 }

@@ -26,9 +26,16 @@ interface Options extends KeyOptions, StepOptions, TenantOptions {
 export function addPropose(contracts: Command): void {
   withKey(withSteps(withTenant(contracts.command('propose'))))
     .description('propose the change that a file describes; it is validated and qualified at once')
-    .argument('<file>', 'YAML or JSON with title, scope and steps, or a module whose default export is such a proposal')
+    .argument(
+      '<file>',
+      'YAML or JSON with title, scope and steps, or a module whose default export is such a proposal',
+    )
     .option('--draft', 'keep it as a draft: `writ contracts submit` validates it')
-    .option('--id <id>', 'the id it is to have, so that a call that was not answered can be made again', contractId)
+    .option(
+      '--id <id>',
+      'the id it is to have, so that a call that was not answered can be made again',
+      contractId,
+    )
     .action(async (file: string, options: Options, command: Command) => {
       const { proposal, types } = await readProposal(file, options.steps);
       const { output, session } = contextOf(command);
@@ -43,15 +50,26 @@ export function addPropose(contracts: Command): void {
         const { status, title } = row;
         if (status === 'REJECTED') process.exitCode = exitCodes.failed;
         if (output.json) {
-          output.data({ contractId: contract.id, status, statusReason: row.status_reason, obstacles: obstacles(row.eligibility_verdict) });
+          output.data({
+            contractId: contract.id,
+            status,
+            statusReason: row.status_reason,
+            obstacles: obstacles(row.eligibility_verdict),
+          });
           return;
         }
-        output.line(`Proposed ${output.style('bold', contract.id)}: ${plain(title)}, ${output.style(contractStyle[status], status)}.`);
+        output.line(
+          `Proposed ${output.style('bold', contract.id)}: ${plain(title)}, ${output.style(contractStyle[status], status)}.`,
+        );
         showObstacles(output, row);
         if (status === 'ELIGIBLE')
-          output.line(`\`writ contracts preview ${contract.id}\` shows what it would change; somebody else approves it.`);
+          output.line(
+            `\`writ contracts preview ${contract.id}\` shows what it would change; somebody else approves it.`,
+          );
         else if (status !== 'REJECTED')
-          output.line(`\`writ contracts submit ${contract.id}\` tries again${status === 'VALIDATED' ? ', when that is over' : ''}.`);
+          output.line(
+            `\`writ contracts submit ${contract.id}\` tries again${status === 'VALIDATED' ? ', when that is over' : ''}.`,
+          );
       });
     });
 }

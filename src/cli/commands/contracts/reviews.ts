@@ -4,7 +4,13 @@ import type { As } from '../../../governance/actor.js';
 import type { Contract, Reviewed } from '../../../governance/contracts.js';
 import { contextOf, notBlank } from '../../command.js';
 import { rowOf, showObstacles } from '../../governance/preview.js';
-import { actingAs, contractId, governanceOf, type KeyOptions, withKey } from '../../governance/session.js';
+import {
+  actingAs,
+  contractId,
+  governanceOf,
+  type KeyOptions,
+  withKey,
+} from '../../governance/session.js';
 import { contractStyle, plain } from '../../governance/words.js';
 
 interface Options extends KeyOptions {
@@ -53,13 +59,19 @@ const reviews: readonly Review[] = [
 
 export function addReviews(contracts: Command): void {
   for (const { name, description, reason, say } of reviews) {
-    const command = withKey(contracts.command(name)).description(description).argument('<contract>', 'id of the contract', contractId);
+    const command = withKey(contracts.command(name))
+      .description(description)
+      .argument('<contract>', 'id of the contract', contractId);
     if (reason !== undefined) command.requiredOption('--reason <text>', reason, notBlank);
     command.action(async (id: string, options: Options, self: Command) => {
       const { output, session } = contextOf(self);
       await session(async (db) => {
         const contract = governanceOf(db).contracts.get(id);
-        const { status, approvals, approvalsNeeded } = await say(contract, await actingAs(db, options), options.reason);
+        const { status, approvals, approvalsNeeded } = await say(
+          contract,
+          await actingAs(db, options),
+          options.reason,
+        );
         if (output.json) {
           output.data({ contractId: id, status, approvals, approvalsNeeded });
           return;

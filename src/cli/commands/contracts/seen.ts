@@ -7,7 +7,12 @@ import { contextOf } from '../../command.js';
 import { answersYes } from '../../confirm.js';
 import type { Session } from '../../connection.js';
 import { previewOf, showPreview } from '../../governance/preview.js';
-import { type KeyOptions, type ReadingOptions, readingGovernance, whoActs } from '../../governance/session.js';
+import {
+  type KeyOptions,
+  type ReadingOptions,
+  readingGovernance,
+  whoActs,
+} from '../../governance/session.js';
 import type { Output } from '../../output.js';
 
 export interface SeenOptions extends KeyOptions, ReadingOptions {
@@ -27,10 +32,17 @@ export interface Seen {
 
 export function hashOf(text: string): string {
   if (/^[0-9a-f]{64}$/i.test(text)) return text.toLowerCase();
-  throw new InvalidArgumentError('The hash of a preview has 64 hexadecimal digits; `writ contracts preview` shows it.');
+  throw new InvalidArgumentError(
+    'The hash of a preview has 64 hexadecimal digits; `writ contracts preview` shows it.',
+  );
 }
 
-export async function afterPreview(id: string, options: SeenOptions, command: Command, go: (seen: Seen) => Promise<void>): Promise<void> {
+export async function afterPreview(
+  id: string,
+  options: SeenOptions,
+  command: Command,
+  go: (seen: Seen) => Promise<void>,
+): Promise<void> {
   const governance = await readingGovernance(options);
   const who = whoActs(options);
   const { output, session } = contextOf(command);
@@ -40,10 +52,16 @@ export async function afterPreview(id: string, options: SeenOptions, command: Co
     const { preview } = previewed;
     if (!output.json) showPreview(output, previewed);
     if (options.hash !== undefined && options.hash !== preview.hash)
-      throw new WritRefusal('approval_void', `the preview’s hash is ${preview.hash}, and not ${options.hash}`);
+      throw new WritRefusal(
+        'approval_void',
+        `the preview’s hash is ${preview.hash}, and not ${options.hash}`,
+      );
     if (!output.json) output.line();
     const agreed = async (question: string) =>
-      options.yes === true || (output.live && process.stdin.isTTY && (await answersYes(question, process.stdin, process.stdout)));
+      options.yes === true ||
+      (output.live &&
+        process.stdin.isTTY &&
+        (await answersYes(question, process.stdin, process.stdout)));
     await go({ db, output, contract, who, preview, agreed });
   });
 }

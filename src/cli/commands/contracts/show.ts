@@ -43,7 +43,8 @@ function show(output: Output, row: ContractRow): void {
   showHead(output, row);
   output.line();
   for (const [n, step] of row.steps.entries()) {
-    const to = step.parameters.target_lifecycle ?? step.parameters.new_value ?? step.parameters.value;
+    const to =
+      step.parameters.target_lifecycle ?? step.parameters.new_value ?? step.parameters.value;
     output.line(
       `  ${String(n + 1).padStart(String(row.steps.length).length)}  ${stepWords(step)}${to === undefined ? '' : ` → ${valueText(to)}`}  ${output.style('dim', stepNote(step))}`.trimEnd(),
     );
@@ -55,11 +56,19 @@ function show(output: Output, row: ContractRow): void {
     ['approved by', row.approved_by.length === 0 ? undefined : plain(row.approved_by.join(', '))],
     ['escalated by', row.escalated_by === null ? undefined : plain(row.escalated_by)],
     ['glass broken', row.glass_broken === null ? undefined : plain(row.glass_broken)],
-    ['window', row.activation_window_end === null ? undefined : `until ${moment(row.activation_window_end)}`],
+    [
+      'window',
+      row.activation_window_end === null ? undefined : `until ${moment(row.activation_window_end)}`,
+    ],
     ['may take', max_duration_ms === undefined ? undefined : span(max_duration_ms)],
     ['each step', step_timeout_ms === undefined ? undefined : `at most ${span(step_timeout_ms)}`],
     ['job', row.job_id],
-    ['audit', row.audit_verdict === null ? undefined : plain(`${row.audit_verdict}${row.audit_reason ? `: ${row.audit_reason}` : ''}`)],
+    [
+      'audit',
+      row.audit_verdict === null
+        ? undefined
+        : plain(`${row.audit_verdict}${row.audit_reason ? `: ${row.audit_reason}` : ''}`),
+    ],
     ['in place of', row.parent_contract_id],
   ]);
   showObstacles(output, row);
@@ -69,7 +78,13 @@ function show(output: Output, row: ContractRow): void {
   output.line(`→ ${next}`);
 }
 
-function nextOf({ contract_id: id, status, job_id, risk_level, escalated_by }: ContractRow): string | undefined {
+function nextOf({
+  contract_id: id,
+  status,
+  job_id,
+  risk_level,
+  escalated_by,
+}: ContractRow): string | undefined {
   if (status === 'DRAFT') return `writ contracts submit ${id}`;
   if (status === 'VALIDATED')
     return risk_level === 'critical' && escalated_by === null

@@ -7,7 +7,11 @@ import { ago, count, type Output } from '../../output.js';
 import { databaseNow } from '../runs/session.js';
 
 export function addDeadLetters(events: Command): void {
-  withName(events.command('dead-letters').description('what a destination could not be told, the oldest first'))
+  withName(
+    events
+      .command('dead-letters')
+      .description('what a destination could not be told, the oldest first'),
+  )
     .option('--limit <n>', 'how many at most', wholeNumber(1, 1_000), 100)
     .action(async (name: string, { limit }: { limit: number }, command: Command) => {
       const { output, session } = contextOf(command);
@@ -17,7 +21,8 @@ export function addDeadLetters(events: Command): void {
         if (output.json) return output.data(letters);
         if (letters.length === 0) return output.line(`${name} has no dead letter.`);
         showLetters(output, letters, await databaseNow(db));
-        if (dead > letters.length) output.note(`The oldest ${count(letters.length)} of ${count(dead)}; --limit shows more.`);
+        if (dead > letters.length)
+          output.note(`The oldest ${count(letters.length)} of ${count(dead)}; --limit shows more.`);
         output.note(`\`writ events replay ${name} --all-dead\` tells them again, in their order.`);
       });
     });
@@ -35,6 +40,14 @@ export function showLetters(output: Output, letters: readonly DeadLetter[], nowM
       { title: 'ANSWER' },
       { title: 'WHY' },
     ],
-    letters.map((one) => [one.eventId, one.stream, one.runSeq, ago(new Date(one.deadAt), now), one.attempts, one.status, one.reason ?? '']),
+    letters.map((one) => [
+      one.eventId,
+      one.stream,
+      one.runSeq,
+      ago(new Date(one.deadAt), now),
+      one.attempts,
+      one.status,
+      one.reason ?? '',
+    ]),
   );
 }

@@ -5,6 +5,8 @@ import { addReplay } from './replay.js';
 import { addTail } from './tail.js';
 
 export function addEvents(program: Command): void {
-  const events = program.command('events').description('follow events, look at dead letters of destinations, tell them again');
+  const events = program
+    .command('events')
+    .description('follow events, look at dead letters of destinations, tell them again');
   for (const add of [addTail, addReplay, addDeadLetters]) add(events);
 }

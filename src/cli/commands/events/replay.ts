@@ -4,7 +4,13 @@ import type { DeadLetter, ListedDestination } from '../../../outbox/destinations
 import { contextOf, type Moment, moment, uuid } from '../../command.js';
 import type { Session } from '../../connection.js';
 import { exitCodes, Failure, wrongUsage } from '../../failure.js';
-import { confirmed, destinationOf, destinationsOf, withActor, withName } from '../../outbox/destinations.js';
+import {
+  confirmed,
+  destinationOf,
+  destinationsOf,
+  withActor,
+  withName,
+} from '../../outbox/destinations.js';
 import { count, type Output, plural } from '../../output.js';
 import { moment as written } from '../../runs/words.js';
 import { databaseNow } from '../runs/session.js';
@@ -26,25 +32,49 @@ const eventId = uuid('The id of an event is a UUID; `writ events dead-letters NA
 
 export function addReplay(events: Command): void {
   withActor(
-    withName(events.command('replay').description('tell a destination again: dead letters, or everything since a time'))
-      .option('--event <id>', 'this dead letter; may be repeated', (text, before: readonly string[] = []) => [...before, eventId(text)])
+    withName(
+      events
+        .command('replay')
+        .description('tell a destination again: dead letters, or everything since a time'),
+    )
+      .option(
+        '--event <id>',
+        'this dead letter; may be repeated',
+        (text, before: readonly string[] = []) => [...before, eventId(text)],
+      )
       .option('--all-dead', 'every dead letter that it has')
-      .option('--since <time>', 'everything that it is to be told since then, accepted or not: a time, or how long ago, such as 2h', moment)
+      .option(
+        '--since <time>',
+        'everything that it is to be told since then, accepted or not: a time, or how long ago, such as 2h',
+        moment,
+      )
       .option('--yes', 'do it without asking'),
   ).action(async (name: string, options: Options, command: Command) => {
     const { output, session } = contextOf(command);
-    if ([options.event, options.allDead, options.since].filter((given) => given !== undefined).length !== 1) {
-      throw wrongUsage('Replay takes one of --event, --all-dead and --since.', `Write \`writ events replay ${name} --all-dead\`.`);
+    if (
+      [options.event, options.allDead, options.since].filter((given) => given !== undefined)
+        .length !== 1
+    ) {
+      throw wrongUsage(
+        'Replay takes one of --event, --all-dead and --since.',
+        `Write \`writ events replay ${name} --all-dead\`.`,
+      );
     }
     await session(async (db) => {
       const found = await destinationOf(db, name);
-      if (options.since) await since(db, output, found, options.since(await databaseNow(db)), options);
+      if (options.since)
+        await since(db, output, found, options.since(await databaseNow(db)), options);
       else await letters(db, output, found, options);
     });
   });
 }
 
-async function letters(db: Session, output: Output, { name, state, dead }: ListedDestination, options: Options): Promise<void> {
+async function letters(
+  db: Session,
+  output: Output,
+  { name, state, dead }: ListedDestination,
+  options: Options,
+): Promise<void> {
   const of = destinationsOf(db, options.actor);
   const { event: ids } = options;
   const open = await of.deadLetters(name, { limit: ids ? mostNamed : shown });
@@ -64,10 +94,18 @@ async function letters(db: Session, output: Output, { name, state, dead }: Liste
   }
   const { replayed } = await of.replay(name, ids);
   if (output.json) output.data({ name, replayed });
-  else output.line(`${plural(replayed, 'dead letter')} of ${name} ${replayed === 1 ? 'is' : 'are'} told again${afterwards(name, state)}`);
+  else
+    output.line(
+      `${plural(replayed, 'dead letter')} of ${name} ${replayed === 1 ? 'is' : 'are'} told again${afterwards(name, state)}`,
+    );
 }
 
-async function preview(db: Session, output: Output, chosen: readonly DeadLetter[], total: number): Promise<void> {
+async function preview(
+  db: Session,
+  output: Output,
+  chosen: readonly DeadLetter[],
+  total: number,
+): Promise<void> {
   showLetters(output, chosen.slice(0, shown), await databaseNow(db));
   if (total > shown) output.line(`… and ${count(total - shown)} more`);
   output.line();
@@ -81,7 +119,13 @@ const notDead = (name: string, ids: readonly string[]) =>
     `\`writ events dead-letters ${name}\` shows those it has; what it has accepted is told again with --since.`,
   );
 
-async function since(db: Session, output: Output, found: ListedDestination, at: Date, options: Options): Promise<void> {
+async function since(
+  db: Session,
+  output: Output,
+  found: ListedDestination,
+  at: Date,
+  options: Options,
+): Promise<void> {
   const { name, types, tenant, state } = found;
   const time = at.toISOString();
   if (!options.yes) {
@@ -90,17 +134,27 @@ async function since(db: Session, output: Output, found: ListedDestination, at: 
     if (!output.json) {
       for (const { type, n } of events) output.line(`${count(n).padStart(10)}  ${type}`);
       const of = tenant === undefined ? '' : `, of which those of tenant ${tenant} are its own`;
-      output.line(`${name} would be told again of ${plural(total, 'event')} since ${written(time)}${of}. They have the ids that they had.`);
+      output.line(
+        `${name} would be told again of ${plural(total, 'event')} since ${written(time)}${of}. They have the ids that they had.`,
+      );
     }
-    if (!(await confirmed(output))) return undone(output, { name, since: time, wouldReplay: total });
+    if (!(await confirmed(output)))
+      return undone(output, { name, since: time, wouldReplay: total });
   }
   await destinationsOf(db, options.actor).replaySince(name, at);
   if (output.json) output.data({ name, since: time });
-  else output.line(`${name} is told again what has happened since ${written(time)}${afterwards(name, state)}`);
+  else
+    output.line(
+      `${name} is told again what has happened since ${written(time)}${afterwards(name, state)}`,
+    );
 }
 
 /** By the index of the record: ids of its rows begin with their time. */
-async function eventsSince(db: Session, at: Date, types: readonly string[]): Promise<{ type: string; n: number }[]> {
+async function eventsSince(
+  db: Session,
+  at: Date,
+  types: readonly string[],
+): Promise<{ type: string; n: number }[]> {
   const floor = `${at.getTime().toString(16).padStart(12, '0')}70008000000000000000`;
   const patterns = types.map((type) => type.replace(/[\\_%]/g, '\\$&').replace(/\*$/, '%'));
   return db.rows(
@@ -115,4 +169,5 @@ function undone(output: Output, what: object): void {
   else output.line('Nothing was done yet. Add --yes to do it.');
 }
 
-const afterwards = (name: string, state: string) => (state === 'paused' ? `, when it is resumed: \`writ webhooks resume ${name}\`.` : '.');
+const afterwards = (name: string, state: string) =>
+  state === 'paused' ? `, when it is resumed: \`writ webhooks resume ${name}\`.` : '.';

@@ -20,27 +20,46 @@ interface Options {
 }
 
 function position(text: string): string {
-  if (text === 'beginning' || /^\d{1,20}\/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text)) return text;
-  throw new InvalidArgumentError('It is `beginning`, or a position as this command gives them: a number, a / and a UUID.');
+  if (text === 'beginning' || /^\d{1,20}\/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text))
+    return text;
+  throw new InvalidArgumentError(
+    'It is `beginning`, or a position as this command gives them: a number, a / and a UUID.',
+  );
 }
 
 export function addTail(events: Command): void {
   events
     .command('tail')
-    .description('events as they are recorded, a line each; Ctrl-C ends it, and says from where to go on')
+    .description(
+      'events as they are recorded, a line each; Ctrl-C ends it, and says from where to go on',
+    )
     .option(
       '--type <type>',
       `types of events; one that ends with * is the beginning of types; may be repeated; otherwise ${everythingOfRuns.join(' and ')}`,
       repeated,
     )
     .option('--tenant <tenant>', 'only events of this tenant')
-    .option('--after <position>', 'from there on, or from the `beginning` of the record; otherwise from now on', position)
-    .option('--until-now', 'end when there is nothing more, instead of waiting for it; with --after')
-    .option('--listen-url <url>', 'an address to listen on: a direct one, when the database’s own leads through a pooler', listenUrl)
+    .option(
+      '--after <position>',
+      'from there on, or from the `beginning` of the record; otherwise from now on',
+      position,
+    )
+    .option(
+      '--until-now',
+      'end when there is nothing more, instead of waiting for it; with --after',
+    )
+    .option(
+      '--listen-url <url>',
+      'an address to listen on: a direct one, when the database’s own leads through a pooler',
+      listenUrl,
+    )
     .action(async (options: Options, command: Command) => {
       const { output, session, connectionString } = contextOf(command);
       if (options.untilNow && options.after === undefined)
-        throw wrongUsage('From now until now nothing happens.', 'Add --after: a position, or `beginning`.');
+        throw wrongUsage(
+          'From now until now nothing happens.',
+          'Add --after: a position, or `beginning`.',
+        );
       let last = await session(async (db) => options.after ?? (await positionOfNow(db)));
       const { first, release } = interruption();
       const stop = new AbortController();
@@ -84,6 +103,8 @@ export function addTail(events: Command): void {
 }
 
 async function positionOfNow(db: Session): Promise<string> {
-  const { xid, batch_id } = await db.gate<{ xid: string; batch_id: string }>(`fn_outbox_read(null, null, '{*}')`);
+  const { xid, batch_id } = await db.gate<{ xid: string; batch_id: string }>(
+    `fn_outbox_read(null, null, '{*}')`,
+  );
   return `${xid}/${batch_id}`;
 }

@@ -27,7 +27,9 @@ function quota(text: string): number | 'unlimited' {
 const expiry = (text: string): Moment | 'never' => (text === 'never' ? text : later(text));
 
 export function addEntitlement(group: Command): void {
-  const entitlement = group.command('entitlement').description('what a tenant may have done for it: show or set it');
+  const entitlement = group
+    .command('entitlement')
+    .description('what a tenant may have done for it: show or set it');
   entitlement
     .command('show')
     .description('what a tenant is entitled to, and what it has used this month')
@@ -46,50 +48,59 @@ export function addEntitlement(group: Command): void {
       });
     });
   withKey(entitlement.command('set'))
-    .description('what a tenant is entitled to from now on; what is not given stays as it is. Its governors hear of it at once')
+    .description(
+      'what a tenant is entitled to from now on; what is not given stays as it is. Its governors hear of it at once',
+    )
     .argument('<tenant>', 'the tenant', name)
     .addOption(
-      new Option('--tier <tier>', 'sets the quota, too: 50, 500, 5,000 actions a month, or without limit').choices([
-        'free',
-        'starter',
-        'professional',
-        'enterprise',
-      ]),
+      new Option(
+        '--tier <tier>',
+        'sets the quota, too: 50, 500, 5,000 actions a month, or without limit',
+      ).choices(['free', 'starter', 'professional', 'enterprise']),
     )
     .addOption(
-      new Option('--status <status>', 'nothing is done unless it is ACTIVE, which a new one is').choices([
-        'ACTIVE',
-        'INACTIVE',
-        'EXPIRED',
-        'CANCELLED',
-      ]),
+      new Option(
+        '--status <status>',
+        'nothing is done unless it is ACTIVE, which a new one is',
+      ).choices(['ACTIVE', 'INACTIVE', 'EXPIRED', 'CANCELLED']),
     )
     .option('--expires <when>', 'when it ends: a time, in how long (30d), or `never`', expiry)
     .option('--quota <n>', 'actions a month, in UTC, or `unlimited`', quota)
     .option('--id <id>', 'what the catalogue knows it by', notBlank)
-    .action(async (tenant: string, { tier, status, expires, quota: limit, id, ...key }: Options, command: Command) => {
-      if ([tier, status, expires, limit, id].every((given) => given === undefined))
-        throw wrongUsage('Nothing is to be set.', 'Give --tier, --status, --expires, --quota or --id.');
-      const who = whoActs(key);
-      const { output, session } = contextOf(command);
-      await session(async (db) => {
-        const now = await databaseNow(db);
-        await governorsOf(db).entitle(
-          tenant,
-          {
-            ...(tier && { tier }),
-            ...(status && { status }),
-            ...(expires !== undefined && { expiresAt: expires === 'never' ? null : expires(now) }),
-            ...(limit !== undefined && { quota: limit === 'unlimited' ? null : limit }),
-            ...(id !== undefined && { entitlementId: id }),
-          },
-          { as: who },
-        );
-        const row = (await readEntitlement(db, tenant)) as EntitlementRow;
-        if (output.json) output.data(asData(row));
-        else show(output, row, new Date(await databaseNow(db)));
-      });
-    });
+    .action(
+      async (
+        tenant: string,
+        { tier, status, expires, quota: limit, id, ...key }: Options,
+        command: Command,
+      ) => {
+        if ([tier, status, expires, limit, id].every((given) => given === undefined))
+          throw wrongUsage(
+            'Nothing is to be set.',
+            'Give --tier, --status, --expires, --quota or --id.',
+          );
+        const who = whoActs(key);
+        const { output, session } = contextOf(command);
+        await session(async (db) => {
+          const now = await databaseNow(db);
+          await governorsOf(db).entitle(
+            tenant,
+            {
+              ...(tier && { tier }),
+              ...(status && { status }),
+              ...(expires !== undefined && {
+                expiresAt: expires === 'never' ? null : expires(now),
+              }),
+              ...(limit !== undefined && { quota: limit === 'unlimited' ? null : limit }),
+              ...(id !== undefined && { entitlementId: id }),
+            },
+            { as: who },
+          );
+          const row = (await readEntitlement(db, tenant)) as EntitlementRow;
+          if (output.json) output.data(asData(row));
+          else show(output, row, new Date(await databaseNow(db)));
+        });
+      },
+    );
 }
 
 const asData = (row: EntitlementRow) => ({
@@ -102,7 +113,13 @@ function show(output: Output, row: EntitlementRow, now: Date): void {
   const over = row.expires_at !== null && row.expires_at <= now;
   output.pairs([
     ['tenant', plain(row.tenant_id)],
-    ['status', output.style(row.status === 'ACTIVE' && !over ? 'green' : 'yellow', over ? `${row.status}, and expired` : row.status)],
+    [
+      'status',
+      output.style(
+        row.status === 'ACTIVE' && !over ? 'green' : 'yellow',
+        over ? `${row.status}, and expired` : row.status,
+      ),
+    ],
     ['tier', row.tier],
     [
       'quota',

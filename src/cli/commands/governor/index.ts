@@ -11,6 +11,20 @@ import { addAck, addAct } from './steer.js';
 import { addWatch } from './watch.js';
 
 export function addGovernor(program: Command): void {
-  const group = program.command('governor').description('Decide about signals, within a policy: act, undo, refuse, and write down why.');
-  for (const add of [addList, addShow, addWatch, addSignal, addPolicy, addEntitlement, addAct, addAck, addListen, addReplay]) add(group);
+  const group = program
+    .command('governor')
+    .description('Decide about signals, within a policy: act, undo, refuse, and write down why.');
+  for (const add of [
+    addList,
+    addShow,
+    addWatch,
+    addSignal,
+    addPolicy,
+    addEntitlement,
+    addAct,
+    addAck,
+    addListen,
+    addReplay,
+  ])
+    add(group);
 }

@@ -22,7 +22,12 @@ export function addList(group: Command): void {
     });
 }
 
-function show(output: Output, all: readonly GovernorRow[], now: number, { tenant }: TenantOptions): void {
+function show(
+  output: Output,
+  all: readonly GovernorRow[],
+  now: number,
+  { tenant }: TenantOptions,
+): void {
   if (all.length === 0) {
     output.line(
       tenant === undefined
@@ -55,7 +60,8 @@ function show(output: Output, all: readonly GovernorRow[], now: number, { tenant
       count(row.in_mailbox),
       count(row.buffered),
       count(row.postponed),
-      row.in_flight && plain(`${row.in_flight.kind === 'rollback' ? '↩ ' : ''}${row.in_flight.action_type}`),
+      row.in_flight &&
+        plain(`${row.in_flight.kind === 'rollback' ? '↩ ' : ''}${row.in_flight.action_type}`),
     ]),
   );
 }

@@ -18,12 +18,22 @@ interface Options {
 export function addReplay(group: Command): void {
   group
     .command('replay')
-    .description('decide every event of an export again, and compare what comes out with the receipts, byte for byte')
+    .description(
+      'decide every event of an export again, and compare what comes out with the receipts, byte for byte',
+    )
     .argument('<folder>', 'what `writ ledger export` wrote; no database is needed')
     .option('--governor <tenant/sku>', 'only this one')
     .option('--all', 'go on after the first difference of a governor')
-    .option('--key <key>', 'a public key of the deployment, as you know it; may be repeated; otherwise WRIT_LEDGER_PUBLIC_KEYS', repeated)
-    .option('--checkpoint <place>', 'a signed checkpoint that was kept outside, a file or http address; may be repeated', repeated)
+    .option(
+      '--key <key>',
+      'a public key of the deployment, as you know it; may be repeated; otherwise WRIT_LEDGER_PUBLIC_KEYS',
+      repeated,
+    )
+    .option(
+      '--checkpoint <place>',
+      'a signed checkpoint that was kept outside, a file or http address; may be repeated',
+      repeated,
+    )
     .action(async (folder: string, options: Options, command: Command) => {
       const { output } = contextOf(command);
       const known = {
@@ -50,10 +60,18 @@ export function addReplay(group: Command): void {
 function named(text: string): { tenant: string; sku: string } {
   const [, tenant, sku] = /^([^/]+)\/([^/]+)$/.exec(text) ?? [];
   if (tenant && sku) return { tenant, sku };
-  throw wrongUsage(`${text} names no governor.`, 'Write its tenant and its product: --governor acme/catalog.');
+  throw wrongUsage(
+    `${text} names no governor.`,
+    'Write its tenant and its product: --governor acme/catalog.',
+  );
 }
 
-function print(output: Output, verdict: Verdict, { governors, undecided }: ReplayedGovernors, ok: boolean): void {
+function print(
+  output: Output,
+  verdict: Verdict,
+  { governors, undecided }: ReplayedGovernors,
+  ok: boolean,
+): void {
   show(output, verdict);
   output.line();
   const events = governors.reduce((sum, one) => sum + one.events, 0);
@@ -73,7 +91,8 @@ function print(output: Output, verdict: Verdict, { governors, undecided }: Repla
     ]),
   );
   for (const { tenant, sku, differences } of governors)
-    for (const { message } of differences) output.line(output.style('red', `✗ ${oneLine(`${tenant}/${sku}: ${message}`)}`));
+    for (const { message } of differences)
+      output.line(output.style('red', `✗ ${oneLine(`${tenant}/${sku}: ${message}`)}`));
   for (const { tenant, sku, receipts } of undecided)
     output.line(
       output.style(
@@ -82,5 +101,8 @@ function print(output: Output, verdict: Verdict, { governors, undecided }: Repla
       ),
     );
   const behind = governors.reduce((sum, one) => sum + one.behind, 0);
-  if (behind > 0) output.note(`${plural(behind, 'event')} at the end are behind the checkpoint: no receipt in this export is about them.`);
+  if (behind > 0)
+    output.note(
+      `${plural(behind, 'event')} at the end are behind the checkpoint: no receipt in this export is about them.`,
+    );
 }

@@ -3,7 +3,15 @@ import type { Command } from 'commander';
 import { contextOf, wholeNumber } from '../../command.js';
 import type { GovernorRow, Look } from '../../governor/look.js';
 import { lastReceipts, lookAt } from '../../governor/look.js';
-import { doingLines, figures, headingOf, levelLines, statesLines, timerLines, whyLines } from '../../governor/picture.js';
+import {
+  doingLines,
+  figures,
+  headingOf,
+  levelLines,
+  statesLines,
+  timerLines,
+  whyLines,
+} from '../../governor/picture.js';
 import { policyLines } from '../../governor/policy-words.js';
 import { governorAt, governorOf, withGovernor } from '../../governor/session.js';
 import { receiptLine } from '../../governor/words.js';
@@ -11,19 +19,37 @@ import type { Output } from '../../output.js';
 
 export function addShow(group: Command): void {
   withGovernor(group.command('show'))
-    .description('a governor as it stands: its state and why, what it does and waits for, its policy, and its last receipts in words')
+    .description(
+      'a governor as it stands: its state and why, what it does and waits for, its policy, and its last receipts in words',
+    )
     .option('--receipts <n>', 'how many of its last receipts', wholeNumber(0, 1_000), 10)
-    .action(async (tenant: string, sku: string | undefined, { receipts: n }: { receipts: number }, command: Command) => {
-      const { output, session } = contextOf(command);
-      await session(async (db) => {
-        const governor = await governorOf(db, governorAt(tenant, sku));
-        const { receipts: written } = (await governor.get()) as unknown as GovernorRow;
-        const look = await lookAt(db, governor, n === 0 ? [] : await lastReceipts(governor, written, n));
-        if (output.json)
-          output.data({ ...look.row, policy: look.policy ?? null, entitlement: look.entitlement ?? null, last_receipts: look.receipts });
-        else show(output, look);
-      });
-    });
+    .action(
+      async (
+        tenant: string,
+        sku: string | undefined,
+        { receipts: n }: { receipts: number },
+        command: Command,
+      ) => {
+        const { output, session } = contextOf(command);
+        await session(async (db) => {
+          const governor = await governorOf(db, governorAt(tenant, sku));
+          const { receipts: written } = (await governor.get()) as unknown as GovernorRow;
+          const look = await lookAt(
+            db,
+            governor,
+            n === 0 ? [] : await lastReceipts(governor, written, n),
+          );
+          if (output.json)
+            output.data({
+              ...look.row,
+              policy: look.policy ?? null,
+              entitlement: look.entitlement ?? null,
+              last_receipts: look.receipts,
+            });
+          else show(output, look);
+        });
+      },
+    );
 }
 
 function show(output: Output, look: Look): void {
@@ -36,7 +62,8 @@ function show(output: Output, look: Look): void {
   };
   output.line(headingOf(look, paint));
   output.line();
-  for (const line of statesLines(look.row.state, paint, Math.max(output.width, 80))) output.line(line);
+  for (const line of statesLines(look.row.state, paint, Math.max(output.width, 80)))
+    output.line(line);
   output.line();
   output.pairs(figures(look));
   block('Why', whyLines(look, paint));

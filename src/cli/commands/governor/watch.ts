@@ -29,7 +29,9 @@ const remembered = 200;
 
 export function addWatch(group: Command): void {
   withGovernor(group.command('watch'))
-    .description('a governor live: its state, timers and counts, and each receipt as it comes; Ctrl-C ends the watch, not the governor')
+    .description(
+      'a governor live: its state, timers and counts, and each receipt as it comes; Ctrl-C ends the watch, not the governor',
+    )
     .option('--for <duration>', 'end by itself after so long', duration)
     .option(
       '--after <n>',
@@ -43,7 +45,10 @@ export function addWatch(group: Command): void {
         const { first, release } = interruption();
         const stop = new AbortController();
         void first.then(() => stop.abort());
-        const over = options.for === undefined ? undefined : setTimeout(() => stop.abort(), milliseconds(options.for));
+        const over =
+          options.for === undefined
+            ? undefined
+            : setTimeout(() => stop.abort(), milliseconds(options.for));
         try {
           await follow(db, output, governor, stop.signal, options.after);
         } finally {
@@ -54,7 +59,13 @@ export function addWatch(group: Command): void {
     });
 }
 
-async function follow(db: Session, output: Output, governor: Governor, stop: AbortSignal, after: number | undefined): Promise<void> {
+async function follow(
+  db: Session,
+  output: Output,
+  governor: Governor,
+  stop: AbortSignal,
+  after: number | undefined,
+): Promise<void> {
   const picture = output.live
     ? new LivePicture<Look>(output, (look, paint, { rows }) => {
         const size = sizeOf(process.stdout);
@@ -63,9 +74,12 @@ async function follow(db: Session, output: Output, governor: Governor, stop: Abo
     : undefined;
   const { receipts: written } = (await governor.get()) as unknown as GovernorRow;
   let last = after ?? written;
-  let seen: readonly Receipt[] = picture && after === undefined ? await lastReceipts(governor, written, 10) : [];
+  let seen: readonly Receipt[] =
+    picture && after === undefined ? await lastReceipts(governor, written, 10) : [];
   if (!picture && !output.json)
-    output.line(`${headingOf(await lookAt(db, governor, []), (_, text) => text)}. Receipts behind number ${last}:`);
+    output.line(
+      `${headingOf(await lookAt(db, governor, []), (_, text) => text)}. Receipts behind number ${last}:`,
+    );
   for (let pause = pauses.first; ; ) {
     const news = await governor.receipts({ after: last, limit: page });
     last = news.at(-1)?.context.stream_seq ?? last;
@@ -81,7 +95,12 @@ async function follow(db: Session, output: Output, governor: Governor, stop: Abo
 }
 
 /** Waits, with the picture drawn meanwhile; false if somebody has had enough. */
-async function rest(ms: number, stop: AbortSignal, picture: LivePicture<Look> | undefined, look: Look | undefined): Promise<boolean> {
+async function rest(
+  ms: number,
+  stop: AbortSignal,
+  picture: LivePicture<Look> | undefined,
+  look: Look | undefined,
+): Promise<boolean> {
   const from = performance.now();
   for (let passed = 0; passed < ms; passed = performance.now() - from) {
     if (look) picture?.draw({ ...look, now: look.now + passed });

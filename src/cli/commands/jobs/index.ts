@@ -11,5 +11,6 @@ export function addJobs(program: Command): void {
     .description(
       'governance jobs, which do approved changes: watch them, and decide where they wait for a person (jobs of the queue: `writ queue`)',
     );
-  for (const add of [addList, addShow, addWatch, addCancel, addResolve, addRetryRollback]) add(jobs);
+  for (const add of [addList, addShow, addWatch, addCancel, addResolve, addRetryRollback])
+    add(jobs);
 }

@@ -30,7 +30,9 @@ interface Listed {
 export function addList(jobs: Command): void {
   withTenant(jobs.command('list'), 'only those of this tenant')
     .description('governance jobs, the newest first')
-    .addOption(new Option('--status <status>', 'only those in this status').choices(governanceJobStates))
+    .addOption(
+      new Option('--status <status>', 'only those in this status').choices(governanceJobStates),
+    )
     .option('--before <job>', 'only those begun before this one', governanceJobId)
     .option('--limit <n>', 'how many at most', wholeNumber(1, 1_000), 20)
     .action(async (filter: Filter, command: Command) => {
@@ -51,13 +53,25 @@ export function addList(jobs: Command): void {
 function show(output: Output, all: readonly Listed[], filter: Filter): void {
   if (all.length === 0) {
     output.line(
-      filter.status || filter.tenant || filter.before ? 'No such job.' : 'No governance jobs yet: `writ contracts activate` makes one.',
+      filter.status || filter.tenant || filter.before
+        ? 'No such job.'
+        : 'No governance jobs yet: `writ contracts activate` makes one.',
     );
     return;
   }
-  const tenants = filter.tenant === undefined && all.some(({ tenant_id }) => tenant_id !== 'default');
+  const tenants =
+    filter.tenant === undefined && all.some(({ tenant_id }) => tenant_id !== 'default');
   output.table(
-    ['JOB', ...(tenants ? ['TENANT'] : []), 'STATUS', 'STEPS', 'AUDIT', 'BEGUN', 'TOOK', 'TITLE'].map((title) => ({ title })),
+    [
+      'JOB',
+      ...(tenants ? ['TENANT'] : []),
+      'STATUS',
+      'STEPS',
+      'AUDIT',
+      'BEGUN',
+      'TOOK',
+      'TITLE',
+    ].map((title) => ({ title })),
     all.map((each) => [
       each.job_id,
       ...(tenants ? [plain(each.tenant_id)] : []),
@@ -65,9 +79,14 @@ function show(output: Output, all: readonly Listed[], filter: Filter): void {
       `${each.completed_steps}/${each.total_steps}`,
       each.audit_verdict,
       ago(each.created_at, each.now),
-      each.started_at && each.completed_at ? span(each.completed_at.getTime() - each.started_at.getTime()) : null,
+      each.started_at && each.completed_at
+        ? span(each.completed_at.getTime() - each.started_at.getTime())
+        : null,
       `${each.kind === 'rollback' ? 'undoing ' : ''}${plain(each.title)}`,
     ]),
   );
-  if (all.length === filter.limit) output.note(`The newest ${filter.limit}; --limit shows more, --before ${all.at(-1)?.job_id} the next.`);
+  if (all.length === filter.limit)
+    output.note(
+      `The newest ${filter.limit}; --limit shows more, --before ${all.at(-1)?.job_id} the next.`,
+    );
 }

@@ -17,10 +17,16 @@ export function addShow(jobs: Command): void {
         const look = await lookAt(db, governanceOf(db), id);
         const { job, steps, audit, rollback } = look;
         if (output.json) {
-          output.data({ ...job, steps, audit: audit ?? null, rollback: rollback ? { ...rollback.job, steps: rollback.steps } : null });
+          output.data({
+            ...job,
+            steps,
+            audit: audit ?? null,
+            rollback: rollback ? { ...rollback.job, steps: rollback.steps } : null,
+          });
           return;
         }
-        for (const line of linesOf(look, (style, text) => output.style(style, text))) output.line(line);
+        for (const line of linesOf(look, (style, text) => output.style(style, text)))
+          output.line(line);
         output.line();
         output.pairs([
           ['contract', job.contract_id],
@@ -29,7 +35,8 @@ export function addShow(jobs: Command): void {
           ['resolved by', job.resolved_by_job_id],
         ]);
         const failed = (audit?.checks_performed ?? []).filter(({ result }) => result !== 'PASS');
-        for (const { check, result, detail } of failed) output.line(plain(`audit ${check} ${result}${detail ? `: ${detail}` : ''}`));
+        for (const { check, result, detail } of failed)
+          output.line(plain(`audit ${check} ${result}${detail ? `: ${detail}` : ''}`));
         output.line();
         output.table(
           ['AT', 'STATUS', 'EVENT', 'BY', 'WHY'].map((title) => ({ title })),

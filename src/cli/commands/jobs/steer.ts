@@ -1,7 +1,13 @@
 /** What a person decides about a governance job: `writ jobs cancel`, `resolve`, `retry-rollback`. */
 import { type Command, InvalidArgumentError } from 'commander';
 import { contextOf, notBlank } from '../../command.js';
-import { governanceJobId, governanceOf, type KeyOptions, whoActs, withKey } from '../../governance/session.js';
+import {
+  governanceJobId,
+  governanceOf,
+  type KeyOptions,
+  whoActs,
+  withKey,
+} from '../../governance/session.js';
 import { jobStyle } from '../../governance/words.js';
 
 interface Options extends KeyOptions {
@@ -10,7 +16,9 @@ interface Options extends KeyOptions {
 
 export function addCancel(jobs: Command): void {
   withKey(jobs.command('cancel'))
-    .description('cancel a job that has not begun; one that runs is stopped with `writ runs signal RUN EMERGENCY_STOP`, and undone')
+    .description(
+      'cancel a job that has not begun; one that runs is stopped with `writ runs signal RUN EMERGENCY_STOP`, and undone',
+    )
     .argument('<job>', 'id of the governance job', governanceJobId)
     .requiredOption('--reason <text>', 'why, for the record', notBlank)
     .action(async (id: string, options: Options, command: Command) => {
@@ -32,14 +40,22 @@ function verdictOf(text: string): Verdict {
 
 export function addResolve(jobs: Command): void {
   withKey(jobs.command('resolve'))
-    .description('decide an audit that was inconclusive; not for those who proposed or approved the change')
+    .description(
+      'decide an audit that was inconclusive; not for those who proposed or approved the change',
+    )
     .argument('<job>', 'id of the governance job', governanceJobId)
     .argument('<verdict>', 'PASS: the change stands; FAIL: it is undone', verdictOf)
-    .requiredOption('--reason <text>', 'why, for those who read it in a year, in more than ten characters', notBlank)
+    .requiredOption(
+      '--reason <text>',
+      'why, for those who read it in a year, in more than ten characters',
+      notBlank,
+    )
     .action(async (id: string, verdict: Verdict, options: Options, command: Command) => {
       const who = whoActs(options);
       const { output, session } = contextOf(command);
-      const status = await session((db) => governanceOf(db).job(id).resolve({ as: who, verdict, reason: options.reason }));
+      const status = await session((db) =>
+        governanceOf(db).job(id).resolve({ as: who, verdict, reason: options.reason }),
+      );
       if (output.json) output.data({ jobId: id, verdict, status });
       else output.line(`${verdict}: the job is ${output.style(jobStyle[status], status)}.`);
     });
@@ -55,6 +71,8 @@ export function addRetryRollback(jobs: Command): void {
       const retried = await session((db) => governanceOf(db).job(id).retryRollback({ as: who }));
       if (output.json) output.data({ jobId: id, rollbackJobId: retried.id });
       else
-        output.line(`The rollback is tried again: job ${output.style('bold', retried.id)}. \`writ jobs watch ${retried.id}\` follows it.`);
+        output.line(
+          `The rollback is tried again: job ${output.style('bold', retried.id)}. \`writ jobs watch ${retried.id}\` follows it.`,
+        );
     });
 }

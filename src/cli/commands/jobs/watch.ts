@@ -7,7 +7,15 @@ import type { Command } from 'commander';
 import { contextOf } from '../../command.js';
 import type { Session } from '../../connection.js';
 import { exitCodes } from '../../failure.js';
-import { endOf, eventsOf, type Happened, type Look, linesOf, lookAt, rests } from '../../governance/picture.js';
+import {
+  endOf,
+  eventsOf,
+  type Happened,
+  type Look,
+  linesOf,
+  lookAt,
+  rests,
+} from '../../governance/picture.js';
 import { governanceJobId, governanceOf } from '../../governance/session.js';
 import { plain } from '../../governance/words.js';
 import type { Output } from '../../output.js';
@@ -43,7 +51,12 @@ export async function watch(db: Session, output: Output, id: string): Promise<vo
   }
 }
 
-async function follow(db: Session, output: Output, id: string, stop: AbortSignal): Promise<Look | undefined> {
+async function follow(
+  db: Session,
+  output: Output,
+  id: string,
+  stop: AbortSignal,
+): Promise<Look | undefined> {
   const governance = governanceOf(db);
   const picture = output.live ? new LivePicture(output, linesOf) : undefined;
   const said = new Set<string>();
@@ -66,7 +79,12 @@ async function follow(db: Session, output: Output, id: string, stop: AbortSignal
 }
 
 /** Waits, with the picture drawn meanwhile; false if somebody has had enough. */
-async function rest(ms: number, stop: AbortSignal, picture: LivePicture<Look> | undefined, look: Look): Promise<boolean> {
+async function rest(
+  ms: number,
+  stop: AbortSignal,
+  picture: LivePicture<Look> | undefined,
+  look: Look,
+): Promise<boolean> {
   const from = performance.now();
   for (let passed = 0; passed < ms; passed = performance.now() - from) {
     picture?.draw({ ...look, now: look.now + passed });
@@ -81,5 +99,8 @@ async function rest(ms: number, stop: AbortSignal, picture: LivePicture<Look> | 
 
 function say(output: Output, { key: _, ...happened }: Happened): void {
   if (output.json) output.data(happened, { line: true });
-  else output.line(plain(`${clockTime(happened.at)}  ${happened.rollback ? '↩ ' : ''}${happened.says}`));
+  else
+    output.line(
+      plain(`${clockTime(happened.at)}  ${happened.rollback ? '↩ ' : ''}${happened.says}`),
+    );
 }

@@ -23,15 +23,25 @@ interface Options {
 export function addCheckpoint(ledger: Command): void {
   ledger
     .command('checkpoint')
-    .description('sign what the ledger holds, and put it where the database’s administrator cannot change it')
+    .description(
+      'sign what the ledger holds, and put it where the database’s administrator cannot change it',
+    )
     .option('--key <file>', 'the private key; otherwise WRIT_LEDGER_KEY')
     .option(
       '--to <place>',
       'a path or http address that keeps the checkpoint; may be repeated; otherwise WRIT_LEDGER_PLACES, with commas',
       repeated,
     )
-    .option('--every <duration>', 'go on, and sign this often, until stopped; 60s is a good measure', duration)
-    .option('--trust <key>', 'a public key of before, whose checkpoints a place may still hold; may be repeated', repeated)
+    .option(
+      '--every <duration>',
+      'go on, and sign this often, until stopped; 60s is a good measure',
+      duration,
+    )
+    .option(
+      '--trust <key>',
+      'a public key of before, whose checkpoints a place may still hold; may be repeated',
+      repeated,
+    )
     .option('--actor <name>', 'who signs, for the record; otherwise the system user')
     .action(async (options: Options, command: Command) => {
       const context = contextOf(command);
@@ -49,7 +59,10 @@ interface Round {
 function prepare(options: Options, { output, session }: Context): () => Promise<Round> {
   const file = options.key ?? (process.env.WRIT_LEDGER_KEY || undefined);
   if (file === undefined)
-    throw wrongUsage('There is no key to sign with.', 'Give --key or WRIT_LEDGER_KEY; `writ ledger keygen` makes one.');
+    throw wrongUsage(
+      'There is no key to sign with.',
+      'Give --key or WRIT_LEDGER_KEY; `writ ledger keygen` makes one.',
+    );
   const to = listed(options.to, 'WRIT_LEDGER_PLACES');
   if (to.length === 0) {
     throw wrongUsage(
@@ -63,7 +76,9 @@ function prepare(options: Options, { output, session }: Context): () => Promise<
   const trusted = publicKeys(options.trust ?? [], '--trust');
   const key = privateKey(file, output);
   return async () => ({
-    published: await session((db) => ledgerOf(db, options.actor).checkpoint({ key, places: to, trusted })).catch(signedByAnother),
+    published: await session((db) =>
+      ledgerOf(db, options.actor).checkpoint({ key, places: to, trusted }),
+    ).catch(signedByAnother),
     places: names,
   });
 }
@@ -94,9 +109,18 @@ async function again(round: () => Promise<Round>, everyMs: number, output: Outpu
       trouble = '';
     } catch (error) {
       const { message, remedy, exitCode } = explain(error);
-      if (error instanceof WritError ? !error.retryable : error instanceof Failure && exitCode === exitCodes.failed) throw error;
+      if (
+        error instanceof WritError
+          ? !error.retryable
+          : error instanceof Failure && exitCode === exitCodes.failed
+      )
+        throw error;
       // The same one comes with every round, and is said once.
-      if (message !== trouble) output.note(`writ: ${message}`, `${remedy} The next try is in ${Math.round(everyMs / 1000)} s.`);
+      if (message !== trouble)
+        output.note(
+          `writ: ${message}`,
+          `${remedy} The next try is in ${Math.round(everyMs / 1000)} s.`,
+        );
       trouble = message;
     }
     await pause(Math.max(0, from + everyMs - Date.now()), first);
@@ -124,12 +148,24 @@ function say(output: Output, { published, places }: Round, options: { line?: boo
   if (options.line) {
     const others = published.length - 1;
     const grown = others > 0 ? `, ${plural(others, 'log')} of tenants` : '';
-    output.line(`${new Date().toISOString()}  signed _system at ${count(system?.size ?? 0)}${grown}; ${plural(places.length, 'place')}`);
+    output.line(
+      `${new Date().toISOString()}  signed _system at ${count(system?.size ?? 0)}${grown}; ${plural(places.length, 'place')}`,
+    );
     return;
   }
   output.table(
-    [{ title: 'SIGNED' }, { title: 'EPOCH', align: 'right' }, { title: 'RECEIPTS', align: 'right' }, { title: 'ROOT' }],
-    published.map(({ log, epoch, size, root }) => [oneLine(log), epoch, count(size), `${root.slice(0, 16)}…`]),
+    [
+      { title: 'SIGNED' },
+      { title: 'EPOCH', align: 'right' },
+      { title: 'RECEIPTS', align: 'right' },
+      { title: 'ROOT' },
+    ],
+    published.map(({ log, epoch, size, root }) => [
+      oneLine(log),
+      epoch,
+      count(size),
+      `${root.slice(0, 16)}…`,
+    ]),
   );
   output.line();
   output.line(`One signature over _system covers every log. It is in ${places.join(', ')}.`);

@@ -17,13 +17,22 @@ export interface Comparison {
 }
 
 /** Null where the place holds no checkpoint yet. */
-export async function compare(db: Session, place: Place, keys: readonly VerifierKey[]): Promise<Comparison | null> {
+export async function compare(
+  db: Session,
+  place: Place,
+  keys: readonly VerifierKey[],
+): Promise<Comparison | null> {
   const note = await place.read();
   if (note === null) return null;
   const { origin, size, root } = parseCheckpoint(openNote(note, keys).text);
   const { log, epoch } = parseOrigin(origin);
   const here = await rootAt(db.client, log, size, epoch);
-  const matches = here.size < size || here.epoch < epoch ? 'shorter' : here.root === toHex(root) ? 'same' : 'different';
+  const matches =
+    here.size < size || here.epoch < epoch
+      ? 'shorter'
+      : here.root === toHex(root)
+        ? 'same'
+        : 'different';
   const outcome = matches !== 'same' && here.epoch > epoch && here.accepted ? 'accepted' : matches;
   return { place: place.name, log, epoch, known: size, here: here.size, outcome };
 }
@@ -31,9 +40,11 @@ export async function compare(db: Session, place: Place, keys: readonly Verifier
 export const said: Record<Comparison['outcome'], (compared: Comparison) => string> = {
   same: () => 'everything is here',
   accepted: () => 'what is missing was accepted as lost',
-  shorter: ({ known, here }) => (known > here ? `${plural(known - here, 'receipt')} missing` : 'of an epoch that is not here'),
+  shorter: ({ known, here }) =>
+    known > here ? `${plural(known - here, 'receipt')} missing` : 'of an epoch that is not here',
   different: () => 'another history: these receipts are not the ones here',
 };
 
 /** Whether the database falls short of what a place knows, and nobody has accepted that. */
-export const fallsShort = ({ outcome }: Comparison): boolean => outcome === 'shorter' || outcome === 'different';
+export const fallsShort = ({ outcome }: Comparison): boolean =>
+  outcome === 'shorter' || outcome === 'different';

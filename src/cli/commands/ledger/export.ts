@@ -32,9 +32,14 @@ interface Month {
 export function addExport(ledger: Command): void {
   ledger
     .command('export')
-    .description('write the ledger, up to its newest checkpoints, into a folder; one that is there is brought up to date')
+    .description(
+      'write the ledger, up to its newest checkpoints, into a folder; one that is there is brought up to date',
+    )
     .argument('<folder>')
-    .option('--no-events', 'leave out the sealed events of the queue, and what governors have handled')
+    .option(
+      '--no-events',
+      'leave out the sealed events of the queue, and what governors have handled',
+    )
     .option(
       '--archive <month>',
       'YYYY-MM: verify the folder, then allow the receipts of this month to be dropped after their retention',
@@ -49,13 +54,18 @@ export function addExport(ledger: Command): void {
     .action(async (folder: string, options: Options, command: Command) => {
       const { output, session } = contextOf(command);
       const keys = publicKeys(listed(options.key, 'WRIT_LEDGER_PUBLIC_KEYS'));
-      if (options.archive !== undefined && options.archive >= new Date().toISOString().slice(0, 7)) {
+      if (
+        options.archive !== undefined &&
+        options.archive >= new Date().toISOString().slice(0, 7)
+      ) {
         throw new WritRefusal('month_not_over', options.archive);
       }
       await session(async (db) => {
         const exported = await write(db, folder, options, output);
         const archived =
-          options.archive === undefined ? undefined : await archive(db, folder, exported, options.archive, keys, options, output);
+          options.archive === undefined
+            ? undefined
+            : await archive(db, folder, exported, options.archive, keys, options, output);
         if (output.json) {
           const logs = exported.logs.map(({ log, epoch, size }) => ({ log, epoch, size }));
           output.data({ folder: resolve(folder), ...exported, logs, archived: archived ?? null });
@@ -69,24 +79,34 @@ function month(text: string): string {
   throw new InvalidArgumentError('A month reads YYYY-MM, such as 2026-03.');
 }
 
-async function write(db: Session, folder: string, { events, actor: by }: Options, output: Output): Promise<Exported> {
+async function write(
+  db: Session,
+  folder: string,
+  { events, actor: by }: Options,
+  output: Output,
+): Promise<Exported> {
   const progress = new Progress(output);
   try {
     const exported = await ledgerOf(db, by).export(folder, {
       events,
-      progress: ({ log, done, of }) => progress.show(`exporting ${oneLine(log)}: ${count(done)} of ${count(of)}`),
+      progress: ({ log, done, of }) =>
+        progress.show(`exporting ${oneLine(log)}: ${count(done)} of ${count(of)}`),
     });
     progress.end();
     if (!output.json) {
       const handled = exported.governors.reduce((sum, one) => sum + one.events - one.first + 1, 0);
-      const governors = handled > 0 ? `, ${plural(handled, 'event')} of ${plural(exported.governors.length, 'governor')}` : '';
+      const governors =
+        handled > 0
+          ? `, ${plural(handled, 'event')} of ${plural(exported.governors.length, 'governor')}`
+          : '';
       const sealed = events
         ? `, ${plural(exported.segments, 'segment')} of sealed events${governors}`
         : '; sealed events and those of governors were left out';
       output.line(
         `Exported ${plural(exported.receipts, 'receipt')} of ${plural(exported.logs.length, 'log')}${sealed}, into ${resolve(folder)}.`,
       );
-      if (!events && exported.segments === 0) output.line('Who verifies it cannot look into what was sealed, only at the seals.');
+      if (!events && exported.segments === 0)
+        output.line('Who verifies it cannot look into what was sealed, only at the seals.');
     }
     return exported;
   } catch (error) {
@@ -107,7 +127,10 @@ async function archive(
 ): Promise<object> {
   const facts = await readMonth(db, exported, name);
   if (facts.uncovered > 0) {
-    throw new WritRefusal('not_yet_signed', `${plural(facts.uncovered, 'receipt')} of ${name}; sign, then export again`);
+    throw new WritRefusal(
+      'not_yet_signed',
+      `${plural(facts.uncovered, 'receipt')} of ${name}; sign, then export again`,
+    );
   }
   const verdict = await check(folderReader(folder), { keys, checkpoints: [] }, output, 'export');
   if (!verdict.ok) {
@@ -123,9 +146,15 @@ async function archive(
     output.line(
       `The folder verifies. To archive ${name} allows its ${plural(facts.receipts, 'receipt')} to be dropped from the database, from ${facts.droppedFrom} on.`,
     );
-    output.line('Their hashes stay; what they say is then in this folder alone: keep it, and a copy.');
+    output.line(
+      'Their hashes stay; what they say is then in this folder alone: keep it, and a copy.',
+    );
   }
-  await db.gate('fn_ledger_archived($1::text::date, $2, $3)', [`${name}-01`, resolve(folder), actor(options.actor)]);
+  await db.gate('fn_ledger_archived($1::text::date, $2, $3)', [
+    `${name}-01`,
+    resolve(folder),
+    actor(options.actor),
+  ]);
   if (!output.json) output.line(`Archived ${name}.`);
   return { month: name, receipts: facts.receipts, droppedFrom: facts.droppedFrom };
 }

@@ -9,6 +9,17 @@ import { addStatus } from './status.js';
 import { addVerify } from './verify.js';
 
 export function addLedger(program: Command): void {
-  const ledger = program.command('ledger').description('receipts that an auditor can check: sign, export, verify and prove them');
-  for (const add of [addStatus, addKeygen, addCheckpoint, addExport, addVerify, addProve, addAcceptRestore]) add(ledger);
+  const ledger = program
+    .command('ledger')
+    .description('receipts that an auditor can check: sign, export, verify and prove them');
+  for (const add of [
+    addStatus,
+    addKeygen,
+    addCheckpoint,
+    addExport,
+    addVerify,
+    addProve,
+    addAcceptRestore,
+  ])
+    add(ledger);
 }

@@ -34,28 +34,42 @@ interface Options {
 export function addProve(ledger: Command): void {
   ledger
     .command('prove')
-    .description('prove that an event or a receipt is in the ledger, or that it has only grown; or check such a proof')
+    .description(
+      'prove that an event or a receipt is in the ledger, or that it has only grown; or check such a proof',
+    )
     .option('--event <id>', 'an event of writ.event_outbox, or RUN/NUMBER of writ.run_events')
     .option('--receipt <id>', 'a receipt')
-    .option('--since <place>', 'a signed checkpoint that was kept, a file or http address: that the log has only grown since')
+    .option(
+      '--since <place>',
+      'a signed checkpoint that was kept, a file or http address: that the log has only grown since',
+    )
     .option('--out <file>', 'write the proof there; otherwise it is printed')
     .option('--check <file>', 'check a proof; no database is needed')
-    .option('--key <key>', 'with --check: the public key of the deployment; may be repeated; otherwise WRIT_LEDGER_PUBLIC_KEYS', repeated)
+    .option(
+      '--key <key>',
+      'with --check: the public key of the deployment; may be repeated; otherwise WRIT_LEDGER_PUBLIC_KEYS',
+      repeated,
+    )
     .action(async (options: Options, command: Command) => {
       const { output, session } = contextOf(command);
       const { event, receipt, since, out } = options;
-      if ([event, receipt, since, options.check].filter((given) => given !== undefined).length !== 1) {
+      if (
+        [event, receipt, since, options.check].filter((given) => given !== undefined).length !== 1
+      ) {
         throw wrongUsage(
           'Prove takes one of --event, --receipt, --since and --check.',
           'Write `writ ledger prove --event ID`, for example.',
         );
       }
-      if (options.check !== undefined) return checkProof(output, options.check, listed(options.key, 'WRIT_LEDGER_PUBLIC_KEYS'));
+      if (options.check !== undefined)
+        return checkProof(output, options.check, listed(options.key, 'WRIT_LEDGER_PUBLIC_KEYS'));
       const [before] = since === undefined ? [] : await checkpoints([since], '--since');
       const proof = await session<Proof>((db) => {
         const ledger = ledgerOf(db);
         if (before !== undefined) return ledger.proveGrowth(before);
-        return event === undefined ? ledger.proveReceipt(String(receipt)) : ledger.proveEvent(event);
+        return event === undefined
+          ? ledger.proveReceipt(String(receipt))
+          : ledger.proveEvent(event);
       });
       if (out === undefined) output.data(proof);
       else write(output, out, proof);
@@ -71,13 +85,19 @@ function write(output: Output, path: string, proof: Proof): void {
     throw unwritable(path, error);
   }
   if (output.json) output.data({ file: path });
-  else output.line(`The proof is in ${path}. Who has it checks it with: writ ledger prove --check ${path} --key PUBLIC-KEY`);
+  else
+    output.line(
+      `The proof is in ${path}. Who has it checks it with: writ ledger prove --check ${path} --key PUBLIC-KEY`,
+    );
 }
 
 function checkProof(output: Output, path: string, given: readonly string[]): void {
   const keys = publicKeys(given);
   if (keys.length === 0)
-    throw wrongUsage('A proof is worth what its key is worth.', 'Give --key: the public key, as you know it from outside.');
+    throw wrongUsage(
+      'A proof is worth what its key is worth.',
+      'Give --key: the public key, as you know it from outside.',
+    );
   const proof = parse(textOf(path, 'proof'), path);
   const options = { keys, sha256: nodeSha256 };
   const format = (proof as { format?: unknown } | null)?.format;
@@ -100,14 +120,22 @@ function sayEvent(output: Output, proven: ProvenEvent): void {
     return;
   }
   const { event, row, seal, runEvent } = proven;
-  output.line(output.style(['bold', 'green'], '✓ The proof holds: this event is in the ledger, as it was sealed.'));
+  output.line(
+    output.style(
+      ['bold', 'green'],
+      '✓ The proof holds: this event is in the ledger, as it was sealed.',
+    ),
+  );
   output.line();
   show(output, [
     ['event', event.event_id],
     ...(runEvent
       ? ([
           ['run', `${String(runEvent[0])}, event ${String(runEvent[1])}`],
-          ['what', `${String(runEvent[2])} of ${String(runEvent[3])}, attempt ${String(runEvent[4])}`],
+          [
+            'what',
+            `${String(runEvent[2])} of ${String(runEvent[3])}, attempt ${String(runEvent[4])}`,
+          ],
           ['data', JSON.stringify(runEvent[6])],
         ] as const)
       : ([['what', `${event.type} of ${event.subject}`]] as const)),
@@ -126,7 +154,11 @@ function sayGrowth(output: Output, proven: ProvenGrowth): void {
   const { before, log } = proven;
   output.line(output.style(['bold', 'green'], '✓ The proof holds: the log has only grown.'));
   output.line();
-  show(output, [['log', log], ['then', `${count(before.size)} entries, epoch ${before.epoch}`], ...signed(proven)]);
+  show(output, [
+    ['log', log],
+    ['then', `${count(before.size)} entries, epoch ${before.epoch}`],
+    ...signed(proven),
+  ]);
 }
 
 function sayReceipt(output: Output, proven: ProvenReceipt): void {
@@ -135,7 +167,12 @@ function sayReceipt(output: Output, proven: ProvenReceipt): void {
     return;
   }
   const { receipt } = proven;
-  output.line(output.style(['bold', 'green'], '✓ The proof holds: this receipt is in the ledger, as it was written.'));
+  output.line(
+    output.style(
+      ['bold', 'green'],
+      '✓ The proof holds: this receipt is in the ledger, as it was written.',
+    ),
+  );
   output.line();
   show(output, [
     ['receipt', receipt.receipt_id],
@@ -148,7 +185,12 @@ function sayReceipt(output: Output, proven: ProvenReceipt): void {
   ]);
 }
 
-const signed = ({ deployment, epoch, size, signers }: Pick<ProvenReceipt, 'deployment' | 'epoch' | 'size' | 'signers'>) =>
+const signed = ({
+  deployment,
+  epoch,
+  size,
+  signers,
+}: Pick<ProvenReceipt, 'deployment' | 'epoch' | 'size' | 'signers'>) =>
   [
     ['deployment', deployment],
     ['checkpoint', `${count(size)} entries, epoch ${epoch}, signed by ${signers.join(', ')}`],

@@ -2,7 +2,12 @@
 import { statSync } from 'node:fs';
 import { WritError } from '../../../errors/index.js';
 import { Ledger } from '../../../ledger/ledger.js';
-import { parseCheckpoint, parseNote, parsePrivateKey, parsePublicKey } from '../../../ledger/note.js';
+import {
+  parseCheckpoint,
+  parseNote,
+  parsePrivateKey,
+  parsePublicKey,
+} from '../../../ledger/note.js';
 import { type Place, placeOf } from '../../../ledger/places.js';
 import { actor, inTurn, type Session } from '../../connection.js';
 import { exitCodes, Failure, wrongUsage } from '../../failure.js';
@@ -47,9 +52,13 @@ export function places(texts: readonly string[], option = '--to'): readonly Plac
       return placeOf(text);
     } catch (error) {
       // The text is not shown: an address may have a password in it.
-      throw wrongUsage(`${option}: this is neither a path nor an http address.`, 'Write /path/to/a/file or https://host/path.', {
-        cause: error,
-      });
+      throw wrongUsage(
+        `${option}: this is neither a path nor an http address.`,
+        'Write /path/to/a/file or https://host/path.',
+        {
+          cause: error,
+        },
+      );
     }
   });
 }
@@ -59,7 +68,11 @@ export function checkpoints(texts: readonly string[], option: string): Promise<s
   return Promise.all(
     places(texts, option).map(async (place) => {
       const note = await place.read();
-      if (note === null) throw wrongUsage(`${place.name} holds no checkpoint.`, `Check the path or address that you gave with ${option}.`);
+      if (note === null)
+        throw wrongUsage(
+          `${place.name} holds no checkpoint.`,
+          `Check the path or address that you gave with ${option}.`,
+        );
       parseCheckpoint(parseNote(note).text); // a mistake of the caller is said before anything is looked at
       return note;
     }),
@@ -71,7 +84,10 @@ export function outside(
   given: { places: readonly string[] | undefined; keys: readonly string[] | undefined },
   options: { places: string; keys: string },
 ): { places: readonly string[]; keys: readonly string[] } {
-  const found = { places: listed(given.places, 'WRIT_LEDGER_PLACES'), keys: listed(given.keys, 'WRIT_LEDGER_PUBLIC_KEYS') };
+  const found = {
+    places: listed(given.places, 'WRIT_LEDGER_PLACES'),
+    keys: listed(given.keys, 'WRIT_LEDGER_PUBLIC_KEYS'),
+  };
   places(found.places, options.places);
   publicKeys(found.keys, options.keys);
   if (found.places.length > 0 && found.keys.length === 0) {
@@ -98,7 +114,10 @@ export function privateKey(path: string, output: Output): string {
     );
   }
   if (process.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0) {
-    output.note(`writ: ${path} can be read by others, who could sign in your name.`, `chmod 600 ${path}`);
+    output.note(
+      `writ: ${path} can be read by others, who could sign in your name.`,
+      `chmod 600 ${path}`,
+    );
   }
   return text;
 }

@@ -33,12 +33,15 @@ interface Log {
 const shownLogs = 20;
 const counted = 100_000;
 
-export const readLedgerHealth = (db: Session): Promise<LedgerHealth> => db.gate<LedgerHealth>('fn_ledger_health()');
+export const readLedgerHealth = (db: Session): Promise<LedgerHealth> =>
+  db.gate<LedgerHealth>('fn_ledger_health()');
 
 export function addStatus(ledger: Command): void {
   ledger
     .command('status')
-    .description('the logs, how far they are signed, what waits to be sequenced or sealed, and the key that signs')
+    .description(
+      'the logs, how far they are signed, what waits to be sequenced or sealed, and the key that signs',
+    )
     .action(async (_options: object, command: Command) => {
       const { output, session } = contextOf(command);
       await session(async (db) => {
@@ -65,7 +68,10 @@ function show(output: Output, health: LedgerHealth, logs: readonly Log[]): void 
   else showLogs(output, logs);
   output.line();
   output.pairs([
-    ['signing key', health.key === null ? 'none yet; `writ ledger keygen` makes one' : oneLine(health.key)],
+    [
+      'signing key',
+      health.key === null ? 'none yet; `writ ledger keygen` makes one' : oneLine(health.key),
+    ],
     [
       'newest checkpoint',
       health.signed_s === null
@@ -76,7 +82,9 @@ function show(output: Output, health: LedgerHealth, logs: readonly Log[]): void 
     ['sealed', `${plural(health.segments, 'segment')} of the record of the queue`],
     [
       'not sealed',
-      health.sealing ? waiting(health.unsealed, health.unsealed_s, 'row') : 'sealing is switched off (ledger.sealing.enabled)',
+      health.sealing
+        ? waiting(health.unsealed, health.unsealed_s, 'row')
+        : 'sealing is switched off (ledger.sealing.enabled)',
     ],
     ['months made until', health.months_until],
   ]);
@@ -101,7 +109,8 @@ function showLogs(output: Output, logs: readonly Log[]): void {
         signed_s === null ? null : `${before(signed_s)} ago`,
       ]),
   );
-  if (logs.length > shownLogs) output.line(`… and ${plural(logs.length - shownLogs, 'log')} more; --json lists them all`);
+  if (logs.length > shownLogs)
+    output.line(`… and ${plural(logs.length - shownLogs, 'log')} more; --json lists them all`);
 }
 
 const before = (seconds: number): string => span(Math.max(0, seconds) * 1000);

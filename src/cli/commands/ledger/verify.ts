@@ -41,8 +41,15 @@ export function addVerify(ledger: Command): void {
       'a public key of the deployment, as you know it; may be repeated; otherwise WRIT_LEDGER_PUBLIC_KEYS, otherwise what the export says of itself',
       repeated,
     )
-    .option('--checkpoint <place>', 'a signed checkpoint that was kept outside, a file or http address; may be repeated', repeated)
-    .option('--archive <folder>', 'with the database: an export that has what has been archived and dropped')
+    .option(
+      '--checkpoint <place>',
+      'a signed checkpoint that was kept outside, a file or http address; may be repeated',
+      repeated,
+    )
+    .option(
+      '--archive <folder>',
+      'with the database: an export that has what has been archived and dropped',
+    )
     .action(async (folder: string | undefined, options: Options, command: Command) => {
       const { output, session } = contextOf(command);
       const known = {
@@ -53,15 +60,24 @@ export function addVerify(ledger: Command): void {
         return judge(output, folderOf(folder), known, 'export');
       }
       if (options.archive !== undefined && !isFolder(options.archive)) {
-        throw wrongUsage(`${options.archive} is not a folder.`, 'Give the folder that `writ ledger export --archive` wrote.');
+        throw wrongUsage(
+          `${options.archive} is not a folder.`,
+          'Give the folder that `writ ledger export --archive` wrote.',
+        );
       }
-      await session((db) => judge(output, databaseReader(inTurn(db), options.archive), known, 'database'));
+      await session((db) =>
+        judge(output, databaseReader(inTurn(db), options.archive), known, 'database'),
+      );
     });
 }
 
 /** The files of an export. */
 export function folderOf(folder: string): Reader {
-  if (!isFolder(folder)) throw wrongUsage(`${folder} is not a folder.`, 'Give the folder that `writ ledger export` wrote.');
+  if (!isFolder(folder))
+    throw wrongUsage(
+      `${folder} is not a folder.`,
+      'Give the folder that `writ ledger export` wrote.',
+    );
   return folderReader(folder);
 }
 
@@ -70,15 +86,25 @@ function isFolder(path: string): boolean {
 }
 
 function databaseReader(db: Queryable, archive: string | undefined): Reader {
-  const reader = new DatabaseReader(db, { events: true, ...(archive !== undefined && { archive: folderReader(archive) }) });
+  const reader = new DatabaseReader(db, {
+    events: true,
+    ...(archive !== undefined && { archive: folderReader(archive) }),
+  });
   return async (path) => {
-    if (path === 'export.json' && (await reader.heads()).length === 0) throw new WritError('no_checkpoint');
+    if (path === 'export.json' && (await reader.heads()).length === 0)
+      throw new WritError('no_checkpoint');
     return reader.read(path);
   };
 }
 
 /** A verdict, with a word on keys where nobody gave any. `replays` hears the receipts on the way. */
-export async function check(read: Reader, known: Known, output: Output, what: 'export' | 'database', replays?: Replays): Promise<Verdict> {
+export async function check(
+  read: Reader,
+  known: Known,
+  output: Output,
+  what: 'export' | 'database',
+  replays?: Replays,
+): Promise<Verdict> {
   const progress = new Progress(output);
   try {
     const keys = known.keys.length > 0 ? known.keys : await ownKeys(read);
@@ -87,7 +113,8 @@ export async function check(read: Reader, known: Known, output: Output, what: 'e
       checkpoints: known.checkpoints,
       sha256: nodeSha256,
       ...(replays && { onReceipt: (log, receipt, entry) => replays.hear(log, receipt, entry) }),
-      progress: ({ log, entries, of }) => progress.show(`verifying ${oneLine(log)}: ${count(entries)} of ${count(of)}`),
+      progress: ({ log, entries, of }) =>
+        progress.show(`verifying ${oneLine(log)}: ${count(entries)} of ${count(of)}`),
     });
     if (known.keys.length > 0) return verdict;
     const note = `Keys are the ${what}’s own word: whoever could change the ${what} could have put others there. Give --key to check against one that you know.`;
@@ -101,11 +128,17 @@ export async function check(read: Reader, known: Known, output: Output, what: 'e
 async function ownKeys(read: Reader): Promise<string[]> {
   let keys: unknown;
   try {
-    keys = (JSON.parse(new TextDecoder().decode((await read('export.json')) ?? undefined)) as { keys?: unknown } | null)?.keys;
+    keys = (
+      JSON.parse(new TextDecoder().decode((await read('export.json')) ?? undefined)) as {
+        keys?: unknown;
+      } | null
+    )?.keys;
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
   }
-  return (Array.isArray(keys) ? keys : []).filter((key): key is string => typeof key === 'string' && isKey(key));
+  return (Array.isArray(keys) ? keys : []).filter(
+    (key): key is string => typeof key === 'string' && isKey(key),
+  );
 }
 
 function isKey(text: string): boolean {
@@ -118,14 +151,21 @@ function isKey(text: string): boolean {
   }
 }
 
-async function judge(output: Output, read: Reader, known: Known, what: 'export' | 'database'): Promise<void> {
+async function judge(
+  output: Output,
+  read: Reader,
+  known: Known,
+  what: 'export' | 'database',
+): Promise<void> {
   const replays = await Replays.of(read);
   const verdict = await check(read, known, output, what, replays);
   const replayed = replays.close();
   if (!verdict.ok || !replayed.ok) process.exitCode = exitCodes.failed;
-  if (output.json) return output.data({ ...verdict, ok: verdict.ok && replayed.ok, governors: replayed });
+  if (output.json)
+    return output.data({ ...verdict, ok: verdict.ok && replayed.ok, governors: replayed });
   show(output, verdict);
-  for (const line of governorLines(replayed)) output.line(line.startsWith('  ✗') ? output.style('red', line) : line);
+  for (const line of governorLines(replayed))
+    output.line(line.startsWith('  ✗') ? output.style('red', line) : line);
 }
 
 /** What deciding again has shown, in a few lines. */
@@ -135,13 +175,15 @@ function governorLines({ governors, undecided }: ReplayedGovernors): string[] {
   const different = governors.filter(({ ok }) => !ok);
   const lines: string[] = [];
   if (events > 0 || different.length > 0) {
-    const verdict = different.length === 0 ? 'all alike' : `${plural(different.length, 'governor')} NOT alike`;
+    const verdict =
+      different.length === 0 ? 'all alike' : `${plural(different.length, 'governor')} NOT alike`;
     lines.push(
       `  governors: ${plural(events, 'event')} decided again, ${verdict}${behind > 0 ? `; ${count(behind)} behind the checkpoint` : ''}`,
     );
   }
   for (const { tenant, sku, differences } of different)
-    for (const { message } of differences) lines.push(`  ✗ Governor ${oneLine(`${tenant}/${sku}: ${message}`)}`);
+    for (const { message } of differences)
+      lines.push(`  ✗ Governor ${oneLine(`${tenant}/${sku}: ${message}`)}`);
   const receipts = undecided.reduce((sum, one) => sum + one.receipts, 0);
   if (receipts > 0)
     lines.push(
@@ -152,8 +194,15 @@ function governorLines({ governors, undecided }: ReplayedGovernors): string[] {
 
 /** Names and reasons in it come from the ledger, and have no say over the terminal. */
 export function show(output: Output, verdict: Verdict): void {
-  const printable = JSON.parse(JSON.stringify(verdict), (_, value) => (typeof value === 'string' ? oneLine(value) : value)) as Verdict;
+  const printable = JSON.parse(JSON.stringify(verdict), (_, value) =>
+    typeof value === 'string' ? oneLine(value) : value,
+  ) as Verdict;
   const [head = '', ...rest] = describe(printable).trimEnd().split('\n');
-  output.line(output.style(verdict.ok ? ['bold', 'green'] : ['bold', 'red'], `${verdict.ok ? '✓' : '✗'} ${head}`));
+  output.line(
+    output.style(
+      verdict.ok ? ['bold', 'green'] : ['bold', 'red'],
+      `${verdict.ok ? '✓' : '✗'} ${head}`,
+    ),
+  );
   for (const line of rest) output.line(line.startsWith('  ✗') ? output.style('red', line) : line);
 }

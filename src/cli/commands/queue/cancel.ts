@@ -20,12 +20,10 @@ export function addCancel(queue: Command): void {
     .action(async (id: string, options: Options, command: Command) => {
       const { output, session } = contextOf(command);
       await session(async (db) => {
-        const answer = await db.gate<{ job_id: string; status: 'cancelled' | 'cancel_requested' }>('fn_job_cancel($1, $2, $3, $4)', [
-          id,
-          options.reason,
-          actor(options.actor),
-          options.tenant ?? null,
-        ]);
+        const answer = await db.gate<{ job_id: string; status: 'cancelled' | 'cancel_requested' }>(
+          'fn_job_cancel($1, $2, $3, $4)',
+          [id, options.reason, actor(options.actor), options.tenant ?? null],
+        );
         if (output.json) {
           output.data({ jobId: answer.job_id, status: answer.status });
           return;

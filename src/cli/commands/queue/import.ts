@@ -26,14 +26,25 @@ interface Options {
 export function addImport(queue: Command): void {
   queue
     .command('import')
-    .description('copy the waiting jobs of pg-boss or graphile-worker; a second run copies nothing twice')
-    .addOption(new Option('--from <system>', 'the queue they are in').choices(systems).makeOptionMandatory())
+    .description(
+      'copy the waiting jobs of pg-boss or graphile-worker; a second run copies nothing twice',
+    )
+    .addOption(
+      new Option('--from <system>', 'the queue they are in').choices(systems).makeOptionMandatory(),
+    )
     .option('--schema <name>', 'its schema; otherwise pgboss or graphile_worker', notBlank)
     .option('--source-url <url>', 'its database, if it is not the same')
-    .option('--kind-map <a=b,…>', 'jobs named a become jobs of kind b; the others keep their names', kindMap)
+    .option(
+      '--kind-map <a=b,…>',
+      'jobs named a become jobs of kind b; the others keep their names',
+      kindMap,
+    )
     .option('--tenant <tenant>', 'the tenant they will belong to', notBlank)
     .option('--limit <n>', 'the first n of them only', wholeNumber(1, 1_000_000_000))
-    .option('--delete', 'delete each job there in the transaction that enqueues it here; only within one database')
+    .option(
+      '--delete',
+      'delete each job there in the transaction that enqueues it here; only within one database',
+    )
     .option('--dry-run', 'show what would be copied, and do nothing')
     .option('--yes', 'do it without asking')
     .option('--actor <name>', 'who imports, for the record; otherwise the system user')
@@ -53,7 +64,9 @@ export function addImport(queue: Command): void {
           (walker) =>
             sourceUrl === undefined
               ? bring({ target, walker, reader: target }, options, output)
-              : withSession(url, (reader) => bring({ target, walker, reader }, options, output), { installed: false }),
+              : withSession(url, (reader) => bring({ target, walker, reader }, options, output), {
+                  installed: false,
+                }),
           { installed: false },
         ),
       );
@@ -61,10 +74,14 @@ export function addImport(queue: Command): void {
 }
 
 /** Names can hold `=`; kinds cannot. */
-function kindMap(text: string, given: ReadonlyMap<string, string> | undefined): ReadonlyMap<string, string> {
+function kindMap(
+  text: string,
+  given: ReadonlyMap<string, string> | undefined,
+): ReadonlyMap<string, string> {
   const pairs = text.split(',').map((pair) => {
     const at = pair.lastIndexOf('=');
-    if (at < 1 || at === pair.length - 1) throw new InvalidArgumentError('Write name=kind, several with commas between them.');
+    if (at < 1 || at === pair.length - 1)
+      throw new InvalidArgumentError('Write name=kind, several with commas between them.');
     return [pair.slice(0, at).trim(), pair.slice(at + 1).trim()] as const;
   });
   return new Map([...(given ?? []), ...pairs]);
@@ -79,7 +96,12 @@ interface Sessions {
 async function bring(sessions: Sessions, options: Options, output: Output): Promise<void> {
   const source = await openSource(sessions.walker, options.from, options.schema);
   const plan = await readPlan(sessions.walker, source, options.kindMap ?? new Map());
-  if (!output.json) showPlan(output, plan, { system: source.system, from: sessions.walker.target, to: sessions.target.target });
+  if (!output.json)
+    showPlan(output, plan, {
+      system: source.system,
+      from: sessions.walker.target,
+      to: sessions.target.target,
+    });
   if (options.dryRun || plan.jobs === 0) return finish(output, plan, undefined);
   if (!output.json) output.line(whatWillBeDone(plan, options, source));
   if (!options.yes && !(await confirmed(output))) {
@@ -106,9 +128,13 @@ async function bring(sessions: Sessions, options: Options, output: Output): Prom
 }
 
 function whatWillBeDone(plan: Plan, options: Options, source: Source): string {
-  const first = options.limit !== undefined && options.limit < plan.jobs ? `the first ${count(options.limit)} of ` : '';
+  const first =
+    options.limit !== undefined && options.limit < plan.jobs
+      ? `the first ${count(options.limit)} of `
+      : '';
   const begin = `This copies ${first}${plural(plan.jobs, 'job')}`;
-  if (options.delete) return `${begin}, and deletes each from ${source.system} in the transaction that enqueues it.`;
+  if (options.delete)
+    return `${begin}, and deletes each from ${source.system} in the transaction that enqueues it.`;
   return `${begin}. They stay in ${source.system} as well: if its workers are not stopped for good, jobs run on both sides.`;
 }
 
@@ -140,12 +166,16 @@ function finish(output: Output, plan: Plan, result: CopyResult | undefined): voi
     return;
   }
   const { copied, already, gone, deleted, troubles } = result;
-  for (const { name, id, message } of troubles.slice(0, 20)) output.note(`${name} ${id}: ${message}`);
-  if (troubles.length > 20) output.note(`… and ${count(troubles.length - 20)} more; --json lists them all.`);
+  for (const { name, id, message } of troubles.slice(0, 20))
+    output.note(`${name} ${id}: ${message}`);
+  if (troubles.length > 20)
+    output.note(`… and ${count(troubles.length - 20)} more; --json lists them all.`);
   const rest = [
     already > 0 ? `${count(already)} had been copied before` : '',
     gone > 0 ? `${count(gone)} were begun or taken away meanwhile` : '',
-    troubles.length > 0 ? `${count(troubles.length)} could not be copied and are where they were` : '',
+    troubles.length > 0
+      ? `${count(troubles.length)} could not be copied and are where they were`
+      : '',
     deleted > 0 ? `${count(deleted)} deleted there` : '',
   ].filter((text) => text !== '');
   output.line(`Copied ${plural(copied, 'job')}${rest.length > 0 ? `; ${rest.join('; ')}` : ''}.`);

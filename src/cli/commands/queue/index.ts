@@ -11,6 +11,19 @@ import { addWeight } from './weight.js';
 import { addWorkflow } from './workflow.js';
 
 export function addQueue(program: Command): void {
-  const queue = program.command('queue').description('look at jobs, cancel and replay them, bring them from another queue');
-  for (const add of [addStats, addList, addShow, addCancel, addReplay, addImport, addWorkflow, addWeight, addWatch]) add(queue);
+  const queue = program
+    .command('queue')
+    .description('look at jobs, cancel and replay them, bring them from another queue');
+  for (const add of [
+    addStats,
+    addList,
+    addShow,
+    addCancel,
+    addReplay,
+    addImport,
+    addWorkflow,
+    addWeight,
+    addWatch,
+  ])
+    add(queue);
 }

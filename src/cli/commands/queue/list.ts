@@ -63,7 +63,8 @@ async function readJobs(db: Session, { status, kind, tenant, limit }: Filter): P
 }
 
 async function isDeserted(db: Session, status: string): Promise<boolean> {
-  if (!['queued', 'retry_waiting', 'leased', 'in_progress', 'dead_letter'].includes(status)) return false;
+  if (!['queued', 'retry_waiting', 'leased', 'in_progress', 'dead_letter'].includes(status))
+    return false;
   const health = await readHealth(db);
   if (status === 'queued') return health.backlog + health.waiting === 0;
   if (status === 'retry_waiting') return health.waiting === 0;
@@ -79,7 +80,16 @@ function showJobs(output: Output, jobs: readonly Listed[], filter: Filter): void
   const now = new Date();
   const tenants = new Set(jobs.map((job) => job.tenant_id)).size > 1 || filter.tenant !== undefined;
   const keys = jobs.some((job) => job.idempotency_key !== job.job_id);
-  const columns = ['JOB', 'KIND', 'STATUS', 'ATTEMPTS', 'ENQUEUED', ...(tenants ? ['TENANT'] : []), ...(keys ? ['KEY'] : []), 'LAST ERROR'];
+  const columns = [
+    'JOB',
+    'KIND',
+    'STATUS',
+    'ATTEMPTS',
+    'ENQUEUED',
+    ...(tenants ? ['TENANT'] : []),
+    ...(keys ? ['KEY'] : []),
+    'LAST ERROR',
+  ];
   output.table(
     columns.map((title) => ({ title })),
     jobs.map((job) => [

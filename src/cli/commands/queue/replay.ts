@@ -43,7 +43,9 @@ export function addReplay(queue: Command): void {
           'Write `writ queue replay JOB --reason TEXT` or `… --all --kind KIND --reason TEXT`.',
         );
       }
-      await session((db) => (id === undefined ? replayAll(db, output, options) : replayOne(db, output, id, options)));
+      await session((db) =>
+        id === undefined ? replayAll(db, output, options) : replayOne(db, output, id, options),
+      );
     });
 }
 
@@ -76,7 +78,8 @@ async function replayAll(db: Session, output: Output, options: Options): Promise
       if (typeof outcome === 'string') replayed.push({ jobId: outcome, replayed: id });
       else refused.push({ jobId: id, reason: outcome.code, message: outcome.message });
     }
-    if (!output.json && letters.length > 100) output.note(`${count(Math.min(at + 100, letters.length))} of ${count(letters.length)}`);
+    if (!output.json && letters.length > 100)
+      output.note(`${count(Math.min(at + 100, letters.length))} of ${count(letters.length)}`);
   }
   if (refused.length > 0) process.exitCode = exitCodes.failed;
   if (output.json) {
@@ -116,9 +119,14 @@ function preview(output: Output, letters: readonly DeadLetter[], { kind }: Optio
   const shown = letters.slice(-20).reverse();
   output.table(
     ['JOB', 'DIED', 'LAST ERROR'].map((title) => ({ title })),
-    shown.map((letter) => [letter.job_id, ago(letter.finished_at, now), letter.last_error ? oneLine(letter.last_error) : '']),
+    shown.map((letter) => [
+      letter.job_id,
+      ago(letter.finished_at, now),
+      letter.last_error ? oneLine(letter.last_error) : '',
+    ]),
   );
-  if (letters.length > shown.length) output.line(`… and ${count(letters.length - shown.length)} more`);
+  if (letters.length > shown.length)
+    output.line(`… and ${count(letters.length - shown.length)} more`);
   output.line();
   output.line(
     `Nothing was replayed yet. Add --yes to replay ${letters.length === 1 ? 'this dead letter' : `these ${count(letters.length)} dead letters`}.`,

@@ -31,10 +31,10 @@ export function addShow(queue: Command): void {
 }
 
 export async function readJob(db: Session, id: string, tenant?: string): Promise<Shown> {
-  const [job] = await db.rows('select * from writ.job_queue where job_id = $1 and ($2::text is null or tenant_id = $2)', [
-    id,
-    tenant ?? null,
-  ]);
+  const [job] = await db.rows(
+    'select * from writ.job_queue where job_id = $1 and ($2::text is null or tenant_id = $2)',
+    [id, tenant ?? null],
+  );
   if (!job) throw new WritError('job_not_found', id);
   const executions = await db.rows(
     `select execution_no, attempt, status, abort_kind, final, lease_owner, started_at, committed_at, finished_at, error_code, error_message
@@ -51,12 +51,21 @@ export async function readJob(db: Session, id: string, tenant?: string): Promise
 
 async function readEvents(db: Session, id: string): Promise<Row[]> {
   const [row] = await db.rows<{ events: Row[] }>('select writ.fn_job_events($1) as events', [id]);
-  return (row?.events ?? []).map((event) => ({ ...event, occurred_at: new Date(String(event.occurred_at)) }));
+  return (row?.events ?? []).map((event) => ({
+    ...event,
+    occurred_at: new Date(String(event.occurred_at)),
+  }));
 }
 
-async function readPayload(db: Session, id: string): Promise<{ input?: unknown; result?: unknown }> {
+async function readPayload(
+  db: Session,
+  id: string,
+): Promise<{ input?: unknown; result?: unknown }> {
   try {
-    const [row] = await db.rows<{ payload: { input?: unknown; result?: unknown } }>('select writ.fn_job_payload($1) as payload', [id]);
+    const [row] = await db.rows<{ payload: { input?: unknown; result?: unknown } }>(
+      'select writ.fn_job_payload($1) as payload',
+      [id],
+    );
     return row?.payload ?? {};
   } catch (error) {
     if (error instanceof WritError && error.code === 'permission_denied') return {};
@@ -64,7 +73,8 @@ async function readPayload(db: Session, id: string): Promise<{ input?: unknown; 
   }
 }
 
-const time = (at: unknown): string | undefined => (at instanceof Date ? at.toISOString().replace('T', ' ').replace('Z', '') : undefined);
+const time = (at: unknown): string | undefined =>
+  at instanceof Date ? at.toISOString().replace('T', ' ').replace('Z', '') : undefined;
 
 function show(output: Output, { job, executions, events, input, result }: Shown): void {
   const text = (name: string) => (job[name] === null ? undefined : oneLine(String(job[name])));
@@ -77,7 +87,10 @@ function show(output: Output, { job, executions, events, input, result }: Shown)
     ['attempts', `${job.attempts} of ${job.max_attempts}`],
     ['priority', Number(job.priority) || undefined],
     ['enqueued', `${time(job.enqueued_at)} by ${text('enqueued_by')}`],
-    ['not before', (job.process_after as Date) > (job.enqueued_at as Date) ? time(job.process_after) : undefined],
+    [
+      'not before',
+      (job.process_after as Date) > (job.enqueued_at as Date) ? time(job.process_after) : undefined,
+    ],
     ['deadline', time(job.deadline_at)],
     ['started', time(job.started_at)],
     ['finished', time(job.finished_at)],
@@ -85,19 +98,27 @@ function show(output: Output, { job, executions, events, input, result }: Shown)
     ['replay of', text('parent_job_id')],
     ['lease', job.lease_holder ? `${job.lease_holder} until ${time(job.leased_until)}` : undefined],
     ['last error', job.last_error ? output.style('red', text('last_error') as string) : undefined],
-    ['input', asJson(input) ?? (job.payload_ref ? `${job.payload_ref} (not readable with this role)` : undefined)],
+    [
+      'input',
+      asJson(input) ??
+        (job.payload_ref ? `${job.payload_ref} (not readable with this role)` : undefined),
+    ],
     ['result', asJson(result)],
   ]);
   if (executions.length > 0) {
     output.line();
     output.table(
-      ['EXECUTION', 'ATTEMPT', 'STATUS', 'BEGAN', 'TOOK', 'WORKER', 'ERROR'].map((title) => ({ title })),
+      ['EXECUTION', 'ATTEMPT', 'STATUS', 'BEGAN', 'TOOK', 'WORKER', 'ERROR'].map((title) => ({
+        title,
+      })),
       executions.map((e) => [
         Number(e.execution_no),
         Number(e.attempt),
         `${e.status}${e.abort_kind ? ` (${e.abort_kind})` : ''}`,
         time(e.started_at),
-        e.started_at && e.finished_at ? span((e.finished_at as Date).getTime() - (e.started_at as Date).getTime()) : undefined,
+        e.started_at && e.finished_at
+          ? span((e.finished_at as Date).getTime() - (e.started_at as Date).getTime())
+          : undefined,
         e.lease_owner as string | null,
         e.error_message as string | null,
       ]),
@@ -107,7 +128,11 @@ function show(output: Output, { job, executions, events, input, result }: Shown)
     output.line();
     output.table(
       ['EVENT', 'AT', 'BY'].map((title) => ({ title })),
-      events.map((event) => [String(event.event_type), time(event.occurred_at), String(event.actor_ref)]),
+      events.map((event) => [
+        String(event.event_type),
+        time(event.occurred_at),
+        String(event.actor_ref),
+      ]),
     );
   }
 }
@@ -115,5 +140,7 @@ function show(output: Output, { job, executions, events, input, result }: Shown)
 function asJson(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined;
   const json = JSON.stringify(value);
-  return json.length > 2_000 ? `${json.slice(0, 2_000)}… (${json.length} characters; --json shows all)` : json;
+  return json.length > 2_000
+    ? `${json.slice(0, 2_000)}… (${json.length} characters; --json shows all)`
+    : json;
 }

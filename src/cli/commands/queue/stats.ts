@@ -38,7 +38,8 @@ const byKind = `
   where k.registered_by <> 'migration' or b.backlog > 0 or p.in_progress > 0 or d.dead_letter > 0 -- of what is built in, only what there is
   order by backlog desc, job_kind`;
 
-export const readHealth = (db: Session): Promise<Health> => db.gate<Health>('fn_job_queue_health()');
+export const readHealth = (db: Session): Promise<Health> =>
+  db.gate<Health>('fn_job_queue_health()');
 
 export function addStats(queue: Command): void {
   queue
@@ -51,27 +52,43 @@ export function addStats(queue: Command): void {
         const kinds = await db.rows<Kind>(byKind);
         if (output.json) output.data({ ...health, kinds });
         else show(output, health, kinds);
-        if (health.dead_letter_open > lookedUp) output.note(`Dead letters by kind are those of the newest ${count(lookedUp)}.`);
+        if (health.dead_letter_open > lookedUp)
+          output.note(`Dead letters by kind are those of the newest ${count(lookedUp)}.`);
       });
     });
 }
 
 function show(output: Output, health: Health, kinds: readonly Kind[]): void {
   const oldest =
-    health.oldest_queued_age_s === null || health.backlog === 0 ? '' : `, the oldest for ${span(health.oldest_queued_age_s * 1000)}`;
+    health.oldest_queued_age_s === null || health.backlog === 0
+      ? ''
+      : `, the oldest for ${span(health.oldest_queued_age_s * 1000)}`;
   output.pairs([
     ['queue', health.enabled ? output.style('green', 'on') : output.style('red', 'off')],
     ['backlog', `${count(health.backlog)}${oldest}`],
     ['waiting', `${count(health.waiting)} (delays and retries)`],
     ['in progress', `${count(health.in_progress)} in ${plural(health.lease_active, 'lease')}`],
-    ['dead letters', health.dead_letter_open > 0 ? output.style('red', count(health.dead_letter_open)) : '0'],
+    [
+      'dead letters',
+      health.dead_letter_open > 0 ? output.style('red', count(health.dead_letter_open)) : '0',
+    ],
     ['workers', count(health.workers)],
   ]);
   if (kinds.length === 0) return;
   output.line();
   const right = { align: 'right' } as const;
   output.table(
-    [{ title: 'KIND' }, { title: 'BACKLOG', ...right }, { title: 'IN PROGRESS', ...right }, { title: 'DEAD LETTERS', ...right }],
-    kinds.map((kind) => [kind.kind, count(kind.backlog), count(kind.in_progress), count(kind.dead_letter)]),
+    [
+      { title: 'KIND' },
+      { title: 'BACKLOG', ...right },
+      { title: 'IN PROGRESS', ...right },
+      { title: 'DEAD LETTERS', ...right },
+    ],
+    kinds.map((kind) => [
+      kind.kind,
+      count(kind.backlog),
+      count(kind.in_progress),
+      count(kind.dead_letter),
+    ]),
   );
 }

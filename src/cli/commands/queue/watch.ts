@@ -19,7 +19,9 @@ export function addWatch(queue: Command): void {
     .option('--for <duration>', 'end by itself after this long', duration)
     .action(async (options: { for?: Duration }, command: Command) => {
       const { output, session } = contextOf(command);
-      await session((db) => watch(db, output, options.for === undefined ? undefined : milliseconds(options.for)));
+      await session((db) =>
+        watch(db, output, options.for === undefined ? undefined : milliseconds(options.for)),
+      );
     });
 }
 

@@ -14,12 +14,14 @@ export function addWorkflow(queue: Command): void {
     .action(async (id: string, { tenant }: { tenant?: string }, command: Command) => {
       const { output, session } = contextOf(command);
       await session(async (db) => {
-        const sql = 'select * from writ.job_workflow where workflow_id = $1 and ($2::text is null or tenant_id = $2)';
+        const sql =
+          'select * from writ.job_workflow where workflow_id = $1 and ($2::text is null or tenant_id = $2)';
         const [workflow] = await db.rows(sql, [id, tenant ?? null]);
         if (!workflow) throw new WritError('unknown_workflow', id);
-        const jobs = await db.rows('select job_id, job_kind, status, attempts from writ.job_queue where workflow_id = $1 order by job_id', [
-          id,
-        ]);
+        const jobs = await db.rows(
+          'select job_id, job_kind, status, attempts from writ.job_queue where workflow_id = $1 order by job_id',
+          [id],
+        );
         if (output.json) {
           output.data({ workflow, jobs });
           return;
@@ -28,14 +30,24 @@ export function addWorkflow(queue: Command): void {
         output.line();
         output.table(
           ['JOB', 'KIND', 'STATUS', 'ATTEMPTS'].map((title) => ({ title })),
-          jobs.map((job) => [String(job.job_id), String(job.job_kind), output.status(String(job.status)), Number(job.attempts)]),
+          jobs.map((job) => [
+            String(job.job_id),
+            String(job.job_kind),
+            output.status(String(job.status)),
+            Number(job.attempts),
+          ]),
         );
       });
     });
 }
 
 function summary(workflow: Row, status: string): [string, string | undefined][] {
-  const { workflow_key: key, correlation_id: correlation, enqueued_at: enqueued, finished_at: finished } = workflow;
+  const {
+    workflow_key: key,
+    correlation_id: correlation,
+    enqueued_at: enqueued,
+    finished_at: finished,
+  } = workflow;
   const now = new Date();
   return [
     ['workflow', String(workflow.workflow_id)],

@@ -36,12 +36,17 @@ export function addAdmission(runs: Command): void {
     .description('show how many runs of a tenant go on at once and what becomes of more, or set it')
     .argument('[tenant]', 'the tenant; * is every one that has no rule of its own', notBlank)
     .addOption(
-      new Option('--policy <policy>', 'REJECT refuses what is too much, QUEUE starts it when there is room, DELAY starts it later').choices(
-        ['REJECT', 'QUEUE', 'DELAY'],
-      ),
+      new Option(
+        '--policy <policy>',
+        'REJECT refuses what is too much, QUEUE starts it when there is room, DELAY starts it later',
+      ).choices(['REJECT', 'QUEUE', 'DELAY']),
     )
     .option('--max-running <n>', 'so many go on at once', wholeNumber(1, mostRuns))
-    .option('--max-pending <n>', 'so many wait, and more are refused; otherwise 10000', wholeNumber(0, mostRuns))
+    .option(
+      '--max-pending <n>',
+      'so many wait, and more are refused; otherwise 10000',
+      wholeNumber(0, mostRuns),
+    )
     .option('--delay <duration>', 'for DELAY: how much later; otherwise 1s', duration)
     .option('--none', 'take the rule away')
     .option('--actor <name>', 'who sets it, for the record; otherwise the system user')
@@ -49,30 +54,39 @@ export function addAdmission(runs: Command): void {
       const { output, session } = contextOf(command);
       const rule = ruleOf(tenant, options);
       await session(async (db) => {
-        if (rule === undefined && !options.none) return show(output, await read(db, tenant), tenant);
+        if (rule === undefined && !options.none)
+          return show(output, await read(db, tenant), tenant);
         const [before] = await read(db, tenant);
         await runsOf(db, options.actor).setAdmission(tenant as string, rule);
         const [after] = await read(db, tenant);
         if (output.json) output.data({ tenant, was: before ?? null, rule: after ?? null });
         else
           output.line(
-            oneLine(`${tenant}: ${before ? inWords(before) : 'no rule'} → ${output.style('bold', after ? inWords(after) : 'no rule')}`),
+            oneLine(
+              `${tenant}: ${before ? inWords(before) : 'no rule'} → ${output.style('bold', after ? inWords(after) : 'no rule')}`,
+            ),
           );
       });
     });
 }
 
-function ruleOf(tenant: string | undefined, { policy, maxRunning, maxPending, delay, none }: Options): AdmissionRule | undefined {
+function ruleOf(
+  tenant: string | undefined,
+  { policy, maxRunning, maxPending, delay, none }: Options,
+): AdmissionRule | undefined {
   const given = [policy, maxRunning, maxPending, delay].some((one) => one !== undefined);
-  const remedy = 'Write `writ runs admission TENANT --policy QUEUE --max-running 100`, or `… TENANT --none`.';
+  const remedy =
+    'Write `writ runs admission TENANT --policy QUEUE --max-running 100`, or `… TENANT --none`.';
   if (!given && !none) return undefined;
   if (tenant === undefined) throw wrongUsage('A rule is for a tenant.', remedy);
   if (none) {
     if (given) throw wrongUsage('--none takes the rule away, so it stands alone.', remedy);
     return undefined;
   }
-  if (policy === undefined || maxRunning === undefined) throw wrongUsage('A rule has --policy and --max-running.', remedy);
-  if (delay !== undefined && policy !== 'DELAY') throw wrongUsage('--delay is for the policy DELAY.', remedy);
+  if (policy === undefined || maxRunning === undefined)
+    throw wrongUsage('A rule has --policy and --max-running.', remedy);
+  if (delay !== undefined && policy !== 'DELAY')
+    throw wrongUsage('--delay is for the policy DELAY.', remedy);
   return {
     policy,
     maxRunning,
@@ -108,12 +122,21 @@ function show(output: Output, rules: readonly Rule[], tenant: string | undefined
     return;
   }
   if (rules.length === 0) {
-    output.line(tenant === undefined ? 'No rules: every run starts at once.' : oneLine(`${tenant} has no rule of its own.`));
+    output.line(
+      tenant === undefined
+        ? 'No rules: every run starts at once.'
+        : oneLine(`${tenant} has no rule of its own.`),
+    );
     return;
   }
   const right = 'right' as const;
   output.table(
-    [{ title: 'TENANT' }, { title: 'RUNNING', align: right }, { title: 'WAITING', align: right }, { title: 'RULE' }],
+    [
+      { title: 'TENANT' },
+      { title: 'RUNNING', align: right },
+      { title: 'WAITING', align: right },
+      { title: 'RULE' },
+    ],
     rules.map((rule) => [rule.tenant, rule.running, rule.pending, inWords(rule)]),
   );
 }

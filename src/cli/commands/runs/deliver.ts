@@ -18,24 +18,39 @@ export function addDeliver(runs: Command): void {
     .argument('<run>', 'id of the run', runId)
     .argument('<event>', 'name of the event', notBlank)
     .option('--payload <json>', 'what it carries: JSON, or @FILE')
-    .option('--id <id>', 'the same delivery again changes nothing; otherwise each is a new one', notBlank)
+    .option(
+      '--id <id>',
+      'the same delivery again changes nothing; otherwise each is a new one',
+      notBlank,
+    )
     .option('--tenant <tenant>', 'only when it is a run of this tenant')
     .option('--actor <name>', 'who delivers, for the record; otherwise the system user')
-    .action(async (run: string, event: string, { payload, id, tenant, actor }: Options, command: Command) => {
-      const { output, session } = contextOf(command);
-      const value = payload === undefined ? undefined : jsonOf(payload, '--payload');
-      await session(async (db) => {
-        const answer = await runsOf(db, actor).deliver(run, event, value, {
-          ...(id !== undefined && { id }),
-          ...(tenant !== undefined && { tenant }),
+    .action(
+      async (
+        run: string,
+        event: string,
+        { payload, id, tenant, actor }: Options,
+        command: Command,
+      ) => {
+        const { output, session } = contextOf(command);
+        const value = payload === undefined ? undefined : jsonOf(payload, '--payload');
+        await session(async (db) => {
+          const answer = await runsOf(db, actor).deliver(run, event, value, {
+            ...(id !== undefined && { id }),
+            ...(tenant !== undefined && { tenant }),
+          });
+          if (output.json) {
+            output.data({ runId: run, event, ...answer });
+            return;
+          }
+          const taken =
+            answer.stepId === undefined
+              ? 'No step waits for it yet: it is kept until one does.'
+              : `Step ${answer.stepId} has it.`;
+          output.line(
+            oneLine(`${answer.duplicate ? 'Delivered before' : `Delivered ${event}`}. ${taken}`),
+          );
         });
-        if (output.json) {
-          output.data({ runId: run, event, ...answer });
-          return;
-        }
-        const taken =
-          answer.stepId === undefined ? 'No step waits for it yet: it is kept until one does.' : `Step ${answer.stepId} has it.`;
-        output.line(oneLine(`${answer.duplicate ? 'Delivered before' : `Delivered ${event}`}. ${taken}`));
-      });
-    });
+      },
+    );
 }

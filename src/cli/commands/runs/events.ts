@@ -23,30 +23,44 @@ export function addEvents(runs: Command): void {
     .option('--after <n>', 'only events after this number', wholeNumber(0, 2_147_483_647), 0)
     .option('--limit <n>', 'how many at most', wholeNumber(1, 100_000), 1_000)
     .option('--tenant <tenant>', 'only when it is a run of this tenant')
-    .option('--export <file>', 'write the whole log with its plan and snapshot into a new file, for `writ runs replay --export`')
-    .action(async (id: string, { after, limit, tenant, export: file }: Options, command: Command) => {
-      const { output, session } = contextOf(command);
-      await session(async (db) => {
-        if (file !== undefined) {
-          const history = await readHistory(db, id, tenant);
-          try {
-            writeFileSync(file, `${JSON.stringify(history)}\n`, { flag: 'wx' });
-          } catch (error) {
-            throw unwritable(file, error);
+    .option(
+      '--export <file>',
+      'write the whole log with its plan and snapshot into a new file, for `writ runs replay --export`',
+    )
+    .action(
+      async (id: string, { after, limit, tenant, export: file }: Options, command: Command) => {
+        const { output, session } = contextOf(command);
+        await session(async (db) => {
+          if (file !== undefined) {
+            const history = await readHistory(db, id, tenant);
+            try {
+              writeFileSync(file, `${JSON.stringify(history)}\n`, { flag: 'wx' });
+            } catch (error) {
+              throw unwritable(file, error);
+            }
+            if (output.json) output.data({ file, events: history.events.length });
+            else
+              output.line(
+                `Wrote ${plural(history.events.length, 'event')} to ${file}. \`writ runs replay --export ${file}\` checks them.`,
+              );
+            return;
           }
-          if (output.json) output.data({ file, events: history.events.length });
-          else
-            output.line(`Wrote ${plural(history.events.length, 'event')} to ${file}. \`writ runs replay --export ${file}\` checks them.`);
-          return;
-        }
-        const events = await runsOf(db).events(id, { afterSeq: after, limit, ...(tenant !== undefined && { tenant }) });
-        if (output.json) {
-          output.data(events);
-          return;
-        }
-        if (events.length === 0) output.line(`No event after ${after}.`);
-        for (const event of events) output.line(lineOf(event));
-        if (events.length === limit) output.note(`${plural(limit, 'event')}; --after ${events.at(-1)?.runSeq} shows what follows.`);
-      });
-    });
+          const events = await runsOf(db).events(id, {
+            afterSeq: after,
+            limit,
+            ...(tenant !== undefined && { tenant }),
+          });
+          if (output.json) {
+            output.data(events);
+            return;
+          }
+          if (events.length === 0) output.line(`No event after ${after}.`);
+          for (const event of events) output.line(lineOf(event));
+          if (events.length === limit)
+            output.note(
+              `${plural(limit, 'event')}; --after ${events.at(-1)?.runSeq} shows what follows.`,
+            );
+        });
+      },
+    );
 }

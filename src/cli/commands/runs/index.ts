@@ -12,7 +12,20 @@ import { addStart } from './start.js';
 import { addWatch } from './watch.js';
 
 export function addRuns(program: Command): void {
-  const runs = program.command('runs').description('start plans, look at their runs, signal and replay them');
-  for (const add of [addStart, addList, addShow, addWatch, addSignal, addDeliver, addEvents, addReplay, addAdmission, addClearAlert])
+  const runs = program
+    .command('runs')
+    .description('start plans, look at their runs, signal and replay them');
+  for (const add of [
+    addStart,
+    addList,
+    addShow,
+    addWatch,
+    addSignal,
+    addDeliver,
+    addEvents,
+    addReplay,
+    addAdmission,
+    addClearAlert,
+  ])
     add(runs);
 }

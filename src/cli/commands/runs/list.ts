@@ -36,13 +36,25 @@ export function addList(runs: Command): void {
 
 function show(output: Output, runs: readonly ListedRun[], filter: Filter): void {
   if (runs.length === 0) {
-    output.line(filter.status || filter.plan || filter.tenant || filter.before ? 'No such run.' : 'No runs yet.');
+    output.line(
+      filter.status || filter.plan || filter.tenant || filter.before
+        ? 'No such run.'
+        : 'No runs yet.',
+    );
     return;
   }
   const now = new Date();
   const tenants = new Set(runs.map((run) => run.tenant)).size > 1 || filter.tenant !== undefined;
   const requests = runs.some((run) => run.requestId !== undefined);
-  const columns = ['RUN', 'PLAN', 'STATUS', 'STARTED', 'TOOK', ...(tenants ? ['TENANT'] : []), ...(requests ? ['REQUEST'] : [])];
+  const columns = [
+    'RUN',
+    'PLAN',
+    'STATUS',
+    'STARTED',
+    'TOOK',
+    ...(tenants ? ['TENANT'] : []),
+    ...(requests ? ['REQUEST'] : []),
+  ];
   output.table(
     columns.map((title) => ({ title })),
     runs.map((run) => [
@@ -50,10 +62,15 @@ function show(output: Output, runs: readonly ListedRun[], filter: Filter): void 
       `${run.planId} ${run.planVersion}`,
       `${output.style(statusStyle[run.status], run.status)}${run.substatus ? ` ${run.substatus}` : ''}`,
       ago(new Date(run.createdAt), now),
-      run.endedAt === undefined ? undefined : span(Date.parse(run.endedAt) - Date.parse(run.createdAt)),
+      run.endedAt === undefined
+        ? undefined
+        : span(Date.parse(run.endedAt) - Date.parse(run.createdAt)),
       ...(tenants ? [run.tenant] : []),
       ...(requests ? [run.requestId ?? ''] : []),
     ]),
   );
-  if (runs.length === filter.limit) output.note(`The newest ${filter.limit}; --limit shows more, --before ${runs.at(-1)?.runId} the next.`);
+  if (runs.length === filter.limit)
+    output.note(
+      `The newest ${filter.limit}; --limit shows more, --before ${runs.at(-1)?.runId} the next.`,
+    );
 }

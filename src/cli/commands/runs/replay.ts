@@ -14,9 +14,14 @@ interface Options {
 export function addReplay(runs: Command): void {
   runs
     .command('replay')
-    .description('reduce the log of a run again, and compare with its snapshot and the rules of its plan')
+    .description(
+      'reduce the log of a run again, and compare with its snapshot and the rules of its plan',
+    )
     .argument('[run]', 'id of the run', runId)
-    .option('--export <file>', 'instead of a run: a history that `writ runs events RUN --export FILE` wrote; no database is needed')
+    .option(
+      '--export <file>',
+      'instead of a run: a history that `writ runs events RUN --export FILE` wrote; no database is needed',
+    )
     .option('--tenant <tenant>', 'only when it is a run of this tenant')
     .action(async (id: string | undefined, { export: file, tenant }: Options, command: Command) => {
       const { output, session } = contextOf(command);
@@ -38,7 +43,9 @@ function judge(output: Output, history: History): void {
     output.data(verdict);
     return;
   }
-  const [head = '', ...rest] = describe(verdict, (runSeq) => history.events.find((event) => event.runSeq === runSeq)).map(oneLine);
+  const [head = '', ...rest] = describe(verdict, (runSeq) =>
+    history.events.find((event) => event.runSeq === runSeq),
+  ).map(oneLine);
   output.line(output.style(['bold', verdict.ok ? 'green' : 'red'], head));
   for (const line of rest) output.line(line.startsWith('  ✗') ? output.style('red', line) : line);
 }

@@ -36,11 +36,16 @@ export async function readPlan(db: Session, planId: string, version?: string): P
       : 'select plan_version as name from writ.plan where plan_id = $1 order by registered_at desc limit 10',
     version === undefined ? [] : [planId],
   );
-  const known = others.length === 0 ? 'none is' : `there is ${others.map(({ name }) => name).join(', ')}`;
-  throw new WritRefusal('PLAN_NOT_FOUND', `${planId}${version === undefined ? '' : ` ${version}`}; ${known}`);
+  const known =
+    others.length === 0 ? 'none is' : `there is ${others.map(({ name }) => name).join(', ')}`;
+  throw new WritRefusal(
+    'PLAN_NOT_FOUND',
+    `${planId}${version === undefined ? '' : ` ${version}`}; ${known}`,
+  );
 }
 
-export const documentOf = ({ document }: PlanRow): PlanDocument => JSON.parse(document) as PlanDocument;
+export const documentOf = ({ document }: PlanRow): PlanDocument =>
+  JSON.parse(document) as PlanDocument;
 
 /** The plan that a run follows. */
 export async function planOf(db: Session, { runId }: RunSnapshot): Promise<PlanDocument> {
@@ -54,7 +59,9 @@ export async function planOf(db: Session, { runId }: RunSnapshot): Promise<PlanD
 }
 
 export async function databaseNow(db: Session): Promise<number> {
-  const [row] = await db.rows<{ ms: number }>('select extract(epoch from writ.now())::float8 * 1000 as ms');
+  const [row] = await db.rows<{ ms: number }>(
+    'select extract(epoch from writ.now())::float8 * 1000 as ms',
+  );
   return row?.ms as number;
 }
 
@@ -62,8 +69,13 @@ export async function databaseNow(db: Session): Promise<number> {
 const shownTries = 20;
 
 /** How the jobs of running steps stand: the log says that they began, the queue how often they were tried. */
-export async function readTries(db: Session, { runId, steps }: RunSnapshot): Promise<Map<string, Tries>> {
-  const running = steps.filter(({ status, type }) => status === 'RUNNING' && type === undefined).slice(0, shownTries);
+export async function readTries(
+  db: Session,
+  { runId, steps }: RunSnapshot,
+): Promise<Map<string, Tries>> {
+  const running = steps
+    .filter(({ status, type }) => status === 'RUNNING' && type === undefined)
+    .slice(0, shownTries);
   if (running.length === 0) return new Map();
   const rows = await db.rows<Tries & { step_id: string }>(
     `select e.step_id, q.* from (
@@ -77,6 +89,15 @@ export async function readTries(db: Session, { runId, steps }: RunSnapshot): Pro
   return new Map(rows.map(({ step_id, ...tries }) => [step_id, tries]));
 }
 
-export async function lookAt(db: Session, snapshot: RunSnapshot, plan?: PlanDocument): Promise<Look> {
-  return { snapshot, plan: plan ?? (await planOf(db, snapshot)), tries: await readTries(db, snapshot), now: await databaseNow(db) };
+export async function lookAt(
+  db: Session,
+  snapshot: RunSnapshot,
+  plan?: PlanDocument,
+): Promise<Look> {
+  return {
+    snapshot,
+    plan: plan ?? (await planOf(db, snapshot)),
+    tries: await readTries(db, snapshot),
+    now: await databaseNow(db),
+  };
 }

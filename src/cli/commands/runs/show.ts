@@ -46,7 +46,8 @@ export function addShow(runs: Command): void {
           output.data({ run, ...input, snapshot, tries: Object.fromEntries(look.tries), alerts });
           return;
         }
-        for (const line of linesOf(look, (style, text) => output.style(style, text))) output.line(line);
+        for (const line of linesOf(look, (style, text) => output.style(style, text)))
+          output.line(line);
         output.line();
         describe(output, run as RunRow, alerts, input.input);
       });
@@ -54,14 +55,17 @@ export function addShow(runs: Command): void {
 }
 
 const readAlerts = (db: Session, id: string): Promise<Alert[]> =>
-  db.rows(`select code, severity, detail, raised_at, cleared_at from writ.alert where subject = 'run/' || $1::text order by raised_at`, [
-    id,
-  ]);
+  db.rows(
+    `select code, severity, detail, raised_at, cleared_at from writ.alert where subject = 'run/' || $1::text order by raised_at`,
+    [id],
+  );
 
 /** What the run was started with, as its steps see it now; nothing, for a role that may not read it. */
 async function readInput(db: Session, id: string): Promise<{ input?: unknown }> {
   try {
-    return { input: (await db.gate<{ input: unknown }>(`fn_run_values($1, '{input}')`, [id])).input };
+    return {
+      input: (await db.gate<{ input: unknown }>(`fn_run_values($1, '{input}')`, [id])).input,
+    };
   } catch (error) {
     if (error instanceof WritError && error.code === 'permission_denied') return {};
     throw error;
@@ -69,7 +73,8 @@ async function readInput(db: Session, id: string): Promise<{ input?: unknown }> 
 }
 
 function describe(output: Output, run: RunRow, alerts: readonly Alert[], input: unknown): void {
-  const other = (value: string, usual = 'default') => (value === usual ? undefined : oneLine(value));
+  const other = (value: string, usual = 'default') =>
+    value === usual ? undefined : oneLine(value);
   output.pairs([
     ['started', `${moment(run.created_at.toISOString())} by ${oneLine(run.started_by)}`],
     ['tenant', other(run.tenant_id)],
@@ -84,8 +89,12 @@ function describe(output: Output, run: RunRow, alerts: readonly Alert[], input: 
 }
 
 function said(output: Output, { code, severity, detail, raised_at, cleared_at }: Alert): string {
-  const words = oneLine(`${severity} ${code} since ${moment(raised_at.toISOString())}: ${JSON.stringify(detail)}`);
-  return cleared_at === null ? output.style('red', words) : output.style('dim', `${words}, over since ${moment(cleared_at.toISOString())}`);
+  const words = oneLine(
+    `${severity} ${code} since ${moment(raised_at.toISOString())}: ${JSON.stringify(detail)}`,
+  );
+  return cleared_at === null
+    ? output.style('red', words)
+    : output.style('dim', `${words}, over since ${moment(cleared_at.toISOString())}`);
 }
 
 function short(value: unknown): string {

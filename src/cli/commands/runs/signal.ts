@@ -42,7 +42,10 @@ export function addSignal(runs: Command): void {
     .argument('<type>', 'what it is to do', signalType)
     .option('--step <step>', 'id of the step, for RETRY_STEP and SKIP_STEP', notBlank)
     .option('--reason <text>', 'why, for the record', notBlank)
-    .option('--params <json>', 'for UPDATE_PARAMS: an object, as JSON or @FILE, that is merged into the input')
+    .option(
+      '--params <json>',
+      'for UPDATE_PARAMS: an object, as JSON or @FILE, that is merged into the input',
+    )
     .option(
       '--signal-id <uuid>',
       'the same signal again changes nothing; otherwise each is a new one',
@@ -77,16 +80,30 @@ function signalOf(type: RunSignalType, { step, reason, params, signalId }: Optio
   };
 }
 
-async function send(db: Session, output: Output, id: string, signal: RunSignal, options: Options): Promise<void> {
+async function send(
+  db: Session,
+  output: Output,
+  id: string,
+  signal: RunSignal,
+  options: Options,
+): Promise<void> {
   const runs = runsOf(db, options.actor);
   const of = options.tenant === undefined ? {} : { tenant: options.tenant };
   if (asked.includes(signal.type) && !options.yes) {
     const snapshot = await runs.get(id, of);
     // Nobody is asked about what will be refused.
-    if (isTerminal(snapshot) && signal.type !== 'RETRY_RUN') throw new WritRefusal('RUN_TERMINAL', `Run ${id} is ${snapshot.status}.`);
-    const effects = effectsOf(signal, { snapshot, plan: await planOf(db, snapshot), ...(await inputOf(db, id)) }).map(oneLine);
+    if (isTerminal(snapshot) && signal.type !== 'RETRY_RUN')
+      throw new WritRefusal('RUN_TERMINAL', `Run ${id} is ${snapshot.status}.`);
+    const effects = effectsOf(signal, {
+      snapshot,
+      plan: await planOf(db, snapshot),
+      ...(await inputOf(db, id)),
+    }).map(oneLine);
     if (!output.json)
-      for (const line of [`${signal.type} to ${id}, which is ${snapshot.status}:`, ...effects.map((each) => `  ${each}`)])
+      for (const line of [
+        `${signal.type} to ${id}, which is ${snapshot.status}:`,
+        ...effects.map((each) => `  ${each}`),
+      ])
         output.line(line);
     if (!(await confirmed(output))) {
       process.exitCode = exitCodes.failed; // what was asked for was not done
@@ -113,9 +130,17 @@ async function inputOf(db: Session, id: string): Promise<{ input?: unknown }> {
   }
 }
 
-function said(id: string, { type }: RunSignal, { duplicate, status, runId: again, signalId }: SignalAnswer): string {
-  if (duplicate) return `Signal ${signalId} was accepted before: nothing changed. The run is ${status}.`;
-  if (again !== undefined) return `Started again as ${again}. \`writ runs watch ${again}\` shows it.`;
-  const ends = ['COMPLETED', 'FAILED', 'CANCELLED'].includes(status) ? '' : ` \`writ runs watch ${id}\` shows how it goes on.`;
+function said(
+  id: string,
+  { type }: RunSignal,
+  { duplicate, status, runId: again, signalId }: SignalAnswer,
+): string {
+  if (duplicate)
+    return `Signal ${signalId} was accepted before: nothing changed. The run is ${status}.`;
+  if (again !== undefined)
+    return `Started again as ${again}. \`writ runs watch ${again}\` shows it.`;
+  const ends = ['COMPLETED', 'FAILED', 'CANCELLED'].includes(status)
+    ? ''
+    : ` \`writ runs watch ${id}\` shows how it goes on.`;
   return `${type} is accepted: the run is ${status}.${ends}`;
 }

@@ -29,9 +29,17 @@ export function addStart(runs: Command): void {
     .description('start a run of a plan')
     .argument('[plan]', 'id of a plan that is registered', notBlank)
     .option('--plan-version <version>', 'its version; otherwise the one registered last', notBlank)
-    .option('--plan <file>', 'instead of an id: a plan as JSON, registered if the kinds of its jobs are known', notBlank)
+    .option(
+      '--plan <file>',
+      'instead of an id: a plan as JSON, registered if the kinds of its jobs are known',
+      notBlank,
+    )
     .option('--input <json>', 'what the run is started with: JSON, or @FILE')
-    .option('--request <id>', 'the same request is the same run, however often it is made', notBlank)
+    .option(
+      '--request <id>',
+      'the same request is the same run, however often it is made',
+      notBlank,
+    )
     .option('--tenant <tenant>', 'whose run it is', notBlank)
     .option('--project <project>', 'of which project', notBlank)
     .option('--environment <environment>', 'in which environment', notBlank)
@@ -50,7 +58,8 @@ export function addStart(runs: Command): void {
         throw wrongUsage('A plan in a file has its version inside.', 'Leave --plan-version out.');
       }
       const input = options.input === undefined ? undefined : jsonOf(options.input, '--input');
-      const given = options.plan === undefined ? undefined : new Plan(jsonOf(`@${options.plan}`, '--plan'));
+      const given =
+        options.plan === undefined ? undefined : new Plan(jsonOf(`@${options.plan}`, '--plan'));
       await session(async (db) => {
         const plan = given ?? (await registered(db, id as string, options.planVersion));
         const { unserved } = given ? await checkKinds(db, given) : await served(db, plan);
@@ -76,7 +85,10 @@ async function registered(db: Session, id: string, version: string | undefined):
   const { document, sha256 } = await readPlan(db, id, version);
   const plan = new Plan(JSON.parse(document));
   if (plan.sha256 !== sha256) {
-    throw new WritRefusal('PLAN_INTEGRITY_VALIDATION_FAILED', `${plan.id} ${plan.version}: it was not registered in its canonical form`);
+    throw new WritRefusal(
+      'PLAN_INTEGRITY_VALIDATION_FAILED',
+      `${plan.id} ${plan.version}: it was not registered in its canonical form`,
+    );
   }
   return plan;
 }
@@ -96,7 +108,11 @@ async function checkKinds(db: Session, plan: Plan): Promise<{ unserved: string[]
     'select k.kind from unnest($1::text[]) k(kind) where not exists (select from writ.job_kind j where j.job_kind = k.kind) order by 1',
     [[...plan.kinds.keys()]],
   );
-  if (rows.length > 0) throw new WritRefusal('unknown_job_kind', `${rows.map(({ kind }) => kind).join(', ')}, of plan ${plan.id}`);
+  if (rows.length > 0)
+    throw new WritRefusal(
+      'unknown_job_kind',
+      `${rows.map(({ kind }) => kind).join(', ')}, of plan ${plan.id}`,
+    );
   return served(db, plan);
 }
 
@@ -104,7 +120,9 @@ async function checkKinds(db: Session, plan: Plan): Promise<{ unserved: string[]
 function showPlan(output: Output, plan: Plan): void {
   const rows = rowsOf(plan.document.steps);
   const width = Math.max(...rows.map(({ prefix, step }) => prefix.length + step.id.length));
-  output.line(`${output.style('bold', `${plan.id} ${plan.version}`)}, ${plural(rows.length, 'step')}, sha256 ${plan.sha256}`);
+  output.line(
+    `${output.style('bold', `${plan.id} ${plan.version}`)}, ${plural(rows.length, 'step')}, sha256 ${plan.sha256}`,
+  );
   for (const { prefix, step } of rows) {
     const does =
       step.type === 'wait'
@@ -112,7 +130,9 @@ function showPlan(output: Output, plan: Plan): void {
         : step.type === 'timer'
           ? `waits ${step.ms} ms`
           : `${step.kind}${step.type === 'each' ? ` for each of ${step.over.$ref}, ${step.parallel} at a time` : ''}${step.compensate ? `, undone by ${step.compensate.kind}` : ''}`;
-    output.line(`  ${pad(`${output.style('dim', prefix)}${step.id}`, width)}  ${output.style('dim', does)}`);
+    output.line(
+      `  ${pad(`${output.style('dim', prefix)}${step.id}`, width)}  ${output.style('dim', does)}`,
+    );
   }
   output.line();
 }
@@ -124,12 +144,23 @@ interface Started {
   readonly planVersion: string;
 }
 
-function say(output: Output, { runId, duplicate, planId, planVersion }: Started, unserved: readonly string[], wait: boolean): void {
+function say(
+  output: Output,
+  { runId, duplicate, planId, planVersion }: Started,
+  unserved: readonly string[],
+  wait: boolean,
+): void {
   output.line(
     duplicate
       ? `This request was made before: run ${output.style('bold', runId)} of ${planId} ${planVersion}.`
       : `Started run ${output.style('bold', runId)} of ${planId} ${planVersion}.`,
   );
-  if (unserved.length > 0) output.note(`No worker serves ${unserved.slice(0, 8).join(', ')}: \`writ worker FILE\` starts one.`);
-  if (!wait) output.line(`\`writ runs watch ${runId}\` follows it, \`writ runs show ${runId}\` tells how it stands.`);
+  if (unserved.length > 0)
+    output.note(
+      `No worker serves ${unserved.slice(0, 8).join(', ')}: \`writ worker FILE\` starts one.`,
+    );
+  if (!wait)
+    output.line(
+      `\`writ runs watch ${runId}\` follows it, \`writ runs show ${runId}\` tells how it stands.`,
+    );
 }

@@ -22,7 +22,9 @@ const page = 5_000;
 export function addWatch(runs: Command): void {
   runs
     .command('watch')
-    .description('a run live, until it ends; exit code 0 if it completed; Ctrl-C ends the watch, not the run')
+    .description(
+      'a run live, until it ends; exit code 0 if it completed; Ctrl-C ends the watch, not the run',
+    )
     .argument('<run>', 'id of the run', runId)
     .option('--tenant <tenant>', 'only when it is a run of this tenant')
     .action(async (id: string, { tenant }: { tenant?: string }, command: Command) => {
@@ -32,7 +34,12 @@ export function addWatch(runs: Command): void {
 }
 
 /** Resolves with the run's end, or with undefined when somebody stopped watching. The exit code says how it ended. */
-export async function watch(db: Session, output: Output, id: string, tenant?: string): Promise<RunSnapshot | undefined> {
+export async function watch(
+  db: Session,
+  output: Output,
+  id: string,
+  tenant?: string,
+): Promise<RunSnapshot | undefined> {
   const { first, release } = interruption();
   const stop = new AbortController();
   void first.then(() => stop.abort());
@@ -76,7 +83,12 @@ async function follow(
 }
 
 /** Waits, with the picture drawn meanwhile; false if somebody has had enough. */
-async function rest(ms: number, stop: AbortSignal, picture: LivePicture<Look> | undefined, look: Look | undefined): Promise<boolean> {
+async function rest(
+  ms: number,
+  stop: AbortSignal,
+  picture: LivePicture<Look> | undefined,
+  look: Look | undefined,
+): Promise<boolean> {
   const from = performance.now();
   for (let passed = 0; passed < ms; passed = performance.now() - from) {
     if (picture && look) picture.draw({ ...look, now: look.now + passed });
@@ -91,7 +103,10 @@ async function rest(ms: number, stop: AbortSignal, picture: LivePicture<Look> | 
 
 /** One event for people, on a line. */
 export function lineOf(event: RunEvent): string {
-  const attempt = event.stepId !== 'RUN' && event.logicalAttemptId !== '1' ? ` (attempt ${event.logicalAttemptId})` : '';
+  const attempt =
+    event.stepId !== 'RUN' && event.logicalAttemptId !== '1'
+      ? ` (attempt ${event.logicalAttemptId})`
+      : '';
   const subject = event.stepId === 'RUN' ? '' : `  ${event.stepId}${attempt}`;
   const detail = detailOf(event);
   return `${clockTime(event.emittedAt)}  ${String(event.runSeq).padStart(4)}  ${event.eventType}${subject}${detail ? `  ${detail}` : ''}`;

@@ -27,7 +27,17 @@ function show(output: Output, all: readonly Schedule[], now: Date): void {
     return;
   }
   const tenants = all.some(({ tenant }) => tenant !== 'default');
-  const columns = ['SCHEDULE', ...(tenants ? ['TENANT'] : []), 'CRON', 'ZONE', 'KIND', 'NEXT TICK', 'IN', 'LAST TICK', 'PAUSED'];
+  const columns = [
+    'SCHEDULE',
+    ...(tenants ? ['TENANT'] : []),
+    'CRON',
+    'ZONE',
+    'KIND',
+    'NEXT TICK',
+    'IN',
+    'LAST TICK',
+    'PAUSED',
+  ];
   output.table(
     columns.map((title) => ({ title })),
     all.map((each) => [
@@ -39,18 +49,25 @@ function show(output: Output, all: readonly Schedule[], now: Date): void {
       wallTime(each.nextTick, each.timeZone),
       each.pausedAt ? null : until(each.nextTick, now),
       each.lastTick && wallTime(each.lastTick, each.timeZone),
-      each.pausedAt ? output.style('yellow', `${ago(each.pausedAt, now)} by ${each.pausedBy}`) : null,
+      each.pausedAt
+        ? output.style('yellow', `${ago(each.pausedAt, now)} by ${each.pausedBy}`)
+        : null,
     ]),
   );
 }
 
-const until = (tick: Date, now: Date) => (tick <= now ? 'due' : span(tick.getTime() - now.getTime()));
+const until = (tick: Date, now: Date) =>
+  tick <= now ? 'due' : span(tick.getTime() - now.getTime());
 
 /** As a clock on the wall there shows it; as UTC where this Node does not know the zone. */
 export function wallTime(at: Date, timeZone: string): string {
   // Sweden writes dates as ISO 8601 does.
   try {
-    return new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'short' }).format(at);
+    return new Intl.DateTimeFormat('sv-SE', {
+      timeZone,
+      dateStyle: 'short',
+      timeStyle: 'short',
+    }).format(at);
   } catch {
     return at.toISOString();
   }

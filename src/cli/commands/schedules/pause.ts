@@ -4,14 +4,27 @@ import { contextOf } from '../../command.js';
 import { type Options, schedulesOf, tenantOf } from './session.js';
 
 export function addPause(schedules: Command): void {
-  add(schedules, 'pause', 'stop a schedule from firing; jobs that it has enqueued go on', ['Paused', 'was paused already']);
+  add(schedules, 'pause', 'stop a schedule from firing; jobs that it has enqueued go on', [
+    'Paused',
+    'was paused already',
+  ]);
 }
 
 export function addResume(schedules: Command): void {
-  add(schedules, 'resume', 'let a paused schedule go on; what it missed is treated by its catch-up rule', ['Resumed', 'was not paused']);
+  add(
+    schedules,
+    'resume',
+    'let a paused schedule go on; what it missed is treated by its catch-up rule',
+    ['Resumed', 'was not paused'],
+  );
 }
 
-function add(schedules: Command, verb: 'pause' | 'resume', description: string, [done, already]: [string, string]): void {
+function add(
+  schedules: Command,
+  verb: 'pause' | 'resume',
+  description: string,
+  [done, already]: [string, string],
+): void {
   schedules
     .command(verb)
     .description(description)

@@ -21,10 +21,17 @@ export function addPut(schedules: Command): void {
     .command('put')
     .description('define a schedule, or replace its definition')
     .argument('<name>')
-    .requiredOption('--cron <expression>', 'five fields, such as "30 2 * * MON-FRI", or @hourly, @daily, @weekly, @monthly, @yearly')
+    .requiredOption(
+      '--cron <expression>',
+      'five fields, such as "30 2 * * MON-FRI", or @hourly, @daily, @weekly, @monthly, @yearly',
+    )
     .requiredOption('--kind <kind>', 'the kind of job that each tick enqueues')
     .option('--time-zone <zone>', 'an IANA name, such as Europe/Berlin', 'UTC')
-    .addOption(new Option('--catch-up <rule>', 'which ticks fire late that no worker was there for').choices(catchUps).default('last'))
+    .addOption(
+      new Option('--catch-up <rule>', 'which ticks fire late that no worker was there for')
+        .choices(catchUps)
+        .default('last'),
+    )
     .option('--input <json>', 'input of the jobs', asJson)
     .option('--priority <n>', 'priority of the jobs; higher first', priority)
     .option('--attempts <n>', 'how often a job may be tried in all', wholeNumber(1, 32_767))
@@ -45,7 +52,10 @@ export function addPut(schedules: Command): void {
           ...tenantOf(options),
         });
         if (output.json) output.data({ name, changed, nextTick });
-        else output.line(`${changed ? 'Defined' : 'Unchanged:'} ${name}, next at ${wallTime(nextTick, timeZone)} ${timeZone}.`);
+        else
+          output.line(
+            `${changed ? 'Defined' : 'Unchanged:'} ${name}, next at ${wallTime(nextTick, timeZone)} ${timeZone}.`,
+          );
       });
     });
 }

@@ -4,16 +4,18 @@ import { contextOf } from '../../command.js';
 import { type Options, schedulesOf, tenantOf } from './session.js';
 
 export function addRun(schedules: Command): void {
-  add(schedules, 'run', 'enqueue its job at once, paused or not; the next tick comes as it would have come').action(
-    async (name: string, options: Options, command: Command) => {
-      const { output, session } = contextOf(command);
-      await session(async (db) => {
-        const { jobId } = await schedulesOf(db, options).runNow(name, tenantOf(options));
-        if (output.json) output.data({ name, jobId });
-        else output.line(`Enqueued ${jobId}. \`writ queue show ${jobId}\` tells how it goes.`);
-      });
-    },
-  );
+  add(
+    schedules,
+    'run',
+    'enqueue its job at once, paused or not; the next tick comes as it would have come',
+  ).action(async (name: string, options: Options, command: Command) => {
+    const { output, session } = contextOf(command);
+    await session(async (db) => {
+      const { jobId } = await schedulesOf(db, options).runNow(name, tenantOf(options));
+      if (output.json) output.data({ name, jobId });
+      else output.line(`Enqueued ${jobId}. \`writ queue show ${jobId}\` tells how it goes.`);
+    });
+  });
 }
 
 export function addRemove(schedules: Command): void {

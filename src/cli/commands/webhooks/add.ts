@@ -7,7 +7,13 @@ import type { DestinationSettings, ListedDestination } from '../../../outbox/des
 import { everythingOfRuns } from '../../../outbox/follow.js';
 import { contextOf, type Moment, moment, notBlank, repeated } from '../../command.js';
 import { exitCodes, Failure, wrongUsage } from '../../failure.js';
-import { confirmed, destinationsOf, nameOf, withActor, withName } from '../../outbox/destinations.js';
+import {
+  confirmed,
+  destinationsOf,
+  nameOf,
+  withActor,
+  withName,
+} from '../../outbox/destinations.js';
 import { placesOf, troubleWith } from '../../outbox/secrets.js';
 import { type Output, oneLine } from '../../output.js';
 import { moment as written } from '../../runs/words.js';
@@ -35,7 +41,13 @@ function secretName(text: string, before: readonly string[] = []): readonly stri
 
 export function addAdd(webhooks: Command): void {
   withActor(
-    withName(webhooks.command('add').description('tell an address of events from now on; with the name of one that is there, change it'))
+    withName(
+      webhooks
+        .command('add')
+        .description(
+          'tell an address of events from now on; with the name of one that is there, change it',
+        ),
+    )
       .argument('<url>', 'where events are sent', notBlank)
       .option(
         '--secret <name>',
@@ -48,7 +60,11 @@ export function addAdd(webhooks: Command): void {
         repeated,
       )
       .option('--tenant <tenant>', 'only events of this tenant; otherwise of all', notBlank)
-      .option('--since <time>', 'also what has happened since then, and is still recorded: a time, or how long ago, such as 2h', moment)
+      .option(
+        '--since <time>',
+        'also what has happened since then, and is still recorded: a time, or how long ago, such as 2h',
+        moment,
+      )
       .option('--yes', 'change one that is there without asking'),
   ).action(async (name: string, url: string, options: Options, command: Command) => {
     const { output, session } = contextOf(command);
@@ -62,7 +78,10 @@ export function addAdd(webhooks: Command): void {
       if (before && !options.yes) {
         const changes = changesOf(before, next);
         if (!output.json)
-          for (const line of changes.length > 0 ? [`${name} would change:`, ...changes.map((each) => `  ${each}`)] : []) output.line(line);
+          for (const line of changes.length > 0
+            ? [`${name} would change:`, ...changes.map((each) => `  ${each}`)]
+            : [])
+            output.line(line);
         if (changes.length > 0 && !(await confirmed(output))) {
           process.exitCode = exitCodes.failed; // what was asked for was not done
           if (output.json) output.data({ name, changed: false, changes });
@@ -71,7 +90,14 @@ export function addAdd(webhooks: Command): void {
         }
       }
       const { created } = await of.put(name, next);
-      if (output.json) output.data({ name, created, url: address.href, secrets: next.config.secrets, types: next.types });
+      if (output.json)
+        output.data({
+          name,
+          created,
+          url: address.href,
+          secrets: next.config.secrets,
+          types: next.types,
+        });
       else say(output, name, created, next);
       advise(output, address, next.config.secrets);
     });
@@ -100,7 +126,12 @@ type Webhook = DestinationSettings & {
 };
 
 /** What is not given stays as it was. */
-function settingsOf(name: string, url: string, { secret, type, tenant }: Options, before: ListedDestination | undefined): Webhook {
+function settingsOf(
+  name: string,
+  url: string,
+  { secret, type, tenant }: Options,
+  before: ListedDestination | undefined,
+): Webhook {
   const secrets = secret ?? (before?.config.secrets as readonly string[] | undefined);
   if (secrets === undefined) {
     throw wrongUsage(
@@ -124,17 +155,39 @@ function changesOf(before: ListedDestination, { config, types, tenant, since }: 
     ['types', before.types.join(', '), types.join(', ')],
     ['tenant', before.tenant ?? 'all', tenant ?? 'all'],
   ];
-  const changed = pairs.filter(([, was, is]) => was !== is).map(([what, was, is]) => oneLine(`${what}: ${was} → ${is}`));
-  return since ? [...changed, `it is told again what has happened since ${written(since.toISOString())}`] : changed;
+  const changed = pairs
+    .filter(([, was, is]) => was !== is)
+    .map(([what, was, is]) => oneLine(`${what}: ${was} → ${is}`));
+  return since
+    ? [...changed, `it is told again what has happened since ${written(since.toISOString())}`]
+    : changed;
 }
 
 const taken = ({ name, bus }: ListedDestination) =>
-  new Failure(exitCodes.failed, 'name_taken', `${name} is a destination on the bus ${bus}.`, 'Choose another name.');
+  new Failure(
+    exitCodes.failed,
+    'name_taken',
+    `${name} is a destination on the bus ${bus}.`,
+    'Choose another name.',
+  );
 
-function say(output: Output, name: string, created: boolean, { config, types, tenant, since }: Webhook): void {
+function say(
+  output: Output,
+  name: string,
+  created: boolean,
+  { config, types, tenant, since }: Webhook,
+): void {
   const whose = tenant === undefined ? '' : ` of tenant ${tenant}`;
-  const from = since ? `since ${written(since.toISOString())}` : created ? 'from now on' : 'where it was';
-  output.line(oneLine(`${created ? 'Added' : 'Changed'} ${name}: ${config.url} is told of ${types.join(', ')}${whose}, ${from}.`));
+  const from = since
+    ? `since ${written(since.toISOString())}`
+    : created
+      ? 'from now on'
+      : 'where it was';
+  output.line(
+    oneLine(
+      `${created ? 'Added' : 'Changed'} ${name}: ${config.url} is told of ${types.join(', ')}${whose}, ${from}.`,
+    ),
+  );
 }
 
 /** What a relay will need for it. */
@@ -142,9 +195,14 @@ function advise(output: Output, { protocol, hostname }: URL, secrets: readonly s
   if (output.json) return;
   const host = hostname.replace(/^\[|\]$/g, '');
   const inside = host === 'localhost' || (isIP(host) !== 0 && !isPublic(host));
-  const flags = [protocol === 'http:' ? ' --allow-http' : '', inside ? ' --allow-private' : ''].join('');
+  const flags = [
+    protocol === 'http:' ? ' --allow-http' : '',
+    inside ? ' --allow-private' : '',
+  ].join('');
   for (const name of secrets)
     if (troubleWith(name) !== undefined)
-      output.note(`The relay needs the secret ${name}: in ${placesOf(name)}. \`writ webhooks secret ${name}\` makes one.`);
+      output.note(
+        `The relay needs the secret ${name}: in ${placesOf(name)}. \`writ webhooks secret ${name}\` makes one.`,
+      );
   output.note(`\`writ relay${flags}\` tells it.`);
 }

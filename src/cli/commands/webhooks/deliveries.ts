@@ -11,7 +11,11 @@ interface Options {
 }
 
 export function addDeliveries(webhooks: Command): void {
-  withName(webhooks.command('deliveries').description('what was sent to it and what it answered, the newest first'))
+  withName(
+    webhooks
+      .command('deliveries')
+      .description('what was sent to it and what it answered, the newest first'),
+  )
     .option('--failed', 'only what it did not accept')
     .option('--limit <n>', 'how many at most', wholeNumber(1, 1_000), 20)
     .action(async (name: string, { failed = false, limit }: Options, command: Command) => {
@@ -21,7 +25,11 @@ export function addDeliveries(webhooks: Command): void {
         const sent = await destinationsOf(db).deliveries(name, { failed, limit });
         if (output.json) return output.data(sent);
         if (sent.length === 0)
-          return output.line(failed ? `${name} has accepted everything that it was sent.` : `Nothing was sent to ${name} yet.`);
+          return output.line(
+            failed
+              ? `${name} has accepted everything that it was sent.`
+              : `Nothing was sent to ${name} yet.`,
+          );
         const now = new Date(await databaseNow(db));
         output.table(
           [

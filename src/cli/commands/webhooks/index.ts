@@ -8,6 +8,18 @@ import { addPause, addRemove, addResume } from './set.js';
 import { addShow } from './show.js';
 
 export function addWebhooks(program: Command): void {
-  const webhooks = program.command('webhooks').description('addresses that are told of events: add, list, pause and remove them');
-  for (const add of [addList, addAdd, addShow, addPause, addResume, addRemove, addDeliveries, addSecret]) add(webhooks);
+  const webhooks = program
+    .command('webhooks')
+    .description('addresses that are told of events: add, list, pause and remove them');
+  for (const add of [
+    addList,
+    addAdd,
+    addShow,
+    addPause,
+    addResume,
+    addRemove,
+    addDeliveries,
+    addSecret,
+  ])
+    add(webhooks);
 }

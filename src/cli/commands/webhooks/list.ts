@@ -18,7 +18,9 @@ export function addList(webhooks: Command): void {
         if (output.json) return output.data(own);
         show(output, own, await databaseNow(db));
         if (all.length > own.length)
-          output.note(`${plural(all.length - own.length, 'destination')} on other buses; \`writ doctor\` looks at all.`);
+          output.note(
+            `${plural(all.length - own.length, 'destination')} on other buses; \`writ doctor\` looks at all.`,
+          );
       });
     });
 }

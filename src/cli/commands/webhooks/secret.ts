@@ -13,7 +13,11 @@ export function addSecret(webhooks: Command): void {
     .action((name: string | undefined, _options: unknown, command: Command) => {
       const { output } = contextOf(command);
       const secret = newWebhookSecret();
-      if (output.json) return output.data({ secret, ...(name !== undefined && { variable: secretVariable(name) }) });
+      if (output.json)
+        return output.data({
+          secret,
+          ...(name !== undefined && { variable: secretVariable(name) }),
+        });
       output.line(secret);
       output.note(`Keep it where the relay finds it: in ${placesOf(name ?? 'NAME')}.`);
       output.note('The receiver verifies with the same secret. The database has its name only.');

@@ -6,7 +6,19 @@ export function graphileWorker(schema: string): Source {
     system: 'graphile-worker',
     tables: {
       _private_jobs: [
-        ...['id', 'task_id', 'job_queue_id', 'payload', 'priority', 'run_at', 'attempts', 'max_attempts', 'key', 'locked_at', 'revision'],
+        ...[
+          'id',
+          'task_id',
+          'job_queue_id',
+          'payload',
+          'priority',
+          'run_at',
+          'attempts',
+          'max_attempts',
+          'key',
+          'locked_at',
+          'revision',
+        ],
         'created_at',
       ],
       _private_tasks: ['id', 'identifier'],

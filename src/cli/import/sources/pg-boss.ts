@@ -6,7 +6,19 @@ export function pgBoss(schema: string): Source {
     system: 'pg-boss',
     tables: {
       job: [
-        ...['id', 'name', 'data', 'state', 'priority', 'policy', 'start_after', 'created_on', 'started_on', 'retry_limit', 'retry_count'],
+        ...[
+          'id',
+          'name',
+          'data',
+          'state',
+          'priority',
+          'policy',
+          'start_after',
+          'created_on',
+          'started_on',
+          'retry_limit',
+          'retry_count',
+        ],
         ...['singleton_key', 'singleton_on', 'group_id', 'blocked', 'blocking'],
       ],
       schedule: ['name'],
@@ -31,7 +43,8 @@ export function pgBoss(schema: string): Source {
     order: 'j.created_on, j.id',
     priority: 'greatest(-32768, least(32767, j.priority))',
     // The limit is one of retries, and the count moves when a retry begins.
-    attemptsLeft: 'least(32767, greatest(1, j.retry_limit::bigint + 1 - j.retry_count - case when j.started_on is null then 0 else 1 end))',
+    attemptsLeft:
+      'least(32767, greatest(1, j.retry_limit::bigint + 1 - j.retry_count - case when j.started_on is null then 0 else 1 end))',
     // Elsewhere two waiting jobs may have the same singleton key: in a standard queue, or in two intervals of time.
     key: `case when j.policy in ('short', 'exclusive') and j.singleton_on is null then nullif(j.singleton_key, '') end`,
     input: 'j.data::text',

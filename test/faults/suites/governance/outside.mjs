@@ -36,7 +36,9 @@ export class OutsideWorld {
         ([status, value]) => {
           const what = `${request.url?.split('/')[1]} ${status}`;
           this.answered[what] = (this.answered[what] ?? 0) + 1;
-          response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
+          response
+            .writeHead(status, { 'content-type': 'application/json' })
+            .end(JSON.stringify(value));
         },
         () => response.destroy(), // whoever asked has died: it did not arrive
       );
@@ -61,7 +63,9 @@ export class OutsideWorld {
     const [, place, name = ''] = String(request.url).split('/');
     if (place === 'health') {
       const state = this.health.get(name);
-      return state === 'sick' || (state === 'flapping' && this.random.next() < 0.15) ? [500, {}] : [200, { status: 'up' }];
+      return state === 'sick' || (state === 'flapping' && this.random.next() < 0.15)
+        ? [500, {}]
+        : [200, { status: 'up' }];
     }
     if (request.method === 'GET') return [200, { value: this.flags.get(name) ?? null }];
     const { effect, value, undo } = await bodyOf(request);

@@ -39,7 +39,8 @@ export class Proposer {
   }
 
   async prepare() {
-    for (const [id, who] of Object.entries(people)) this.keys[id] = await this.writ.governance.addPrincipal({ id, ...who });
+    for (const [id, who] of Object.entries(people))
+      this.keys[id] = await this.writ.governance.addPrincipal({ id, ...who });
   }
 
   #as(/** @type {keyof typeof people} */ who) {
@@ -74,7 +75,8 @@ export class Proposer {
         { scope: `conf-${n}`, owner_capability: cap, values: { max: n, gone: 'x' } },
       ];
       await this.#sure(() => this.writ.governance.put(things, this.#as('ops')));
-      if (kind.trouble === 'probe' || kind.trouble === 'falls' || kind.trouble === 'flaps') await this.#probe(cap, n);
+      if (kind.trouble === 'probe' || kind.trouble === 'falls' || kind.trouble === 'flaps')
+        await this.#probe(cap, n);
       const proposal = {
         title: `${name} ${n}`,
         scope,
@@ -82,10 +84,15 @@ export class Proposer {
         risk: /** @type {'high' | 'low'} */ (order.twoApprove ? 'high' : 'low'),
         ...(kind.maxDuration && { maxDuration: kind.maxDuration }),
       };
-      const contract = await this.#sure(() => this.writ.contracts.propose(proposal, { ...this.#as('agent'), id: entry.contract_id }));
+      const contract = await this.#sure(() =>
+        this.writ.contracts.propose(proposal, { ...this.#as('agent'), id: entry.contract_id }),
+      );
       const { hash, approvalsNeeded } = await this.#sure(() => contract.preview(this.#as('ada')));
       for (const who of /** @type {const} */ (['ada', 'bob']).slice(0, approvalsNeeded))
-        await this.#sure(() => contract.approve({ ...this.#as(who), hash }), ['invalid_transition']);
+        await this.#sure(
+          () => contract.approve({ ...this.#as(who), hash }),
+          ['invalid_transition'],
+        );
       await this.#sure(() => contract.activate(this.#as('deployer')), ['already_activated']);
       entry.job_id = String((await this.#sure(() => contract.get())).job_id);
       this.answered++;
@@ -108,7 +115,9 @@ export class Proposer {
     await this.#sure(() => this.writ.governance.putProbe(probe, this.#as('ops')));
     // As a worker writes down what it was answered.
     const said = JSON.stringify([{ name: probe.name, status: 'HEALTHY' }]);
-    await this.#sure(() => this.admin.query(`select writ.fn_probes_take(0, 'default', $1)`, [[capability]]));
+    await this.#sure(() =>
+      this.admin.query(`select writ.fn_probes_take(0, 'default', $1)`, [[capability]]),
+    );
     await this.#sure(() => this.admin.query(`select writ.fn_probes_report($1, 'faults')`, [said]));
   }
 
@@ -123,16 +132,28 @@ export class Proposer {
     } else if (trouble === 'stop') {
       await pause(afterMs);
       const { run_id } = await this.#sure(() => job.get());
-      const signal = { type: /** @type {const} */ ('EMERGENCY_STOP'), reason: 'faults', signalId: randomUUID() };
-      const answer = await this.#sure(() => this.writ.runs.signal(String(run_id), signal), ['RUN_TERMINAL', 'SIGNAL_NOT_APPLICABLE']);
+      const signal = {
+        type: /** @type {const} */ ('EMERGENCY_STOP'),
+        reason: 'faults',
+        signalId: randomUUID(),
+      };
+      const answer = await this.#sure(
+        () => this.writ.runs.signal(String(run_id), signal),
+        ['RUN_TERMINAL', 'SIGNAL_NOT_APPLICABLE'],
+      );
       this.#count(answer ? 'emergency stop' : 'emergency stop, too late');
     } else if (trouble === 'cancel') {
       await pause(afterMs);
       const cancel = () => job.cancel({ ...this.#as('ops'), reason: 'faults' });
-      const refused = await this.#sure(() => cancel().then(() => 'cancelled'), ['job_running', 'job_terminal']);
+      const refused = await this.#sure(
+        () => cancel().then(() => 'cancelled'),
+        ['job_running', 'job_terminal'],
+      );
       this.#count(refused ? 'cancelled' : 'cancelled, too late');
     } else if (trouble === 'meddle') {
-      await this.#until(async () => Number((await job.get()).completed_steps) >= 2 || this.#rests(await job.get()));
+      await this.#until(
+        async () => Number((await job.get()).completed_steps) >= 2 || this.#rests(await job.get()),
+      );
       const { rowCount } = await this.#sure(() =>
         this.admin.query(
           `update writ_data.configuration set value = '-1', version = nextval('writ_data.target_version') + 1, updated_by = 'meddler' where scope = $1 and key = 'max'`,
@@ -145,7 +166,12 @@ export class Proposer {
       this.#count('inconclusive');
       await this.#until(
         async () =>
-          (await this.admin.query('select from writ_data.governance_job where job_id = $1 and audits = 2', [job.id])).rowCount === 1,
+          (
+            await this.admin.query(
+              'select from writ_data.governance_job where job_id = $1 and audits = 2',
+              [job.id],
+            )
+          ).rowCount === 1,
       );
       if (!resolve) return;
       const answer = await this.#sure(
@@ -170,10 +196,18 @@ export class Proposer {
       this.world.freed.add(`stuck-${n}`);
       const { credential } = principal(String(this.keys.ops));
       const answer = await this.#sure(
-        async () => (await this.admin.query('select writ.fn_rollback_retry($1, $2) as answer', [credential, job.id])).rows[0].answer,
+        async () =>
+          (
+            await this.admin.query('select writ.fn_rollback_retry($1, $2) as answer', [
+              credential,
+              job.id,
+            ])
+          ).rows[0].answer,
       );
       if (answer.refused && answer.reason !== 'job_running')
-        throw new Error(`the rollback of ${job.id} could not be tried again: ${JSON.stringify(answer)}`);
+        throw new Error(
+          `the rollback of ${job.id} could not be tried again: ${JSON.stringify(answer)}`,
+        );
       entry.retried = true;
       this.#count('a person has a rollback tried again');
     }
@@ -196,7 +230,8 @@ export class Proposer {
       try {
         return await call();
       } catch (error) {
-        if (done.includes(String(/** @type {{ code?: string }} */ (error).code))) return /** @type {any} */ (undefined);
+        if (done.includes(String(/** @type {{ code?: string }} */ (error).code)))
+          return /** @type {any} */ (undefined);
         if (!isOutage(error)) throw error;
         this.thrown++;
         await pause(100);

@@ -15,9 +15,12 @@ async function put(key, what, signal) {
 
 export const flag = defineStep('flag', {
   target: (/** @type {Flag} */ { key }) => `flag:${key}`,
-  read: async ({ key }, { signal }) => /** @type {any} */ (await (await fetch(place(key), { signal })).json()).value,
-  apply: ({ key, value }, { effectKey, signal }) => put(key, { effect: effectKey, value, undo: false }, signal),
-  revert: (found, { key }, { effectKey, signal }) => put(key, { effect: effectKey, value: found, undo: true }, signal),
+  read: async ({ key }, { signal }) =>
+    /** @type {any} */ (await (await fetch(place(key), { signal })).json()).value,
+  apply: ({ key, value }, { effectKey, signal }) =>
+    put(key, { effect: effectKey, value, undo: false }, signal),
+  revert: (found, { key }, { effectKey, signal }) =>
+    put(key, { effect: effectKey, value: found, undo: true }, signal),
   // Steps are killed again and again by chance.
   retry: { attempts: 60, base: '50ms', cap: '500ms' },
   timeout: '30s',

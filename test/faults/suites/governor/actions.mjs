@@ -6,9 +6,18 @@ import { defineAction } from '../../../../dist/index.js';
 /** @param {import('../../../../dist/index.js').ActionGiven} given */
 async function ask({ tenant, idempotencyKey, rollbackOf, signal }) {
   const body = JSON.stringify({ tenant, key: idempotencyKey, of: rollbackOf ?? null });
-  const answer = await fetch(String(process.env.WRIT_FAULTS_SERVICE), { method: 'POST', body, signal });
-  const said = /** @type {{ baseline: 'restored' | 'not_restored' | 'unknown' }} */ (await answer.json());
-  if (!answer.ok) throw Object.assign(new Error(`the service answered ${answer.status}`), { status: answer.status });
+  const answer = await fetch(String(process.env.WRIT_FAULTS_SERVICE), {
+    method: 'POST',
+    body,
+    signal,
+  });
+  const said = /** @type {{ baseline: 'restored' | 'not_restored' | 'unknown' }} */ (
+    await answer.json()
+  );
+  if (!answer.ok)
+    throw Object.assign(new Error(`the service answered ${answer.status}`), {
+      status: answer.status,
+    });
   return said;
 }
 

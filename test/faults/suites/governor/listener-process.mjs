@@ -10,7 +10,8 @@ const { url, record, options } = JSON.parse(String(process.env.WRIT_FAULTS_WORKE
 const { port, spool, drive, secret, token } = options;
 const file = openSync(record, 'a');
 const note = (/** @type {string} */ line) => writeSync(file, `${line}\n`);
-const say = (/** @type {object} */ message) => new Promise((done) => process.send?.(message, undefined, undefined, done));
+const say = (/** @type {object} */ message) =>
+  new Promise((done) => process.send?.(message, undefined, undefined, done));
 
 /** @type {(import('../../plan.mjs').Fault & { passages: number }) | undefined} */
 let armed;
@@ -22,10 +23,13 @@ onFaultPoint((point) => {
   if (holdMs > 0) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, holdMs);
   process.kill(process.pid, 'SIGKILL');
 });
-process.on('message', (/** @type {{ type: string, fault: import('../../plan.mjs').Fault }} */ order) => {
-  if (order.type === 'arm') armed = { ...order.fault, passages: 0 };
-  if (order.type === 'stop') process.kill(process.pid, 'SIGTERM');
-});
+process.on(
+  'message',
+  (/** @type {{ type: string, fault: import('../../plan.mjs').Fault }} */ order) => {
+    if (order.type === 'arm') armed = { ...order.fault, passages: 0 };
+    if (order.type === 'stop') process.kill(process.pid, 'SIGTERM');
+  },
+);
 process.on('disconnect', () => process.exit(3));
 if (!process.connected) process.exit(3);
 
@@ -35,7 +39,12 @@ async function insistently(make) {
     try {
       return await make();
     } catch (error) {
-      if (!['database_unreachable', 'EADDRINUSE'].includes(String(/** @type {{ code?: string }} */ (error).code))) throw error;
+      if (
+        !['database_unreachable', 'EADDRINUSE'].includes(
+          String(/** @type {{ code?: string }} */ (error).code),
+        )
+      )
+        throw error;
       await new Promise((resume) => setTimeout(resume, 100));
     }
   }
@@ -59,7 +68,14 @@ const output = Object.assign(new Output({ json: true }), {
 await say({ type: 'ready', workerId: String(process.pid) });
 await insistently(() =>
   listenUntilStopped(
-    { taker: writ.governors.taker(), host: '127.0.0.1', port, spool, secretsOf: async () => [secret], tokensOf: async () => [token] },
+    {
+      taker: writ.governors.taker(),
+      host: '127.0.0.1',
+      port,
+      spool,
+      secretsOf: async () => [secret],
+      tokensOf: async () => [token],
+    },
     output,
   ),
 );

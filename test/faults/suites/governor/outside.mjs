@@ -49,7 +49,9 @@ export class Outside extends InTurn {
     if (action === 'away') return server.crash(awayMs);
     if (action === 'disconnect')
       return void (await insistently(() =>
-        admin.query(`select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'writ%'`),
+        admin.query(
+          `select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'writ%'`,
+        ),
       ));
     if (action === 'clock') {
       this.aheadMs -= backMs;
@@ -63,15 +65,31 @@ export class Outside extends InTurn {
     const { writ, key, subjects, random } = this.stage;
     const changing = subjects.filter(({ kind }) => kind === 'changing');
     const { tenant, sku } = random.pick(changing);
-    const what = random.pick(['publish', 'publish', 'shadow', 'withdraw', 'cancel', 'activate', 'act']);
+    const what = random.pick([
+      'publish',
+      'publish',
+      'shadow',
+      'withdraw',
+      'cancel',
+      'activate',
+      'act',
+    ]);
     await insistently(async () => {
       const governor = await writ.governor({ tenant, sku });
       try {
         if (what === 'publish' || what === 'shadow')
-          await governor.publish(policyFor('changing', ++this.version), { as: key, shadow: what === 'shadow' });
+          await governor.publish(policyFor('changing', ++this.version), {
+            as: key,
+            shadow: what === 'shadow',
+          });
         else if (what === 'withdraw') await governor.withdraw({ as: key });
         else if (what === 'act') await governor.act('relieve', {}, { as: key });
-        else await writ.governors.entitle(tenant, { status: what === 'cancel' ? 'CANCELLED' : 'ACTIVE' }, { as: key });
+        else
+          await writ.governors.entitle(
+            tenant,
+            { status: what === 'cancel' ? 'CANCELLED' : 'ACTIVE' },
+            { as: key },
+          );
       } catch (error) {
         if (/** @type {{ code?: string }} */ (error).code !== 'policy_not_found') throw error; // it was withdrawn before
       }
@@ -85,7 +103,10 @@ export class Outside extends InTurn {
       if (kind !== 'changing') continue;
       await insistently(async () => {
         await writ.governors.entitle(tenant, { status: 'ACTIVE' }, { as: key });
-        await (await writ.governor({ tenant, sku })).publish(policyFor('changing', ++this.version), { as: key });
+        await (await writ.governor({ tenant, sku })).publish(
+          policyFor('changing', ++this.version),
+          { as: key },
+        );
       });
     }
   }
@@ -99,7 +120,10 @@ export class Outside extends InTurn {
     );
     for (const { tenant, sku, cause } of rows) {
       try {
-        await (await writ.governor({ tenant, sku })).acknowledge(cause, { as: key, reason: 'it was looked at, and is over' });
+        await (await writ.governor({ tenant, sku })).acknowledge(cause, {
+          as: key,
+          reason: 'it was looked at, and is over',
+        });
         this.acknowledged[cause] = (this.acknowledged[cause] ?? 0) + 1;
       } catch (error) {
         if (/** @type {{ code?: string }} */ (error).code !== 'cause_not_found') throw error; // the last word has been heard meanwhile

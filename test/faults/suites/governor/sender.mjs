@@ -39,8 +39,15 @@ export class Sender {
       }),
     );
     for (let tries = 1; ; tries++) {
-      const port = Number(this.ports[(tries + id.length + id.charCodeAt(id.length - 1)) % this.ports.length]);
-      const { status, answer } = await this.#post(port, `/v1/governors/${tenant}/${sku}/signals`, id, body);
+      const port = Number(
+        this.ports[(tries + id.length + id.charCodeAt(id.length - 1)) % this.ports.length],
+      );
+      const { status, answer } = await this.#post(
+        port,
+        `/v1/governors/${tenant}/${sku}/signals`,
+        id,
+        body,
+      );
       this.heard[status] = (this.heard[status] ?? 0) + 1;
       const receipt_id = answer?.receipt?.receipt_id ?? null;
       if ([200, 202, 429].includes(status) || (status === 503 && receipt_id)) {
@@ -56,7 +63,9 @@ export class Sender {
         break;
       }
       if (status !== 0 && status < 500) {
-        this.onFinding(`signal ${id} was answered ${status}: ${JSON.stringify(answer).slice(0, 300)}`);
+        this.onFinding(
+          `signal ${id} was answered ${status}: ${JSON.stringify(answer).slice(0, 300)}`,
+        );
         break;
       }
       await pause(Math.min(50 * 2 ** tries, 1_000));
@@ -68,7 +77,10 @@ export class Sender {
   /** @param {number} port @param {string} path @param {string} id @param {Buffer} body @returns {Promise<{ status: number, answer?: any }>} */
   #post(port, path, id, body) {
     const at = String(Math.floor(Date.now() / 1_000));
-    const signature = createHmac('sha256', this.secret).update(`${id}.${at}.`).update(body).digest('base64');
+    const signature = createHmac('sha256', this.secret)
+      .update(`${id}.${at}.`)
+      .update(body)
+      .digest('base64');
     const headers = {
       'content-type': 'application/json',
       'content-length': body.length,
@@ -79,7 +91,15 @@ export class Sender {
     };
     return new Promise((resolve) => {
       const sent = request(
-        { host: '127.0.0.1', port, path, method: 'POST', headers, agent: this.agent, timeout: 15_000 },
+        {
+          host: '127.0.0.1',
+          port,
+          path,
+          method: 'POST',
+          headers,
+          agent: this.agent,
+          timeout: 15_000,
+        },
         async (response) => {
           try {
             let text = '';

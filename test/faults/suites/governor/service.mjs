@@ -35,7 +35,9 @@ export class Service {
         this.answered[status] = (this.answered[status] ?? 0) + 1;
         if (status === 0) return; // until whoever asked goes away
         const baseline = this.random.pick(['restored', 'restored', 'not_restored', 'unknown']);
-        response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify({ baseline }));
+        response
+          .writeHead(status, { 'content-type': 'application/json' })
+          .end(JSON.stringify({ baseline }));
       } catch {
         response.destroy(); // whoever asked has died: it did not arrive
       }
@@ -47,8 +49,10 @@ export class Service {
     const dice = this.random.next();
     if (!this.calm && kind === 'failing' && dice < 0.25) return { did: false, status: 500 };
     if (!this.calm && kind === 'failing' && dice < 0.45) return { did: true, status: 502 };
-    if (!this.calm && kind === 'hanging' && dice < (undo ? 0.1 : 0.3)) return { did: dice < 0.15, status: 0 };
-    if (!this.calm && kind === 'forbidden' && !undo && dice < 0.3) return { did: false, status: 403 };
+    if (!this.calm && kind === 'hanging' && dice < (undo ? 0.1 : 0.3))
+      return { did: dice < 0.15, status: 0 };
+    if (!this.calm && kind === 'forbidden' && !undo && dice < 0.3)
+      return { did: false, status: 403 };
     return { did: true, status: 200 };
   }
 

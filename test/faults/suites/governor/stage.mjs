@@ -7,7 +7,18 @@ import { relieve } from './actions.mjs';
 /** @typedef {{ tenant: string, sku: string, kind: string }} Subject */
 
 /** Each tenant is of the kind that its number says. `two` has two products, which share its quota; `bare` has no policy. */
-export const kinds = ['storming', 'plain', 'two', 'failing', 'hanging', 'forbidden', 'shadow', 'bare', 'changing', 'plain'];
+export const kinds = [
+  'storming',
+  'plain',
+  'two',
+  'failing',
+  'hanging',
+  'forbidden',
+  'shadow',
+  'bare',
+  'changing',
+  'plain',
+];
 
 export const settings = {
   'governor.boot_ms': 5_000,
@@ -48,7 +59,11 @@ export function policyFor(kind, version) {
   const keeps = kind === 'plain' || kind === 'shadow';
   return definePolicy('load', {
     when: { load: { above: 80 + (version % 3), clearBelow: 60, cooldown: '1s' } },
-    then: handler(relieve, { target: 'pool', baselineWithin: '1s', notRestored: keeps ? 'keep' : 'rollback' }),
+    then: handler(relieve, {
+      target: 'pool',
+      baselineWithin: '1s',
+      notRestored: keeps ? 'keep' : 'rollback',
+    }),
     requires: 'pool:write',
     as: 'acting',
   });
@@ -58,13 +73,21 @@ export function policyFor(kind, version) {
 export async function prepareStage(writ, admin, subjects, others = {}) {
   for (const [key, value] of Object.entries({ ...settings, ...others }))
     await admin.query(`select writ.fn_setting_set($1, $2, 'faults')`, [key, JSON.stringify(value)]);
-  const key = await writ.governance.addPrincipal({ id: 'olga', kind: 'person', rights: ['operate'] });
+  const key = await writ.governance.addPrincipal({
+    id: 'olga',
+    kind: 'person',
+    rights: ['operate'],
+  });
   await writ.governance.addPrincipal({ id: 'acting', kind: 'service' });
-  await admin.query(`update writ_data.principal set permissions = '{pool:write}' where principal_id = 'acting'`);
+  await admin.query(
+    `update writ_data.principal set permissions = '{pool:write}' where principal_id = 'acting'`,
+  );
   for (const { tenant, sku, kind } of subjects) {
-    if (sku === 'default') await writ.governors.entitle(tenant, { tier: 'enterprise' }, { as: key });
+    if (sku === 'default')
+      await writ.governors.entitle(tenant, { tier: 'enterprise' }, { as: key });
     const governor = await writ.governor({ tenant, sku });
-    if (kind !== 'bare') await governor.publish(policyFor(kind, 1), { as: key, shadow: kind === 'shadow' });
+    if (kind !== 'bare')
+      await governor.publish(policyFor(kind, 1), { as: key, shadow: kind === 'shadow' });
   }
   return key;
 }

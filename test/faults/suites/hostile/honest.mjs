@@ -17,7 +17,11 @@ import {
 /** @typedef {import('../../../../dist/index.js').Writ} Writ */
 
 export const tenants = ['alpha', 'beta'];
-const patient = { attempts: 60, base: /** @type {const} */ ('50ms'), cap: /** @type {const} */ ('500ms') };
+const patient = {
+  attempts: 60,
+  base: /** @type {const} */ ('50ms'),
+  cap: /** @type {const} */ ('500ms'),
+};
 
 /** @type {import('../../../../dist/index.js').JobKind<{ n: number }>} */
 const effect = defineJob('honest.effect', { retry: patient });
@@ -52,9 +56,13 @@ export const policyFor = (/** @type {string} */ tenant) =>
 
 /** @param {Writ} _writ @param {(line: string) => void} note */
 export function handlers(_writ, note) {
-  process.on('warning', (warning) => note(`warning: ${warning.name} ${warning.message} ${warning.stack?.split('\n')[3] ?? ''}`));
+  process.on('warning', (warning) =>
+    note(`warning: ${warning.name} ${warning.message} ${warning.stack?.split('\n')[3] ?? ''}`),
+  );
   const write = async (/** @type {any} */ { input, job, commit }) => {
-    await commit((/** @type {any} */ tx) => tx.query('insert into fault.effect (n, job_id) values ($1, $2)', [input.n, job.id]));
+    await commit((/** @type {any} */ tx) =>
+      tx.query('insert into fault.effect (n, job_id) values ($1, $2)', [input.n, job.id]),
+    );
   };
   return [effect.handle(write), step.handle(write)];
 }
@@ -98,7 +106,11 @@ export class Honest {
     this.open += works.length;
     for (const work of works)
       work
-        .catch((error) => this.onFinding(`honest work ${n} of ${tenant} failed: ${error?.stack ?? error} ${error?.detail ?? ''}`))
+        .catch((error) =>
+          this.onFinding(
+            `honest work ${n} of ${tenant} failed: ${error?.stack ?? error} ${error?.detail ?? ''}`,
+          ),
+        )
         .finally(() => {
           this.open--;
         });
@@ -114,7 +126,11 @@ export class Honest {
   /** @param {number} n @param {string} tenant */
   async #run(n, tenant) {
     const entry = this.#book({ n, what: 'run', tenant, id: null, ends: 'COMPLETED' });
-    const run = await this.writ.runs.start(/** @type {any} */ (chain), { n: n + 1_000_000 }, { tenant });
+    const run = await this.writ.runs.start(
+      /** @type {any} */ (chain),
+      { n: n + 1_000_000 },
+      { tenant },
+    );
     entry.id = run.runId;
     await pause(300);
     await this.writ.runs.deliver(run.runId, 'word', { said: n }, { id: randomUUID(), tenant });
@@ -131,14 +147,20 @@ export class Honest {
       what: 'contract',
       ends: fails ? 'ROLLED_BACK' : 'COMPLETED',
       before: { [cap]: 'DISABLED', [`${conf}#max`]: n },
-      after: fails ? { [cap]: 'DISABLED', [`${conf}#max`]: n } : { [cap]: 'LAUNCHED', [`${conf}#max`]: n + 1 },
+      after: fails
+        ? { [cap]: 'DISABLED', [`${conf}#max`]: n }
+        : { [cap]: 'LAUNCHED', [`${conf}#max`]: n + 1 },
     });
     const things = [
       { capability_name: cap, domain: 'd' },
       { scope: conf, owner_capability: cap, values: { max: n } },
     ];
     await this.writ.governance.put(things, { ...as('ops'), tenant });
-    const steps = [configure(conf, 'max', n + 1), enable(cap), ...(fails ? [broken({ key: conf })] : [])];
+    const steps = [
+      configure(conf, 'max', n + 1),
+      enable(cap),
+      ...(fails ? [broken({ key: conf })] : []),
+    ];
     const scope = [cap, conf, ...(fails ? [`broken:${conf}`] : [])];
     const contract = await this.writ.contracts.propose(
       { title: `honest ${n}`, scope, steps: /** @type {any} */ (steps), risk: 'low' },

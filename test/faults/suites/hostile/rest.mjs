@@ -35,7 +35,13 @@ export async function rest(admin, progress, limitMs, honest, tenants) {
 export async function alive(writ, admin, honest, progress) {
   void writ;
   const stopped = [];
-  for (const gate of ['fn_job_tick', 'fn_governance_tick', 'fn_governor_tick', 'fn_ledger_tick', 'fn_job_lease_reaper']) {
+  for (const gate of [
+    'fn_job_tick',
+    'fn_governance_tick',
+    'fn_governor_tick',
+    'fn_ledger_tick',
+    'fn_job_lease_reaper',
+  ]) {
     const { rows } = await admin
       .query(`select writ.${gate}('honest') as answer`)
       .catch((error) => ({ rows: [{ answer: { refused: true, reason: String(error) } }] }));
@@ -43,7 +49,8 @@ export async function alive(writ, admin, honest, progress) {
   }
   const before = honest.n;
   for (let n = 0; n < 6; n++) honest.place(true);
-  if (!(await rest(admin, progress, 30_000, honest, ['alpha', 'beta']))) stopped.push('work that began after the attack did not end');
+  if (!(await rest(admin, progress, 30_000, honest, ['alpha', 'beta'])))
+    stopped.push('work that began after the attack did not end');
   progress(`${honest.n - before} pieces of work after the attack`);
   return stopped;
 }

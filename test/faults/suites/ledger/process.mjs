@@ -7,7 +7,8 @@ import { generator } from '../../plan.mjs';
 
 const { url, record, module, options } = JSON.parse(String(process.env.WRIT_FAULTS_WORKER));
 const file = openSync(record, 'a');
-const say = (/** @type {object} */ message) => new Promise((done) => process.send?.(message, undefined, undefined, done));
+const say = (/** @type {object} */ message) =>
+  new Promise((done) => process.send?.(message, undefined, undefined, done));
 const pause = (/** @type {number} */ ms) => new Promise((resume) => setTimeout(resume, ms));
 
 /** @typedef {Awaited<ReturnType<typeof tools>>} Tools */
@@ -59,7 +60,8 @@ async function connected() {
 /** @param {unknown} error @returns {boolean} */
 function isOutage(error) {
   const { code, message, cause } = /** @type {Error & { code?: string }} */ (error);
-  if (code === 'database_unreachable' || /^(08...|57P0.|ECONN.*|EPIPE)$/.test(code ?? '')) return true;
+  if (code === 'database_unreachable' || /^(08...|57P0.|ECONN.*|EPIPE)$/.test(code ?? ''))
+    return true;
   return (
     /Connection terminated|not queryable|connection is closed|Connection ended/i.test(message) ||
     (cause instanceof Error && isOutage(cause))
@@ -95,10 +97,13 @@ async function tools() {
   };
 }
 
-process.on('message', (/** @type {{ type: string, fault: import('../../plan.mjs').Fault }} */ order) => {
-  if (order.type === 'arm') armed = { ...order.fault, passages: 0 };
-  if (order.type === 'stop') stopping = true;
-});
+process.on(
+  'message',
+  (/** @type {{ type: string, fault: import('../../plan.mjs').Fault }} */ order) => {
+    if (order.type === 'arm') armed = { ...order.fault, passages: 0 };
+    if (order.type === 'stop') stopping = true;
+  },
+);
 // A process without its parent has nobody to stop it; the parent may have gone while this one was starting.
 process.on('disconnect', () => process.exit(3));
 if (!process.connected) process.exit(3);

@@ -29,7 +29,10 @@ export async function verified(writ, folder, options) {
       if (error.code === 'ENOENT') return null;
       throw error;
     });
-  const verdicts = { 'the database': await writ.ledger.verify(options), 'an export': await verifyExport(read, options) };
+  const verdicts = {
+    'the database': await writ.ledger.verify(options),
+    'an export': await verifyExport(read, options),
+  };
   return Object.entries(verdicts).flatMap(([what, { ok, problems }]) =>
     ok
       ? []

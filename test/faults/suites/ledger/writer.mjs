@@ -43,11 +43,19 @@ export async function role({ random, note, passage, pause, eachTurn }) {
     for (const key of [...chosen].sort()) {
       const [tenant = '', stream = ''] = key.split('/');
       const count = random.pick([1, 1, 2, 5, 20]);
-      const { rows } = await client.query('select writ_data.next_seq($1, $2, $3)::integer as first', [tenant, stream, count]);
+      const { rows } = await client.query(
+        'select writ_data.next_seq($1, $2, $3)::integer as first',
+        [tenant, stream, count],
+      );
       await passage('counted', client);
-      const made = Array.from({ length: count }, (_, n) => entryOf(tenant, stream, rows[0].first + n, tx));
-      await client.query('select writ_data.append_receipts($1::text[], writ.now())', [made.map(({ entry }) => entry)]);
-      for (const { receipt } of made) receipts.push([receipt.receipt_id, tenant, stream, receipt.context.stream_seq]);
+      const made = Array.from({ length: count }, (_, n) =>
+        entryOf(tenant, stream, rows[0].first + n, tx),
+      );
+      await client.query('select writ_data.append_receipts($1::text[], writ.now())', [
+        made.map(({ entry }) => entry),
+      ]);
+      for (const { receipt } of made)
+        receipts.push([receipt.receipt_id, tenant, stream, receipt.context.stream_seq]);
       if (random.next() < 0.3) await pause(random.pick([1, 5, 20, 100]));
     }
     if (!early) await witness();

@@ -23,7 +23,11 @@ export async function concurrency(run) {
   await on.admin.query(`select writ.fn_setting_set('queue.poison.crashes', '10000', 'faults')`);
   const items = Array.from({ length: quick ? 600 : 10_000 }, (_, n) => {
     const group = random.pick(['a', 'a', 'a', 'b', 'b', WITHOUT_KEY]);
-    return { input: { ms: random.between(0, 10) }, key: `${group}/${n}`, ...(group !== WITHOUT_KEY && { limitKey: group }) };
+    return {
+      input: { ms: random.between(0, 10) },
+      key: `${group}/${n}`,
+      ...(group !== WITHOUT_KEY && { limitKey: group }),
+    };
   });
   const slots = await on.workers({
     module: import.meta.url,
@@ -51,7 +55,13 @@ export async function concurrency(run) {
   for (const [key, group] of grouped(rows, (row) => row.key)) {
     const worst = mostAtOnce(group);
     most[key] = worst.most;
-    const shown = { key, most: worst.most, limit: LIMIT, at_us: String(worst.at), jobs: worst.jobs };
+    const shown = {
+      key,
+      most: worst.most,
+      limit: LIMIT,
+      at_us: String(worst.at),
+      jobs: worst.jobs,
+    };
     on.found('wrong', 'more ran at once than the limit allows', worst.most > LIMIT ? [shown] : []);
     on.found('wrong', 'the limit was never reached', worst.most < LIMIT ? [shown] : []);
   }

@@ -39,9 +39,14 @@ async function claim(pool, holder, from = null) {
     [KIND, holder, from],
   );
   const { jobs, lease_token: token, after } = JSON.parse(rows[0].answer);
-  const tenants = /** @type {string[]} */ (jobs.map((/** @type {string[]} */ [, , tenant]) => tenant));
+  const tenants = /** @type {string[]} */ (
+    jobs.map((/** @type {string[]} */ [, , tenant]) => tenant)
+  );
   const finish = () =>
-    pool.query('select writ.fn_job_succeed_many($1, array(select generate_series(1, $2::int)))', [token, tenants.length]);
+    pool.query('select writ.fn_job_succeed_many($1, array(select generate_series(1, $2::int)))', [
+      token,
+      tenants.length,
+    ]);
   return { tenants, finish, after: /** @type {string} */ (after ?? '') };
 }
 
@@ -68,7 +73,9 @@ class Claimers {
   }
 
   start() {
-    this.running = Promise.all(Array.from({ length: CLAIMERS }, (_, k) => this.#loop(`claimer ${k}`)));
+    this.running = Promise.all(
+      Array.from({ length: CLAIMERS }, (_, k) => this.#loop(`claimer ${k}`)),
+    );
     this.running.catch(() => undefined); // told by stop
   }
 
@@ -121,10 +128,13 @@ class Claimers {
     const since = this.claims.length;
     for (const name of names) Object.assign(this.newcomers.get(name) ?? {}, { arrived });
     const impatience = (async () => {
-      while (!this.ending && this.claims.length - since < patience) await new Promise((resume) => setTimeout(resume, 5));
+      while (!this.ending && this.claims.length - since < patience)
+        await new Promise((resume) => setTimeout(resume, 5));
       return Number.POSITIVE_INFINITY;
     })();
-    return /** @type {Promise<number[]>} */ (Promise.all(waits.map((wait) => Promise.race([wait, impatience]))));
+    return /** @type {Promise<number[]>} */ (
+      Promise.all(waits.map((wait) => Promise.race([wait, impatience])))
+    );
   }
 
   async stop() {
@@ -134,7 +144,8 @@ class Claimers {
 }
 
 /** @param {number[]} values */
-const p99 = (values) => [...values].sort((a, b) => a - b)[Math.max(0, Math.ceil(values.length * 0.99) - 1)] ?? Number.NaN;
+const p99 = (values) =>
+  [...values].sort((a, b) => a - b)[Math.max(0, Math.ceil(values.length * 0.99) - 1)] ?? Number.NaN;
 
 /**
  * A crowd of so many tenants with so many jobs in all, and newcomers who arrive so many times, some at a time.
@@ -155,7 +166,11 @@ async function waitsBeside(pool, { crowd, jobs, arrivals, together, progress }) 
     for (let time = 0; time < arrivals; time++) {
       progress(`fairness beside ${crowd}: arrival ${time + 1} of ${arrivals}`);
       const names = Array.from({ length: together }, (_, k) => `newcomer ${crowd} ${time} ${k}`);
-      rounds.push(...(await claimers.arrive(names, (perRound + CLAIMERS) * ROUNDS_WAITED)).map((claims) => Math.ceil(claims / perRound)));
+      rounds.push(
+        ...(await claimers.arrive(names, (perRound + CLAIMERS) * ROUNDS_WAITED)).map((claims) =>
+          Math.ceil(claims / perRound),
+        ),
+      );
       if (rounds.filter((one) => one === Number.POSITIVE_INFINITY).length >= 3) break;
     }
   } finally {
@@ -178,8 +193,12 @@ async function sharesByWeight(pool, claims) {
     ['light', 1],
     ['heavy', 3],
   ]) {
-    const { rows } = await pool.query('select writ.fn_tenant_weight_set($1, $2, $3)::text as answer', [tenant, weight, 'fairness']);
-    if (JSON.parse(rows[0].answer)?.refused) throw new Error(`the weight of ${tenant} was refused: ${rows[0].answer}`);
+    const { rows } = await pool.query(
+      'select writ.fn_tenant_weight_set($1, $2, $3)::text as answer',
+      [tenant, weight, 'fairness'],
+    );
+    if (JSON.parse(rows[0].answer)?.refused)
+      throw new Error(`the weight of ${tenant} was refused: ${rows[0].answer}`);
   }
   await enqueue(
     pool,
@@ -205,14 +224,30 @@ export async function fairness(run) {
   let operations = 0;
   // The crowd has more queued than its newcomers may wait for, so that who is served in the order of arrival is too late.
   const scenes = [
-    { name: 'limits_fair_two', crowd: 1, jobs: quick ? 10_000 : 100_000, arrivals: quick ? 20 : 120, together: 1 },
-    { name: 'limits_fair_many', crowd: quick ? 640 : 10_000, jobs: quick ? 32_000 : 400_000, arrivals: quick ? 2 : 6, together: 20 },
+    {
+      name: 'limits_fair_two',
+      crowd: 1,
+      jobs: quick ? 10_000 : 100_000,
+      arrivals: quick ? 20 : 120,
+      together: 1,
+    },
+    {
+      name: 'limits_fair_many',
+      crowd: quick ? 640 : 10_000,
+      jobs: quick ? 32_000 : 400_000,
+      arrivals: quick ? 2 : 6,
+      together: 20,
+    },
   ];
   for (const { name, ...scene } of scenes) {
     const on = await stage(run, name);
     await on.admin.query(`select writ.fn_job_kind_register($1, '{}', 'fairness')`, [KIND]);
     const waits = await waitsBeside(on.admin, { ...scene, progress });
-    on.found('wrong', `newcomers waited more than ${ROUNDS_ALLOWED} rounds`, waits.kept ? [] : [waits]);
+    on.found(
+      'wrong',
+      `newcomers waited more than ${ROUNDS_ALLOWED} rounds`,
+      waits.kept ? [] : [waits],
+    );
     const outcome = await on.over(scene.jobs + waits.arrivals * ARRIVING, waits);
     figures[name] = outcome.figures;
     findings.push(...outcome.findings);
@@ -230,5 +265,10 @@ export async function fairness(run) {
     on.found('wrong', 'weights could not be tried', [String(error)]);
   }
   const outcome = await on.over(claims * CLAIM * 2, {});
-  return { findings: [...findings, ...outcome.findings], operations: operations + outcome.operations, faults: 0, figures };
+  return {
+    findings: [...findings, ...outcome.findings],
+    operations: operations + outcome.operations,
+    faults: 0,
+    figures,
+  };
 }

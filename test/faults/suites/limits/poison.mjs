@@ -46,17 +46,32 @@ export async function poison(run) {
   const guilty = jobs.filter(({ key }) => key === 'poison');
   const innocent = jobs.filter(({ key }) => key === 'innocent');
   const crashes = crashesOf(rows, String(guilty[0]?.job_id));
-  const shown = crashes.map((crash) => ({ alone: alone(rows, crash), start_us: String(crash.start), owner: crash.owner }));
+  const shown = crashes.map((crash) => ({
+    alone: alone(rows, crash),
+    start_us: String(crash.start),
+    owner: crash.owner,
+  }));
   on.found(
     'wrong',
     'the job that kills is not a dead letter for poison',
-    guilty.filter(({ status, last_error_code }) => status !== 'dead_letter' || last_error_code !== 'poison'),
+    guilty.filter(
+      ({ status, last_error_code }) => status !== 'dead_letter' || last_error_code !== 'poison',
+    ),
   );
   // The first crash may have had neighbours; from then on it runs alone.
   const asPromised =
-    crashes.length <= CRASHES_ALONE + 1 && shown.slice(-CRASHES_ALONE).filter((crash) => crash.alone).length === CRASHES_ALONE;
-  on.found('wrong', `it was not quarantined after ${CRASHES_ALONE} crashes alone`, asPromised ? [] : shown);
-  on.found('lost', 'innocent jobs are missing', innocent.length === INNOCENT ? [] : [{ jobs: innocent.length, instead_of: INNOCENT }]);
+    crashes.length <= CRASHES_ALONE + 1 &&
+    shown.slice(-CRASHES_ALONE).filter((crash) => crash.alone).length === CRASHES_ALONE;
+  on.found(
+    'wrong',
+    `it was not quarantined after ${CRASHES_ALONE} crashes alone`,
+    asPromised ? [] : shown,
+  );
+  on.found(
+    'lost',
+    'innocent jobs are missing',
+    innocent.length === INNOCENT ? [] : [{ jobs: innocent.length, instead_of: INNOCENT }],
+  );
   on.found(
     'lost',
     'an innocent job did not succeed',
@@ -69,7 +84,9 @@ export async function poison(run) {
   on.found(
     'wrong',
     'an innocent job was charged more than once',
-    [...charged].filter(([, of]) => of.length > 1).map(([jobId, of]) => ({ jobId, charged: of.length })),
+    [...charged]
+      .filter(([, of]) => of.length > 1)
+      .map(([jobId, of]) => ({ jobId, charged: of.length })),
   );
   on.found(
     'wrong',

@@ -10,7 +10,10 @@ import { inThousands, kindOf, pause, stage } from './stage.mjs';
 const BURST = 10;
 const rate = { starts: 100, perMs: 1_000 };
 const retry = { attempts: 60, base: '50ms', cap: '200ms' };
-const paced = kindOf('paced', { retry, limit: { rate: { per: '1s', starts: rate.starts, burst: BURST } } });
+const paced = kindOf('paced', {
+  retry,
+  limit: { rate: { per: '1s', starts: rate.starts, burst: BURST } },
+});
 
 export const handlers = () => [paced.handle(({ input }) => wait(input.ms))];
 
@@ -21,7 +24,11 @@ export async function pace(run) {
   const on = await stage(run, 'limits_rate');
   await on.admin.query(`select writ.fn_setting_set('queue.poison.crashes', '10000', 'faults')`);
   const items = (/** @type {string} */ key, /** @type {number} */ count) =>
-    Array.from({ length: count }, (_, n) => ({ input: { ms: random.between(0, 5) }, key: `${key}/${n}`, limitKey: 'a' }));
+    Array.from({ length: count }, (_, n) => ({
+      input: { ms: random.between(0, 5) },
+      key: `${key}/${n}`,
+      limitKey: 'a',
+    }));
   const burst = items('burst', quick ? 30 : 60);
   const sustained = items('sustained', quick ? 250 : 1_500);
   const slots = await on.workers({
@@ -43,13 +50,23 @@ export async function pace(run) {
   const rows = await startedOf(on.admin, paced.kind);
   const starts = rows.map(({ start }) => start);
   const { used, from, to } = burstUsed(starts, rate);
-  const shown = { used, burst: BURST, from_us: String(starts[from]), to_us: String(starts[to]), starts: to - from + 1 };
+  const shown = {
+    used,
+    burst: BURST,
+    from_us: String(starts[from]),
+    to_us: String(starts[to]),
+    starts: to - from + 1,
+  };
   on.found('wrong', 'more started than the rate allows', used > BURST ? [shown] : []);
   on.found('wrong', 'the burst was never had', used <= BURST - 2 ? [shown] : []);
   const under = rows.filter(({ key }) => key === 'sustained').map(({ start }) => start);
   const seconds = Number((under.at(-1) ?? 0n) - (under[0] ?? 0n)) / 1e6;
   const share = Math.round((under.length / seconds / rate.starts) * 1_000) / 1_000;
-  on.found('wrong', 'less than half of the rate was used under load', share < 0.5 ? [{ share, starts: under.length, seconds }] : []);
+  on.found(
+    'wrong',
+    'less than half of the rate was used under load',
+    share < 0.5 ? [{ share, starts: under.length, seconds }] : [],
+  );
   const { rows: unfinished } = await on.admin.query(
     `select job_id, status, attempts from writ.job_queue where job_kind = $1 and status <> 'succeeded'`,
     [paced.kind],

@@ -31,7 +31,13 @@ export async function stage({ seed, server, onEnd, progress }, name) {
   const findings = [];
   /** @param {Verdict} verdict @param {string} what @param {unknown[]} rows what shows it; none: nothing was found */
   const found = (verdict, what, rows) => {
-    if (rows.length > 0) findings.push({ verdict, what: `${name}: ${what}`, times: rows.length, rows: rows.slice(0, 5) });
+    if (rows.length > 0)
+      findings.push({
+        verdict,
+        what: `${name}: ${what}`,
+        times: rows.length,
+        rows: rows.slice(0, 5),
+      });
   };
   let killed = 0;
   const began = Date.now();
@@ -50,7 +56,14 @@ export async function stage({ seed, server, onEnd, progress }, name) {
      * @param {{ module: string, count: number, options: object, kills: [point: string, count: number, upTo: number][], selfKilling?: boolean }} crew
      */
     async workers({ module, count, options, kills, selfKilling = false }) {
-      const plan = planOf(seed, { jobs: 0, kills, stops: [], leaves: [], duplicates: [], outside: [] });
+      const plan = planOf(seed, {
+        jobs: 0,
+        kills,
+        stops: [],
+        leaves: [],
+        duplicates: [],
+        outside: [],
+      });
       const onKilled = () => void killed++;
       const slots = new WorkerSlots({
         url,
@@ -77,7 +90,8 @@ export async function stage({ seed, server, onEnd, progress }, name) {
         const left = Number(backlog) + Number(waiting) + Number(running);
         if (left === 0) return true;
         if (Date.now() > giveUpAt) {
-          if (expected) found('stuck', 'not everything came to rest in time', [{ backlog, waiting, running }]);
+          if (expected)
+            found('stuck', 'not everything came to rest in time', [{ backlog, waiting, running }]);
           return false;
         }
         progress(`${name}: ${left} jobs left, ${killed} processes killed`);
@@ -88,12 +102,18 @@ export async function stage({ seed, server, onEnd, progress }, name) {
     async over(operations, figures) {
       await writ.close();
       await admin.end();
-      return { findings, operations, faults: killed, figures: { ...figures, seconds: Math.round((Date.now() - began) / 100) / 10 } };
+      return {
+        findings,
+        operations,
+        faults: killed,
+        figures: { ...figures, seconds: Math.round((Date.now() - began) / 100) / 10 },
+      };
     },
   };
 }
 
 /** Enqueues many jobs in calls of 1,000. @template Item @param {Item[]} items @param {(some: Item[]) => Promise<unknown>} enqueue */
 export async function inThousands(items, enqueue) {
-  for (let from = 0; from < items.length; from += 1_000) await enqueue(items.slice(from, from + 1_000));
+  for (let from = 0; from < items.length; from += 1_000)
+    await enqueue(items.slice(from, from + 1_000));
 }

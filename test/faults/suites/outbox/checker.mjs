@@ -12,7 +12,8 @@ export function checkArrivals(name, owed, arrivals) {
   const accepted = new Set(arrivals.flatMap((one) => (one.accepted ? [one.id] : [])));
   /** @type {Map<string, unknown[]>} */
   const bad = new Map();
-  const note = (/** @type {string} */ what, /** @type {unknown} */ row) => bad.set(what, [...(bad.get(what) ?? []), row]);
+  const note = (/** @type {string} */ what, /** @type {unknown} */ row) =>
+    bad.set(what, [...(bad.get(what) ?? []), row]);
   const seen = new Set();
   const last = new Map();
   for (const arrival of arrivals) {

@@ -38,9 +38,10 @@ class Place {
     this.child = child;
     while (child.exitCode === null) {
       const socket = connect(this.port, '127.0.0.1');
-      const open = await Promise.race([once(socket, 'connect').then(() => true), once(socket, 'error').then(() => false)]).catch(
-        () => false,
-      );
+      const open = await Promise.race([
+        once(socket, 'connect').then(() => true),
+        once(socket, 'error').then(() => false),
+      ]).catch(() => false);
       socket.destroy();
       if (open) return;
       await new Promise((resume) => setTimeout(resume, 20));
@@ -64,7 +65,9 @@ export class Receiver extends Place {
     const port = await freePort();
     const log = join(folder, 'arrivals.log');
     const receiver = new Receiver(port, () =>
-      spawn(process.execPath, [script, log, String(port), secret], { stdio: ['pipe', 'ignore', 'inherit'] }),
+      spawn(process.execPath, [script, log, String(port), secret], {
+        stdio: ['pipe', 'ignore', 'inherit'],
+      }),
     );
     receiver.log = log;
     await receiver.start();
@@ -75,7 +78,10 @@ export class Receiver extends Place {
 
   /** @param {object[]} rules */
   async answer(rules) {
-    await fetch(`http://127.0.0.1:${this.port}/control`, { method: 'PUT', body: JSON.stringify(rules) });
+    await fetch(`http://127.0.0.1:${this.port}/control`, {
+      method: 'PUT',
+      body: JSON.stringify(rules),
+    });
   }
 
   /** What came to this path, in its order. @param {string} path @returns {Promise<Arrival[]>} */
@@ -111,7 +117,10 @@ export class Nats extends Place {
 
   /** What the stream has, in its order. @param {string} stream @returns {Promise<Arrival[]>} */
   async arrivals(stream) {
-    const [{ connect: open }, { jetstream }] = await Promise.all([import('@nats-io/transport-node'), import('@nats-io/jetstream')]);
+    const [{ connect: open }, { jetstream }] = await Promise.all([
+      import('@nats-io/transport-node'),
+      import('@nats-io/jetstream'),
+    ]);
     const connection = await open({ servers: this.url });
     const manager = await jetstream(connection).jetstreamManager();
     const { messages } = (await manager.streams.info(stream)).state;
@@ -121,7 +130,14 @@ export class Nats extends Place {
     while (arrivals.length < messages) {
       for await (const message of await consumer.fetch({ max_messages: 5_000, expires: 5_000 })) {
         const { id, partitionkey, sequence, type } = /** @type {any} */ (message.json());
-        arrivals.push({ id, run: partitionkey, seq: Number(sequence), type, verified: true, accepted: true });
+        arrivals.push({
+          id,
+          run: partitionkey,
+          seq: Number(sequence),
+          type,
+          verified: true,
+          accepted: true,
+        });
         if (arrivals.length === messages) break;
       }
     }

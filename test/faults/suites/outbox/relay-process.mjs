@@ -4,7 +4,8 @@ import { nats, Writ, webhooks } from '../../../../dist/index.js';
 import { onFaultPoint } from '../../../../dist/testing/index.js';
 
 const { url, options } = JSON.parse(String(process.env.WRIT_FAULTS_WORKER));
-const say = (/** @type {object} */ message) => new Promise((done) => process.send?.(message, undefined, undefined, done));
+const say = (/** @type {object} */ message) =>
+  new Promise((done) => process.send?.(message, undefined, undefined, done));
 const die = () => process.kill(process.pid, 'SIGKILL');
 
 /** @type {(import('../../plan.mjs').Fault & { passages: number }) | undefined} */
@@ -19,14 +20,23 @@ onFaultPoint((point) => {
 /** The server may be down at this moment; a relay that cannot begin tries again. */
 async function begin() {
   const buses = {
-    webhook: webhooks({ secretOf: () => options.secret, allowPrivate: true, allowHttp: true, timeoutMs: 1_000, connectTimeoutMs: 500 }),
+    webhook: webhooks({
+      secretOf: () => options.secret,
+      allowPrivate: true,
+      allowHttp: true,
+      timeoutMs: 1_000,
+      connectTimeoutMs: 500,
+    }),
     nats: nats({ timeoutMs: 1_000 }),
   };
   for (;;) {
     let writ;
     try {
       writ = await Writ.connect({ connectionString: url, max: 6, actor: 'faults' });
-      return { writ, relay: await writ.relay({ buses, batch: options.batch, onError: () => undefined }) };
+      return {
+        writ,
+        relay: await writ.relay({ buses, batch: options.batch, onError: () => undefined }),
+      };
     } catch (error) {
       await writ?.close().catch(() => undefined);
       if (/** @type {{ code?: string }} */ (error).code !== 'database_unreachable') throw error;
@@ -35,13 +45,16 @@ async function begin() {
   }
 }
 
-process.on('message', (/** @type {{ type: string, fault: import('../../plan.mjs').Fault }} */ order) => {
-  if (order.type === 'arm') {
-    armed = { ...order.fault, passages: 0 };
-    if (armed.point === 'any_time') setTimeout(die, armed.nth * 100);
-  }
-  if (order.type === 'stop') void stop();
-});
+process.on(
+  'message',
+  (/** @type {{ type: string, fault: import('../../plan.mjs').Fault }} */ order) => {
+    if (order.type === 'arm') {
+      armed = { ...order.fault, passages: 0 };
+      if (armed.point === 'any_time') setTimeout(die, armed.nth * 100);
+    }
+    if (order.type === 'stop') void stop();
+  },
+);
 // A relay without its parent has nobody to stop it; the parent may have gone while this process was starting.
 process.on('disconnect', () => process.exit(3));
 if (!process.connected) process.exit(3);

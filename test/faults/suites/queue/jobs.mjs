@@ -8,7 +8,11 @@ import { defineJob, PermanentFailure } from '../../../../dist/index.js';
 /** @typedef {import('../../../../dist/index.js').Writ} Writ */
 
 // Jobs are killed again and again by chance. `frail` has few attempts, and yet no kill may take its last.
-const patient = { attempts: 60, base: /** @type {const} */ ('50ms'), cap: /** @type {const} */ ('500ms') };
+const patient = {
+  attempts: 60,
+  base: /** @type {const} */ ('50ms'),
+  cap: /** @type {const} */ ('500ms'),
+};
 
 /** @param {string} kind @param {object} [options] @returns {import('../../../../dist/index.js').JobKind<Work>} */
 const job = (kind, options) => defineJob(`fault.${kind}`, { retry: patient, ...options });
@@ -53,12 +57,10 @@ export function handlers(writ, note) {
   /** @param {Context} context */
   const write = (context) =>
     committing(context, (tx) =>
-      tx.query('insert into fault.effect (n, job_id, execution_no, worker) values ($1, $2, $3, $4)', [
-        context.input.n,
-        context.job.id,
-        context.job.executionNo,
-        process.pid,
-      ]),
+      tx.query(
+        'insert into fault.effect (n, job_id, execution_no, worker) values ($1, $2, $3, $4)',
+        [context.input.n, context.job.id, context.job.executionNo, process.pid],
+      ),
     );
   /** @param {Context} context */
   const steady = async (context) => {
@@ -84,7 +86,9 @@ export function handlers(writ, note) {
     }),
     kinds.chain.handle(async (context) => {
       await pause(context.input.ms);
-      await committing(context, (tx) => writ.enqueue(kinds.follow, context.input, { db: tx, parentJobId: context.job.id }));
+      await committing(context, (tx) =>
+        writ.enqueue(kinds.follow, context.input, { db: tx, parentJobId: context.job.id }),
+      );
     }),
     kinds.flaky.handle(async (context) => {
       await pause(context.input.ms);

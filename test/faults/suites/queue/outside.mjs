@@ -36,7 +36,9 @@ export class OutsideFaults {
   async #strike({ action, holdMs }, jobId) {
     if (action === 'crash') return this.options.server.crash(holdMs);
     if (action === 'disconnect') {
-      await this.#query(`select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'writ%'`);
+      await this.#query(
+        `select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'writ%'`,
+      );
       return;
     }
     // The job that was just enqueued, if it is still there to be claimed; else any that is.

@@ -26,7 +26,15 @@ const bag = mix.flatMap(([kind, share]) => Array(share).fill(kind));
 
 /** The nth job of a run follows from the seed as the faults do. @param {ReturnType<import('../../plan.mjs').generator>} random @param {number} n */
 export function orderOf(random, n) {
-  const way = random.pick(['together', 'together', 'together', 'alone', 'alone', 'many', 'transaction']);
+  const way = random.pick([
+    'together',
+    'together',
+    'together',
+    'alone',
+    'alone',
+    'many',
+    'transaction',
+  ]);
   return /** @type {Order} */ ({
     n,
     kind: random.pick(bag),
@@ -83,16 +91,32 @@ export class Producer {
       this.answered++;
       if (order.cancel && owed === 'one') owed = await this.#cancel(jobId);
     }
-    this.books.push({ n: order.n, kind: `fault.${order.kind}`, owed, jobId, transaction: order.way === 'transaction' });
+    this.books.push({
+      n: order.n,
+      kind: `fault.${order.kind}`,
+      owed,
+      jobId,
+      transaction: order.way === 'transaction',
+    });
     return jobId;
   }
 
   /** @param {Order} order @returns {Promise<string>} */
   async #enqueue({ n, kind, way, key, delay, deadline, priority, ms }) {
     const job = kinds[kind];
-    const options = { ...(key && { key: `order ${n}` }), ...(delay && { delay }), ...(kind === 'hurried' && { deadline }), priority };
-    if (way === 'many') return String((await this.writ.enqueueMany(job, [{ input: { n, ms }, ...options }]))[0]?.jobId);
-    if (way !== 'transaction') return (await this.writ.enqueue(job, { n, ms }, { ...options, coalesce: way === 'together' })).jobId;
+    const options = {
+      ...(key && { key: `order ${n}` }),
+      ...(delay && { delay }),
+      ...(kind === 'hurried' && { deadline }),
+      priority,
+    };
+    if (way === 'many')
+      return String(
+        (await this.writ.enqueueMany(job, [{ input: { n, ms }, ...options }]))[0]?.jobId,
+      );
+    if (way !== 'transaction')
+      return (await this.writ.enqueue(job, { n, ms }, { ...options, coalesce: way === 'together' }))
+        .jobId;
     const client = await this.pool.connect();
     const lost = () => undefined; // the statement that was waiting, or the next one, tells
     client.on('error', lost);
@@ -115,7 +139,9 @@ export class Producer {
   /** @param {string} jobId @returns {Promise<Owed>} */
   async #cancel(jobId) {
     try {
-      return (await this.writ.cancel(jobId, { reason: 'changed our mind' })) === 'cancelled' ? 'none' : 'maybe';
+      return (await this.writ.cancel(jobId, { reason: 'changed our mind' })) === 'cancelled'
+        ? 'none'
+        : 'maybe';
     } catch (error) {
       const { code } = /** @type {{ code?: string }} */ (error);
       if (code === 'job_terminal' || code === 'committed_cannot_cancel') return 'one';

@@ -9,7 +9,11 @@ import { above, defineJob, definePlan, PermanentFailure } from '../../../../dist
 /** @typedef {{ n: number, items: number[] }} RunInput */
 
 // Jobs are killed again and again by chance.
-const patient = { attempts: 60, base: /** @type {const} */ ('50ms'), cap: /** @type {const} */ ('500ms') };
+const patient = {
+  attempts: 60,
+  base: /** @type {const} */ ('50ms'),
+  cap: /** @type {const} */ ('500ms'),
+};
 
 /** @param {string} kind @returns {import('../../../../dist/index.js').JobKind<any>} */
 const job = (kind) => defineJob(`fault.${kind}`, { retry: patient });
@@ -36,7 +40,14 @@ export const kinds = {
 const bitter = 5;
 export const items = [1, 2, 3, 4, bitter, 6, 7, 8];
 /** The kinds that owe a row. */
-export const writing = ['fault.write', 'fault.flaky', 'fault.late', 'fault.picky', 'fault.undo', 'fault.mended'];
+export const writing = [
+  'fault.write',
+  'fault.flaky',
+  'fault.late',
+  'fault.picky',
+  'fault.undo',
+  'fault.mended',
+];
 
 /** The sum of all numbers in a value. @param {unknown} value @returns {number} */
 function total(value) {
@@ -84,13 +95,21 @@ const diamond = definePlan('diamond', version, (/** @type {Builder} */ p) => {
     ),
   );
   const join = p.step('join', write, { input: { sides } });
-  const rare = p.step('rare', tell, { input: { given: join.output }, when: above(join.output.sum, 100) });
+  const rare = p.step('rare', tell, {
+    input: { given: join.output },
+    when: above(join.output.sum, 100),
+  });
   p.step('last', tell, { input: { given: join.output }, after: rare });
 });
 
 const list = definePlan('list', version, (/** @type {Builder} */ p) => {
   const first = p.step('first', tell, { input: { given: p.input.n } });
-  const all = p.each('item', write, { over: p.input.items, parallel: 3, after: first, input: (item) => ({ item }) });
+  const all = p.each('item', write, {
+    over: p.input.items,
+    parallel: 3,
+    after: first,
+    input: (item) => ({ item }),
+  });
   p.step('last', write, { input: { given: first.output }, after: all });
 });
 
@@ -113,7 +132,13 @@ const saga = definePlan('saga', version, (/** @type {Builder} */ p) => {
 /** One element stops its list: those that are done are undone. */
 const broken = definePlan('broken', version, (/** @type {Builder} */ p) => {
   const first = p.step('hold', write, { input: { given: p.input.n }, compensate: undo });
-  const all = p.each('held', picky, { over: p.input.items, parallel: 3, after: first, input: (item) => ({ item }), compensate: undo });
+  const all = p.each('held', picky, {
+    over: p.input.items,
+    parallel: 3,
+    after: first,
+    input: (item) => ({ item }),
+    compensate: undo,
+  });
   p.step('never', write, { input: {}, after: all });
 });
 
@@ -141,20 +166,29 @@ const waiting = definePlan('waiting', version, (/** @type {Builder} */ p) => {
 });
 
 /** A person has to see to it twice: one step is tried again, and a list that an element has stopped is passed over. */
-const paused = definePlan('paused', { ...version, onFailure: 'pause' }, (/** @type {Builder} */ p) => {
-  const given = chain(
-    p,
-    [
-      ['s1', tell],
-      ['s2', write],
-      ['s3', mended],
-    ],
-    p.input.n,
-  );
-  const some = p.each('some', picky, { over: p.input.items, parallel: 3, after: { id: 's3' }, input: (item) => ({ item }) });
-  const s4 = p.step('s4', tell, { input: { given }, after: some });
-  p.step('s5', write, { input: { given: s4.output } });
-});
+const paused = definePlan(
+  'paused',
+  { ...version, onFailure: 'pause' },
+  (/** @type {Builder} */ p) => {
+    const given = chain(
+      p,
+      [
+        ['s1', tell],
+        ['s2', write],
+        ['s3', mended],
+      ],
+      p.input.n,
+    );
+    const some = p.each('some', picky, {
+      over: p.input.items,
+      parallel: 3,
+      after: { id: 's3' },
+      input: (item) => ({ item }),
+    });
+    const s4 = p.step('s4', tell, { input: { given }, after: some });
+    p.step('s5', write, { input: { given: s4.output } });
+  },
+);
 
 /** What a delivery carries. */
 export const word = { given: 1000 };
@@ -164,13 +198,31 @@ export const word = { given: 1000 };
  * @type {Record<string, { plan: import('../../../../dist/index.js').Plan<any>, share: number, ends: 'COMPLETED' | 'FAILED', last?: string, sum?: (input: RunInput) => number }>}
  */
 export const plans = {
-  plain: { plan: plain, share: 17, ends: 'COMPLETED', last: 's10', sum: (input) => total(input) + 1 },
+  plain: {
+    plan: plain,
+    share: 17,
+    ends: 'COMPLETED',
+    last: 's10',
+    sum: (input) => total(input) + 1,
+  },
   row: { plan: row, share: 17, ends: 'COMPLETED', last: 's10', sum: ({ n }) => n + 10 },
-  diamond: { plan: diamond, share: 18, ends: 'COMPLETED', last: 'last', sum: ({ n }) => 3 * (n + 3) + 2 },
+  diamond: {
+    plan: diamond,
+    share: 18,
+    ends: 'COMPLETED',
+    last: 'last',
+    sum: ({ n }) => 3 * (n + 3) + 2,
+  },
   list: { plan: list, share: 16, ends: 'COMPLETED', last: 'last', sum: ({ n }) => n + 2 },
   saga: { plan: saga, share: 14, ends: 'FAILED' },
   broken: { plan: broken, share: 4, ends: 'FAILED' },
-  waiting: { plan: waiting, share: 8, ends: 'COMPLETED', last: 's5', sum: ({ n }) => n + 2 + word.given + 4 },
+  waiting: {
+    plan: waiting,
+    share: 8,
+    ends: 'COMPLETED',
+    last: 's5',
+    sum: ({ n }) => n + 2 + word.given + 4,
+  },
   paused: { plan: paused, share: 6, ends: 'COMPLETED', last: 's5', sum: ({ n }) => n + 5 },
 };
 
@@ -189,14 +241,10 @@ export function handlers(_writ, note) {
     const { runId, stepId, attempt } = stepOf(context);
     await work(context);
     return context.commit(async (tx) => {
-      await tx.query('insert into fault.effect (run_id, step_id, attempt, job_id, execution_no, worker) values ($1, $2, $3, $4, $5, $6)', [
-        runId,
-        stepId,
-        attempt,
-        context.job.id,
-        context.job.executionNo,
-        process.pid,
-      ]);
+      await tx.query(
+        'insert into fault.effect (run_id, step_id, attempt, job_id, execution_no, worker) values ($1, $2, $3, $4, $5, $6)',
+        [runId, stepId, attempt, context.job.id, context.job.executionNo, process.pid],
+      );
       return { sum: total(context.input) + 1 };
     });
   };

@@ -23,7 +23,13 @@ export function orderOf(random) {
     name,
     n: random.between(0, 60),
     way: random.pick(['request', 'request', 'alone', 'transaction']),
-    signal: pauses ? 'PAUSE' : chance < 0.25 ? 'CANCEL' : chance < 0.29 ? 'EMERGENCY_STOP' : undefined,
+    signal: pauses
+      ? 'PAUSE'
+      : chance < 0.25
+        ? 'CANCEL'
+        : chance < 0.29
+          ? 'EMERGENCY_STOP'
+          : undefined,
     afterMs: random.between(0, 400),
     forMs: random.between(0, 600),
     twice: random.next() < 0.3,
@@ -83,7 +89,11 @@ export class Starter {
   async #start(plan, input, order, entry) {
     const { run_id: runId } = entry;
     // Whoever waits for something needs the run; the others may do without an answer.
-    const sure = order.way === 'request' || order.name === 'waiting' || order.name === 'paused' || order.signal !== undefined;
+    const sure =
+      order.way === 'request' ||
+      order.name === 'waiting' ||
+      order.name === 'paused' ||
+      order.signal !== undefined;
     const requestId = sure ? runId : undefined;
     for (;;) {
       try {
@@ -110,9 +120,10 @@ export class Starter {
     try {
       await client.query('begin');
       const run = await this.writ.runs.start(plan, input, { ...options, db: client });
-      await client.query('insert into fault.placed (run_id) select $1 where not exists (select from fault.placed where run_id = $1)', [
-        options.runId,
-      ]);
+      await client.query(
+        'insert into fault.placed (run_id) select $1 where not exists (select from fault.placed where run_id = $1)',
+        [options.runId],
+      );
       await client.query('commit');
       return run;
     } catch (error) {
@@ -154,7 +165,9 @@ export class Starter {
     const word = `${signal.type} ${accepted ? 'accepted' : 'came too late'}`;
     this.signals[word] = (this.signals[word] ?? 0) + 1;
     if (twice && accepted) {
-      const { duplicate } = await this.#sure(() => this.writ.runs.signal(entry.run_id, { ...signal, signalId }));
+      const { duplicate } = await this.#sure(() =>
+        this.writ.runs.signal(entry.run_id, { ...signal, signalId }),
+      );
       if (!duplicate) throw new Error(`signal ${signalId} was taken twice`);
     }
     return accepted;
@@ -180,8 +193,13 @@ export class Starter {
     for (;;) {
       const { status, steps } = await this.#sure(() => this.writ.runs.get(entry.run_id));
       if (status === 'COMPLETED' || status === 'FAILED' || status === 'CANCELLED') return;
-      const failed = status === 'PAUSED' && steps.find((step) => step.status === 'FAILED' && !step.requested);
-      if (failed) await this.#send(entry, { type: failed.stepId === 's3' ? 'RETRY_STEP' : 'SKIP_STEP', stepId: failed.stepId });
+      const failed =
+        status === 'PAUSED' && steps.find((step) => step.status === 'FAILED' && !step.requested);
+      if (failed)
+        await this.#send(entry, {
+          type: failed.stepId === 's3' ? 'RETRY_STEP' : 'SKIP_STEP',
+          stepId: failed.stepId,
+        });
       await pause(250);
     }
   }
