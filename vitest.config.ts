@@ -1,5 +1,6 @@
 import { configDefaults, defineConfig } from 'vitest/config';
-import { files, tests } from './test/pooler/exceptions.js';
+import { matrix } from './packages/writ/test/matrix.mjs';
+import { files, tests } from './packages/writ/test/pooler/exceptions.js';
 
 const pooler = process.env.WRIT_TEST_POOLER;
 if (pooler) {
@@ -10,20 +11,28 @@ if (pooler) {
 }
 
 /** What registers itself with OpenTelemetry, or has to know every secret that its process was given, does so for a whole process, so these files get one each. */
-const apart = ['test/telemetry/**/*.test.ts', 'test/secrets/redaction.test.ts'];
+const apart = ['telemetry/**/*', 'secrets/redaction'].map(
+  (file) => `packages/writ/test/${file}.test.ts`,
+);
 
 const each = {
-  setupFiles: pooler ? ['test/pooler/setup.ts'] : [],
-  testTimeout: 30_000,
-  hookTimeout: 60_000,
+  // Tests that are about a trust file name it. A worker without a trust source applies nothing.
+  env: { WRIT_TRUST: 'database' },
+  setupFiles: pooler ? ['packages/writ/test/pooler/setup.ts'] : [],
+  testTimeout: 120_000,
+  hookTimeout: 180_000,
   // Real processes on a busy machine: a second try tells noise from a fault, and the report names every test that needed one.
   retry: process.env.CI === 'true' ? 1 : 0,
 };
-const exclude = [...configDefaults.exclude, ...(pooler ? files.map(({ file }) => file) : [])];
+const exclude = [
+  ...configDefaults.exclude,
+  ...(process.env.WRIT_TEST_QUICK ? matrix.map((each) => each.files) : []),
+  ...(pooler ? files.map(({ file }) => `packages/writ/${file}`) : []),
+];
 
 export default defineConfig({
   test: {
-    globalSetup: ['test/server.ts'],
+    globalSetup: ['packages/writ/test/server.ts'],
     maxWorkers: 3,
     reporters: [
       'default',
@@ -35,7 +44,7 @@ export default defineConfig({
         test: {
           ...each,
           name: 'together',
-          include: ['test/**/*.test.ts', 'examples/**/*.test.ts'],
+          include: ['packages/*/test/**/*.test.ts', 'examples/**/*.test.ts'],
           exclude: [...exclude, ...apart],
           isolate: false,
         },

@@ -6,12 +6,12 @@ import {
   governorFields,
   position,
   reasons,
-} from '../dist/ledger/reasons/index.js';
-import { receiptSchema } from '../dist/ledger/validate.js';
+} from '../packages/writ/dist/ledger/reasons/index.js';
+import { receiptSchema } from '../packages/writ/dist/ledger/validate.js';
 
 /** @typedef {import('typebox').TSchema & Record<string, any>} Schema */
 
-const names = /** @type {import('../dist/ledger/reasons/index.js').ReasonName[]} */ (
+const names = /** @type {import('../packages/writ/dist/ledger/reasons/index.js').ReasonName[]} */ (
   Object.keys(reasons)
 );
 
@@ -54,7 +54,7 @@ ${lines.join(',\n')}
 
 /**
  * A receipt of the reason, as the reference page shows it.
- * @param {import('../dist/ledger/reasons/index.js').ReasonName} name
+ * @param {import('../packages/writ/dist/ledger/reasons/index.js').ReasonName} name
  */
 export function exampleReceipt(name) {
   const { author, statuses, example } = reasons[name];
@@ -110,7 +110,7 @@ function table(fields, required) {
   return `| field | type | meaning |\n|---|---|---|\n${rows.join('\n')}\n`;
 }
 
-/** @param {import('../dist/ledger/reasons/index.js').ReasonName} name */
+/** @param {import('../packages/writ/dist/ledger/reasons/index.js').ReasonName} name */
 function section(name) {
   const { when, statuses, terminal, own, context, example } = reasons[name];
   const settles = terminal ? ' Can settle a signal.' : '';

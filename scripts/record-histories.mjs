@@ -11,26 +11,26 @@ import {
   PermanentFailure,
   Plan,
   Writ,
-} from '../dist/index.js';
-import { checkLog } from '../dist/runs/check-log.js';
-import { stopTestServer, testDatabase } from '../dist/testing/index.js';
+} from '../packages/writ/dist/index.js';
+import { checkLog } from '../packages/writ/dist/runs/check-log.js';
+import { stopTestServer, testDatabase } from '../packages/writ/dist/testing/index.js';
 
-/** @typedef {import('../dist/index.js').RunSignal} RunSignal */
-/** @typedef {{ plan: import('../dist/index.js').Plan<any>, input?: any, meanwhile?: (run: Acting) => Promise<void> }} Story */
+/** @typedef {import('../packages/writ/dist/index.js').RunSignal} RunSignal */
+/** @typedef {{ plan: import('../packages/writ/dist/index.js').Plan<any>, input?: any, meanwhile?: (run: Acting) => Promise<void> }} Story */
 
 const release = process.argv[2] ?? '';
 if (!/^\d+\.\d+\.\d+$/.test(release)) {
   console.error('usage: node scripts/record-histories.mjs RELEASE, such as 0.8.0');
   process.exit(2);
 }
-const folder = new URL(`../test/runs/histories/${release}/`, import.meta.url);
+const folder = new URL(`../packages/writ/test/runs/histories/${release}/`, import.meta.url);
 
 const retry = {
   attempts: 3,
   base: /** @type {const} */ ('5ms'),
   cap: /** @type {const} */ ('10ms'),
 };
-/** @param {string} kind @returns {import('../dist/index.js').JobKind<any>} */
+/** @param {string} kind @returns {import('../packages/writ/dist/index.js').JobKind<any>} */
 const job = (kind) => defineJob(kind, { retry });
 const work = job('work');
 const undo = job('undo');
@@ -86,7 +86,7 @@ class Acting {
   async until(eventType, stepId = 'RUN') {
     for (let tries = 0; tries < 2000; tries++) {
       if (
-        (await this.writ.runs.events(this.runId)).some(
+        (await this.writ.runs.events(this.runId)).items.some(
           (event) => event.eventType === eventType && event.stepId === stepId,
         )
       )
@@ -98,7 +98,7 @@ class Acting {
 }
 
 const version = { version: '1.0.0' };
-/** @type {(id: string, build: (p: any) => void, options?: object) => import('../dist/index.js').Plan<any>} */
+/** @type {(id: string, build: (p: any) => void, options?: object) => import('../packages/writ/dist/index.js').Plan<any>} */
 const plan = (id, build, options = {}) => definePlan(id, { ...version, ...options }, build);
 const pausing = { onFailure: 'pause' };
 const slowRow = plan('slow-row', (p) => {
@@ -301,7 +301,7 @@ try {
     const { runId, finished } = await writ.start(own, input);
     await meanwhile?.(new Acting(writ, runId));
     const snapshot = await finished({ timeoutMs: 20_000 });
-    const events = await writ.runs.events(runId);
+    const events = (await writ.runs.events(runId)).items;
     const outputs = await outputsOf(runId);
     const faults = checkLog(own.document, events, { input, outputs: (stepId) => outputs[stepId] });
     if (faults.length > 0)

@@ -152,15 +152,18 @@ function functionText(fn, grants) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const { startEmbedded } = await import('../dist/database/embedded.js');
-  const { migrate } = await import('../dist/database/migrate.js');
+  const { startEmbedded } = await import('../packages/writ/dist/database/embedded.js');
+  const { migrate } = await import('../packages/writ/dist/database/migrate.js');
   const { default: pg } = await import('pg');
   const server = await startEmbedded({ settings: { fsync: 'off' } });
   const client = new pg.Client({ connectionString: server.connectionString });
   try {
     await client.connect();
     await migrate(client);
-    writeFileSync(new URL('../sql/snapshot.sql', import.meta.url), await schemaSnapshot(client));
+    writeFileSync(
+      new URL('../packages/writ/sql/snapshot.sql', import.meta.url),
+      await schemaSnapshot(client),
+    );
   } finally {
     await client.end();
     await server.stop();

@@ -1,6 +1,6 @@
 // @ts-check
 /** The reference page of metrics and spans, from the tables that the instruments are made of. */
-import { metrics, spans } from '../dist/telemetry/metrics.js';
+import { metrics, spans } from '../packages/writ/dist/telemetry/metrics.js';
 
 const code = (/** @type {readonly string[]} */ names) =>
   names.map((name) => `\`${name}\``).join(', ') || '–';

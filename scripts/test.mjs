@@ -1,14 +1,18 @@
 /**
- * `npm test`: everything that has to hold, in the order in which a failure is cheapest to learn. Each step says what it is while it runs; the last
- * line counts tests and steps, `N passed, N failed`. With CI=true it adds what needs the network: pgbouncer, the newest Node line
- * and the short benchmark.
- *   --only STEP   one step by its name
+ * `npm test`: build, lint, types, the tests of all packages on one PostgreSQL 18, and the short fault
+ * suite of the queue. It needs neither a network nor Python, and ends by naming what it did not run.
+ * CI=true adds the matrix: the long tests, PostgreSQL 15, poolers, the newest Node, every short fault
+ * suite and short benchmarks. Steps come in the order in which a failure is cheapest to learn, and the
+ * last line counts tests and steps, `N passed, N failed`.
+ *   --only STEP   one step by its name, whole
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { pgbouncerBinary } from '../test/pooler/pgbouncer.mjs';
+import { matrix } from '../packages/writ/test/matrix.mjs';
+import { hasPlpgsqlCheck } from '../packages/writ/test/plpgsql-check.mjs';
+import { pgbouncerBinary } from '../packages/writ/test/pooler/pgbouncer.mjs';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 mkdirSync('.cache', { recursive: true });
@@ -18,6 +22,8 @@ const only = onlyIndex > 0 ? process.argv[onlyIndex + 1] : undefined;
 const ci = process.env.CI === 'true';
 const totals = { passed: 0, failed: 0, skipped: 0 };
 const failures = [];
+/** Steps of the matrix that this run leaves out. */
+const notRun = [];
 
 function run(command, args, env = {}) {
   return (
@@ -25,8 +31,12 @@ function run(command, args, env = {}) {
   );
 }
 
-function step(name, what, action) {
+function step(name, what, action, { matrix = false } = {}) {
   if (only && only !== name) return;
+  if (matrix && !ci && !only) {
+    notRun.push(`  ${name}: ${what}`);
+    return;
+  }
   const started = Date.now();
   console.log(`\n── ${name}: ${what}`);
   const outcome = action();
@@ -70,6 +80,28 @@ function vitest(report, { node = process.execPath, files = [], env = {} } = {}) 
     if (failed.length === 0 && message) failures.push(`  ${file}\n${excerpt(message)}`);
   }
   return ok && result.numPassedTests > 0;
+}
+
+/** Runs the short form of a fault suite. The summary names its seed and its findings. */
+function faults(suite) {
+  const report = `.cache/faults-${suite}.json`;
+  rmSync(report, { force: true });
+  const ok = run(process.execPath, [
+    'packages/writ/test/faults/run.mjs',
+    '--suite',
+    suite,
+    '--quick',
+    '--json',
+    report,
+  ]);
+  if (ok || !existsSync(report)) return ok;
+  const { seed, details } = JSON.parse(readFileSync(report, 'utf8'));
+  for (const { verdict, what, times, rows } of details) {
+    failures.push(
+      `  --suite ${suite} --seed ${seed}: ${verdict}: ${what} (${times})\n${excerpt(JSON.stringify(rows[0]))}`,
+    );
+  }
+  return false;
 }
 
 /** A Node of another line, from the npm package `node`, in a folder of its own. */
@@ -127,6 +159,14 @@ const throughPgbouncer = [
   'test/queue/commit',
 ];
 
+const onNewestNode = [
+  'test/queue/enqueue.test.ts',
+  'test/queue/worker.test.ts',
+  'test/queue/commit.test.ts',
+  'test/ledger/verify.test.ts',
+  'test/cli/governance/files.test.ts',
+];
+
 step('build', 'TypeScript to dist/', () => run(process.execPath, ['scripts/build.mjs']));
 step('lint', 'linter and formatter', () =>
   run(process.execPath, [
@@ -139,123 +179,105 @@ step('lint', 'linter and formatter', () =>
 step('types', 'types of sources, tests and examples', () =>
   run(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.test.json']),
 );
-step('postgres-18', 'the suite on PostgreSQL 18', () =>
-  vitest('.cache/vitest-18.json', { env: { WRIT_TEST_POSTGRES: '18' } }),
+step('postgres-18', 'the tests of all packages on PostgreSQL 18', () =>
+  vitest('.cache/vitest-18.json', {
+    env: { WRIT_TEST_POSTGRES: '18', ...(!ci && !only && { WRIT_TEST_QUICK: '1' }) },
+  }),
 );
-step('postgres-15', 'everything in the database on PostgreSQL 15', () =>
-  vitest('.cache/vitest-15.json', { files: onFifteen, env: { WRIT_TEST_POSTGRES: '15' } }),
+if (!ci && !only) notRun.push(...matrix.map(({ files, what }) => `  ${files}: ${what}`));
+step('faults', 'kills, stops and outages of the queue, short form', () => faults('queue'));
+
+const inMatrix = { matrix: true };
+step(
+  'postgres-15',
+  'everything in the database on PostgreSQL 15',
+  () => vitest('.cache/vitest-15.json', { files: onFifteen, env: { WRIT_TEST_POSTGRES: '15' } }),
+  inMatrix,
 );
 step(
   'pooler',
-  'the suite through a pool that changes the backend and discards the session after every transaction',
+  'through a pool that changes the backend and discards the session after every transaction',
   () =>
     vitest('.cache/vitest-pooler.json', {
       files: throughPooler,
       env: { WRIT_TEST_POOLER: 'mean' },
     }),
+  inMatrix,
 );
-step('faults', 'kills, stops and outages, short form', () =>
-  run(process.execPath, ['test/faults/run.mjs', '--suite', 'queue', '--quick']),
-);
-step('limits', 'limits, fairness and poison beside kills, short form', () =>
-  run(process.execPath, ['test/faults/run.mjs', '--suite', 'limits', '--quick']),
-);
-step('ledger', 'receipts, seals and checkpoints beside kills and outages, short form', () =>
-  run(process.execPath, ['test/faults/run.mjs', '--suite', 'ledger', '--quick']),
-);
-step('runs', 'runs through kills, stops and outages, short form', () =>
-  run(process.execPath, ['test/faults/run.mjs', '--suite', 'runs', '--quick']),
-);
-step('outbox', 'destinations beside kills of relays, receivers and the database, short form', () =>
-  run(process.execPath, ['test/faults/run.mjs', '--suite', 'outbox', '--quick']),
-);
-step('governance', 'governance beside kills of workers, sick health and outages, short form', () =>
-  run(process.execPath, ['test/faults/run.mjs', '--suite', 'governance', '--quick']),
+const suites = {
+  limits: 'limits, fairness and poison beside kills',
+  load: 'saturated workers',
+  wire: 'connections cut, statements delayed and answers swallowed',
+  time: 'moved clocks',
+  ledger: 'receipts, seals and checkpoints beside kills and outages',
+  runs: 'runs through kills, stops and outages',
+  outbox: 'destinations beside kills of relays, receivers and the database',
+  governance: 'governance beside kills of workers, sick health and outages',
+  governor: 'signals beside kills of workers and listeners, outages and a clock that is set back',
+  hostile: 'every gate attacked by every role beside honest work',
+};
+for (const [suite, what] of Object.entries(suites))
+  step(suite, `${what}, short form`, () => faults(suite), inMatrix);
+
+step(
+  'plpgsql-check',
+  'every plpgsql function, by plpgsql_check on PostgreSQL 15',
+  () => {
+    if (hasPlpgsqlCheck()) return run(process.execPath, ['packages/writ/test/plpgsql-check.mjs']);
+    console.log(
+      'SKIPPED: plpgsql_check is not installed. On Debian: apt-get install postgresql-15-plpgsql-check',
+    );
+    return 'skipped';
+  },
+  inMatrix,
 );
 step(
-  'governor',
-  'signals beside kills of workers and listeners, outages and a clock that is set back, short form',
-  () => run(process.execPath, ['test/faults/run.mjs', '--suite', 'governor', '--quick']),
+  'pgbouncer',
+  'through pgbouncer in transaction mode',
+  () => {
+    if (pgbouncerBinary())
+      return vitest('.cache/vitest-pgbouncer.json', {
+        files: only ? [] : throughPgbouncer,
+        env: { WRIT_TEST_POOLER: 'pgbouncer' },
+      });
+    console.log('SKIPPED: pgbouncer is not installed. On Debian: apt-get install pgbouncer');
+    return 'skipped';
+  },
+  inMatrix,
 );
-step('hostile', 'every gate attacked by every role beside honest work, short form', () =>
-  run(process.execPath, ['test/faults/run.mjs', '--suite', 'hostile', '--quick']),
-);
-
-if (ci || only) {
-  step('pgbouncer', 'the suite through pgbouncer in transaction mode', () => {
-    if (!pgbouncerBinary()) {
-      console.log(
-        'SKIPPED: pgbouncer is not installed, so nothing was tested through it. On Debian: apt-get install pgbouncer',
-      );
-      return 'skipped';
-    }
-    return vitest('.cache/vitest-pgbouncer.json', {
-      files: only ? [] : throughPgbouncer,
-      env: { WRIT_TEST_POOLER: 'pgbouncer' },
-    });
-  });
-  step('node-newest', `jobs, verification and contracts in TypeScript on Node ${newest}`, () => {
+step(
+  'node-newest',
+  `jobs, verification and contracts in TypeScript on Node ${newest}`,
+  () => {
     const node = installNode(newest);
-    if (!node) {
-      console.log(
-        `SKIPPED: the npm package node@${newest} could not be installed, so nothing was tested on Node ${newest}.`,
-      );
-      return 'skipped';
-    }
-    return vitest('.cache/vitest-newest.json', {
-      node,
-      files: [
-        'test/queue/enqueue.test.ts',
-        'test/queue/worker.test.ts',
-        'test/queue/commit.test.ts',
-        'test/ledger/verify.test.ts',
-        'test/cli/governance/files.test.ts',
-      ],
-    });
-  });
-  step('bench-ledger', 'the ledger, short form: figures, no judgement', () =>
-    run(process.execPath, [
-      'bench/run.mjs',
-      '--suite',
-      'ledger',
-      '--quick',
-      '--rounds',
-      '1',
-      '--case',
-      'receipts',
-      '--case',
-      'verify',
-    ]),
+    if (node) return vitest('.cache/vitest-newest.json', { node, files: onNewestNode });
+    console.log(`SKIPPED: the npm package node@${newest} could not be installed.`);
+    return 'skipped';
+  },
+  inMatrix,
+);
+const benchmarks = {
+  'bench-ledger': ['ledger', ['receipts', 'verify'], []],
+  'bench-governor': ['governor', ['signals'], []],
+  bench: [
+    'queue',
+    ['drain', 'enqueue-16', 'enqueue-bulk'],
+    ['--subjects', 'writ,graphile-worker,raw'],
+  ],
+};
+for (const [name, [suite, cases, rest]] of Object.entries(benchmarks))
+  step(
+    name,
+    `the ${suite} benchmark, short form: figures, no judgement`,
+    () =>
+      run(process.execPath, [
+        ...['bench/run.mjs', '--suite', suite, '--quick', '--rounds', '1', ...rest],
+        ...cases.flatMap((each) => ['--case', each]),
+      ]),
+    inMatrix,
   );
-  step('bench-governor', 'signals to governors, short form: figures, no judgement', () =>
-    run(process.execPath, [
-      'bench/run.mjs',
-      '--suite',
-      'governor',
-      '--quick',
-      '--rounds',
-      '1',
-      '--case',
-      'signals',
-    ]),
-  );
-  step('bench', 'ours beside its peers, short form: figures, no judgement', () =>
-    run(process.execPath, [
-      ...[
-        'bench/run.mjs',
-        '--suite',
-        'queue',
-        '--quick',
-        '--rounds',
-        '1',
-        '--subjects',
-        'writ,graphile-worker,raw',
-      ],
-      ...['drain', 'enqueue-16', 'enqueue-bulk'].flatMap((name) => ['--case', name]),
-    ]),
-  );
-}
 
+if (notRun.length > 0) console.log(`\nnot run here, only with CI=true:\n${notRun.join('\n')}`);
 if (failures.length > 0) console.log(`\nfailed:\n${failures.join('\n')}`);
 console.log(
   `\n${totals.passed} passed, ${totals.failed} failed${totals.skipped ? `, ${totals.skipped} skipped` : ''}`,

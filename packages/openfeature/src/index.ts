@@ -9,8 +9,7 @@ import {
   type ResolutionDetails,
   StandardResolutionReasons,
 } from '@openfeature/server-sdk';
-import type { Flags, FollowFlagsOptions } from '../governance/flags.js';
-import type { Governance } from '../governance/governance.js';
+import type { Flags, FollowFlagsOptions, Writ } from 'writ';
 
 /** With `tenant`: whose flags they are, where the context of an evaluation has no attribute `tenant`. */
 export type WritProviderOptions = Pick<FollowFlagsOptions, 'tenant' | 'poll'>;
@@ -26,8 +25,8 @@ export class WritProvider implements Provider {
   /** The SDK itself says what became of `initialize`. */
   #initialized = false;
 
-  constructor(writ: { readonly governance: Governance }, options: WritProviderOptions = {}) {
-    this.#flags = writ.governance.flags({
+  constructor(writ: Pick<Writ, 'flags'>, options: WritProviderOptions = {}) {
+    this.#flags = writ.flags({
       ...options,
       onChanged: (tenant, flagsChanged) =>
         this.events.emit(ProviderEvents.ConfigurationChanged, {

@@ -1,9 +1,9 @@
 import { createServer, type Socket, connect as tcp } from 'node:net';
 import { type Client, OpenFeature, ProviderEvents } from '@openfeature/server-sdk';
 import { afterEach, expect, test, vi } from 'vitest';
-import { configure, disable, enable, soak, Writ } from '../../src/index.js';
-import { WritProvider } from '../../src/openfeature/index.js';
-import { scene } from '../governance/scene.js';
+import { configure, disable, enable, soak, Writ } from '../../writ/src/index.js';
+import { scene } from '../../writ/test/governance/scene.js';
+import { WritProvider } from '../src/index.js';
 
 const s = scene();
 const opened: { close(): Promise<unknown> | unknown }[] = [];
@@ -45,7 +45,7 @@ async function application(options: { tenant?: string; poll?: string; writ?: Wri
 }
 
 test('a capability is on or off, and its variant says which lifecycle; a value is asked for by scope#key', async () => {
-  await s.writ.governance.put(
+  await s.writ.capabilities.put(
     [
       { capability_name: 'beta', lifecycle: 'PREVIEW' },
       { capability_name: 'old', lifecycle: 'DEPRECATED' },
@@ -105,7 +105,7 @@ test('what is not there, or of another type, is the default, and says why', asyn
 });
 
 test('whose flag it is says the context, else the provider; a change of one tenant is none of another', async () => {
-  await s.writ.governance.put([{ capability_name: 'checkout', lifecycle: 'LAUNCHED' }], {
+  await s.writ.capabilities.put([{ capability_name: 'checkout', lifecycle: 'LAUNCHED' }], {
     as: s.keys.ops,
     tenant: 'acme',
   });
@@ -158,7 +158,7 @@ test('an approved change is seen within a second, with its names; what was rolle
       ]),
     );
     await Promise.all([seen, committed]);
-    const [step] = (await job.steps()) as { completed_at: string }[];
+    const [step] = await job.steps();
     await job.finished();
     const at = told.at(-1)?.at ?? Number.NaN;
     latencies.push(performance.timeOrigin + at - Date.parse(String(step?.completed_at)));
@@ -203,7 +203,7 @@ test('an approved change is seen within a second, with its names; what was rolle
 
 test('something new is seen as it is made known', async () => {
   const { client, told } = await application({ poll: '1h' });
-  await s.writ.governance.put([{ capability_name: 'fresh', lifecycle: 'LAUNCHED' }], {
+  await s.writ.capabilities.put([{ capability_name: 'fresh', lifecycle: 'LAUNCHED' }], {
     as: s.keys.ops,
   });
   await within(async () => expect(await client.getBooleanValue('fresh', false)).toBe(true));

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { OpenFeature } from '@openfeature/server-sdk';
 import { expect, test, vi } from 'vitest';
-import { startEmbedded, Writ } from '../../src/index.js';
-import { WritProvider } from '../../src/openfeature/index.js';
+import { startEmbedded, Writ } from '../../writ/src/index.js';
+import { WritProvider } from '../src/index.js';
 
 const within = <T>(check: () => Promise<T> | T) =>
   vi.waitFor(check, { timeout: 20_000, interval: 10 });
@@ -27,12 +27,14 @@ test('a server that is restarted: what was known stands meanwhile, and afterward
   const writ = await Writ.connect({ connectionString });
   try {
     await writ.migrate({ enable: true });
-    const ops = await writ.governance.addPrincipal({
+    const ops = await writ.principals.add({
       id: 'ops',
       kind: 'person',
       rights: ['operate'],
     });
-    await writ.governance.put([{ capability_name: 'search', lifecycle: 'LAUNCHED' }], { as: ops });
+    await writ.capabilities.put([{ capability_name: 'search', lifecycle: 'LAUNCHED' }], {
+      as: ops,
+    });
     await OpenFeature.setProviderAndWait('restarted', new WritProvider(writ, { poll: '1h' }));
     const client = OpenFeature.getClient('restarted');
     expect(await client.getBooleanDetails('search', false)).toMatchObject({
@@ -47,7 +49,7 @@ test('a server that is restarted: what was known stands meanwhile, and afterward
     });
     server = await start(Number(new URL(connectionString).port));
     await within(() => expect(client.providerStatus).toBe('READY'));
-    await writ.governance.put([{ capability_name: 'fresh', lifecycle: 'LAUNCHED' }], { as: ops });
+    await writ.capabilities.put([{ capability_name: 'fresh', lifecycle: 'LAUNCHED' }], { as: ops });
     await within(async () => expect(await client.getBooleanValue('fresh', false)).toBe(true));
   } finally {
     await OpenFeature.clearProviders();

@@ -1,6 +1,7 @@
 /**
- * The package as users get it: what is in it, whether it resolves, and that an install of it into an empty folder can be imported and run.
- * Needs dist/, which `npm run build` makes, and the registry or npm's cache for the few dependencies.
+ * The packages as users get them: what is in them, whether they resolve, and that an install into an
+ * empty folder can be imported and run. Needs dist/, which `npm run build` makes, and the registry
+ * or npm's cache for the few dependencies.
  */
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,11 +12,15 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const run = promisify(execFile);
-const root = fileURLToPath(new URL('..', import.meta.url));
-const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const names = ['writ', 'verify', 'openfeature', 'server'] as const;
+const folderOf = (name: string) => join(root, 'packages', name);
+const manifestOf = (name: string) =>
+  JSON.parse(readFileSync(join(folderOf(name), 'package.json'), 'utf8'));
+const manifest = manifestOf('writ');
 const folder = mkdtempSync(join(tmpdir(), 'writ-package-'));
-let tarball: string;
-let packed: string[];
+const tarballs: Record<string, string> = {};
+const packed: Record<string, string[]> = {};
 
 /** npm without what the surrounding `npm test` has put into the environment. */
 const npm = (args: string[], cwd: string) => {
@@ -28,73 +33,100 @@ const npm = (args: string[], cwd: string) => {
 };
 
 beforeAll(async () => {
-  if (!existsSync(join(root, 'dist/index.js')))
+  if (!existsSync(join(folderOf('writ'), 'dist/index.js')))
     throw new Error('dist/ is missing: run `npm run build` first');
-  const { stdout } = await npm(
-    ['pack', '--json', '--ignore-scripts', '--pack-destination', folder],
-    root,
-  );
-  const [report] = JSON.parse(stdout) as { filename: string; files: { path: string }[] }[];
-  tarball = join(folder, report?.filename ?? '');
-  packed = (report?.files ?? []).map((file) => file.path);
+  const pack = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder];
+  for (const name of names) {
+    const { stdout } = await npm(pack, folderOf(name));
+    const [report] = JSON.parse(stdout) as { filename: string; files: { path: string }[] }[];
+    tarballs[name] = join(folder, (report?.filename ?? '').replace(/^@(\w+)\//, '$1-'));
+    packed[name] = (report?.files ?? []).map((file) => file.path);
+  }
 }, 120_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+test('every package, the lock file and the newest entry of CHANGELOG.md name one version', () => {
+  const read = (file: string) => readFileSync(join(root, file), 'utf8');
+  const lock = JSON.parse(read('package-lock.json'));
+  const [, newest] = /^## (\S+)/m.exec(read('CHANGELOG.md')) ?? [];
+  const named = [
+    JSON.parse(read('package.json')).version,
+    lock.version,
+    ...names.map((name) => manifestOf(name).version),
+    ...names.map((name) => lock.packages[`packages/${name}`].version),
+    manifestOf('openfeature').peerDependencies.writ,
+    manifestOf('server').peerDependencies.writ,
+  ];
+  expect(new Set(named)).toEqual(new Set([newest]));
+});
 
 describe('what is packed', () => {
   test.each([
     'LICENSE',
     'README.md',
     'package.json',
-    'dist/index.js',
+    'bin/writ.js',
+    'dist/bundle/index.js',
     'dist/index.d.ts',
-    'dist/testing/index.js',
-    'dist/cli/main.js',
-  ])('has %s', (path) => {
-    expect(packed).toContain(path);
+    'dist/bundle/testing.js',
+    'dist/bundle/main.js',
+  ])('writ has %s', (path) => {
+    expect(packed.writ).toContain(path);
   });
-  test('has the SQL that a migration needs', () => {
-    expect(packed).toContain('sql/migrations/0001_queue.sql');
-    expect(packed).toContain('sql/gates/queue/fn_job_enqueue_many.sql');
+  test.each(['verify', 'openfeature', 'server'])(
+    '@writ/%s has its licence and its page',
+    (name) => {
+      expect(packed[name]).toEqual(
+        expect.arrayContaining(['LICENSE', 'README.md', 'package.json', 'dist/index.js']),
+      );
+    },
+  );
+  test('writ has the SQL that a migration needs, and no snapshot of the schema', () => {
+    expect(packed.writ).toContain('sql/migrations/0001_ground.sql');
+    expect(packed.writ).toContain('sql/queue/gates/fn_job_enqueue_many.sql');
+    expect(packed.writ).not.toContain('sql/snapshot.sql');
   });
-  test('has everything that a built file loads by its name', () => {
-    expect(packed).toContain('dist/queue/worker/renewer.mjs');
-  });
-  test('has no tests, sources, benchmarks, scripts or private files', () => {
-    expect(
-      packed.filter(
-        (path) =>
-          !/^(?:dist|sql)\/|^(?:LICENSE|README\.md|CHANGELOG\.md|package\.json)$/.test(path),
-      ),
-    ).toEqual([]);
-    expect(packed.filter((path) => /\.test\.|\.env|\.log$/.test(path))).toEqual([]);
-  });
-  test('has the licence that the manifest names', () => {
-    expect(readFileSync(join(root, 'LICENSE'), 'utf8')).toContain(
-      { 'Apache-2.0': 'Apache License' }[manifest.license as string] ?? manifest.license,
+  test('writ has everything that a built file loads by its name', () => {
+    expect(packed.writ).toEqual(
+      expect.arrayContaining(['dist/bundle/renewer.mjs', 'dist/bundle/worker.js']),
     );
+  });
+  test.each(names)('%s has no tests, sources, maps, scripts or private files', (name) => {
+    const allowed = /^(?:bin|dist|sql)\/|^(?:LICENSE|README\.md|CHANGELOG\.md|package\.json)$/;
+    expect(packed[name]!.filter((path) => !allowed.test(path))).toEqual([]);
+    expect(packed[name]!.filter((path) => /\.test\.|\.env|\.log$|\.map$/.test(path))).toEqual([]);
+  });
+  test('writ has each module once: in a bundle', () => {
+    const modules = packed.writ!.filter((path) => /^dist\/.*\.m?js$/.test(path));
+    expect(modules.filter((path) => !path.startsWith('dist/bundle/'))).toEqual([]);
+  });
+  test('every package has the licence that its manifest names', () => {
+    expect(names.map((name) => manifestOf(name).license)).toEqual(names.map(() => 'Apache-2.0'));
+    expect(readFileSync(join(root, 'LICENSE'), 'utf8')).toContain('Apache License');
   });
 });
 
-test('publint finds nothing', async () => {
+test.each(names)('publint finds nothing in %s', async (name) => {
   const { publint } = await import('publint');
-  const { messages } = await publint({ pkgDir: root, pack: false, strict: true });
+  const { messages } = await publint({ pkgDir: folderOf(name), pack: false, strict: true });
   expect(messages).toEqual([]);
 });
 
-test('types resolve for every entry, for users of ES modules', { timeout: 120_000 }, async () => {
-  const attw = join(root, 'node_modules/@arethetypeswrong/cli/dist/index.js');
-  const outcome = await run(process.execPath, [
-    attw,
-    tarball,
-    '--profile',
-    'esm-only',
-    '--no-color',
-  ]).then(
-    () => 'right',
-    (error: { stdout: string }) => error.stdout,
-  );
-  expect(outcome).toBe('right');
-});
+test.each(names)(
+  'types of %s resolve for every entry, for users of ES modules',
+  { timeout: 120_000 },
+  async (name) => {
+    const attw = join(root, 'node_modules/@arethetypeswrong/cli/dist/index.js');
+    const outcome = await run(process.execPath, [
+      ...[attw, tarballs[name]!],
+      ...['--profile', 'esm-only', '--no-color'],
+    ]).then(
+      () => 'right',
+      (error: { stdout: string }) => error.stdout,
+    );
+    expect(outcome).toBe('right');
+  },
+);
 
 describe('installed into an empty folder', () => {
   const home = join(folder, 'app');
@@ -115,7 +147,7 @@ describe('installed into an empty folder', () => {
       '--no-fund',
       '--no-package-lock',
     ];
-    await npm(['install', ...options, tarball], home);
+    await npm(['install', ...options, tarballs.writ!, tarballs.verify!], home);
   }, 180_000);
 
   test("`import { Writ } from 'writ'` works", async () => {
@@ -132,9 +164,9 @@ describe('installed into an empty folder', () => {
     expect(stdout.trim()).toBe('function');
   });
 
-  test("`import { verifyExport } from 'writ/verify'` works", async () => {
+  test("`import { verifyExport } from '@writ/verify'` works", async () => {
     const { stdout } = await node(
-      `import { verifyExport, describe } from 'writ/verify'; console.log(describe(await verifyExport(async () => null, { keys: [] })))`,
+      `import { verifyExport, describe } from '@writ/verify'; console.log(describe(await verifyExport(async () => null, { keys: [] })))`,
     );
     expect(stdout).toContain('export.json is missing');
   });

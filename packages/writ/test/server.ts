@@ -24,6 +24,8 @@ export async function setup(): Promise<void> {
           max_connections: '200',
           max_locks_per_transaction: '256',
           max_prepared_transactions: '10',
+          // Every caller may set this: a function that raised with it could be made to raise.
+          'plpgsql.extra_errors': 'all',
           ...(behind === 'pgbouncer' && { hba_file: openDoor() }),
         },
       }),

@@ -6,9 +6,14 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, normalize, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { parseSchemaObject } from '../src/database/schema.js';
+import {
+  sqlLayers as databaseLayers,
+  layers as layersBelow,
+  withGeneratedParts,
+} from '../../../scripts/layers.mjs';
+import { isObject, parseSchemaObject } from '../src/database/schema.js';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
+const root = fileURLToPath(new URL('../../..', import.meta.url));
 const skipped = new Set(['node_modules', 'dist', '.git', '.cache', '.writ', 'results', 'coverage']);
 
 function walk(folder: string): string[] {
@@ -18,38 +23,25 @@ function walk(folder: string): string[] {
     return entry.isDirectory() ? walk(path) : [path];
   });
 }
-const files = walk('.').sort();
-const read = (path: string) => readFileSync(join(root, path), 'utf8');
+/** Sources, SQL and tests of `writ` are named by their path in its package, as pages do. */
+const home = 'packages/writ/';
+const copies = /^packages\/\w+\/(?:LICENSE|CHANGELOG\.md)$|^packages\/writ\/README\.md$/;
+const files = walk('.')
+  .filter((file) => !copies.test(file))
+  .map((file) =>
+    /^packages\/writ\/(?:src|sql|test)\//.test(file) ? file.slice(home.length) : file,
+  )
+  .sort();
+const at = (path: string) => join(root, /^(?:src|sql|test)\//.test(path) ? home : '', path);
+const isThere = (path: string) => existsSync(at(path));
+const read = (path: string) => readFileSync(at(path), 'utf8');
 const sources = files.filter((file) => /^src\/.*\.(ts|mjs)$/.test(file));
 const texts = files.filter(
   (file) =>
     /\.(ts|mjs|js|sql|md|json|svg|yml)$|^\.ci\//.test(file) && !file.endsWith('package-lock.json'),
 );
 
-/** Layers, lowest first: each may import those before it. A file directly in src/ is a layer of its own. */
-const layers = [
-  'errors',
-  'secrets',
-  'machines',
-  'database',
-  'spool',
-  'telemetry',
-  'ledger',
-  'queue',
-  'schedules',
-  'artifacts',
-  'runs',
-  'outbox',
-  'governance',
-  'authorization',
-  'governor',
-  'openfeature',
-  'connect-options.ts',
-  'writ.ts',
-  'index.ts',
-  'testing',
-  'cli',
-];
+const layers = Object.keys(layersBelow);
 const below = (layer: string): string[] => layers.slice(0, layers.indexOf(layer));
 const layerOf = (path: string) => path.split('/')[1] as string;
 
@@ -59,22 +51,21 @@ function imports(path: string): string[] {
     ...read(path).matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g),
     ...read(path).matchAll(/new URL\('(\.\.?\/[^']+\.m?js)', import\.meta\.url\)/g),
   ].map((match) => normalize(join(dirname(path), match[1] as string)));
-  return specifiers.map((target) =>
-    existsSync(join(root, target)) ? target : target.replace(/\.js$/, '.ts'),
-  );
+  return specifiers.map((target) => (isThere(target) ? target : target.replace(/\.js$/, '.ts')));
 }
 
 describe('layers', () => {
-  test('every folder of src/ is a layer', () => {
-    expect([...new Set(sources.map(layerOf))].filter((layer) => !layers.includes(layer))).toEqual(
-      [],
-    );
+  test('every folder of src/ is a layer, and every layer exists', () => {
+    expect([...new Set(sources.map(layerOf))].sort()).toEqual([...layers].sort());
   });
 
   test.each(sources)('%s imports only its own layer and those below', (path) => {
     const allowed = [layerOf(path), ...below(layerOf(path))];
     const wrong = imports(path).filter(
-      (target) => target.startsWith('src/') && !allowed.includes(layerOf(target)),
+      (target) =>
+        target.startsWith('src/') &&
+        !allowed.includes(layerOf(target)) &&
+        !(path === 'src/cli/commands/demo.ts' && target === 'src/demo/story.ts'),
     );
     expect(wrong).toEqual([]);
   });
@@ -82,7 +73,7 @@ describe('layers', () => {
   test('what is imported exists', () => {
     const missing = sources.flatMap((path) =>
       imports(path)
-        .filter((target) => !existsSync(join(root, target)))
+        .filter((target) => !isThere(target))
         .map((target) => `${path}: ${target}`),
     );
     expect(missing).toEqual([]);
@@ -98,8 +89,9 @@ describe('SQL', () => {
   const statement =
     /['"`]\s*(?:select\s+\S|insert into|update \w+[\w.]* set|delete from|create (?:or replace )?(?:table|function|view|schema|role)|truncate )/i;
   // The guard of a machine is generated where the machine is declared; nothing there is sent to a database.
-  const homes =
-    /^src\/(?:database|queue|schedules|testing|cli)\/|^src\/ledger\/(?:reader|prover|checkpoints)\.ts$|^src\/runs\/(?:log|native|runs|waiters)\.ts$|^src\/outbox\/destinations\.ts$|^src\/governance\/(?:contracts|jobs|governance|freezes|incidents|signals|probes)\.ts$|^src\/governor\/(?:governors|driver|asking)\.ts$|^src\/writ\.ts$|^src\/machines\/guard\.ts$/;
+  const homes = new RegExp(
+    `^src/(?:database|${Object.keys(databaseLayers).join('|')}|testing|demo|cli/doctor)/|^src/(?:machines/guard|cli/connection|cli/commands/migrate|writ)\\.ts$`,
+  );
 
   test.each(sources.filter((path) => !homes.test(path)))('%s has no SQL in it', (path) => {
     expect(
@@ -109,9 +101,9 @@ describe('SQL', () => {
     ).toEqual([]);
   });
 
-  const gates = files.filter((file) => /^sql\/gates\/.*\.sql$/.test(file));
+  const gates = files.filter((file) => file.startsWith('sql/') && isObject(file.slice(4)));
   test.each(gates)('%s holds one object, says what it is, and is named after it', (path) => {
-    const object = parseSchemaObject(relative('sql/gates', path), read(path));
+    const object = parseSchemaObject(relative('sql', path), read(path));
     const created =
       read(path).match(/^create (?:or replace )?(?:function|view|trigger|table)|^insert into/gm) ??
       [];
@@ -122,7 +114,7 @@ describe('SQL', () => {
 
   const objects = gates.map((path) => ({
     path,
-    ...parseSchemaObject(relative('sql/gates', path), read(path)),
+    ...parseSchemaObject(relative('sql', path), read(path)),
   }));
   test.each(objects)('$path names its callers if and only if it is a gate or a view', (object) => {
     const isOpen = object.type === 'gate' || object.type === 'view';
@@ -130,11 +122,72 @@ describe('SQL', () => {
     if (isOpen) expect(object.name).toMatch(/^writ\./);
   });
 
+  const creates: Readonly<Record<string, RegExp>> = {
+    gate: /^create or replace function writ\./m,
+    internal: /^create or replace function writ_data\./m,
+    view: /^create or replace view writ\./m,
+    guard: /^create or replace trigger /m,
+    data: /^insert into writ_data\./m,
+  };
+  test.each(objects)('$path creates what its folder says', ({ type, sql }) => {
+    expect(sql).toMatch(creates[type] as RegExp);
+  });
+
   test('no two files create an object of the same name', () => {
     const names = objects.map(({ name, type }) => `${type} ${name}`).sort();
     expect(
       names.filter((name, index) => name === names[index - 1] && !name.startsWith('data ')),
     ).toEqual([]);
+  });
+
+  const sqlLayers = Object.keys(databaseLayers);
+  const bases = files.filter((file) => file.startsWith('sql/migrations/'));
+  const baseOf = (path: string) => basename(path, '.sql').replace(/^\d+_/, '');
+  /** SQL without what is only said: comments, also those that the database keeps. */
+  const statements = (path: string) =>
+    read(path)
+      .replace(/--.*$/gm, '')
+      .replace(/^comment on [\s\S]*?';$/gm, '');
+  const isHook = (path: string) => /^sql\/\w+\/hooks\/on_\w+\.sql$/.test(path);
+  const places = new Map<string, { layer: string; hook: boolean }>();
+  for (const path of bases)
+    for (const [, name] of statements(path).matchAll(
+      /^create (?:table|sequence|function) (writ\w*\.\w+)/gm,
+    ))
+      places.set(name as string, { layer: baseOf(path), hook: false });
+  for (const { name, type, layer, path } of objects)
+    if (type !== 'data') places.set(name, { layer, hook: isHook(path) });
+
+  /** What a file uses of layers above its own. */
+  const upward = (path: string, layer: string) =>
+    [...new Set(statements(path).match(/\bwrit(?:_data)?\.[a-z0-9_]+/g))].filter((name) => {
+      const used = places.get(name);
+      return used && sqlLayers.indexOf(used.layer) > sqlLayers.indexOf(layer);
+    });
+
+  test('every folder of sql/ is a layer, and the bases stand in the order of the layers', () => {
+    const folders = [...new Set(objects.map(({ layer }) => layer))];
+    expect(folders.filter((layer) => !sqlLayers.includes(layer))).toEqual([]);
+    const made = bases.map(baseOf);
+    expect(made).toEqual(sqlLayers.filter((layer) => made.includes(layer)));
+    expect(made.flatMap((layer, n) => upward(bases[n] as string, layer))).toEqual([]);
+  });
+
+  test.each(objects)('$path uses its own layer, those below, and hooks above', (object) => {
+    expect(upward(object.path, object.layer).filter((name) => !places.get(name)?.hook)).toEqual([]);
+  });
+
+  test('every hook is called by a lower layer, and hooks stand nowhere else', () => {
+    const called = new Set(objects.flatMap(({ path, layer }) => upward(path, layer)));
+    const hooks = objects.filter(({ name, path }) => /\.on_|\/hooks\//.test(`${name} ${path}`));
+    expect(hooks.length).toBeGreaterThan(10);
+    expect(hooks.filter(({ name, path }) => !isHook(path) || !called.has(name))).toEqual([]);
+  });
+
+  test('the check of layers can fail', () => {
+    expect(places.get('writ_data.contract')).toEqual({ layer: 'governance', hook: false });
+    expect(upward('sql/telemetry/views/event_outbox.sql', 'queue')).toContain('writ_data.contract');
+    expect(upward('sql/runs/internal/lock_runs.sql', 'queue')).toContain('writ_data.run');
   });
 
   test('migrations are numbered without gaps', () => {
@@ -147,14 +200,9 @@ describe('SQL', () => {
 
 describe('files', () => {
   test('every source is imported by another, or is an entry of the package', () => {
-    const entries = [
-      'index',
-      'ledger/browser',
-      'testing/index',
-      'cli/main',
-      'outbox/webhooks',
-      'openfeature/index',
-    ].map((entry) => `src/${entry}.ts`);
+    const entries = ['index', 'ledger/browser', 'testing/index', 'cli/main', 'outbox/webhooks'].map(
+      (entry) => `src/${entry}.ts`,
+    );
     const reached = new Set(entries);
     for (const path of reached)
       for (const target of imports(path)) if (target.startsWith('src/')) reached.add(target);
@@ -220,6 +268,36 @@ describe('text', () => {
     expect(found(/\b(?:DOT|MOT|Hermes|Codex|Kestra|Điều)\b|future_Kestra/, met)).toEqual([]);
   });
 
+  test('only the advice for a terminal names commands and options, not the library or its gates', () => {
+    const commands = [...read('src/cli/program.ts').matchAll(/^ {2}(\w+): async/gm)].map(
+      ([, name]) => name,
+    );
+    expect(commands.length).toBeGreaterThan(20);
+    const named = new RegExp(
+      `npx |\\bwrit (?:${commands.join('|')})\\b|command line|[\\s\`(]--[a-z]{3}`,
+    );
+    const isComment = (line: string) => /^\s*(?:\/?\*|\/\/|--|comment on )/.test(line);
+    const library = files.filter(
+      (file) =>
+        /^(?:src|sql)\/.*\.(?:ts|mjs|sql)$/.test(file) &&
+        !/^src\/(?:cli|demo|errors\/advice)\/|^sql\/(?:migrations\/|snapshot)/.test(file),
+    );
+    // Names that sessions have in pg_stat_activity, not advice.
+    const sessions = /application_name: 'writ worker'|#listen\('writ (?:relay|events)'\)/;
+    const said = library.flatMap((file) =>
+      read(file)
+        .split('\n')
+        .filter(
+          (line) =>
+            named.test(line.replace(/\s(?:\/\/|--) .*/, '')) &&
+            !isComment(line) &&
+            !sessions.test(line),
+        )
+        .map((line) => `${file}: ${line.trim()}`),
+    );
+    expect(said).toEqual([]);
+  });
+
   test('a job is a job: not a task, not a message', () => {
     const docs = files.filter((file) =>
       /^(?:README|ARCHITECTURE)\.md$|^docs\/(?:start|concepts|operate)\.md$/.test(file),
@@ -234,8 +312,31 @@ describe('text', () => {
   });
 
   test('no test is left out or left alone', () => {
-    const tests = files.filter((file) => /^(?:test|examples)\/.*\.test\.ts$/.test(file));
+    const tests = files.filter((file) => /^(?:test|examples|packages)\/.*\.test\.ts$/.test(file));
     expect(found(/\b(?:test|describe|it)\.(?:only|skip|todo)\b/, tests)).toEqual([]);
+  });
+});
+
+describe('ARCHITECTURE.md', () => {
+  const page = read('ARCHITECTURE.md');
+
+  test('names every table', () => {
+    const made = files
+      .filter((file) => file.startsWith('sql/migrations/'))
+      .flatMap((file) => [...read(file).matchAll(/^create table writ_data\.(\w+)/gm)])
+      .map(([, name]) => name as string);
+    const diagram = page.slice(page.indexOf('## Tables by layer'), page.indexOf('**The status'));
+    expect(made.length).toBeGreaterThan(50);
+    expect(made.filter((name) => !new RegExp(`\\b${name}\\b`).test(diagram))).toEqual([]);
+  });
+
+  test('has the layers and folders that the checks above enforce', () => {
+    expect(withGeneratedParts(page), 'run `npm run generate`').toBe(page);
+    expect(page).toContain('governance ← authorization ← governor');
+  });
+
+  test('has no line over 100 characters', () => {
+    expect(page.split('\n').filter((line) => [...line].length > 100)).toEqual([]);
   });
 });
 
@@ -259,7 +360,7 @@ describe('documents', () => {
       .filter((link) => {
         const [path, anchor] = link.split('#');
         const target = path ? normalize(join(dirname(page), path)) : page;
-        if (!existsSync(join(root, target))) return true;
+        if (!isThere(target)) return true;
         if (!anchor || !target.endsWith('.md')) return false;
         return ![...read(target).matchAll(/^#+ (.+)$/gm)].some(
           (match) => slug(match[1] as string) === anchor,
@@ -274,7 +375,7 @@ describe('documents', () => {
         /`((?:src|sql|test|docs|scripts|bench|examples)\/[\w./-]+\.(?:ts|mjs|sql|md))`/g,
       ),
     ].map((match) => match[1] as string);
-    expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+    expect(named.filter((path) => !isThere(path))).toEqual([]);
   });
 
   test.each(pages)('%s names only npm scripts that exist', (page) => {
@@ -288,17 +389,40 @@ describe('documents', () => {
     expect(named.filter((name) => !Object.hasOwn(here, name))).toEqual([]);
   });
 
+  test('docs/operate.md has every alert that a gate raises', () => {
+    const raised = files
+      .filter((file) => /^sql\/\w+\/(gates|internal|hooks)\//.test(file))
+      .flatMap((file) => [
+        ...read(file).matchAll(
+          /raise_alert\(\s*'([A-Z_]+)'|'([A-Z]+(?:_[A-Z]+)+)',\s*'P[123]'|'(GOVERNOR_[A-Z_]+)'/g,
+        ),
+      ])
+      .map(([, ...codes]) => codes.find(Boolean) as string);
+    const rows =
+      read('docs/operate.md')
+        .match(/^\| [A-Z_, P0-9()]+ \|/gm)
+        ?.join() ?? '';
+    expect(new Set(raised).size).toBeGreaterThan(25);
+    expect([...new Set(raised)].filter((code) => !rows.includes(code)).sort()).toEqual([]);
+  });
+
   test('scripts name files that exist', () => {
     const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
     const named = Object.values(scripts).flatMap((script) => script.match(/[\w./-]+\.mjs/g) ?? []);
-    expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+    expect(named.filter((path) => !isThere(path))).toEqual([]);
   });
 
   test('every dependency is named in docs/dependencies.md with its reason, and nothing else is', () => {
-    const { dependencies, optionalDependencies, devDependencies } = JSON.parse(
-      read('package.json'),
+    const manifests = files.filter((file) => /^(?:packages\/\w+\/)?package\.json$/.test(file));
+    const installed = Object.keys(
+      Object.assign(
+        {},
+        ...manifests.flatMap((file) => {
+          const { dependencies, optionalDependencies, devDependencies } = JSON.parse(read(file));
+          return [dependencies, optionalDependencies, devDependencies];
+        }),
+      ),
     );
-    const installed = Object.keys({ ...dependencies, ...optionalDependencies, ...devDependencies });
     const rows = [
       ...read('docs/dependencies.md').matchAll(/^\| *([^|]+?) *\| *([^|]+?) *\|$/gm),
     ].filter(([, name]) => name !== 'package' && !/^-+$/.test(name as string));
