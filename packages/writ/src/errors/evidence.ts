@@ -46,6 +46,12 @@ export const evidence = {
     status: 400,
     retryable: false,
   },
+  invalid_export_file: {
+    message: 'A file of the export cannot be read.',
+    remedy: 'See the detail. An export holds regular files of bounded size, and no links.',
+    status: 400,
+    retryable: false,
+  },
   invalid_proof: {
     message: 'The proof does not hold.',
     remedy:

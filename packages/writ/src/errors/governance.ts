@@ -6,31 +6,60 @@ export const governance = {
   not_authenticated: {
     message: 'No principal is known by this key or login.',
     remedy:
-      'Give the key of a principal (`writ principals add` makes one) that was not disabled or replaced, or use a login that is bound to one (`writ logins add`).',
+      'Send the current key of a principal that is not disabled (`writ.principals.add` returns one), or use a login that is bound to a principal.',
     status: 401,
     retryable: false,
   },
+  invalid_api_key: {
+    message: 'This API key is not valid.',
+    remedy:
+      'Give a principal that exists, rights that it has, and an end within ten years. The detail says which is wrong.',
+    status: 400,
+    retryable: false,
+  },
+  api_key_not_found: {
+    message: 'There is no API key with this id.',
+    remedy: 'Check the id: it is the first part of the key. `writ.apiKeys.list()` shows all.',
+    status: 404,
+    retryable: false,
+  },
+  api_key_exists: {
+    message: 'There is an API key with this id.',
+    remedy: 'Let the id be made at random.',
+    status: 409,
+    retryable: false,
+  },
+  deployment_mismatch: {
+    message: 'The database is another deployment than the one that the call names.',
+    remedy:
+      'Read the id in the view writ.deployment. If this is the database that you mean, name that id.',
+    status: 409,
+    retryable: false,
+  },
   login_not_found: {
-    message: 'PostgreSQL has no such login, or Writ has no registration of it.',
-    remedy: '`writ logins list` shows registered logins; `writ logins add` makes one.',
+    message: 'PostgreSQL has no such login, or the login is not registered.',
+    remedy: 'Check the name. The view writ.login lists the registered logins.',
     status: 404,
     retryable: false,
   },
   login_in_use: {
-    message: 'The login still has roles of Writ, and would be bound to nothing.',
-    remedy: 'Revoke those roles or drop the login first.',
+    message:
+      'The login still has roles of Writ. Without its registration it would keep them for every principal and tenant.',
+    remedy: 'Revoke those roles first.',
     status: 409,
     retryable: false,
   },
   invalid_login: {
-    message: 'This is no registration of a login.',
-    remedy: 'Give a principal that exists, a tenant that is its tenant, and roles of Writ.',
+    message: 'This registration of a login is not valid.',
+    remedy:
+      'Give a principal that exists, the tenant of that principal, and roles of Writ. The detail says which is wrong.',
     status: 400,
     retryable: false,
   },
   not_authorized: {
     message: 'This principal is not allowed to do that.',
-    remedy: 'Ask somebody who has, or have the right given with `writ principals put`.',
+    remedy:
+      'Ask a principal that has the right, or have an administrator give it (`writ.principals.change`).',
     status: 403,
     retryable: false,
   },
@@ -54,19 +83,19 @@ export const governance = {
   },
   principal_exists: {
     message: 'There is a principal of this name.',
-    remedy: 'Choose another name, or change this one with `writ principals put`.',
+    remedy: 'Choose another name, or change this one (`writ.principals.change`).',
     status: 409,
     retryable: false,
   },
   principal_not_found: {
     message: 'There is no principal of this name.',
-    remedy: 'See `writ principals list`.',
+    remedy: 'Check the name. The view writ.principal lists the principals.',
     status: 404,
     retryable: false,
   },
   invalid_key: {
     message: 'This is not a key of a principal.',
-    remedy: 'Use what `writ principals add` showed: it begins with writ_key_.',
+    remedy: 'Use the key that was shown when the principal was made. It begins with writ_key_.',
     status: 400,
     retryable: false,
   },
@@ -91,7 +120,7 @@ export const governance = {
   },
   unknown_target: {
     message: 'There is no such capability or configuration scope.',
-    remedy: 'Make it known first, with `writ capabilities put`.',
+    remedy: 'Make it known first (`writ.capabilities.put`).',
     status: 404,
     retryable: false,
   },
@@ -109,13 +138,19 @@ export const governance = {
   },
   change_needs_a_contract: {
     message: 'What exists is changed by a contract.',
-    remedy: 'Propose the change with `writ contracts propose`.',
+    remedy: 'Propose the change (`writ.contracts.propose`).',
     status: 403,
+    retryable: false,
+  },
+  audit_not_found: {
+    message: 'This governance job has no audit.',
+    remedy: 'Look at the job: an audit follows when its steps are done or undone.',
+    status: 404,
     retryable: false,
   },
   contract_not_found: {
     message: 'There is no such contract.',
-    remedy: 'See `writ contracts list`.',
+    remedy: 'Check the id. The view writ.system_contracts lists the contracts.',
     status: 404,
     retryable: false,
   },
@@ -143,9 +178,37 @@ export const governance = {
     status: 409,
     retryable: false,
   },
+  signature_refused: {
+    message: 'The signature is not one of this document by this person.',
+    remedy:
+      'Preview the contract again, and sign it with your own key. A wrong signature counts for nothing, and takes nobody’s place.',
+    status: 403,
+    retryable: false,
+  },
+  trust_missing: {
+    message:
+      'This worker applies no changes and verifies no approvals, because it has no trust source.',
+    remedy:
+      'Set WRIT_TRUST to the path of a trust file. For development, or if you accept the keys that the database knows: WRIT_TRUST=database.',
+    status: 503,
+    retryable: true,
+  },
+  invalid_document: {
+    message: 'This is not a document that an approval can sign.',
+    remedy: 'See the detail: it names the field. Sign with a client of this version.',
+    status: 400,
+    retryable: false,
+  },
+  invalid_trust_file: {
+    message: 'The trust file cannot be used.',
+    remedy: 'See the detail: it names the field. Correct the file; nothing is applied before.',
+    status: 400,
+    retryable: false,
+  },
   approval_missing: {
     message: 'Not enough persons have approved it.',
-    remedy: 'See `writ contracts show` for who has, and how many its risk asks for.',
+    remedy:
+      'Have more persons approve it. `contract.get()` shows who has, and how many its risk asks for.',
     status: 409,
     retryable: false,
   },
@@ -174,9 +237,9 @@ export const governance = {
     retryable: true,
   },
   proposals_limited: {
-    message: 'This agent has proposed as many contracts as it may.',
+    message: 'This agent has reached its limit of proposals an hour or of open contracts.',
     remedy:
-      'Wait as the detail says. An administrator can raise governance.agent.proposals_per_hour or governance.agent.open_contracts.',
+      'The detail says when the agent may propose again. An administrator can raise governance.agent.proposals_per_hour or governance.agent.open_contracts.',
     status: 429,
     retryable: true,
   },
@@ -198,9 +261,15 @@ export const governance = {
     status: 409,
     retryable: false,
   },
+  window_too_short: {
+    message: 'The contract cannot be done before its window ends.',
+    remedy: 'Propose it again with a longer window (window_hours), or with shorter soaks.',
+    status: 409,
+    retryable: false,
+  },
   already_activated: {
     message: 'The contract was activated before; that happens once.',
-    remedy: 'The detail is its job: see `writ jobs show`.',
+    remedy: 'The detail is its job: `writ.changes.get(id)`.',
     status: 409,
     retryable: false,
   },
@@ -219,7 +288,7 @@ export const governance = {
   target_not_read: {
     message: 'What stands at a target outside the database was not read.',
     remedy:
-      'Preview and activate with the definition of the step type at hand, on the command line with --steps FILE: it knows how to read it.',
+      'Preview and activate with the definition of the step type at hand (`writ.contracts.use`): it knows how to read the target.',
     status: 400,
     retryable: false,
   },
@@ -269,7 +338,7 @@ export const governance = {
   },
   health_block: {
     message: 'Health does not allow it.',
-    remedy: 'See `writ health`, and activate again when it is well.',
+    remedy: 'See `writ.health.get()`, and activate again when it is well.',
     status: 409,
     retryable: true,
   },
@@ -300,7 +369,7 @@ export const governance = {
   },
   probe_not_found: {
     message: 'There is no such probe.',
-    remedy: 'See `writ probes list`; `writ probes put` adds one.',
+    remedy: 'Check the name, or add the probe (`writ.probes.put`).',
     status: 404,
     retryable: false,
   },
@@ -312,7 +381,7 @@ export const governance = {
   },
   incident_not_found: {
     message: 'There is no such incident that is open.',
-    remedy: 'See `writ incidents list`.',
+    remedy: 'Check the id: `writ.incidents.list()`.',
     status: 404,
     retryable: false,
   },
@@ -324,7 +393,7 @@ export const governance = {
   },
   freeze_not_found: {
     message: 'There is no such freeze that lasts.',
-    remedy: 'See `writ freeze list`.',
+    remedy: 'Check the id: `writ.freezes.list()`.',
     status: 404,
     retryable: false,
   },

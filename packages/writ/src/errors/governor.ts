@@ -12,9 +12,9 @@ export const governor = {
   },
   signature_invalid: {
     message:
-      'The signature is not that of this id, this timestamp, this body and a secret of this tenant.',
+      'The signature does not match the id, the timestamp, the body and a secret of this tenant.',
     remedy:
-      'Sign webhook-id, webhook-timestamp and the bytes of the body, with a dot between them, with HMAC-SHA256. If that is what you do, compare the secrets; both the old and the new one are taken during a rotation.',
+      'Join webhook-id, webhook-timestamp and the bytes of the body with dots, and sign the result with HMAC-SHA256. If you do that already, compare the secrets. During a rotation the listener accepts both the old and the new secret.',
     status: 403,
     retryable: false,
   },
@@ -156,7 +156,7 @@ export const governor = {
   governor_not_found: {
     message: 'There is no governor for this tenant and product.',
     remedy:
-      'Open it first: `writ.governor({ tenant, sku })` or `writ governor policy publish`. `writ governor list` shows those that are there.',
+      'Open it first: `writ.governor({ tenant, sku })`. `writ.governors.list()` shows those that are there.',
     status: 404,
     retryable: false,
   },
@@ -167,29 +167,47 @@ export const governor = {
     status: 400,
     retryable: false,
   },
+  policy_moved: {
+    message: 'Another version of the policy was published in the meantime.',
+    remedy: 'Preview the change again, and publish against the version in the detail.',
+    status: 409,
+    retryable: false,
+  },
+  action_not_allowed: {
+    message: 'The policy of the governor does not allow this action.',
+    remedy: 'Ask for an action of the policy, with parameters within its bounds.',
+    status: 422,
+    retryable: false,
+  },
+  entitlement_not_found: {
+    message: 'The tenant has no entitlement, so its governors refuse to act.',
+    remedy: 'Give it one with `writ.governors.entitlements.put`.',
+    status: 404,
+    retryable: false,
+  },
   cause_not_found: {
     message: 'The governor is not degraded for this cause.',
-    remedy: 'See the detail for the causes that stand, or `writ governor show`.',
+    remedy: 'See the detail for the causes that stand.',
     status: 409,
     retryable: false,
   },
   invalid_turn: {
-    message: 'What a driver has decided does not fit the rows of its governors.',
+    message: 'The decisions of this driver do not fit the rows of its governors.',
     remedy:
-      'Nothing of it was written. Only a driver of this version writes turns; if it was one, report this with the detail, which names the governor and what does not fit.',
+      'Nothing was written. Upgrade the driver to the version of the schema. If it has that version already, report this as a bug, with the detail, which names the governor and the mismatch.',
     status: 409,
     retryable: false,
   },
   mailbox_full: {
-    message: 'Too much waits for this governor already.',
-    remedy: 'Wait until it has gone on: `writ governor show` says what waits.',
+    message: 'Too many requests already wait for this governor.',
+    remedy: 'Try again later. `governor.get()` shows what waits.',
     status: 429,
     retryable: true,
   },
   not_an_action: {
-    message: 'This job carries no action of a governor out.',
+    message: 'This job does not carry out an action of a governor.',
     remedy:
-      'Only jobs that a governor has enqueued are committed in this way. Use `commit` of the handler for others.',
+      'This gate commits only jobs that a governor has enqueued. For other jobs, use `commit` in the handler.',
     status: 409,
     retryable: false,
   },

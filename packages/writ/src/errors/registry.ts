@@ -10,6 +10,7 @@ import { policies } from './policies.js';
 import { receipts } from './receipts.js';
 import { runs } from './runs.js';
 import { secrets } from './secrets.js';
+import { service } from './service.js';
 import { spool } from './spool.js';
 import { surroundings } from './surroundings.js';
 
@@ -22,13 +23,13 @@ export const registry = {
   job_substrate_disabled: {
     message: 'The queue is switched off in this database.',
     remedy:
-      'Turn it on with `writ migrate --enable` or `writ settings set queue.job_substrate.enabled true`.',
+      'Turn it on: `await writ.migrate({ enable: true })`, or the setting queue.job_substrate.enabled.',
     status: 503,
     retryable: true,
   },
   replay_disabled: {
     message: 'Replaying dead letters is switched off.',
-    remedy: 'Turn it on with `writ settings set queue.dlq.replay_enabled true`.',
+    remedy: 'Turn it on with the setting queue.dlq.replay_enabled.',
     status: 503,
     retryable: true,
   },
@@ -41,16 +42,16 @@ export const registry = {
     retryable: false,
   },
   reserved_job_kind: {
-    message:
-      'This kind of job belongs to Writ: names in governance., governor. and writ. are reserved.',
+    message: 'Kinds of jobs that begin with governance., governor. or writ. are reserved for Writ.',
     remedy:
-      'Use a kind of your own. The gates of governance and governors make and finish their own jobs.',
+      'Choose a kind that begins otherwise. Only the gates of governance and governors make and finish jobs of reserved kinds.',
     status: 403,
     retryable: false,
   },
   reserved_idempotency_key: {
-    message: 'Keys that begin with schedule: or consumer: belong to schedules and consumers.',
-    remedy: 'Begin the key with another word.',
+    message:
+      'Idempotency keys that begin with schedule: or consumer: are reserved for schedules and consumers.',
+    remedy: 'Choose a key that begins otherwise.',
     status: 403,
     retryable: false,
   },
@@ -172,7 +173,7 @@ export const registry = {
   },
   payload_too_large: {
     message: 'The input, result or metadata is larger than the limit.',
-    remedy: 'Store it elsewhere and pass a reference, or raise queue.payload.max_bytes.',
+    remedy: 'Store it elsewhere and pass a reference, or raise the setting that the detail names.',
     status: 413,
     retryable: false,
   },
@@ -206,10 +207,29 @@ export const registry = {
     status: 400,
     retryable: false,
   },
+  unknown_parent_job: {
+    message: 'This tenant has no job with the id that is given as the parent.',
+    remedy:
+      'Enqueue the parent first, in a call of its own. A job that is past its retention is no parent.',
+    status: 400,
+    retryable: false,
+  },
   tenant_forbidden: {
     message: 'This transaction is bound to another tenant.',
     remedy: 'Set writ.tenant to the tenant of the job, or leave it unset.',
     status: 403,
+    retryable: false,
+  },
+  once_conflict: {
+    message: 'Another call has used this key of `once`.',
+    remedy: 'Send the first call again as it was, or give this one a key of its own.',
+    status: 422,
+    retryable: false,
+  },
+  invalid_once: {
+    message: 'This call cannot be made once under this key.',
+    remedy: 'Give a key of 1 to 255 characters. The detail says what is wrong.',
+    status: 400,
     retryable: false,
   },
   actor_required: {
@@ -277,15 +297,16 @@ export const registry = {
     retryable: false,
   },
   invalid_heartbeat: {
-    message: 'This heartbeat has a number out of range, or no kinds, domains or details.',
+    message:
+      'In this heartbeat a number is out of range, or the kinds, domains or details are null.',
     remedy:
-      'Use a cadence of 1 to 86,400 seconds and an idle time of 0 to 3,600 seconds; the rest may be empty, not null.',
+      'Send a cadence of 1 to 86,400 seconds and an idle time of 0 to 3,600 seconds. Send empty kinds, domains and details instead of null.',
     status: 400,
     retryable: false,
   },
   batch_too_large: {
-    message: 'The call names more things than one call may.',
-    remedy: 'Split it: the detail says how many are allowed.',
+    message: 'This call has more items than one call may have.',
+    remedy: 'Split the call. The detail says how many items are allowed.',
     status: 400,
     retryable: false,
   },
@@ -296,12 +317,25 @@ export const registry = {
     retryable: false,
   },
 
+  invalid_cursor: {
+    message: 'The cursor is not one that a page of this list has answered.',
+    remedy: 'Send the `next` of the page before, unchanged, or none for the first page.',
+    status: 400,
+    retryable: false,
+  },
+
   // The job is not there, or not in a state for this.
   job_not_found: {
     message: 'This tenant has no such job.',
-    remedy: 'Check the id; `writ queue list` shows what is there.',
+    remedy: 'Check the id and the tenant. The view writ.job_queue lists the jobs.',
     status: 404,
     retryable: false,
+  },
+  job_not_finished: {
+    message: 'The job has not ended in time.',
+    remedy: 'Wait longer, or look at where it stands (`writ.jobs.get`).',
+    status: 504,
+    retryable: true,
   },
   job_terminal: {
     message: 'The job has ended.',
@@ -317,12 +351,13 @@ export const registry = {
   },
   dead_letter_not_found: {
     message: 'There is no open dead letter with this id.',
-    remedy: '`writ queue list --status dead_letter` shows them.',
+    remedy:
+      'Check the id. Dead letters are the jobs of the view writ.job_queue with the status dead_letter.',
     status: 404,
     retryable: false,
   },
   triage_required: {
-    message: 'A replay needs a word on what was wrong.',
+    message: 'A requeue needs a reason.',
     remedy: 'Say why it will work now.',
     status: 400,
     retryable: false,
@@ -342,6 +377,40 @@ export const registry = {
       'Let errors of statements in commit() reach it, and leave BEGIN, COMMIT and ROLLBACK to it.',
     status: 500,
     retryable: true,
+  },
+  effect_committed_itself: {
+    message:
+      'The effect ended the transaction of commit() with a COMMIT of its own. It stands, and the job counts as done.',
+    remedy:
+      'Leave BEGIN, COMMIT and ROLLBACK to commit(): statements after your own COMMIT are not part of the effect.',
+    status: 500,
+    retryable: false,
+  },
+  kind_handled_twice: {
+    message: 'Two handlers are given for one kind of job.',
+    remedy: 'Give each kind one handler; a kind that does two things is two kinds.',
+    status: 400,
+    retryable: false,
+  },
+  kind_conflict: {
+    message:
+      'Two processes define this kind of job in different ways, and each takes back what the other says.',
+    remedy:
+      'Run one version of the definition. `writ.command_run` has each change and who made it; then clear the alert KIND_CONFLICT.',
+    status: 409,
+    retryable: false,
+  },
+  transaction_ended: {
+    message: 'A statement was sent to the transaction of a commit whose effect had ended.',
+    remedy: 'Await every statement before the function given to commit() returns; it was not run.',
+    status: 500,
+    retryable: false,
+  },
+  failed_after_commit: {
+    message: 'The handler failed after its commit. The effect stands, and the job counts as done.',
+    remedy: 'Do what may fail before commit(), or in a job of its own.',
+    status: 500,
+    retryable: false,
   },
   timeout: {
     message: 'The handler ran past its timeout.',
@@ -369,7 +438,7 @@ export const registry = {
   },
   poison: {
     message: 'The worker died each time it worked on this job, too often to be chance.',
-    remedy: 'See what it does to its process; then replay it, or raise queue.poison.crashes.',
+    remedy: 'See what it does to its process; then requeue it, or raise queue.poison.crashes.',
     status: 500,
     retryable: false,
   },
@@ -397,6 +466,7 @@ export const registry = {
   ...buses,
   ...secrets,
   ...artifacts,
+  ...service,
   ...spool,
 } as const satisfies Record<string, Entry>;
 

@@ -72,7 +72,7 @@ export const runs = {
   },
   alert_not_found: {
     message: 'There is no such alert.',
-    remedy: '`writ doctor` names the alerts that stand.',
+    remedy: 'Check the id: `writ.alerts.list` shows the alerts that stand.',
     status: 404,
     retryable: false,
   },
@@ -103,19 +103,19 @@ export const runs = {
   },
   run_not_finished: {
     message: 'The run has not ended in time.',
-    remedy: 'Wait longer, or look at what it waits for: `writ runs show RUN`.',
+    remedy: 'Wait longer, or look at what it waits for (`writ.runs.detail`).',
     status: 504,
     retryable: true,
   },
   step_of_run: {
     message: 'The job is a step of a run.',
-    remedy: 'Tell the run: `writ runs signal RUN --type CANCEL`, SKIP_STEP or RETRY_STEP.',
+    remedy: 'Signal the run instead (`writ.runs.signal`): CANCEL, SKIP_STEP or RETRY_STEP.',
     status: 409,
     retryable: false,
   },
   TENANT_OVERLOADED: {
     message: 'The tenant has as many runs as it may have at once.',
-    remedy: 'Try again after the time in the detail; `writ.admission` shows the rule.',
+    remedy: 'Try again after the time in the detail; `writ.runs.admissions` shows the rule.',
     status: 429,
     retryable: true,
   },
@@ -140,7 +140,7 @@ export const runs = {
   },
   SIGNAL_NOT_APPLICABLE: {
     message: 'The run is not in a state in which this signal means anything.',
-    remedy: 'Look at the run: `writ runs show RUN`.',
+    remedy: 'Look at the run first (`writ.runs.detail`).',
     status: 409,
     retryable: false,
   },
@@ -151,9 +151,9 @@ export const runs = {
     retryable: true,
   },
   not_the_engine: {
-    message: 'This login does not execute the run.',
+    message: 'This login is not allowed to append to the log of this run.',
     remedy:
-      'Append with the login that started the run, or with an engine that is bound to its tenant.',
+      'Use the login that started the run, or a login with writ_engine that is bound to the tenant of the run.',
     status: 403,
     retryable: false,
   },

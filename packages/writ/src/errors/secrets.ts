@@ -31,8 +31,7 @@ export const secrets = {
   },
   secrets_not_configured: {
     message: 'A step needs secrets, and this process was not told where they are.',
-    remedy:
-      'Connect with `Writ.connect({ secrets })`; on the command line give --secrets, to `writ worker` and to the previews of `writ contracts`.',
+    remedy: 'Connect with `Writ.connect({ secrets })`.',
     status: 500,
     retryable: true,
   },

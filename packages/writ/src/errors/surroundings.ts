@@ -17,7 +17,7 @@ export const surroundings = {
   },
   destination_not_found: {
     message: 'There is no such destination.',
-    remedy: '`writ webhooks list` shows them.',
+    remedy: 'Check the name: `writ.destinations.list()`.',
     status: 404,
     retryable: false,
   },
@@ -29,7 +29,7 @@ export const surroundings = {
   },
   consumer_not_found: {
     message: 'There is no such consumer.',
-    remedy: '`writ consumers list` shows them.',
+    remedy: 'Check the name: `writ.consumers.list()`.',
     status: 404,
     retryable: false,
   },
@@ -41,7 +41,8 @@ export const surroundings = {
   },
   event_not_found: {
     message: 'This tenant has no such event.',
-    remedy: 'Check the id and the tenant; writ.event_outbox shows events.',
+    remedy:
+      'Check the id and the tenant; writ.event_outbox shows events. One past its retention causes no job.',
     status: 404,
     retryable: false,
   },
@@ -53,7 +54,7 @@ export const surroundings = {
   },
   subscription_not_found: {
     message: 'The worker has no such subscription.',
-    remedy: '`writ subscriptions list` shows them; kind and domain have to be the same.',
+    remedy: 'Give the same kind and domain as `writ.subscriptions.list()` shows.',
     status: 404,
     retryable: false,
   },
@@ -98,9 +99,16 @@ export const surroundings = {
     status: 400,
     retryable: false,
   },
+  schedule_set_aside: {
+    message: 'This schedule raised an error when it fired.',
+    remedy:
+      'The detail has the error. Writ tries the schedule again in an hour; put a corrected definition to fire it earlier.',
+    status: 500,
+    retryable: true,
+  },
   schedule_not_found: {
     message: 'This tenant has no such schedule.',
-    remedy: 'Check the name; `writ schedules list` shows what is there.',
+    remedy: 'Check the name and the tenant: `writ.schedules.list()`.',
     status: 404,
     retryable: false,
   },

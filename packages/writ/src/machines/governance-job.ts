@@ -19,6 +19,7 @@ const moves = [
   'run_started',
   'cancel',
   'window_elapsed',
+  'deployment_renewed',
   'step_completed',
   'run_completed',
   'step_failed',
@@ -60,6 +61,15 @@ export const governanceJob: Machine<GovernanceJobState, GovernanceJobMove> = {
     { from: 'PENDING', event: 'cancel', to: 'CANCELLED', when: 'it is no rollback' },
     { from: 'PENDING', event: 'window_elapsed', to: 'CANCELLED', when: 'it is no rollback' },
     ...failures.map((event) => ({ from: 'PENDING', event, to: 'FAILED' }) as const),
+    ...(['PENDING', 'RUNNING', 'AUDIT_PENDING', 'ROLLBACK_PENDING'] as const).map(
+      (from) =>
+        ({
+          from,
+          event: 'deployment_renewed',
+          to: 'CANCELLED',
+          when: 'the database is a copy; nothing is undone',
+        }) as const,
+    ),
     { from: 'RUNNING', event: 'step_completed', to: 'RUNNING' },
     {
       from: 'RUNNING',

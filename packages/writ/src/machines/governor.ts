@@ -26,12 +26,14 @@ const moves = [
   'operator_ack',
   'crash',
   'mismatch',
+  'clock',
   'state',
   'rollback',
   'baseline',
   'check',
   'recheck',
   'storm',
+  'look',
 ] as const;
 export type GovernorMove = (typeof moves)[number];
 
@@ -86,6 +88,9 @@ export const governor: Machine<GovernorState, GovernorMove> = {
         ] as const,
     ),
     { from: 'warning', event: 'baseline', to: 'warning' },
+    { from: 'stable', event: 'look', to: 'warning', when: 'something is over' },
+    { from: 'stable', event: 'look', to: 'stable', when: 'otherwise' },
+    { from: 'warning', event: 'look', to: 'warning' },
     { from: 'intervening', event: 'signal', to: 'intervening', when: 'it is postponed' },
     { from: 'intervening', event: 'act', to: 'intervening', when: 'it has to wait' },
     { from: 'intervening', event: 'acknowledged', to: 'intervening' },
@@ -181,6 +186,7 @@ export const governor: Machine<GovernorState, GovernorMove> = {
       (from) =>
         [
           { from, event: 'storm', to: from },
+          { from, event: 'clock', to: from },
           { from, event: 'crash', to: 'degraded' },
           { from, event: 'mismatch', to: 'degraded' },
         ] as const,

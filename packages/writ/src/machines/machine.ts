@@ -19,7 +19,7 @@ export interface Machine<State extends string, Event extends string> {
   readonly events: readonly Event[];
   readonly terminal: readonly State[];
   readonly transitions: readonly Transition<State, Event>[];
-  /** Where the state is stored in a column that may be updated, which of the states are, and the folder of sql/gates/ that its guard belongs to. */
+  /** Where the state is stored in a column that may be updated, which of the states are, and the layer of its guard. */
   readonly stored?: {
     readonly table: string;
     readonly column: string;

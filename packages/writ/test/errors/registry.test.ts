@@ -16,16 +16,17 @@ import {
 import { jobStates } from '../../src/machines/job.js';
 
 const root = new URL('../../', import.meta.url);
-const read = (path: string) => readFileSync(new URL(path, root), 'utf8');
+const read = (path: string) =>
+  readFileSync(new URL(path.startsWith('docs/') ? `../../${path}` : path, root), 'utf8');
 const filesIn = (folder: string, ending: RegExp) =>
   readdirSync(new URL(folder, root), { recursive: true, encoding: 'utf8' })
     .filter((file) => ending.test(file))
     .map((file) => `${folder}${file}`);
 
-const sqlFiles = [...filesIn('sql/gates/', /\.sql$/), ...filesIn('sql/migrations/', /\.sql$/)];
-const sourceFiles = filesIn('src/', /\.(ts|mjs)$/).filter(
-  (file) => file !== 'src/errors/registry.ts',
-);
+const sqlFiles = filesIn('sql/', /\/\w+\.sql$/);
+const sourceFiles = ['src/', '../server/src/']
+  .flatMap((folder) => filesIn(folder, /\.(ts|mjs)$/))
+  .filter((file) => file !== 'src/errors/registry.ts');
 const codes = Object.keys(registry) as ErrorCode[];
 
 /** Statements without their comments: a code in a comment is not said. */
@@ -35,7 +36,8 @@ const statements = (file: string) => read(file).replace(/^\s*--.*$/gm, '');
 function reasonsIn(file: string): string[] {
   const sql = statements(file);
   const direct = [
-    ...sql.matchAll(/refusal\('(\w+)'/g),
+    ...sql.matchAll(/refusal\(\s*'(\w+)'/g),
+    ...sql.matchAll(/refused\(\s*'fn_\w+', p_\w+,\s+'(\w+)'/g),
     ...sql.matchAll(/errcode = 'WR001', message = '(\w+)'/g),
   ];
   // Reasons per job are decided in a CASE; what it names that is neither a state of a job nor a gate must be a reason.

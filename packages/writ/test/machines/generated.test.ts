@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { generatedFiles } from '../../scripts/generated.mjs';
+import { generatedFiles } from '../../../../scripts/generated.mjs';
 
-const root = new URL('../../', import.meta.url);
+const root = new URL('../../../../', import.meta.url);
 
 test.each(Object.entries(generatedFiles()))(
   '%s is what `npm run generate` writes',

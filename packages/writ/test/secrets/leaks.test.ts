@@ -123,7 +123,7 @@ describe.each([
     for (const answer of JSON.parse(String(passed?.result)) as string[])
       expect(answer).toMatch(/^rejected secret_inside .*leak-key/);
     expect(await db.query(`select from writ.job_queue where job_kind = 'receives'`)).toEqual([]);
-    expect((await writ.runs.get(handle.runId)).rootCause).toMatchObject({
+    expect((await writ.runs.snapshot(handle.runId)).rootCause).toMatchObject({
       stepId: 'throws',
       errorMessage: expect.stringContaining('«secret leak-key»'),
     });
@@ -144,7 +144,7 @@ describe.each([
       ['runs', 'events', handle.runId],
       ['runs', 'events', handle.runId, '--export', join(folder, 'history.json')],
       ['runs', 'list'],
-      ['runs', 'replay', handle.runId],
+      ['runs', 'verify', handle.runId],
       ['queue', 'list'],
       ['doctor'],
       ...jobs.map(({ id }) => ['queue', 'show', String(id)]),

@@ -281,8 +281,8 @@ describe('a handler', () => {
             start: () => writ.start(waits, { key }),
             deliver: () => writ.runs.deliver(waiting.runId, 'word', { key }),
             signal: () => writ.runs.signal(waiting.runId, { type: 'CANCEL', reason: key }),
-            'cancel with a reason': () => writ.cancel(waiting.runId, { reason: key }),
-            'replay with a triage': () => writ.replay(waiting.runId, { triage: key }),
+            'cancel with a reason': () => writ.jobs.cancel(waiting.runId, { reason: key }),
+            'replay with a triage': () => writ.jobs.requeue(waiting.runId, { reason: key }),
           };
           for (const [way, take] of Object.entries(ways)) {
             const error = await take().then(
