@@ -38,6 +38,7 @@ create sequence writ_data.undelivered_place_seq; -- owner writ_owner
 create table writ_data.delivery ( -- owner writ_owner
   delivery_id uuid not null,
   destination text not null,
+  tenant_id text,
   event_id uuid not null,
   attempt smallint not null,
   at timestamp with time zone not null,
@@ -48,7 +49,9 @@ create table writ_data.delivery ( -- owner writ_owner
   constraint delivery_pkey PRIMARY KEY (delivery_id)
 ) partition by RANGE (delivery_id);
 CREATE INDEX delivery_by_destination ON ONLY writ_data.delivery USING btree (destination, delivery_id);
+CREATE INDEX delivery_refused ON ONLY writ_data.delivery USING btree (destination, delivery_id) WHERE (NOT ok);
 comment on table writ_data.delivery is 'What was sent where, and what was answered.';
+comment on column writ_data.delivery.tenant_id is 'Whose the destination was. Another tenant may have one of that name later.';
 
 create table writ_data.event_batch ( -- owner writ_owner
   batch_id uuid not null,
@@ -57,6 +60,7 @@ create table writ_data.event_batch ( -- owner writ_owner
   command text not null,
   actor text not null,
   login text not null default SESSION_USER,
+  request_id text default "left"(NULLIF(current_setting('writ.request_id'::text, true), ''::text), 100),
   types text[] not null,
   first integer[] not null,
   last integer[] not null,
@@ -76,6 +80,7 @@ CREATE TRIGGER event_batch_is_written_once BEFORE DELETE OR UPDATE ON writ_data.
 comment on table writ_data.event_batch is 'One row per gate call that changed something. Who called what, shown by writ.command_run; and its facts, types[i] happened to subjects[first[i]..last[i]], shown one by one by writ.event_outbox.';
 comment on column writ_data.event_batch.actor is 'Who acts, as the caller says.';
 comment on column writ_data.event_batch.login is 'The database login of the call. PostgreSQL has authenticated it; no gate takes it from a caller.';
+comment on column writ_data.event_batch.request_id is 'The request that the call was made for, as the caller says; null: none.';
 comment on column writ_data.event_batch.run_leaves is 'The hashes of the run events that this call appended, run_seqs[i] of run_ids[i]: so they are sealed with it.';
 
 create table writ_data.governor_event ( -- owner writ_owner
@@ -90,7 +95,7 @@ create table writ_data.governor_event ( -- owner writ_owner
   constraint it_moves_as_the_table_says CHECK (((NOT (from_state IS DISTINCT FROM state)) OR ((((((((((((((((((((COALESCE(from_state, '-'::text) = '-'::text) AND (state = 'boot'::text)) OR ((COALESCE(from_state, '-'::text) = 'boot'::text) AND (state = 'stable'::text))) OR ((COALESCE(from_state, '-'::text) = 'boot'::text) AND (state = 'degraded'::text))) OR ((COALESCE(from_state, '-'::text) = 'stable'::text) AND (state = 'warning'::text))) OR ((COALESCE(from_state, '-'::text) = 'stable'::text) AND (state = 'intervening'::text))) OR ((COALESCE(from_state, '-'::text) = 'stable'::text) AND (state = 'refusing'::text))) OR ((COALESCE(from_state, '-'::text) = 'stable'::text) AND (state = 'degraded'::text))) OR ((COALESCE(from_state, '-'::text) = 'warning'::text) AND (state = 'stable'::text))) OR ((COALESCE(from_state, '-'::text) = 'warning'::text) AND (state = 'intervening'::text))) OR ((COALESCE(from_state, '-'::text) = 'warning'::text) AND (state = 'refusing'::text))) OR ((COALESCE(from_state, '-'::text) = 'warning'::text) AND (state = 'degraded'::text))) OR ((COALESCE(from_state, '-'::text) = 'intervening'::text) AND (state = 'stable'::text))) OR ((COALESCE(from_state, '-'::text) = 'intervening'::text) AND (state = 'warning'::text))) OR ((COALESCE(from_state, '-'::text) = 'intervening'::text) AND (state = 'refusing'::text))) OR ((COALESCE(from_state, '-'::text) = 'intervening'::text) AND (state = 'degraded'::text))) OR ((COALESCE(from_state, '-'::text) = 'refusing'::text) AND (state = 'stable'::text))) OR ((COALESCE(from_state, '-'::text) = 'refusing'::text) AND (state = 'degraded'::text))) OR ((COALESCE(from_state, '-'::text) = 'degraded'::text) AND (state = 'stable'::text))) OR ((COALESCE(from_state, '-'::text) = 'degraded'::text) AND (state = 'boot'::text)))))
 ) partition by RANGE (at);
 CREATE TRIGGER governor_event_is_written_once BEFORE DELETE OR UPDATE ON writ_data.governor_event FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
-comment on table writ_data.governor_event is 'What governors have handled, in order. added: the event without what stands in the mailbox; null for what came from there and needed nothing else. By month.';
+comment on table writ_data.governor_event is 'What governors have handled, in order. added: the event without what stands in the mailbox; for what came from there and needed nothing else only the version that decided it, null for 1. By month.';
 
 create table writ_data.governor_mail ( -- owner writ_owner
   governor_id uuid not null,
@@ -198,7 +203,8 @@ create table writ_data.job_execution ( -- owner writ_owner
   result_ref text,
   error_code text,
   error_message text,
-  constraint abort_kind_is_known CHECK ((abort_kind = ANY (ARRAY['transient'::text, 'permanent'::text, 'lease_expired'::text, 'released'::text, 'cancelled'::text]))),
+  error_stack text,
+  constraint abort_kind_is_known CHECK ((abort_kind = ANY (ARRAY['transient'::text, 'permanent'::text, 'lease_expired'::text, 'released'::text, 'delayed'::text, 'cancelled'::text]))),
   constraint abort_kind_matches_status CHECK (((abort_kind IS NOT NULL) = (status = 'ABORTED'::text))),
   constraint committed_at_matches_status CHECK (((committed_at IS NOT NULL) = (status = ANY (ARRAY['COMMITTED'::text, 'DONE'::text])))),
   constraint execution_status_is_stored CHECK ((status = ANY (ARRAY['COMMITTED'::text, 'DONE'::text, 'ABORTED'::text]))),
@@ -262,7 +268,10 @@ create table writ_data.run ( -- owner writ_owner
   constraint tenant_is_not_blank CHECK ((tenant_id <> ''::text)),
   constraint traceparent_is_a_place_in_a_trace CHECK (((traceparent ~~ '00-________________________________-________________-__'::text) AND (traceparent !~~ '%-%-%-%-%'::text) AND (traceparent !~ '[^0-9a-f-]'::text)))
 ) partition by RANGE (run_id);
+CREATE INDEX run_by_plan ON ONLY writ_data.run USING btree (plan_no, run_id);
+CREATE INDEX run_by_status ON ONLY writ_data.run USING btree (status, run_id) WHERE (status = ANY (ARRAY['PENDING'::text, 'APPROVED'::text, 'FAILED'::text, 'CANCELLED'::text]));
 CREATE INDEX run_by_tenant ON ONLY writ_data.run USING btree (tenant_id, run_id);
+CREATE INDEX run_ending ON ONLY writ_data.run USING btree (moved_at) WHERE ((ending IS NOT NULL) AND (status = ANY (ARRAY['RUNNING'::text, 'PAUSED'::text])));
 CREATE INDEX run_open ON ONLY writ_data.run USING btree (tenant_id) WHERE (status = ANY (ARRAY['RUNNING'::text, 'PAUSED'::text]));
 CREATE INDEX run_paused ON ONLY writ_data.run USING btree (moved_at) WHERE (status = 'PAUSED'::text);
 CREATE INDEX run_pending ON ONLY writ_data.run USING btree (tenant_id, priority DESC, run_id) WHERE ((status = 'PENDING'::text) AND (engine = 'native'::text));
@@ -297,7 +306,6 @@ create table writ_data.run_event ( -- owner writ_owner
   data jsonb not null,
   signal_id uuid,
   at timestamp with time zone not null,
-  emitted_at timestamp with time zone,
   batch_id uuid not null,
   each_no smallint,
   tally integer,
@@ -308,6 +316,8 @@ create table writ_data.run_event ( -- owner writ_owner
   constraint run_seq_counts_from_one CHECK ((run_seq > 0))
 ) partition by RANGE (run_id);
 CREATE INDEX run_event_by_each ON ONLY writ_data.run_event USING btree (run_id, each_no, logical_attempt, tally) WHERE (each_no IS NOT NULL);
+CREATE INDEX run_event_by_time ON ONLY writ_data.run_event USING brin (at);
+CREATE INDEX run_event_by_type ON ONLY writ_data.run_event USING btree (event_type, at) WHERE (event_type <> ALL (ARRAY['StepStarted'::text, 'StepCompleted'::text]));
 CREATE UNIQUE INDEX an_event_happens_once ON ONLY writ_data.run_event USING btree (run_id, step_id, logical_attempt, event_type);
 CREATE TRIGGER run_event_is_written_once BEFORE DELETE OR UPDATE ON writ_data.run_event FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
 comment on table writ_data.run_event is 'The logs of the runs. run_seq is dense: the run''s row is locked while a number is taken. The key of an event is that of its index: the run''s version of the plan is the same throughout.';
@@ -381,7 +391,33 @@ create table writ_data.alert ( -- owner writ_owner
   constraint cleared_by_somebody CHECK (((cleared_at IS NULL) = (cleared_by IS NULL))),
   constraint severity_is_known CHECK ((severity = ANY (ARRAY['P1'::text, 'P2'::text, 'P3'::text])))
 );
+CREATE INDEX alert_by_subject ON writ_data.alert USING btree (subject, raised_at);
 CREATE UNIQUE INDEX an_alert_stands_once ON writ_data.alert USING btree (code, subject) WHERE (cleared_at IS NULL);
+
+create table writ_data.api_key ( -- owner writ_owner
+  key_id text not null,
+  principal_id text not null,
+  tenant_id text,
+  rights text[],
+  label text not null,
+  secret_sha256 bytea not null,
+  expires_at timestamp with time zone not null,
+  added_by text not null,
+  added_at timestamp with time zone not null,
+  last_used_at timestamp with time zone,
+  revoked_at timestamp with time zone,
+  constraint api_key_pkey PRIMARY KEY (key_id),
+  constraint api_key_principal_id_fkey FOREIGN KEY (principal_id) REFERENCES writ_data.principal(principal_id),
+  constraint key_id_is_random CHECK ((key_id ~ '^[0-9a-f]{16}$'::text)),
+  constraint key_is_valid_for_a_time CHECK (((expires_at > added_at) AND (expires_at <= (added_at + '3660 days'::interval)))),
+  constraint label_has_its_size CHECK ((length(label) <= 200)),
+  constraint secret_has_its_size CHECK ((octet_length(secret_sha256) = 32)),
+  constraint tenant_has_its_size CHECK (((length(tenant_id) >= 1) AND (length(tenant_id) <= 200)))
+);
+CREATE INDEX api_key_of_principal ON writ_data.api_key USING btree (principal_id, added_at);
+comment on table writ_data.api_key is 'Keys by which the API server authenticates principals. No key signs anything.';
+comment on column writ_data.api_key.tenant_id is 'Null: each tenant of its principal.';
+comment on column writ_data.api_key.rights is 'What it is narrowed to; its principal must have the right, too. Null: each right of that.';
 
 create table writ_data.capability ( -- owner writ_owner
   tenant_id text not null,
@@ -396,7 +432,8 @@ create table writ_data.capability ( -- owner writ_owner
   updated_at timestamp with time zone not null,
   constraint capability_is_a_name CHECK (((capability_name ~ '^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,199}$'::text) AND (upper(capability_name) <> 'SYSTEM'::text))),
   constraint capability_pkey PRIMARY KEY (tenant_id, capability_name),
-  constraint lifecycle_is_known CHECK ((lifecycle = ANY (ARRAY['DISABLED'::text, 'PREVIEW'::text, 'LAUNCHED'::text, 'DEPRECATED'::text])))
+  constraint lifecycle_is_known CHECK ((lifecycle = ANY (ARRAY['DISABLED'::text, 'PREVIEW'::text, 'LAUNCHED'::text, 'DEPRECATED'::text]))),
+  constraint texts_have_a_size CHECK ((((length(domain) >= 1) AND (length(domain) <= 200)) AND (length(frozen) <= 1000) AND (length(disqualified) <= 1000)))
 );
 comment on column writ_data.capability.monitored is 'It has probes or reported signals, without which it is unhealthy; otherwise it is healthy by declaration.';
 comment on column writ_data.capability.frozen is 'Why it may not be changed; null: it may.';
@@ -496,6 +533,8 @@ create table writ_data.contract ( -- owner writ_owner
   eligibility_verdict jsonb,
   policy_version integer not null,
   pre_state text,
+  round integer not null default 1,
+  not_after timestamp with time zone,
   approval_hash bytea,
   created_by text not null,
   on_behalf_of text,
@@ -539,17 +578,34 @@ create table writ_data.contract ( -- owner writ_owner
 );
 CREATE INDEX contract_by_agent ON writ_data.contract USING btree (created_by, created_at) WHERE (on_behalf_of IS NOT NULL);
 CREATE INDEX contract_by_content ON writ_data.contract USING btree (tenant_id, scope_hash, created_at);
+CREATE INDEX contract_by_proposer ON writ_data.contract USING btree (created_by, contract_id);
+CREATE INDEX contract_by_status ON writ_data.contract USING btree (status, contract_id);
 CREATE INDEX contract_by_template ON writ_data.contract USING btree (template_id, contract_id) WHERE (template_id IS NOT NULL);
 CREATE INDEX contract_by_tenant ON writ_data.contract USING btree (tenant_id, contract_id);
 CREATE INDEX contract_due ON writ_data.contract USING btree (due_at) WHERE (due_at IS NOT NULL);
 CREATE INDEX contract_open ON writ_data.contract USING btree (tenant_id, status) WHERE (status <> ALL (ARRAY['COMPLETED'::text, 'FAILED'::text, 'REJECTED'::text, 'EXPIRED'::text]));
 CREATE INDEX contract_open_by_agent ON writ_data.contract USING btree (created_by) WHERE ((on_behalf_of IS NOT NULL) AND (status <> ALL (ARRAY['COMPLETED'::text, 'FAILED'::text, 'REJECTED'::text, 'EXPIRED'::text])));
-CREATE TRIGGER contract_moves_legally BEFORE UPDATE ON writ_data.contract FOR EACH ROW WHEN ((((old.status || '>'::text) || new.status) <> ALL (ARRAY['DRAFT>VALIDATED'::text, 'DRAFT>REJECTED'::text, 'DRAFT>EXPIRED'::text, 'VALIDATED>ELIGIBLE'::text, 'VALIDATED>REJECTED'::text, 'VALIDATED>EXPIRED'::text, 'ELIGIBLE>APPROVED'::text, 'ELIGIBLE>REJECTED'::text, 'ELIGIBLE>EXPIRED'::text, 'APPROVED>ACTIVE'::text, 'APPROVED>FAILED'::text, 'ACTIVE>COMPLETED'::text, 'ACTIVE>FAILED'::text, 'DRAFT>DRAFT'::text, 'VALIDATED>VALIDATED'::text, 'ELIGIBLE>ELIGIBLE'::text, 'APPROVED>APPROVED'::text, 'ACTIVE>ACTIVE'::text]))) EXECUTE FUNCTION writ_data.refuse_change();
+CREATE INDEX contract_templates ON writ_data.contract USING btree (contract_id) WHERE (template IS NOT NULL);
+CREATE TRIGGER contract_moves_legally BEFORE UPDATE ON writ_data.contract FOR EACH ROW WHEN ((((old.status || '>'::text) || new.status) <> ALL (ARRAY['DRAFT>VALIDATED'::text, 'DRAFT>REJECTED'::text, 'DRAFT>EXPIRED'::text, 'VALIDATED>ELIGIBLE'::text, 'VALIDATED>REJECTED'::text, 'VALIDATED>EXPIRED'::text, 'ELIGIBLE>APPROVED'::text, 'ELIGIBLE>REJECTED'::text, 'ELIGIBLE>EXPIRED'::text, 'APPROVED>ELIGIBLE'::text, 'APPROVED>ACTIVE'::text, 'APPROVED>FAILED'::text, 'ACTIVE>COMPLETED'::text, 'ACTIVE>FAILED'::text, 'DRAFT>DRAFT'::text, 'VALIDATED>VALIDATED'::text, 'ELIGIBLE>ELIGIBLE'::text, 'APPROVED>APPROVED'::text, 'ACTIVE>ACTIVE'::text]))) EXECUTE FUNCTION writ_data.refuse_change();
 comment on table writ_data.contract is 'What somebody wants to have changed, and how far that has come. content is the canonical JSON of scope and steps: what is approved, byte by byte.';
-comment on column writ_data.contract.pre_state is 'The values of its targets when it was approved, as the JSON text that is hashed.';
-comment on column writ_data.contract.approval_hash is 'What an approval signs: contract, content, policy version and pre-state. Null again as soon as one of them is another.';
+comment on column writ_data.contract.pre_state is 'The values of its targets as the first signature of this round fixed them, as JSON text.';
+comment on column writ_data.contract.round is 'Counts what voids all signatures so far: a revocation, a clarification that moves not_after, another pre-state or policy. A signature of an earlier round never counts again.';
+comment on column writ_data.contract.not_after is 'When its last forward step may begin: the end of the review and the window after it; of a template, its expiry. Set when the contract becomes ELIGIBLE.';
+comment on column writ_data.contract.approval_hash is 'The hash of the document that approvals of this round sign (contract_document). Null: nobody has signed in this round.';
 comment on column writ_data.contract.template is 'Set: it is not executed itself; its instances are, within these bounds. template_id and template_params: it is such an instance.';
 comment on column writ_data.contract.due_at is 'When something has to be looked at, though nobody asks: expiry, the times of a review, the end of the window.';
+
+create table writ_data.contract_document ( -- owner writ_owner
+  contract_id uuid not null,
+  hash bytea not null,
+  document text not null,
+  kept_at timestamp with time zone not null,
+  constraint contract_document_contract_id_fkey FOREIGN KEY (contract_id) REFERENCES writ_data.contract(contract_id),
+  constraint contract_document_pkey PRIMARY KEY (contract_id, hash),
+  constraint hash_is_of_the_document CHECK ((hash = sha256(convert_to(document, 'UTF8'::name))))
+);
+CREATE TRIGGER contract_document_is_written_once BEFORE DELETE OR UPDATE ON writ_data.contract_document FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
+comment on table writ_data.contract_document is 'What was signed, byte by byte, as the clients of the signers have sent it. Nobody builds these bytes again.';
 
 create table writ_data.contract_history ( -- owner writ_owner
   contract_id uuid not null,
@@ -571,28 +627,58 @@ create table writ_data.contract_review ( -- owner writ_owner
   by text not null,
   reason text,
   hash bytea,
+  scheme text,
   signature bytea,
   public_key bytea,
   at timestamp with time zone not null,
-  constraint action_is_known CHECK ((action = ANY (ARRAY['APPROVE'::text, 'REJECT'::text, 'REQUEST_CLARIFICATION'::text, 'CLARIFY'::text, 'MODIFY_SCOPE'::text, 'ESCALATE'::text, 'BREAK_GLASS'::text]))),
-  constraint an_approval_is_signed CHECK (((action <> 'APPROVE'::text) OR ((octet_length(hash) = 32) AND (octet_length(signature) = 64) AND (octet_length(public_key) = 32)))),
+  constraint action_is_known CHECK ((action = ANY (ARRAY['APPROVE'::text, 'REVOKE'::text, 'REJECT'::text, 'REQUEST_CLARIFICATION'::text, 'CLARIFY'::text, 'MODIFY_SCOPE'::text, 'ESCALATE'::text, 'BREAK_GLASS'::text]))),
+  constraint an_approval_is_signed CHECK (((action <> ALL (ARRAY['APPROVE'::text, 'BREAK_GLASS'::text])) OR ((octet_length(hash) = 32) AND (octet_length(signature) = 64) AND (octet_length(public_key) = 32) AND (scheme IS NOT NULL)))),
   constraint contract_review_contract_id_fkey FOREIGN KEY (contract_id) REFERENCES writ_data.contract(contract_id),
-  constraint contract_review_pkey PRIMARY KEY (contract_id, review_no)
+  constraint contract_review_pkey PRIMARY KEY (contract_id, review_no),
+  constraint scheme_is_known CHECK ((scheme = 'ed25519'::text))
 );
-CREATE UNIQUE INDEX a_person_approves_a_hash_once ON writ_data.contract_review USING btree (contract_id, by, hash) WHERE (action = 'APPROVE'::text);
+CREATE UNIQUE INDEX a_signature_is_kept_once ON writ_data.contract_review USING btree (contract_id, by, hash, signature) WHERE (action = 'APPROVE'::text);
 CREATE TRIGGER contract_review_is_written_once BEFORE DELETE OR UPDATE ON writ_data.contract_review FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
 
+create table writ_data.contract_verdict ( -- owner writ_owner
+  contract_id uuid not null,
+  review_no integer not null,
+  verdict text not null,
+  login name not null,
+  trust text not null,
+  at timestamp with time zone not null,
+  constraint contract_verdict_contract_id_review_no_fkey FOREIGN KEY (contract_id, review_no) REFERENCES writ_data.contract_review(contract_id, review_no),
+  constraint contract_verdict_pkey PRIMARY KEY (contract_id, review_no),
+  constraint trust_is_named CHECK (((trust = 'database'::text) OR (trust ~ '^[0-9a-f]{64}$'::text))),
+  constraint verdict_is_known CHECK ((verdict = ANY (ARRAY['valid'::text, 'wrong'::text])))
+);
+CREATE TRIGGER contract_verdict_is_written_once BEFORE DELETE OR UPDATE ON writ_data.contract_verdict FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
+comment on table writ_data.contract_verdict is 'Whether a signature is what it claims to be, as an applier has found. PostgreSQL cannot check Ed25519, so a signature without a verdict counts for nothing.';
+comment on column writ_data.contract_verdict.trust is 'Which keys it was compared with: the SHA-256 of the applier''s trust file, or: database.';
+
 create table writ_data.denial ( -- owner writ_owner
-  tenant_id text not null,
   principal_id text not null,
   minute timestamp with time zone not null,
+  login_tenant text not null,
+  tenant_id text not null,
   denials integer not null,
   receipts integer not null,
-  constraint denial_pkey PRIMARY KEY (tenant_id, principal_id, minute),
+  constraint denial_pkey PRIMARY KEY (principal_id, minute, login_tenant),
   constraint denial_principal_id_fkey FOREIGN KEY (principal_id) REFERENCES writ_data.principal(principal_id)
 );
 CREATE INDEX denial_by_minute ON writ_data.denial USING btree (minute);
-comment on table writ_data.denial is 'How often a principal was denied in a minute, and how many of these denials have a receipt of their own. The clockwork counts the others in one receipt when the minute is over.';
+comment on table writ_data.denial is 'How often a principal was denied in a minute, in any tenant, and how many of these denials have a receipt of their own. The clockwork counts the others in one receipt when the minute is over.';
+comment on column writ_data.denial.login_tenant is 'The tenant that the login is bound to; empty for a login of all tenants.';
+comment on column writ_data.denial.tenant_id is 'Whose log the first of them is in; the receipt that counts the others goes there, too.';
+
+create table writ_data.deployment ( -- owner writ_owner
+  single boolean not null default true,
+  deployment_id uuid not null,
+  since timestamp with time zone not null,
+  constraint deployment_pkey PRIMARY KEY (single),
+  constraint deployment_single_check CHECK (single)
+);
+comment on table writ_data.deployment is 'Which deployment this database is: a random id, made by the first migration. Approvals name it, so that one of staging is none of production. A copy has the same id until it is renewed.';
 
 create table writ_data.destination ( -- owner writ_owner
   name text not null,
@@ -643,12 +729,16 @@ create table writ_data.dot_config ( -- owner writ_owner
   minimum numeric,
   maximum numeric,
   whole boolean not null default false,
+  choices text[],
   description text not null,
   updated_at timestamp with time zone not null default clock_timestamp(),
   updated_by text not null default 'migration'::text,
   constraint dot_config_pkey PRIMARY KEY (key),
-  constraint number_is_within_bounds CHECK (((jsonb_typeof(value) <> 'number'::text) OR ((((value)::numeric >= minimum) AND ((value)::numeric <= maximum)) AND ((NOT whole) OR (((value)::numeric % (1)::numeric) = (0)::numeric)))))
+  constraint number_is_within_bounds CHECK (((jsonb_typeof(value) <> 'number'::text) OR ((((value)::numeric >= minimum) AND ((value)::numeric <= maximum)) AND ((NOT whole) OR (((value)::numeric % (1)::numeric) = (0)::numeric))))),
+  constraint text_is_a_choice CHECK (((jsonb_typeof(value) <> 'string'::text) OR COALESCE(((value #>> '{}'::text[]) = ANY (choices)), true)))
 );
+comment on column writ_data.dot_config.minimum is 'The least that the value can be, or each number of a list.';
+comment on column writ_data.dot_config.choices is 'The texts that it can have; null: any.';
 
 create table writ_data.entitlement ( -- owner writ_owner
   tenant_id text not null,
@@ -718,6 +808,7 @@ CREATE INDEX freeze_by_tenant ON writ_data."freeze" USING btree (tenant_id) WHER
 
 create table writ_data.governance_audit ( -- owner writ_owner
   audit_id uuid not null,
+  tenant_id text not null,
   job_id uuid not null,
   contract_id uuid not null,
   verdict text not null,
@@ -738,7 +829,10 @@ create table writ_data.governance_audit ( -- owner writ_owner
   constraint governance_audit_supersedes_fkey FOREIGN KEY (supersedes) REFERENCES writ_data.governance_audit(audit_id),
   constraint verdict_is_known CHECK ((verdict = ANY (ARRAY['PASS'::text, 'FAIL'::text, 'INCONCLUSIVE'::text])))
 );
+CREATE INDEX governance_audit_by_contract ON writ_data.governance_audit USING btree (contract_id, audit_id);
 CREATE INDEX governance_audit_by_job ON writ_data.governance_audit USING btree (job_id, audit_id);
+CREATE INDEX governance_audit_by_tenant ON writ_data.governance_audit USING btree (tenant_id, audit_id);
+CREATE INDEX governance_audit_by_verdict ON writ_data.governance_audit USING btree (verdict, audit_id);
 
 create table writ_data.governance_ended ( -- owner writ_owner
   job_id uuid not null,
@@ -761,6 +855,8 @@ create table writ_data.governance_job ( -- owner writ_owner
   status_reason text,
   run_id uuid not null,
   executor_id text,
+  refused_step integer,
+  refusal text,
   total_steps integer not null,
   done_steps integer not null default 0,
   max_duration_ms bigint not null,
@@ -790,13 +886,19 @@ create table writ_data.governance_job ( -- owner writ_owner
   constraint status_is_known CHECK ((status = ANY (ARRAY['PENDING'::text, 'RUNNING'::text, 'COMPLETED'::text, 'FAILED'::text, 'CANCELLED'::text, 'AUDIT_PENDING'::text, 'ROLLBACK_PENDING'::text, 'ROLLED_BACK'::text, 'ROLLBACK_FAILED'::text]))),
   constraint steps_are_counted CHECK (((done_steps >= 0) AND (done_steps <= total_steps)))
 );
+CREATE INDEX governance_job_by_contract ON writ_data.governance_job USING btree (contract_id, job_id);
+CREATE INDEX governance_job_by_executor ON writ_data.governance_job USING btree (executor_id, job_id) WHERE (executor_id IS NOT NULL);
+CREATE INDEX governance_job_by_status ON writ_data.governance_job USING btree (status, job_id);
 CREATE INDEX governance_job_by_tenant ON writ_data.governance_job USING btree (tenant_id, job_id);
+CREATE INDEX governance_job_by_time ON writ_data.governance_job USING btree (created_at);
 CREATE INDEX governance_job_due ON writ_data.governance_job USING btree (due_at) WHERE (due_at IS NOT NULL);
 CREATE INDEX governance_job_of ON writ_data.governance_job USING btree (of_job_id) WHERE (of_job_id IS NOT NULL);
+CREATE INDEX governance_job_open ON writ_data.governance_job USING btree (tenant_id, status) WHERE (status = ANY (ARRAY['PENDING'::text, 'RUNNING'::text, 'AUDIT_PENDING'::text]));
 CREATE INDEX governance_job_undone ON writ_data.governance_job USING btree (tenant_id, created_at) WHERE (kind = 'rollback'::text);
 CREATE UNIQUE INDEX governance_job_by_run ON writ_data.governance_job USING btree (run_id);
 CREATE UNIQUE INDEX one_forward_job_per_contract ON writ_data.governance_job USING btree (contract_id) WHERE (kind = 'forward'::text);
-CREATE TRIGGER governance_job_moves_legally BEFORE UPDATE ON writ_data.governance_job FOR EACH ROW WHEN ((((old.status || '>'::text) || new.status) <> ALL (ARRAY['PENDING>RUNNING'::text, 'PENDING>CANCELLED'::text, 'PENDING>FAILED'::text, 'RUNNING>RUNNING'::text, 'RUNNING>AUDIT_PENDING'::text, 'RUNNING>FAILED'::text, 'AUDIT_PENDING>COMPLETED'::text, 'AUDIT_PENDING>AUDIT_PENDING'::text, 'AUDIT_PENDING>FAILED'::text, 'FAILED>ROLLBACK_PENDING'::text, 'FAILED>ROLLED_BACK'::text, 'FAILED>ROLLBACK_FAILED'::text, 'ROLLBACK_PENDING>ROLLED_BACK'::text, 'ROLLBACK_PENDING>ROLLBACK_FAILED'::text, 'PENDING>PENDING'::text, 'FAILED>FAILED'::text, 'ROLLBACK_PENDING>ROLLBACK_PENDING'::text]))) EXECUTE FUNCTION writ_data.refuse_change();
+CREATE TRIGGER governance_job_moves_legally BEFORE UPDATE ON writ_data.governance_job FOR EACH ROW WHEN ((((old.status || '>'::text) || new.status) <> ALL (ARRAY['PENDING>RUNNING'::text, 'PENDING>CANCELLED'::text, 'PENDING>FAILED'::text, 'RUNNING>CANCELLED'::text, 'AUDIT_PENDING>CANCELLED'::text, 'ROLLBACK_PENDING>CANCELLED'::text, 'RUNNING>RUNNING'::text, 'RUNNING>AUDIT_PENDING'::text, 'RUNNING>FAILED'::text, 'AUDIT_PENDING>COMPLETED'::text, 'AUDIT_PENDING>AUDIT_PENDING'::text, 'AUDIT_PENDING>FAILED'::text, 'FAILED>ROLLBACK_PENDING'::text, 'FAILED>ROLLED_BACK'::text, 'FAILED>ROLLBACK_FAILED'::text, 'ROLLBACK_PENDING>ROLLED_BACK'::text, 'ROLLBACK_PENDING>ROLLBACK_FAILED'::text, 'PENDING>PENDING'::text, 'FAILED>FAILED'::text, 'ROLLBACK_PENDING>ROLLBACK_PENDING'::text]))) EXECUTE FUNCTION writ_data.refuse_change();
+comment on column writ_data.governance_job.refused_step is 'Which of several steps that are done together was refused last, and why (refusal). None of them was done.';
 
 create table writ_data.governance_job_history ( -- owner writ_owner
   job_id uuid not null,
@@ -839,6 +941,8 @@ create table writ_data.governance_signal ( -- owner writ_owner
   constraint decision_is_known CHECK ((decision = ANY (ARRAY['CLEAN'::text, 'BLOCKED'::text, 'WARN'::text, 'PENDING'::text, 'EXECUTING'::text]))),
   constraint governance_signal_pkey PRIMARY KEY (signal_id)
 );
+CREATE INDEX governance_signal_by_scope ON writ_data.governance_signal USING btree (scope, signal_id);
+CREATE INDEX governance_signal_by_tenant ON writ_data.governance_signal USING btree (tenant_id, signal_id);
 CREATE UNIQUE INDEX a_signal_stands_once ON writ_data.governance_signal USING btree (tenant_id, scope, signal_type) WHERE (superseded_at IS NULL);
 
 create table writ_data.governance_step ( -- owner writ_owner
@@ -857,10 +961,16 @@ create table writ_data.governance_step ( -- owner writ_owner
   receipt_no bigint,
   began_at timestamp with time zone not null,
   done_at timestamp with time zone,
+  error text,
+  watched_ms bigint not null default 0,
+  looked_at timestamp with time zone,
+  constraint a_step_that_is_done_has_no_error CHECK (((done_at IS NULL) OR (error IS NULL))),
   constraint governance_step_job_id_fkey FOREIGN KEY (job_id) REFERENCES writ_data.governance_job(job_id),
   constraint governance_step_pkey PRIMARY KEY (job_id, step_no)
 );
 comment on table writ_data.governance_step is 'A step of a governance job that has begun: what was found, how it is undone, and, when it is done, what was written. found and applied are slot → value; a value that is not there is JSON null.';
+comment on column writ_data.governance_step.error is 'Of a rollback: why the step did not restore its target, while the steps after it did theirs.';
+comment on column writ_data.governance_step.watched_ms is 'How long a soak has been watched, added up from look to look. looked_at is the last look by the clock of that moment; a jump of the clock adds nothing.';
 
 create table writ_data.governor ( -- owner writ_owner
   governor_id uuid not null,
@@ -884,7 +994,7 @@ create table writ_data.governor ( -- owner writ_owner
   constraint hash_has_its_size CHECK ((octet_length(inputs_hash) = 32)),
   constraint one_governor_per_product_and_tenant UNIQUE (tenant_id, sku_id),
   constraint state_is_known CHECK ((state = ANY (ARRAY['boot'::text, 'stable'::text, 'warning'::text, 'intervening'::text, 'refusing'::text, 'degraded'::text]))),
-  constraint tenant_and_product_are_names CHECK (((tenant_id ~ '^[A-Za-z0-9][A-Za-z0-9_.:@-]{0,99}$'::text) AND (sku_id ~ '^[A-Za-z0-9][A-Za-z0-9_.:@-]{0,99}$'::text)))
+  constraint tenant_and_product_are_names CHECK (((length(tenant_id) <= 100) AND (tenant_id ~ '^[A-Za-z0-9][A-Za-z0-9_.:@-]*$'::text) AND (length(sku_id) <= 100) AND (sku_id ~ '^[A-Za-z0-9][A-Za-z0-9_.:@-]*$'::text)))
 ) with (fillfactor=50);
 comment on table writ_data.governor is 'Where a governor is: its state, what it knows (data) and what waits (waiting: inserted and postponed events, timers). events is also its revision; mail_done says how far its mailbox has been read.';
 comment on column writ_data.governor.inputs_hash is 'SHA-256 over the hash before and the canonical JSON of the event, from 32 zero bytes on: in the receipts, so that an input that was removed shows.';
@@ -978,6 +1088,7 @@ create table writ_data.incident ( -- owner writ_owner
   constraint resolved_by_somebody CHECK (((resolved_at IS NULL) = (resolved_by IS NULL))),
   constraint severity_is_known CHECK ((severity = ANY (ARRAY['P1'::text, 'P2'::text, 'P3'::text])))
 );
+CREATE INDEX incident_by_tenant ON writ_data.incident USING btree (tenant_id, incident_id);
 CREATE INDEX incident_open ON writ_data.incident USING btree (tenant_id, capability) WHERE (resolved_at IS NULL);
 
 create table writ_data.job_cancel ( -- owner writ_owner
@@ -1012,6 +1123,9 @@ create table writ_data.job_kind ( -- owner writ_owner
   limit_burst double precision,
   registered_by text not null,
   registered_at timestamp with time zone not null default clock_timestamp(),
+  former jsonb,
+  paused_at timestamp with time zone,
+  paused_by text,
   constraint backoff_is_bounded CHECK ((((backoff_base_s >= (0)::double precision) AND (backoff_base_s <= (2592000)::double precision)) AND ((backoff_cap_s >= (0)::double precision) AND (backoff_cap_s <= (2592000)::double precision)))),
   constraint event_domain_is_known CHECK ((event_domain = ANY (ARRAY['iu'::text, 'birth_registry'::text, 'governance'::text, 'tac'::text, 'kg'::text, 'system'::text, 'dot'::text, 'health'::text, 'piece'::text]))),
   constraint executor_is_whitelisted CHECK ((executor = ANY (ARRAY['DOT'::text, 'Agent'::text, 'Hermes'::text, 'Codex'::text, 'PG_worker'::text, 'external_worker'::text, 'future_Kestra_adapter'::text]))),
@@ -1019,12 +1133,15 @@ create table writ_data.job_kind ( -- owner writ_owner
   constraint job_kind_pkey PRIMARY KEY (job_kind),
   constraint limit_is_bounded CHECK ((((limit_concurrency >= 1) AND (limit_concurrency <= 1000000)) AND ((limit_rate >= (0.000001)::double precision) AND (limit_rate <= ('1000000'::numeric)::double precision)) AND ((limit_burst >= (1)::double precision) AND (limit_burst <= ('1000000'::numeric)::double precision)))),
   constraint max_attempts_is_positive CHECK ((max_attempts > 0)),
+  constraint paused_by_somebody CHECK (((paused_at IS NULL) = (paused_by IS NULL))),
   constraint rate_has_a_burst CHECK (((limit_rate IS NULL) = (limit_burst IS NULL))),
   constraint source_system_is_not_blank CHECK (((btrim(source_system) <> ''::text) AND (length(source_system) <= 200))),
   constraint timeout_is_bounded CHECK (((timeout_s >= (0.001)::double precision) AND (timeout_s <= (2592000)::double precision)))
 );
 comment on column writ_data.job_kind.limit_concurrency is 'Jobs of one limit key that may be leased at a time.';
 comment on column writ_data.job_kind.limit_rate is 'Jobs of one limit key that may start per second, after a burst of limit_burst.';
+comment on column writ_data.job_kind.former is 'The definition before the last change. A change that brings it back within a day shows that two processes disagree.';
+comment on column writ_data.job_kind.paused_at is 'Since when workers receive none of its jobs.';
 
 create table writ_data.job_lease ( -- owner writ_owner
   lease_token uuid not null,
@@ -1065,7 +1182,7 @@ comment on column writ_data.job_lease.login is 'The database login that claimed 
 create table writ_data.job_ready ( -- owner writ_owner
   lane_id bigint not null,
   seq bigint not null,
-  part integer not null,
+  part bigint not null,
   job_ids uuid[] not null,
   attempts smallint not null,
   execution_no integer not null,
@@ -1081,7 +1198,8 @@ CREATE INDEX job_ready_by_deadline ON writ_data.job_ready USING btree (deadline_
 CREATE INDEX job_ready_claim ON writ_data.job_ready USING btree (lane_id, seq, part);
 CREATE INDEX job_ready_moved ON writ_data.job_ready USING btree ((job_ids[1])) WHERE moved;
 comment on table writ_data.job_ready is 'What can be claimed now: the jobs that one call added to a lane, at most a hundred to a row. A claim deletes the row and writes a lease.';
-comment on column writ_data.job_ready.moved is 'Came here after a delay, a retry or a release, and so not where its ready_seq says.';
+comment on column writ_data.job_ready.part is 'The order within seq: from 0 on for the rows of one call. What was given back stands before them, in the order of its ids.';
+comment on column writ_data.job_ready.moved is 'Came here after a delay, a retry or a release, in a row of its own.';
 comment on column writ_data.job_ready.max_attempts is 'Set: the row carries all that a worker needs to know, with the inputs beside it, and a claim need not look the jobs up. Null: it has to.';
 comment on column writ_data.job_ready.steps is 'Set: the jobs are steps, and this is what a claim says of each.';
 
@@ -1156,6 +1274,13 @@ comment on column writ_data.lane.alone is 'For jobs whose worker died in them: e
 comment on column writ_data.lane.head is 'No ready row of the lane stands before it.';
 comment on column writ_data.lane.closing is '0: found empty. A transaction that has seen this mark stand: removed when every older one has ended.';
 
+create table writ_data.ledger_aside ( -- owner writ_owner
+  log_id text not null,
+  receipt_no bigint not null,
+  constraint ledger_aside_pkey PRIMARY KEY (log_id, receipt_no)
+);
+comment on table writ_data.ledger_aside is 'Receipts of logs that could not grow: they wait here, so that the other logs go on. Empty while all is well.';
+
 create table writ_data.ledger_checkpoint ( -- owner writ_owner
   checkpoint_no bigint not null,
   log_id text not null,
@@ -1167,6 +1292,7 @@ create table writ_data.ledger_checkpoint ( -- owner writ_owner
   constraint ledger_checkpoint_pkey PRIMARY KEY (checkpoint_no)
 );
 CREATE INDEX ledger_checkpoint_by_log ON writ_data.ledger_checkpoint USING btree (log_id, size);
+CREATE INDEX ledger_checkpoint_newest ON writ_data.ledger_checkpoint USING btree (log_id, checkpoint_no);
 CREATE TRIGGER ledger_checkpoint_is_not_truncated BEFORE TRUNCATE ON writ_data.ledger_checkpoint FOR EACH STATEMENT EXECUTE FUNCTION writ_data.refuse_change();
 CREATE TRIGGER ledger_checkpoint_is_written_once BEFORE DELETE OR UPDATE ON writ_data.ledger_checkpoint FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
 comment on table writ_data.ledger_checkpoint is 'Signed checkpoints that have been published. The copies that count are the ones outside.';
@@ -1182,11 +1308,12 @@ create table writ_data.ledger_clockwork ( -- owner writ_owner
   seal_since uuid not null default '00000000-0000-0000-0000-000000000000'::uuid,
   segment bigint not null default 0,
   sealed_at timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  aside_at timestamp with time zone not null default '-infinity'::timestamp with time zone,
   kept_at timestamp with time zone not null default '-infinity'::timestamp with time zone,
   constraint ledger_clockwork_pkey PRIMARY KEY (single),
   constraint ledger_clockwork_single_check CHECK (single)
 ) with (fillfactor=10);
-comment on table writ_data.ledger_clockwork is 'How far sequencer and sealer are. Receipts up to last_no are in their logs, but for the missing: numbers that were not seen when they were passed, because a transaction was open or had been rolled back. missing_before were missing already when transaction missing_xid began: when everything older has ended, they will not come.';
+comment on table writ_data.ledger_clockwork is 'How far sequencer and sealer are. Receipts up to last_no are in their logs, but for the missing: numbers that were not seen when they were passed, because a transaction was open or had been rolled back. missing_before were missing already when transaction missing_xid began: when everything older has ended, they will not come. aside_at: when receipts that were set aside were tried last.';
 
 create table writ_data.ledger_key ( -- owner writ_owner
   key_no bigint not null,
@@ -1330,6 +1457,7 @@ create table writ_data.plan_step ( -- owner writ_owner
   over text,
   parallel integer,
   event text,
+  schema jsonb,
   wait_ms bigint,
   on_timeout text,
   max_attempts smallint,
@@ -1364,7 +1492,7 @@ create table writ_data.principal ( -- owner writ_owner
   added_at timestamp with time zone not null,
   disabled_at timestamp with time zone,
   permissions text[] not null default '{}'::text[],
-  constraint agents_only_propose CHECK (((kind <> 'agent'::text) OR (rights <@ '{propose}'::text[]))),
+  constraint agents_only_propose CHECK (((kind <> 'agent'::text) OR (rights <@ '{view,propose}'::text[]))),
   constraint an_agent_acts_for_somebody CHECK (((kind = 'agent'::text) = (on_behalf_of IS NOT NULL))),
   constraint keys_have_their_size CHECK (((octet_length(auth_sha256) = 32) AND (octet_length(public_key) = 32))),
   constraint kind_is_known CHECK ((kind = ANY (ARRAY['person'::text, 'service'::text, 'agent'::text]))),
@@ -1373,7 +1501,7 @@ create table writ_data.principal ( -- owner writ_owner
   constraint principal_is_a_name CHECK ((principal_id ~ '^[A-Za-z0-9][A-Za-z0-9_.@-]{0,99}$'::text)),
   constraint principal_on_behalf_of_fkey FOREIGN KEY (on_behalf_of) REFERENCES writ_data.principal(principal_id),
   constraint principal_pkey PRIMARY KEY (principal_id),
-  constraint rights_are_known CHECK ((rights <@ '{propose,approve,activate,operate,report,break_glass}'::text[]))
+  constraint rights_are_known CHECK ((rights <@ '{view,propose,approve,activate,operate,report,break_glass,produce,audit,administer}'::text[]))
 );
 comment on table writ_data.principal is 'Who acts. The database knows the hash of what authenticates a principal and the public key that its approvals are signed with; both come from one key, which it never sees.';
 comment on column writ_data.principal.tenant_id is 'Null: in every tenant.';
@@ -1423,9 +1551,10 @@ create table writ_data.queue_worker ( -- owner writ_owner
   idle_until timestamp with time zone,
   silent_since timestamp with time zone,
   details jsonb not null default '{}'::jsonb,
+  login name not null default SESSION_USER,
   constraint a_generator_never_beats CHECK ((executor_id !~~ 'MOT:%'::text)),
   constraint executor_is_whitelisted CHECK ((executor_kind = ANY (ARRAY['DOT'::text, 'Agent'::text, 'Hermes'::text, 'Codex'::text, 'PG_worker'::text, 'external_worker'::text, 'future_Kestra_adapter'::text]))),
-  constraint queue_worker_pkey PRIMARY KEY (executor_id)
+  constraint queue_worker_pkey PRIMARY KEY (login, executor_id)
 ) with (fillfactor=50);
 comment on table writ_data.queue_worker is 'Heartbeats of workers, and which of them wait for a wake-up.';
 
@@ -1435,6 +1564,7 @@ create table writ_data.receipt_archive ( -- owner writ_owner
   archived_by text not null,
   archived_at timestamp with time zone not null,
   constraint month_is_its_first_day CHECK ((EXTRACT(day FROM month) = (1)::numeric)),
+  constraint month_is_of_our_time CHECK (((month >= '2000-01-01'::date) AND (month <= '9999-12-01'::date))),
   constraint receipt_archive_pkey PRIMARY KEY (month)
 );
 comment on table writ_data.receipt_archive is 'Months of receipts that somebody has put elsewhere with their tiles, and which may be dropped.';
@@ -1464,6 +1594,26 @@ create table writ_data.receipt_stream ( -- owner writ_owner
   constraint receipt_stream_pkey PRIMARY KEY (log_id, stream)
 ) with (fillfactor=50);
 comment on table writ_data.receipt_stream is 'Streams that have no row of their own to count in.';
+
+create table writ_data.request ( -- owner writ_owner
+  login name not null,
+  principal_id text not null,
+  tenant_id text not null,
+  once text not null,
+  digest bytea not null,
+  answer jsonb,
+  at timestamp with time zone not null,
+  constraint answer_has_its_size CHECK ((octet_length((answer)::text) <= 65536)),
+  constraint digest_has_its_size CHECK ((octet_length(digest) = 32)),
+  constraint once_has_its_size CHECK (((length(once) >= 1) AND (length(once) <= 255))),
+  constraint request_pkey PRIMARY KEY (login, principal_id, tenant_id, once),
+  constraint tenant_has_its_size CHECK ((length(tenant_id) <= 200))
+) with (fillfactor=70);
+CREATE INDEX request_by_age ON writ_data.request USING btree (at);
+comment on table writ_data.request is 'Calls that their callers may repeat (`once`), each with its answer. The row and the effect of the call are one transaction. Rows go after requests.retention_hours.';
+comment on column writ_data.request.principal_id is 'The principal that the database has authenticated; empty: none.';
+comment on column writ_data.request.digest is 'SHA-256 of the call as its caller meant it.';
+comment on column writ_data.request.answer is 'Null while the call is under way. A refusal is not kept.';
 
 create table writ_data.run_projector ( -- owner writ_owner
   one boolean not null default true,
@@ -1506,6 +1656,7 @@ create table writ_data.schedule ( -- owner writ_owner
   created_by text not null,
   updated_at timestamp with time zone not null,
   updated_by text not null,
+  aside_until timestamp with time zone,
   constraint catch_up_is_known CHECK ((catch_up = ANY (ARRAY['none'::text, 'last'::text, 'all'::text]))),
   constraint cron_is_five_fields_or_a_nickname CHECK (((cron ~ '^(@[a-z]+|[^ @]+( [^ ]+){4})$'::text) AND (length(cron) <= 1000))),
   constraint job_is_an_object CHECK ((jsonb_typeof(job) = 'object'::text)),
@@ -1519,6 +1670,7 @@ create table writ_data.schedule ( -- owner writ_owner
 CREATE INDEX schedule_by_next_tick ON writ_data.schedule USING btree (next_tick, tenant_id, schedule) WHERE (paused_at IS NULL);
 comment on column writ_data.schedule.job is 'What each tick enqueues, as fn_job_enqueue_many takes it; id, kind, key and tenant are added when it fires.';
 comment on column writ_data.schedule.version is 'Counts changes of the definition: ticks that were worked out from an older one do not fire.';
+comment on column writ_data.schedule.aside_until is 'It raised an error when it fired, and is not due before this.';
 
 create table writ_data.schedule_tick ( -- owner writ_owner
   tenant_id text not null,
@@ -1595,7 +1747,7 @@ CREATE INDEX undelivered_stream ON writ_data.undelivered USING btree (destinatio
 comment on table writ_data.undelivered is 'Events that a destination has not accepted yet, those of the same stream that wait behind them (due_at is null), and dead letters (dead_at).';
 comment on column writ_data.undelivered.stream is 'What the event is about, for a run its id: its events are delivered in order.';
 
--- view writ.admission; owner writ_owner; source 8ee033dab0289964c2b06966dfe7c01bc0830b2debd9bddd3bb47a5fc9af4680
+-- view writ.admission with (security_barrier=true); owner writ_owner; source 160c9985f6f6c9736537038ce303467971d11b84aa4ca1cbad59d66e285c0751
 --   tenant_id text
 --   policy text
 --   max_running integer
@@ -1613,7 +1765,7 @@ grant select on writ.admission to writ_producer;
 grant select on writ.admission to writ_server;
 grant select on writ.admission to writ_worker;
 
--- view writ.alert; owner writ_owner; source 62c15c60dd8c45b9e332532d496abf670fdbf328b1b99e27dea80e9436b87851
+-- view writ.alert with (security_barrier=true); owner writ_owner; source 891786fdb0431e3c05824b471224aa4459ad4d11e76739996b5db5165b23aca0
 --   alert_id uuid
 --   code text
 --   severity text
@@ -1633,7 +1785,23 @@ grant select on writ.alert to writ_producer;
 grant select on writ.alert to writ_server;
 grant select on writ.alert to writ_worker;
 
--- view writ.capability; owner writ_owner; source 10a67b48ca74f0c50041f0d856af3fd05b8864caa149d8094aa0a2c29e98adfe
+-- view writ.api_key with (security_barrier=true); owner writ_owner; source a9cd018551a78c63be11b7641a05d04f05676aca48400f7bc39d63536b66dc41
+--   key_id text
+--   principal_id text
+--   tenant_id text
+--   rights text[]
+--   label text
+--   expires_at timestamp with time zone
+--   added_by text
+--   added_at timestamp with time zone
+--   last_used_at timestamp with time zone
+--   revoked_at timestamp with time zone
+grant select on writ.api_key to workflow_admin;
+grant select on writ.api_key to writ_admin;
+grant select on writ.api_key to writ_auditor;
+grant select on writ.api_key to writ_server;
+
+-- view writ.capability with (security_barrier=true); owner writ_owner; source a20788d68299fd12fcb2abcdfb2e68acac204f81b54833c505ac9c312eb87683
 --   tenant_id text
 --   capability_name text
 --   domain text
@@ -1656,7 +1824,7 @@ grant select on writ.capability to writ_producer;
 grant select on writ.capability to writ_server;
 grant select on writ.capability to writ_worker;
 
--- view writ.change_freeze; owner writ_owner; source d8545edecbd8224d01cb2eac72bbaeae0f8d06c5dcb5099e0c019cc4d48a6a8b
+-- view writ.change_freeze with (security_barrier=true); owner writ_owner; source 6f336f90d6393e52e0e61ea3c07576e0a679d86af86407679fddf167b724d508
 --   freeze_id uuid
 --   tenant_id text
 --   reason text
@@ -1677,7 +1845,7 @@ grant select on writ.change_freeze to writ_producer;
 grant select on writ.change_freeze to writ_server;
 grant select on writ.change_freeze to writ_worker;
 
--- view writ.command_run; owner writ_owner; source df8cf07e430f4a8e9d331fc455381006ece8bd203bbc732c23a840dbf5babd79
+-- view writ.command_run with (security_barrier=true); owner writ_owner; source 61bd4dc44bf027471c682d7845a3ea8895463a16dc43c942ba4cb1a47cc0fe4e
 --   run_id uuid
 --   at timestamp with time zone
 --   command text
@@ -1685,6 +1853,7 @@ grant select on writ.change_freeze to writ_worker;
 --   jobs integer
 --   note text
 --   login text
+--   request_id text
 grant select on writ.command_run to dot_executor;
 grant select on writ.command_run to workflow_admin;
 grant select on writ.command_run to writ_admin;
@@ -1695,7 +1864,7 @@ grant select on writ.command_run to writ_producer;
 grant select on writ.command_run to writ_server;
 grant select on writ.command_run to writ_worker;
 
--- view writ.configuration; owner writ_owner; source 8b53a9b8b758f6c2139d0466f3dc8d5bca41c9f89d6a34b35a5615f2d29a61db
+-- view writ.configuration with (security_barrier=true); owner writ_owner; source 68e5afbfc0313dc169094d858571dabdb684d29b1bec9258b2a74ff574b99592
 --   tenant_id text
 --   scope text
 --   key text
@@ -1716,7 +1885,7 @@ grant select on writ.configuration to writ_producer;
 grant select on writ.configuration to writ_server;
 grant select on writ.configuration to writ_worker;
 
--- view writ.configuration_scope; owner writ_owner; source 339f580f727f3abdc0a43893b0a3562fd756d9da2ec1053c44a33dc48d74bf50
+-- view writ.configuration_scope with (security_barrier=true); owner writ_owner; source 99e12bd8ed637fc2ea1416e8f3373c4ae2436623d0ca85006915ffc09f6cacf0
 --   tenant_id text
 --   scope text
 --   owner_capability text
@@ -1732,7 +1901,7 @@ grant select on writ.configuration_scope to writ_producer;
 grant select on writ.configuration_scope to writ_server;
 grant select on writ.configuration_scope to writ_worker;
 
--- view writ.consumer_registry; owner writ_owner; source b2f04257c34e05fe1eb98f54678f573275ed808edaaa97fc6a71151a65fb40a1
+-- view writ.consumer_registry; owner writ_owner; source 68e336bd37c8aa95b4541a071a4a0f0d087bb3ed50084353ab15799fa5fc7204
 --   consumer text
 --   event_type text
 --   subject_kind text
@@ -1757,7 +1926,24 @@ grant select on writ.consumer_registry to writ_producer;
 grant select on writ.consumer_registry to writ_server;
 grant select on writ.consumer_registry to writ_worker;
 
--- view writ.contract_review; owner writ_owner; source 12d7dd5f8fbe190cb0c0c260388d2b208ebc9c23eaa98aa8a4256bced98ece32
+-- view writ.contract_document with (security_barrier=true); owner writ_owner; source 618b7b64a3e924046b90aee88f876006d703c3a564fefdfbf20a847116bf0328
+--   contract_id uuid
+--   tenant_id text
+--   hash text
+--   document text
+--   kept_at timestamp with time zone
+grant select on writ.contract_document to dot_executor;
+grant select on writ.contract_document to workflow_admin;
+grant select on writ.contract_document to writ_admin;
+grant select on writ.contract_document to writ_applier;
+grant select on writ.contract_document to writ_auditor;
+grant select on writ.contract_document to writ_engine;
+grant select on writ.contract_document to writ_principal;
+grant select on writ.contract_document to writ_producer;
+grant select on writ.contract_document to writ_server;
+grant select on writ.contract_document to writ_worker;
+
+-- view writ.contract_review with (security_barrier=true); owner writ_owner; source d257371897e09549c37346a0c493aa9c0e224a400fe624ccf02d1d17e7a4309b
 --   contract_id uuid
 --   tenant_id text
 --   review_no integer
@@ -1765,9 +1951,14 @@ grant select on writ.consumer_registry to writ_worker;
 --   by text
 --   reason text
 --   hash text
+--   scheme text
 --   signature text
 --   public_key text
 --   at timestamp with time zone
+--   verdict text
+--   verified_by name
+--   trust text
+--   verified_at timestamp with time zone
 grant select on writ.contract_review to dot_executor;
 grant select on writ.contract_review to workflow_admin;
 grant select on writ.contract_review to writ_admin;
@@ -1779,7 +1970,7 @@ grant select on writ.contract_review to writ_producer;
 grant select on writ.contract_review to writ_server;
 grant select on writ.contract_review to writ_worker;
 
--- view writ.delivery; owner writ_owner; source 9ff0d3bb275260179d12c3a306305fd40d70dff3e1159cc761cdf1b526864f5a
+-- view writ.delivery with (security_barrier=true); owner writ_owner; source c0f977025fa6299da09e9ed04a05bf1601f20c6b651e6fd379d51d6c66c88eff
 --   delivery_id uuid
 --   destination text
 --   event_id uuid
@@ -1800,7 +1991,22 @@ grant select on writ.delivery to writ_producer;
 grant select on writ.delivery to writ_server;
 grant select on writ.delivery to writ_worker;
 
--- view writ.destination; owner writ_owner; source 3fc7d6ec5ca346956bcb9a7dd190b32955f3742bda5a325a4de51fd280604af2
+-- view writ.deployment; owner writ_owner; source 80fd538e1a6cc2cad42707fe66dec4728f1a90db238029feb756bcd92d24dcb7
+--   deployment_id uuid
+--   since timestamp with time zone
+grant select on writ.deployment to dot_executor;
+grant select on writ.deployment to workflow_admin;
+grant select on writ.deployment to writ_admin;
+grant select on writ.deployment to writ_applier;
+grant select on writ.deployment to writ_auditor;
+grant select on writ.deployment to writ_engine;
+grant select on writ.deployment to writ_principal;
+grant select on writ.deployment to writ_producer;
+grant select on writ.deployment to writ_server;
+grant select on writ.deployment to writ_signer;
+grant select on writ.deployment to writ_worker;
+
+-- view writ.destination with (security_barrier=true); owner writ_owner; source 820263ed19263ad264234ba8edd3ee4aab372a39da95247292242666fcf54c3f
 --   name text
 --   bus text
 --   tenant_id text
@@ -1836,6 +2042,7 @@ grant select on writ.destination to writ_worker;
 --   minimum numeric
 --   maximum numeric
 --   whole boolean
+--   choices text[]
 --   description text
 --   updated_at timestamp with time zone
 --   updated_by text
@@ -1849,7 +2056,7 @@ grant select on writ.dot_config to writ_producer;
 grant select on writ.dot_config to writ_server;
 grant select on writ.dot_config to writ_worker;
 
--- view writ.entitlement; owner writ_owner; source 26ac3db8f7f678e728fde21d2d626cf4289d4379c450b39d5e21a6204fb6c142
+-- view writ.entitlement with (security_barrier=true); owner writ_owner; source a9c5d4a7642bbf622cb53b7197107b94c585828f951062c5063fcbbc8da2cefb
 --   tenant_id text
 --   entitlement_id text
 --   status text
@@ -1870,7 +2077,7 @@ grant select on writ.entitlement to writ_producer;
 grant select on writ.entitlement to writ_server;
 grant select on writ.entitlement to writ_worker;
 
--- view writ.event_outbox; owner writ_owner; source b255a0387f056ad6954e7c05407cde5cc0643c1c0bff2948a2d9554da7e900c6
+-- view writ.event_outbox with (security_barrier=true); owner writ_owner; source edcc25a91dc2408eb7d3c4482bf4af3c1ad61c60eace10b4aee38e628037de5d
 --   id uuid
 --   event_domain text
 --   event_type text
@@ -1899,7 +2106,7 @@ grant select on writ.event_outbox to writ_producer;
 grant select on writ.event_outbox to writ_server;
 grant select on writ.event_outbox to writ_worker;
 
--- view writ.event_seal; owner writ_owner; source b296fdb0a5877afe7794ab2260f63743c60a10c00e45d4249543cf75f06575a9
+-- view writ.event_seal with (security_barrier=true); owner writ_owner; source 9e85f5fcac4230185ec34dc3bbfba5efa18a3916125f20002a97e5834e27e156
 --   segment bigint
 --   rows integer
 --   root text
@@ -1929,7 +2136,7 @@ grant select on writ.event_type_registry to writ_producer;
 grant select on writ.event_type_registry to writ_server;
 grant select on writ.event_type_registry to writ_worker;
 
--- view writ.governance_audits; owner writ_owner; source 3764b0623d002c502411971c8b1351f1b57760ca04ba999d35707e5e9b3a2ccb
+-- view writ.governance_audits with (security_barrier=true); owner writ_owner; source 0e2f156b2790ab3cbfd6b5d4d3b36e0a55b4adddb7b4d01674a2846fea31b7a9
 --   audit_id uuid
 --   tenant_id text
 --   job_id uuid
@@ -1961,7 +2168,7 @@ grant select on writ.governance_audits to writ_producer;
 grant select on writ.governance_audits to writ_server;
 grant select on writ.governance_audits to writ_worker;
 
--- view writ.governance_job_steps; owner writ_owner; source 33aabc0e03817e97760f2e364922476c8c39af0a5a747f0f30dc6312f599a924
+-- view writ.governance_job_steps with (security_barrier=true); owner writ_owner; source 2e7498f0a80434ab8de95c367e873390e4d804719978e5939d37d3e3350a4cf4
 --   job_id uuid
 --   tenant_id text
 --   step_no integer
@@ -1988,7 +2195,7 @@ grant select on writ.governance_job_steps to writ_producer;
 grant select on writ.governance_job_steps to writ_server;
 grant select on writ.governance_job_steps to writ_worker;
 
--- view writ.governance_jobs; owner writ_owner; source 2ff393a731df76cc1f373e69749fa50eb4fd457904848bdfa2c033dafe26f59f
+-- view writ.governance_jobs with (security_barrier=true); owner writ_owner; source 9cd2be52115569206351be859403144a6a09352919a94dafa107b326bb33e158
 --   job_id uuid
 --   tenant_id text
 --   contract_id uuid
@@ -2029,7 +2236,7 @@ grant select on writ.governance_jobs to writ_producer;
 grant select on writ.governance_jobs to writ_server;
 grant select on writ.governance_jobs to writ_worker;
 
--- view writ.governance_signals; owner writ_owner; source 54add30998d6e98ceae72b32f2d9989b0153d4d4ce7ff31f66d2f947b7f74f4b
+-- view writ.governance_signals with (security_barrier=true); owner writ_owner; source 16b3915c31ecf0304e4b19f98338e9e7f66235ed059fdbce6e842726930689a2
 --   id uuid
 --   tenant_id text
 --   signal_type text
@@ -2054,7 +2261,7 @@ grant select on writ.governance_signals to writ_producer;
 grant select on writ.governance_signals to writ_server;
 grant select on writ.governance_signals to writ_worker;
 
--- view writ.governor; owner writ_owner; source 3c2a149de88fded2c89405c1116894c16aa44a109c2ea81aa196327e1326a9fc
+-- view writ.governor with (security_barrier=true); owner writ_owner; source a6c33557f99fc6ae96ba4e5eb373ce92d6c8654aaecf6b3b9a75163799173aa0
 --   governor_id uuid
 --   tenant_id text
 --   sku_id text
@@ -2096,7 +2303,7 @@ grant select on writ.governor to writ_producer;
 grant select on writ.governor to writ_server;
 grant select on writ.governor to writ_worker;
 
--- view writ.governor_event; owner writ_owner; source 0ca62a741c59aac43d77a74f92d963dc9b1bc77e5ff4aa12d7b3270040f48135
+-- view writ.governor_event with (security_barrier=true); owner writ_owner; source e863c3ddc32ff4c8993d37bc1efacd43a787b0aa7f39a0335c386257d55d3490
 --   tenant_id text
 --   sku_id text
 --   governor_id uuid
@@ -2120,7 +2327,7 @@ grant select on writ.governor_event to writ_producer;
 grant select on writ.governor_event to writ_server;
 grant select on writ.governor_event to writ_worker;
 
--- view writ.governor_outage; owner writ_owner; source 6107696eab6e67c8ad59436b10c26f55c82f27acc4dc401657e738f266e94456
+-- view writ.governor_outage with (security_barrier=true); owner writ_owner; source 4f629f636f290ea0ccce05c524af8be34d82764b382d43fe4401d253c9bd48bf
 --   host text
 --   at timestamp with time zone
 --   spool_seq bigint
@@ -2133,7 +2340,7 @@ grant select on writ.governor_outage to writ_admin;
 grant select on writ.governor_outage to writ_auditor;
 grant select on writ.governor_outage to writ_server;
 
--- view writ.governor_policy; owner writ_owner; source f2ec0560ae173d0671b6514d85198022c1c599fbdbd75c3818cb3bfaf8058022
+-- view writ.governor_policy with (security_barrier=true); owner writ_owner; source 8138520d073fdf0c445e177333f8fa957979e81d53f313d52e778f4dfe520cd9
 --   tenant_id text
 --   sku_id text
 --   governor_id uuid
@@ -2155,7 +2362,7 @@ grant select on writ.governor_policy to writ_producer;
 grant select on writ.governor_policy to writ_server;
 grant select on writ.governor_policy to writ_worker;
 
--- view writ.incident; owner writ_owner; source 6215a62b711c8d353470f4d64c8624d2cc9e961799960407fa6cc21f75ff6ed4
+-- view writ.incident with (security_barrier=true); owner writ_owner; source 68c8ae116e5aa8b1a29b8d8a661fda80d4a12c506bbed771a73af74c44a00858
 --   incident_id uuid
 --   tenant_id text
 --   capability text
@@ -2178,7 +2385,7 @@ grant select on writ.incident to writ_producer;
 grant select on writ.incident to writ_server;
 grant select on writ.incident to writ_worker;
 
--- view writ.job_execution; owner writ_owner; source 1e7ce09575c4dc80bd731645eb6d064a1db6fa1e8797643b389c7f2db5da4f96
+-- view writ.job_execution with (security_barrier=true); owner writ_owner; source 0c17ba69e9735961459ea06ba9ace61a6391d29003b99dcc7b710f2141668b3b
 --   exec_id text
 --   job_id uuid
 --   execution_no integer
@@ -2194,6 +2401,7 @@ grant select on writ.incident to writ_worker;
 --   result_ref text
 --   error_code text
 --   error_message text
+--   error_stack text
 grant select on writ.job_execution to dot_executor;
 grant select on writ.job_execution to workflow_admin;
 grant select on writ.job_execution to writ_admin;
@@ -2204,7 +2412,7 @@ grant select on writ.job_execution to writ_producer;
 grant select on writ.job_execution to writ_server;
 grant select on writ.job_execution to writ_worker;
 
--- view writ.job_kind; owner writ_owner; source dbac1f6aa056731ae0a7c2ebe9e8a522002482ab8e5259d64a8f8fddaa7859a1
+-- view writ.job_kind; owner writ_owner; source f12d15886868c3c1294bb9449af4c88d354da3300a8612fa750905455bde9425
 --   job_kind text
 --   event_domain text
 --   executor text
@@ -2218,6 +2426,8 @@ grant select on writ.job_execution to writ_worker;
 --   limit_burst double precision
 --   registered_by text
 --   registered_at timestamp with time zone
+--   paused_at timestamp with time zone
+--   paused_by text
 grant select on writ.job_kind to dot_executor;
 grant select on writ.job_kind to workflow_admin;
 grant select on writ.job_kind to writ_admin;
@@ -2228,7 +2438,7 @@ grant select on writ.job_kind to writ_producer;
 grant select on writ.job_kind to writ_server;
 grant select on writ.job_kind to writ_worker;
 
--- view writ.job_queue; owner writ_owner; source cf4df80c81bdec3c3d7bdc8bc4038d8afb08877785b87cc252979da8f5e46e54
+-- view writ.job_queue with (security_barrier=true); owner writ_owner; source 809c6bd2b21c77f7f72411c0c88511bd4be6d93ff6dcdf50e6b823cbf27de1c1
 --   job_id uuid
 --   tenant_id text
 --   job_kind text
@@ -2275,7 +2485,7 @@ grant select on writ.job_queue to writ_producer;
 grant select on writ.job_queue to writ_server;
 grant select on writ.job_queue to writ_worker;
 
--- view writ.job_subscription; owner writ_owner; source ac1567feeafade0bae9a79512a25d6a06b3148f53beb2022d8d334c69a0d9f19
+-- view writ.job_subscription; owner writ_owner; source 1fea83e3adca4b96e6d7b251d234cfcfbe0d6f972a803c31f04cb48f65b6a773
 --   executor_id text
 --   job_kind text
 --   event_domain text
@@ -2292,7 +2502,7 @@ grant select on writ.job_subscription to writ_producer;
 grant select on writ.job_subscription to writ_server;
 grant select on writ.job_subscription to writ_worker;
 
--- view writ.job_workflow; owner writ_owner; source c84d4832c3f344775c2f3d9be39d997674cd594919dfe14f4a53b2347388ee27
+-- view writ.job_workflow with (security_barrier=true); owner writ_owner; source a940ce07887af3957fc8024c7ac5220503e96a1811deb4a7e6f829cc9eacbf3d
 --   workflow_id uuid
 --   tenant_id text
 --   workflow_kind text
@@ -2318,7 +2528,7 @@ grant select on writ.job_workflow to writ_producer;
 grant select on writ.job_workflow to writ_server;
 grant select on writ.job_workflow to writ_worker;
 
--- view writ.ledger_checkpoint; owner writ_owner; source 8d8fc05baf963d8317caf3b1f5ff384ea669e4b5b49ab4d7d89942b32bddb5f4
+-- view writ.ledger_checkpoint with (security_barrier=true); owner writ_owner; source c928047ed68911b4ac920ef62a17b8eb5d08125a327b5f1dd086f896e6a6ce44
 --   checkpoint_no bigint
 --   log_id text
 --   epoch integer
@@ -2332,7 +2542,7 @@ grant select on writ.ledger_checkpoint to writ_auditor;
 grant select on writ.ledger_checkpoint to writ_server;
 grant select on writ.ledger_checkpoint to writ_signer;
 
--- view writ.ledger_entry; owner writ_owner; source a9c3602c79cf595dc92e5ce7bfe6bcd18afe23159393f1f77bd82bb391192c33
+-- view writ.ledger_entry with (security_barrier=true); owner writ_owner; source 9f366f08fc40fba86f92a945894cdf2a76405213d3583c3105fe44415c0c328d
 --   log_id text
 --   leaf_index bigint
 --   leaf_hash bytea
@@ -2347,7 +2557,7 @@ grant select on writ.ledger_entry to writ_auditor;
 grant select on writ.ledger_entry to writ_server;
 grant select on writ.ledger_entry to writ_signer;
 
--- view writ.ledger_entry_hash; owner writ_owner; source 6c787c619a58e778dfb713cc20ea60172adc1313519443060489a2277d923c48
+-- view writ.ledger_entry_hash with (security_barrier=true); owner writ_owner; source 19ee2a4f602981ab86c9fa7c723f76e581ab843a495f1b662b1365f1130f1979
 --   log_id text
 --   leaf_index bigint
 --   leaf_hash bytea
@@ -2367,7 +2577,7 @@ grant select on writ.ledger_key to writ_auditor;
 grant select on writ.ledger_key to writ_server;
 grant select on writ.ledger_key to writ_signer;
 
--- view writ.ledger_log; owner writ_owner; source b4b367518c05618e3fb3aafe858cbdf5c32d5e66e3fa4a02799cf77a148496cc
+-- view writ.ledger_log with (security_barrier=true); owner writ_owner; source 7a6ec2bab73fc026f1bb4bcc39b7df56c826f8550ed0a401262e7043d5009c1e
 --   log_id text
 --   epoch integer
 --   size bigint
@@ -2379,7 +2589,7 @@ grant select on writ.ledger_log to writ_auditor;
 grant select on writ.ledger_log to writ_server;
 grant select on writ.ledger_log to writ_signer;
 
--- view writ.ledger_node; owner writ_owner; source 7476fec9ffcb1540e9d8984bf326c95dcb6aa4a541095d1507cb3cbc653785a5
+-- view writ.ledger_node with (security_barrier=true); owner writ_owner; source 34fa77592f38b88e04e765fb53c82d46a676b1b8e8753173ebdc0882e5ecb826
 --   log_id text
 --   level smallint
 --   node_index bigint
@@ -2390,7 +2600,7 @@ grant select on writ.ledger_node to writ_auditor;
 grant select on writ.ledger_node to writ_server;
 grant select on writ.ledger_node to writ_signer;
 
--- view writ.login; owner writ_owner; source f4ccc9127edd179165b49d00ac51fb18d61936a722676fbc98a44a902b691eea
+-- view writ.login with (security_barrier=true); owner writ_owner; source f6afb78931c585a3f2fdda0bf2904e3bb8c4de8e832c7f5947d807f94b5b7aad
 --   login text
 --   principal_id text
 --   tenant_id text
@@ -2402,7 +2612,7 @@ grant select on writ.login to writ_admin;
 grant select on writ.login to writ_auditor;
 grant select on writ.login to writ_server;
 
--- view writ.plan; owner writ_owner; source acfb2473a626b8e3537c4dee4eecf0679a5a22ed4d7b51533a7b6cab435026ba
+-- view writ.plan with (security_barrier=true); owner writ_owner; source 953307ee91fc6713dd85f3b94b20e91ed0158041b4164fdc2d2caa7b1647c018
 --   plan_id text
 --   plan_version text
 --   sha256 text
@@ -2411,6 +2621,7 @@ grant select on writ.login to writ_server;
 --   registered_by text
 --   registered_at timestamp with time zone
 --   registered_for text
+--   plan_no integer
 grant select on writ.plan to dot_executor;
 grant select on writ.plan to workflow_admin;
 grant select on writ.plan to writ_admin;
@@ -2421,7 +2632,7 @@ grant select on writ.plan to writ_producer;
 grant select on writ.plan to writ_server;
 grant select on writ.plan to writ_worker;
 
--- view writ.principal; owner writ_owner; source feda05f613ea4fe7d8277a6cab1dfcac9176ae29c80a8284fe0ca4cfdf136528
+-- view writ.principal with (security_barrier=true); owner writ_owner; source 63b5137df21e27ed9951b5046d9ee06c0f25922e187ddbe316247ed62b7b64b4
 --   principal_id text
 --   tenant_id text
 --   kind text
@@ -2443,7 +2654,7 @@ grant select on writ.principal to writ_producer;
 grant select on writ.principal to writ_server;
 grant select on writ.principal to writ_worker;
 
--- view writ.probe; owner writ_owner; source cea9164c8b3e9fdf2d2045cc77b7b2eaffd8d924ffa47cd9e21052d9ed1510fb
+-- view writ.probe with (security_barrier=true); owner writ_owner; source 7313b801bb5598cdc083dd9c1601de1d70be6a820d4a4fa26bb93ed1848307bd
 --   tenant_id text
 --   name text
 --   capability text
@@ -2468,7 +2679,7 @@ grant select on writ.probe to writ_producer;
 grant select on writ.probe to writ_server;
 grant select on writ.probe to writ_worker;
 
--- view writ.receipt; owner writ_owner; source 41a0febb5710659e22189e30146b5296a438c5a102377b6ac4f4e8fcac928d57
+-- view writ.receipt with (security_barrier=true); owner writ_owner; source 33e3acb8c194a9afa15693866cb2390ec07f40b12b1180964b93440aa46a899f
 --   receipt_id uuid
 --   log_id text
 --   stream text
@@ -2483,7 +2694,7 @@ grant select on writ.receipt to writ_auditor;
 grant select on writ.receipt to writ_server;
 grant select on writ.receipt to writ_signer;
 
--- view writ.run; owner writ_owner; source 5085bec9504506c03d949f77f52fcf4963020e69125cbdec09beac43d4c1c2a2
+-- view writ.run with (security_barrier=true); owner writ_owner; source 95172d3cc287de0c878440450d005b6bffb7cbf8daad57905033038ed4b62909
 --   run_id uuid
 --   tenant_id text
 --   project_id text
@@ -2503,6 +2714,7 @@ grant select on writ.receipt to writ_signer;
 --   moved_at timestamp with time zone
 --   ended_at timestamp with time zone
 --   traceparent text
+--   plan_no integer
 grant select on writ.run to dot_executor;
 grant select on writ.run to workflow_admin;
 grant select on writ.run to writ_admin;
@@ -2513,7 +2725,26 @@ grant select on writ.run to writ_producer;
 grant select on writ.run to writ_server;
 grant select on writ.run to writ_worker;
 
--- view writ.run_events; owner writ_owner; source 8f3e551167b7e7baa340499a8668fb42ed464f64916b588ef285db5e7dbab242
+-- view writ.run_deliveries with (security_barrier=true); owner writ_owner; source 451b5209386e6d259d459e40608910e9330b80c83bd583d23de066c2ec1a959a
+--   run_id uuid
+--   tenant_id text
+--   delivery_id text
+--   event text
+--   size_bytes integer
+--   delivered_at timestamp with time zone
+--   delivered_by text
+--   taken_by text
+grant select on writ.run_deliveries to dot_executor;
+grant select on writ.run_deliveries to workflow_admin;
+grant select on writ.run_deliveries to writ_admin;
+grant select on writ.run_deliveries to writ_applier;
+grant select on writ.run_deliveries to writ_auditor;
+grant select on writ.run_deliveries to writ_engine;
+grant select on writ.run_deliveries to writ_producer;
+grant select on writ.run_deliveries to writ_server;
+grant select on writ.run_deliveries to writ_worker;
+
+-- view writ.run_events with (security_barrier=true); owner writ_owner; source c15b924cc0c5f6821ad3376dddc5f7fbf266ae6caba6680406c1ad93404ec63b
 --   run_id uuid
 --   run_seq integer
 --   event_id uuid
@@ -2540,7 +2771,7 @@ grant select on writ.run_events to writ_producer;
 grant select on writ.run_events to writ_server;
 grant select on writ.run_events to writ_worker;
 
--- view writ.run_snapshots; owner writ_owner; source 439224394bb7cc485bb7cd926ae28a772fca180014166702c2255353a91a8448
+-- view writ.run_snapshots with (security_barrier=true); owner writ_owner; source cf5b45eeeceea6095a18068c89c59c9d61f6f78c0a6c156314edc98796078308
 --   run_id uuid
 --   tenant_id text
 --   last_event_seq integer
@@ -2559,7 +2790,7 @@ grant select on writ.run_snapshots to writ_producer;
 grant select on writ.run_snapshots to writ_server;
 grant select on writ.run_snapshots to writ_worker;
 
--- view writ.schedule; owner writ_owner; source d18a5a02d99e4dcafa0ec51734a30608f25844c694ed1b45f3a2aeb38df8693e
+-- view writ.schedule with (security_barrier=true); owner writ_owner; source 8c46c9316e2de5a94718011b1235593bab14cbb432cf9b15e06b45f7ad74058c
 --   tenant_id text
 --   schedule text
 --   cron text
@@ -2577,6 +2808,7 @@ grant select on writ.run_snapshots to writ_worker;
 --   created_by text
 --   updated_at timestamp with time zone
 --   updated_by text
+--   aside_until timestamp with time zone
 grant select on writ.schedule to dot_executor;
 grant select on writ.schedule to workflow_admin;
 grant select on writ.schedule to writ_admin;
@@ -2587,7 +2819,7 @@ grant select on writ.schedule to writ_producer;
 grant select on writ.schedule to writ_server;
 grant select on writ.schedule to writ_worker;
 
--- view writ.schedule_tick; owner writ_owner; source 96c4419587f6e5b9255e845aa8a907c303d3a695524c550dd6640eaf162964ed
+-- view writ.schedule_tick with (security_barrier=true); owner writ_owner; source 7a546a257f6ed3a849e4f70235b29204579675a69308e996ef2fa4ce585d6554
 --   tenant_id text
 --   schedule text
 --   tick timestamp with time zone
@@ -2604,7 +2836,7 @@ grant select on writ.schedule_tick to writ_producer;
 grant select on writ.schedule_tick to writ_server;
 grant select on writ.schedule_tick to writ_worker;
 
--- view writ.system_contracts; owner writ_owner; source 7a70be929bd6cadae00fbb8661e9673dedf51eefc9782a20a6e68050e9470437
+-- view writ.system_contracts with (security_barrier=true); owner writ_owner; source 51a0fcbe669700f55999ad7f9c7941d383fcb4ee87b66fd5302478e9bf2deb9f
 --   contract_id uuid
 --   tenant_id text
 --   version integer
@@ -2641,6 +2873,7 @@ grant select on writ.schedule_tick to writ_worker;
 --   parent_contract_id uuid
 --   template_id uuid
 --   template jsonb
+--   template_params jsonb
 --   job_id uuid
 --   created_at timestamp with time zone
 --   updated_at timestamp with time zone
@@ -2657,7 +2890,7 @@ grant select on writ.system_contracts to writ_producer;
 grant select on writ.system_contracts to writ_server;
 grant select on writ.system_contracts to writ_worker;
 
--- view writ.tenant_weight; owner writ_owner; source dd71d0e710c848509aeedfafcc6564f7815c17bca0a891485d2eee1a312c787d
+-- view writ.tenant_weight with (security_barrier=true); owner writ_owner; source 84de5f7ef2b47a21da61413384598b20a05e0a68d751a5a3334cf3cbb10b6015
 --   tenant_id text
 --   weight double precision
 --   set_by text
@@ -2672,7 +2905,7 @@ grant select on writ.tenant_weight to writ_producer;
 grant select on writ.tenant_weight to writ_server;
 grant select on writ.tenant_weight to writ_worker;
 
--- view writ.undelivered; owner writ_owner; source f49566442b31fdc3e5745d807c605b2707fb1eac88196604aae2f91bf5cbc097
+-- view writ.undelivered with (security_barrier=true); owner writ_owner; source 44c4e0edf959f01cd924ae7082d0f4df12c1a7ab430e285e4be946556d4b514c
 --   destination text
 --   event_id uuid
 --   stream uuid
@@ -2693,7 +2926,39 @@ grant select on writ.undelivered to writ_producer;
 grant select on writ.undelivered to writ_server;
 grant select on writ.undelivered to writ_worker;
 
--- view writ.v_job_queue_backlog; owner writ_owner; source 3dc2949e7f25ea9993c302df7d7b09d3592e0626f0b79aefe8eb568c1ccdbdc4
+-- view writ.v_job with (security_barrier=true); owner writ_owner; source 12effca22f213cd427f2e3c5ec3bff4370624e8c7937324dcce46898579c11de
+--   job_id uuid
+--   tenant_id text
+--   job_kind text
+--   workflow_id uuid
+--   correlation_id text
+--   enqueued_at timestamp with time zone
+grant select on writ.v_job to dot_executor;
+grant select on writ.v_job to workflow_admin;
+grant select on writ.v_job to writ_admin;
+grant select on writ.v_job to writ_applier;
+grant select on writ.v_job to writ_auditor;
+grant select on writ.v_job to writ_engine;
+grant select on writ.v_job to writ_producer;
+grant select on writ.v_job to writ_server;
+grant select on writ.v_job to writ_worker;
+
+-- view writ.v_job_by_status with (security_barrier=true); owner writ_owner; source 23e0614dadde2dc8181147354a55179c8e0e297553830cb1c57bace7fd7f7567
+--   job_id uuid
+--   tenant_id text
+--   job_kind text
+--   status text
+grant select on writ.v_job_by_status to dot_executor;
+grant select on writ.v_job_by_status to workflow_admin;
+grant select on writ.v_job_by_status to writ_admin;
+grant select on writ.v_job_by_status to writ_applier;
+grant select on writ.v_job_by_status to writ_auditor;
+grant select on writ.v_job_by_status to writ_engine;
+grant select on writ.v_job_by_status to writ_producer;
+grant select on writ.v_job_by_status to writ_server;
+grant select on writ.v_job_by_status to writ_worker;
+
+-- view writ.v_job_queue_backlog with (security_barrier=true); owner writ_owner; source ebdbda3f13fb8cd5993262f53803a0a5b8c49a9a1191afa56263c64108a10f66
 --   job_kind text
 --   backlog bigint
 grant select on writ.v_job_queue_backlog to dot_executor;
@@ -2753,7 +3018,7 @@ grant select on writ.v_job_queue_dead_letter_open to writ_producer;
 grant select on writ.v_job_queue_dead_letter_open to writ_server;
 grant select on writ.v_job_queue_dead_letter_open to writ_worker;
 
--- view writ.v_job_queue_in_progress; owner writ_owner; source c536c6cbb15d62eb25653cc4904a355da96e5c7db6885fb6e3c1aceb7f1a5e09
+-- view writ.v_job_queue_in_progress with (security_barrier=true); owner writ_owner; source c4b7f234c3e50b9f2d52d69daf7765fc8d1fed563e425877c4846e1ef48bed00
 --   job_kind text
 --   in_progress bigint
 grant select on writ.v_job_queue_in_progress to dot_executor;
@@ -2766,7 +3031,7 @@ grant select on writ.v_job_queue_in_progress to writ_producer;
 grant select on writ.v_job_queue_in_progress to writ_server;
 grant select on writ.v_job_queue_in_progress to writ_worker;
 
--- view writ.v_job_state; owner writ_owner; source 581d7f2dd3b73686c4fb4312de009e82e9cff7710a1fb5dc79f8b089cf1a4a7a
+-- view writ.v_job_state with (security_barrier=true); owner writ_owner; source ff9a66239270c53d8b940ee88e235bbb37fc81c93db7fac33a74eab8bd447e4d
 --   job_id uuid
 --   tenant_id text
 --   state text
@@ -2783,7 +3048,7 @@ grant select on writ.v_job_state to writ_producer;
 grant select on writ.v_job_state to writ_server;
 grant select on writ.v_job_state to writ_worker;
 
--- view writ.v_queue_flow; owner writ_owner; source b81a6180a3dc93aa12a711779af7b4f348d4e8c1e7f0560bae640a1bff14d42e
+-- view writ.v_queue_flow with (security_barrier=true); owner writ_owner; source 2cc886afa611b9f25f03a26f809245284a1b4224fddf04ae9d6faab4c56ed218
 --   batch_id uuid
 --   xid xid8
 --   at timestamp with time zone
@@ -2800,7 +3065,27 @@ grant select on writ.v_queue_flow to writ_producer;
 grant select on writ.v_queue_flow to writ_server;
 grant select on writ.v_queue_flow to writ_worker;
 
--- view writ.v_queue_heartbeat; owner writ_owner; source cfb26c4cfd0a3b9552bf6b2f29ef04025864581ae81adcaa8524615003a4ee55
+-- view writ.v_queue_health; owner writ_owner; source 354af1387313f00f91e55209d11f22174015db0db2ac37dd6db447adcc34289e
+--   backlog bigint
+--   waiting bigint
+--   in_progress bigint
+--   dead_letter_open bigint
+--   oldest_queued_age_s numeric
+--   lease_active bigint
+--   lease_expired bigint
+--   workers bigint
+--   enabled boolean
+grant select on writ.v_queue_health to dot_executor;
+grant select on writ.v_queue_health to workflow_admin;
+grant select on writ.v_queue_health to writ_admin;
+grant select on writ.v_queue_health to writ_applier;
+grant select on writ.v_queue_health to writ_auditor;
+grant select on writ.v_queue_health to writ_engine;
+grant select on writ.v_queue_health to writ_producer;
+grant select on writ.v_queue_health to writ_server;
+grant select on writ.v_queue_health to writ_worker;
+
+-- view writ.v_queue_heartbeat; owner writ_owner; source ea2546a593edfb7f5cbc7bf21d96b3b2d6363fc0ba2143ea1dc536141df28d16
 --   executor_id text
 --   executor_kind text
 --   domain_scope text[]
@@ -2810,6 +3095,7 @@ grant select on writ.v_queue_flow to writ_worker;
 --   details jsonb
 --   idle_until timestamp with time zone
 --   freshness text
+--   login text
 grant select on writ.v_queue_heartbeat to dot_executor;
 grant select on writ.v_queue_heartbeat to workflow_admin;
 grant select on writ.v_queue_heartbeat to writ_admin;
@@ -2820,7 +3106,7 @@ grant select on writ.v_queue_heartbeat to writ_producer;
 grant select on writ.v_queue_heartbeat to writ_server;
 grant select on writ.v_queue_heartbeat to writ_worker;
 
--- view writ.v_queue_lease; owner writ_owner; source 7d64dd57bb386beeda490b5332ef4cf71a8fe5c4a091875fcff102593e42660f
+-- view writ.v_queue_lease with (security_barrier=true); owner writ_owner; source 32ccdd21fa3040beaf94a5bb0092b62b3aeca30e8f0abc3afc5e1d1e74320f03
 --   lease_name text
 --   holder text
 --   claimed_at timestamp with time zone
@@ -2839,7 +3125,7 @@ grant select on writ.v_queue_lease to writ_server;
 grant select on writ.v_queue_lease to writ_worker;
 
 -- function writ.fn_admission_put(p_tenant_id text, p_policy text, p_max_running integer, p_max_pending integer, p_delay_ms integer, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body d72738f8ce511b2e1d3c08f8dcf3fb81
+--   plpgsql, volatile, security definer; owner writ_owner; body 299a0adfa5faaf8258d06e0d968ce823
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_admission_put(text,text,integer,integer,integer,text) to workflow_admin;
 grant execute on function writ.fn_admission_put(text,text,integer,integer,integer,text) to writ_admin;
@@ -2851,16 +3137,30 @@ grant execute on function writ.fn_alert_clear(uuid,text,text) to workflow_admin;
 grant execute on function writ.fn_alert_clear(uuid,text,text) to writ_admin;
 grant execute on function writ.fn_alert_clear(uuid,text,text) to writ_server;
 
+-- function writ.fn_api_key_put(p_key text, p_put jsonb, p_actor text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 2108ae59c334fdbd77941d5765679b65
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_api_key_put(text,jsonb,text) to workflow_admin;
+grant execute on function writ.fn_api_key_put(text,jsonb,text) to writ_admin;
+grant execute on function writ.fn_api_key_put(text,jsonb,text) to writ_server;
+
 -- function writ.fn_audit_resolve(p_key text, p_job_id uuid, p_verdict text, p_reason text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 5b6cf72146d6fcc7d0afa99cadbdfbe5
+--   plpgsql, volatile, security definer; owner writ_owner; body d17c2d7a0ac57b685dbc230496de43cc
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_audit_resolve(text,uuid,text,text) to dot_executor;
 grant execute on function writ.fn_audit_resolve(text,uuid,text,text) to workflow_admin;
 grant execute on function writ.fn_audit_resolve(text,uuid,text,text) to writ_principal;
 grant execute on function writ.fn_audit_resolve(text,uuid,text,text) to writ_server;
 
+-- function writ.fn_caller_admit(p_caller jsonb, p_right text DEFAULT NULL::text, p_tenant_id text DEFAULT NULL::text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body a9fddbca408e99df02e040a3e82b38ca
+--   set search_path=pg_catalog, pg_temp
+--   set enable_seqscan=off
+grant execute on function writ.fn_caller_admit(jsonb,text,text) to workflow_admin;
+grant execute on function writ.fn_caller_admit(jsonb,text,text) to writ_server;
+
 -- function writ.fn_capability_put(p_key text, p_items jsonb, p_tenant_id text DEFAULT 'default'::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body ddae25b8402725090c03bf2e46e259f4
+--   plpgsql, volatile, security definer; owner writ_owner; body a83f3c9f0e24fd2334877dd879316a79
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_capability_put(text,jsonb,text) to dot_executor;
 grant execute on function writ.fn_capability_put(text,jsonb,text) to workflow_admin;
@@ -2868,7 +3168,7 @@ grant execute on function writ.fn_capability_put(text,jsonb,text) to writ_princi
 grant execute on function writ.fn_capability_put(text,jsonb,text) to writ_server;
 
 -- function writ.fn_change_begin(p_job_id uuid, p_lease_token uuid, p_found jsonb, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 89978437aa9f14f31ba3835590737c68
+--   plpgsql, volatile, security definer; owner writ_owner; body 415b89de6c9dc4c38cfd93138f7775a9
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 grant execute on function writ.fn_change_begin(uuid,uuid,jsonb,text) to dot_executor;
@@ -2876,7 +3176,7 @@ grant execute on function writ.fn_change_begin(uuid,uuid,jsonb,text) to workflow
 grant execute on function writ.fn_change_begin(uuid,uuid,jsonb,text) to writ_applier;
 
 -- function writ.fn_changes_apply(p_items jsonb, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body ce1586edf959019eba324f126c222868
+--   plpgsql, volatile, security definer; owner writ_owner; body 3cf9f15eadbf21b9cf6cd0d3811b725b
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
@@ -2887,7 +3187,7 @@ grant execute on function writ.fn_changes_apply(jsonb,text) to workflow_admin;
 grant execute on function writ.fn_changes_apply(jsonb,text) to writ_applier;
 
 -- function writ.fn_consumer_dispatch(p_event_id uuid, p_actor text DEFAULT 'dispatch'::text, p_tenant_id text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 00f06b6541bc08a72ce619b158ae005b
+--   plpgsql, volatile, security definer; owner writ_owner; body 5688f065f40298f2b20e50e4ea0a6d25
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_consumer_dispatch(uuid,text,text) to dot_executor;
 grant execute on function writ.fn_consumer_dispatch(uuid,text,text) to workflow_admin;
@@ -2895,26 +3195,26 @@ grant execute on function writ.fn_consumer_dispatch(uuid,text,text) to writ_admi
 grant execute on function writ.fn_consumer_dispatch(uuid,text,text) to writ_engine;
 
 -- function writ.fn_consumer_dispatch_many(p_limit integer DEFAULT 1000) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body c7787ab73bbb37255b8ac4088be2b167
+--   plpgsql, volatile, security definer; owner writ_owner; body 1eaea307b37c93116376f4fb04a91e54
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_consumer_dispatch_many(integer) to dot_executor;
 grant execute on function writ.fn_consumer_dispatch_many(integer) to workflow_admin;
 grant execute on function writ.fn_consumer_dispatch_many(integer) to writ_engine;
 
 -- function writ.fn_consumer_register(p_consumer text, p_event_type text, p_job_kind text, p_options jsonb, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 9427bea735bffc9b548215a248a2f820
+--   plpgsql, volatile, security definer; owner writ_owner; body bf27dd50833bcee680c96980f9b22dd3
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_consumer_register(text,text,text,jsonb,text) to workflow_admin;
 grant execute on function writ.fn_consumer_register(text,text,text,jsonb,text) to writ_admin;
 
 -- function writ.fn_consumer_remove(p_consumer text, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 1ad3d752f028c533fc66e59cea6f5005
+--   plpgsql, volatile, security definer; owner writ_owner; body d364128567a44ff0465dee02ad29087f
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_consumer_remove(text,text) to workflow_admin;
 grant execute on function writ.fn_consumer_remove(text,text) to writ_admin;
 
 -- function writ.fn_contract_preview(p_key text, p_contract_id uuid, p_read jsonb DEFAULT '{}'::jsonb) returns jsonb
---   plpgsql, stable, security definer; owner writ_owner; body 790140def1c19acece7fc8c1ee42a23c
+--   plpgsql, stable, security definer; owner writ_owner; body e6fc608bf72b0b76c1e546536c9cc327
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_contract_preview(text,uuid,jsonb) to dot_executor;
 grant execute on function writ.fn_contract_preview(text,uuid,jsonb) to workflow_admin;
@@ -2922,7 +3222,7 @@ grant execute on function writ.fn_contract_preview(text,uuid,jsonb) to writ_prin
 grant execute on function writ.fn_contract_preview(text,uuid,jsonb) to writ_server;
 
 -- function writ.fn_contract_propose(p_key text, p_content text, p_about jsonb, p_tenant_id text DEFAULT 'default'::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 2f35b174ec04b231d77722e3d0e6a714
+--   plpgsql, volatile, security definer; owner writ_owner; body 2e148c2be7f943262b06a5f977e75d06
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set plan_cache_mode=force_generic_plan
@@ -2931,16 +3231,16 @@ grant execute on function writ.fn_contract_propose(text,text,jsonb,text) to work
 grant execute on function writ.fn_contract_propose(text,text,jsonb,text) to writ_principal;
 grant execute on function writ.fn_contract_propose(text,text,jsonb,text) to writ_server;
 
--- function writ.fn_contract_review(p_key text, p_contract_id uuid, p_action text, p_reason text DEFAULT NULL::text, p_hash text DEFAULT NULL::text, p_signature text DEFAULT NULL::text, p_read jsonb DEFAULT '{}'::jsonb) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 0d9134d27bc7eaae607d8ccb5c6bce89
+-- function writ.fn_contract_review(p_key text, p_contract_id uuid, p_action text, p_reason text DEFAULT NULL::text, p_document text DEFAULT NULL::text, p_signature text DEFAULT NULL::text, p_scheme text DEFAULT 'ed25519'::text, p_read jsonb DEFAULT '{}'::jsonb) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body ad2ae62506e9c86165e6151e2eb99f2b
 --   set search_path=pg_catalog, pg_temp
-grant execute on function writ.fn_contract_review(text,uuid,text,text,text,text,jsonb) to dot_executor;
-grant execute on function writ.fn_contract_review(text,uuid,text,text,text,text,jsonb) to workflow_admin;
-grant execute on function writ.fn_contract_review(text,uuid,text,text,text,text,jsonb) to writ_principal;
-grant execute on function writ.fn_contract_review(text,uuid,text,text,text,text,jsonb) to writ_server;
+grant execute on function writ.fn_contract_review(text,uuid,text,text,text,text,text,jsonb) to dot_executor;
+grant execute on function writ.fn_contract_review(text,uuid,text,text,text,text,text,jsonb) to workflow_admin;
+grant execute on function writ.fn_contract_review(text,uuid,text,text,text,text,text,jsonb) to writ_principal;
+grant execute on function writ.fn_contract_review(text,uuid,text,text,text,text,text,jsonb) to writ_server;
 
 -- function writ.fn_contracts_activate(p_key text, p_items jsonb) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 39318e35fecd02bd622daefa8e73c5e0
+--   plpgsql, volatile, security definer; owner writ_owner; body e4144a0dd176c90791795b92701d2cef
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set plan_cache_mode=force_generic_plan
@@ -2950,22 +3250,28 @@ grant execute on function writ.fn_contracts_activate(text,jsonb) to writ_applier
 grant execute on function writ.fn_contracts_activate(text,jsonb) to writ_principal;
 grant execute on function writ.fn_contracts_activate(text,jsonb) to writ_server;
 
+-- function writ.fn_deployment_renew(p_deployment uuid, p_reason text, p_actor text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body c1346fc0539d830abf5d68c13fdbb764
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_deployment_renew(uuid,text,text) to workflow_admin;
+grant execute on function writ.fn_deployment_renew(uuid,text,text) to writ_admin;
+
 -- function writ.fn_destination_put(p_name text, p_bus text, p_types text[], p_tenant_id text, p_config jsonb, p_since timestamp with time zone, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body aeecf2811d53c5ee7cbe2fd72c53f8a9
+--   plpgsql, volatile, security definer; owner writ_owner; body 36299b0ccf08792686309db371b88bf9
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_destination_put(text,text,text[],text,jsonb,timestamp with time zone,text) to workflow_admin;
 grant execute on function writ.fn_destination_put(text,text,text[],text,jsonb,timestamp with time zone,text) to writ_admin;
 grant execute on function writ.fn_destination_put(text,text,text[],text,jsonb,timestamp with time zone,text) to writ_server;
 
 -- function writ.fn_destination_set(p_name text, p_state text, p_note text, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 3e9a66394f6e2d636eb57a7f15321836
+--   plpgsql, volatile, security definer; owner writ_owner; body 8bdfa5df9e962e574cc1ba77fe20abb5
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_destination_set(text,text,text,text) to workflow_admin;
 grant execute on function writ.fn_destination_set(text,text,text,text) to writ_admin;
 grant execute on function writ.fn_destination_set(text,text,text,text) to writ_server;
 
 -- function writ.fn_entitlement_put(p_key text, p_entitlement jsonb, p_tenant text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 512bc2cf13d3c285d68a57b26eb1d570
+--   plpgsql, volatile, security definer; owner writ_owner; body eebeedfdb1f9e6443e3f3cc4d13e1ffd
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_entitlement_put(text,jsonb,text) to dot_executor;
 grant execute on function writ.fn_entitlement_put(text,jsonb,text) to workflow_admin;
@@ -2987,7 +3293,7 @@ grant execute on function writ.fn_flags(jsonb) to writ_server;
 grant execute on function writ.fn_flags(jsonb) to writ_worker;
 
 -- function writ.fn_freeze_put(p_key text, p_freeze jsonb, p_tenant_id text DEFAULT 'default'::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body d1b2715a7250d43b490fc069704684df
+--   plpgsql, volatile, security definer; owner writ_owner; body ede4166bd2593e3b613efb709528fb48
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_freeze_put(text,jsonb,text) to dot_executor;
 grant execute on function writ.fn_freeze_put(text,jsonb,text) to workflow_admin;
@@ -2995,7 +3301,7 @@ grant execute on function writ.fn_freeze_put(text,jsonb,text) to writ_principal;
 grant execute on function writ.fn_freeze_put(text,jsonb,text) to writ_server;
 
 -- function writ.fn_governance_audits(p_items jsonb, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 1e8dc591700a592a62e58251695fcdd6
+--   plpgsql, volatile, security definer; owner writ_owner; body 7d56de8dbb09e82098164c2aaff0d228
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set plan_cache_mode=force_generic_plan
@@ -3004,7 +3310,7 @@ grant execute on function writ.fn_governance_audits(jsonb,text) to workflow_admi
 grant execute on function writ.fn_governance_audits(jsonb,text) to writ_applier;
 
 -- function writ.fn_governance_cancel(p_key text, p_job_id uuid, p_reason text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 10eb9e6f0657f510d7160c0cd339ac20
+--   plpgsql, volatile, security definer; owner writ_owner; body dd3cb1c210b647d550d717e45b51bc9d
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_governance_cancel(text,uuid,text) to dot_executor;
 grant execute on function writ.fn_governance_cancel(text,uuid,text) to workflow_admin;
@@ -3033,7 +3339,7 @@ grant execute on function writ.fn_governance_policy(text,integer) to writ_server
 grant execute on function writ.fn_governance_policy(text,integer) to writ_worker;
 
 -- function writ.fn_governance_policy_publish(p_key text, p_document jsonb, p_tenant_id text DEFAULT 'default'::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 42a42a986534a2525df1ed58cb870306
+--   plpgsql, volatile, security definer; owner writ_owner; body 10ab09ef0b58a29f7b73fb84fe38afd7
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_governance_policy_publish(text,jsonb,text) to dot_executor;
 grant execute on function writ.fn_governance_policy_publish(text,jsonb,text) to workflow_admin;
@@ -3041,7 +3347,7 @@ grant execute on function writ.fn_governance_policy_publish(text,jsonb,text) to 
 grant execute on function writ.fn_governance_policy_publish(text,jsonb,text) to writ_server;
 
 -- function writ.fn_governance_stop(p_key text, p_contract_ids uuid[], p_reason text, p_signal_id uuid, p_tenant_id text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 6e7ccff9fea0136b2bf4f78b88291be6
+--   plpgsql, volatile, security definer; owner writ_owner; body b062faa5fdad253a0fadf581bf0d76dd
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_governance_stop(text,uuid[],text,uuid,text) to dot_executor;
 grant execute on function writ.fn_governance_stop(text,uuid[],text,uuid,text) to workflow_admin;
@@ -3050,15 +3356,16 @@ grant execute on function writ.fn_governance_stop(text,uuid[],text,uuid,text) to
 grant execute on function writ.fn_governance_stop(text,uuid[],text,uuid,text) to writ_server;
 
 -- function writ.fn_governance_tick(p_actor text, p_limit integer DEFAULT 100) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 34ec5cab722c986d54321f7fad9b7bce
+--   plpgsql, volatile, security definer; owner writ_owner; body efb9460b357ec2e3e3e3dd820a6595a1
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
+--   set plan_cache_mode=force_generic_plan
 grant execute on function writ.fn_governance_tick(text,integer) to dot_executor;
 grant execute on function writ.fn_governance_tick(text,integer) to workflow_admin;
 grant execute on function writ.fn_governance_tick(text,integer) to writ_engine;
 
 -- function writ.fn_governed_approvals(p_runs uuid[]) returns jsonb
---   plpgsql, stable, security definer; owner writ_owner; body 3fc4d23024aaea9916ca0458d65ae887
+--   plpgsql, stable, security definer; owner writ_owner; body 439e8f66fcfad7c5907a793ebf128445
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set plan_cache_mode=force_generic_plan
@@ -3067,16 +3374,18 @@ grant execute on function writ.fn_governed_approvals(uuid[]) to workflow_admin;
 grant execute on function writ.fn_governed_approvals(uuid[]) to writ_applier;
 
 -- function writ.fn_governed_read(p_jobs uuid[]) returns jsonb
---   plpgsql, stable, security definer; owner writ_owner; body 7d274408fbfe2f2f4583e86ace11f5ca
+--   plpgsql, stable, security definer; owner writ_owner; body 0c72fc7a149c48bdfc8d9fba6edc92a8
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
+--   set enable_hashjoin=off
+--   set enable_mergejoin=off
 --   set plan_cache_mode=force_generic_plan
 grant execute on function writ.fn_governed_read(uuid[]) to dot_executor;
 grant execute on function writ.fn_governed_read(uuid[]) to workflow_admin;
 grant execute on function writ.fn_governed_read(uuid[]) to writ_applier;
 
 -- function writ.fn_governor_ack(p_key text, p_tenant text, p_sku text, p_cause text, p_reason text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body a26f2cf84a767444ce077897897b3012
+--   plpgsql, volatile, security definer; owner writ_owner; body 6af5c48e44224cd11a67ef96310d8a4f
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_governor_ack(text,text,text,text,text) to dot_executor;
 grant execute on function writ.fn_governor_ack(text,text,text,text,text) to workflow_admin;
@@ -3084,7 +3393,7 @@ grant execute on function writ.fn_governor_ack(text,text,text,text,text) to writ
 grant execute on function writ.fn_governor_ack(text,text,text,text,text) to writ_server;
 
 -- function writ.fn_governor_act(p_key text, p_tenant text, p_sku text, p_id uuid, p_action_type text, p_parameters jsonb) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 0fd6a278fd5f509a52c605f8ba91e8c1
+--   plpgsql, volatile, security definer; owner writ_owner; body 7c7f69106ebc75173ad89eac76b462a8
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_governor_act(text,text,text,uuid,text,jsonb) to dot_executor;
 grant execute on function writ.fn_governor_act(text,text,text,uuid,text,jsonb) to workflow_admin;
@@ -3092,7 +3401,7 @@ grant execute on function writ.fn_governor_act(text,text,text,uuid,text,jsonb) t
 grant execute on function writ.fn_governor_act(text,text,text,uuid,text,jsonb) to writ_server;
 
 -- function writ.fn_governor_check(p_tenants text[], p_recent boolean DEFAULT false) returns jsonb
---   plpgsql, stable, security definer; owner writ_owner; body fe99f8ff9fe0d5ac473f200fca4f03d9
+--   plpgsql, stable, security definer; owner writ_owner; body 167b11ce35ff7ac1d6a3f037b55c8cbf
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 grant execute on function writ.fn_governor_check(text[],boolean) to dot_executor;
@@ -3100,14 +3409,14 @@ grant execute on function writ.fn_governor_check(text[],boolean) to workflow_adm
 grant execute on function writ.fn_governor_check(text[],boolean) to writ_engine;
 
 -- function writ.fn_governor_commit(p_job_id uuid, p_lease_token uuid, p_actor text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 6ddb3e35fff77b0db8848cef64992e9f
+--   plpgsql, volatile, security definer; owner writ_owner; body b4076b5087d4993b1498c2ebc245f820
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_governor_commit(uuid,uuid,text) to dot_executor;
 grant execute on function writ.fn_governor_commit(uuid,uuid,text) to workflow_admin;
 grant execute on function writ.fn_governor_commit(uuid,uuid,text) to writ_applier;
 
 -- function writ.fn_governor_crashed(p_governor_id uuid, p_rev bigint, p_error text, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body ecc5429aeacbc03d024b9ce7831bec65
+--   plpgsql, volatile, security definer; owner writ_owner; body d30393570eff5467e0afbc0b5484f2f5
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 grant execute on function writ.fn_governor_crashed(uuid,bigint,text,text) to dot_executor;
@@ -3115,7 +3424,7 @@ grant execute on function writ.fn_governor_crashed(uuid,bigint,text,text) to wor
 grant execute on function writ.fn_governor_crashed(uuid,bigint,text,text) to writ_engine;
 
 -- function writ.fn_governor_events(p_governor_id uuid, p_after bigint, p_limit integer) returns TABLE(event_seq bigint, document text)
---   plpgsql, stable, security definer; owner writ_owner; body 638e6b55555129296dbdce997d84cc1f
+--   plpgsql, stable, security definer; owner writ_owner; body f28817a070391507c2e1821f1944ddfa
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
@@ -3126,7 +3435,7 @@ grant execute on function writ.fn_governor_events(uuid,bigint,integer) to writ_a
 grant execute on function writ.fn_governor_events(uuid,bigint,integer) to writ_server;
 
 -- function writ.fn_governor_outage(p_host text, p_entries jsonb, p_from timestamp with time zone, p_to timestamp with time zone) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 9c8ad955f2da05447d536fd851468981
+--   plpgsql, volatile, security definer; owner writ_owner; body 1473fc227e3f11215aea5e40a7cbd516
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 grant execute on function writ.fn_governor_outage(text,jsonb,timestamp with time zone,timestamp with time zone) to dot_executor;
@@ -3134,7 +3443,7 @@ grant execute on function writ.fn_governor_outage(text,jsonb,timestamp with time
 grant execute on function writ.fn_governor_outage(text,jsonb,timestamp with time zone,timestamp with time zone) to writ_engine;
 
 -- function writ.fn_governor_policy(p_governor_id uuid, p_version integer) returns jsonb
---   plpgsql, stable, security definer; owner writ_owner; body bb2da576ca74d5c0deb94acdcce7a7fd
+--   plpgsql, stable, security definer; owner writ_owner; body a07b5283ab530cba1850970c216b5f90
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_governor_policy(uuid,integer) to dot_executor;
 grant execute on function writ.fn_governor_policy(uuid,integer) to workflow_admin;
@@ -3147,16 +3456,16 @@ grant execute on function writ.fn_governor_policy(uuid,integer) to writ_producer
 grant execute on function writ.fn_governor_policy(uuid,integer) to writ_server;
 grant execute on function writ.fn_governor_policy(uuid,integer) to writ_worker;
 
--- function writ.fn_governor_policy_publish(p_key text, p_tenant text, p_sku text, p_policy_id text, p_document jsonb, p_hash text, p_shadow boolean) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 404756a0df3e41b395a810dcd94ebe95
+-- function writ.fn_governor_policy_publish(p_key text, p_tenant text, p_sku text, p_policy_id text, p_document jsonb, p_hash text, p_shadow boolean, p_newest integer DEFAULT NULL::integer) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 40dadaa168910ff9a4c49ff9184d98a7
 --   set search_path=pg_catalog, pg_temp
-grant execute on function writ.fn_governor_policy_publish(text,text,text,text,jsonb,text,boolean) to dot_executor;
-grant execute on function writ.fn_governor_policy_publish(text,text,text,text,jsonb,text,boolean) to workflow_admin;
-grant execute on function writ.fn_governor_policy_publish(text,text,text,text,jsonb,text,boolean) to writ_principal;
-grant execute on function writ.fn_governor_policy_publish(text,text,text,text,jsonb,text,boolean) to writ_server;
+grant execute on function writ.fn_governor_policy_publish(text,text,text,text,jsonb,text,boolean,integer) to dot_executor;
+grant execute on function writ.fn_governor_policy_publish(text,text,text,text,jsonb,text,boolean,integer) to workflow_admin;
+grant execute on function writ.fn_governor_policy_publish(text,text,text,text,jsonb,text,boolean,integer) to writ_principal;
+grant execute on function writ.fn_governor_policy_publish(text,text,text,text,jsonb,text,boolean,integer) to writ_server;
 
 -- function writ.fn_governor_put(p_tenant text, p_sku text, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 454b4177e995c65cb26ecdb996294cf9
+--   plpgsql, volatile, security definer; owner writ_owner; body f4e45d934620cbe51c1227b0d4affa0b
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_governor_put(text,text,text) to dot_executor;
 grant execute on function writ.fn_governor_put(text,text,text) to workflow_admin;
@@ -3165,7 +3474,7 @@ grant execute on function writ.fn_governor_put(text,text,text) to writ_producer;
 grant execute on function writ.fn_governor_put(text,text,text) to writ_server;
 
 -- function writ.fn_governor_report(p_job_id uuid, p_lease_token uuid, p_report jsonb, p_governance_job uuid DEFAULT NULL::uuid) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 5066684220c22ba5460b615add1dc197
+--   plpgsql, volatile, security definer; owner writ_owner; body d8c1a32eb2f2217997ef190f8a555f1d
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_governor_report(uuid,uuid,jsonb,uuid) to dot_executor;
 grant execute on function writ.fn_governor_report(uuid,uuid,jsonb,uuid) to workflow_admin;
@@ -3180,7 +3489,7 @@ grant execute on function writ.fn_governor_tell(uuid[],jsonb) to workflow_admin;
 grant execute on function writ.fn_governor_tell(uuid[],jsonb) to writ_engine;
 
 -- function writ.fn_governor_tick(p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 54fc8ee30cc6cf879f560d9ca45a7e9b
+--   plpgsql, volatile, security definer; owner writ_owner; body 7426d5e69892529e2020b256e5a22630
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 grant execute on function writ.fn_governor_tick(text) to dot_executor;
@@ -3188,7 +3497,7 @@ grant execute on function writ.fn_governor_tick(text) to workflow_admin;
 grant execute on function writ.fn_governor_tick(text) to writ_engine;
 
 -- function writ.fn_governors_apply(p_turn jsonb, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 2c98a86e07b8b816ab293068ace5b4db
+--   plpgsql, volatile, security definer; owner writ_owner; body 6ee1a97e08a0655f589d59c0490d14db
 --   set search_path=pg_catalog, pg_temp
 --   set plan_cache_mode=force_generic_plan
 --   set enable_seqscan=off
@@ -3199,7 +3508,7 @@ grant execute on function writ.fn_governors_apply(jsonb,text) to workflow_admin;
 grant execute on function writ.fn_governors_apply(jsonb,text) to writ_engine;
 
 -- function writ.fn_governors_take(p_limit integer, p_mails integer, p_after timestamp with time zone DEFAULT '-infinity'::timestamp with time zone, p_ids uuid[] DEFAULT NULL::uuid[]) returns TABLE(id uuid, t text, s text, events bigint, receipts bigint, done bigint, last bigint, state text, hash text, due bigint, data text, waiting text, crashes integer, crash text, mails text, held text, taken_upto timestamp with time zone)
---   plpgsql, volatile, security definer; owner writ_owner; body 594a1874724cf4932db6b619cb120f46
+--   plpgsql, volatile, security definer; owner writ_owner; body 61714bfda17cf7ea1bd40e7d8830d1cf
 --   set search_path=pg_catalog, pg_temp
 --   set plan_cache_mode=force_generic_plan
 --   set enable_seqscan=off
@@ -3224,30 +3533,30 @@ grant execute on function writ.fn_health(text) to writ_server;
 grant execute on function writ.fn_health(text) to writ_worker;
 
 -- function writ.fn_incident_put(p_key text, p_incident jsonb, p_tenant_id text DEFAULT 'default'::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 7efaaa7e49a7ddd2bd048cbf908071e6
+--   plpgsql, volatile, security definer; owner writ_owner; body 167a57db177a890cd0929eb4bc60022d
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_incident_put(text,jsonb,text) to dot_executor;
 grant execute on function writ.fn_incident_put(text,jsonb,text) to workflow_admin;
 grant execute on function writ.fn_incident_put(text,jsonb,text) to writ_principal;
 grant execute on function writ.fn_incident_put(text,jsonb,text) to writ_server;
 
--- function writ.fn_job_abort_many(p_lease_token uuid, p_positions integer[], p_abort_kinds text[], p_codes text[], p_messages text[], p_start_upto integer DEFAULT 0, p_actor text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body b50e9dc9edea96ccd5f32715e2a84981
+-- function writ.fn_job_abort_many(p_lease_token uuid, p_positions integer[], p_abort_kinds text[], p_codes text[], p_messages text[], p_start_upto integer DEFAULT 0, p_actor text DEFAULT NULL::text, p_stacks text[] DEFAULT NULL::text[]) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body cadfd4fd6ec15e1f296a03efac89c630
 --   set search_path=pg_catalog, pg_temp
-grant execute on function writ.fn_job_abort_many(uuid,integer[],text[],text[],text[],integer,text) to dot_executor;
-grant execute on function writ.fn_job_abort_many(uuid,integer[],text[],text[],text[],integer,text) to workflow_admin;
-grant execute on function writ.fn_job_abort_many(uuid,integer[],text[],text[],text[],integer,text) to writ_applier;
-grant execute on function writ.fn_job_abort_many(uuid,integer[],text[],text[],text[],integer,text) to writ_worker;
+grant execute on function writ.fn_job_abort_many(uuid,integer[],text[],text[],text[],integer,text,text[]) to dot_executor;
+grant execute on function writ.fn_job_abort_many(uuid,integer[],text[],text[],text[],integer,text,text[]) to workflow_admin;
+grant execute on function writ.fn_job_abort_many(uuid,integer[],text[],text[],text[],integer,text,text[]) to writ_applier;
+grant execute on function writ.fn_job_abort_many(uuid,integer[],text[],text[],text[],integer,text,text[]) to writ_worker;
 
 -- function writ.fn_job_cancel(p_job_id uuid, p_reason text, p_actor text, p_tenant_id text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body faf1b307b2ccdf07a99b236b30ac1c6d
+--   plpgsql, volatile, security definer; owner writ_owner; body fefe9a387f121fb8814fea07afb57822
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_cancel(uuid,text,text,text) to workflow_admin;
 grant execute on function writ.fn_job_cancel(uuid,text,text,text) to writ_admin;
 grant execute on function writ.fn_job_cancel(uuid,text,text,text) to writ_server;
 
--- function writ.fn_job_claim(p_kind text, p_executor text, p_lease_name text, p_lease_holder text, p_lease_ttl_seconds integer, p_limit integer DEFAULT 1) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 22f9a58520969e54aed19234f7b4ebeb
+-- function writ.fn_job_claim(p_kind text, p_executor text, p_lease_name text, p_lease_holder text, p_lease_ttl_seconds integer, p_limit integer DEFAULT 1) returns json
+--   plpgsql, volatile, security definer; owner writ_owner; body 976a98a6c145190f8b5abe7849362b2d
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_claim(text,text,text,text,integer,integer) to dot_executor;
 grant execute on function writ.fn_job_claim(text,text,text,text,integer,integer) to workflow_admin;
@@ -3255,7 +3564,7 @@ grant execute on function writ.fn_job_claim(text,text,text,text,integer,integer)
 grant execute on function writ.fn_job_claim(text,text,text,text,integer,integer) to writ_worker;
 
 -- function writ.fn_job_claim_many(p_kinds text[], p_executor text, p_lease_holder text, p_lease_ttl_seconds double precision DEFAULT NULL::double precision, p_limit integer DEFAULT 1, p_start integer DEFAULT 0, p_lease_name text DEFAULT NULL::text, p_durable boolean DEFAULT true, p_lease_token uuid DEFAULT NULL::uuid, p_alone boolean DEFAULT false, p_after text DEFAULT NULL::text) returns json
---   plpgsql, volatile, security definer; owner writ_owner; body 8183c13eb8d451a334ac47b275af1d14
+--   plpgsql, volatile, security definer; owner writ_owner; body 7a831a1fcaba51eada1f3b17a62ecb12
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
@@ -3267,7 +3576,7 @@ grant execute on function writ.fn_job_claim_many(text[],text,text,double precisi
 grant execute on function writ.fn_job_claim_many(text[],text,text,double precision,integer,integer,text,boolean,uuid,boolean,text) to writ_worker;
 
 -- function writ.fn_job_cleanup_sweep(p_limit integer DEFAULT 10000, p_actor text DEFAULT 'sweep'::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 0d069ed3ce09e1b4bc74189fe1929d41
+--   plpgsql, volatile, security definer; owner writ_owner; body 92cb97f3c3de53f9836c77df28b922a7
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
@@ -3278,7 +3587,7 @@ grant execute on function writ.fn_job_cleanup_sweep(integer,text) to writ_admin;
 grant execute on function writ.fn_job_cleanup_sweep(integer,text) to writ_engine;
 
 -- function writ.fn_job_commit(p_job_id uuid, p_lease_token uuid, p_actor text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 59a7abefbb121fe9eeb098d9a7ac011b
+--   plpgsql, volatile, security definer; owner writ_owner; body 1662fba224b63ddd22128c209ab9b494
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_commit(uuid,uuid,text) to dot_executor;
 grant execute on function writ.fn_job_commit(uuid,uuid,text) to workflow_admin;
@@ -3294,14 +3603,14 @@ grant execute on function writ.fn_job_commit_status(uuid,uuid,text) to writ_appl
 grant execute on function writ.fn_job_commit_status(uuid,uuid,text) to writ_worker;
 
 -- function writ.fn_job_dead_letter_replay(p_job_id uuid, p_triage text, p_actor text, p_tenant_id text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body c101b4de451711a4d4a7596ccfe3d7f4
+--   plpgsql, volatile, security definer; owner writ_owner; body 5bd0ed3d9359054db04629ad11980779
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_dead_letter_replay(uuid,text,text,text) to workflow_admin;
 grant execute on function writ.fn_job_dead_letter_replay(uuid,text,text,text) to writ_admin;
 grant execute on function writ.fn_job_dead_letter_replay(uuid,text,text,text) to writ_server;
 
 -- function writ.fn_job_enqueue(p_kind text, p_idempotency_key text, p_executor text, p_source_ref text, p_target_ref text, p_payload_ref text, p_safe_payload jsonb, p_priority integer, p_process_after timestamp with time zone, p_deadline_at timestamp with time zone, p_correlation_id text, p_causation_event_id uuid, p_actor text, p_tenant_id text DEFAULT 'default'::text, p_input jsonb DEFAULT NULL::jsonb, p_max_attempts integer DEFAULT NULL::integer, p_parent_job_id uuid DEFAULT NULL::uuid, p_workflow_id uuid DEFAULT NULL::uuid) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 54a75087319b0bf0bb48d0de997e3272
+--   plpgsql, volatile, security definer; owner writ_owner; body 803d2680ff17cea2e4bbed53e4a6d47a
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_enqueue(text,text,text,text,text,text,jsonb,integer,timestamp with time zone,timestamp with time zone,text,uuid,text,text,jsonb,integer,uuid,uuid) to dot_executor;
 grant execute on function writ.fn_job_enqueue(text,text,text,text,text,text,jsonb,integer,timestamp with time zone,timestamp with time zone,text,uuid,text,text,jsonb,integer,uuid,uuid) to workflow_admin;
@@ -3309,7 +3618,7 @@ grant execute on function writ.fn_job_enqueue(text,text,text,text,text,text,json
 grant execute on function writ.fn_job_enqueue(text,text,text,text,text,text,jsonb,integer,timestamp with time zone,timestamp with time zone,text,uuid,text,text,jsonb,integer,uuid,uuid) to writ_server;
 
 -- function writ.fn_job_enqueue_alike(p_kind text, p_ids uuid[], p_inputs json, p_actor text, p_tenant_id text DEFAULT 'default'::text, p_priority smallint DEFAULT 0, p_atomic boolean DEFAULT false, p_traces text[] DEFAULT NULL::text[]) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 2f96778f31afefd3a255c439adfeb630
+--   plpgsql, volatile, security definer; owner writ_owner; body ab02fe0d45c73decf55220f7fb4872fb
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_enqueue_alike(text,uuid[],json,text,text,smallint,boolean,text[]) to dot_executor;
 grant execute on function writ.fn_job_enqueue_alike(text,uuid[],json,text,text,smallint,boolean,text[]) to workflow_admin;
@@ -3317,7 +3626,7 @@ grant execute on function writ.fn_job_enqueue_alike(text,uuid[],json,text,text,s
 grant execute on function writ.fn_job_enqueue_alike(text,uuid[],json,text,text,smallint,boolean,text[]) to writ_server;
 
 -- function writ.fn_job_enqueue_many(p_jobs jsonb, p_actor text, p_tenant_id text DEFAULT 'default'::text, p_atomic boolean DEFAULT false) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body f242e3dedd6a152e234a87cd1763ba3d
+--   plpgsql, volatile, security definer; owner writ_owner; body 1ec1ca219fa28a0cd1aff00b9c073ac3
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_enqueue_many(jsonb,text,text,boolean) to dot_executor;
 grant execute on function writ.fn_job_enqueue_many(jsonb,text,text,boolean) to workflow_admin;
@@ -3325,7 +3634,7 @@ grant execute on function writ.fn_job_enqueue_many(jsonb,text,text,boolean) to w
 grant execute on function writ.fn_job_enqueue_many(jsonb,text,text,boolean) to writ_server;
 
 -- function writ.fn_job_events(p_job_id uuid, p_tenant_id text DEFAULT NULL::text) returns jsonb
---   sql, volatile, security definer; owner writ_owner; body 55f13106afa8a40d5d681440ff18c19d
+--   sql, volatile, security definer; owner writ_owner; body fe2c722cad550ecabb60ae09727140df
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_events(uuid,text) to dot_executor;
 grant execute on function writ.fn_job_events(uuid,text) to workflow_admin;
@@ -3338,7 +3647,7 @@ grant execute on function writ.fn_job_events(uuid,text) to writ_server;
 grant execute on function writ.fn_job_events(uuid,text) to writ_worker;
 
 -- function writ.fn_job_fail_permanent(p_job_id uuid, p_lease_token uuid, p_error_code text, p_error_message text, p_actor text) returns jsonb
---   sql, volatile, security definer; owner writ_owner; body 8897e1792e755bbaf0b30702f88f0886
+--   sql, volatile, security definer; owner writ_owner; body 1fa25c959de8508f9a8de958932bcc1a
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_fail_permanent(uuid,uuid,text,text,text) to dot_executor;
 grant execute on function writ.fn_job_fail_permanent(uuid,uuid,text,text,text) to workflow_admin;
@@ -3346,15 +3655,22 @@ grant execute on function writ.fn_job_fail_permanent(uuid,uuid,text,text,text) t
 grant execute on function writ.fn_job_fail_permanent(uuid,uuid,text,text,text) to writ_worker;
 
 -- function writ.fn_job_fail_transient(p_job_id uuid, p_lease_token uuid, p_error_code text, p_error_message text, p_actor text) returns jsonb
---   sql, volatile, security definer; owner writ_owner; body c2492ac85e8ce49a6201b081ceda5c8e
+--   sql, volatile, security definer; owner writ_owner; body ac390cd716c906decdd05669fc3b5e38
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_fail_transient(uuid,uuid,text,text,text) to dot_executor;
 grant execute on function writ.fn_job_fail_transient(uuid,uuid,text,text,text) to workflow_admin;
 grant execute on function writ.fn_job_fail_transient(uuid,uuid,text,text,text) to writ_applier;
 grant execute on function writ.fn_job_fail_transient(uuid,uuid,text,text,text) to writ_worker;
 
+-- function writ.fn_job_kind_pause(p_kind text, p_paused boolean, p_actor text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 4537a022ec4282e35ef580d22513da15
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_job_kind_pause(text,boolean,text) to workflow_admin;
+grant execute on function writ.fn_job_kind_pause(text,boolean,text) to writ_admin;
+grant execute on function writ.fn_job_kind_pause(text,boolean,text) to writ_server;
+
 -- function writ.fn_job_kind_register(p_kind text, p_definition jsonb, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body ffe0bbed68636a5984c79567682bade5
+--   plpgsql, volatile, security definer; owner writ_owner; body 0da10cecfc8d40c6b5ae09aaf9aaf8cd
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_kind_register(text,jsonb,text) to dot_executor;
 grant execute on function writ.fn_job_kind_register(text,jsonb,text) to workflow_admin;
@@ -3371,8 +3687,8 @@ grant execute on function writ.fn_job_lease_reaper(text) to dot_executor;
 grant execute on function writ.fn_job_lease_reaper(text) to workflow_admin;
 grant execute on function writ.fn_job_lease_reaper(text) to writ_engine;
 
--- function writ.fn_job_payload(p_job_id uuid, p_tenant_id text DEFAULT NULL::text) returns jsonb
---   sql, volatile, security definer; owner writ_owner; body 926069cea7c589ec8ad3a5f11318a7c0
+-- function writ.fn_job_payload(p_job_id uuid, p_tenant_id text DEFAULT NULL::text) returns json
+--   sql, volatile, security definer; owner writ_owner; body 35fa6c122ee843936cdd1008e517616c
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_payload(uuid,text) to dot_executor;
 grant execute on function writ.fn_job_payload(uuid,text) to workflow_admin;
@@ -3383,7 +3699,7 @@ grant execute on function writ.fn_job_payload(uuid,text) to writ_server;
 grant execute on function writ.fn_job_payload(uuid,text) to writ_worker;
 
 -- function writ.fn_job_progress(p_job_id uuid, p_status_signal_only text, p_lease_token uuid, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 1637753109e0032bb17b60d05c25114e
+--   plpgsql, volatile, security definer; owner writ_owner; body b3444712aaf57cf9c92a538b83973e85
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_progress(uuid,text,uuid,text) to dot_executor;
 grant execute on function writ.fn_job_progress(uuid,text,uuid,text) to workflow_admin;
@@ -3391,7 +3707,7 @@ grant execute on function writ.fn_job_progress(uuid,text,uuid,text) to writ_appl
 grant execute on function writ.fn_job_progress(uuid,text,uuid,text) to writ_worker;
 
 -- function writ.fn_job_queue_health(p_kinds text[] DEFAULT NULL::text[]) returns jsonb
---   sql, volatile, security definer; owner writ_owner; body f02009d76be9807f41f6fa028654f91c
+--   plpgsql, stable, security definer; owner writ_owner; body 91f2cc09513059b38dc6e100e25a670c
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_queue_health(text[]) to dot_executor;
 grant execute on function writ.fn_job_queue_health(text[]) to workflow_admin;
@@ -3404,7 +3720,7 @@ grant execute on function writ.fn_job_queue_health(text[]) to writ_server;
 grant execute on function writ.fn_job_queue_health(text[]) to writ_worker;
 
 -- function writ.fn_job_release(p_job_id uuid, p_lease_token uuid, p_actor text) returns jsonb
---   sql, volatile, security definer; owner writ_owner; body f3a07505232f0f13da893558e841e502
+--   sql, volatile, security definer; owner writ_owner; body f039e1717d91bc32c67e7f51eeecf441
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_release(uuid,uuid,text) to dot_executor;
 grant execute on function writ.fn_job_release(uuid,uuid,text) to workflow_admin;
@@ -3419,8 +3735,15 @@ grant execute on function writ.fn_job_renew_many(uuid[],double precision,text) t
 grant execute on function writ.fn_job_renew_many(uuid[],double precision,text) to writ_applier;
 grant execute on function writ.fn_job_renew_many(uuid[],double precision,text) to writ_worker;
 
+-- function writ.fn_job_requeue_many(p_job_ids uuid[], p_triage text, p_actor text, p_tenant_id text DEFAULT NULL::text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 7e7cbff25f022c25978f6f1d37d37f7f
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_job_requeue_many(uuid[],text,text,text) to workflow_admin;
+grant execute on function writ.fn_job_requeue_many(uuid[],text,text,text) to writ_admin;
+grant execute on function writ.fn_job_requeue_many(uuid[],text,text,text) to writ_server;
+
 -- function writ.fn_job_start_many(p_lease_token uuid, p_upto integer, p_actor text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body d6eab73f2fcc63e3ae5e79ab1a48928b
+--   plpgsql, volatile, security definer; owner writ_owner; body 7abfb45b8a05d791573bcc48a5f009be
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_start_many(uuid,integer,text) to dot_executor;
 grant execute on function writ.fn_job_start_many(uuid,integer,text) to workflow_admin;
@@ -3428,19 +3751,19 @@ grant execute on function writ.fn_job_start_many(uuid,integer,text) to writ_appl
 grant execute on function writ.fn_job_start_many(uuid,integer,text) to writ_worker;
 
 -- function writ.fn_job_subscription_put(p_executor_id text, p_job_kind text, p_event_domain text, p_priority_floor integer, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 43d7ba0f59c1df8778aacfa43dd26a93
+--   plpgsql, volatile, security definer; owner writ_owner; body 73b63414fbfc7d5a3c4b343897404283
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_subscription_put(text,text,text,integer,text) to workflow_admin;
 grant execute on function writ.fn_job_subscription_put(text,text,text,integer,text) to writ_admin;
 
 -- function writ.fn_job_subscription_remove(p_executor_id text, p_job_kind text, p_event_domain text, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 16e4d30cfd098a324a3d0faf2dd59442
+--   plpgsql, volatile, security definer; owner writ_owner; body 942c801c304f761200b04461721b7f23
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_subscription_remove(text,text,text,text) to workflow_admin;
 grant execute on function writ.fn_job_subscription_remove(text,text,text,text) to writ_admin;
 
 -- function writ.fn_job_succeed(p_job_id uuid, p_lease_token uuid, p_result_ref text, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 154d81ba340305cc6c7d721a861ffa0d
+--   plpgsql, volatile, security definer; owner writ_owner; body c21e963e9e4956527d5562ff51065f4e
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_succeed(uuid,uuid,text,text) to dot_executor;
 grant execute on function writ.fn_job_succeed(uuid,uuid,text,text) to workflow_admin;
@@ -3448,7 +3771,7 @@ grant execute on function writ.fn_job_succeed(uuid,uuid,text,text) to writ_appli
 grant execute on function writ.fn_job_succeed(uuid,uuid,text,text) to writ_worker;
 
 -- function writ.fn_job_succeed_many(p_lease_token uuid, p_positions integer[], p_results text[] DEFAULT NULL::text[], p_start_upto integer DEFAULT 0, p_actor text DEFAULT NULL::text, p_result_refs text[] DEFAULT NULL::text[]) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 1f06565070516ec24e1d10c89959bff4
+--   plpgsql, volatile, security definer; owner writ_owner; body 774f6c29dcc3635a2edb3f0f5ccefd66
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
@@ -3460,7 +3783,7 @@ grant execute on function writ.fn_job_succeed_many(uuid,integer[],text[],integer
 grant execute on function writ.fn_job_succeed_many(uuid,integer[],text[],integer,text,text[]) to writ_worker;
 
 -- function writ.fn_job_tick(p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 0c83e2735d1e9d5b0f1461cc9c771295
+--   plpgsql, volatile, security definer; owner writ_owner; body 240dd376a2f7b1651278731a892cbd5d
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 grant execute on function writ.fn_job_tick(text) to dot_executor;
@@ -3471,27 +3794,27 @@ grant execute on function writ.fn_job_tick(text) to writ_producer;
 grant execute on function writ.fn_job_tick(text) to writ_worker;
 
 -- function writ.fn_lease_release(p_lease_token uuid, p_actor text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 7d65a1d0b194edef4ff02322bc563907
+--   plpgsql, volatile, security definer; owner writ_owner; body 6abd28b973b4da1c844d4cf5d7d78a11
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_lease_release(uuid,text) to dot_executor;
 grant execute on function writ.fn_lease_release(uuid,text) to workflow_admin;
 grant execute on function writ.fn_lease_release(uuid,text) to writ_applier;
 grant execute on function writ.fn_lease_release(uuid,text) to writ_worker;
 
--- function writ.fn_ledger_accept_restore(p_known_checkpoint text, p_known_epoch integer, p_known_size bigint, p_reason text, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body b66956d691550876381935f521653660
+-- function writ.fn_ledger_accept_restore(p_known_checkpoint text, p_known_epoch integer, p_known_size bigint, p_reason text, p_actor text, p_epoch integer, p_size bigint, p_root text, p_signature text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body b953012d041afa39bdb19ef6aaf52cf3
 --   set search_path=pg_catalog, pg_temp
-grant execute on function writ.fn_ledger_accept_restore(text,integer,bigint,text,text) to workflow_admin;
-grant execute on function writ.fn_ledger_accept_restore(text,integer,bigint,text,text) to writ_admin;
+grant execute on function writ.fn_ledger_accept_restore(text,integer,bigint,text,text,integer,bigint,text,text) to workflow_admin;
+grant execute on function writ.fn_ledger_accept_restore(text,integer,bigint,text,text,integer,bigint,text,text) to writ_admin;
 
--- function writ.fn_ledger_archived(p_month date, p_place text, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 13f6324ea315e28039c29e4f50f2319d
+-- function writ.fn_ledger_archived(p_month date, p_place text, p_actor text, p_size bigint, p_signature text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body d460fb063b726c5cecb820867fe1dc41
 --   set search_path=pg_catalog, pg_temp
-grant execute on function writ.fn_ledger_archived(date,text,text) to workflow_admin;
-grant execute on function writ.fn_ledger_archived(date,text,text) to writ_signer;
+grant execute on function writ.fn_ledger_archived(date,text,text,bigint,text) to workflow_admin;
+grant execute on function writ.fn_ledger_archived(date,text,text,bigint,text) to writ_signer;
 
 -- function writ.fn_ledger_checkpoint_record(p_checkpoints jsonb, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body b96a5f8316faeaf5358a39fd387fabda
+--   plpgsql, volatile, security definer; owner writ_owner; body 7d777926a20de6fab2f7eedbf0ebf19e
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_ledger_checkpoint_record(jsonb,text) to workflow_admin;
 grant execute on function writ.fn_ledger_checkpoint_record(jsonb,text) to writ_signer;
@@ -3506,13 +3829,13 @@ grant execute on function writ.fn_ledger_first_segment() to writ_server;
 grant execute on function writ.fn_ledger_first_segment() to writ_signer;
 
 -- function writ.fn_ledger_heads(p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body faee0618c084ea41251e3de836788ac6
+--   plpgsql, volatile, security definer; owner writ_owner; body 2dcdba2bf82f9231474cdd3f12cb7816
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_ledger_heads(text) to workflow_admin;
 grant execute on function writ.fn_ledger_heads(text) to writ_signer;
 
 -- function writ.fn_ledger_health() returns jsonb
---   plpgsql, stable, security definer; owner writ_owner; body aca80eb0a75c25ece73fa5f13999dd18
+--   plpgsql, stable, security definer; owner writ_owner; body b3e45789a20734f64649a48a234f1085
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 grant execute on function writ.fn_ledger_health() to dot_executor;
@@ -3527,7 +3850,7 @@ grant execute on function writ.fn_ledger_health() to writ_signer;
 grant execute on function writ.fn_ledger_health() to writ_worker;
 
 -- function writ.fn_ledger_key_add(p_key text, p_replaces text, p_signature_new text, p_signature_old text, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 66554c33a7b97fac520f4fe592d08797
+--   plpgsql, volatile, security definer; owner writ_owner; body 608daf4a3133011634a1ae149cd3d107
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_ledger_key_add(text,text,text,text,text) to workflow_admin;
 grant execute on function writ.fn_ledger_key_add(text,text,text,text,text) to writ_signer;
@@ -3556,7 +3879,7 @@ grant execute on function writ.fn_ledger_run_event(uuid,integer) to writ_server;
 grant execute on function writ.fn_ledger_run_event(uuid,integer) to writ_signer;
 
 -- function writ.fn_ledger_segment(p_segment bigint) returns TABLE(batch_id uuid, document text)
---   plpgsql, stable, security definer; owner writ_owner; body 5a6c50c584c3782539d084530036afa1
+--   plpgsql, stable, security definer; owner writ_owner; body dcdfdcfc7e2f94daef0a866a3027fe7f
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 grant execute on function writ.fn_ledger_segment(bigint) to workflow_admin;
@@ -3575,7 +3898,7 @@ grant execute on function writ.fn_ledger_segment_of(uuid) to writ_server;
 grant execute on function writ.fn_ledger_segment_of(uuid) to writ_signer;
 
 -- function writ.fn_ledger_segment_runs(p_segment bigint) returns TABLE(kept boolean, document text)
---   plpgsql, stable, security definer; owner writ_owner; body 7f85a2f4684bc31bbc14034204273c10
+--   plpgsql, stable, security definer; owner writ_owner; body 752d59e81c59a1a0373970f7dfbebd9d
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 grant execute on function writ.fn_ledger_segment_runs(bigint) to workflow_admin;
@@ -3585,11 +3908,23 @@ grant execute on function writ.fn_ledger_segment_runs(bigint) to writ_server;
 grant execute on function writ.fn_ledger_segment_runs(bigint) to writ_signer;
 
 -- function writ.fn_ledger_tick(p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 1fbd6f8e20cb65fdbf41b9bbcfd0870d
+--   plpgsql, volatile, security definer; owner writ_owner; body cf98c0e31ddfddeacdaedd84b55d1200
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_ledger_tick(text) to dot_executor;
 grant execute on function writ.fn_ledger_tick(text) to workflow_admin;
 grant execute on function writ.fn_ledger_tick(text) to writ_engine;
+
+-- function writ.fn_ledger_walk(p_log text, p_stream text, p_before bigint, p_limit integer) returns TABLE(place bigint, log_id text, leaf_index bigint, at timestamp with time zone, entry text)
+--   plpgsql, stable, security definer; owner writ_owner; body b0542e8ed56f9cc6c949f4ad9df6be59
+--   set search_path=pg_catalog, pg_temp
+--   set enable_seqscan=off
+--   set enable_hashjoin=off
+--   set enable_mergejoin=off
+grant execute on function writ.fn_ledger_walk(text,text,bigint,integer) to workflow_admin;
+grant execute on function writ.fn_ledger_walk(text,text,bigint,integer) to writ_admin;
+grant execute on function writ.fn_ledger_walk(text,text,bigint,integer) to writ_auditor;
+grant execute on function writ.fn_ledger_walk(text,text,bigint,integer) to writ_server;
+grant execute on function writ.fn_ledger_walk(text,text,bigint,integer) to writ_signer;
 
 -- function writ.fn_login() returns jsonb
 --   plpgsql, stable, security definer; owner writ_owner; body d1f7315fc238ed42869ee74d67f28e46
@@ -3607,19 +3942,19 @@ grant execute on function writ.fn_login() to writ_signer;
 grant execute on function writ.fn_login() to writ_worker;
 
 -- function writ.fn_login_put(p_login text, p_definition jsonb, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body dd82b0016447329e8e7618a04085fb79
+--   plpgsql, volatile, security definer; owner writ_owner; body cb9a3bb0404c37729e5929fad1b05ac9
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_login_put(text,jsonb,text) to workflow_admin;
 grant execute on function writ.fn_login_put(text,jsonb,text) to writ_admin;
 
 -- function writ.fn_login_remove(p_login text, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 138c9d3b3699b1c7bbc5079d21dc5dc5
+--   plpgsql, volatile, security definer; owner writ_owner; body 1a077a5923b9947d2ff74844e1e7dc76
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_login_remove(text,text) to workflow_admin;
 grant execute on function writ.fn_login_remove(text,text) to writ_admin;
 
 -- function writ.fn_metrics() returns jsonb
---   plpgsql, stable, security definer; owner writ_owner; body 2589d925a5603de7fe13a5b648074aa1
+--   plpgsql, stable, security definer; owner writ_owner; body a92ac5f1d41b3fb7bce4f0073adce4e9
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 grant execute on function writ.fn_metrics() to dot_executor;
@@ -3633,7 +3968,7 @@ grant execute on function writ.fn_metrics() to writ_server;
 grant execute on function writ.fn_metrics() to writ_worker;
 
 -- function writ.fn_mot_graph_emit(p_workflow jsonb, p_jobs jsonb, p_actor text, p_tenant_id text DEFAULT 'default'::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 2b0b0195c12a2893e4737543964b4838
+--   plpgsql, volatile, security definer; owner writ_owner; body 73c3f97f26eef606f5982a4eb9230c34
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_mot_graph_emit(jsonb,jsonb,text,text) to dot_executor;
 grant execute on function writ.fn_mot_graph_emit(jsonb,jsonb,text,text) to workflow_admin;
@@ -3641,7 +3976,7 @@ grant execute on function writ.fn_mot_graph_emit(jsonb,jsonb,text,text) to writ_
 grant execute on function writ.fn_mot_graph_emit(jsonb,jsonb,text,text) to writ_server;
 
 -- function writ.fn_outbox_done(p_destination text, p_turn uuid, p_moves boolean, p_outcomes json, p_trouble text DEFAULT NULL::text, p_reason text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 5f8eae7c2e2bad258b0ff920950e3616
+--   plpgsql, volatile, security definer; owner writ_owner; body 56570027968c0e03a0ccb0a4b88bc160
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set plan_cache_mode=force_generic_plan
@@ -3650,7 +3985,7 @@ grant execute on function writ.fn_outbox_done(text,uuid,boolean,json,text,text) 
 grant execute on function writ.fn_outbox_done(text,uuid,boolean,json,text,text) to writ_engine;
 
 -- function writ.fn_outbox_read(p_xid xid8, p_batch_id uuid, p_types text[], p_tenant_id text DEFAULT NULL::text, p_limit integer DEFAULT 500, p_idle boolean DEFAULT false) returns json
---   plpgsql, volatile, security definer; owner writ_owner; body 66602f9db894211edbf147ea509301e6
+--   plpgsql, volatile, security definer; owner writ_owner; body 7b160f9c1bcce9896b0f11ade353905c
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_outbox_read(xid8,uuid,text[],text,integer,boolean) to dot_executor;
 grant execute on function writ.fn_outbox_read(xid8,uuid,text[],text,integer,boolean) to workflow_admin;
@@ -3663,21 +3998,21 @@ grant execute on function writ.fn_outbox_read(xid8,uuid,text[],text,integer,bool
 grant execute on function writ.fn_outbox_read(xid8,uuid,text[],text,integer,boolean) to writ_worker;
 
 -- function writ.fn_outbox_replay(p_name text, p_events uuid[], p_since timestamp with time zone, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 0a9db7643c477fa6a4b907a26572a1d7
+--   plpgsql, volatile, security definer; owner writ_owner; body c15842617930dbb6dc2a8c3d619c3d10
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_outbox_replay(text,uuid[],timestamp with time zone,text) to workflow_admin;
 grant execute on function writ.fn_outbox_replay(text,uuid[],timestamp with time zone,text) to writ_admin;
 grant execute on function writ.fn_outbox_replay(text,uuid[],timestamp with time zone,text) to writ_server;
 
 -- function writ.fn_outbox_take(p_relay text, p_buses text[], p_limit integer DEFAULT 200) returns json
---   plpgsql, volatile, security definer; owner writ_owner; body 2bf51af60740027b98c0d24f3fc0acb7
+--   plpgsql, volatile, security definer; owner writ_owner; body 521373aa42182bedd9defafe0d5da466
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_outbox_take(text,text[],integer) to dot_executor;
 grant execute on function writ.fn_outbox_take(text,text[],integer) to workflow_admin;
 grant execute on function writ.fn_outbox_take(text,text[],integer) to writ_engine;
 
 -- function writ.fn_permissions(p_tenant text, p_principals text[]) returns jsonb
---   plpgsql, stable, security definer; owner writ_owner; body 46612c0ad11496db3485497ae0478f2e
+--   plpgsql, stable, security definer; owner writ_owner; body 167d1cedce811a7e6e5e9526852a3925
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_permissions(text,text[]) to dot_executor;
 grant execute on function writ.fn_permissions(text,text[]) to workflow_admin;
@@ -3693,13 +4028,13 @@ grant execute on function writ.fn_plan_register(text,text,text) to writ_producer
 grant execute on function writ.fn_plan_register(text,text,text) to writ_server;
 
 -- function writ.fn_principal_put(p_principal jsonb, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body a7e53ded679c55b62de13fc708ccdf90
+--   plpgsql, volatile, security definer; owner writ_owner; body 4fb67bac41c1073a7a97d1926b358a0f
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_principal_put(jsonb,text) to workflow_admin;
 grant execute on function writ.fn_principal_put(jsonb,text) to writ_admin;
 
 -- function writ.fn_probe_put(p_key text, p_probe jsonb, p_tenant_id text DEFAULT 'default'::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 4a825185b3820b1ce3698aa341d89aae
+--   plpgsql, volatile, security definer; owner writ_owner; body f82d222693cb9fc92f9649b742bbfa52
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_probe_put(text,jsonb,text) to dot_executor;
 grant execute on function writ.fn_probe_put(text,jsonb,text) to workflow_admin;
@@ -3707,7 +4042,7 @@ grant execute on function writ.fn_probe_put(text,jsonb,text) to writ_principal;
 grant execute on function writ.fn_probe_put(text,jsonb,text) to writ_server;
 
 -- function writ.fn_probe_report(p_key text, p_report jsonb, p_tenant_id text DEFAULT 'default'::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 9be8641cc1af105f1e973a862947a5e5
+--   plpgsql, volatile, security definer; owner writ_owner; body 07b4272c5f6f95a1c2fab8d4bfb2dc79
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_probe_report(text,jsonb,text) to dot_executor;
 grant execute on function writ.fn_probe_report(text,jsonb,text) to workflow_admin;
@@ -3715,7 +4050,7 @@ grant execute on function writ.fn_probe_report(text,jsonb,text) to writ_principa
 grant execute on function writ.fn_probe_report(text,jsonb,text) to writ_server;
 
 -- function writ.fn_probes_report(p_reports jsonb, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body ab24138a5a51d56963831b3faf48b161
+--   plpgsql, volatile, security definer; owner writ_owner; body b3cac8e81b726a1a22bf4da8474ba209
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_probes_report(jsonb,text) to dot_executor;
 grant execute on function writ.fn_probes_report(jsonb,text) to workflow_admin;
@@ -3723,15 +4058,16 @@ grant execute on function writ.fn_probes_report(jsonb,text) to writ_applier;
 grant execute on function writ.fn_probes_report(jsonb,text) to writ_engine;
 
 -- function writ.fn_probes_take(p_limit integer, p_tenant_id text DEFAULT NULL::text, p_targets text[] DEFAULT NULL::text[], p_without text[] DEFAULT '{}'::text[]) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body c525fbeacc664ad9324b5cb09e4b76fa
+--   plpgsql, volatile, security definer; owner writ_owner; body d857c8227f77bbcf6944fdb6ed991992
 --   set search_path=pg_catalog, pg_temp
+--   set plan_cache_mode=force_generic_plan
 grant execute on function writ.fn_probes_take(integer,text,text[],text[]) to dot_executor;
 grant execute on function writ.fn_probes_take(integer,text,text[],text[]) to workflow_admin;
 grant execute on function writ.fn_probes_take(integer,text,text[],text[]) to writ_applier;
 grant execute on function writ.fn_probes_take(integer,text,text[],text[]) to writ_engine;
 
 -- function writ.fn_queue_heartbeat(p_executor_id text, p_executor_kind text, p_domain_scope text[], p_cadence_seconds integer, p_kinds text[] DEFAULT '{}'::text[], p_idle_seconds double precision DEFAULT NULL::double precision, p_details jsonb DEFAULT '{}'::jsonb) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body bbc3b672fba2eaf526630e25e5e7d864
+--   plpgsql, volatile, security definer; owner writ_owner; body d966fb02b9a07a6f1e2888b2e629ae93
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_queue_heartbeat(text,text,text[],integer,text[],double precision,jsonb) to dot_executor;
 grant execute on function writ.fn_queue_heartbeat(text,text,text[],integer,text[],double precision,jsonb) to workflow_admin;
@@ -3740,7 +4076,7 @@ grant execute on function writ.fn_queue_heartbeat(text,text,text[],integer,text[
 grant execute on function writ.fn_queue_heartbeat(text,text,text[],integer,text[],double precision,jsonb) to writ_worker;
 
 -- function writ.fn_queue_worker_leave(p_executor_id text) returns jsonb
---   sql, volatile, security definer; owner writ_owner; body d520dc1aa48cca6c85368fd04d096e60
+--   plpgsql, volatile, security definer; owner writ_owner; body a3e6dfd01afb88b5c52e0d4513762bc4
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_queue_worker_leave(text) to dot_executor;
 grant execute on function writ.fn_queue_worker_leave(text) to workflow_admin;
@@ -3749,20 +4085,48 @@ grant execute on function writ.fn_queue_worker_leave(text) to writ_engine;
 grant execute on function writ.fn_queue_worker_leave(text) to writ_worker;
 
 -- function writ.fn_receipt_erase(p_receipt_id uuid, p_reason text, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 1efd85624854f170bea024ad19e05e1d
+--   plpgsql, volatile, security definer; owner writ_owner; body 7f8d807754b11080156c053d1ba174b2
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_receipt_erase(uuid,text,text) to workflow_admin;
 grant execute on function writ.fn_receipt_erase(uuid,text,text) to writ_admin;
 
+-- function writ.fn_request_begin(p_key text, p_tenant_id text, p_once text, p_digest text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 5a84250c4798ffa94b95178e7c3563b5
+--   set search_path=pg_catalog, pg_temp
+--   set enable_seqscan=off
+grant execute on function writ.fn_request_begin(text,text,text,text) to dot_executor;
+grant execute on function writ.fn_request_begin(text,text,text,text) to workflow_admin;
+grant execute on function writ.fn_request_begin(text,text,text,text) to writ_admin;
+grant execute on function writ.fn_request_begin(text,text,text,text) to writ_applier;
+grant execute on function writ.fn_request_begin(text,text,text,text) to writ_engine;
+grant execute on function writ.fn_request_begin(text,text,text,text) to writ_principal;
+grant execute on function writ.fn_request_begin(text,text,text,text) to writ_producer;
+grant execute on function writ.fn_request_begin(text,text,text,text) to writ_server;
+grant execute on function writ.fn_request_begin(text,text,text,text) to writ_worker;
+
+-- function writ.fn_request_end(p_key text, p_tenant_id text, p_once text, p_answer jsonb) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 2a93809a982c8dcdde55e4179f18b8ec
+--   set search_path=pg_catalog, pg_temp
+--   set enable_seqscan=off
+grant execute on function writ.fn_request_end(text,text,text,jsonb) to dot_executor;
+grant execute on function writ.fn_request_end(text,text,text,jsonb) to workflow_admin;
+grant execute on function writ.fn_request_end(text,text,text,jsonb) to writ_admin;
+grant execute on function writ.fn_request_end(text,text,text,jsonb) to writ_applier;
+grant execute on function writ.fn_request_end(text,text,text,jsonb) to writ_engine;
+grant execute on function writ.fn_request_end(text,text,text,jsonb) to writ_principal;
+grant execute on function writ.fn_request_end(text,text,text,jsonb) to writ_producer;
+grant execute on function writ.fn_request_end(text,text,text,jsonb) to writ_server;
+grant execute on function writ.fn_request_end(text,text,text,jsonb) to writ_worker;
+
 -- function writ.fn_requests_rejected(p_host text, p_codes jsonb, p_from timestamp with time zone, p_to timestamp with time zone) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 87aee42de6489a30c795c76d423b8c09
+--   plpgsql, volatile, security definer; owner writ_owner; body b47c54d647c19cba2ad273009873797e
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_requests_rejected(text,jsonb,timestamp with time zone,timestamp with time zone) to dot_executor;
 grant execute on function writ.fn_requests_rejected(text,jsonb,timestamp with time zone,timestamp with time zone) to workflow_admin;
 grant execute on function writ.fn_requests_rejected(text,jsonb,timestamp with time zone,timestamp with time zone) to writ_engine;
 
 -- function writ.fn_rollback_retry(p_key text, p_job_id uuid) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 4603941803f0a6e46e3de4eb63c31608
+--   plpgsql, volatile, security definer; owner writ_owner; body f12c62f3aeee37082c29ad24b20952f0
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_rollback_retry(text,uuid) to dot_executor;
 grant execute on function writ.fn_rollback_retry(text,uuid) to workflow_admin;
@@ -3770,7 +4134,7 @@ grant execute on function writ.fn_rollback_retry(text,uuid) to writ_principal;
 grant execute on function writ.fn_rollback_retry(text,uuid) to writ_server;
 
 -- function writ.fn_run_append(p_run_id uuid, p_event jsonb, p_actor text, p_tenant_id text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 56a5cfc2de937eae76cc5f51ff5ef149
+--   plpgsql, volatile, security definer; owner writ_owner; body 453ccc168e63f293a81d67e0ff224f78
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 grant execute on function writ.fn_run_append(uuid,jsonb,text,text) to dot_executor;
@@ -3779,7 +4143,7 @@ grant execute on function writ.fn_run_append(uuid,jsonb,text,text) to writ_engin
 grant execute on function writ.fn_run_append(uuid,jsonb,text,text) to writ_producer;
 
 -- function writ.fn_run_changes(p_projector text, p_limit integer DEFAULT 500) returns json
---   plpgsql, volatile, security definer; owner writ_owner; body 9968fb5db475c3e5df67b6cb2aa7c907
+--   plpgsql, volatile, security definer; owner writ_owner; body 7388ecdaf499eb829354327956020903
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set plan_cache_mode=force_generic_plan
@@ -3788,7 +4152,7 @@ grant execute on function writ.fn_run_changes(text,integer) to workflow_admin;
 grant execute on function writ.fn_run_changes(text,integer) to writ_engine;
 
 -- function writ.fn_run_deliver(p_run_id uuid, p_event text, p_payload json, p_delivery_id text, p_actor text, p_tenant_id text DEFAULT NULL::text, p_denied text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 06647198656775faefb2962b9d8ebbf1
+--   plpgsql, volatile, security definer; owner writ_owner; body c9bb73b4c2a98c547d18f8a324c16003
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 grant execute on function writ.fn_run_deliver(uuid,text,json,text,text,text,text) to dot_executor;
@@ -3797,7 +4161,7 @@ grant execute on function writ.fn_run_deliver(uuid,text,json,text,text,text,text
 grant execute on function writ.fn_run_deliver(uuid,text,json,text,text,text,text) to writ_server;
 
 -- function writ.fn_run_dequeue_many(p_actor text, p_limit integer DEFAULT 100) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 4486ea368d540c0f7ea71eb12362aa4e
+--   plpgsql, volatile, security definer; owner writ_owner; body c32225b0889193dad5f4f8f2d64c1b86
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set plan_cache_mode=force_generic_plan
@@ -3806,7 +4170,7 @@ grant execute on function writ.fn_run_dequeue_many(text,integer) to workflow_adm
 grant execute on function writ.fn_run_dequeue_many(text,integer) to writ_engine;
 
 -- function writ.fn_run_project(p_turn uuid, p_snapshots json) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 52d461353bcd08bc9a0290f7d9b16354
+--   plpgsql, volatile, security definer; owner writ_owner; body d0bc8446189eccb5f3a7a8951ce0e175
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set plan_cache_mode=force_generic_plan
@@ -3815,7 +4179,7 @@ grant execute on function writ.fn_run_project(uuid,json) to workflow_admin;
 grant execute on function writ.fn_run_project(uuid,json) to writ_engine;
 
 -- function writ.fn_run_read_many(p_runs uuid[]) returns json
---   plpgsql, stable, security definer; owner writ_owner; body 89a832f3b27b49e9b1921f4911818d1f
+--   plpgsql, stable, security definer; owner writ_owner; body 055c4c5849bdbdc50258ea82a08a35ea
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
@@ -3832,7 +4196,7 @@ grant execute on function writ.fn_run_read_many(uuid[]) to writ_server;
 grant execute on function writ.fn_run_read_many(uuid[]) to writ_worker;
 
 -- function writ.fn_run_rebuild(p_runs uuid[], p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body f080f0f8c8595af642ce0bb056cf8178
+--   plpgsql, volatile, security definer; owner writ_owner; body eac3882ca7568b1e91befbf891419f1f
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 grant execute on function writ.fn_run_rebuild(uuid[],text) to workflow_admin;
@@ -3840,7 +4204,7 @@ grant execute on function writ.fn_run_rebuild(uuid[],text) to writ_admin;
 grant execute on function writ.fn_run_rebuild(uuid[],text) to writ_server;
 
 -- function writ.fn_run_signal(p_run_id uuid, p_signal jsonb, p_actor text, p_tenant_id text DEFAULT NULL::text, p_denied text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body d500721b3e037f88512f8de9d1aeb18d
+--   plpgsql, volatile, security definer; owner writ_owner; body 08c928d63a10fd6f1b0fe8b76fa2b4a2
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 grant execute on function writ.fn_run_signal(uuid,jsonb,text,text,text) to workflow_admin;
@@ -3848,7 +4212,7 @@ grant execute on function writ.fn_run_signal(uuid,jsonb,text,text,text) to writ_
 grant execute on function writ.fn_run_signal(uuid,jsonb,text,text,text) to writ_server;
 
 -- function writ.fn_run_start_many(p_runs jsonb, p_actor text, p_tenant_id text DEFAULT 'default'::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 6a6123da5d720af57a7dfaf81ce6b8da
+--   plpgsql, volatile, security definer; owner writ_owner; body 848ce9c9234cff6fd8d281f4cb5bf13d
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
@@ -3860,7 +4224,7 @@ grant execute on function writ.fn_run_start_many(jsonb,text,text) to writ_produc
 grant execute on function writ.fn_run_start_many(jsonb,text,text) to writ_server;
 
 -- function writ.fn_run_step_commit(p_job_id uuid, p_lease_token uuid, p_result json, p_actor text DEFAULT NULL::text, p_artifacts jsonb DEFAULT NULL::jsonb) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 3798ffc1ba6a15fcb731f927d2968e5a
+--   plpgsql, volatile, security definer; owner writ_owner; body 3de876aca4840375cc9cf3c467b4b6da
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 grant execute on function writ.fn_run_step_commit(uuid,uuid,json,text,jsonb) to dot_executor;
@@ -3869,7 +4233,7 @@ grant execute on function writ.fn_run_step_commit(uuid,uuid,json,text,jsonb) to 
 grant execute on function writ.fn_run_step_commit(uuid,uuid,json,text,jsonb) to writ_worker;
 
 -- function writ.fn_run_steps_succeed(p_tokens uuid[], p_positions integer[], p_jobs uuid[], p_runs uuid[], p_results text[], p_take boolean[], p_kinds text[], p_token uuid, p_lease_ttl_seconds double precision, p_holder text) returns json
---   plpgsql, volatile, security definer; owner writ_owner; body 4f982c403cdb71a289588aac8e98d728
+--   plpgsql, volatile, security definer; owner writ_owner; body d0a1758964337a4dde462fbf25e6316f
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
@@ -3890,7 +4254,7 @@ grant execute on function writ.fn_run_values(uuid,text[],text) to writ_applier;
 grant execute on function writ.fn_run_values(uuid,text[],text) to writ_worker;
 
 -- function writ.fn_schedule_due(p_limit integer, p_after_tick timestamp with time zone DEFAULT '-infinity'::timestamp with time zone, p_after_tenant text DEFAULT ''::text, p_after_schedule text DEFAULT ''::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body ccd7233ca80ddb12926839c38b730d10
+--   plpgsql, volatile, security definer; owner writ_owner; body 77da62f91dff4bf071df1e0cfe42d505
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 grant execute on function writ.fn_schedule_due(integer,timestamp with time zone,text,text) to dot_executor;
@@ -3898,21 +4262,21 @@ grant execute on function writ.fn_schedule_due(integer,timestamp with time zone,
 grant execute on function writ.fn_schedule_due(integer,timestamp with time zone,text,text) to writ_engine;
 
 -- function writ.fn_schedule_fire(p_due jsonb, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 7b8ea2a0fee032a253a48124b32e275b
+--   plpgsql, volatile, security definer; owner writ_owner; body e7328fc2e2b28822e4d9a3db0776f747
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_schedule_fire(jsonb,text) to dot_executor;
 grant execute on function writ.fn_schedule_fire(jsonb,text) to workflow_admin;
 grant execute on function writ.fn_schedule_fire(jsonb,text) to writ_engine;
 
 -- function writ.fn_schedule_pause(p_schedule text, p_actor text, p_tenant_id text DEFAULT 'default'::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body cb50306687d43a2a668c953af22b1417
+--   plpgsql, volatile, security definer; owner writ_owner; body c8965b7b75c5e0f0b62fabbb31033aa3
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_schedule_pause(text,text,text) to workflow_admin;
 grant execute on function writ.fn_schedule_pause(text,text,text) to writ_admin;
 grant execute on function writ.fn_schedule_pause(text,text,text) to writ_server;
 
 -- function writ.fn_schedule_put(p_schedule text, p_definition jsonb, p_next_tick timestamp with time zone, p_actor text, p_tenant_id text DEFAULT 'default'::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 8950a6b9befbcf2eb4b6d7f013343b12
+--   plpgsql, volatile, security definer; owner writ_owner; body fca9c9b3f7dff8550d3d43cba56abf7b
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_schedule_put(text,jsonb,timestamp with time zone,text,text) to dot_executor;
 grant execute on function writ.fn_schedule_put(text,jsonb,timestamp with time zone,text,text) to workflow_admin;
@@ -3921,34 +4285,34 @@ grant execute on function writ.fn_schedule_put(text,jsonb,timestamp with time zo
 grant execute on function writ.fn_schedule_put(text,jsonb,timestamp with time zone,text,text) to writ_server;
 
 -- function writ.fn_schedule_remove(p_schedule text, p_actor text, p_tenant_id text DEFAULT 'default'::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 93220f678392d71c2309b923befc076f
+--   plpgsql, volatile, security definer; owner writ_owner; body 173a3c94302de7030e4d7b89628fc5d4
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_schedule_remove(text,text,text) to workflow_admin;
 grant execute on function writ.fn_schedule_remove(text,text,text) to writ_admin;
 grant execute on function writ.fn_schedule_remove(text,text,text) to writ_server;
 
 -- function writ.fn_schedule_resume(p_schedule text, p_actor text, p_tenant_id text DEFAULT 'default'::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body afb72a293292465cb50ef95896e41929
+--   plpgsql, volatile, security definer; owner writ_owner; body e92c4658dc993f3fba04540cceb061d4
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_schedule_resume(text,text,text) to workflow_admin;
 grant execute on function writ.fn_schedule_resume(text,text,text) to writ_admin;
 grant execute on function writ.fn_schedule_resume(text,text,text) to writ_server;
 
 -- function writ.fn_schedule_run_now(p_schedule text, p_actor text, p_tenant_id text DEFAULT 'default'::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 584200d42f4d72e05e5c79150e01f552
+--   plpgsql, volatile, security definer; owner writ_owner; body 011fe66fa9f2aac82f567d0190908570
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_schedule_run_now(text,text,text) to workflow_admin;
 grant execute on function writ.fn_schedule_run_now(text,text,text) to writ_admin;
 grant execute on function writ.fn_schedule_run_now(text,text,text) to writ_server;
 
 -- function writ.fn_setting_set(p_key text, p_value jsonb, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 8a177dec1c7f2b49c587a1f189f8d66c
+--   plpgsql, volatile, security definer; owner writ_owner; body 81103fef0faafcb1d727a3f3be37c034
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_setting_set(text,jsonb,text) to workflow_admin;
 grant execute on function writ.fn_setting_set(text,jsonb,text) to writ_admin;
 
 -- function writ.fn_signal_record(p_key text, p_signal jsonb, p_tenant_id text DEFAULT 'default'::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body f0f2b16f5988f15060e240b573fdbf20
+--   plpgsql, volatile, security definer; owner writ_owner; body 7cefcba23dfea57448674e5cdc9b096b
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_signal_record(text,jsonb,text) to dot_executor;
 grant execute on function writ.fn_signal_record(text,jsonb,text) to workflow_admin;
@@ -3956,7 +4320,7 @@ grant execute on function writ.fn_signal_record(text,jsonb,text) to writ_princip
 grant execute on function writ.fn_signal_record(text,jsonb,text) to writ_server;
 
 -- function writ.fn_signals_settled(p_items jsonb) returns jsonb
---   plpgsql, stable, security definer; owner writ_owner; body abb53240c172ba68f1272ec27ce4878b
+--   plpgsql, stable, security definer; owner writ_owner; body 6351daa81d4a056b417f5196c9079d1c
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 grant execute on function writ.fn_signals_settled(jsonb) to dot_executor;
@@ -3968,7 +4332,7 @@ grant execute on function writ.fn_signals_settled(jsonb) to writ_producer;
 grant execute on function writ.fn_signals_settled(jsonb) to writ_server;
 
 -- function writ.fn_signals_take(p_items json, p_actor text, p_wake boolean DEFAULT true) returns json
---   plpgsql, volatile, security definer; owner writ_owner; body 7319a51e7a5ba14843d1f4398d5fd444
+--   plpgsql, volatile, security definer; owner writ_owner; body 5343775d2ae3dd0ed466eb8a95c60245
 --   set search_path=pg_catalog, pg_temp
 --   set plan_cache_mode=force_generic_plan
 --   set enable_seqscan=off
@@ -3979,8 +4343,26 @@ grant execute on function writ.fn_signals_take(json,text,boolean) to workflow_ad
 grant execute on function writ.fn_signals_take(json,text,boolean) to writ_producer;
 grant execute on function writ.fn_signals_take(json,text,boolean) to writ_server;
 
+-- function writ.fn_signatures_read(p_contracts uuid[]) returns jsonb
+--   plpgsql, stable, security definer; owner writ_owner; body 8eac1cdeb910b8fb6fc11961e149fe40
+--   set search_path=pg_catalog, pg_temp
+--   set enable_seqscan=off
+--   set plan_cache_mode=force_generic_plan
+grant execute on function writ.fn_signatures_read(uuid[]) to dot_executor;
+grant execute on function writ.fn_signatures_read(uuid[]) to workflow_admin;
+grant execute on function writ.fn_signatures_read(uuid[]) to writ_applier;
+
+-- function writ.fn_signatures_verified(p_items jsonb, p_actor text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body d6b3887d678c02109f0ce9610c7e0df9
+--   set search_path=pg_catalog, pg_temp
+--   set enable_seqscan=off
+--   set plan_cache_mode=force_generic_plan
+grant execute on function writ.fn_signatures_verified(jsonb,text) to dot_executor;
+grant execute on function writ.fn_signatures_verified(jsonb,text) to workflow_admin;
+grant execute on function writ.fn_signatures_verified(jsonb,text) to writ_applier;
+
 -- function writ.fn_template_activate(p_key text, p_template_id uuid, p_params jsonb, p_content text, p_read jsonb DEFAULT '{}'::jsonb, p_id uuid DEFAULT NULL::uuid) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 8478e08cd3580cf0789d75e6d2dbecea
+--   plpgsql, volatile, security definer; owner writ_owner; body 6624d4ccb1d1ef695554f39ca0344da8
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_template_activate(text,uuid,jsonb,text,jsonb,uuid) to dot_executor;
 grant execute on function writ.fn_template_activate(text,uuid,jsonb,text,jsonb,uuid) to workflow_admin;
@@ -3989,7 +4371,7 @@ grant execute on function writ.fn_template_activate(text,uuid,jsonb,text,jsonb,u
 grant execute on function writ.fn_template_activate(text,uuid,jsonb,text,jsonb,uuid) to writ_server;
 
 -- function writ.fn_tenant_weight_set(p_tenant_id text, p_weight double precision, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body d81612e8b92a288a4f4cb4d7a197bb91
+--   plpgsql, volatile, security definer; owner writ_owner; body 5304428f4ed88a7f250043cf97c27a94
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_tenant_weight_set(text,double precision,text) to workflow_admin;
 grant execute on function writ.fn_tenant_weight_set(text,double precision,text) to writ_admin;
@@ -4007,6 +4389,19 @@ grant execute on function writ.now() to writ_producer;
 grant execute on function writ.now() to writ_server;
 grant execute on function writ.now() to writ_signer;
 grant execute on function writ.now() to writ_worker;
+
+-- function writ.queue_figures() returns jsonb
+--   plpgsql, stable, security definer; owner writ_owner; body 389641ac3c1075b3d49ed05d5f008d66
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.queue_figures() to dot_executor;
+grant execute on function writ.queue_figures() to workflow_admin;
+grant execute on function writ.queue_figures() to writ_admin;
+grant execute on function writ.queue_figures() to writ_applier;
+grant execute on function writ.queue_figures() to writ_auditor;
+grant execute on function writ.queue_figures() to writ_engine;
+grant execute on function writ.queue_figures() to writ_producer;
+grant execute on function writ.queue_figures() to writ_server;
+grant execute on function writ.queue_figures() to writ_worker;
 
 -- function writ.run_event_id(p_run_id uuid, p_run_seq integer) returns uuid
 --   sql, immutable, security definer; owner writ_owner; body 596c52e82f9472a9cf4e3c3b9ca7a1d5
@@ -4036,31 +4431,34 @@ grant execute on function writ.visible_tenant() to writ_server;
 grant execute on function writ.visible_tenant() to writ_signer;
 grant execute on function writ.visible_tenant() to writ_worker;
 
--- function writ_data.abort(p_lease writ_data.job_lease, p_positions integer[], p_abort_kinds text[], p_codes text[], p_messages text[], p_at timestamp with time zone, OUT jobs uuid[], OUT counts integer[], OUT early integer) returns record
---   plpgsql, volatile; owner writ_owner; body 708e73ebb5e8250751f12fb7d3fc0b34
+-- function writ_data.abort(p_lease writ_data.job_lease, p_positions integer[], p_abort_kinds text[], p_codes text[], p_messages text[], p_at timestamp with time zone, p_stacks text[] DEFAULT NULL::text[], OUT jobs uuid[], OUT counts integer[], OUT early integer) returns record
+--   plpgsql, volatile; owner writ_owner; body 19320e12473606821d07db490e2c2e0e
 --   set enable_seqscan=off
 --   set plan_cache_mode=force_generic_plan
 
--- function writ_data.abort_jobs(p_lease_token uuid, p_positions integer[], p_abort_kinds text[], p_codes text[], p_messages text[], p_start_upto integer DEFAULT 0, p_actor text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile; owner writ_owner; body 47a1808a04ce9e0f9ff18c24e985b404
+-- function writ_data.abort_jobs(p_lease_token uuid, p_positions integer[], p_abort_kinds text[], p_codes text[], p_messages text[], p_start_upto integer DEFAULT 0, p_actor text DEFAULT NULL::text, p_stacks text[] DEFAULT NULL::text[]) returns jsonb
+--   plpgsql, volatile; owner writ_owner; body 4cb2e82edfd48070f204d738bb376ef8
 
 -- function writ_data.abort_one(p_job_id uuid, p_lease_token uuid, p_abort_kind text, p_error_code text, p_error_message text, p_actor text, p_by_gate boolean DEFAULT false) returns jsonb
 --   plpgsql, volatile; owner writ_owner; body 0bb06e78c1e31de85663a76cd58e8478
 
 -- function writ_data.activate_contracts(p_contracts uuid[], p_jobs uuid[], p_reads jsonb[], p_actor text, p_at timestamp with time zone) returns jsonb[]
---   plpgsql, volatile; owner writ_owner; body 56a15ea771f4afd85dc0f0d41025a793
+--   plpgsql, volatile; owner writ_owner; body cf0a85008a58a3d6c2d0b9b6692d2040
 
 -- function writ_data.activate_items(p_key text, p_items jsonb) returns jsonb[]
---   plpgsql, volatile; owner writ_owner; body c855823a89880df36177ed8f324d4c77
+--   plpgsql, volatile; owner writ_owner; body c935b6adca0652f5568598d1f60cab7b
+
+-- function writ_data.alert_delays(p_tenant text, p_actor text, p_at timestamp with time zone) returns integer
+--   plpgsql, volatile; owner writ_owner; body 5bcdb041df1b6207973fb17e7d8a4260
 
 -- function writ_data.all_roles() returns text[]
 --   sql, immutable; owner writ_owner; body d14a1d19cf884c1540041771bda520d1
 
 -- function writ_data.allowance(p_kind text, p_key text, p_want integer, p_begin integer, p_taken integer, OUT jobs integer, OUT at timestamp with time zone, OUT again_ms double precision, OUT starts boolean) returns record
---   plpgsql, volatile; owner writ_owner; body 50aa50fd2ac05f2aa277887ee22479e7
+--   plpgsql, volatile; owner writ_owner; body 428ee30ad5e0584fbe5d89f07b385bbe
 
 -- function writ_data.append_events(p_runs uuid[], p_types text[], p_steps text[], p_attempts text[], p_engine_attempts integer[], p_data jsonb[], p_each smallint[], p_signal uuid, p_command text, p_actor text, p_at timestamp with time zone, p_jobs uuid[] DEFAULT NULL::uuid[], p_once boolean DEFAULT true) returns uuid
---   plpgsql, volatile; owner writ_owner; body dda2f3f6fe59294866fcda767a31a923
+--   plpgsql, volatile; owner writ_owner; body e6caa331f00ed8fcea603028ea66b8e3
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
 --   set enable_mergejoin=off
@@ -4072,23 +4470,29 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   set plan_cache_mode=force_generic_plan
 
 -- function writ_data.append_receipts(p_entries text[], p_at timestamp with time zone, p_erasables jsonb DEFAULT NULL::jsonb) returns bigint[]
---   plpgsql, volatile; owner writ_owner; body f7e508fc3d97ed33ad7f65e200e2feb3
+--   plpgsql, volatile; owner writ_owner; body 79da5e7bc68800f4b7d6f87992ceed9f
 --   set plan_cache_mode=force_generic_plan
 
 -- function writ_data.applied_by(p_job uuid) returns jsonb
 --   sql, stable; owner writ_owner; body cbdf618e13925297cab6cbd9a9ea4cea
 
--- function writ_data.apply_changes(p_run uuid, p_first integer, p_last integer, p_read jsonb, p_actor text, p_at timestamp with time zone) returns jsonb[]
---   plpgsql, volatile; owner writ_owner; body 48818decba06dec4033de6b92ebaac93
+-- function writ_data.apply_changes(p_run uuid, p_first integer, p_last integer, p_read jsonb, p_trust text, p_actor text, p_at timestamp with time zone) returns jsonb[]
+--   plpgsql, volatile; owner writ_owner; body c8b497a7b7dd194af294542361515c83
 
 -- function writ_data.apply_items(p_items jsonb, p_actor text) returns jsonb
---   plpgsql, volatile; owner writ_owner; body 35f7b6de0c9c6f78adf3d09567d052f5
+--   plpgsql, volatile; owner writ_owner; body f6b557d19558bb66cd3dfb2e63c943eb
 
--- function writ_data.approval_hash(p_contract uuid, p_content text, p_policy integer, p_pre_state text) returns bytea
---   sql, immutable; owner writ_owner; body f27bb262d422741d8338894ed470d6dd
+-- function writ_data.approval_window(c writ_data.contract) returns interval
+--   sql, immutable; owner writ_owner; body ec6d768a86fea937154a010551204516
+
+-- function writ_data.approve_verified(p_contract uuid, p_quorum integer, p_trust text, p_actor text, p_at timestamp with time zone) returns void
+--   plpgsql, volatile; owner writ_owner; body fbf2265de7d4be39b8b0923be4d4c81c
 
 -- function writ_data.approved_still(c writ_data.contract) returns text
---   plpgsql, stable; owner writ_owner; body 31bcf03c7cbc41dd716d5942ce3e8df7
+--   plpgsql, stable; owner writ_owner; body 98e96877d5b0296a6c67c75b5389d41c
+
+-- function writ_data.approvers(c writ_data.contract) returns text[]
+--   plpgsql, stable; owner writ_owner; body 076d30b5374c75b6942eb2222800a9b3
 
 -- function writ_data.as_jsonb(p_json json) returns jsonb
 --   plpgsql, immutable; owner writ_owner; body 215d580b068ca2b5eac7dc7484b582a7
@@ -4096,14 +4500,17 @@ grant execute on function writ.visible_tenant() to writ_worker;
 -- function writ_data.as_moment(p_text text) returns timestamp with time zone
 --   plpgsql, stable; owner writ_owner; body 8c87b94646aabbe9d5f72cf9bf06f187
 
--- function writ_data.audit_checks(g writ_data.governance_job, c writ_data.contract, p_health jsonb, p_read jsonb, p_at timestamp with time zone) returns jsonb
---   plpgsql, stable; owner writ_owner; body 96e2feb884aef7b0402f44bc86773b7d
+-- function writ_data.audit_checks(g writ_data.governance_job, c writ_data.contract, p_health jsonb, p_read jsonb, p_touched jsonb, p_at timestamp with time zone) returns jsonb
+--   plpgsql, stable; owner writ_owner; body 3feb37f1c591bdcefb19e440f4fe1359
 
 -- function writ_data.audit_items(p_items jsonb, p_actor text) returns jsonb
---   plpgsql, volatile; owner writ_owner; body e823843969181134f9a2efa346b94462
+--   plpgsql, volatile; owner writ_owner; body a8219f57bd1719f3a98a917c944c6c42
 
--- function writ_data.audit_of(g writ_data.governance_job, c writ_data.contract, p_read jsonb, p_at timestamp with time zone) returns jsonb
---   plpgsql, stable; owner writ_owner; body 83186b544f328fd40b7930caafb5ed59
+-- function writ_data.audit_of(g writ_data.governance_job, c writ_data.contract, p_read jsonb, p_touched jsonb, p_at timestamp with time zone) returns jsonb
+--   plpgsql, stable; owner writ_owner; body ba1feb5011af39e0abfdba40e7b5c5c6
+
+-- function writ_data.audited(p_command text, p_actor text, p_answer jsonb) returns jsonb
+--   plpgsql, volatile; owner writ_owner; body 776f3a7cee3d5c87b84f2f6d6d97bc4e
 
 -- function writ_data.await_audits(p_jobs uuid[], p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body 31fbed7e160ff008119effe5258d9ead
@@ -4111,12 +4518,18 @@ grant execute on function writ.visible_tenant() to writ_worker;
 -- function writ_data.batch_of(p_event_id uuid) returns uuid
 --   sql, immutable; owner writ_owner; body 1b3f631d52568c593594defe59be90a2
 
+-- function writ_data.begin_deployment() returns void
+--   plpgsql, volatile; owner writ_owner; body 8841c7dfa7ccf1042ad0a33e1786e148
+
 -- function writ_data.begin_ending(p_run uuid, p_ending text, p_with jsonb, p_signal uuid, p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body c897e444cf68258af6c25afca7f4d61f
+--   plpgsql, volatile; owner writ_owner; body 2697062d7ba5c0021f0255d5c21e43f8
 --   set enable_seqscan=off
 
+-- function writ_data.begin_round(p_contract uuid) returns void
+--   sql, volatile; owner writ_owner; body f7a2510379531cc63112768b9f1ee9f5
+
 -- function writ_data.begin_runs(p_runs uuid[], p_command text, p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body 23f3d61da3da5fd433d732119c340105
+--   plpgsql, volatile; owner writ_owner; body e16ca86f9a961b784b1c6ab0eb372ae0
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
 --   set enable_mergejoin=off
@@ -4125,6 +4538,12 @@ grant execute on function writ.visible_tenant() to writ_worker;
 -- function writ_data.begin_step(r writ_data.run, s writ_data.plan_step, p_attempt smallint, p_actor text, p_at timestamp with time zone) returns boolean
 --   plpgsql, volatile; owner writ_owner; body dada62116dd4fdc5ccfef8695319c612
 --   set enable_seqscan=off
+
+-- function writ_data.behind(p_principal text) returns text[]
+--   sql, stable; owner writ_owner; body 23748213e9dd564b8064382741ee9227
+
+-- function writ_data.break_glass(c writ_data.contract, p_who writ_data.principal, p_reason text, p_glass jsonb, p_read jsonb, p_at timestamp with time zone) returns jsonb
+--   plpgsql, volatile; owner writ_owner; body 470cf3bca9754044fb65c0b38e75c5c8
 
 -- function writ_data.built_in_policy() returns jsonb
 --   sql, immutable; owner writ_owner; body 10bfb783a95038416d30615c01c6a4ae
@@ -4140,7 +4559,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   set enable_seqscan=off
 
 -- function writ_data.cancel_late(p_actor text, p_at timestamp with time zone) returns integer
---   plpgsql, volatile; owner writ_owner; body 7bb3e430c7af9369275bce4275d4cc54
+--   plpgsql, volatile; owner writ_owner; body 0418fccd135093a6f6e1a22e131d5f71
 --   set enable_seqscan=off
 
 -- function writ_data.cancel_unleased(p_ready tid[], p_waiting uuid[], p_at timestamp with time zone) returns uuid[]
@@ -4151,24 +4570,30 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   plpgsql, immutable; owner writ_owner; body 60e0d5ad8c5dcd3d518def267c30ef93
 
 -- function writ_data.change_target(p_tenant text, p_type text, p_target text, p_key text, p_expected jsonb, p_expected_version bigint, p_value jsonb, p_actor text, p_at timestamp with time zone, OUT as_expected boolean, OUT was jsonb, OUT found_version bigint, OUT written_version bigint) returns record
---   plpgsql, volatile; owner writ_owner; body 2737aaa2ee3b848199330e21a2506781
+--   plpgsql, volatile; owner writ_owner; body 57ef4ddce3b5f44556ebb330d4f58a7e
 
 -- function writ_data.changes_made(p_made jsonb[], p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body cff40f81f4a367ec80c0059f10d6fbec
+--   plpgsql, volatile; owner writ_owner; body b840d55522490c618d455e08a72b2c62
 
 -- function writ_data.checked_snapshots(p_snapshots json) returns TABLE(run_id uuid, tenant_id text, last_seq integer, status text, snapshot json, stored_seq integer, missing integer)
---   plpgsql, stable; owner writ_owner; body 53ee44f53114fba215d7d78d91e20451
+--   plpgsql, stable; owner writ_owner; body a6446dc1a5811a77768ebdaa0d7d4ebd
 --   set enable_seqscan=off
 --   set plan_cache_mode=force_generic_plan
 
 -- function writ_data.choose_lanes(p_kinds text[], p_floors smallint[], p_alone boolean, p_after text, p_limit integer, p_keyed boolean, p_tenant text, OUT lanes bigint[], OUT heads bigint[], OUT firsts bigint[], OUT tenants text[], OUT kinds text[], OUT keys text[], OUT quotas integer[], OUT limited boolean[], OUT priorities smallint[], OUT after text) returns record
---   plpgsql, stable; owner writ_owner; body 068950170389d6daa84cf6f808506dfc
+--   plpgsql, stable; owner writ_owner; body b2f752a59a6ee00f1cc5972c797e2de8
 
 -- function writ_data.clamped(p_number text, p_most bigint) returns numeric
 --   sql, immutable; owner writ_owner; body 10cefa06b12e77bc4875efb3586b636a
 
+-- function writ_data.clean_jobs(p_jobs uuid[], p_was text[], p_actor text, p_at timestamp with time zone) returns uuid[]
+--   plpgsql, volatile; owner writ_owner; body da16624cbe457f8bb07718305de4d6e3
+
 -- function writ_data.clear_alert(p_code text, p_subject text, p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body bbdb22b5dac785474ed046d52dfbaf7c
+
+-- function writ_data.clear_review_alerts(c writ_data.contract, p_who text, p_at timestamp with time zone) returns void
+--   plpgsql, volatile; owner writ_owner; body f37ac2eae4e5c95daa2cc18ab01998f3
 
 -- function writ_data.close_contracts(p_contracts uuid[], p_to text, p_reasons text[], p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body a33ea34b54a0543165422d677347b018
@@ -4180,15 +4605,15 @@ grant execute on function writ.visible_tenant() to writ_worker;
 -- function writ_data.close_lanes() returns void
 --   plpgsql, volatile; owner writ_owner; body 4d402c6d67efd2137ba0856d0236c43e
 
--- function writ_data.commit_job(p_job_id uuid, p_lease_token uuid, p_actor text DEFAULT NULL::text, p_by_gate boolean DEFAULT false) returns jsonb
---   plpgsql, volatile; owner writ_owner; body b946cfa96854889b3ff8a1b9ac0e9e7b
+-- function writ_data.commit_job(p_job_id uuid, p_lease_token uuid, p_actor text DEFAULT NULL::text, p_own boolean DEFAULT false) returns jsonb
+--   plpgsql, volatile; owner writ_owner; body 56fac0c6de2f06f017d8ed4ae90bc0b4
 --   set enable_seqscan=off
 
 -- function writ_data.commit_leased(p_jobs uuid[], p_tokens uuid[], p_results text[], p_at timestamp with time zone) returns smallint[]
 --   plpgsql, volatile; owner writ_owner; body 6d09fc944c0b5e2d00479baac819f2f8
 
 -- function writ_data.consumer_jobs(p_consumers text[], p_since uuid[], p_event_ids uuid[], p_event_types text[], p_subjects text[]) returns TABLE(consumer text, jobs jsonb)
---   plpgsql, volatile; owner writ_owner; body 6d869e56ac50be7bad1775ea13365983
+--   plpgsql, volatile; owner writ_owner; body 86e8d6c37938377fc0d0ae348554bf01
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
 --   set enable_mergejoin=off
@@ -4200,75 +4625,108 @@ grant execute on function writ.visible_tenant() to writ_worker;
 -- function writ_data.contract_receipt(p_contract uuid, p_status text, p_reason text, p_context jsonb, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body 5bdf182ef694c4ce369d3bca8ee762b4
 
--- function writ_data.control_receipt(p_tenant text, p_control text, p_name text, p_was jsonb, p_now jsonb, p_by text, p_at timestamp with time zone) returns bigint
---   plpgsql, volatile; owner writ_owner; body 7cc34efca0f18b3973f9d7766e46b4f5
-
 -- function writ_data.count_denials(p_tenant text, p_limit integer, p_at timestamp with time zone) returns integer
---   plpgsql, volatile; owner writ_owner; body 875d0f52eb63b5344b72415349c483e1
+--   plpgsql, volatile; owner writ_owner; body da16fd3890f179614ca8c8c95667a25d
+
+-- function writ_data.count_limited(p_jobs uuid[], OUT kinds text[], OUT keys text[], OUT counts integer[]) returns record
+--   plpgsql, stable; owner writ_owner; body d66ae0045ff3b309bd41e735b562b6a1
 
 -- function writ_data.crash_count(p_crashes timestamp with time zone[], p_at timestamp with time zone) returns integer
 --   sql, immutable; owner writ_owner; body 750d3278a9b441cd19cb89aa67fe723d
 
+-- function writ_data.cut_with_hash(p_text text, p_most integer) returns text
+--   sql, immutable; owner writ_owner; body 291a23a5e7f337040e06fd7e5900bb7a
+
 -- function writ_data.day_floor(p_day date) returns uuid
 --   sql, immutable; owner writ_owner; body b5553ed13441a22432edb4f61e6d047d
+
+-- function writ_data.day_stands(p_day date) returns boolean
+--   sql, stable; owner writ_owner; body 47aca3e2dc5f61f237d0a847a3216349
+
+-- function writ_data.day_tables() returns text[]
+--   sql, immutable; owner writ_owner; body b2aead3e3943e1c8456f4c164882dfd8
+
+-- function writ_data.days_of(p_table text, p_before date) returns date[]
+--   sql, stable; owner writ_owner; body 94e180bc5d8b81552c219601198206ec
 
 -- function writ_data.defined_kind(p_standing writ_data.job_kind, p_kind text, p_definition jsonb) returns writ_data.job_kind
 --   plpgsql, volatile; owner writ_owner; body 6d1c0fd3b8912fe10967006a74972333
 
+-- function writ_data.definition_of(p_kind writ_data.job_kind) returns jsonb
+--   sql, immutable; owner writ_owner; body a108ac68710d298462a71bcbea3320bd
+
 -- function writ_data.deny(p_who writ_data.principal, p_right text, p_tenant text, p_code text, p_detail text, p_at timestamp with time zone) returns jsonb
---   plpgsql, volatile; owner writ_owner; body d3205758ceeb7117f7061def3abeb04f
+--   plpgsql, volatile; owner writ_owner; body 61539dc28e31df69facebddf2f16383f
+
+-- function writ_data.deployment_id() returns uuid
+--   sql, stable; owner writ_owner; body a27e844b802687eca640f776c559051f
+
+-- function writ_data.document_of(c writ_data.contract, p_round integer, p_policy_version integer, p_policy jsonb, p_state jsonb) returns jsonb
+--   sql, stable; owner writ_owner; body a81ccd336f562a3cdca6c5b51d35ead8
+
+-- function writ_data.document_time(p_time timestamp with time zone) returns text
+--   sql, stable; owner writ_owner; body 625f54f8405d0da90acf6a9fbec97b82
+
+-- function writ_data.drop_day(p_table text, p_day date) returns text
+--   plpgsql, volatile; owner writ_owner; body 32340bd36cbd6cb6addb5ade77a9bd19
 
 -- function writ_data.eligibility(c writ_data.contract, p_policy jsonb, p_at timestamp with time zone) returns jsonb
---   plpgsql, stable; owner writ_owner; body 860938d413ff7694dfa10647b462da3f
+--   plpgsql, stable; owner writ_owner; body 400a7ed5febb6ad396c6bd04ddb6f915
 
 -- function writ_data.end_governance_job(p_job uuid, p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body 95dacb1619197396b786038047a71d88
 
--- function writ_data.end_steps(p_jobs uuid[], p_results text[], p_attempts smallint[], p_command text, p_actor text, p_at timestamp with time zone, p_taker text DEFAULT NULL::text, p_take boolean[] DEFAULT NULL::boolean[], p_kinds text[] DEFAULT NULL::text[], OUT ended uuid[], OUT followed boolean, OUT due timestamp with time zone, OUT taken uuid[], OUT answers text[]) returns record
---   plpgsql, volatile; owner writ_owner; body 56a8bdfced77f20465d82bffa75c386f
---   set enable_seqscan=off
-
 -- function writ_data.end_timers(p_jobs uuid[], p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body c451075f65496ad9c30fbe84b38cb1ed
+--   plpgsql, volatile; owner writ_owner; body 4001f4fc8010b46abdf140b2ed39d97d
 --   set enable_seqscan=off
 
 -- function writ_data.end_unleased(p_job_ids uuid[], p_attempts smallint[], p_execution_nos integer[], p_error_code text, p_error_message text, p_at timestamp with time zone) returns uuid[]
 --   plpgsql, volatile; owner writ_owner; body f74bdeb1a4cab24749caf8521e051883
+
+-- function writ_data.end_waiting_steps(p_run uuid, p_signal uuid, p_actor text, p_at timestamp with time zone) returns void
+--   plpgsql, volatile; owner writ_owner; body 04c2ddef8ae4a7788d106b4bf86d3c71
+--   set enable_seqscan=off
 
 -- function writ_data.enqueue_alike(p_kind text, p_ids uuid[], p_inputs json, p_actor text, p_tenant_id text DEFAULT 'default'::text, p_priority smallint DEFAULT 0, p_atomic boolean DEFAULT false, p_traces text[] DEFAULT NULL::text[]) returns jsonb
 --   plpgsql, volatile; owner writ_owner; body 1f8f77ab64f876d82d66491c691b6642
 --   set plan_cache_mode=force_generic_plan
 
 -- function writ_data.enqueue_each(p_jobs jsonb, p_actor text, p_tenant_id text, p_atomic boolean, p_by_gate boolean) returns jsonb
---   plpgsql, volatile; owner writ_owner; body fa41fd8e9a9d7e19bd756b2ece5f45a9
+--   plpgsql, volatile; owner writ_owner; body 4659ac249c9c39163431f02d0e0efbb6
+
+-- function writ_data.enqueue_followers(p_consumer text, p_jobs jsonb, p_at timestamp with time zone, OUT enqueued integer, OUT refused jsonb) returns record
+--   plpgsql, volatile; owner writ_owner; body 103cafde18181983e3b43cfb672340b3
 
 -- function writ_data.enqueue_governance(p_kind text, p_jobs uuid[], p_tenant text, p_actor text) returns void
 --   plpgsql, volatile; owner writ_owner; body 86b30c7eec9c349648d546b35f562d20
 
 -- function writ_data.enqueue_items(r writ_data.run, s writ_data.plan_step, p_attempt smallint, p_from integer, p_n integer, p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body 5996c818d2a33a63c7cc03d895566509
+--   plpgsql, volatile; owner writ_owner; body f8e5bd6e053a9f87414228db5e8705c3
 --   set enable_seqscan=off
 
 -- function writ_data.enqueue_jobs(p_jobs jsonb, p_actor text, p_tenant_id text DEFAULT 'default'::text, p_atomic boolean DEFAULT false, p_by_gate boolean DEFAULT false) returns jsonb
---   plpgsql, volatile; owner writ_owner; body 41da064bc1063986308554679cc139a8
+--   plpgsql, volatile; owner writ_owner; body 4bc38ad965767bb8dbb3b4587a4aec28
 --   set enable_nestloop=off
 --   set plan_cache_mode=force_generic_plan
 
 -- function writ_data.enqueue_steps(p_runs uuid[], p_steps smallint[], p_places integer[], p_attempts smallint[], p_undo boolean[], p_inputs text[], p_actor text, p_at timestamp with time zone, p_taken boolean[] DEFAULT NULL::boolean[], OUT ids uuid[], OUT answers text[]) returns record
---   plpgsql, volatile; owner writ_owner; body 6851808e599c5d8cc00f114627431bbe
+--   plpgsql, volatile; owner writ_owner; body a94bad75efb9a4d5d31652a6902634b5
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
 --   set enable_mergejoin=off
 --   set plan_cache_mode=force_generic_plan
 
 -- function writ_data.enqueue_unlike(p_kind text, p_ids uuid[], p_inputs json, p_actor text, p_tenant_id text, p_priority smallint, p_atomic boolean, p_traces text[], p_by_gate boolean DEFAULT false) returns jsonb
---   plpgsql, volatile; owner writ_owner; body ce98df76df0305e6076e0d604f42ae1e
+--   plpgsql, volatile; owner writ_owner; body 25f07a32db44975f4358f0801b3ff82d
+
+-- function writ_data.enqueue_verification(c writ_data.contract, p_actor text) returns void
+--   plpgsql, volatile; owner writ_owner; body a6b9fe47a09f7ba80016f4e9ff454c50
 
 -- function writ_data.entitlement_of(p_tenant text) returns jsonb
 --   sql, stable; owner writ_owner; body 4bd70fadb292d8c932220c47b3b30db3
 
 -- function writ_data.event_document(b writ_data.event_batch) returns text
---   sql, stable; owner writ_owner; body 8f10221bc8f6b7d667af853a2f4edfb8
+--   sql, stable; owner writ_owner; body d350000018643d03ce333ed5b4daeb2b
 
 -- function writ_data.evidence_of(p_tenant text, p_targets text[]) returns jsonb
 --   plpgsql, stable; owner writ_owner; body e3734e3f6ddaacb4f36f6ba01b529602
@@ -4276,8 +4734,14 @@ grant execute on function writ.visible_tenant() to writ_worker;
 -- function writ_data.evidence_text(p_evidence jsonb) returns text
 --   sql, immutable; owner writ_owner; body 239b90184fcbaf81589ee4b3a197367a
 
+-- function writ_data.exact(p_value jsonb, p_slot text) returns jsonb
+--   plpgsql, immutable; owner writ_owner; body 2f5895a8cfa72931431e8d713f67acc3
+
 -- function writ_data.fact_id(p_batch_id uuid, p_ordinal bigint) returns uuid
 --   sql, immutable; owner writ_owner; body a468bfd41a56de8b0b3d2710aeb19bd2
+
+-- function writ_data.fact_known(p_event_id uuid) returns boolean
+--   plpgsql, stable; owner writ_owner; body df32c7a6668082a83e88b710d791aa6c
 
 -- function writ_data.fail_governance_job(p_job uuid, p_event text, p_reason text, p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body 81be2eea477e873aadea88444adfd569
@@ -4286,26 +4750,32 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   plpgsql, stable; owner writ_owner; body 180e1ef231f3bea4d4ea67e35f7e5aa8
 --   set enable_seqscan=off
 
--- function writ_data.fence_job(p_job_id uuid, p_actor text, p_at timestamp with time zone) returns boolean
---   plpgsql, volatile; owner writ_owner; body 41d477cd9465e72fec5ceacca08eb192
+-- function writ_data.fence_job(p_job_id uuid, p_actor text) returns boolean
+--   plpgsql, volatile; owner writ_owner; body 7b1b4af6101a5e30ca89c76d709148b3
 
 -- function writ_data.fill(p_template jsonb, p_run uuid, p_plan integer, p_input jsonb, p_item jsonb) returns jsonb
 --   plpgsql, stable; owner writ_owner; body a445ba64d67512cc2b9971ba74e08cb8
 
+-- function writ_data.fill_value(p_value jsonb, p_params jsonb) returns jsonb
+--   plpgsql, immutable; owner writ_owner; body 201dbafe2b33a1ede80dcadb185d884b
+
 -- function writ_data.filled(p_steps jsonb, p_params jsonb) returns jsonb
---   sql, immutable; owner writ_owner; body d11f7c0b560516b9cb0c805c81b873c1
+--   sql, immutable; owner writ_owner; body 5e0cf01b7903526823d90e0b3e76d2f1
 
 -- function writ_data.filled_input(p_template jsonb, p_run uuid, p_plan integer, p_input jsonb, p_item jsonb) returns jsonb
---   plpgsql, stable; owner writ_owner; body a953b61659c494c05a88dae7a3933ee9
+--   plpgsql, stable; owner writ_owner; body fba46bcebf5851bf2bad05feb792ccc2
+
+-- function writ_data.fire_schedules(p_due jsonb, p_actor text, p_at timestamp with time zone, OUT fired integer, OUT moved integer, OUT refused jsonb) returns record
+--   plpgsql, volatile; owner writ_owner; body f99a1571373c7e2926b976caa979ad69
 
 -- function writ_data.first_due(p_waiting jsonb) returns timestamp with time zone
 --   sql, immutable; owner writ_owner; body 754a4278cd936ed5f15ea9d13aa91232
 
--- function writ_data.fix_approval(c writ_data.contract, p_policy integer, p_hash text, p_signature text, p_read jsonb) returns jsonb
---   plpgsql, volatile; owner writ_owner; body b9ed2ed41b5ca70138e7050b991e95e1
+-- function writ_data.fix_approval(c writ_data.contract, p_document text, p_signature text, p_scheme text, p_read jsonb, p_at timestamp with time zone) returns jsonb
+--   plpgsql, volatile; owner writ_owner; body 38ef4013308593288b8aa47caf57ce08
 
--- function writ_data.follow_review(c writ_data.contract, p_action text, p_reason text, p_policy jsonb, p_who text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body 0d106f23fc2b695f609c46cd1f5892a6
+-- function writ_data.follow_review(c writ_data.contract, p_action text, p_reason text, p_who text, p_at timestamp with time zone) returns void
+--   plpgsql, volatile; owner writ_owner; body 0f9a06abcee2bf43ae8922cb75f86e5b
 
 -- function writ_data.forbidden_key(p_document jsonb) returns text
 --   sql, immutable; owner writ_owner; body 4e8733d2462024bfbe36c38ccafdb97f
@@ -4313,14 +4783,17 @@ grant execute on function writ.visible_tenant() to writ_worker;
 -- function writ_data.foreign_jobs(p_jobs uuid[], p_tenant text) returns boolean
 --   sql, stable; owner writ_owner; body 0850cd3b303e0dc33569f390a9167162
 
--- function writ_data.glass_hash(p_contract uuid, p_content text, p_reason text) returns bytea
---   sql, immutable; owner writ_owner; body 0480fda9de5fcf1be6bf332a2e7bdcdb
+-- function writ_data.forget_requests(p_limit integer, p_at timestamp with time zone) returns integer
+--   plpgsql, volatile; owner writ_owner; body be7548fc8558c91752aee8d855d13829
+
+-- function writ_data.frozen_by(p_tenant text, p_targets text[]) returns text
+--   sql, stable; owner writ_owner; body 185b39316309bea16924ac4ce916de00
 
 -- function writ_data.governance_entry(p_tenant text, p_stream text, p_seq bigint, p_status text, p_reason text, p_context jsonb, p_at timestamp with time zone) returns text
 --   plpgsql, volatile; owner writ_owner; body c057fc01424f9b442d92652f802a567a
 
 -- function writ_data.governance_job_due(p_job uuid, p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body b40fca66a72f3973006a8c3dbd5fbd0f
+--   plpgsql, volatile; owner writ_owner; body 9e4c6bc538fd82b31bd9841b5f88198b
 
 -- function writ_data.governance_policy_of(p_tenant text, OUT version integer, OUT document jsonb) returns record
 --   sql, stable; owner writ_owner; body 6767ab01a90b4ff057189e0ddd0fd5b3
@@ -4331,23 +4804,17 @@ grant execute on function writ.visible_tenant() to writ_worker;
 -- function writ_data.governed_plan(p_steps jsonb, p_timeout_ms bigint, p_actor text) returns integer
 --   plpgsql, volatile; owner writ_owner; body 72ab21e6a22b0f3c52c69553773a5823
 
--- function writ_data.governed_run_ended(p_job uuid, p_tenant text, p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body 8f42a133e381e393cc9b3761973446c2
-
--- function writ_data.governed_tenant(p_type text, p_subject uuid) returns text
---   sql, stable; owner writ_owner; body 34c23ec9f71a11c30a89bda748da55b2
-
 -- function writ_data.governor_attempt(p_about jsonb, p_was jsonb, p_undoing jsonb, p_actor text, p_at timestamp with time zone) returns text
---   plpgsql, volatile; owner writ_owner; body bc6fb1cbc336cd0420d09ee449f62dbe
+--   plpgsql, volatile; owner writ_owner; body 7fec15fee166d95c399b10499af75ec0
 
 -- function writ_data.governor_bounds() returns jsonb
 --   sql, stable; owner writ_owner; body 87ad9c7fb153b9716a301339ee1ccdc1
 
 -- function writ_data.governor_effects(p_effects jsonb[], p_actor text, p_at timestamp with time zone) returns text
---   plpgsql, volatile; owner writ_owner; body b4efe98ba0f6760d358efb48d1c95e7c
+--   plpgsql, volatile; owner writ_owner; body 806f1864165694cc37d9e93a1845d484
 
 -- function writ_data.governor_moves(p_from text, p_event text, p_to text) returns boolean
---   sql, immutable; owner writ_owner; body bcf3acb53e70f3b7753edb3881a3d68f
+--   sql, immutable; owner writ_owner; body b46ff8345afcf03832bbc059020f47a1
 
 -- function writ_data.governor_of(p_tenant text, p_sku text) returns writ_data.governor
 --   plpgsql, stable; owner writ_owner; body c2033d4d68512653a190dcf9ae481c5b
@@ -4355,14 +4822,21 @@ grant execute on function writ.visible_tenant() to writ_worker;
 -- function writ_data.governor_writes(p_reason text, p_status text, p_terminal boolean) returns boolean
 --   sql, immutable; owner writ_owner; body 65b1444e641d6e80cfb71f476daff335
 
+-- function writ_data.grow_logs(p_nos bigint[], p_logs text[], p_hashes bytea[], p_at timestamp with time zone) returns void
+--   plpgsql, volatile; owner writ_owner; body 6e4e02877b373d311a5378027c5af850
+--   set enable_seqscan=off
+--   set enable_hashjoin=off
+--   set enable_mergejoin=off
+--   set plan_cache_mode=force_generic_plan
+
 -- function writ_data.has_role(p_login oid, p_role text) returns boolean
 --   sql, stable; owner writ_owner; body 66b3378438657624a35226c990947512
 
 -- function writ_data.health_block(p_tenant text, p_target text, p_max_age interval) returns text
---   plpgsql, stable; owner writ_owner; body 5025805be6fbb005e58aa3d63044875d
+--   plpgsql, stable; owner writ_owner; body 50fa6dfed924bd031b45dd1cba7009f5
 
 -- function writ_data.health_of(p_tenant text, p_only text DEFAULT NULL::text, p_max_age interval DEFAULT NULL::interval, p_since timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(capability text, domain text, status text, why text, monitored boolean)
---   sql, stable; owner writ_owner; body 688aaa680d35ab6935d992cea09a039a
+--   sql, stable; owner writ_owner; body 78d1650d56a32b37ce6652535fca6185
 
 -- function writ_data.held_signals(p_data jsonb, p_waiting jsonb) returns TABLE(mail_seq bigint, arrival_seq bigint, n bigint)
 --   sql, immutable; owner writ_owner; body 705b65039e496ca4554ef06203596010
@@ -4376,14 +4850,27 @@ grant execute on function writ.visible_tenant() to writ_worker;
 -- function writ_data.house(p_calls jsonb) returns void
 --   plpgsql, volatile; owner writ_owner; body dadbee4587adacb0162deafffce2507d
 
+-- function writ_data.inexact_number(p_value jsonb) returns text
+--   plpgsql, immutable; owner writ_owner; body df38d301113f3fed5504fd81bd9e2fb3
+--   set extra_float_digits=1
+
+-- function writ_data.is_callers_fault(p_sqlstate text) returns boolean
+--   plpgsql, stable; owner writ_owner; body b8ba89d1b667c7d770b7b636a535192e
+
 -- function writ_data.is_condition(p_value jsonb, p_depth bigint) returns boolean
 --   plpgsql, immutable; owner writ_owner; body 9986150ce843e846e45424e02b344d4c
 
 -- function writ_data.is_instance(p_contract_id uuid, p_action_id text, p_first integer, p_last integer) returns boolean
---   sql, immutable; owner writ_owner; body c62bd5d62bd736432dc2a32b5b8bfc0b
+--   sql, immutable; owner writ_owner; body 79de4348788f83e777397692dc844c36
+
+-- function writ_data.is_json(p_text text) returns boolean
+--   plpgsql, immutable; owner writ_owner; body 6ee37d1759f9c5b60e9dc78317c86a56
+
+-- function writ_data.is_own(p_action jsonb, p_attempts jsonb[]) returns boolean
+--   sql, immutable; owner writ_owner; body 8c0b725cbba578169a6349d1a35bb25b
 
 -- function writ_data.is_reference(p_value jsonb) returns boolean
---   plpgsql, immutable; owner writ_owner; body 702b82fa4565a9cbafc9274affdad4fb
+--   plpgsql, immutable; owner writ_owner; body 755701baebf0567d2e6eef0eec393349
 
 -- function writ_data.is_retry(p_value jsonb, p_most bigint) returns boolean
 --   plpgsql, immutable; owner writ_owner; body 7521c0101db1a06d49476aa79930fae6
@@ -4391,21 +4878,32 @@ grant execute on function writ.visible_tenant() to writ_worker;
 -- function writ_data.is_transient(p_sqlstate text) returns boolean
 --   sql, immutable; owner writ_owner; body 41de1225e640eae2c8447dc1e988fbee
 
+-- function writ_data.job_known(p_job_id uuid, p_tenant_id text) returns boolean
+--   plpgsql, stable; owner writ_owner; body 1bc7770885e425bfd3df0341daecfb3b
+
+-- function writ_data.job_limit_ms(p_constraints jsonb) returns bigint
+--   sql, immutable; owner writ_owner; body 0345900838975a9447fb7f8ee3a243a4
+
+-- function writ_data.keep_document(c writ_data.contract, p_document text, p_now jsonb, p_at timestamp with time zone) returns jsonb
+--   plpgsql, volatile; owner writ_owner; body 1b82252cde0381b87e6f29d023d07368
+
 -- function writ_data.keep_governors(p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body 2972648042d063a870c71511b92137cd
+--   plpgsql, volatile; owner writ_owner; body 134e3f34f6c6f4356aeef341adda17a1
+--   set lock_timeout=100ms
 
 -- function writ_data.keep_partitions(p_actor text, p_at timestamp with time zone) returns integer
---   plpgsql, volatile; owner writ_owner; body 05065576e892683ca9fb2503e7ca78f0
+--   plpgsql, volatile; owner writ_owner; body 62faa124b7055a89d0288f1cfb9b7470
 --   set lock_timeout=200ms
 
 -- function writ_data.keep_receipts(p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body 75a55a0905977c3c02398258b5d969db
+--   plpgsql, volatile; owner writ_owner; body 905ab5fd4cc25b42e5045bb10ff83441
+--   set lock_timeout=100ms
 
 -- function writ_data.lanes_by_key(p_kinds text[], p_floors smallint[], p_alone boolean, p_after text, p_upto text, p_tenants integer, p_tenant text DEFAULT NULL::text, OUT lanes bigint[], OUT heads bigint[], OUT firsts bigint[], OUT tenants text[], OUT kinds text[], OUT keys text[], OUT limited boolean[], OUT priorities smallint[], OUT tenants_found integer, OUT last text) returns record
---   plpgsql, stable; owner writ_owner; body 0e97fcc64d2465638af131721281a12a
+--   plpgsql, stable; owner writ_owner; body 8456c23e42e8d8a41afb9b86b725e9cf
 
 -- function writ_data.lease_fault(p_job uuid, p_token uuid) returns text
---   plpgsql, stable; owner writ_owner; body 29c824af76739f89b2c7a353f8c5b298
+--   plpgsql, stable; owner writ_owner; body 9f10568efa64ada6ab30378a8d5801c8
 
 -- function writ_data.lease_position(p_lease_token uuid, p_job_id uuid) returns integer
 --   sql, stable; owner writ_owner; body 3fdbe83fab1709f9ad8c0a5a0316aa7c
@@ -4426,7 +4924,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   set plan_cache_mode=force_generic_plan
 
 -- function writ_data.log_after(p_xid xid8, p_event_id uuid, p_horizon xid8, p_since uuid, p_types text[], p_facts integer, OUT event_ids uuid[], OUT event_types text[], OUT subjects text[], OUT xid xid8, OUT event_id uuid, OUT more boolean) returns record
---   plpgsql, stable; owner writ_owner; body 48216c5bb7fc314050bdc32a12358dfb
+--   plpgsql, stable; owner writ_owner; body 0ef02c57918370ce91bf5c6f0c74edcc
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
 --   set enable_mergejoin=off
@@ -4436,52 +4934,64 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   sql, immutable; owner writ_owner; body 88e3c71d4437ba0878cb159b825d0979
 
 -- function writ_data.look_up(p_ids uuid[], p_attempts smallint[], p_nos integer[], p_answers text[]) returns text[]
---   plpgsql, stable; owner writ_owner; body d3b7a43a96e71b003555cb531a241bcc
+--   plpgsql, stable; owner writ_owner; body 35337e56c1b217730040229f8c545636
 
 -- function writ_data.make_governor_partition(p_month date) returns boolean
---   plpgsql, volatile; owner writ_owner; body e4ea630d971a9d040f2b419abb6d342e
+--   plpgsql, volatile; owner writ_owner; body b49d63d0fc3cd779add462116b2ad1ff
+--   set default_tablespace=
+--   set default_table_access_method=heap
 
 -- function writ_data.make_partition(p_table text, p_day date) returns boolean
---   plpgsql, volatile; owner writ_owner; body 5501e08c3c2ed5686888c44129b5cca6
+--   plpgsql, volatile; owner writ_owner; body 91853751fb1575b9de60c2688be10ea2
+--   set default_tablespace=
+--   set default_table_access_method=heap
 
 -- function writ_data.make_ready(p_jobs uuid[], p_kinds text[], p_tenants text[], p_limit_keys text[], p_priorities smallint[], p_alone boolean[], p_attempts smallint[], p_execution_nos integer[], p_deadlines timestamp with time zone[]) returns text[]
 --   plpgsql, volatile; owner writ_owner; body 5c696b0e6e17d46362b89e7daad7eedc
 
 -- function writ_data.make_receipt_partition(p_month date) returns boolean
---   plpgsql, volatile; owner writ_owner; body 39023e35c22b651f48132b117893f9dd
+--   plpgsql, volatile; owner writ_owner; body 96a82e35e0ee6f08af078d7e2829a20b
+--   set default_tablespace=
+--   set default_table_access_method=heap
 
 -- function writ_data.may(p_key text, p_right text, p_tenant text, OUT who writ_data.principal, OUT refusal jsonb) returns record
---   plpgsql, volatile; owner writ_owner; body 84dce7b340a8e34fe80b6bc6dad28e76
+--   plpgsql, volatile; owner writ_owner; body a060717e9642371026d7893cbaff356c
 
 -- function writ_data.may_go_on(g writ_data.governance_job, c writ_data.contract, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body 171d3ac8009ed88e1e5bca81ad89b10c
+--   plpgsql, volatile; owner writ_owner; body f279e39dd501a8bbeb9d74617ce6b16a
 
 -- function writ_data.meter(p_kind text, p_key text, p_jobs integer, p_at timestamp with time zone) returns void
 --   sql, volatile; owner writ_owner; body 46e6308e546fd795fb033865b6127527
+
+-- function writ_data.misfit(p_value jsonb, p_schema jsonb, p_path text DEFAULT 'the payload'::text) returns text
+--   plpgsql, immutable; owner writ_owner; body 55d7aebb6dfb9811217fe272556cec03
 
 -- function writ_data.move_contract(p_contract uuid, p_to text, p_reason text, p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body 1464f8fc65b9b594860df2a8d3c642de
 
 -- function writ_data.move_contracts(p_contracts uuid[], p_to text, p_reasons text[], p_actor text, p_at timestamp with time zone, p_jobs uuid[] DEFAULT NULL::uuid[]) returns void
---   plpgsql, volatile; owner writ_owner; body a9e724a98a31250ee01eb1fc2a8d0ef0
+--   plpgsql, volatile; owner writ_owner; body 39e0d9efcc7edc696cd1db600e147003
 
 -- function writ_data.move_governance_job(p_job uuid, p_path text[], p_event text, p_reason text, p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body 24005a6c5a0d09b93298db2293aec9b8
 
 -- function writ_data.move_governance_jobs(p_jobs uuid[], p_path text[], p_event text, p_reason text, p_actor text, p_at timestamp with time zone, p_states bytea[] DEFAULT NULL::bytea[]) returns void
---   plpgsql, volatile; owner writ_owner; body 4bd9fc32e618a1cf459f5de45836166e
+--   plpgsql, volatile; owner writ_owner; body 1e550c61234eebb24e8316e41df2455b
 
--- function writ_data.move_head(p_lane bigint, p_first bigint, p_safe bigint) returns void
---   sql, volatile; owner writ_owner; body efa24a38518743b025bfd46ccc077fb6
+-- function writ_data.move_head(p_lane bigint, p_safe bigint) returns void
+--   plpgsql, volatile; owner writ_owner; body fa12038fceb63e68032f5d977e29867a
 
 -- function writ_data.move_lists(p_run uuid, p_steps smallint[], p_actor text, p_at timestamp with time zone) returns smallint[]
---   plpgsql, volatile; owner writ_owner; body a68dd5da7f756fd4daba0363cc543ca3
+--   plpgsql, volatile; owner writ_owner; body c1cf991207a1f5068db3ffd8a4ef6767
 --   set enable_seqscan=off
 
 -- function writ_data.move_run(p_run uuid, p_steps smallint[], p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body 246304637a03e5a9e2e0f31b560ca9e8
 --   set enable_seqscan=off
 --   set plan_cache_mode=force_generic_plan
+
+-- function writ_data.next_document(c writ_data.contract, p_state jsonb) returns jsonb
+--   plpgsql, stable; owner writ_owner; body 354661980acb4201b4dc88336e58f5dd
 
 -- function writ_data.next_due_ms(p_at timestamp with time zone) returns numeric
 --   sql, stable; owner writ_owner; body 3fc3e492b381b2b197a00c1096b06a78
@@ -4492,14 +5002,102 @@ grant execute on function writ.visible_tenant() to writ_worker;
 -- function writ_data.not_committable(p_job_id uuid, p_detail text) returns void
 --   plpgsql, volatile; owner writ_owner; body fe4ea92b82b75b408904102ff2525fa0
 
+-- function writ_data.number_in(p_object jsonb, p_name text) returns numeric
+--   sql, immutable; owner writ_owner; body 6ccd265d3f5af7427043e53cb30da58f
+
 -- function writ_data.old_value_conflict(p_tenant text, p_steps jsonb) returns text
 --   plpgsql, stable; owner writ_owner; body a595cb2d71aaf063dbde37f38442b301
+
+-- function writ_data.on_caller_elsewhere(p_key text, p_tenant_id text) returns boolean
+--   sql, stable; owner writ_owner; body 3540cf585ad6958444a8ccf28ec73c68
+
+-- function writ_data.on_caller_named(p_key text) returns text
+--   sql, stable; owner writ_owner; body 504bcfeabea8d4824073eb41a9f4ca13
+
+-- function writ_data.on_commits_done(p_jobs uuid[], p_command text, p_actor text, p_at timestamp with time zone) returns void
+--   plpgsql, volatile; owner writ_owner; body c9b62f068e7c2c041ccd1d329914cda1
+--   set enable_seqscan=off
+--   set plan_cache_mode=force_generic_plan
+
+-- function writ_data.on_control_changed(p_tenant text, p_control text, p_name text, p_was jsonb, p_now jsonb, p_by text, p_at timestamp with time zone) returns bigint
+--   plpgsql, volatile; owner writ_owner; body c33ec358d537da88163c5963edbfc6ed
+
+-- function writ_data.on_day_retired(p_day date) returns boolean
+--   sql, stable; owner writ_owner; body 44d41a5ecf664772a5e4d1141f0be061
+
+-- function writ_data.on_days_retired(p_at timestamp with time zone) returns text
+--   plpgsql, volatile; owner writ_owner; body 1710bf284a032c5f5e073229903fdeee
+
+-- function writ_data.on_fact_tenant(p_type text, p_subject uuid) returns text
+--   sql, stable; owner writ_owner; body a0374e3498868c60757c8f755d273ec3
+
+-- function writ_data.on_job_described(p_run uuid, p_step smallint, p_place integer, p_attempt smallint, p_undo boolean) returns text
+--   sql, stable; owner writ_owner; body 1f14bccd54d51a43963d8ae19179a92d
+
+-- function writ_data.on_job_swept(p_job uuid, p_before timestamp with time zone) returns boolean
+--   plpgsql, stable; owner writ_owner; body 6bd33a33142e6ee0032986d55efccc69
+--   set enable_seqscan=off
+
+-- function writ_data.on_jobs_claimed(p_jobs uuid[], p_execution_nos integer[], p_worker text, p_at timestamp with time zone, OUT held integer[], OUT over integer[]) returns record
+--   plpgsql, volatile; owner writ_owner; body 05c42217f718bde8d5093ea4899fd3ec
+--   set enable_seqscan=off
+--   set enable_hashjoin=off
+--   set enable_mergejoin=off
+--   set plan_cache_mode=force_generic_plan
+
+-- function writ_data.on_jobs_ending(p_jobs uuid[]) returns void
+--   plpgsql, volatile; owner writ_owner; body bae7a14eb7007f4cfecd8ac77136b10b
+--   set enable_seqscan=off
+
+-- function writ_data.on_jobs_gone(p_jobs uuid[], p_command text, p_actor text, p_at timestamp with time zone) returns void
+--   plpgsql, volatile; owner writ_owner; body c213ca36a19343a3b4bb634569918e3b
+--   set enable_seqscan=off
+
+-- function writ_data.on_jobs_succeeded(p_jobs uuid[], p_results text[], p_attempts smallint[], p_command text, p_actor text, p_at timestamp with time zone, p_taker text DEFAULT NULL::text, p_take boolean[] DEFAULT NULL::boolean[], p_kinds text[] DEFAULT NULL::text[], OUT ended uuid[], OUT followed boolean, OUT due timestamp with time zone, OUT taken uuid[], OUT answers text[]) returns record
+--   plpgsql, volatile; owner writ_owner; body e28590edc23ae2efaad0b77a10bd764d
+--   set enable_seqscan=off
+
+-- function writ_data.on_login_put(p_principal_id text, OUT principal_id text, OUT tenant_id text) returns record
+--   sql, stable; owner writ_owner; body 986c7b636bba3de91a7a189013186ef6
+
+-- function writ_data.on_minute(p_actor text, p_at timestamp with time zone) returns void
+--   plpgsql, volatile; owner writ_owner; body bc3f1afe9c4b1c44087f5a62b4346922
+
+-- function writ_data.on_recorded(p_at timestamp with time zone) returns void
+--   plpgsql, volatile; owner writ_owner; body fe1f63ac6495aa15f948818e33f826ef
+
+-- function writ_data.on_run_ended(p_job uuid, p_tenant text, p_actor text, p_at timestamp with time zone) returns void
+--   plpgsql, volatile; owner writ_owner; body 8f42a133e381e393cc9b3761973446c2
+
+-- function writ_data.on_runs_retired(p_lo uuid, p_hi uuid) returns boolean
+--   sql, stable; owner writ_owner; body 8326f17e18b1ec904186deed805c2785
+
+-- function writ_data.on_tick(p_actor text, p_at timestamp with time zone) returns integer
+--   plpgsql, volatile; owner writ_owner; body 9cc78ad7813cbce97640b5184fd6bf6d
+--   set enable_seqscan=off
+
+-- function writ_data.on_upkeep(p_actor text, p_at timestamp with time zone) returns void
+--   plpgsql, volatile; owner writ_owner; body e073a27e2afde3b440cf73254e9d090e
+
+-- function writ_data.open_days() returns boolean
+--   plpgsql, volatile; owner writ_owner; body 7173a43d17cdc31329fd903308585724
+--   set lock_timeout=10s
+
+-- function writ_data.open_governor_month(p_at timestamp with time zone) returns void
+--   plpgsql, volatile; owner writ_owner; body 53683cf237eae2d5e76932ec0ea4cc3f
+
+-- function writ_data.open_in_log(p_run uuid, p_plan integer) returns text
+--   plpgsql, stable; owner writ_owner; body 234d63d64f41964f284b5679a548d0ab
+--   set enable_seqscan=off
 
 -- function writ_data.open_incident(p_tenant text, p_capability text, p_severity text, p_subject text, p_summary text, p_actor text, p_at timestamp with time zone) returns uuid
 --   plpgsql, volatile; owner writ_owner; body 392c5aeeb15ec9355a774a914258b20d
 
 -- function writ_data.open_lane(p_kind text, p_tenant text, p_limit_key text, p_priority smallint, p_alone boolean) returns bigint
 --   plpgsql, volatile; owner writ_owner; body db78f171ecd9ed49268064b8fab6f6a3
+
+-- function writ_data.open_month(p_at timestamp with time zone) returns void
+--   plpgsql, volatile; owner writ_owner; body 976ca498410037ad5e0c714f2cff8a95
 
 -- function writ_data.open_steps(p_run uuid) returns TABLE(step_id text, attempt smallint, step_no smallint, type text, job_id uuid)
 --   sql, stable; owner writ_owner; body fa9117d083b94ec6fc0c10fc423b171e
@@ -4508,38 +5106,41 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   sql, stable; owner writ_owner; body 8ecb23e14bbf3d097299b4355846eff6
 
 -- function writ_data.outbox_fact(p_event uuid) returns TABLE(type text, subject uuid, run_seq integer, tenant text)
---   plpgsql, stable; owner writ_owner; body 83dad6fe0a0f72d07f1e623f3c143f2b
+--   plpgsql, stable; owner writ_owner; body a74683ff6b171fb03b2716f4c4af97ec
 --   set enable_seqscan=off
 
 -- function writ_data.outbox_patterns(p_types text[]) returns text[]
 --   sql, immutable; owner writ_owner; body 674fd0f27275392eea64074d626b7c9a
 
 -- function writ_data.outbox_retries(p_destination text, p_limit integer, p_at timestamp with time zone) returns text
---   plpgsql, volatile; owner writ_owner; body 1084032555299f1b2982981356174c66
+--   plpgsql, volatile; owner writ_owner; body 726aae5f8c878deb6b61fe0c24c21b6b
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
 --   set enable_mergejoin=off
 --   set plan_cache_mode=force_generic_plan
 
 -- function writ_data.outbox_since(p_since timestamp with time zone) returns xid8
---   sql, stable; owner writ_owner; body dbd5a905fb33950238915f084e04d4dc
+--   sql, stable; owner writ_owner; body 60afd768b90513488b2659ecf6b9befc
 
 -- function writ_data.outbox_window(p_xid xid8, p_batch uuid, p_types text[], p_tenant text, p_limit integer, p_events integer, OUT events text, OUT xid xid8, OUT batch_id uuid, OUT more boolean, OUT oldest timestamp with time zone, OUT subjects uuid[]) returns record
---   plpgsql, stable; owner writ_owner; body b622cac4aa6338822249dd202d4f5975
+--   plpgsql, stable; owner writ_owner; body 99a77f5c333bd0f84c56a0e0864f6f35
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
 --   set enable_mergejoin=off
 --   set plan_cache_mode=force_generic_plan
 
 -- function writ_data.over_limit(p_runs jsonb, p_tenant text, p_bound text, p_at timestamp with time zone, OUT places integer[], OUT policies text[], OUT times timestamp with time zone[]) returns record
---   plpgsql, volatile; owner writ_owner; body ca56d52911c4747e72349fdda5ff7ba5
+--   plpgsql, volatile; owner writ_owner; body 78e928d35bdbd2490c16586edaeefd58
 --   set enable_seqscan=off
 
 -- function writ_data.pause_run(p_run uuid, p_reason text, p_signal uuid, p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body fb43a453a97ae52b02bb0702ddf9c203
 
 -- function writ_data.permitted_kinds(p_kinds text[], p_executor text, OUT kinds text[], OUT skipped jsonb, OUT timeout_s double precision) returns record
---   plpgsql, stable; owner writ_owner; body c34ad8bc75658cb6d86571290a5de0c6
+--   plpgsql, stable; owner writ_owner; body 2b3c655639eba12b217846bc71b2f623
+
+-- function writ_data.place_receipts(p_nos bigint[], p_logs text[], p_hashes bytea[], p_at timestamp with time zone) returns void
+--   plpgsql, volatile; owner writ_owner; body 141a65bd5f15e0496bee2a0ebdc4a1a4
 
 -- function writ_data.plan_limit(p_name text) returns bigint
 --   sql, immutable; owner writ_owner; body f5f132459b5273bd0d45d53a8fdc25ae
@@ -4555,17 +5156,21 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   set enable_seqscan=off
 
 -- function writ_data.promote_due(p_actor text, p_at timestamp with time zone) returns integer
---   plpgsql, volatile; owner writ_owner; body 53eb26576c05d057f9f699ddc2f70a4e
+--   plpgsql, volatile; owner writ_owner; body 8a20a822a626d657ecc0a9a599089bf4
 --   set enable_seqscan=off
 
 -- function writ_data.proposals_limited(p_who writ_data.principal, p_at timestamp with time zone) returns jsonb
---   plpgsql, volatile; owner writ_owner; body b3bef6212e96c5dada2a722eccdf9628
+--   plpgsql, volatile; owner writ_owner; body 3168fd612a16f4ab067bcb0f06cab329
+
+-- function writ_data.put_back(p_jobs uuid[], p_attempts smallint[], p_execution_nos integer[], p_alone boolean[]) returns void
+--   plpgsql, volatile; owner writ_owner; body 3515a4e4786f250e53028239f81e55c0
+--   set enable_seqscan=off
 
 -- function writ_data.put_mail(p_governors uuid[], p_contents jsonb[], p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body 95eaa81228f43cd1f51f7109cadeded1
+--   plpgsql, volatile; owner writ_owner; body 3a34c025ad5c12f977cd79857b9fa058
 
 -- function writ_data.put_scope(p_tenant text, p_item jsonb, p_new boolean, p_who text, p_at timestamp with time zone) returns jsonb
---   plpgsql, volatile; owner writ_owner; body b21065d3081df226a915a0a2101b6031
+--   plpgsql, volatile; owner writ_owner; body c02556bd749d6e14ef867bcfa03bc517
 
 -- function writ_data.put_signal(p_tenant text, p_type text, p_scope text, p_decision text, p_reason text, p_expires_at timestamp with time zone, p_actor text, p_at timestamp with time zone, p_constraints jsonb DEFAULT NULL::jsonb) returns uuid
 --   plpgsql, volatile; owner writ_owner; body 58208838095c93eb083ef8e779268c67
@@ -4576,26 +5181,32 @@ grant execute on function writ.visible_tenant() to writ_worker;
 -- function writ_data.raise_alert(p_code text, p_severity text, p_tenant text, p_subject text, p_detail jsonb, p_actor text, p_at timestamp with time zone) returns boolean
 --   plpgsql, volatile; owner writ_owner; body b03f6910bd5df8f96f05f0ca2dc67495
 
--- function writ_data.ready_to_activate(p_key text, p_contract uuid, p_job uuid, p_read jsonb, p_break_glass text, p_signature text, p_at timestamp with time zone, OUT actor text, OUT answer jsonb) returns record
---   plpgsql, volatile; owner writ_owner; body ec5a5a0aaaa89032853650976960020f
+-- function writ_data.ready_to_activate(p_key text, p_contract uuid, p_job uuid, p_read jsonb, p_glass jsonb, p_at timestamp with time zone, OUT actor text, OUT answer jsonb) returns record
+--   plpgsql, volatile; owner writ_owner; body 0c1beffeb770d0e3603f63dde1660793
 
 -- function writ_data.reap(p_lease writ_data.job_lease, p_positions integer[], p_actor text, p_at timestamp with time zone) returns integer[]
---   plpgsql, volatile; owner writ_owner; body e092ada932f4e07fdfca6434cb995ed8
+--   plpgsql, volatile; owner writ_owner; body 8720c6bd512dd863d8659a9510ed0359
 
 -- function writ_data.reap_leases(p_actor text) returns jsonb
---   plpgsql, volatile; owner writ_owner; body fe1f6a5ce60a30f0939319f23dc43855
+--   plpgsql, volatile; owner writ_owner; body 56649aebee2b2b899df097286126fe01
 
 -- function writ_data.record(p_command text, p_actor text, p_at timestamp with time zone, p_subjects uuid[], p_types text[], p_first integer[], p_last integer[], p_details jsonb DEFAULT NULL::jsonb, p_note text DEFAULT NULL::text) returns uuid
---   plpgsql, volatile; owner writ_owner; body c6e4a8ae1a17087f79e518c8a3b519e4
+--   plpgsql, volatile; owner writ_owner; body b1100c84cf988fa0d408623a4930722c
 
 -- function writ_data.record_abort(p_command text, p_actor text, p_at timestamp with time zone, p_jobs uuid[], p_counts integer[], p_started uuid[] DEFAULT '{}'::uuid[], p_details jsonb DEFAULT NULL::jsonb) returns void
 --   plpgsql, volatile; owner writ_owner; body 04bf9a55e727f219f10cc8162bb4e9aa
 
+-- function writ_data.record_is_needed(p_day date) returns boolean
+--   sql, stable; owner writ_owner; body 6fecbb46d19d2e3be9703302c564158e
+
 -- function writ_data.record_jobs(p_jobs uuid[], p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body 8e432976d72d966e5e8d025470be54ec
 
--- function writ_data.record_step_signal(g writ_data.governance_job, c writ_data.contract, p_parameters jsonb, p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body b1f1e230981ebfe7bc92a5afce880541
+-- function writ_data.record_stands() returns boolean
+--   sql, volatile; owner writ_owner; body 846c832cfbc3bdc2a463a484326a1c20
+
+-- function writ_data.record_step_signal(g writ_data.governance_job, c writ_data.contract, p_step_no integer, p_parameters jsonb, p_actor text, p_at timestamp with time zone) returns void
+--   plpgsql, volatile; owner writ_owner; body 40396b047d3b95d68c5227bcca705a30
 
 -- function writ_data.references_only(p_data jsonb) returns boolean
 --   sql, immutable; owner writ_owner; body d9b0131546f027de843a0d8e2a731aff
@@ -4607,8 +5218,11 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   plpgsql, volatile; owner writ_owner; body f91c4f881f0636fc9b02b2ec3318fced
 --   set search_path=pg_catalog, pg_temp
 
+-- function writ_data.refused(p_command text, p_actor text, p_reason text, p_detail text DEFAULT NULL::text) returns jsonb
+--   plpgsql, volatile; owner writ_owner; body 520daff4c22b1ffc811f0b84f8b16c14
+
 -- function writ_data.register_plan(p_document text, p_sha256 text, p_tenant text, p_actor text, p_own boolean) returns jsonb
---   plpgsql, volatile; owner writ_owner; body 0cc8604184be63bb4cc90c712ef72d5e
+--   plpgsql, volatile; owner writ_owner; body 278d0da86e1e481bdc017638a9bfa175
 
 -- function writ_data.relay_idle(p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body e7af019fa1ccfc8b2ba298136d7d1a6e
@@ -4621,7 +5235,10 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   set enable_seqscan=off
 
 -- function writ_data.reported(p_report jsonb) returns jsonb
---   plpgsql, immutable; owner writ_owner; body e2913f8e0815245ea38951939a8e7472
+--   plpgsql, immutable; owner writ_owner; body 2b63d6e86f6d9ebc7417702709d08b8e
+
+-- function writ_data.require_read_committed() returns void
+--   plpgsql, stable; owner writ_owner; body 2f09aa9e9ff0b8b38b8932b5be9cc213
 
 -- function writ_data.reserved_kind(p_kind text) returns boolean
 --   sql, immutable; owner writ_owner; body b594ab016c204ba66da4eb27063aa5fe
@@ -4631,21 +5248,21 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   set enable_seqscan=off
 
 -- function writ_data.resume_run(p_run uuid, p_signal uuid, p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body 47add47f41e904fffb0dc5dfad483c3d
+--   plpgsql, volatile; owner writ_owner; body 18dd0e8d20188c577efcbd59819ab9df
 --   set enable_seqscan=off
 
 -- function writ_data.retire_day(p_day date) returns bigint
---   plpgsql, volatile; owner writ_owner; body 36fc625ecd95e0ad653453b39114ceea
+--   plpgsql, volatile; owner writ_owner; body 21ff7c47bed12ee2e8e119434afe3b58
 
 -- function writ_data.retire_days(p_actor text, p_at timestamp with time zone) returns integer
---   plpgsql, volatile; owner writ_owner; body b9728fccb2056cfe0d0f1d2b15dec713
+--   plpgsql, volatile; owner writ_owner; body 3adbfd9e16c15c997e12df43a29bc1df
 --   set lock_timeout=100ms
 
--- function writ_data.retire_runs(p_at timestamp with time zone) returns text
---   plpgsql, volatile; owner writ_owner; body 54bc71082cd8f78e4f45f335675a7297
+-- function writ_data.retry_aside(p_limit integer, p_at timestamp with time zone) returns void
+--   plpgsql, volatile; owner writ_owner; body 7261a3947001110cc8a77cb3b0cc6cdc
 
--- function writ_data.revert_changes(g writ_data.governance_job, c writ_data.contract, p_first integer, p_last integer, p_read jsonb, p_actor text, p_at timestamp with time zone) returns jsonb[]
---   plpgsql, volatile; owner writ_owner; body 807091ebb21092a8dde9f399ab70cb84
+-- function writ_data.revert_changes(g writ_data.governance_job, c writ_data.contract, p_first integer, p_last integer, p_read jsonb, p_trust text, p_actor text, p_at timestamp with time zone) returns jsonb[]
+--   plpgsql, volatile; owner writ_owner; body cd081477f5fa1b38628ef72cbbdc7247
 
 -- function writ_data.role_holders(p_role text) returns text[]
 --   sql, immutable; owner writ_owner; body 6bbef57ab2dc175caf0538cca943bced
@@ -4654,10 +5271,10 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   sql, stable; owner writ_owner; body 3104d2796c38651d0300f0047df18228
 
 -- function writ_data.rollback_failed(p_job uuid, p_reason text, p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body d4ed7f01b3440dc1404a901925cf1eb7
+--   plpgsql, volatile; owner writ_owner; body 29b10704c702f94d940f3b1fab5a5161
 
 -- function writ_data.root_at(p_log text, p_size bigint) returns bytea
---   plpgsql, stable; owner writ_owner; body e739be25bd809a6fe65694a97e8c589f
+--   plpgsql, stable; owner writ_owner; body 15f70a2ea4f3311dc702f86f6f178bf8
 
 -- function writ_data.run_event_document(p_run uuid, p_seq integer, p_type text, p_step text, p_attempt text, p_engine_attempt integer, p_data text, p_signal uuid, p_at timestamp with time zone) returns text
 --   sql, stable; owner writ_owner; body af74c0f8ff724d5d84d75ddc9a42494d
@@ -4666,42 +5283,49 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   sql, stable; owner writ_owner; body 57a420cf65d3d3075f87f8d412cbbdea
 
 -- function writ_data.run_value(p_run uuid, p_plan integer, p_input jsonb, p_item jsonb, p_ref text) returns jsonb
---   plpgsql, stable; owner writ_owner; body 00c6ed3a8f125bb2c93a0120d7640575
+--   plpgsql, stable; owner writ_owner; body 9c48152d119a02ebaeaee44d1f71e560
 --   set enable_seqscan=off
 
 -- function writ_data.schedule_job(p_schedule writ_data.schedule, p_tick timestamp with time zone) returns jsonb
---   plpgsql, volatile; owner writ_owner; body 91daaf141dce1d59703dba0d22b9cb3a
+--   plpgsql, volatile; owner writ_owner; body 95bcb56c25c1016789b810ed23d3f894
 
 -- function writ_data.schedule_job_refusal(p_schedule writ_data.schedule, p_actor text) returns jsonb
---   plpgsql, volatile; owner writ_owner; body ab63732de4a2d439c287a0d4622f74ff
+--   plpgsql, volatile; owner writ_owner; body 6b349a069fc75205d4ea4efd4c5f2898
 
 -- function writ_data.seal_events(p_rows integer, p_at timestamp with time zone) returns integer
---   plpgsql, volatile; owner writ_owner; body 2e1e4d5d3a5e1df24d8476e87e8b28e8
+--   plpgsql, volatile; owner writ_owner; body c86698d4450c916bcf7dcc2267d0316a
 --   set enable_seqscan=off
 --   set plan_cache_mode=force_generic_plan
 
+-- function writ_data.seal_or_alert(p_rows integer, p_actor text, p_at timestamp with time zone) returns integer
+--   plpgsql, volatile; owner writ_owner; body 9e668f48abe465ad0b89d624fe9e7c42
+
 -- function writ_data.sequence_receipts(p_limit integer, p_at timestamp with time zone, p_fresh boolean) returns integer
---   plpgsql, volatile; owner writ_owner; body 310a4e63ae6d2867bad78361bb08a9ea
+--   plpgsql, volatile; owner writ_owner; body f33f23a1acc405a194eaf5898c42eee0
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
 --   set enable_mergejoin=off
 --   set plan_cache_mode=force_generic_plan
 
 -- function writ_data.set_aside(p_subject text, p_tenant text, p_sqlstate text, p_error text, p_actor text, p_at timestamp with time zone) returns boolean
---   plpgsql, volatile; owner writ_owner; body 2a9f5935f2b5da72d5be6426a6ef0167
+--   plpgsql, volatile; owner writ_owner; body a67e65d7e5b9cde3771f5c09f1b6e33f
 
 -- function writ_data.set_governance_aside(p_sort text, p_id uuid, p_tenant text, p_error text, p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body f1cb3b83dae123f81ae9c31239b0fbb6
+--   plpgsql, volatile; owner writ_owner; body 7cbe5d7ddd186271d892b58ebe492683
 
 -- function writ_data.set_run_aside(p_run uuid, p_code text, p_message text, p_actor text, p_at timestamp with time zone) returns boolean
---   plpgsql, volatile; owner writ_owner; body 10b244386869b941f0357544eeb86d60
+--   plpgsql, volatile; owner writ_owner; body 44e2182cc7e7be6257aa22ee94edb642
 --   set enable_seqscan=off
 
 -- function writ_data.setting(p_key text) returns jsonb
 --   sql, stable; owner writ_owner; body 3c6b41b0fe305b59d7791f95f7979f9d
 
 -- function writ_data.settle_audits(p_jobs uuid[], p_verdict text, p_reasons text[], p_checks jsonb[], p_evidence jsonb[], p_health jsonb[], p_resolved_by text, p_actor text, p_started timestamp with time zone, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body 91620529b90be0ea1e73914dee9181d2
+--   plpgsql, volatile; owner writ_owner; body 145f7c04da59270dae1a7312650d8021
+
+-- function writ_data.settle_contracts(p_jobs uuid[], p_actor text, p_at timestamp with time zone) returns integer
+--   plpgsql, volatile; owner writ_owner; body ba80a2dcec5a5b1b47a78a026e9ff20a
+--   set enable_seqscan=off
 
 -- function writ_data.settle_lease(p_lease writ_data.job_lease, p_may_remove boolean, p_ended uuid[], p_early integer, p_start_upto integer, p_at timestamp with time zone, OUT started_upto integer, OUT started uuid[]) returns record
 --   plpgsql, volatile; owner writ_owner; body 2787b015f3a1340032780559f44ee635
@@ -4711,27 +5335,26 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   sql, immutable; owner writ_owner; body 4dfab988533d3d697d8825287ff8244f
 
 -- function writ_data.signal_is_well_formed(p_id text, p_signal jsonb) returns boolean
---   sql, immutable; owner writ_owner; body 2aa89ee65de7ee742cd17a937457aa33
+--   sql, immutable; owner writ_owner; body 86647a9c5ed2ba8d03b385ac847345d3
+
+-- function writ_data.signatures_of(p_contract uuid, p_hash bytea, p_action text) returns jsonb
+--   plpgsql, stable; owner writ_owner; body 0b763272d9e2cb21d429eb59d09500e6
 
 -- function writ_data.slots(p_steps jsonb) returns TABLE(step_no integer, step_type text, target text, slot text, key text, value jsonb)
 --   sql, immutable; owner writ_owner; body ef2ce8086d6fb45b3a9c72b893224f27
+
+-- function writ_data.soak_ms(p_steps jsonb) returns bigint
+--   sql, immutable; owner writ_owner; body 58bb3a36a852293ad91d41f802711a3a
 
 -- function writ_data.stands_ready(p_job writ_data.job) returns boolean
 --   sql, stable; owner writ_owner; body 801e723271f4f9fd2c3c844a8c98cc36
 
 -- function writ_data.start_governance_jobs(p_jobs uuid[], p_contracts uuid[], p_kind text, p_of uuid[], p_steps jsonb[], p_states bytea[], p_event text, p_reason text, p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body 011433a5e930b1956798560f6c719681
+--   plpgsql, volatile; owner writ_owner; body 217b5bf672e7f011f59fc873cf7a13a0
 
 -- function writ_data.start_queued(p_runs uuid[], p_actor text, p_at timestamp with time zone) returns uuid[]
 --   plpgsql, volatile; owner writ_owner; body 78315454f8be33639c2d4c284e474441
 --   set enable_seqscan=off
-
--- function writ_data.start_steps(p_jobs uuid[], p_execution_nos integer[], p_worker text, p_at timestamp with time zone, OUT held integer[], OUT over integer[]) returns record
---   plpgsql, volatile; owner writ_owner; body 05c42217f718bde8d5093ea4899fd3ec
---   set enable_seqscan=off
---   set enable_hashjoin=off
---   set enable_mergejoin=off
---   set plan_cache_mode=force_generic_plan
 
 -- function writ_data.started_upto(p_lease writ_data.job_lease) returns integer
 --   sql, immutable; owner writ_owner; body 3c6a39a8dc646de15fa91a27e4b3503f
@@ -4740,10 +5363,14 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   sql, immutable; owner writ_owner; body 6ba465ab4ad2757cd2c5057ebfe199e2
 
 -- function writ_data.state_of(p_tenant text, p_steps jsonb, p_read jsonb DEFAULT '{}'::jsonb) returns jsonb
---   sql, stable; owner writ_owner; body 800e38c81b18c38f88b32c707296d4a5
+--   sql, stable; owner writ_owner; body 122479cf709920d5bf9c9284ef6fd744
 
 -- function writ_data.step_begun(p_run uuid, p_step writ_data.plan_step) returns boolean
 --   sql, stable; owner writ_owner; body 6214dc7a647a550d7d9c2d0a3fda16a4
+
+-- function writ_data.step_effect(p_run uuid, p_step_id text) returns text
+--   plpgsql, stable; owner writ_owner; body c1f2ee0af5d81bf3e9a3d1ddeb70d487
+--   set enable_seqscan=off
 
 -- function writ_data.step_failed(p_run uuid, p_step smallint, p_code text, p_message text, p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body de314ce24a7e0b49fc382bff626f3d7e
@@ -4752,9 +5379,6 @@ grant execute on function writ.visible_tenant() to writ_worker;
 -- function writ_data.step_input(p_template jsonb, p_run uuid, p_plan integer, p_input jsonb, p_item jsonb) returns text
 --   sql, stable; owner writ_owner; body 04a8c1879b842cd70ab7c37588065126
 
--- function writ_data.step_label(p_run uuid, p_step smallint, p_place integer, p_attempt smallint, p_undo boolean) returns text
---   sql, stable; owner writ_owner; body 998a2c3d24b0db2bc138287133743232
-
 -- function writ_data.step_name(p_run uuid, p_step_id text, p_step smallint, p_place integer, p_attempt smallint, p_undo boolean) returns text
 --   sql, stable; owner writ_owner; body d0bbddbfba2f7b576a339f7694d32abb
 
@@ -4762,53 +5386,48 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   sql, stable; owner writ_owner; body 998862ad775b43ef091986686d0c2298
 
 -- function writ_data.steps_allowed(g writ_data.governance_job, c writ_data.contract, p_first integer, p_last integer) returns void
---   plpgsql, stable; owner writ_owner; body de7772a8b4f6b3840e2844d33f9b0752
-
--- function writ_data.steps_committed(p_jobs uuid[], p_command text, p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body 0d6aa8841cddb73cc79b07ab4e362960
---   set enable_seqscan=off
+--   plpgsql, volatile; owner writ_owner; body b17ae483400257c0efc4332081fb3f27
 
 -- function writ_data.steps_ended(p_jobs uuid[], p_results text[], p_attempts smallint[], p_command text, p_actor text, p_at timestamp with time zone, p_taker text DEFAULT NULL::text, p_take boolean[] DEFAULT NULL::boolean[], p_kinds text[] DEFAULT NULL::text[], p_artifacts jsonb DEFAULT NULL::jsonb, OUT ended uuid[], OUT followed boolean, OUT due timestamp with time zone, OUT taken uuid[], OUT answers text[]) returns record
---   plpgsql, volatile; owner writ_owner; body b428b77ad98faba808f7fafac1460e49
+--   plpgsql, volatile; owner writ_owner; body 735a50da127ac12d8f867ab8d0b40b1a
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
 --   set enable_mergejoin=off
 --   set plan_cache_mode=force_generic_plan
 
 -- function writ_data.steps_failed(p_jobs uuid[], p_codes text[], p_messages text[], p_attempts integer[], p_command text, p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body e718d4d180aa4a6a07c5304bafb9d51e
---   set enable_seqscan=off
-
--- function writ_data.steps_gone(p_jobs uuid[], p_command text, p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body c213ca36a19343a3b4bb634569918e3b
+--   plpgsql, volatile; owner writ_owner; body 0a6ace3f39ef9eb06b1905c160babde9
 --   set enable_seqscan=off
 
 -- function writ_data.steps_of(p_step_id text, OUT first integer, OUT last integer) returns record
 --   sql, immutable; owner writ_owner; body 0c703169295fcbe1fa8f6bfdc76a7dc4
 
 -- function writ_data.steps_straight(p_tokens uuid[], p_positions integer[], p_jobs uuid[], p_runs uuid[], p_results text[], p_take boolean[], p_kinds text[], p_lo uuid, p_hi uuid, p_leases integer, p_max_bytes integer, p_max_attempts smallint, p_token uuid, p_ttl double precision, p_timeout double precision, p_holder text, p_only text, p_at timestamp with time zone, OUT usual boolean, OUT ended uuid[], OUT answers text, OUT going integer) returns record
---   plpgsql, volatile; owner writ_owner; body ace9c297bce5b2bb5da2a547d875ab2d
+--   plpgsql, volatile; owner writ_owner; body 9989aa9715e9d3702be948a87945c657
 
 -- function writ_data.steps_to_undo(p_job uuid) returns jsonb
 --   sql, stable; owner writ_owner; body 2596d1a0a9119b44e2374ef43aa820c3
+
+-- function writ_data.storable_signal(p_item json) returns json
+--   plpgsql, immutable; owner writ_owner; body 62cb382a620fa5a92223f81452d94c3d
 
 -- function writ_data.streams_go_on(p_destination text, p_streams uuid[], p_at timestamp with time zone) returns void
 --   sql, volatile; owner writ_owner; body f4ac00a18ed6af3d2a514db3763bd9ee
 
 -- function writ_data.submit_contract(p_contract uuid, p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body 2e92b30f950a1698bb30c20abbd61d0c
+--   plpgsql, volatile; owner writ_owner; body c664f76949e1113b6ce1fa60aa92c2e9
 
 -- function writ_data.subscribed_kinds(p_holder text, p_lease_name text, p_kinds text[]) returns TABLE(job_kind text, priority_floor smallint)
---   plpgsql, stable; owner writ_owner; body 574706e5016a65d2f42878ffeb31fde0
+--   plpgsql, stable; owner writ_owner; body 32fc7e23760a795a9de1eb555f1b22df
 
 -- function writ_data.system_health(p_tenant text) returns text
 --   sql, stable; owner writ_owner; body d92fb475ba44230a816ac43b7088d00d
 
 -- function writ_data.system_receipt(p_reason text, p_stream text, p_context jsonb, p_at timestamp with time zone) returns bigint
---   plpgsql, volatile; owner writ_owner; body 0eaa0d81394f0a808485e5105978a4c3
+--   plpgsql, volatile; owner writ_owner; body 0ee396db05b7acfc8e3103fbb582a8f6
 
 -- function writ_data.take(p_lane bigint, p_head bigint, p_jobs integer, p_at timestamp with time zone, p_kind text, p_tenant text, p_priority smallint, OUT ids uuid[], OUT attempts smallint[], OUT nos integer[], OUT answers text[], OUT rows_taken integer, OUT stepped boolean, OUT late_ids uuid[], OUT late_attempts smallint[], OUT late_nos integer[]) returns record
---   plpgsql, volatile; owner writ_owner; body 6f9c53860a4950d759e7e94e288b2fa9
+--   plpgsql, volatile; owner writ_owner; body cf083ad5200da4e581d13bdb1f21084c
 
 -- function writ_data.take_delivery(p_run uuid, s writ_data.plan_step, p_attempt smallint, p_job uuid, d writ_data.run_delivery, p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body f7378740eba6c4e551589edde38205d0
@@ -4819,21 +5438,23 @@ grant execute on function writ.visible_tenant() to writ_worker;
 -- function writ_data.tell_flags() returns void
 --   sql, volatile; owner writ_owner; body 2d2bfd7cd4bf87c3f06d05a826200cf9
 
--- function writ_data.timers_due(p_actor text, p_at timestamp with time zone) returns integer
---   plpgsql, volatile; owner writ_owner; body 65b0b9c806f51ce06ba206c8e0f09c2d
---   set enable_seqscan=off
-
 -- function writ_data.tree_grow(p_size bigint, p_frontier bytea, p_leaves bytea, OUT frontier bytea, OUT nodes bytea[]) returns record
---   plpgsql, immutable; owner writ_owner; body 088904ce947a5b3ef7f0a129d755a1fb
+--   plpgsql, immutable; owner writ_owner; body 8f5f2d6d11714c4adf31d3952d602884
 
 -- function writ_data.tree_root(p_frontier bytea) returns bytea
---   plpgsql, immutable; owner writ_owner; body 32f1167572ce93ba886f60fbfee151d0
+--   plpgsql, immutable; owner writ_owner; body f802f0da74eb128735ab8537462f3dc5
+
+-- function writ_data.trim_requests(p_principal_id text) returns void
+--   plpgsql, volatile; owner writ_owner; body 374faa26c5d680278ac2e59108d35b00
+
+-- function writ_data.trust_in(p_item jsonb) returns text
+--   sql, immutable; owner writ_owner; body 1f248658bdcf9f47cd36045af71ee089
 
 -- function writ_data.turn_away(p_ids uuid[], p_attempts smallint[], p_nos integer[], p_answers text[], p_held integer[], p_over integer[], p_actor text, p_at timestamp with time zone, OUT ids uuid[], OUT attempts smallint[], OUT nos integer[], OUT answers text[]) returns record
---   plpgsql, volatile; owner writ_owner; body 44b8f6cf6fb9f3c7fa679d91ea0cd7ad
+--   plpgsql, volatile; owner writ_owner; body 6a3b1fdca97258c77de96fc82c479202
 
 -- function writ_data.upkeep(p_at timestamp with time zone, p_actor text) returns void
---   plpgsql, volatile; owner writ_owner; body c1e42f7e1c1d63cf8e232f0738c02ac3
+--   plpgsql, volatile; owner writ_owner; body bb0f89633bf5e3487ee005b5f68b2874
 
 -- function writ_data.uuid_floor(p_at timestamp with time zone) returns uuid
 --   sql, stable; owner writ_owner; body afa7114d50b46e1a1477eefb9b508687
@@ -4844,21 +5465,33 @@ grant execute on function writ.visible_tenant() to writ_worker;
 -- function writ_data.uuidv7() returns uuid
 --   sql, volatile; owner writ_owner; body d56d9118ed39e6c31106baf180ace93f
 
+-- function writ_data.value_at(p_value jsonb, p_path text[]) returns jsonb
+--   plpgsql, immutable; owner writ_owner; body bcf72f101de71d0cd6dba9cef67751b7
+
 -- function writ_data.visible(p_tenant_id text) returns boolean
 --   plpgsql, stable; owner writ_owner; body 9b38c220fd0743aafc1401325a3800e1
 
 -- function writ_data.void_contract(p_contract uuid, p_reason text, p_actor text, p_at timestamp with time zone) returns uuid
---   plpgsql, volatile; owner writ_owner; body 6e5f42e6622e59455909c629b0ea8de5
+--   plpgsql, volatile; owner writ_owner; body 62411480b5bd6dbdc2d5422471dc9143
 
 -- function writ_data.wake(p_kinds text[], p_at timestamp with time zone) returns boolean
 --   plpgsql, volatile; owner writ_owner; body 89d65d037fd07240f8cb714c29caeb8b
 
--- function writ_data.wake_relays(p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body fe1f63ac6495aa15f948818e33f826ef
+-- function writ_data.wake_governors(p_wakes jsonb, p_tenant text, p_after timestamp with time zone, p_now timestamp with time zone) returns void
+--   plpgsql, volatile; owner writ_owner; body e2615d309f61e8ac8a88e910c32d1799
+
+-- function writ_data.watch_endings(p_actor text, p_at timestamp with time zone) returns void
+--   plpgsql, volatile; owner writ_owner; body 8e30b95a0adb35f18efc4f42760465b1
+--   set enable_seqscan=off
 
 -- function writ_data.watch_pauses(p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body 8f4e94080798ebd313fb532da493e57e
 --   set enable_seqscan=off
+
+-- function writ_data.watch_projector(p_actor text, p_at timestamp with time zone) returns void
+--   plpgsql, volatile; owner writ_owner; body 8878a52043c734806c5376cf44f73961
+--   set enable_seqscan=off
+--   set plan_cache_mode=force_generic_plan
 
 -- function writ_data.watch_ready() returns void
 --   plpgsql, volatile; owner writ_owner; body 12dc5fa2de7bd8e5d039833ed5d2f524
@@ -4867,40 +5500,61 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   sql, immutable; owner writ_owner; body 3a6765cf83159a82323eb9b5f9468347
 
 -- function writ_data.wind_up(p_run uuid, p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body 3ba08ec78ec3b926ab3824ac701307b5
+--   plpgsql, volatile; owner writ_owner; body 1246dc111122ac83e796b01c345de943
 --   set enable_seqscan=off
 
 -- function writ_data.within(p_value jsonb, p_bounds jsonb) returns boolean
 --   sql, immutable; owner writ_owner; body 07f28f2fca5f4f4222672c84ad0c12cb
 
 -- function writ_data.workflow_known(p_workflow_id uuid, p_tenant_id text) returns boolean
---   plpgsql, stable; owner writ_owner; body 395f80d7be631d826271b611a5a89d83
+--   plpgsql, stable; owner writ_owner; body bdc45544d74839b41edeb7698753637c
 
 -- function writ_data.writes_ready(p_writers text[]) returns boolean
 --   plpgsql, volatile; owner writ_owner; body 5aa6f43d05f930593b3331ab8e5ea053
 
--- function writ_data.wrong_with(p_tenant text, p_scope text[], p_steps jsonb, OUT code text, OUT detail text) returns record
---   plpgsql, stable; owner writ_owner; body 376be14f83620bc55b8a1d3ea1d00200
+-- function writ_data.wrong_with(p_tenant text, p_scope text[], p_steps jsonb, p_template jsonb, p_constraints jsonb, OUT code text, OUT detail text) returns record
+--   plpgsql, stable; owner writ_owner; body d33656d0621ed6f04fda067b45ee5d2d
 
--- function writ_data.wrong_with_governor(p_governor_id uuid, p_tenant text, p_sku text, p_policy jsonb, p_was jsonb, p_data jsonb, p_waiting jsonb, p_ms bigint) returns text
---   plpgsql, stable; owner writ_owner; body 6f83f1a61707c5ec2fedc6e7db0d5436
+-- function writ_data.wrong_with_document(p_document text, p_now jsonb) returns jsonb
+--   plpgsql, immutable; owner writ_owner; body f740956477c587c978c54b90b807b9e3
+
+-- function writ_data.wrong_with_firing(p_item jsonb, p_at timestamp with time zone) returns text
+--   plpgsql, stable; owner writ_owner; body a5d7227019d49418eee7e21d63064458
+
+-- function writ_data.wrong_with_governor(p_governor_id uuid, p_tenant text, p_sku text, p_policy jsonb, p_was jsonb, p_data jsonb, p_waiting jsonb, p_sent jsonb[], p_ms bigint) returns text
+--   plpgsql, stable; owner writ_owner; body c10a4b7f932a4ce33ed82f2704de6aa7
 --   set enable_seqscan=off
 
 -- function writ_data.wrong_with_kind(p_kind writ_data.job_kind) returns text
 --   sql, immutable; owner writ_owner; body 55d231671f383a945df7a6bc79a302f9
 
+-- function writ_data.wrong_with_params(p_steps jsonb, p_bounds jsonb) returns text
+--   sql, immutable; owner writ_owner; body 9255426ba894abbba4730978525f8ca1
+
 -- function writ_data.wrong_with_plan(p_plan jsonb, p_own boolean) returns text
 --   plpgsql, stable; owner writ_owner; body fb2e754a5970b744202f731e4c65c981
 
+-- function writ_data.wrong_with_signature(p_document text, p_signature text, p_scheme text) returns jsonb
+--   sql, immutable; owner writ_owner; body 19ac6e3bc050b188f69ab2d0c96c70f4
+
+-- function writ_data.wrong_with_start(p_run jsonb) returns text
+--   plpgsql, immutable; owner writ_owner; body 2be86b4af1277f6c4c9c440e5f7101d8
+
+-- function writ_data.wrong_with_state(c writ_data.contract, p_state jsonb) returns jsonb
+--   plpgsql, stable; owner writ_owner; body e0e20d28f79cfab295d404be2378d9e2
+
 -- function writ_data.wrong_with_step(p_step jsonb) returns text
---   plpgsql, immutable; owner writ_owner; body 4de1f4e7c72deec71ff892b5987848ee
+--   plpgsql, immutable; owner writ_owner; body 14a11db2009b872e4b32ce1561395260
 
 -- function writ_data.wrong_with_template(p_content jsonb) returns text
---   sql, immutable; owner writ_owner; body 84cb360ad900f12af1d55af8c1b26570
+--   sql, immutable; owner writ_owner; body 036729e5f7623284c75767db96d6592b
 
 -- settings
 --   governance.agent.open_contracts = 50
 --   governance.agent.proposals_per_hour = 60
+--   governance.alert.audit_sec = 30
+--   governance.alert.job_sec = 60
+--   governance.alert.pending = 100
 --   governance.audit.timeout_sec = 300
 --   governance.denials_per_minute = 10
 --   governance.evidence_max_age_ms = 5000
@@ -4955,6 +5609,8 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   queue.retry.max_attempts_default = 5
 --   queue.safe_payload.max_bytes = 8192
 --   queue.worker.enabled = true
+--   requests.most = 100000
+--   requests.retention_hours = 24
 --   runs.admission.retry_after_sec = 5
 --   runs.pause.drain_sec = 300
 --   runs.projector.lag_alert_sec = 5

@@ -11,17 +11,30 @@ export async function gate<Answer>(
   params: readonly (string | number | null)[],
   withinMs?: number,
 ): Promise<Answer> {
+  assertText(call, params);
+  return ask<Answer>(db, `select writ.${call}::text as answer`, params, (sql, values) =>
+    withinMs === undefined ? db.query(sql, values) : askWithin(db, withinMs, call, values),
+  );
+}
+
+/** Refuses what no text in the database can hold. */
+export function assertText(call: string, params: readonly unknown[]): void {
   for (const text of params) {
-    if (typeof text === 'string' && (text.includes('\0') || !text.isWellFormed())) {
+    if (typeof text === 'string' && (text.includes('\0') || !text.isWellFormed()))
       throw new WritRefusal('invalid_text', call.slice(0, call.indexOf('(')));
-    }
   }
+}
+
+/** Sends a statement that calls a gate. Its column `answer` is the gate's answer, as text: some libraries rename the keys of a JSON answer. */
+export async function ask<Answer>(
+  db: Queryable,
+  sql: string,
+  params: readonly unknown[],
+  send: Queryable['query'] = (text, values) => db.query(text, values),
+): Promise<Answer> {
   let answer: unknown;
   try {
-    // As text: what a library makes of a JSON answer is its own affair, and some rename its keys.
-    const { rows } = await (withinMs === undefined
-      ? db.query(`select writ.${call}::text as answer`, [...params])
-      : askWithin(db, withinMs, `${call}::text`, [...params]));
+    const { rows } = await send(sql, [...params]);
     answer = JSON.parse(String(rows[0]?.answer));
   } catch (error) {
     throw fromDatabase(error);
@@ -36,10 +49,10 @@ function askWithin(
   db: Queryable,
   ms: number,
   call: string,
-  params: unknown[],
+  params: unknown[] = [],
 ): ReturnType<Queryable['query']> {
-  if (db instanceof PreparedPool) return db.ask(ms, call, params);
-  return inTime(db.query(`select writ.${call} as answer`, params), ms, call);
+  if (db instanceof PreparedPool) return db.ask(ms, `${call}::text`, params);
+  return inTime(db.query(`select writ.${call}::text as answer`, params), ms, `${call}::text`);
 }
 
 /** Makes a call again that PostgreSQL broke off because two waited for each other: nothing of it was done. Not for calls in a transaction of the caller's, which is over then. */

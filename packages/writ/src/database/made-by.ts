@@ -10,6 +10,17 @@ import { type Migration, type Release, readRelease } from './schema.js';
 
 export const isPrerelease = (version: string): boolean => /^0\.|^1\.0\.0-/.test(version);
 
+/** Whether version `a` comes after version `b`. A pre-release comes before its release. */
+export function isNewer(a: string, b: string): boolean {
+  const [ofA, ofB] = [a, b].map((version) => version.split(/[.-]/, 3).map(Number)) as [
+    number[],
+    number[],
+  ];
+  const differs = ofA.findIndex((part, index) => part !== ofB[index]);
+  if (differs >= 0) return (ofA[differs] as number) > (ofB[differs] as number);
+  return !a.includes('-') && b.includes('-');
+}
+
 /** One hash of all migrations: two builds of one pre-release may differ in them. */
 const baseOf = (migrations: readonly Migration[]): string =>
   createHash('sha256')
@@ -32,10 +43,13 @@ export async function readMark(db: Queryable): Promise<string | undefined> {
   return rows[0]?.mark as string | undefined;
 }
 
+/** The version in a mark. */
+export const madeBy = (mark: string): string | undefined => /^Writ ([^,]+), base /.exec(mark)?.[1];
+
 /** Throws `schema_prerelease` if another pre-release has made the schema. */
 export function assertMark(mark: string, own: Pick<Release, 'version' | 'migrations'>): void {
   if (mark === markOf(own)) return;
-  const made = /^Writ ([^,]+), base /.exec(mark)?.[1];
+  const made = madeBy(mark);
   if (made && !isPrerelease(made) && !isPrerelease(own.version)) return;
   const by =
     made === own.version ? `${made} with other tables` : (made ?? 'a version before 0.8.0');

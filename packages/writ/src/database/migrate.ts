@@ -11,7 +11,8 @@
 import { WritError } from '../errors/index.js';
 import type { Queryable } from './connection.js';
 import { closeDoors, placeDoorkeepers } from './doorkeepers.js';
-import { assertMark, isPrerelease, markOf, readMark } from './made-by.js';
+import { assertMark, isNewer, isPrerelease, madeBy, markOf, readMark } from './made-by.js';
+import { dropRemoved, removedBy } from './removal.js';
 import { owner, roles } from './roles.js';
 import { type Migration, type Release, readRelease, type SchemaObject } from './schema.js';
 
@@ -21,8 +22,14 @@ export interface MigrationPlan {
   readonly to: number;
   readonly migrations: readonly Migration[];
   readonly objects: readonly SchemaObject[];
-  /** Roles that do not exist yet. */
+  /** Functions and views that go: neither this release nor the one before it has them. */
+  readonly removed: readonly string[];
+  /** A newer release has made the schema. It stays as it is. */
+  readonly isOlder: boolean;
+  /** Roles that the migration creates. */
   readonly roles: readonly string[];
+  /** Roles that do not exist, and that this user may not create. Nothing is granted to them. */
+  readonly missingRoles: readonly string[];
 }
 
 export interface MigrateOptions {
@@ -61,19 +68,24 @@ export async function planMigration(
   const current = Math.max(0, ...applied.map((row) => Number(row.version)));
   const newest = known.at(-1)?.version ?? 0;
   const hashes = new Map(objects.map((row) => [row.name, row.sha256]));
+  const isOlder = current > newest || isNewer(madeBy(mark ?? '') ?? '0.0.0', release.version);
+  const missing = await missingRoles(db);
+  const mayCreate = await mayCreateRoles(db);
   return {
     from: current,
     to: Math.max(current, newest),
     migrations: known.filter((m) => m.version > current),
     // An older package leaves the gates of a newer one alone. A migration may have removed gates that
     // stood in its way, so after one all of them are created again.
-    objects:
-      current > newest
-        ? []
-        : release.objects.filter(
-            (object) => current < newest || hashes.get(object.name) !== object.sha256,
-          ),
-    roles: await missingRoles(db),
+    objects: isOlder
+      ? []
+      : release.objects.filter(
+          (object) => current < newest || hashes.get(object.name) !== object.sha256,
+        ),
+    removed: isOlder ? [] : await removedBy(release, db, [...hashes.keys()].map(String)),
+    isOlder,
+    roles: mayCreate ? missing : [],
+    missingRoles: mayCreate ? [] : missing,
   };
 }
 
@@ -89,13 +101,16 @@ export async function migrate(
   if (!options.dryRun) await prepareUpgrade(client, release);
   await client.query('begin');
   try {
-    const created = await missingRoles(client);
-    await createRoles(client, created, say);
+    const created = await createRoles(client, await missingRoles(client), say);
     const asOwner = await mayBecomeOwner(client);
     if (!(await isInstalled(client))) await createSchemas(client, asOwner);
     if (asOwner) await client.query(`set local role ${owner}`);
     await client.query(oneInstaller);
-    const plan = { ...(await planMigration(client, release)), roles: created };
+    const plan = {
+      ...(await planMigration(client, release)),
+      roles: created,
+      missingRoles: await missingRoles(client),
+    };
     await client.query(`set local check_function_bodies = off`);
     if (isUpgrade(plan)) await closeDoors(client);
     for (const migration of plan.migrations) {
@@ -116,9 +131,15 @@ export async function migrate(
         [object.name, object.sha256],
       );
     }
-    const isOlder = plan.to > (release.migrations.at(-1)?.version ?? 0);
-    if (!isOlder) await client.query(`comment on schema writ is '${markOf(release)}'`);
-    await grant(client, release);
+    if (!plan.isOlder) {
+      await dropRemoved(client, plan.removed, say);
+      await client.query(`comment on schema writ is '${markOf(release)}'`);
+      await grant(client, release);
+      // A database in which no worker ran for days has no partition to record in.
+      if (has(release, 'writ_data.open_days')) await client.query('select writ_data.open_days()');
+      if (has(release, 'writ_data.begin_deployment'))
+        await client.query('select writ_data.begin_deployment()');
+    }
     if (options.enable) await enable(client, plan.from === 0);
     await client.query(options.dryRun ? 'rollback' : 'commit');
     return plan;
@@ -139,6 +160,8 @@ async function enable(client: Queryable, isNew: boolean): Promise<void> {
 
 /** Conflicts with itself and lets others read. */
 const oneInstaller = 'lock table writ_data.schema_migration in share row exclusive mode';
+const has = (release: Release, name: string): boolean =>
+  release.objects.some((object) => object.name === name);
 const isUpgrade = (plan: MigrationPlan): boolean => plan.from > 0 && plan.migrations.length > 0;
 
 /**
@@ -176,15 +199,25 @@ async function missingRoles(db: Queryable): Promise<string[]> {
   return [owner, ...roles].filter((role) => !rows.some((row) => row.rolname === role));
 }
 
+async function mayCreateRoles(db: Queryable): Promise<boolean> {
+  const { rows } = await db.query(
+    'select rolsuper or rolcreaterole as yes from pg_roles where rolname = current_user',
+  );
+  return rows[0]?.yes === true;
+}
+
+/** Creates the roles that this user may create, and returns them. */
 async function createRoles(
   client: Queryable,
   missing: readonly string[],
   say: (step: string) => void,
-): Promise<void> {
+): Promise<string[]> {
+  const created: string[] = [];
   for (const role of missing) {
     await client.query('savepoint create_role');
     try {
       await client.query(`create role ${role} nologin`);
+      created.push(role);
       say(`role ${role}`);
     } catch (error) {
       const { code } = error as { code?: string };
@@ -206,6 +239,7 @@ async function createRoles(
       await client.query('rollback to savepoint join_owner');
     }
   }
+  return created;
 }
 
 async function mayBecomeOwner(client: Queryable): Promise<boolean> {

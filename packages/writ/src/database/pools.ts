@@ -10,9 +10,26 @@ export interface Pools {
   readonly prepared: PreparedPool;
 }
 
-/** `max` is how many connections handlers have for their transactions. */
-export function openPools(connectionString: string, max = 10): Pools {
-  const settings = { connectionString, application_name: 'writ', keepAlive: true };
+export interface PoolOptions {
+  readonly connectionString: string;
+  /** How many connections handlers have for their transactions. */
+  readonly max?: number | undefined;
+  readonly applicationName?: string | undefined;
+  readonly connectTimeoutMs?: number | undefined;
+}
+
+export function openPools({
+  connectionString,
+  max = 10,
+  applicationName = 'writ',
+  connectTimeoutMs = 0,
+}: PoolOptions): Pools {
+  const settings = {
+    connectionString,
+    application_name: applicationName,
+    connectionTimeoutMillis: connectTimeoutMs,
+    keepAlive: true,
+  };
   const gates = new pg.Pool({ ...settings, max: 4 });
   const pools = {
     transactions: new pg.Pool({ ...settings, max }),
@@ -26,4 +43,23 @@ export function openPools(connectionString: string, max = 10): Pools {
     pool.on('connect', (client) => client.on('error', () => undefined));
   }
   return pools;
+}
+
+/** Runs statements in one transaction of one connection; nothing of them stands if one fails. */
+export async function inTransaction<T>(
+  pool: pg.Pool,
+  use: (client: pg.PoolClient) => Promise<T>,
+): Promise<T> {
+  const client = await pool.connect();
+  try {
+    await client.query('begin');
+    const answer = await use(client);
+    await client.query('commit');
+    return answer;
+  } catch (error) {
+    await client.query('rollback').catch(() => undefined);
+    throw error;
+  } finally {
+    client.release();
+  }
 }

@@ -1,9 +1,10 @@
 /**
  * The SQL that a release carries: numbered migrations, applied once, and one file per gate or view,
- * applied when it has changed. A release is a folder with `package.json` and `sql/`; this package is one.
+ * applied when it has changed. A release is a folder with `package.json` and `sql/`; this package is
+ * one. Files of objects stand in `sql/LAYER/FOLDER/`.
  */
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { callersOf } from './roles.js';
 
 const packageRoot = new URL('../../', import.meta.url);
@@ -12,6 +13,15 @@ export interface Release {
   readonly version: string;
   readonly migrations: readonly Migration[];
   readonly objects: readonly SchemaObject[];
+  /** What the release before this one has; undefined for a release that upgrades from no other. */
+  readonly predecessor: Predecessor | undefined;
+}
+
+/** The content of `sql/predecessor.json`, which scripts/record-predecessor.mjs writes. */
+export interface Predecessor {
+  readonly version: string;
+  /** The names of its objects. */
+  readonly objects: readonly string[];
 }
 
 export interface Migration {
@@ -25,8 +35,19 @@ export interface Migration {
 
 export type SchemaObjectType = 'gate' | 'internal' | 'view' | 'guard' | 'data';
 
+/** What an object is follows from the folder that its file stands in. */
+const types: Readonly<Record<string, SchemaObjectType>> = {
+  gates: 'gate',
+  views: 'view',
+  internal: 'internal',
+  hooks: 'internal',
+  guards: 'guard',
+  data: 'data',
+};
+
 export interface SchemaObject {
   readonly type: SchemaObjectType;
+  readonly layer: string;
   /** As it is called in the database, with its schema. */
   readonly name: string;
   /** Roles that may use it; empty for what only other gates use. */
@@ -35,9 +56,6 @@ export interface SchemaObject {
   readonly sha256: string;
 }
 
-/** What must exist before what: views use functions, guards and data use tables only. */
-const order: SchemaObjectType[] = ['internal', 'gate', 'view', 'guard', 'data'];
-
 const digest = (sql: string) => createHash('sha256').update(sql).digest('hex');
 
 /** Reads the release in a folder, given with a slash at its end. */
@@ -45,7 +63,17 @@ export function readRelease(root: URL = packageRoot): Release {
   const { version } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8')) as {
     version: string;
   };
-  return { version, migrations: readMigrations(root), objects: readSchemaObjects(root) };
+  return {
+    version,
+    migrations: readMigrations(root),
+    objects: readSchemaObjects(root),
+    predecessor: readPredecessor(root),
+  };
+}
+
+function readPredecessor(root: URL): Predecessor | undefined {
+  const file = new URL('sql/predecessor.json', root);
+  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Predecessor) : undefined;
 }
 
 export function readMigrations(root: URL = packageRoot): Migration[] {
@@ -66,58 +94,76 @@ export function readMigrations(root: URL = packageRoot): Migration[] {
 }
 
 export function readSchemaObjects(root: URL = packageRoot): SchemaObject[] {
-  const folder = new URL('sql/gates/', root);
+  const folder = new URL('sql/', root);
   const objects = readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.sql'))
+    .map((file) => file.replaceAll('\\', '/'))
+    .filter((file) => isObject(file))
     .sort()
     .map((file) => parseSchemaObject(file, readFileSync(new URL(file, folder), 'utf8')));
-  return inOrder(objects.sort((a, b) => order.indexOf(a.type) - order.indexOf(b.type)));
+  return inOrder(objects);
+}
+
+/** Whether a path in `sql/` is the file of an object. */
+export const isObject = (file: string): boolean =>
+  /^[a-z_]+\/.+\.sql$/.test(file) && !file.startsWith('migrations/');
+
+/**
+ * The part of a file whose names PostgreSQL resolves when it creates the object: all of a view, of a
+ * trigger and of an SQL-standard body, but only the signature of a function whose body is a string.
+ */
+function bindingPart(object: SchemaObject): string {
+  const sql = object.sql.replace(/--.*$/gm, '');
+  const body = sql.search(/\bas \$\$/);
+  return body < 0 ? sql : sql.slice(0, body);
 }
 
 /**
- * Puts what a view or an SQL-standard body names before it: both bind when they are created. Other
- * bodies bind when they are called, so what they name may come later.
+ * Puts every object behind those that must exist when it is created. Data is loaded last: loading it
+ * calls functions, and those bind what their bodies name when they are called.
  */
-function inOrder(objects: readonly SchemaObject[]): SchemaObject[] {
-  const byName = new Map(objects.map((object) => [object.name, object]));
+export function inOrder(objects: readonly SchemaObject[]): SchemaObject[] {
+  const created = objects.filter(({ type }) => type !== 'data');
+  const byName = new Map(created.map((object) => [object.name, object]));
   const placed = new Set<SchemaObject>();
+  const path: SchemaObject[] = [];
   const place = (object: SchemaObject) => {
     if (placed.has(object)) return;
-    if (!/\bas \$\$/.test(object.sql)) {
-      for (const [name] of object.sql.matchAll(/\bwrit(?:_data)?\.[a-z0-9_]+/g)) {
-        const needed = byName.get(name);
-        if (needed && needed !== object && needed.type !== 'data') place(needed);
-      }
+    if (path.includes(object)) {
+      const circle = [...path.slice(path.indexOf(object)), object].map(({ name }) => name);
+      throw new Error(`these objects need each other: ${circle.join(', ')}`);
     }
+    path.push(object);
+    for (const [name] of bindingPart(object).matchAll(/\bwrit(?:_data)?\.[a-z0-9_]+/g)) {
+      const needed = byName.get(name);
+      if (needed && needed !== object) place(needed);
+    }
+    path.pop();
     placed.add(object);
   };
-  for (const object of objects) place(object);
-  return [...placed];
+  for (const object of created) place(object);
+  return [...placed, ...objects.filter(({ type }) => type === 'data')];
 }
 
 /**
- * What a file is follows from what it creates, and who may use it stands in its header:
+ * Reads the file of an object by its path in `sql/`. Who may use the object stands in its header:
  * `-- Callers: writ_worker, writ_applier`.
  */
 export function parseSchemaObject(file: string, sql: string): SchemaObject {
+  const [layer, folder, name, ...more] = file.split('/');
+  const type = types[folder ?? ''];
+  if (!layer || !type || !name || more.length > 0)
+    throw new Error(`sql/${file} is not in a folder sql/LAYER/{${Object.keys(types).join(',')}}/`);
   const created =
-    /^create or replace (function|view|trigger) ([a-z0-9_.]+)|^(insert) into ([a-z_.]+)/m.exec(sql);
-  if (!created) throw new Error(`sql/gates/${file} creates nothing`);
-  const name = (created[2] ?? created[4]) as string;
+    /^create or replace (?:function|view|trigger) ([a-z0-9_.]+)|^insert into ([a-z_.]+)/m.exec(sql);
+  if (!created) throw new Error(`sql/${file} creates nothing`);
   const header = sql.slice(0, created.index);
   const callers = /^-- Callers: ([a-z_, ]+)$/m.exec(header)?.[1];
   return {
-    type: typeOf((created[1] ?? created[3]) as string, name),
-    name,
+    type,
+    layer,
+    name: (created[1] ?? created[2]) as string,
     roles: callersOf(callers?.split(', ') ?? []),
     sql,
     sha256: digest(sql),
   };
-}
-
-function typeOf(creates: string, name: string): SchemaObjectType {
-  if (creates === 'view') return 'view';
-  if (creates === 'trigger') return 'guard';
-  if (creates === 'insert') return 'data';
-  return name.startsWith('writ.') ? 'gate' : 'internal';
 }

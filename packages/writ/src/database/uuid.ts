@@ -4,6 +4,14 @@ const buffer = Buffer.alloc(16 * 256);
 let offset = buffer.length;
 let lastMs = 0;
 let counter = 0;
+/** How far the clock that ids follow is ahead of this machine's. */
+let aheadMs = 0;
+
+/** Ids follow this clock from now on. */
+export function followClock(ms: number): void {
+  aheadMs = ms - Date.now();
+  lastMs = 0;
+}
 
 /**
  * UUIDv7 (RFC 9562, method 1): milliseconds, a 12-bit counter that keeps ids of one process in order within a millisecond, and
@@ -14,8 +22,9 @@ export function uuidv7(): string {
     randomFillSync(buffer);
     offset = 0;
   }
-  const now = Date.now();
-  if (now > lastMs) {
+  const now = Date.now() + aheadMs;
+  // A clock that was set back by more than a minute is right now: ids go back with it.
+  if (now > lastMs || now < lastMs - 60_000) {
     lastMs = now;
     counter = buffer.readUInt16BE(offset) & 0x3ff;
   } else if (++counter > 0xfff) {
@@ -44,8 +53,8 @@ export function uuidTime(uuid: string): number {
   return Number.parseInt(uuid.replace('-', '').slice(0, 12), 16);
 }
 
-/** A UUID in the form of version 4 that follows from a text: the same text, the same id. */
-export function uuidOf(text: string): string {
+/** A UUID in the form of version 4, or 8, that follows from a text: the same text, the same id. */
+export function uuidOf(text: string, version: 4 | 8 = 4): string {
   const hex = createHash('sha256').update(text).digest('hex');
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${version}${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }

@@ -29,7 +29,7 @@ test.each([
   await expect(connect()).rejects.toMatchObject({
     code: 'schema_prerelease',
     message: expect.stringContaining('made by another pre-release of Writ'),
-    remedy: 'Create a new database and run `writ migrate --enable` in it.',
+    remedy: 'Create a new database, and install Writ in it.',
   });
 });
 

@@ -96,6 +96,39 @@ describe('a migration', () => {
     expect(steps).toContain('gate writ.fn_job_enqueue_many');
   });
 
+  test('gives the deployment a random id, and the first receipt of _system has it', async () => {
+    await migrate(client);
+    const named = await rows(client, 'select deployment_id from writ.deployment');
+    const receipts = await rows(
+      client,
+      "select receipt from writ_data.receipt r, jsonb(r.entry) receipt where log_id = '_system'",
+    );
+    expect(receipts.map((row) => row.receipt)).toEqual([
+      expect.objectContaining({
+        reason: 'deployment_named',
+        context: expect.objectContaining({
+          deployment: named[0]?.deployment_id,
+          replaces: null,
+          stream_seq: 1,
+        }),
+      }),
+    ]);
+    expect(await rows(client, 'select writ_data.deployment_id()')).toEqual(named);
+  });
+
+  test('a second time keeps the id of the deployment and writes no other receipt of it', async () => {
+    await migrate(client);
+    const state = () =>
+      rows(
+        client,
+        'select d.*, r.receipt_no, r.entry from writ_data.deployment d, writ_data.receipt r',
+      );
+    const before = await state();
+    await migrate(client);
+    expect(before).toHaveLength(1);
+    expect(await state()).toEqual(before);
+  });
+
   test('with enable turns the queue on', async () => {
     await migrate(client, { enable: true });
     expect(await enabled()).toBe(true);

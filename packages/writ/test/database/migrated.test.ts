@@ -30,7 +30,10 @@ test('the plan is nothing', async () => {
     to: newest,
     migrations: [],
     objects: [],
+    removed: [],
+    isOlder: false,
     roles: [],
+    missingRoles: [],
   });
 });
 
@@ -45,7 +48,12 @@ test('the plan for a database with one old gate is that gate', async () => {
 
 test('a second time does nothing', async () => {
   const before = await tables();
-  expect(await migrate(client)).toMatchObject({ migrations: [], objects: [], roles: [] });
+  expect(await migrate(client)).toMatchObject({
+    migrations: [],
+    objects: [],
+    roles: [],
+    missingRoles: [],
+  });
   expect(await tables()).toEqual(before);
   expect(
     await rows(`select value from writ_data.dot_config where key = 'queue.job_substrate.enabled'`),
@@ -55,7 +63,7 @@ test('a second time does nothing', async () => {
 test('replaces a gate that has changed, and keeps the data', async () => {
   await client.query(`select writ.fn_job_kind_register('chore', '{}', 'test')`);
   await client.query(
-    `create or replace function writ.fn_job_payload(p_job_id uuid, p_tenant_id text default null) returns jsonb language sql as 'select null::jsonb'`,
+    `create or replace function writ.fn_job_payload(p_job_id uuid, p_tenant_id text default null) returns json language sql as 'select null::jsonb'`,
   );
   await client.query(
     `update writ_data.schema_object set sha256 = 'old' where name = 'writ.fn_job_payload'`,

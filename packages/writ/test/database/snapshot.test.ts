@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { schemaSnapshot } from '../../scripts/snapshot.mjs';
+import { schemaSnapshot } from '../../../../scripts/snapshot.mjs';
 import { type TestDatabase, testDatabase } from '../../src/testing/index.js';
 
 let db: TestDatabase;

@@ -45,7 +45,7 @@ async function populate(): Promise<Record<'acme' | 'globex', Jobs>> {
     const login = `insert into writ_data.login (login, tenant_id, roles, put_by, put_at)
       values ($1, $2, '{}', 'test', now())`;
     await gates.db.query(login, [tenant, tenant]);
-    await gates.call('fn_tenant_weight_set', { tenant_id: tenant, weight: 2, actor: 'test' });
+    await gates.call('fn_tenant_weight_set', { tenant_id: tenant, weight: 2, actor: tenant });
   }
   for (const tenant of tenants)
     jobs[tenant].queued = await gates.enqueue({ tenant, key: 'queued' });
@@ -65,7 +65,7 @@ async function told(tenant: string): Promise<void> {
   };
   expect(await gates.call('fn_destination_put', put)).toMatchObject({ new: true });
   await gates.db.query(
-    `with sent as (insert into writ_data.delivery (delivery_id, destination, event_id, attempt, at, ok) values (writ_data.uuidv7(), $1, gen_random_uuid(), 1, now(), false))
+    `with sent as (insert into writ_data.delivery (delivery_id, destination, tenant_id, event_id, attempt, at, ok) values (writ_data.uuidv7(), $1, $1, gen_random_uuid(), 1, now(), false))
      insert into writ_data.undelivered (destination, event_id, stream, due_at) values ($1, gen_random_uuid(), gen_random_uuid(), now())`,
     [tenant],
   );
@@ -84,6 +84,7 @@ async function told(tenant: string): Promise<void> {
 async function governed(tenant: string): Promise<void> {
   await gates.db.query(
     `with person as (insert into writ_data.principal (principal_id, tenant_id, kind, rights, auth_sha256, public_key, added_by, added_at) values ($1, $1, 'person', '{}', sha256(''), sha256(''), 'test', now())),
+     key as (insert into writ_data.api_key (key_id, principal_id, tenant_id, label, secret_sha256, expires_at, added_by, added_at) values (left(md5($1), 16), $1, $1, 'x', sha256(''), now() + interval '1 day', 'test', now())),
      capability as (insert into writ_data.capability (tenant_id, capability_name, updated_by, updated_at) values ($1, 'c', 'test', now())),
      scope as (insert into writ_data.configuration_scope (tenant_id, scope, owner_capability) values ($1, 's', 'c')),
      value as (insert into writ_data.configuration (tenant_id, scope, key, value, version, updated_by, updated_at) values ($1, 's', 'k', '1', 1, 'test', now())),
@@ -92,11 +93,12 @@ async function governed(tenant: string): Promise<void> {
      incident as (insert into writ_data.incident (incident_id, tenant_id, severity, subject, summary, opened_by, opened_at) values (gen_random_uuid(), $1, 'P3', 'x', 'y', 'test', now())),
      contract as (insert into writ_data.contract (contract_id, tenant_id, status, source, title, content, scope_hash, scope, steps, risk_level, confidence, policy_version, created_by, created_at, updated_at, expires_at)
        values (gen_random_uuid(), $1, 'DRAFT', 'manual', 't', '{}', sha256('{}'), '{}', '[]', 'low', 1, 0, 'test', now(), now(), now()) returning contract_id),
+     document as (insert into writ_data.contract_document (contract_id, hash, document, kept_at) select contract_id, sha256('{}'), '{}', now() from contract),
      review as (insert into writ_data.contract_review (contract_id, review_no, action, by, at) select contract_id, 1, 'ESCALATE', 'test', now() from contract),
      job as (insert into writ_data.governance_job (job_id, tenant_id, contract_id, kind, status, run_id, total_steps, max_duration_ms, scope_hash, state_before, created_at, updated_at)
        select gen_random_uuid(), $1, c.contract_id, 'forward', 'PENDING', r.run_id, 1, 1, '', '', now(), now() from contract c, writ_data.run r where r.tenant_id = $1 returning job_id, contract_id),
      step as (update writ_data.run set input = '{"steps": [{"step_type": "x"}]}' where tenant_id = $1)
-     insert into writ_data.governance_audit (audit_id, job_id, contract_id, verdict, verdict_reason, checks, evidence, auditor_version, duration_ms, created_at) select gen_random_uuid(), job_id, contract_id, 'PASS', 'x', '[]', '{}', '1', 1, now() from job`,
+     insert into writ_data.governance_audit (audit_id, tenant_id, job_id, contract_id, verdict, verdict_reason, checks, evidence, auditor_version, duration_ms, created_at) select gen_random_uuid(), $1, job_id, contract_id, 'PASS', 'x', '[]', '{}', '1', 1, now() from job`,
     [tenant],
   );
   await gates.db.query(
@@ -153,7 +155,8 @@ async function run(tenant: string): Promise<void> {
     refused: [],
   });
   await gates.db.query(
-    `with run as (select run_id from writ_data.run where tenant_id = $1), snapshot as (insert into writ_data.run_snapshot (run_id, last_seq, status, snapshot, updated_at) select run_id, 1, 'RUNNING', '{}', now() from run)
+    `with run as (select run_id from writ_data.run where tenant_id = $1), snapshot as (insert into writ_data.run_snapshot (run_id, last_seq, status, snapshot, updated_at) select run_id, 1, 'RUNNING', '{}', now() from run),
+     delivery as (insert into writ_data.run_delivery (run_id, delivery_id, event, delivered_at, delivered_by) select run_id, 'd', 'e', now(), 'test' from run)
      insert into writ_data.alert (alert_id, code, severity, tenant_id, subject, detail, raised_at) select run_id, 'TEST', 'P3', $1, 'run/' || run_id, '{}', now() from run`,
     [tenant],
   );
@@ -268,6 +271,20 @@ describe('with writ.tenant set', () => {
       expect(rows.length).toBeGreaterThan(0);
     }
   });
+
+  test.each(views.map((view) => view.name))(
+    '%s evaluates no condition of its reader on a row of another tenant',
+    async (view) => {
+      const others = ['globex', ...Object.values(jobs.globex)].join('|');
+      await gates.db.query(
+        `create function pg_temp.spies(anyelement) returns boolean language plpgsql cost 1e-9 as $$
+       begin if $1::text ~ '${others}' then raise exception 'A condition was evaluated on %', $1; end if; return true; end $$`,
+      );
+      await as('acme');
+      for (const column of await columnsOf(view))
+        await gates.db.query(`select from ${view} where pg_temp.spies(${column})`);
+    },
+  );
 
   test('counts by kind are those of the tenant', async () => {
     await as('acme');

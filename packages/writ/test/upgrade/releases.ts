@@ -1,7 +1,8 @@
 /**
  * Small releases for tests of upgrades: folders with `package.json` and `sql/`, as a package has them.
  * Release 1.0.0 keeps payments and their sum in whole euros. Release 1.1.0 keeps them in cents: its
- * migration changes both tables, and its gates have other bodies and one more parameter.
+ * migration changes both tables, and its gates have other bodies and one more parameter. It no longer
+ * has three objects that need each other, and release 1.2.0 removes them.
  *
  * In both releases `fn_pay` writes to one table, pauses, and writes to the other. A call that met the
  * tables of the other release, or another call's half, would fail or break the balance.
@@ -48,6 +49,25 @@ const view = (column: string) => `
 create or replace view writ.payment as select account, ${column} from writ_data.payment;
 `;
 
+/** They need each other, and their names do not tell in which order. */
+const payers: Files = {
+  'sql/payments/views/payer.sql': `
+-- Who has paid.
+-- Callers: writ_producer
+create or replace view writ.payer as select distinct account from writ_data.payment;
+`,
+  'sql/payments/internal/payers.sql': `
+-- How many have paid.
+create or replace function writ_data.payers() returns bigint language sql stable
+return (select count(*) from writ.payer);
+`,
+  'sql/payments/views/payer_count.sql': `
+-- How many have paid.
+-- Callers: writ_producer
+create or replace view writ.payer_count as select writ_data.payers() as payers;
+`,
+};
+
 export const euros: Files = {
   'package.json': '{ "version": "1.0.0" }',
   'sql/migrations/0001_payments.sql': `
@@ -56,9 +76,19 @@ create table writ_data.payment (account text not null, euros bigint not null);
 create table writ_data.balance (account text primary key, euros bigint not null);
 insert into writ_data.balance values ('a', 0), ('b', 0), ('c', 0), ('d', 0);
 `,
-  'sql/gates/fn_pay.sql': pay('p_account text, p_euros integer', 'euros', 1, '1.0.0'),
-  'sql/gates/fn_read.sql': read('euros', 1, '1.0.0'),
-  'sql/gates/payment.sql': view('euros'),
+  'sql/payments/gates/fn_pay.sql': pay('p_account text, p_euros integer', 'euros', 1, '1.0.0'),
+  'sql/payments/gates/fn_read.sql': read('euros', 1, '1.0.0'),
+  'sql/payments/views/payment.sql': view('euros'),
+  ...payers,
+};
+
+const withoutPayers = (files: Files): Files =>
+  Object.fromEntries(Object.entries(files).filter(([path]) => !(path in payers)));
+
+/** What a release says of the release before it. */
+const predecessor = (files: Files): string => {
+  const { version, objects } = release(files);
+  return JSON.stringify({ version, objects: objects.map(({ name }) => name) });
 };
 
 const toCents = `
@@ -72,17 +102,25 @@ update writ_data.balance set cents = cents * 100;
 `;
 
 export const cents: Files = {
-  ...euros,
+  ...withoutPayers(euros),
   'package.json': '{ "version": "1.1.0" }',
+  'sql/predecessor.json': predecessor(euros),
   'sql/migrations/0002_cents.sql': toCents,
-  'sql/gates/fn_pay.sql': pay(
+  'sql/payments/gates/fn_pay.sql': pay(
     'p_account text, p_euros integer, p_note text default null',
     'cents',
     100,
     '1.1.0',
   ),
-  'sql/gates/fn_read.sql': read('cents', 100, '1.1.0'),
-  'sql/gates/payment.sql': view('cents'),
+  'sql/payments/gates/fn_read.sql': read('cents', 100, '1.1.0'),
+  'sql/payments/views/payment.sql': view('cents'),
+};
+
+export const centsOnly: Files = {
+  ...cents,
+  'package.json': '{ "version": "1.2.0" }',
+  'sql/predecessor.json': predecessor(cents),
+  'sql/migrations/0003_nothing.sql': 'select 1;',
 };
 
 /** Writes a release into a folder and reads it as `migrate` reads its own package. */

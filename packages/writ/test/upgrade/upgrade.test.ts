@@ -4,9 +4,11 @@
  */
 import type pg from 'pg';
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { isNewer, isPrerelease } from '../../src/database/made-by.js';
 import { migrate, planMigration } from '../../src/database/migrate.js';
+import { readRelease } from '../../src/database/schema.js';
 import { testDatabase } from '../../src/testing/index.js';
-import { cents, type EmptyDatabase, emptyDatabase, euros, release } from './releases.js';
+import { cents, centsOnly, type EmptyDatabase, emptyDatabase, euros, release } from './releases.js';
 
 const before = release(euros);
 const after = release(cents);
@@ -24,6 +26,9 @@ afterEach(() => db.drop());
 
 const answer = async (sql: string, by = client) =>
   (await by.query(`select ${sql} as answer`)).rows[0].answer;
+const payers = ['writ.payer', 'writ.payer_count', 'writ_data.payers'];
+const mayPay = (role: string) =>
+  answer(`has_function_privilege('${role}', 'writ.fn_pay(text, integer, text)', 'execute')`);
 const mark = () => answer(`obj_description('writ'::regnamespace, 'pg_namespace')`);
 
 interface Load {
@@ -182,11 +187,104 @@ describe('from 1.0.0 on', () => {
     expect(await answer('writ.fn_read()')).toMatchObject({ release: '1.1.0' });
   });
 
-  test('an older package leaves a newer schema as it is', async () => {
+  test('an older package leaves a newer schema and its grants as they are', async () => {
     await migrate(client, {}, after);
-    expect(await migrate(client, {}, before)).toMatchObject({ migrations: [], objects: [] });
+    const older = {
+      ...before,
+      objects: before.objects.map((object) => ({ ...object, roles: ['writ_auditor'] })),
+    };
+    expect(await migrate(client, {}, older)).toMatchObject({ migrations: [], objects: [] });
     expect(await answer('writ.fn_read()')).toMatchObject({ release: '1.1.0' });
     expect(await mark()).toMatch(/^Writ 1\.1\.0, /);
+    expect(await mayPay('writ_producer')).toBe(true);
+    expect(await mayPay('writ_auditor')).toBe(false);
+  });
+
+  test('an older package leaves a newer schema with the same migrations as it is', async () => {
+    const patch = release({
+      ...cents,
+      'package.json': '{ "version": "1.1.1" }',
+      'sql/payments/gates/fn_read.sql': String(cents['sql/payments/gates/fn_read.sql']).replaceAll(
+        '1.1.0',
+        '1.1.1',
+      ),
+    });
+    await migrate(client, {}, patch);
+    expect(await migrate(client, {}, after)).toMatchObject({ objects: [], isOlder: true });
+    expect(await answer('writ.fn_read()')).toMatchObject({ release: '1.1.1' });
+    expect(await mark()).toMatch(/^Writ 1\.1\.1, /);
+  });
+
+  test('a release keeps the functions and views of the release before it', async () => {
+    expect(await migrate(client, {}, after)).toMatchObject({ removed: [] });
+    await client.query(`select writ.fn_pay('a', 1)`);
+    expect(await answer('(select payers from writ.payer_count)')).toBe('1');
+  });
+
+  test.each([
+    ['one release after the other', true],
+    ['at once', false],
+  ])(
+    '%s, the functions and views of earlier releases are dropped, callers first',
+    async (_, each) => {
+      if (each) await migrate(client, {}, after);
+      const steps: string[] = [];
+      const { removed } = await migrate(
+        client,
+        { onProgress: (step) => void steps.push(step) },
+        release(centsOnly),
+      );
+      expect([...removed].sort()).toEqual(payers);
+      expect(steps.filter((step) => step.startsWith('drop '))).toEqual([
+        'drop view writ.payer_count',
+        'drop function writ_data.payers()',
+        'drop view writ.payer',
+      ]);
+      const { rows } = await client.query(
+        `select name from writ_data.schema_object where name = any ($1)
+       union all select proname from pg_proc where proname = 'payers'
+       union all select relname from pg_class where relname in ('payer', 'payer_count')`,
+        [payers],
+      );
+      expect(rows).toEqual([]);
+      expect(await planMigration(client, release(centsOnly))).toMatchObject({ removed: [] });
+      expect(await answer('writ.fn_read()')).toMatchObject({ release: '1.1.0' });
+    },
+  );
+
+  test('what something else needs stays until that has gone', async () => {
+    await migrate(client, {}, after);
+    await client.query('create view public.mine as select * from writ.payer');
+    await migrate(client, {}, release(centsOnly));
+    expect(await answer('(select count(*) from mine)')).toBe('0');
+    await client.query('drop view public.mine');
+    expect(await migrate(client, {}, release(centsOnly))).toMatchObject({
+      removed: ['writ.payer'],
+    });
+    expect(await answer(`to_regclass('writ.payer')`)).toBeNull();
+  });
+
+  test('a package that does not know its predecessor removes nothing', async () => {
+    const unknowing = { ...release(centsOnly), predecessor: undefined };
+    expect(await migrate(client, {}, unknowing)).toMatchObject({ removed: [] });
+    expect(await answer('(select count(*) from writ.payer)')).toBe('0');
+  });
+
+  test('this package ships the list of its predecessor', () => {
+    const { version, predecessor } = readRelease();
+    if (isPrerelease(version) || version === '1.0.0') expect(predecessor).toBeUndefined();
+    else expect(isNewer(version, predecessor?.version ?? version)).toBe(true);
+  });
+
+  test.each([
+    ['1.1.0', '1.0.9', true],
+    ['1.10.0', '1.9.0', true],
+    ['1.0.0', '1.0.0-rc.1', true],
+    ['1.0.0-rc.1', '1.0.0', false],
+    ['2.0.0', '2.0.0', false],
+    ['1.9.0', '1.10.0', false],
+  ])('%s is newer than %s: %s', (a, b, yes) => {
+    expect(isNewer(a, b)).toBe(yes);
   });
 });
 
@@ -226,8 +324,12 @@ describe('until 1.0.0', () => {
     try {
       const installer = await fresh.connect();
       await migrate(installer, {}, version('0.9.0'));
-      const gate = `${euros['sql/gates/fn_read.sql']}`.replaceAll('1.0.0', 'changed');
-      await migrate(installer, {}, version('0.9.0', { ...euros, 'sql/gates/fn_read.sql': gate }));
+      const gate = `${euros['sql/payments/gates/fn_read.sql']}`.replaceAll('1.0.0', 'changed');
+      await migrate(
+        installer,
+        {},
+        version('0.9.0', { ...euros, 'sql/payments/gates/fn_read.sql': gate }),
+      );
       expect(await answer('writ.fn_read()', installer)).toMatchObject({ release: 'changed' });
     } finally {
       await fresh.drop();

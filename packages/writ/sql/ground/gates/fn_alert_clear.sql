@@ -1,8 +1,9 @@
--- Clears an alert: somebody has seen to what it is about. The record says who and why.
+-- Clears an alert after an operator has dealt with its cause. The record has the operator and the
+-- reason.
 -- Callers: writ_admin, writ_server
--- Answers: {alert_id, code, subject, duplicate}. One that is cleared already is answered as it is.
--- Refuses: actor_required, reason_required, alert_not_found (also for an alert of another tenant, and
---          for one of the deployment when the login is bound to a tenant).
+-- Answers: {alert_id, code, subject, duplicate}. An alert that is cleared already does not change.
+-- Refuses: actor_required, reason_required, alert_not_found (also for an alert of another tenant,
+--          and for one of the deployment when the login is bound to a tenant).
 -- Locks:   the alert.
 create or replace function writ.fn_alert_clear(
   p_alert_id uuid,

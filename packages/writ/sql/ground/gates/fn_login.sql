@@ -1,7 +1,7 @@
--- Tells a caller who it is to Writ: the login, what it is bound to, and the roles that it has.
+-- Reads the caller's login, the principal and tenant that it is bound to, and its roles.
 -- Callers: writ_principal, writ_signer, processes, readers
--- Answers: {login, principal_id, tenant_id, roles}; principal_id and tenant_id are null where the
---          login is bound to none. roles are the single ones; a composite counts as its parts.
+-- Answers: {login, principal_id, tenant_id, roles}; principal_id and tenant_id are null if the
+--          login is not bound. roles lists single roles; a composite appears as its parts.
 create or replace function writ.fn_login() returns jsonb
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp

@@ -1,5 +1,5 @@
--- The only tenant that this call may touch; null: any. The login's row decides, and the setting
--- writ.tenant only narrows: it guards against a forgotten condition, and widens nothing.
+-- Returns the only tenant that this call may touch; null: any. The login's row decides. The setting
+-- writ.tenant only narrows: it guards against a forgotten condition, and never widens.
 -- Raises:  42501 when the setting names another tenant than the login is bound to.
 create or replace function writ_data.caller_tenant() returns text
 language plpgsql stable

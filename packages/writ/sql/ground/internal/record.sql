@@ -7,8 +7,11 @@ create or replace function writ_data.record(
 declare
   v_batch uuid := (left(writ_data.uuidv7()::text, 30) || '000000')::uuid;
 begin
+  if not writ_data.record_stands() then
+    perform writ_data.open_days();  -- it is the first call after days without a worker
+  end if;
   insert into writ_data.event_batch (batch_id, at, command, actor, types, first, last, subjects, details, note)
   values (v_batch, p_at, p_command, p_actor, p_types, p_first, p_last, p_subjects, p_details, p_note);
-  perform writ_data.wake_relays(p_at);
+  perform writ_data.on_recorded(p_at);
   return v_batch;
 end $$;

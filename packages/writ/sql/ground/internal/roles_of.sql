@@ -1,5 +1,5 @@
--- The roles of Writ that a database login has; a composite counts as its parts. Whoever may become
--- the owner of our schemas has all of them.
+-- The roles of Writ that a database login has; a composite counts as its parts. A member of the
+-- owner of our schemas has all of them.
 create or replace function writ_data.roles_of(p_login name) returns text[]
 language sql stable
 begin atomic

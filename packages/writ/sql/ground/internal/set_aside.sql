@@ -1,6 +1,7 @@
--- Decides what becomes of a row that made the clockwork raise: an error that another try may not
--- meet (a lock, a serialization failure, no memory, the queue switched off) leaves it for the next
--- tick; any other one raises the alert CLOCKWORK_SET_ASIDE.
+-- Decides whether to set aside a row that made the clockwork raise. After a transient error (a
+-- lock, a serialization failure, no memory, the queue switched off), or one that may be the
+-- caller's fault, the next tick tries the row again. Any other error raises the alert
+-- CLOCKWORK_SET_ASIDE.
 -- Answers: whether the caller has to set the row aside.
 create or replace function writ_data.set_aside(
   p_subject text,                   -- job/…, run/… or clockwork/…
@@ -13,7 +14,9 @@ create or replace function writ_data.set_aside(
 language plpgsql
 as $$
 begin
-  if writ_data.is_transient(p_sqlstate) or p_error = 'job_substrate_disabled' then
+  if writ_data.is_transient(p_sqlstate) or p_error = 'job_substrate_disabled'
+    or writ_data.is_callers_fault(p_sqlstate)
+  then
     return false;
   end if;
   perform writ_data.raise_alert(

@@ -1,7 +1,7 @@
 -- Takes the turn of this name until the transaction ends, without waiting.
 -- Answers: whether this transaction has it; false while another one does.
--- Raises:  an exception for a name that has no row: nobody would ever have that turn.
--- Locks:   the row of writ_data.turn. No login can lock it but through a gate.
+-- Raises:  an exception for a name that has no row, because no session could ever take that turn.
+-- Locks:   the row of writ_data.turn. A login can lock it only through a gate.
 create or replace function writ_data.take_turn(p_name text) returns boolean
 language plpgsql
 as $$

@@ -1,6 +1,6 @@
--- What database logins are registered for, and by whom. Unregistered logins have no row.
+-- Registrations of database logins, with who registered each. Unregistered logins have no row.
 -- Callers: readers
-create or replace view writ.login as
+create or replace view writ.login with (security_barrier) as
 select
   l.login::text as login,
   l.principal_id,

@@ -21,9 +21,10 @@ create table writ_data.principal (
   constraint kind_is_known check (kind in ('person', 'service', 'agent')),
   constraint an_agent_acts_for_somebody check ((kind = 'agent') = (on_behalf_of is not null)),
   constraint rights_are_known
-    check (rights <@ '{propose,approve,activate,operate,report,break_glass}'),
+    check (rights <@ '{view,propose,approve,activate,operate,report,break_glass,produce,audit,'
+      'administer}'),
   constraint only_persons_approve check (kind = 'person' or not rights && '{approve,break_glass}'),
-  constraint agents_only_propose check (kind <> 'agent' or rights <@ '{propose}'),
+  constraint agents_only_propose check (kind <> 'agent' or rights <@ '{view,propose}'),
   constraint keys_have_their_size
     check (octet_length(auth_sha256) = 32 and octet_length(public_key) = 32),
   constraint permissions_are_names check (
@@ -38,18 +39,49 @@ comment on column writ_data.principal.tenant_id is 'Null: in every tenant.';
 comment on column writ_data.principal.permissions is
   'What it may have done by a governor: names that the actions of policies require.';
 
+create table writ_data.api_key (
+  key_id        text primary key,
+  principal_id  text not null references writ_data.principal,
+  tenant_id     text,
+  rights        text[],
+  label         text not null,
+  secret_sha256 bytea not null,
+  expires_at    timestamptz not null,
+  added_by      text not null,
+  added_at      timestamptz not null,
+  last_used_at  timestamptz,
+  revoked_at    timestamptz,
+  constraint key_id_is_random check (key_id ~ '^[0-9a-f]{16}$'),
+  constraint tenant_has_its_size check (length(tenant_id) between 1 and 200),
+  constraint label_has_its_size check (length(label) <= 200),
+  constraint secret_has_its_size check (octet_length(secret_sha256) = 32),
+  constraint key_is_valid_for_a_time check (
+    expires_at > added_at and expires_at <= added_at + interval '3660 days')
+);
+comment on table writ_data.api_key is
+  'Keys by which the API server authenticates principals. No key signs anything.';
+comment on column writ_data.api_key.tenant_id is 'Null: each tenant of its principal.';
+comment on column writ_data.api_key.rights is
+  'What it is narrowed to; its principal must have the right, too. Null: each right of that.';
+create index api_key_of_principal on writ_data.api_key (principal_id, added_at);
+
 create table writ_data.denial (
-  tenant_id    text not null,
   principal_id text not null references writ_data.principal,
   minute       timestamptz not null,
+  login_tenant text not null,
+  tenant_id    text not null,
   denials      integer not null,
   receipts     integer not null,
-  primary key (tenant_id, principal_id, minute)
+  primary key (principal_id, minute, login_tenant)
 );
 create index denial_by_minute on writ_data.denial (minute);
 comment on table writ_data.denial is
-  'How often a principal was denied in a minute, and how many of these denials have a receipt of '
-  'their own. The clockwork counts the others in one receipt when the minute is over.';
+  'How often a principal was denied in a minute, in any tenant, and how many of these denials have '
+  'a receipt of their own. The clockwork counts the others in one receipt when the minute is over.';
+comment on column writ_data.denial.login_tenant is
+  'The tenant that the login is bound to; empty for a login of all tenants.';
+comment on column writ_data.denial.tenant_id is
+  'Whose log the first of them is in; the receipt that counts the others goes there, too.';
 
 -- What is changed ---------------------------------------------------------------------------------
 
@@ -69,7 +101,10 @@ create table writ_data.capability (
     check (capability_name ~ '^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,199}$'
       and upper(capability_name) <> 'SYSTEM'),
   constraint lifecycle_is_known
-    check (lifecycle in ('DISABLED', 'PREVIEW', 'LAUNCHED', 'DEPRECATED'))
+    check (lifecycle in ('DISABLED', 'PREVIEW', 'LAUNCHED', 'DEPRECATED')),
+  constraint texts_have_a_size
+    check (length(domain) between 1 and 200 and length(frozen) <= 1000
+      and length(disqualified) <= 1000)
 );
 comment on column writ_data.capability.monitored is
   'It has probes or reported signals, without which it is unhealthy; otherwise it is healthy by '
@@ -141,6 +176,8 @@ create table writ_data.contract (
   eligibility_verdict jsonb,
   policy_version      integer not null,
   pre_state           text,
+  round               integer not null default 1,
+  not_after           timestamptz,
   approval_hash       bytea,
   created_by          text not null,
   on_behalf_of        text,
@@ -192,10 +229,16 @@ comment on table writ_data.contract is
   'What somebody wants to have changed, and how far that has come. content is the canonical JSON '
   'of scope and steps: what is approved, byte by byte.';
 comment on column writ_data.contract.pre_state is
-  'The values of its targets when it was approved, as the JSON text that is hashed.';
+  'The values of its targets as the first signature of this round fixed them, as JSON text.';
+comment on column writ_data.contract.round is
+  'Counts what voids all signatures so far: a revocation, a clarification that moves not_after, '
+  'another pre-state or policy. A signature of an earlier round never counts again.';
+comment on column writ_data.contract.not_after is
+  'When its last forward step may begin: the end of the review and the window after it; of a '
+  'template, its expiry. Set when the contract becomes ELIGIBLE.';
 comment on column writ_data.contract.approval_hash is
-  'What an approval signs: contract, content, policy version and pre-state. Null again as soon as '
-  'one of them is another.';
+  'The hash of the document that approvals of this round sign (contract_document). Null: nobody has '
+  'signed in this round.';
 comment on column writ_data.contract.template is
   'Set: it is not executed itself; its instances are, within these bounds. template_id and '
   'template_params: it is such an instance.';
@@ -216,6 +259,9 @@ create index contract_open_by_agent
   where on_behalf_of is not null
     and status not in ('COMPLETED', 'FAILED', 'REJECTED', 'EXPIRED');
 create index contract_by_content on writ_data.contract (tenant_id, scope_hash, created_at);
+create index contract_by_status on writ_data.contract (status, contract_id);
+create index contract_by_proposer on writ_data.contract (created_by, contract_id);
+create index contract_templates on writ_data.contract (contract_id) where template is not null;
 
 create table writ_data.contract_history (
   contract_id uuid not null references writ_data.contract,
@@ -235,19 +281,51 @@ create table writ_data.contract_review (
   by          text not null,
   reason      text,
   hash        bytea,
+  scheme      text,
   signature   bytea,
   public_key  bytea,
   at          timestamptz not null,
   primary key (contract_id, review_no),
   constraint action_is_known
-    check (action in ('APPROVE', 'REJECT', 'REQUEST_CLARIFICATION', 'CLARIFY', 'MODIFY_SCOPE',
-      'ESCALATE', 'BREAK_GLASS')),
+    check (action in ('APPROVE', 'REVOKE', 'REJECT', 'REQUEST_CLARIFICATION', 'CLARIFY',
+      'MODIFY_SCOPE', 'ESCALATE', 'BREAK_GLASS')),
   constraint an_approval_is_signed
-    check (action <> 'APPROVE' or octet_length(hash) = 32 and octet_length(signature) = 64
-      and octet_length(public_key) = 32)
+    check (action not in ('APPROVE', 'BREAK_GLASS') or octet_length(hash) = 32
+      and octet_length(signature) = 64 and octet_length(public_key) = 32 and scheme is not null),
+  constraint scheme_is_known check (scheme = 'ed25519')
 );
-create unique index a_person_approves_a_hash_once
-  on writ_data.contract_review (contract_id, by, hash) where action = 'APPROVE';
+create unique index a_signature_is_kept_once
+  on writ_data.contract_review (contract_id, by, hash, signature) where action = 'APPROVE';
+
+create table writ_data.contract_document (
+  contract_id uuid not null references writ_data.contract,
+  hash        bytea not null,
+  document    text not null,
+  kept_at     timestamptz not null,
+  primary key (contract_id, hash),
+  constraint hash_is_of_the_document check (hash = sha256(convert_to(document, 'UTF8')))
+);
+comment on table writ_data.contract_document is
+  'What was signed, byte by byte, as the clients of the signers have sent it. Nobody builds these '
+  'bytes again.';
+
+create table writ_data.contract_verdict (
+  contract_id uuid not null,
+  review_no   integer not null,
+  verdict     text not null,
+  login       name not null,
+  trust       text not null,
+  at          timestamptz not null,
+  primary key (contract_id, review_no),
+  foreign key (contract_id, review_no) references writ_data.contract_review,
+  constraint verdict_is_known check (verdict in ('valid', 'wrong')),
+  constraint trust_is_named check (trust = 'database' or trust ~ '^[0-9a-f]{64}$')
+);
+comment on table writ_data.contract_verdict is
+  'Whether a signature is what it claims to be, as an applier has found. PostgreSQL cannot check '
+  'Ed25519, so a signature without a verdict counts for nothing.';
+comment on column writ_data.contract_verdict.trust is
+  'Which keys it was compared with: the SHA-256 of the applier''s trust file, or: database.';
 
 create table writ_data.target_hold (
   tenant_id   text not null,
@@ -285,6 +363,8 @@ create table writ_data.governance_job (
   status_reason      text,
   run_id             uuid not null,
   executor_id        text,
+  refused_step       integer,
+  refusal            text,
   total_steps        integer not null,
   done_steps         integer not null default 0,
   max_duration_ms    bigint not null,
@@ -312,11 +392,22 @@ create table writ_data.governance_job (
   constraint steps_are_counted check (done_steps between 0 and total_steps),
   constraint duration_is_at_most_thirty_days check (max_duration_ms between 1 and 2592000000)
 );
+comment on column writ_data.governance_job.refused_step is
+  'Which of several steps that are done together was refused last, and why (refusal). None of them '
+  'was done.';
 create unique index one_forward_job_per_contract
   on writ_data.governance_job (contract_id) where kind = 'forward';
 create unique index governance_job_by_run on writ_data.governance_job (run_id);
 create index governance_job_by_tenant on writ_data.governance_job (tenant_id, job_id);
+create index governance_job_by_status on writ_data.governance_job (status, job_id);
+create index governance_job_by_contract on writ_data.governance_job (contract_id, job_id);
+create index governance_job_by_executor
+  on writ_data.governance_job (executor_id, job_id) where executor_id is not null;
+create index governance_job_by_time on writ_data.governance_job (created_at);
 create index governance_job_of on writ_data.governance_job (of_job_id) where of_job_id is not null;
+create index governance_job_open
+  on writ_data.governance_job (tenant_id, status)
+  where status in ('PENDING', 'RUNNING', 'AUDIT_PENDING');
 create index governance_job_due on writ_data.governance_job (due_at) where due_at is not null;
 create index governance_job_undone
   on writ_data.governance_job (tenant_id, created_at) where kind = 'rollback';
@@ -359,15 +450,25 @@ create table writ_data.governance_step (
   receipt_no      bigint,
   began_at        timestamptz not null,
   done_at         timestamptz,
-  primary key (job_id, step_no)
+  error           text,
+  watched_ms      bigint not null default 0,
+  looked_at       timestamptz,
+  primary key (job_id, step_no),
+  constraint a_step_that_is_done_has_no_error check (done_at is null or error is null)
 );
 comment on table writ_data.governance_step is
   'A step of a governance job that has begun: what was found, how it is undone, and, when it is '
   'done, what was written. found and applied are slot → value; a value that is not there is JSON '
   'null.';
+comment on column writ_data.governance_step.error is
+  'Of a rollback: why the step did not restore its target, while the steps after it did theirs.';
+comment on column writ_data.governance_step.watched_ms is
+  'How long a soak has been watched, added up from look to look. looked_at is the last look by the '
+  'clock of that moment; a jump of the clock adds nothing.';
 
 create table writ_data.governance_audit (
   audit_id        uuid primary key,
+  tenant_id       text not null,
   job_id          uuid not null references writ_data.governance_job,
   contract_id     uuid not null references writ_data.contract,
   verdict         text not null,
@@ -385,6 +486,9 @@ create table writ_data.governance_audit (
   constraint verdict_is_known check (verdict in ('PASS', 'FAIL', 'INCONCLUSIVE'))
 );
 create index governance_audit_by_job on writ_data.governance_audit (job_id, audit_id);
+create index governance_audit_by_contract on writ_data.governance_audit (contract_id, audit_id);
+create index governance_audit_by_tenant on writ_data.governance_audit (tenant_id, audit_id);
+create index governance_audit_by_verdict on writ_data.governance_audit (verdict, audit_id);
 
 -- Health ------------------------------------------------------------------------------------------
 
@@ -406,6 +510,8 @@ create table writ_data.governance_signal (
 );
 create unique index a_signal_stands_once
   on writ_data.governance_signal (tenant_id, scope, signal_type) where superseded_at is null;
+create index governance_signal_by_tenant on writ_data.governance_signal (tenant_id, signal_id);
+create index governance_signal_by_scope on writ_data.governance_signal (scope, signal_id);
 
 create table writ_data.probe (
   tenant_id   text not null,
@@ -460,6 +566,7 @@ create table writ_data.incident (
   constraint resolved_by_somebody check ((resolved_at is null) = (resolved_by is null))
 );
 create index incident_open on writ_data.incident (tenant_id, capability) where resolved_at is null;
+create index incident_by_tenant on writ_data.incident (tenant_id, incident_id);
 
 -- Guards, and what others read --------------------------------------------------------------------
 
@@ -468,6 +575,12 @@ create trigger contract_history_is_written_once
   for each row execute function writ_data.refuse_change();
 create trigger contract_review_is_written_once
   before update or delete on writ_data.contract_review
+  for each row execute function writ_data.refuse_change();
+create trigger contract_document_is_written_once
+  before update or delete on writ_data.contract_document
+  for each row execute function writ_data.refuse_change();
+create trigger contract_verdict_is_written_once
+  before update or delete on writ_data.contract_verdict
   for each row execute function writ_data.refuse_change();
 create trigger governance_job_history_is_written_once
   before update or delete on writ_data.governance_job_history
@@ -481,6 +594,7 @@ insert into writ_data.job_kind (job_kind, max_attempts, backoff_base_s, backoff_
   ('governance.change', 10, 0.2, 30, 300, 'migration'),
   ('governance.soak', 100, 0.2, 30, 604800, 'migration'),
   ('governance.audit', 10, 0.2, 30, 300, 'migration'),
+  ('governance.verify', 100, 0.2, 30, 300, 'migration'),
   ('governance.ended', 100, 0.2, 30, 300, 'migration');
 
 insert into writ_data.event_type_registry (event_type, event_domain, event_stream, event_severity,
@@ -513,8 +627,17 @@ insert into writ_data.dot_config (key, value, minimum, maximum, whole, descripti
     'How many contracts an agent may propose in an hour.'),
   ('governance.agent.open_contracts', '50', 1, 100000, true,
     'How many contracts of an agent may be open at once.'),
+  ('governance.alert.pending', '100', 0, 1000000, true,
+    'How many contracts of a tenant may wait for a decision before CONTRACTS_PENDING.'),
+  ('governance.alert.job_sec', '60', 0.1, 2592000, false,
+    'How long a governance job may take, beside its soaks, before GOVERNANCE_JOB_SLOW.'),
+  ('governance.alert.audit_sec', '30', 0.1, 86400, false,
+    'How long an audit may take before AUDIT_SLOW.'),
   ('governance.denials_per_minute', '10', 1, 1000, true,
     'How many denials of a principal have a receipt each in a minute; one receipt counts the rest.'),
   ('governance.rollback.health_gate', '"observe"', null, null, false,
     'Whether rollback steps are blocked by health as forward steps are: enforce; or write it down '
     'and restore: observe.');
+update writ_data.dot_config
+set choices = '{observe,enforce}'
+where key = 'governance.rollback.health_gate';

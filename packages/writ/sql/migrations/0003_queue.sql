@@ -12,26 +12,7 @@
 --   inputs      stand in the row of their job, results in the row of their execution: they live
 --               and go with it
 
-create function writ.now() returns timestamptz language sql volatile
-  as 'select pg_catalog.clock_timestamp()';
-comment on function writ.now() is
-  'The clock of every gate. writ/testing replaces it; nothing else may.';
-
 -- Settings ----------------------------------------------------------------------------------------
-
-create table writ_data.dot_config (
-  key         text primary key,
-  value       jsonb not null,
-  minimum     numeric,
-  maximum     numeric,
-  whole       boolean not null default false,
-  description text not null,
-  updated_at  timestamptz not null default clock_timestamp(),
-  updated_by  text not null default 'migration',
-  constraint number_is_within_bounds check (
-    jsonb_typeof(value) <> 'number'
-    or value::numeric between minimum and maximum and (not whole or value::numeric % 1 = 0))
-);
 
 insert into writ_data.dot_config (key, value, minimum, maximum, whole, description) values
   ('queue.job_substrate.enabled', 'false', null, null, false,
@@ -74,43 +55,7 @@ insert into writ_data.dot_config (key, value, minimum, maximum, whole, descripti
   ('queue.partition.days_ahead', '14', 3, 365, true,
     'Days for which partitions are made in advance.');
 
--- Logins ------------------------------------------------------------------------------------------
-
-create table writ_data.login (
-  login        name primary key,
-  principal_id text,
-  tenant_id    text,
-  roles        text[] not null,
-  put_by       text not null,
-  put_at       timestamptz not null,
-  constraint tenant_is_not_blank check (tenant_id <> ''),
-  constraint roles_are_of_writ check (roles <@ array[
-    'writ_principal', 'writ_producer', 'writ_worker', 'writ_applier', 'writ_engine', 'writ_server',
-    'writ_signer', 'writ_auditor', 'writ_admin', 'dot_executor', 'workflow_admin']),
-  constraint put_by_is_a_short_text check (btrim(put_by) <> '' and length(put_by) <= 200)
-);
-comment on table writ_data.login is
-  'What a database login is for. A login without a row is bound to nothing.';
-comment on column writ_data.login.principal_id is
-  'The one principal that it acts for, without a key; null: whoever gives a key.';
-comment on column writ_data.login.tenant_id is 'The one tenant that it may touch; null: any.';
-comment on column writ_data.login.roles is
-  'The roles that its use needs. PostgreSQL grants them; `writ doctor` compares.';
-
--- Vocabulary --------------------------------------------------------------------------------------
-
-create table writ_data.event_type_registry (
-  event_type     text primary key,
-  event_domain   text not null,
-  event_stream   text not null,
-  event_severity text not null default 'info',
-  description    text not null,
-  constraint event_domain_is_known check (event_domain in
-    ('iu', 'birth_registry', 'governance', 'tac', 'kg', 'system', 'dot', 'health', 'piece')),
-  constraint event_stream_is_known check (event_stream in
-    ('comment', 'review', 'update', 'birth', 'task', 'alert', 'health')),
-  constraint event_severity_is_known check (event_severity in ('info', 'warning', 'critical'))
-);
+-- Kinds -------------------------------------------------------------------------------------------
 
 create table writ_data.job_kind (
   job_kind          text primary key,
@@ -126,6 +71,10 @@ create table writ_data.job_kind (
   limit_burst       double precision,
   registered_by     text not null,
   registered_at     timestamptz not null default clock_timestamp(),
+  former            jsonb,
+  paused_at         timestamptz,
+  paused_by         text,
+  constraint paused_by_somebody check ((paused_at is null) = (paused_by is null)),
   constraint job_kind_is_a_name check (job_kind ~ '^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,199}$'),
   constraint event_domain_is_known check (event_domain in
     ('iu', 'birth_registry', 'governance', 'tac', 'kg', 'system', 'dot', 'health', 'piece')),
@@ -143,47 +92,15 @@ create table writ_data.job_kind (
     and limit_burst between 1 and 1e6),
   constraint rate_has_a_burst check ((limit_rate is null) = (limit_burst is null))
 );
+comment on column writ_data.job_kind.former is
+  'The definition before the last change. A change that brings it back within a day shows that two '
+  'processes disagree.';
+comment on column writ_data.job_kind.paused_at is
+  'Since when workers receive none of its jobs.';
 comment on column writ_data.job_kind.limit_concurrency is
   'Jobs of one limit key that may be leased at a time.';
 comment on column writ_data.job_kind.limit_rate is
   'Jobs of one limit key that may start per second, after a burst of limit_burst.';
-
--- Partitions --------------------------------------------------------------------------------------
-
--- The smallest UUIDv7 of a day, in UTC.
-create function writ_data.day_floor(p_day date) returns uuid language sql immutable
-  return (
-    lpad(to_hex((p_day - date '1970-01-01') * 86400000::bigint), 12, '0')
-    || '70008000000000000000')::uuid;
-
--- Used below and by writ_data.keep_partitions. A table of its own first, then attached: that needs
--- no lock which a reader or writer of the other partitions would have to wait for. Its indexes have
--- the names of its table's, and the day: they are what a violation is reported by.
-create function writ_data.make_partition(p_table text, p_day date) returns boolean
-language plpgsql as $$
-declare
-  v_suffix text := to_char(p_day, '_YYYYMMDD');
-  v_name text := p_table || v_suffix;
-  v_index record;
-begin
-  if to_regclass('writ_data.' || v_name) is not null then
-    return false;
-  end if;
-  execute format('create table writ_data.%I (like writ_data.%I including all)', v_name, p_table);
-  execute format(
-    'alter table writ_data.%I attach partition writ_data.%I for values from (%L) to (%L)',
-    p_table, v_name, writ_data.day_floor(p_day), writ_data.day_floor(p_day + 1));
-  for v_index in
-    select i.inhrelid::regclass::text as name, c.relname || v_suffix as called
-    from pg_index x
-    join pg_inherits i on i.inhrelid = x.indexrelid
-    join pg_class c on c.oid = i.inhparent
-    where x.indrelid = format('writ_data.%I', v_name)::regclass
-  loop
-    execute format('alter index %s rename to %I', v_index.name, v_index.called);
-  end loop;
-  return true;
-end $$;
 
 -- Jobs --------------------------------------------------------------------------------------------
 
@@ -310,7 +227,7 @@ comment on sequence writ_data.job_ready_safe is
 create table writ_data.job_ready (
   lane_id      bigint not null,
   seq          bigint not null,
-  part         integer not null,
+  part         bigint not null,
   job_ids      uuid[] not null,
   attempts     smallint not null,
   execution_no integer not null,
@@ -330,7 +247,10 @@ comment on column writ_data.job_ready.max_attempts is
   'need not look the jobs up. Null: it has to.';
 alter table writ_data.job_ready alter inputs set storage external;
 comment on column writ_data.job_ready.moved is
-  'Came here after a delay, a retry or a release, and so not where its ready_seq says.';
+  'Came here after a delay, a retry or a release, in a row of its own.';
+comment on column writ_data.job_ready.part is
+  'The order within seq: from 0 on for the rows of one call. What was given back stands before them, '
+  'in the order of its ids.';
 create index job_ready_claim on writ_data.job_ready (lane_id, seq, part);
 create index job_ready_by_deadline
   on writ_data.job_ready (deadline_at) where deadline_at is not null;
@@ -423,11 +343,12 @@ create table writ_data.job_execution (
   result_ref    text,
   error_code    text,
   error_message text,
+  error_stack   text,
   primary key (job_id, execution_no),
   constraint execution_status_is_stored check (status in ('COMMITTED', 'DONE', 'ABORTED')),
   constraint abort_kind_matches_status check ((abort_kind is not null) = (status = 'ABORTED')),
   constraint abort_kind_is_known check (abort_kind in
-    ('transient', 'permanent', 'lease_expired', 'released', 'cancelled')),
+    ('transient', 'permanent', 'lease_expired', 'released', 'delayed', 'cancelled')),
   constraint committed_at_matches_status
     check ((committed_at is not null) = (status in ('COMMITTED', 'DONE'))),
   constraint finished_at_matches_status
@@ -588,48 +509,10 @@ comment on column writ_data.job_workflow.job_ids is
 create unique index job_workflow_key
   on writ_data.job_workflow (tenant_id, workflow_kind, workflow_key) where workflow_key is not null;
 
--- The record --------------------------------------------------------------------------------------
-
-create table writ_data.event_batch (
-  batch_id   uuid primary key,
-  xid        xid8 not null default pg_current_xact_id(),
-  at         timestamptz not null,
-  command    text not null,
-  actor      text not null,
-  login      text not null default session_user,
-  types      text[] not null,
-  first      integer[] not null,
-  last       integer[] not null,
-  subjects   uuid[] not null,
-  details    jsonb,
-  note       text,
-  run_ids    uuid[],
-  run_seqs   integer[],
-  run_leaves bytea,
-  constraint event_ranges_are_parallel check (
-    cardinality(types) = cardinality(first) and cardinality(types) = cardinality(last)),
-  constraint actor_is_at_most_200_characters check (length(actor) <= 200)
-) partition by range (batch_id);
-comment on table writ_data.event_batch is
-  'One row per gate call that changed something. Who called what, shown by writ.command_run; and '
-  'its facts, types[i] happened to subjects[first[i]..last[i]], shown one by one by '
-  'writ.event_outbox.';
-comment on column writ_data.event_batch.actor is 'Who acts, as the caller says.';
-comment on column writ_data.event_batch.login is
-  'The database login of the call. PostgreSQL has authenticated it; no gate takes it from a caller.';
-alter table writ_data.event_batch alter subjects set storage external;
-create index event_batch_by_xid on writ_data.event_batch (xid, batch_id);
-create index event_batch_of_runs on writ_data.event_batch (xid, batch_id) where run_ids is not null;
-alter table writ_data.event_batch alter run_ids set storage external,
-  alter run_leaves set storage external;
-comment on column writ_data.event_batch.run_leaves is
-  'The hashes of the run events that this call appended, run_seqs[i] of run_ids[i]: so they are '
-  'sealed with it.';
-
 -- Workers and clockwork ---------------------------------------------------------------------------
 
 create table writ_data.queue_worker (
-  executor_id              text primary key,
+  executor_id              text not null,
   executor_kind            text not null,
   domain_scope             text[] not null,
   kinds                    text[] not null,
@@ -638,6 +521,8 @@ create table writ_data.queue_worker (
   idle_until               timestamptz,
   silent_since             timestamptz,
   details                  jsonb not null default '{}',
+  login                    name not null default session_user,
+  primary key (login, executor_id),
   constraint executor_is_whitelisted check (executor_kind in
     ('DOT', 'Agent', 'Hermes', 'Codex', 'PG_worker', 'external_worker', 'future_Kestra_adapter')),
   constraint a_generator_never_beats check (executor_id not like 'MOT:%')
@@ -659,11 +544,6 @@ insert into writ_data.clockwork default values;
 comment on column writ_data.clockwork.ready_writers is
   'Transactions that could still add ready rows at or below ready_seen.';
 
--- Whose turn it is: a gate that one caller at a time may do locks a row (writ_data.take_turn). A
--- row and not an advisory lock, because any login could take that.
-create table writ_data.turn (
-  name text primary key
-);
 insert into writ_data.turn (name) values
   ('clockwork'), ('sweep'), ('consumers'), ('relay_idle');
 
@@ -674,7 +554,7 @@ declare
   v_today date := (clock_timestamp() at time zone 'UTC')::date;
   v_table text;
 begin
-  foreach v_table in array array['job', 'job_execution', 'job_cleaned', 'event_batch'] loop
+  foreach v_table in array array['job', 'job_execution', 'job_cleaned'] loop
     for v_day in -1 .. 14 loop
       perform writ_data.make_partition(v_table, v_today + v_day);
     end loop;
@@ -683,21 +563,7 @@ end $$;
 
 -- Rows that are written once stay as they were written --------------------------------------------
 
-create function writ_data.refuse_change() returns trigger
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  raise exception using
-    errcode = 'WR002',
-    message = format('illegal_transition: %s.%s does not allow this %s',
-      tg_table_schema, tg_table_name, lower(tg_op)),
-    hint = 'State changes go through the gates of schema writ.';
-end $$;
-
 create trigger job_is_written_once before update on writ_data.job
-  for each row execute function writ_data.refuse_change();
-create trigger event_batch_is_written_once before update or delete on writ_data.event_batch
   for each row execute function writ_data.refuse_change();
 create trigger job_cleaned_is_written_once before update or delete on writ_data.job_cleaned
   for each row execute function writ_data.refuse_change();

@@ -18,6 +18,7 @@ create table writ_data.schedule (
   created_by text not null,
   updated_at timestamptz not null,
   updated_by text not null,
+  aside_until timestamptz,
   primary key (tenant_id, schedule),
   constraint tenant_is_not_blank check (tenant_id <> ''),
   constraint schedule_is_a_name check (schedule ~ '^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,199}$'),
@@ -35,6 +36,8 @@ comment on column writ_data.schedule.job is
   'when it fires.';
 comment on column writ_data.schedule.version is
   'Counts changes of the definition: ticks that were worked out from an older one do not fire.';
+comment on column writ_data.schedule.aside_until is
+  'It raised an error when it fired, and is not due before this.';
 create index schedule_by_next_tick
   on writ_data.schedule (next_tick, tenant_id, schedule) where paused_at is null;
 

@@ -71,6 +71,7 @@ create index undelivered_dead
 create table writ_data.delivery (
   delivery_id uuid not null,
   destination text not null,
+  tenant_id   text,
   event_id    uuid not null,
   attempt     smallint not null,
   at          timestamptz not null,
@@ -81,7 +82,10 @@ create table writ_data.delivery (
   primary key (delivery_id)
 ) partition by range (delivery_id);
 comment on table writ_data.delivery is 'What was sent where, and what was answered.';
+comment on column writ_data.delivery.tenant_id is
+  'Whose the destination was. Another tenant may have one of that name later.';
 create index delivery_by_destination on writ_data.delivery (destination, delivery_id);
+create index delivery_refused on writ_data.delivery (destination, delivery_id) where not ok;
 
 create table writ_data.outbox_clockwork (
   one        boolean primary key default true check (one),
