@@ -11,6 +11,8 @@ export interface EventRow {
   /** The database login of the call, which PostgreSQL has authenticated; `actor` is its word. */
   readonly login: string;
   readonly note: string | null;
+  /** The request that the call was made for, as its caller said. */
+  readonly request_id?: string;
   /** Events of runs that the same call appended, each by run, number and hash: they are sealed with the row. */
   readonly run_events?: readonly (readonly [run: string, seq: number, hash: string])[];
   readonly subjects: readonly string[];
@@ -24,10 +26,10 @@ export interface SealedEvent {
 }
 
 const keys = [
-  ...['actor', 'at', 'batch_id', 'command', 'details', 'facts', 'login', 'note', 'run_events'],
-  'subjects',
+  ...['actor', 'at', 'batch_id', 'command', 'details', 'facts', 'login', 'note'],
+  ...['request_id', 'run_events', 'subjects'],
 ];
-const optional = 'run_events';
+const optional = ['request_id', 'run_events'];
 const atShape = /^\d{4,}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/;
 
 /** Why a value, read from canonical JSON, is no row of the record; undefined if it is one. */
@@ -35,12 +37,14 @@ export function faultOfEventRow(value: unknown): string | undefined {
   if (!isObject(value)) return 'it is not an object';
   let place = 0;
   for (const key in value) {
-    if (keys[place] === optional && key !== optional) place++;
+    while (key !== keys[place] && optional.includes(keys[place] ?? '')) place++;
     if (key !== keys[place++])
       return `it has the key “${key}” where “${keys[place - 1] ?? 'no more'}” belongs`;
   }
   if (place !== keys.length) return `it has no “${keys[place]}”`;
   const { actor, at, batch_id, command, details, facts, login, note, subjects } = value;
+  if (value.request_id !== undefined && typeof value.request_id !== 'string')
+    return 'its request_id is not a text';
   if (!isUuid(batch_id)) return 'its batch_id is not a UUID';
   if (![actor, command, login].every((text) => typeof text === 'string'))
     return 'its actor, command or login is not a text';

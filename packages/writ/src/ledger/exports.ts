@@ -2,9 +2,11 @@
  * Writing an export into a folder. Full tiles and bundles never change, so those that are there are left: an export into the same folder again adds what is new, and
  * that is how receipts are archived before their month is dropped. The description and the checkpoints come last: until then the folder is the export it was.
  */
-import { mkdir, open, readFile, rename, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { WritError } from '../errors/index.js';
+import { constants } from 'node:fs';
+import { mkdir, open, realpath, rename, stat } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
+import { WritError, WritRefusal } from '../errors/index.js';
+import { governedPath, valuesPath } from './governed.js';
 import { type ExportedGovernor, eventsPerFile, fileOf, governorPath } from './governor-events.js';
 import type { DatabaseReader, LogHead } from './reader.js';
 import { nodeSha256 } from './sha256.js';
@@ -43,6 +45,9 @@ export async function writeExport(
   }
   const governors = options.events ? await reader.governors() : [];
   for (const governor of governors) await writeGovernor(reader, folder, governor, options.progress);
+  const { contracts } = await reader.governance();
+  for (const path of [valuesPath, ...contracts.map((_, at) => governedPath(at + 1))])
+    await copy(reader, folder, path, false);
   for (const { directory } of heads) await copy(reader, folder, `${directory}/checkpoint`, false);
   await copy(reader, folder, 'export.json', false);
   return {
@@ -123,17 +128,81 @@ const exists = (path: string): Promise<boolean> =>
     },
   );
 
-/** The files of an export in a folder, for verifyExport. */
+/** The largest file of each kind that verification reads; no export of ours has a larger one. */
+const limits: readonly (readonly [path: RegExp, bytes: number])[] = [
+  [/\/tile\/entries\//, 256 * 65_537],
+  [/\/tile\//, 256 * 32],
+  [/\/checkpoint$/, 1_000_000],
+  [/^export\.json$/, 64 * 2 ** 20],
+];
+const otherwise = 256 * 2 ** 20;
+
+/**
+ * The files of an export in a folder, for verifyExport; null for one that is not there. The export may
+ * be hostile: only regular files inside the folder are read, up to a size, and no open waits.
+ */
 export function folderReader(folder: string): Reader {
+  const root = realpath(folder);
+  root.catch(() => undefined); // each read awaits it
+  const folders = new Map<string, Promise<string>>();
   return async (path) => {
     try {
-      return await readFile(join(folder, path));
+      const parent = dirname(join(folder, path));
+      let real = folders.get(parent);
+      if (!real) {
+        real = realpath(parent);
+        folders.set(parent, real);
+        // A folder that is not there may be made while this reader is used.
+        real.catch(() => folders.delete(parent));
+      }
+      const at = relative(await root, await real);
+      if (at === '..' || at.startsWith(`..${sep}`) || isAbsolute(at))
+        throw unreadable(path, 'its folder is a link out of the export');
+      return await readBounded(join(await real, basename(path)), path);
     } catch (error) {
-      if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return null;
-      throw error;
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === 'ENOENT' || code === 'ENOTDIR') return null;
+      const why = refusals[code ?? ''];
+      throw why ? unreadable(path, why) : error;
     }
   };
 }
+
+async function readBounded(target: string, path: string): Promise<Uint8Array> {
+  const { O_RDONLY, O_NONBLOCK = 0, O_NOFOLLOW = 0 } = constants;
+  const file = await open(target, O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
+  try {
+    const found = await file.stat();
+    if (!found.isFile()) throw unreadable(path, 'it is not a regular file');
+    const [, limit] = limits.find(([kind]) => kind.test(path)) ?? [path, otherwise];
+    if (found.size > limit)
+      throw unreadable(path, `it has ${found.size} bytes, and at most ${limit} are read`);
+    const bytes = Buffer.allocUnsafe(found.size);
+    let length = 0;
+    while (length < bytes.length) {
+      const { bytesRead } = await file.read(bytes, length, bytes.length - length, length);
+      if (bytesRead === 0) break;
+      length += bytesRead;
+    }
+    return bytes.subarray(0, length);
+  } finally {
+    await file.close();
+  }
+}
+
+/** Why a path leads to no file that verification reads. */
+const refusals: Record<string, string> = {
+  ELOOP: 'it is a link',
+  EMLINK: 'it is a link',
+  EISDIR: 'it is not a regular file',
+  ENXIO: 'it is not a regular file',
+  EACCES: 'this user may not read it',
+  EPERM: 'this user may not read it',
+  ENAMETOOLONG: 'its name is too long',
+};
+
+const unreadable = (path: string, why: string) =>
+  new WritRefusal('invalid_export_file', `${path}: ${why}`);
 
 /** Checks an export in a folder. No database is needed, and nothing in the folder is trusted. */
 export function verifyFolder(

@@ -5,6 +5,7 @@
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { WritRefusal } from '../errors/index.js';
+import { canonicalize } from './canonical.js';
 import { fromBase64, fromHex, fromUtf8, toBase64, toHex, utf8 } from './text.js';
 
 /** A public key, `name+id+base64`. Its id only finds it; that it is trusted is the caller's word. */
@@ -238,3 +239,37 @@ export function signCheckpoint(
 export function rotationText(oldKey: string | null, newKey: string): string {
   return `writ key rotation\n${oldKey ?? ''}\n${newKey}\n`;
 }
+
+/** What a ledger key signs when somebody accepts a restored database. */
+export interface RestoreStatement {
+  /** The epoch of _system that begins. */
+  readonly epoch: number;
+  /** The tree of _system that was found. */
+  readonly size: number;
+  readonly root: string;
+  readonly known_checkpoint: string | null;
+  readonly reason: string;
+  readonly actor: string;
+}
+
+export const restoreText = (
+  deployment: string,
+  { epoch, size, root, known_checkpoint, reason, actor }: RestoreStatement,
+): string =>
+  `writ accept restore\n${canonicalize({ deployment, epoch, size, root, known_checkpoint, reason, actor })}\n`;
+
+/** What a ledger key signs when a month of receipts has been archived and may be dropped. */
+export interface ArchiveStatement {
+  /** YYYY-MM */
+  readonly month: string;
+  /** Where the archive is. */
+  readonly place: string;
+  /** The tree of _system whose checkpoint the archive holds. */
+  readonly size: number;
+  readonly root: string;
+}
+
+export const archiveText = (
+  deployment: string,
+  { month, place, size, root }: ArchiveStatement,
+): string => `writ archive\n${canonicalize({ deployment, month, place, size, root })}\n`;

@@ -6,6 +6,7 @@ import type { Queryable } from '../database/connection.js';
 import { readRows } from '../database/gate.js';
 import { canonicalize } from './canonical.js';
 import { systemLog } from './container.js';
+import { contractsPerFile, type ExportedGovernance, governedPath, valuesPath } from './governed.js';
 import {
   type ExportedGovernor,
   eventsPerFile,
@@ -36,6 +37,10 @@ export interface LogHead {
   readonly note: string;
 }
 
+/** Of a contract `c`: it was signed, or is an instance of a template. */
+const isGoverned = `(c.template_id is not null
+  or exists (select from writ.contract_document d where d.contract_id = c.contract_id))`;
+
 /** Tiles and bundles that are fetched at a time: one by one, the way there and back would be most of it. */
 const ahead = 16;
 
@@ -50,8 +55,10 @@ export class DatabaseReader {
   readonly #db: Queryable;
   readonly #options: ReaderOptions;
   #heads: Promise<LogHead[]> | undefined;
+  #last: Promise<number> | undefined;
   #first: Promise<number> | undefined;
   #governors: Promise<ExportedGovernor[]> | undefined;
+  #governance: Promise<ExportedGovernance> | undefined;
   readonly #fetched = new Map<string, Promise<Map<number, Uint8Array>>>();
 
   constructor(db: Queryable, options: ReaderOptions = {}) {
@@ -90,8 +97,13 @@ export class DatabaseReader {
     return this.#first;
   }
 
-  /** The last segment whose receipt the signed part of `_system` holds. */
-  async lastSegment(): Promise<number> {
+  /** The last segment whose receipt the signed part of `_system` holds. It follows from the heads, and every segment asks. */
+  lastSegment(): Promise<number> {
+    this.#last ??= this.#readLast();
+    return this.#last;
+  }
+
+  async #readLast(): Promise<number> {
     const system = (await this.heads()).find(({ log }) => log === systemLog);
     const [row] = await readRows(
       this.#db,
@@ -172,6 +184,98 @@ export class DatabaseReader {
     return null;
   }
 
+  /** The contracts of these logs that were signed, or are instances of a template, in files. */
+  governance(): Promise<ExportedGovernance> {
+    this.#governance ??= this.#readGovernance();
+    return this.#governance;
+  }
+
+  async #readGovernance(): Promise<ExportedGovernance> {
+    const rows = await readRows(
+      this.#db,
+      `select x.contract_id::text as first
+       from (
+         select c.contract_id, row_number() over (order by c.contract_id) as n
+         from writ.system_contracts c
+         where c.tenant_id = any ($1) and ${isGoverned}
+       ) x
+       where (x.n - 1) % $2 = 0
+       order by x.n`,
+      [(await this.heads()).map(({ log }) => log), contractsPerFile],
+    );
+    return { contracts: rows.map(({ first }) => String(first)) };
+  }
+
+  /** A file of contracts: what was signed of each, and how it was filled in. */
+  async #contracts(file: number): Promise<Uint8Array | null> {
+    const { contracts } = await this.governance();
+    const first = contracts[file - 1];
+    if (first === undefined) return null;
+    const rows = await readRows(
+      this.#db,
+      `select jsonb_build_object(
+         'contract', c.contract_id, 'params', c.template_params,
+         'pre_state', (select jsonb_object_agg(p.key, p.value::text) from jsonb_each(case when jsonb_typeof(c.pre_state::jsonb) = 'object' then c.pre_state::jsonb end) p),
+         'documents', (
+           select coalesce(jsonb_agg(d.document order by d.kept_at, d.hash), '[]')
+           from writ.contract_document d where d.contract_id = c.contract_id)
+       )::text as line
+       from writ.system_contracts c
+       where c.tenant_id = any ($1) and c.contract_id >= $2 and ($3::uuid is null or c.contract_id < $3) and ${isGoverned}
+       order by c.contract_id`,
+      [(await this.heads()).map(({ log }) => log), first, contracts[file] ?? null],
+    );
+    return utf8(rows.map(({ line }) => `${line}\n`).join(''));
+  }
+
+  /** The governed values of the database. `later`: a receipt behind the checkpoint is about it. */
+  async #values(): Promise<Uint8Array> {
+    const heads = await this.heads();
+    const rows = await readRows(
+      this.#db,
+      `with head as (
+         select h.log, h.size, k.at
+         from unnest($1::text[], $2::bigint[]) h(log, size)
+         cross join lateral (
+           select min(c.at) - interval '1 day' as at
+           from writ.ledger_checkpoint c where c.log_id = h.log and c.size = h.size) k
+       ), later as (
+         select distinct r.log_id as tenant, s.slot
+         from head h
+         join writ.receipt r on r.log_id = h.log and r.at >= h.at
+         cross join lateral (
+           select r.receipt #>> '{context,slot}' as slot
+           where r.receipt ->> 'reason' in ('change_applied', 'change_reverted', 'rollback_conflict')
+           union all
+           select r.receipt #>> '{context,name}'
+           where r.receipt ->> 'reason' = 'control_changed' and r.receipt #> '{context,was}' is null
+             and r.receipt #>> '{context,control}' = 'capability'
+           union all
+           select v.scope || '#' || v.key from writ.configuration v
+           where r.receipt ->> 'reason' = 'control_changed' and r.receipt #> '{context,was}' is null
+             and r.receipt #>> '{context,control}' = 'configuration_scope'
+             and v.tenant_id = r.log_id and v.scope = r.receipt #>> '{context,name}'
+         ) s
+         where r.leaf_index is null or r.leaf_index >= h.size
+       ), value as (
+         select c.tenant_id as tenant, c.capability_name as slot, to_jsonb(c.lifecycle) as value
+         from writ.capability c
+         union all
+         select v.tenant_id, v.scope || '#' || v.key, v.value from writ.configuration v
+       )
+       select jsonb_strip_nulls(jsonb_build_object(
+         'tenant', coalesce(v.tenant, l.tenant), 'slot', coalesce(v.slot, l.slot),
+         'state', case when v.slot is not null then jsonb_build_object(v.slot, v.value)::text end, 'later', case when l.slot is not null then true end
+       ))::text as line
+       from value v
+       full join later l on l.tenant = v.tenant and l.slot = v.slot
+       where coalesce(v.tenant, l.tenant) = any ($1)
+       order by coalesce(v.tenant, l.tenant), coalesce(v.slot, l.slot)`,
+      [heads.map(({ log }) => log), heads.map(({ size }) => size)],
+    );
+    return utf8(rows.map(({ line }) => `${line}\n`).join(''));
+  }
+
   /** The bytes of a file; null if an export would not have it. */
   async read(path: string): Promise<Uint8Array | null> {
     if (path === 'export.json') return utf8(JSON.stringify(await this.#description(), null, 2));
@@ -188,6 +292,12 @@ export class DatabaseReader {
         ? this.#governor(governor, file)
         : null;
     }
+    if (path === valuesPath) return this.#values();
+    const contracts = /^governance\/(\d{9,})\.jsonl$/.exec(path);
+    if (contracts)
+      return path === governedPath(Number(contracts[1]))
+        ? this.#contracts(Number(contracts[1]))
+        : null;
     const head = (await this.heads()).find(({ directory }) => path.startsWith(`${directory}/`));
     if (!head) return null;
     const file = path.slice(head.directory.length + 1);
@@ -308,8 +418,13 @@ export class DatabaseReader {
         'select kept, document from writ.fn_ledger_segment_runs($1)',
         [segment],
       );
+      const lines = events.map(({ kept, document }) => String(document ?? (kept ? '' : 'null')));
+      const archive = lines.includes('null')
+        ? await this.#options.archive?.(segmentPath(segment, what))
+        : null;
+      const archived = archive ? (fromUtf8(archive) ?? '').split('\n') : [];
       return utf8(
-        events.map(({ kept, document }) => `${document ?? (kept ? '' : 'null')}\n`).join(''),
+        lines.map((line, at) => `${line === 'null' ? archived[at] || line : line}\n`).join(''),
       );
     }
     const rows = await readRows(this.#db, 'select document from writ.fn_ledger_segment($1)', [
@@ -332,6 +447,7 @@ export class DatabaseReader {
       logs: heads.map(({ log, directory, epoch, size }) => ({ log, directory, epoch, size })),
       segments: last >= first ? { first, last } : null,
       governors: this.#options.events ? await this.governors() : null,
+      governance: await this.governance(),
     };
   }
 }

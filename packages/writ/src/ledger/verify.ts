@@ -15,7 +15,7 @@ import {
   type VerifierKey,
 } from './note.js';
 import { toHex } from './text.js';
-import { Findings, type Verdict } from './verdict.js';
+import { Findings, type Verdict, Waivers } from './verdict.js';
 import {
   type LogContext,
   type Progress,
@@ -35,6 +35,8 @@ export interface VerifyOptions {
   readonly checkpoint?: string | OutsideCheckpoint;
   /** More of them. */
   readonly checkpoints?: readonly (string | OutsideCheckpoint)[];
+  /** Findings of missing evidence that the auditor knows of: FINDING or FINDING:SUBJECT. */
+  readonly waive?: readonly string[];
   /** A faster hash function than the portable one. */
   readonly sha256?: Sha256;
   /** Called after every 256 entries. */
@@ -44,7 +46,10 @@ export interface VerifyOptions {
     log: string,
     receipt: ReceiptContainer,
     entry: Uint8Array,
+    index: number,
   ) => Promise<void> | undefined;
+  /** Called when every log has been walked. It may add findings of its own. */
+  readonly beforeVerdict?: (findings: Findings) => Promise<void> | void;
 }
 
 export async function verifyExport(reader: Reader, options: VerifyOptions): Promise<Verdict> {
@@ -54,18 +59,36 @@ export async function verifyExport(reader: Reader, options: VerifyOptions): Prom
     ...(options.checkpoints ?? []),
   ]);
   const findings = new Findings();
-  const manifest = parseManifest(await reader('export.json'));
+  const waivers = new Waivers(options.waive);
+  const read = tolerant(reader, (path, fault) => findings.add('export', fault, { subject: path }));
+  const manifest = parseManifest(await read('export.json'));
   if (typeof manifest === 'string') {
     findings.add('export', manifest);
-    return { ok: false, deployment: null, problems: findings.problems, logs: [], notes: [] };
+    return { ok: false, deployment: null, ...findings.close(waivers), logs: [], notes: [] };
   }
-  const context: LogContext = {
-    reader,
-    sha256: options.sha256 ?? portableSha256,
-    findings,
-    progress: options.progress,
+  const { sha256 = portableSha256, progress } = options;
+  const context: LogContext = { reader: read, sha256, findings, progress };
+  return new Verification(manifest, keys, outside, context, waivers, options).run();
+}
+
+/** A reader that takes a file which cannot be read as one that is missing, and says why. */
+export function tolerant(
+  reader: Reader,
+  onFault: (path: string, fault: string) => void = () => {},
+): Reader {
+  return async (path) => {
+    try {
+      return await reader(path);
+    } catch (error) {
+      if (
+        !(error instanceof WritRefusal) ||
+        !['invalid_export_file', 'invalid_tile'].includes(error.code)
+      )
+        throw error;
+      onFault(path, error.message);
+      return null;
+    }
   };
-  return new Verification(manifest, keys, outside, context, options.onReceipt).run();
 }
 
 class Verification {
@@ -74,7 +97,8 @@ class Verification {
   readonly #keys: VerifierKey[];
   readonly #outside: Outside;
   readonly #context: LogContext;
-  readonly #onReceipt: VerifyOptions['onReceipt'];
+  readonly #waivers: Waivers;
+  readonly #options: VerifyOptions;
   readonly #walked = new Map<string, WalkedLog>();
 
   constructor(
@@ -82,13 +106,15 @@ class Verification {
     keys: VerifierKey[],
     outside: Outside,
     context: LogContext,
-    onReceipt: VerifyOptions['onReceipt'],
+    waivers: Waivers,
+    options: VerifyOptions,
   ) {
     this.#manifest = manifest;
     this.#keys = keys;
     this.#outside = outside;
     this.#context = context;
-    this.#onReceipt = onReceipt;
+    this.#waivers = waivers;
+    this.#options = options;
   }
 
   async run(): Promise<Verdict> {
@@ -98,8 +124,8 @@ class Verification {
       if (log.log === systemLog) continue;
       this.#walked.set(
         log.log,
-        await walkLog(log, this.#context, (receipt, _, entry) =>
-          this.#onReceipt?.(log.log, receipt, entry),
+        await walkLog(log, this.#context, (receipt, index, entry) =>
+          this.#options.onReceipt?.(log.log, receipt, entry, index),
         ),
       );
     }
@@ -111,28 +137,43 @@ class Verification {
     );
     const exported = logs.find(({ log }) => log === systemLog);
     if (exported) {
-      this.#walked.set(
-        systemLog,
-        await walkLog(exported, this.#context, (receipt, index) => system.hear(receipt, index)),
-      );
+      const hear = (receipt: ReceiptContainer, index: number) => system.hear(receipt, index);
+      this.#walked.set(systemLog, await walkLog(exported, this.#context, hear, () => system.gap()));
       await system.close();
       system.segments.close();
-    } else {
-      findings.note(
-        'This export does not have _system: keys that were added, restores and what it records of other logs are not checked.',
+    } else if (logs.length > 0) {
+      const message =
+        'Log _system is missing: it says which logs, keys, restores and sealed events there are. Export again, with all logs.';
+      findings.add('log_missing', message, { log: systemLog });
+    }
+    if ([...this.#walked.values()].every(({ size }) => size === 0)) {
+      findings.add(
+        'export_empty',
+        'The export holds no receipt. Export again, from a database that has a signed checkpoint.',
       );
     }
+    if (
+      findings.problems.some(({ kind }) => kind === 'receipts_missing') &&
+      system.archives() !== ''
+    ) {
+      findings.note(`Months of receipts that were archived: ${system.archives()}.`);
+    }
     await this.#restores(system);
+    system.signatures();
     const signers = new Map(
       [...this.#walked].map(([name, log]) => [name, this.#signers(log, system)]),
     );
     await this.#outside.compare(deployment, this.#walked, system.epochs, this.#keys, this.#context);
     this.#truncation();
-    findings.close();
+    this.#newestKey();
+    await this.#options.beforeVerdict?.(findings);
+    const { problems, waived } = findings.close(this.#waivers);
+    for (const name of this.#waivers.unused()) findings.note(`The waiver ${name} waived nothing.`);
     return {
-      ok: findings.problems.length === 0,
+      ok: problems.length === 0,
       deployment,
-      problems: findings.problems,
+      problems,
+      waived,
       logs: logs.map(({ log, epoch }) => ({
         log,
         epoch,
@@ -144,6 +185,21 @@ class Verification {
       })),
       notes: findings.notes,
     };
+  }
+
+  /**
+   * Whoever may add a key can end signing with one that nobody holds. The receipt of that is after the
+   * last checkpoint, but the list of keys shows it.
+   */
+  #newestKey(): void {
+    const key = this.#manifest.keys?.at(-1);
+    if (key === undefined || this.#keys.some((known) => publicKeyText(known) === key)) return;
+    const { findings } = this.#context;
+    if (findings.has(systemLog, 'signature')) return;
+    const message =
+      `The ledger is to be signed with ${key}, and no trusted key has introduced that one. ` +
+      'If the key is yours, sign a checkpoint with it; if not, somebody has ended signing.';
+    findings.add('key_unknown', message, { log: systemLog, subject: key.split('+', 2).join('+') });
   }
 
   /** The known keys that have signed a log's checkpoint, which has to be of this log and epoch. */
@@ -187,7 +243,7 @@ class Verification {
         findings.add('restore', message, { log: log.log });
       }
     }
-    if (!this.#walked.has(systemLog)) return;
+    if (!this.#walked.has(systemLog) || system.hasGap) return;
     for (const { log, epoch, size } of this.#walked.values()) {
       // A log that has not grown since a restore may still show its last checkpoint of the epoch before.
       const ended = system.epochs.some(

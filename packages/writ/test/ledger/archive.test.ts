@@ -41,8 +41,17 @@ const months = async () =>
   ).map(({ relname }) => relname);
 const month = new Date().toISOString().slice(0, 7);
 const partition = `receipt_${month.replace('-', '')}`;
-const archived = (at: string) =>
-  db.query(`select writ.fn_ledger_archived($1, 'here', 'test') as answer`, [at]);
+const archived = async (at: string) => {
+  const [head] = await db.query(
+    `select max(size) as size from writ.ledger_checkpoint where log_id = '_system'`,
+  );
+  return db.query(`select writ.fn_ledger_archived($1, 'here', 'test', $2, $3) as answer`, [
+    at,
+    head?.size,
+    signature,
+  ]);
+};
+const signature = `${'A'.repeat(86)}==`;
 
 test('a month stays until it is archived, is dropped after its retention, and the archive stands in for it', async () => {
   await receipts(1, 700);
@@ -57,8 +66,10 @@ test('a month stays until it is archived, is dropped after its retention, and th
   expect(await months()).toContain(partition);
   await receipts(701, 10);
   await writ.ledger.checkpoint({ key, places: [] });
-  await writ.ledger.export(folder);
-  expect((await archived(`${month}-01`))[0]?.answer).toMatchObject({ month: `${month}-01` });
+  const exported = await writ.ledger.export(folder);
+  expect(await writ.ledger.archived({ key, month, place: folder, exported })).toMatchObject({
+    month: `${month}-01`,
+  });
   await db.clock.advance('2h');
   await tick();
   expect(await months()).not.toContain(partition);

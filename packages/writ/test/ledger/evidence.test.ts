@@ -371,15 +371,16 @@ describe('a backup is restored', () => {
     await restore(superuser);
     await superuser.end();
     const guarded = { places: [place], keys };
+    const accepted = { ...guarded, key };
     await expect(writ.ledger.assertNotOlder(guarded)).rejects.toMatchObject({
       code: 'database_older_than_checkpoint',
     });
     await expect(sign()).rejects.toMatchObject({ code: 'database_older_than_checkpoint' });
     expect(await verify(known)).toMatchObject({ ok: false });
-    await expect(writ.ledger.acceptRestore({ ...guarded, reason: 'oops' })).rejects.toMatchObject({
+    await expect(writ.ledger.acceptRestore({ ...accepted, reason: 'oops' })).rejects.toMatchObject({
       code: 'reason_required',
     });
-    await writ.ledger.acceptRestore({ ...guarded, reason: 'The disk of the primary was lost.' });
+    await writ.ledger.acceptRestore({ ...accepted, reason: 'The disk of the primary was lost.' });
     await writ.ledger.assertNotOlder(guarded);
     await receipts('acme', 21, 2);
     await sign();

@@ -4,8 +4,10 @@ import { canonicalEntry, canonicalize } from '../../src/ledger/canonical.js';
 import { type EventRow, eventsIn } from '../../src/ledger/event-row.js';
 import { CompactRange, type HashSource, leafHash, type Sha256 } from '../../src/ledger/merkle.js';
 import {
+  archiveText,
   keyOfSeed,
   publicKeyText,
+  restoreText,
   rotationText,
   type SignerKey,
   sign,
@@ -55,6 +57,8 @@ export class TestLedger {
   readonly epochs = new Map<string, number>();
   readonly segments: EventRow[][] = [];
   key: SignerKey = key;
+  /** How much later than the others the next receipts are dated, in milliseconds. */
+  later = 0;
   readonly #streams = new Map<string, number>();
   #ids = 0;
 
@@ -70,7 +74,7 @@ export class TestLedger {
     this.#ids += 1;
     const entry = canonicalEntry({
       receipt_id: `00000000-0000-4000-8000-${this.#ids.toString(16).padStart(12, '0')}`,
-      timestamp: new Date(Date.UTC(2026, 0, 1) + this.#ids).toISOString(),
+      timestamp: new Date(Date.UTC(2026, 0, 1) + this.#ids + this.later).toISOString(),
       sku_id: log === '_system' ? 'writ' : 'sku-1',
       tenant_id: log,
       status: 'accept',
@@ -147,16 +151,53 @@ export class TestLedger {
         this.#streams.set(`${name} ${context.stream}`, context.stream_seq);
       }
     }
-    const context = {
-      restored_size: size,
-      restored_root: toHex(this.root(log)),
-      known_checkpoint: known,
+    this.open(log, known);
+  }
+
+  /** A new epoch of _system, and of another log with it. */
+  open(log: string, known: string | null, signer: SignerKey | null = this.key): void {
+    const said = {
+      known_checkpoint: log === '_system' ? known : null,
       reason: 'the disk died',
       actor: 'alice',
     };
-    const epoch = this.epoch(log) + 1;
-    this.append('_system', 'epoch_opened', { log, epoch, ...context }, 'epoch');
-    this.epochs.set(log, epoch);
+    const system = {
+      epoch: this.epoch('_system') + 1,
+      size: this.size('_system'),
+      root: toHex(this.root('_system')),
+    };
+    const signature = signer
+      ? toBase64(sign(signer, restoreText(signer.name, { ...system, ...said })))
+      : '';
+    for (const name of new Set(['_system', log])) {
+      const epoch = this.epoch(name) + 1;
+      const [restored_size, restored_root] =
+        name === '_system' ? [system.size, system.root] : [this.size(name), toHex(this.root(name))];
+      this.append(
+        '_system',
+        'epoch_opened',
+        { log: name, epoch, restored_size, restored_root, ...said, signature },
+        'epoch',
+      );
+      this.epochs.set(name, epoch);
+    }
+  }
+
+  /** _system says that a month is in an archive. */
+  archive(month: string, place: string, signer: SignerKey = this.key): void {
+    const statement = {
+      month,
+      place,
+      size: this.size('_system'),
+      root: toHex(this.root('_system')),
+    };
+    const signature = toBase64(sign(signer, archiveText(signer.name, statement)));
+    this.append(
+      '_system',
+      'month_archived',
+      { ...statement, actor: 'alice', signature },
+      'archive',
+    );
   }
 
   seal(rows: EventRow[]): void {

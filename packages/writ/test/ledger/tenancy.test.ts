@@ -4,13 +4,15 @@
  */
 import { describe, expect, test } from 'vitest';
 import { readSchemaObjects } from '../../src/database/schema.js';
-import { keyOfSeed, privateKeyText, publicKeyText } from '../../src/ledger/note.js';
+import { keyOfSeed, privateKeyText, publicKeyText, signCheckpoint } from '../../src/ledger/note.js';
 import { sharedGates } from '../queue/gates/harness.js';
 import { session } from '../races/sessions.js';
 import { append, entryOf } from './receipts.js';
 import { sealEverything } from './sealing.js';
 
 const signer = keyOfSeed('acme.example/test', new Uint8Array(32).fill(7));
+const signature = `${'A'.repeat(86)}==`;
+const signed = `(select max(size) from writ.ledger_checkpoint where log_id = '_system')`;
 const next = keyOfSeed('acme.example/test', new Uint8Array(32).fill(8));
 
 /** Two tenants whose logs have grown since they were signed, and a record that is sealed. */
@@ -32,6 +34,7 @@ const gates = sharedGates(async (fresh) => {
   await receipts('acme', 301, 2);
   await receipts('globex', 301, 2);
   await db.query(`select writ.fn_ledger_tick('test')`);
+  await db.query(`select writ_data.make_receipt_partition('2020-01-15')`); // a month that can be archived
 });
 
 /** One statement in a transaction of its own, bound to a tenant, or to none: ''. */
@@ -58,8 +61,11 @@ const unkept = async () => {
   const [head] = await gates.db.query(
     `select log_id as log, epoch, size::int as size, root from writ.ledger_log where log_id = 'acme'`,
   );
-  const root = Buffer.from(String(head?.root), 'hex').toString('base64');
-  return JSON.stringify([{ ...head, note: `acme\n${head?.size}\n${root}\n\nsigned\n` }]);
+  const origin = { deployment: signer.name, log: 'acme', epoch: Number(head?.epoch) };
+  const note = signCheckpoint(origin, Number(head?.size), Buffer.from(String(head?.root), 'hex'), [
+    signer,
+  ]);
+  return JSON.stringify([{ ...head, note }]);
 };
 
 describe('with writ.tenant set, even to the tenant that it concerns', () => {
@@ -67,15 +73,19 @@ describe('with writ.tenant set, even to the tenant that it concerns', () => {
     ['what there is to sign', 'fn_ledger_heads($1)', () => ['ada']],
     [
       'going on with a restored database',
-      'fn_ledger_accept_restore(null, null, null, $1, $2)',
-      () => ['The disk was lost on Sunday.', 'ada'],
+      `fn_ledger_accept_restore(null, null, null, $1, $2, 2, 0, encode(sha256(''), 'hex'), $3)`,
+      () => ['The disk was lost on Sunday.', 'ada', signature],
     ],
     [
       'another key',
       `fn_ledger_key_add($1, $2, 'new', 'old', $3)`,
       () => [publicKeyText(next), publicKeyText(signer), 'ada'],
     ],
-    ['that a month is archived', `fn_ledger_archived('2020-01-15', 'here', $1)`, () => ['ada']],
+    [
+      'that a month is archived',
+      `fn_ledger_archived('2020-01-15', 'here', $1, ${signed}, $2)`,
+      () => ['ada', signature],
+    ],
     [
       'keeping a checkpoint',
       'fn_ledger_checkpoint_record($1::text::jsonb, $2)',

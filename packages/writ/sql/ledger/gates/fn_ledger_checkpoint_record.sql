@@ -1,7 +1,8 @@
--- Keeps signed checkpoints that are about to be published.
+-- Stores signed checkpoints before their publication.
 -- Callers: writ_signer
--- p_checkpoints: [{log, epoch, size, root, note}]. Each tree is one that its log has had, and its note
---          names that size and that root, or none is kept. The signatures are for those who verify.
+-- p_checkpoints: [{log, epoch, size, root, note}]. If one tree is not a tree of its log, or a note
+--          names another size or root, the gate stores none. A note must have the form of one that
+--          the key which signs has signed for that epoch; verifiers check the signature itself.
 -- Answers: {recorded}: how many are new.
 -- Refuses: actor_required, tenant_forbidden, checkpoint_mismatch (with the log).
 create or replace function writ.fn_ledger_checkpoint_record(
@@ -12,6 +13,7 @@ language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+  v_key text[];                     -- name, id, and the key
   v_wrong text;
   v_n integer;
 begin
@@ -27,9 +29,13 @@ begin
     return writ_data.refusal('checkpoint_mismatch', 'one checkpoint of each log');
   end if;
 
-  -- A note is origin, size and root in lines of their own, and then the signatures.
+  v_key := string_to_array((select k.key from writ_data.ledger_key k order by k.key_no desc limit 1), '+');
+
+  -- A note has one line each for origin, size and root, then the signatures: the name of the key, and
+  -- in base64 four bytes of its id and 64 of the signature.
   select coalesce(left(c.log, 200), 'none') into v_wrong
-  from jsonb_to_recordset(p_checkpoints) c(log text, epoch integer, size bigint, root text, note text)
+  from jsonb_to_recordset(p_checkpoints)
+    c(log text, epoch integer, size bigint, root text, note text)
   left join writ_data.ledger_log l on l.log_id = c.log
   where l.log_id is null or l.epoch is distinct from c.epoch
     or coalesce(octet_length(c.note), 10001) > 10000
@@ -37,6 +43,15 @@ begin
     or split_part(c.note, E'\n', 2) is distinct from c.size::text
     or split_part(c.note, E'\n', 3)
       is distinct from encode(writ_data.root_at(c.log, c.size), 'base64')
+    or not starts_with(c.note, v_key[1] || '/')
+    or not right(split_part(c.note, E'\n', 1), -length(v_key[1])) like '/%/' || c.epoch
+    or not exists (
+      select
+      from regexp_split_to_table(split_part(c.note, E'\n\n', 2), E'\n') line
+      cross join lateral decode(right(line, -length(v_key[1]) - 3), 'base64') signature
+      where starts_with(line, '— ' || v_key[1] || ' ')
+        and octet_length(signature) = 68 and left(encode(signature, 'hex'), 8) = v_key[2])
+    or v_key is null
   limit 1;
   if found then
     return writ_data.refusal('checkpoint_mismatch', v_wrong);
@@ -45,7 +60,8 @@ begin
   insert into writ_data.ledger_checkpoint (log_id, epoch, size, root, note, at)
   select c.log, c.epoch, c.size, decode(c.root, 'hex'), c.note, writ.now()
   from rows from (
-    jsonb_to_recordset(p_checkpoints) as (log text, epoch integer, size bigint, root text, note text)
+    jsonb_to_recordset(p_checkpoints)
+      as (log text, epoch integer, size bigint, root text, note text)
   ) with ordinality c(log, epoch, size, root, note, n)
   where not exists (
     select from writ_data.ledger_checkpoint k

@@ -1,10 +1,10 @@
--- Says in _system which key signs from now on, and which it replaces. Both have signed that, and who
--- verifies checks it.
+-- Records in _system which key signs from now on, and which key it replaces. Both keys have signed
+-- that statement; verifiers check the signatures.
 -- Callers: writ_signer
 -- Answers: {added}; false when the key signs already.
--- Refuses: actor_required, tenant_forbidden, invalid_argument, key_mismatch (p_replaces is not the key
---          that signs, or the key has signed before).
--- Locks:   the ledger's clockwork: of two keys that come first, one is first.
+-- Refuses: actor_required, tenant_forbidden, invalid_argument, key_mismatch (p_replaces is not the
+--          key that signs, or the key has signed before).
+-- Locks:   the ledger's clockwork, so that only one of two concurrent calls adds the first key.
 create or replace function writ.fn_ledger_key_add(
   p_key text,
   p_replaces text,
@@ -23,7 +23,7 @@ begin
     return writ_data.refusal('actor_required');
   elsif writ_data.caller_tenant() is not null then
     return writ_data.refusal('tenant_forbidden', 'The ledger is signed for all tenants.');
-  elsif coalesce(p_key, '') !~ '^[^\s+]+\+[0-9a-f]{8}\+[A-Za-z0-9+/]+={0,2}$'
+  elsif coalesce(p_key, '') !~ '^[^[:space:]+]+[+][0-9a-f]{8}[+][A-Za-z0-9+/]+={0,2}$'
     or coalesce(p_signature_new, '') !~ '^[A-Za-z0-9+/]+={0,2}$'
     or p_replaces is not null and coalesce(p_signature_old, '') !~ '^[A-Za-z0-9+/]+={0,2}$'
     or length(p_key) > 500 or length(p_signature_new) > 500 or length(p_signature_old) > 500 then
@@ -45,5 +45,7 @@ begin
   perform writ_data.system_receipt('key_added', 'key', jsonb_build_object(
     'name', split_part(p_key, '+', 1), 'key', p_key, 'replaces', p_replaces,
     'signature_new', p_signature_new, 'signature_old', p_signature_old), v_now);
+  perform writ_data.record('fn_ledger_key_add', p_actor, v_now, '{}', '{}', '{}', '{}',
+    p_note => p_key);
   return jsonb_build_object('added', true);
 end $$;

@@ -1,9 +1,10 @@
--- Turns the ledger's clockwork: once a second, or when a segment is full, the record is sealed;
--- receipts that have been committed since are put into their logs; months of receipts are made ahead.
+-- Turns the ledger's clockwork. Seals the record once a second, or when a segment is full. Puts
+-- newly committed receipts into their logs. Creates the partitions of coming months.
 -- Callers: writ_engine
--- Answers: {sealed, sequenced, more}; more: a bound was reached, call again. {busy: true} while another
---          transaction does it. Sealing that fails raises LEDGER_SEALING_STOPPED, and receipts are put
---          into their logs all the same.
+-- Answers: {sealed, sequenced, more}; more: a bound was reached, call again. {busy: true} while
+--          another transaction does this. A failure of one part does not stop the others. It raises
+--          the alert LEDGER_SEALING_STOPPED, LEDGER_LOG_STOPPED (one log cannot grow) or
+--          RECEIPTS_NOT_KEPT (a month cannot be made or dropped).
 -- Locks:   the ledger's clockwork, unless another transaction has it.
 create or replace function writ.fn_ledger_tick(p_actor text) returns jsonb
 language plpgsql security definer
@@ -33,25 +34,12 @@ begin
   if (writ_data.setting('ledger.sealing.enabled'))::boolean
     and (v_now < v_at.sealed_at or v_now >= v_at.sealed_at + interval '900 milliseconds') then
     v_rows := (writ_data.setting('ledger.seal.rows'))::integer;
-    begin
-      v_sealed := writ_data.seal_events(v_rows, v_now);
-      v_full := v_sealed = v_rows;
-      -- A full segment is not the last of its second.
-      update writ_data.ledger_clockwork
-      set sealed_at = case when v_full then '-infinity' else v_now end
-      where v_sealed > 0;
-      if v_sealed > 0 then
-        perform writ_data.clear_alert('LEDGER_SEALING_STOPPED', 'ledger', v_actor, v_now);
-      end if;
-    exception when others then
-      if writ_data.is_transient(sqlstate) then
-        raise;
-      end if;
-      v_sealed := 0;
-      perform writ_data.raise_alert('LEDGER_SEALING_STOPPED', 'P1', null, 'ledger',
-        jsonb_build_object('sqlstate', sqlstate), v_actor, v_now);
-      update writ_data.ledger_clockwork set sealed_at = v_now;
-    end;
+    v_sealed := writ_data.seal_or_alert(v_rows, v_actor, v_now);
+    v_full := v_sealed = v_rows;
+    -- A full segment is not the last of its second.
+    update writ_data.ledger_clockwork
+    set sealed_at = case when v_full then '-infinity' else v_now end
+    where v_sealed > 0;
   end if;
 
   v_sequenced := writ_data.sequence_receipts(v_limit, v_now, v_fresh);

@@ -7,11 +7,12 @@ declare
   v_xid xid8 := pg_current_xact_id(); -- before a number of a receipt is taken: so the sequencer knows when nobody is left who may have taken one
   v_nos bigint[];
 begin
+  perform writ_data.open_month(p_at);
   -- One scan, in the order of the array: a sort would copy every entry.
   with written as (
     insert into writ_data.receipt (at, log_id, stream, stream_seq, receipt_id, entry, leaf_hash)
     select p_at, g.r ->> 'tenant_id', g.c ->> 'stream', (g.c ->> 'stream_seq')::bigint, (g.r ->> 'receipt_id')::uuid, g.entry,
-      sha256('\x00'::bytea || convert_to(g.entry, 'UTF8'))
+      sha256(decode('00', 'hex') || convert_to(g.entry, 'UTF8'))
     from (select p.entry, p.r, p.r -> 'context' as c from (select e.entry, e.entry::jsonb as r from unnest(p_entries) e(entry) offset 0) p offset 0) g
     where g.r ->> 'status' = any ((select known.statuses from writ_data.receipt_reason known where known.reason = g.r ->> 'reason')::text[])
       and g.r ?& '{receipt_id,timestamp,sku_id,tenant_id,status,reason,context}' and g.r - '{receipt_id,timestamp,sku_id,tenant_id,status,reason,context}'::text[] = '{}'

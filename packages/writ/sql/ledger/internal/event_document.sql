@@ -14,6 +14,7 @@ return
     from unnest(b.types, b.first, b.last) with ordinality f(type, first, last, n)), '')
   || '],"login":' || to_json(b.login)::text
   || ',"note":' || coalesce(to_json(b.note)::text, 'null')
+  || coalesce(',"request_id":' || to_json(b.request_id)::text, '')
   || case when b.run_ids is null then '' else ',"run_events":[' || (
     select string_agg(
       '["' || e.run::text || '",' || e.seq::text || ',"'

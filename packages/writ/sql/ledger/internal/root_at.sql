@@ -1,7 +1,7 @@
 -- The root that a log had when it had p_size leaves; null when it has never been so large.
 create or replace function writ_data.root_at(p_log text, p_size bigint) returns bytea language plpgsql stable as $$
 declare
-  v_frontier bytea := ''; v_level integer := 8; v_unit bigint; v_from bigint; v_hashes bytea;
+  v_frontier bytea := ''::bytea; v_level integer := 8; v_unit bigint; v_from bigint; v_hashes bytea;
 begin
   if p_size < 0 or p_size > coalesce((select size from writ_data.ledger_log where log_id = p_log), 0) then
     return null;

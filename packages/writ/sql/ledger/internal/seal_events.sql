@@ -15,7 +15,7 @@ begin
     max(d.batch_id::text)::uuid
   into v_n, v_facts, v_leaves, v_first, v_xid, v_id, v_upto
   from (
-    select b.xid, b.batch_id, sha256('\x00'::bytea || convert_to(writ_data.event_document(b), 'UTF8')) as hash,
+    select b.xid, b.batch_id, sha256(decode('00', 'hex') || convert_to(writ_data.event_document(b), 'UTF8')) as hash,
       (select coalesce(sum(greatest(0, r.last - r.first + 1)), 0) from unnest(b.first, b.last) r(first, last)) as facts
     from writ_data.event_batch b
     where (b.xid, b.batch_id) > (c.seal_xid, c.seal_id) and b.xid < case when v_restored then '18446744073709551615' else v_horizon end and b.batch_id > c.seal_since

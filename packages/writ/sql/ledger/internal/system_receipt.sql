@@ -1,5 +1,5 @@
--- Writes a receipt of the ledger itself, in the log _system. A number of its stream that a planted
--- receipt has taken is passed over, with an alert: it must not stop sealing and signing.
+-- Writes a receipt of the ledger itself, in the log _system. Skips a number that a planted receipt
+-- has taken, with an alert, so that a planted receipt cannot stop sealing and signing.
 create or replace function writ_data.system_receipt(
   p_reason text,
   p_stream text,
@@ -13,13 +13,15 @@ declare
     'timestamp', to_char(p_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
     'sku_id', 'writ', 'tenant_id', '_system', 'status', 'accept', 'reason', p_reason);
   v_seq bigint;
+  v_no bigint;
 begin
   for v_try in 1 .. 2 loop
     v_seq := writ_data.next_seq('_system', p_stream, 1);
     begin
-      return (writ_data.append_receipts(array[writ_data.canonical(v_receipt || jsonb_build_object(
+      v_no := (writ_data.append_receipts(array[writ_data.canonical(v_receipt || jsonb_build_object(
         'context', p_context || jsonb_build_object('stream', p_stream, 'stream_seq', v_seq)))],
         p_at))[1];
+      exit;
     exception when unique_violation then
       if v_try = 2 then
         raise;
@@ -33,4 +35,5 @@ begin
     perform writ_data.raise_alert('RECEIPT_PLANTED', 'P1', null, '_system/' || p_stream,
       jsonb_build_object('stream_seq', v_seq), 'ledger', p_at);
   end loop;
+  return v_no;
 end $$;

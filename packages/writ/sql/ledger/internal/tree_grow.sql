@@ -4,7 +4,7 @@
 create or replace function writ_data.tree_grow(p_size bigint, p_frontier bytea, p_leaves bytea, out frontier bytea, out nodes bytea[])
   language plpgsql immutable as $$
 declare
-  v_row bytea := p_leaves; v_size bigint := p_size; v_level integer := 0; v_kept bytea := ''; v_odd boolean;
+  v_row bytea := p_leaves; v_size bigint := p_size; v_level integer := 0; v_kept bytea := ''::bytea; v_odd boolean;
 begin
   frontier := p_frontier;
   nodes := '{}';
@@ -21,7 +21,7 @@ begin
     if v_odd then
       v_kept := substring(v_row from octet_length(v_row) - 31) || v_kept;
     end if;
-    v_row := coalesce((select string_agg(sha256('\x01'::bytea || substring(v_row from 64 * i + 1 for 64)), ''::bytea order by i)
+    v_row := coalesce((select string_agg(sha256(decode('01', 'hex') || substring(v_row from 64 * i + 1 for 64)), ''::bytea order by i)
       from generate_series(0, octet_length(v_row) / 64 - 1) i), '');
     v_size := v_size / 2;
     v_level := v_level + 1;

@@ -7,7 +7,7 @@ begin
     return sha256('');
   end if;
   for i in reverse octet_length(p_frontier) / 32 - 2 .. 0 loop
-    v_root := sha256('\x01'::bytea || substring(p_frontier from 32 * i + 1 for 32) || v_root);
+    v_root := sha256(decode('01', 'hex') || substring(p_frontier from 32 * i + 1 for 32) || v_root);
   end loop;
   return v_root;
 end $$;

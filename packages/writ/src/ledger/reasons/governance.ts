@@ -8,6 +8,12 @@ const job = uuid('The governance job.');
 const by = prose('Who: a principal, or a worker.');
 const why = Type.Optional(prose('Why, in words.'));
 const evidence = text('What the probes said before the effect, as JSON text.', 20_000);
+const trust = Type.String({
+  title: 'trust',
+  pattern: '^(database|[0-9a-f]{64})$',
+  description:
+    'What the worker has judged the signatures with: the SHA-256 of its trust file, or `database`.',
+});
 const slot = Type.Optional(text('The place that was changed.', 500));
 const id = '019a8a52-6c00-7000-8000-000000000000';
 const sha = '5dc9da79a70659a9ad559cb701ded9a2ab9d823aad2f4960cfe370eff4604328';
@@ -44,10 +50,10 @@ export const governanceFacts = {
       by,
       why,
       approval_hash: Type.Optional(
-        hash(
-          'What was signed. Of an approval: contract, content, policy version and pre-state; of a broken glass: contract, content and reason.',
-        ),
+        hash('Of the document that was signed. A revocation names the one that it takes back.'),
       ),
+      round: Type.Optional(integer('The round of the approval.', 1)),
+      scheme: Type.Optional(text('How it was signed.')),
       signature: Type.Optional(
         Type.String({
           title: 'Ed25519 signature in hex',
@@ -62,8 +68,37 @@ export const governanceFacts = {
       action: 'APPROVE',
       by: 'ada',
       approval_hash: sha,
+      round: 1,
+      scheme: 'ed25519',
       signature: `${sha}${sha}`,
       public_key: sha,
+    },
+  }),
+  signature_refused: governanceFact(`contract:${id}`, {
+    when: 'An applier has found that a signature of a contract is not what it claims to be, so it counts for nothing.',
+    statuses: ['refuse'],
+    context: {
+      contract_id: contract,
+      by: prose('Who sent it.'),
+      approval_hash: hash('Of the document that it claims to sign.'),
+      signature: Type.String({
+        title: 'signature in hex',
+        pattern: '^[0-9a-f]{128}$',
+        description: 'The signature.',
+      }),
+      public_key: hash('The key of the sender, as the database has it.'),
+      trust,
+      login: text('The login of the applier.'),
+      why: Type.Optional(text('What the applier has found.')),
+    },
+    example: {
+      contract_id: id,
+      by: 'ada',
+      approval_hash: sha,
+      signature: `${sha}${sha}`,
+      public_key: sha,
+      trust: 'database',
+      login: 'applier',
     },
   }),
   governance_job_moved: governanceFact(`governance_job:${id}`, {
@@ -105,6 +140,7 @@ export const governanceFacts = {
       before_sha256: Type.Optional(hash('Of what was found.')),
       after_sha256: Type.Optional(hash('Of what was written.')),
       evidence,
+      trust: Type.Optional(trust),
       run_id: uuid('The run.'),
     },
     example: {
@@ -118,6 +154,7 @@ export const governanceFacts = {
       before_sha256: sha,
       after_sha256: sha,
       evidence: '{}',
+      trust: sha,
       run_id: id,
     },
   }),
@@ -136,6 +173,7 @@ export const governanceFacts = {
       after_sha256: hash('Of what stands there now.'),
       evidence,
       health: Type.Optional(prose('What health had against it; rollbacks only write it down.')),
+      trust: Type.Optional(trust),
       run_id: uuid('The run.'),
     },
     example: {
@@ -149,6 +187,42 @@ export const governanceFacts = {
       by: 'worker-1',
       after_sha256: sha,
       evidence: '{}',
+      trust: sha,
+      run_id: id,
+    },
+  }),
+  rollback_conflict: governanceFact(`governance_job:${id}`, {
+    when: 'A step of a rollback has not restored its target, because another hand had changed it.',
+    statuses: ['refuse'],
+    context: {
+      job_id: job,
+      contract_id: contract,
+      step: integer('Which step of the rollback.', 1),
+      of_step: integer('Which step it would have undone.', 1),
+      step_type: text('Of which type.'),
+      target: text('On what.'),
+      slot,
+      why,
+      by,
+      after_sha256: hash('Of what stands there, untouched.'),
+      evidence,
+      health: Type.Optional(prose('What health had against it; rollbacks only write it down.')),
+      trust: Type.Optional(trust),
+      run_id: uuid('The run.'),
+    },
+    example: {
+      job_id: id,
+      contract_id: id,
+      step: 1,
+      of_step: 2,
+      step_type: 'config_update',
+      target: 'system.rate_limit',
+      slot: 'system.rate_limit#max',
+      why: 'system.rate_limit#max was changed by another hand.',
+      by: 'worker-1',
+      after_sha256: sha,
+      evidence: '{}',
+      trust: sha,
       run_id: id,
     },
   }),

@@ -16,6 +16,23 @@ const orNone = <Field extends Type.TSchema>(field: Field, description: string) =
   Type.Union([field, Type.Null()], { description });
 
 export const ledgerFacts = {
+  deployment_named: ledgerFact('deployment', {
+    when: 'The first migration gave the deployment its id, or an administrator gave a copy another one.',
+    context: {
+      deployment: uuid('The id. Approvals are signed for it.'),
+      replaces: orNone(uuid('An id.'), 'The id before it; null: the first.'),
+      reason: prose('Why.'),
+      actor: prose('Who asked for it.'),
+      login: text('The database login that called.'),
+    },
+    example: {
+      deployment: '9d0f3c52-4f0e-4f0b-8d38-9d4b1d0c6a11',
+      replaces: null,
+      reason: 'The first migration.',
+      actor: 'migrate',
+      login: 'postgres',
+    },
+  }),
   events_sealed: ledgerFact('seal', {
     when: 'A segment of the record of events was hashed into one tree.',
     context: {
@@ -85,6 +102,9 @@ export const ledgerFacts = {
       ),
       reason: prose('Why it was accepted.'),
       actor: prose('Who accepted it.'),
+      signature: signature(
+        'Signature of the acceptance by a ledger key: one for the openings of all logs.',
+      ),
     },
     example: {
       log: 'acme',
@@ -94,6 +114,30 @@ export const ledgerFacts = {
       known_checkpoint: null,
       reason: 'The disk was lost; restored from the backup of 02:00.',
       actor: 'alice@acme.example',
+      signature: `${'A'.repeat(86)}==`,
+    },
+  }),
+  month_archived: ledgerFact('archive', {
+    when: 'Receipts of a month are in an archive, and the database may drop them when their retention has passed.',
+    context: {
+      month: Type.String({
+        title: 'YYYY-MM',
+        pattern: '^[0-9]{4}-(0[1-9]|1[0-2])$',
+        description: 'The month.',
+      }),
+      place: text('Where the archive is.', 1_000),
+      size: integer('How many receipts of _system the checkpoint of the archive covers.'),
+      root: hash('The root of their tree.'),
+      actor: prose('Who archived it.'),
+      signature: signature('Signature of that by a ledger key.'),
+    },
+    example: {
+      month: '2026-03',
+      place: '/archive/ledger',
+      size: 118,
+      root: '5dc9da79a70659a9ad559cb701ded9a2ab9d823aad2f4960cfe370eff4604328',
+      actor: 'ops@acme.example',
+      signature: `${'A'.repeat(86)}==`,
     },
   }),
   data_erased: ledgerFact('erasure', {
@@ -117,6 +161,7 @@ export const ledgerFacts = {
     when: 'A listener has turned requests away that were no signals, unsigned or malformed; they are counted, and nothing of them is kept.',
     context: {
       host: text('The listener.'),
+      login: text('The database login that counted them.'),
       from: moment('Since when.'),
       to: moment('Until when.'),
       rejected: integer('How many.', 1),
@@ -124,6 +169,7 @@ export const ledgerFacts = {
     },
     example: {
       host: 'edge-1:4242',
+      login: 'writ_listener',
       from: '2026-01-25T14:31:00.000Z',
       to: '2026-01-25T14:32:00.000Z',
       rejected: 13,

@@ -53,10 +53,12 @@ export type OnReceipt = (
   entry: Uint8Array,
 ) => Promise<void> | undefined;
 
+/** `onGap`: receipts are missing before the next one that `onReceipt` hears. */
 export async function walkLog(
   exported: ExportedLog,
   context: LogContext,
   onReceipt?: OnReceipt,
+  onGap: () => void = () => {},
 ): Promise<WalkedLog> {
   const { findings } = context;
   const { log } = exported;
@@ -69,7 +71,7 @@ export async function walkLog(
       `Log ${log}: export.json says ${exported.size} entries, its checkpoint ${size}.`,
       { log },
     );
-  const walk = new Walk(log, size, exported.directory, context);
+  const walk = new Walk(log, size, exported.directory, context, onGap);
   const root = await walk.run(onReceipt);
   if (checkpoint && !sameBytes(root, checkpoint.root) && !findings.has(log, 'entry', 'tile')) {
     findings.add(
@@ -103,6 +105,10 @@ async function readCheckpoint({ log, directory }: ExportedLog, { reader, finding
 class Walk {
   readonly #builder: TileBuilder;
   readonly #streams = new Map<string, number>();
+  /** The last number of each stream before receipts that are missing; undefined: none are. */
+  #before: Map<string, number> | undefined;
+  /** The first bundle of those that are missing just now. */
+  #gap: number | undefined;
   readonly #at: LogContext;
 
   constructor(
@@ -110,6 +116,7 @@ class Walk {
     readonly size: number,
     readonly directory: string,
     context: LogContext,
+    readonly onGap: () => void,
   ) {
     this.#at = context;
     this.#builder = new TileBuilder(context.sha256);
@@ -133,13 +140,32 @@ class Walk {
         );
         return this.#builder.root();
       }
+      if (entries) this.#endGap(bundle);
+      else this.#gap ??= bundle;
       await this.#bundle(bundle, entries, tile, onReceipt);
       for (const full of this.#builder.takeFull()) if (full.level > 0) await this.#compare(full);
       this.#at.progress?.({ log: this.log, entries: this.#builder.size, of: this.size });
     }
+    this.#endGap(bundles);
     for (const partial of this.#builder.partial())
       if (partial.level > 0) await this.#compare(partial);
     return this.#builder.root();
+  }
+
+  /** Receipts are missing up to this bundle: their hashes keep the tree, and nobody can read them. */
+  #endGap(end: number): void {
+    if (this.#gap === undefined) return;
+    const [first, last] = [this.#gap * tileWidth, Math.min(end * tileWidth, this.size) - 1];
+    const path = tilePath('entries', this.#gap, tileWidthAt(0, this.#gap, this.size));
+    const message =
+      `Log ${this.log}: the receipts of entries ${first} to ${last} are missing (${path} is missing). ` +
+      'Verify with the archive that has them, or export into its folder.';
+    const subject = `${this.log}:${first}-${last}`;
+    this.#at.findings.add('receipts_missing', message, { log: this.log, index: first, subject });
+    this.#before = new Map([...(this.#before ?? []), ...this.#streams]);
+    this.#streams.clear();
+    this.#gap = undefined;
+    this.onGap();
   }
 
   #read(bundle: number): Promise<[Uint8Array | null, Uint8Array | null]> {
@@ -180,10 +206,7 @@ class Walk {
       if (waits) await waits;
     }
     if (entries.length < width) {
-      const what =
-        fault ??
-        (bytes ? 'the bundle ends before it' : `${tilePath('entries', bundle, width)} is missing`);
-      this.#missing(first + entries.length, what);
+      if (bytes) this.#missing(first + entries.length, fault ?? 'the bundle ends before it');
       for (let at = entries.length; at < width && leaves; at++)
         this.#builder.append(leafAt(leaves, at));
     } else if (entries.length > width || fault) {
@@ -255,8 +278,14 @@ class Walk {
     }
     const receipt = value as ReceiptContainer;
     const { stream, stream_seq: seq } = receipt.context;
-    const expected = (this.#streams.get(stream) ?? 0) + 1;
-    if (seq !== expected) {
+    const known = this.#streams.get(stream);
+    // After a gap a stream may go on with any later number.
+    const follows =
+      known === undefined && this.#before
+        ? seq > (this.#before.get(stream) ?? 0)
+        : seq === (known ?? 0) + 1;
+    if (!follows) {
+      const expected = (known ?? this.#before?.get(stream) ?? 0) + 1;
       findings.add(
         'stream',
         `Log ${this.log}, entry ${index}: it is number ${seq} of stream ${stream}, where ${expected} should follow.`,

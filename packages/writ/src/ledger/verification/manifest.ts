@@ -1,5 +1,6 @@
 /** export.json: what an export says is in it. Nothing in it is trusted; it only says where to look. */
-import { isCount, isObject } from '../container.js';
+import { isCount, isObject, isUuid } from '../container.js';
+import type { ExportedGovernance } from '../governed.js';
 import { type ExportedGovernor, isExportedGovernor } from '../governor-events.js';
 import { fromUtf8 } from '../text.js';
 import { logFolder } from '../tiles.js';
@@ -17,11 +18,13 @@ export interface Manifest {
   readonly format: typeof exportFormat;
   readonly deployment: string;
   readonly exported_at: string;
-  readonly keys: readonly string[];
+  /** The public keys that have signed, the newest last. */
+  readonly keys?: readonly string[];
   readonly logs: readonly ExportedLog[];
   readonly segments: { readonly first: number; readonly last: number } | null;
   /** Governors whose events it has; null: they were left out. Exports of before there were any do not say. */
   readonly governors?: readonly ExportedGovernor[] | null;
+  readonly governance?: ExportedGovernance | null;
 }
 
 /** The manifest, or in a sentence why it is none. */
@@ -35,10 +38,12 @@ export function parseManifest(bytes: Uint8Array | null): Manifest | string {
   }
   if (!isObject(value) || value.format !== exportFormat)
     return `export.json is not of the format ${exportFormat}: a newer version of Writ may know it.`;
-  const { deployment, logs, segments, governors = null } = value;
+  const { deployment, logs, segments, keys = [], governors = null, governance = null } = value;
   if (typeof deployment !== 'string' || deployment === '')
     return 'export.json names no deployment.';
   if (!Array.isArray(logs)) return 'export.json lists no logs.';
+  if (!Array.isArray(keys) || !keys.every((key) => typeof key === 'string' && key.length <= 500))
+    return 'export.json lists a key that is none.';
   const bad = logs.find((log) => !isExportedLog(log));
   if (bad !== undefined)
     return `export.json lists a log that cannot be one: ${JSON.stringify(bad).slice(0, 200)}.`;
@@ -51,6 +56,15 @@ export function parseManifest(bytes: Uint8Array | null): Manifest | string {
     return 'export.json does not say which segments it has.';
   if (governors !== null && !(Array.isArray(governors) && governors.every(isExportedGovernor)))
     return 'export.json does not say which governors it has.';
+  if (
+    governance !== null &&
+    !(
+      isObject(governance) &&
+      Array.isArray(governance.contracts) &&
+      governance.contracts.every(isUuid)
+    )
+  )
+    return 'export.json does not say which contracts it has.';
   return value as unknown as Manifest;
 }
 

@@ -7,13 +7,15 @@ import { WritRefusal } from '../../errors/index.js';
 import { isCount, isObject, type ReceiptContainer, systemLog } from '../container.js';
 import { CompactRange, sameBytes } from '../merkle.js';
 import {
+  archiveText,
   isSignedBy,
   parsePublicKey,
   publicKeyText,
+  restoreText,
   rotationText,
   type VerifierKey,
 } from '../note.js';
-import { fromBase64, fromHex } from '../text.js';
+import { fromBase64, fromHex, toHex } from '../text.js';
 import { checkTile, tilePath, tileWidth, tileWidthAt } from '../tiles.js';
 import { count } from '../verdict.js';
 import type { LogContext, WalkedLog } from './log.js';
@@ -30,6 +32,19 @@ export interface EpochOpened {
   readonly reason: string;
   readonly actor: string;
   readonly at: string;
+  readonly index: number;
+  /** By a ledger key, over the opening of _system, for the openings of all logs. */
+  readonly signature: string;
+}
+
+/** A month that may be dropped, because an archive has it. */
+interface Archived {
+  readonly month: string;
+  readonly place: string;
+  readonly size: number;
+  readonly root: string;
+  readonly actor: string;
+  readonly signature: string;
   readonly index: number;
 }
 
@@ -50,6 +65,8 @@ export class SystemLog {
   /** Keys that others have taken the place of, and the entry that says so. */
   readonly replaced = new Map<string, number>();
   readonly segments: Segments;
+  readonly #archived: Archived[] = [];
+  #gap = false;
   readonly #current = new Map<string, number>();
   readonly #followed = new Map<string, Followed>();
   readonly #logs: ReadonlyMap<string, WalkedLog>;
@@ -81,9 +98,21 @@ export class SystemLog {
         return this.#keyAdded(context, index);
       case 'epoch_opened':
         return this.#epochOpened(context, receipt.timestamp, index);
+      case 'month_archived':
+        return this.#monthArchived(context, index);
       default:
         return undefined;
     }
+  }
+
+  /** Receipts of _system are missing before the next one: it may have opened epochs and sealed segments. */
+  gap(): void {
+    this.#gap = true;
+    this.segments.gap();
+  }
+
+  get hasGap(): boolean {
+    return this.#gap;
   }
 
   /** The epoch that a log is in by now. */
@@ -99,11 +128,11 @@ export class SystemLog {
   async close(): Promise<void> {
     const { findings } = this.#context;
     await this.#sameTiles();
-    const absent = [...this.#followed.keys()].filter((log) => !this.#logs.has(log));
-    if (absent.length > 0)
-      findings.note(
-        `_system knows ${count(absent.length, 'log')} that this export does not have: ${some(absent)}.`,
-      );
+    for (const [log, { known }] of this.#followed) {
+      if (this.#logs.has(log)) continue;
+      const message = `Log ${log} is missing: _system records ${count(known, 'entry', 'entries')} of it. Export again, with all logs.`;
+      findings.add('log_missing', message, { log });
+    }
     for (const [log, exported] of this.#logs) {
       if (log === systemLog || exported.size === 0) continue;
       const { known = 0, agreed = 0 } = this.#followed.get(log) ?? {};
@@ -132,6 +161,7 @@ export class SystemLog {
       return this.#malformed('log_checkpoint', index);
     const { findings } = this.#context;
     const followed = this.#follow(log);
+    if (this.#gap && epoch > this.epochOf(log)) this.#current.set(log, epoch);
     if (epoch !== this.epochOf(log)) {
       findings.add(
         'restore',
@@ -266,6 +296,7 @@ export class SystemLog {
       known_checkpoint: knownCheckpoint,
       reason,
       actor,
+      signature,
     } = context;
     const restoredRoot = hash(context.restored_root);
     const texts =
@@ -281,16 +312,77 @@ export class SystemLog {
     }
     this.#current.set(log, epoch);
     this.epochs.push({
-      log,
-      epoch,
-      restoredSize,
-      restoredRoot,
-      knownCheckpoint,
-      reason: shown(reason),
+      ...{ log, epoch, restoredSize, restoredRoot, knownCheckpoint, at, index },
+      ...{
+        reason: shown(reason),
+        actor: shown(actor),
+        signature: typeof signature === 'string' ? signature : '',
+      },
+    });
+  }
+
+  #monthArchived(context: ReceiptContainer['context'], index: number): undefined {
+    const { month, place, size, root, actor, signature } = context;
+    const texts = [month, place, root].every((text) => typeof text === 'string');
+    if (!texts || !isCount(size)) return this.#malformed('month_archived', index);
+    const known = { month, place, root } as { month: string; place: string; root: string };
+    this.#archived.push({
+      ...known,
+      size,
       actor: shown(actor),
-      at,
+      signature: typeof signature === 'string' ? signature : '',
       index,
     });
+  }
+
+  /** Months that may have been dropped, and where their receipts are said to be. */
+  archives(): string {
+    return some(this.#archived.map(({ month, place, actor }) => `${month} at ${place} (${actor})`));
+  }
+
+  /** Whether accepted restores and archived months are signed by a key that is trusted by now. */
+  signatures(): void {
+    const { findings } = this.#context;
+    const signed = (signature: string, textFor: (deployment: string) => string) =>
+      this.#trusted.some((key) => isSignedBy(key, textFor(key.name), signatureBytes(signature)));
+    const restores = new Set<string>();
+    for (const {
+      log,
+      epoch,
+      restoredSize: size,
+      restoredRoot,
+      knownCheckpoint,
+      reason,
+      actor,
+      signature,
+    } of this.epochs) {
+      if (log !== systemLog) continue;
+      const statement = {
+        epoch,
+        size,
+        root: toHex(restoredRoot),
+        known_checkpoint: knownCheckpoint,
+        reason,
+        actor,
+      };
+      if (signed(signature, (deployment) => restoreText(deployment, statement)))
+        restores.add(signature);
+    }
+    for (const { log, epoch, reason, actor, at, index, signature } of this.epochs) {
+      if (restores.has(signature)) continue;
+      const message =
+        `Log ${log}: entry ${index} of _system opens epoch ${epoch} after a restore (by ${actor} at ${at}, ` +
+        `reason: ${reason}), and no trusted ledger key has signed that. Ask the holder of the key.`;
+      findings.add('restore_unsigned', message, { log, index, subject: `${log}:${epoch}` });
+    }
+    for (const { month, place, size, root, actor, signature, index } of this.#archived) {
+      if (signed(signature, (deployment) => archiveText(deployment, { month, place, size, root })))
+        continue;
+      const message =
+        `Entry ${index} of _system lets the receipts of ${month} be dropped (by ${actor}, archive at ${place}), ` +
+        'and no trusted ledger key has signed that. Look whether the archive is there, before the month is dropped.';
+      findings.add('archive_unsigned', message, { log: systemLog, index, subject: month });
+    }
   }
 
   #sealed(context: ReceiptContainer['context'], index: number): Promise<void> | undefined {
