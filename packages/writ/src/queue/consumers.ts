@@ -1,19 +1,27 @@
-/** Consumers: from each event of a type a job follows, once. The database keeps them, and every worker's clockwork drives them. */
+/**
+ * Consumers: from each event of a type a job follows, once. The database keeps them, and every
+ * worker's clockwork drives them.
+ */
+import { type Acting, act, actorOf, type Host } from '../database/acting.js';
+import { type Page, type PageOptions, readPage } from '../database/listing.js';
 import { type Duration, milliseconds } from './duration.js';
 import type { JobKind } from './job.js';
 
-/** What a consumer's job gets as its input: which event, not what it was about. `subject` is the id of the job that it happened to. */
+/**
+ * The input of a consumer's job: which event, not what it was about. `subject` is the id of the job
+ * that it happened to.
+ */
 export interface EventReference {
   readonly eventId: string;
   readonly eventType: string;
   readonly subject: string;
 }
 
-export interface ConsumerOptions {
+export interface ConsumerOptions extends Acting {
   /** The type of event, as `writ.event_type_registry` lists them: `dot.job.dead_letter`. */
   readonly on: string;
-  /** The kind of job that follows. */
-  readonly job: JobKind<EventReference, unknown>;
+  /** The kind of job that follows; the name of one that is registered, too. */
+  readonly job: JobKind<EventReference, unknown> | string;
   /** Only events of jobs of this kind. */
   readonly subjectKind?: string;
   /** Only events of jobs whose kind belongs to this domain. */
@@ -23,36 +31,38 @@ export interface ConsumerOptions {
   readonly attempts?: number;
 }
 
-/** A consumer as it is registered. */
 export interface Consumer {
   readonly name: string;
   readonly on: string;
   readonly jobKind: string;
-  readonly subjectKind: string | undefined;
-  readonly subjectDomain: string | undefined;
+  readonly subjectKind: string | null;
+  readonly subjectDomain: string | null;
+  readonly priority: number;
+  readonly delayMs: number;
+  readonly attempts: number | null;
+  readonly registeredBy: string;
+  readonly registeredAt: string;
   /** Why the queue does not take its jobs. It stays where it is, and nothing is lost. */
-  readonly refused: string | undefined;
+  readonly refused: string | null;
 }
 
-export interface ConsumerGates {
-  readonly gate: (name: string, params: (string | null)[]) => Promise<Record<string, unknown>>;
-  readonly rows: (view: string) => Promise<Record<string, unknown>[]>;
+export interface RegisteringHost extends Host {
+  /** Makes a kind known to the database. */
   readonly register: (job: JobKind<never, unknown>) => Promise<void>;
 }
 
 export class Consumers {
-  readonly #gates: ConsumerGates;
-  readonly #actor: string;
+  readonly #host: RegisteringHost;
 
-  constructor(gates: ConsumerGates, actor: string) {
-    this.#gates = gates;
-    this.#actor = actor;
+  constructor(host: RegisteringHost) {
+    this.#host = host;
   }
 
   /** Registers a consumer, for events from now on; or changes one, which then goes on where it is. */
   async put(name: string, options: ConsumerOptions): Promise<void> {
     const { on, job, subjectKind, subjectDomain, priority, delay, attempts } = options;
-    await this.#gates.register(job as unknown as JobKind<never, unknown>);
+    if (typeof job !== 'string')
+      await this.#host.register(job as unknown as JobKind<never, unknown>);
     const rest = {
       subject_kind: subjectKind,
       subject_domain: subjectDomain,
@@ -61,29 +71,44 @@ export class Consumers {
       delay_ms: delay === undefined ? undefined : milliseconds(delay),
       max_attempts: attempts,
     };
-    await this.#gates.gate('fn_consumer_register', [
-      name,
-      on,
-      job.kind,
-      JSON.stringify(rest),
-      this.#actor,
-    ]);
+    await act(
+      this.#host,
+      'fn_consumer_register($1, $2, $3, $4::text::jsonb, $5)',
+      [
+        name,
+        on,
+        typeof job === 'string' ? job : job.kind,
+        JSON.stringify(rest),
+        actorOf(this.#host, options),
+      ],
+      options,
+    );
   }
 
   /** Removes a consumer. Jobs that it has enqueued stay. */
-  async remove(name: string): Promise<void> {
-    await this.#gates.gate('fn_consumer_remove', [name, this.#actor]);
+  async remove(name: string, options: Acting = {}): Promise<void> {
+    await act(
+      this.#host,
+      'fn_consumer_remove($1, $2)',
+      [name, actorOf(this.#host, options)],
+      options,
+    );
   }
 
-  async list(): Promise<Consumer[]> {
-    const text = (value: unknown) => (value === null ? undefined : String(value));
-    return (await this.#gates.rows('consumer_registry')).map((row) => ({
-      name: String(row.consumer),
-      on: String(row.event_type),
-      jobKind: String(row.job_kind),
-      subjectKind: text(row.subject_kind),
-      subjectDomain: text(row.subject_domain),
-      refused: text(row.refused),
-    }));
+  /** By name. */
+  list(options: PageOptions = {}): Promise<Page<Consumer>> {
+    return readPage<Consumer>(
+      this.#host.db,
+      {
+        columns: `consumer as name, event_type as "on", job_kind as "jobKind",
+          subject_kind as "subjectKind", subject_domain as "subjectDomain", priority,
+          delay_ms as "delayMs", max_attempts as attempts, registered_by as "registeredBy",
+          registered_at as "registeredAt", refused`,
+        from: 'writ.consumer_registry',
+        key: [['consumer', 'text']],
+        order: 'asc',
+      },
+      options,
+    );
   }
 }

@@ -9,8 +9,12 @@ export function milliseconds(duration: Duration): number {
   if (typeof duration === 'number' && Number.isFinite(duration) && duration >= 0)
     return Math.round(duration);
   const match = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(String(duration));
-  if (!match) throw new WritRefusal('invalid_duration', String(duration));
-  return Math.round(Number(match[1]) * units[match[2] as keyof typeof units]);
+  const ms = match
+    ? Math.round(Number(match[1]) * units[match[2] as keyof typeof units])
+    : Number.NaN;
+  if (!Number.isFinite(ms))
+    throw new WritRefusal('invalid_duration', String(duration).slice(0, 200));
+  return ms;
 }
 
 export const seconds = (duration: Duration): number => milliseconds(duration) / 1000;

@@ -4,6 +4,7 @@
  * durable. Ids are fixed before the first try, so that a batch whose answer was lost can be sent again and finds what it wrote.
  */
 
+import { followDatabase } from '../database/clock.js';
 import type { AnyConnection, Queryable } from '../database/connection.js';
 import { uuidv7 } from '../database/uuid.js';
 import { asRefusal, refusalIn, WritError, WritRefusal } from '../errors/index.js';
@@ -15,6 +16,8 @@ import type { JobKind } from './job.js';
 export interface EnqueueOptions {
   /** Makes the enqueue idempotent: a second job of this kind and tenant with the same key is not enqueued. */
   readonly key?: string;
+  /** As in every acting call, and the job's key unless one is given: another input under it is refused (`once_conflict`). */
+  readonly once?: string;
   /** Not before this much time has passed, or not before that moment. */
   readonly delay?: Duration | Date;
   /** Cancelled when no worker has begun by then; aborted when one has. */
@@ -34,8 +37,10 @@ export interface EnqueueOptions {
 }
 
 export interface CallOptions {
-  /** Your own transaction: the job is enqueued if and only if it commits. */
+  /** Your own transaction: the job is enqueued if and only if it commits. A pool, or a client outside a transaction, is refused. */
   readonly db?: AnyConnection;
+  /** As in every acting call. */
+  readonly once?: string;
 }
 
 export type InputOf<Sent> = Sent extends undefined
@@ -71,6 +76,8 @@ export interface Item {
   readonly input: string | undefined;
   /** Everything about it, as the general gate takes it. */
   json(): string;
+  /** Gives it another id. */
+  renew(): void;
 }
 
 const unsafeEscape = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/i;
@@ -103,13 +110,13 @@ export function toItems(
 
 /** A job as it was asked for. What is sent is what was looked at here: a toJSON may make something else of it each time. */
 export class JobItem implements Item {
-  readonly id = uuidv7();
+  id = uuidv7();
   readonly alike: Item['alike'];
   readonly input: string | undefined;
   readonly kind: string;
   readonly traceparent: string | undefined;
   readonly #options: EnqueueOptions;
-  readonly #json: string | undefined;
+  #json: string | undefined;
 
   constructor(
     job: JobKind<never, unknown>,
@@ -149,21 +156,26 @@ export class JobItem implements Item {
     return this.#json ?? this.#whole();
   }
 
+  renew(): void {
+    const before = this.id;
+    this.id = uuidv7();
+    this.#json = this.#json?.replace(before, this.id); // the first text in it
+  }
+
   #whole(): string {
     const { delay, deadline, ...options } = this.#options;
     const json = JSON.stringify({
       id: this.id,
       kind: this.kind,
-      key: options.key,
+      key: options.key ?? options.once,
       tenant: options.tenant,
-      // JSON has no NaN: as text it is refused for what it is.
-      priority: Number.isNaN(options.priority) ? 'NaN' : options.priority || undefined,
+      priority: inJson(options.priority) || undefined,
       delay_ms: delay === undefined || delay instanceof Date ? undefined : milliseconds(delay),
       process_after: delay instanceof Date ? delay : undefined,
       deadline_ms:
         deadline === undefined || deadline instanceof Date ? undefined : milliseconds(deadline),
       deadline_at: deadline instanceof Date ? deadline : undefined,
-      max_attempts: options.attempts,
+      max_attempts: inJson(options.attempts),
       safe_payload: options.labels,
       limit_key: options.limitKey,
       correlation_id: options.correlationId,
@@ -175,6 +187,10 @@ export class JobItem implements Item {
     return this.input === undefined ? json : `${json.slice(0, -1)},"input":${this.input}}`;
   }
 }
+
+/** JSON writes null for NaN and infinity, which would mean the default. As text the gate refuses them. */
+const inJson = (value: number | undefined) =>
+  typeof value === 'number' && !Number.isFinite(value) ? String(value) : value;
 
 const plainOptions = new Set(['tenant', 'priority', 'db', 'coalesce']);
 
@@ -209,12 +225,33 @@ interface Answer {
   refused: { index: number; reason: string; detail?: string }[];
 }
 
-/** Sends items in one call. Each has its own outcome: taken, a duplicate, or refused; if atomic, one refusal leaves all of them out. */
+/**
+ * Sends items in one call. Each has its own outcome: taken, a duplicate, or refused; if atomic, one
+ * refusal leaves all of them out. Items that the database refuses because of this machine's clock are
+ * sent once more, with ids of the database's time.
+ */
 export async function send(
   db: Queryable,
   items: readonly Item[],
   actor: string,
   atomic = false,
+): Promise<(Enqueued | WritRefusal)[]> {
+  const outcomes = await sendOnce(db, items, actor, atomic);
+  const untimely = items.filter(
+    (_, n) => (outcomes[n] as Partial<WritRefusal>).code === 'invalid_job_id',
+  );
+  if (!untimely[0] || !(await followDatabase(db, untimely[0].id))) return outcomes;
+  for (const item of untimely) item.renew();
+  if (atomic) return sendOnce(db, items, actor, atomic);
+  const renewed = await sendOnce(db, untimely, actor, atomic);
+  return outcomes.map((outcome, n) => renewed[untimely.indexOf(items[n] as Item)] ?? outcome);
+}
+
+async function sendOnce(
+  db: Queryable,
+  items: readonly Item[],
+  actor: string,
+  atomic: boolean,
 ): Promise<(Enqueued | WritRefusal)[]> {
   const alike = alikeOf(items);
   const traces = items.some((item) => item.traceparent)

@@ -1,5 +1,6 @@
 /** Kinds of jobs: a name, what its input looks like, how it is retried. The handler is attached where the work is done. */
 import type { StandardSchemaV1 } from '@standard-schema/spec';
+import { WritRefusal } from '../errors/index.js';
 import { type Duration, seconds } from './duration.js';
 import { parseWith } from './schema.js';
 import type { JobContext } from './worker/context.js';
@@ -75,7 +76,7 @@ export class JobKind<Sent, Received = Sent> {
   get definition(): Record<string, unknown> {
     const { retry, timeout, limit } = this.options;
     const rate = limit?.rate;
-    return {
+    const definition = {
       max_attempts: retry?.attempts,
       backoff_base_s: retry?.base === undefined ? undefined : seconds(retry.base),
       backoff_cap_s: retry?.cap === undefined ? undefined : seconds(retry.cap),
@@ -84,6 +85,13 @@ export class JobKind<Sent, Received = Sent> {
       limit_rate: rate === undefined ? undefined : rate.starts / seconds(rate.per),
       limit_burst: rate === undefined ? undefined : (rate.burst ?? 1),
     };
+    // JSON writes null for these, which would take the value away.
+    const wrong = Object.entries(definition).find(
+      ([, value]) => value !== undefined && !Number.isFinite(value),
+    );
+    if (wrong)
+      throw new WritRefusal('invalid_job_definition', `${this.kind}: ${wrong[0]} is ${wrong[1]}`);
+    return definition;
   }
 }
 
@@ -97,6 +105,17 @@ export function defineJob(
   kind: string,
   options: JobOptions & { readonly input?: StandardSchemaV1 } = {},
 ): JobKind<unknown> {
+  if (isReserved(kind)) throw new WritRefusal('reserved_job_kind', kind);
   const { input, ...rest } = options;
   return new JobKind(kind, input, rest);
 }
+
+/** The beginnings of Writ's own kinds. The gates refuse the same (writ_data.reserved_kind). */
+const reserved = ['governance.', 'governor.', 'writ.'];
+
+export const isReserved = (kind: string): boolean =>
+  reserved.some((beginning) => kind.startsWith(beginning));
+
+/** Defines a kind that belongs to Writ. */
+export const ownJob = (kind: string, options: JobOptions): JobKind<never, unknown> =>
+  new JobKind(kind, undefined, options);

@@ -1,6 +1,6 @@
 /** Enqueueing, behind the door: kinds are registered on first use, calls that come at the same time travel together, and a trace goes along where somebody traces. */
 import { Coalescer } from '../database/coalescer.js';
-import { type AnyConnection, type Queryable, queryable } from '../database/connection.js';
+import { type AnyConnection, type Queryable, transactionOf } from '../database/connection.js';
 import { gate } from '../database/gate.js';
 import { fromDatabase, WritRefusal } from '../errors/index.js';
 import { sending, traced } from '../telemetry/sending.js';
@@ -20,6 +20,7 @@ import { type EmittedGraph, type GraphJob, type Workflow, workflowJson } from '.
 import type { JobKind } from './job.js';
 
 type AnyKind = JobKind<never, unknown>;
+type ItemCoalescer = Coalescer<Item, Enqueued | WritRefusal>;
 
 export interface ProducerHost {
   readonly db: Queryable;
@@ -29,61 +30,93 @@ export interface ProducerHost {
   readonly closed: () => boolean;
 }
 
+/** `conflict`: who defined the kind before, if the two definitions take turns. */
+interface Registered {
+  readonly conflict?: string;
+}
+
 export class Producer {
   readonly #host: ProducerHost;
-  readonly #coalescer: Coalescer<Item, Enqueued | WritRefusal>;
-  readonly #kinds = new Map<string, Promise<void>>();
+  readonly #coalescer: ItemCoalescer;
+  /** Of bound connections with calls on their way: a batch has one actor. */
+  readonly #bound = new Map<string, { readonly coalescer: ItemCoalescer; open: number }>();
+  readonly #kinds = new Map<string, Promise<Registered>>();
   /** Kinds that the database knows, and whose inputs need no look. */
   readonly #known = new WeakSet<AnyKind>();
 
   constructor(host: ProducerHost) {
     this.#host = host;
-    this.#coalescer = new Coalescer(
-      (items) => send(host.db, items, host.actor),
+    this.#coalescer = this.#coalescerOf(host.actor);
+  }
+
+  #coalescerOf(actor: string): ItemCoalescer {
+    return new Coalescer(
+      (items) => send(this.#host.db, items, actor),
       (item) => (item.input?.length ?? 0) + 200,
     );
   }
 
+  #coalesced(item: Item, actor: string): Promise<Enqueued | WritRefusal> {
+    return actor === this.#host.actor ? this.#coalescer.add(item) : this.#ofActor(item, actor);
+  }
+
+  async #ofActor(item: Item, actor: string): Promise<Enqueued | WritRefusal> {
+    const own = this.#bound.get(actor) ?? { coalescer: this.#coalescerOf(actor), open: 0 };
+    this.#bound.set(actor, own);
+    own.open += 1;
+    try {
+      return await own.coalescer.add(item);
+    } finally {
+      own.open -= 1;
+      if (own.open === 0) this.#bound.delete(actor);
+    }
+  }
+
   /** Resolves when nothing is on its way. */
-  idle(): Promise<void> {
-    return this.#coalescer.idle();
+  async idle(): Promise<void> {
+    const bound = [...this.#bound.values()].map(({ coalescer }) => coalescer.idle());
+    await Promise.all([this.#coalescer.idle(), ...bound]);
   }
 
   enqueue(
     job: AnyKind,
     input: unknown,
     options: EnqueueOptions & EnqueueCall,
+    actor = this.#host.actor,
   ): Promise<Enqueued | WritRefusal> {
     const span = sending('enqueue', job.kind);
-    return span
-      ? span.over((traceparent) => this.#enqueue(job, input, options, traceparent))
-      : this.#enqueue(job, input, options);
+    const outcome = span
+      ? span.over((traceparent) => this.#enqueue(job, input, options, actor, traceparent))
+      : this.#enqueue(job, input, options, actor);
+    return options.once === undefined ? outcome : outcome.then((known) => sameCall(options, known));
   }
 
   #enqueue(
     job: AnyKind,
     input: unknown,
     options: EnqueueOptions & EnqueueCall,
+    actor: string,
     traceparent?: string,
   ) {
     // The ordinary call goes straight to the others that are asked for now: steps that wait for nothing would still cost more than the rest.
     const straight =
       this.#known.has(job) && !options.db && options.coalesce !== false && !this.#host.closed();
-    if (straight) return this.#coalescer.add(new JobItem(job, input, options, traceparent));
-    return this.#host.calling(() => this.#enqueueOne(job, input, options, traceparent));
+    if (straight) return this.#coalesced(new JobItem(job, input, options, traceparent), actor);
+    return this.#host.calling(() => this.#enqueueOne(job, input, options, actor, traceparent));
   }
 
   async #enqueueOne(
     job: AnyKind,
     input: unknown,
     options: EnqueueOptions & EnqueueCall,
+    actor: string,
     traceparent?: string,
   ) {
     const item = await toItem(job, input, options, traceparent);
     await this.register(job);
     if (!job.validated) this.#known.add(job);
-    if (!options.db && options.coalesce !== false) return this.#coalescer.add(item);
-    const [outcome] = await this.#send(options.db, [item]);
+    if (!options.db && options.coalesce !== false) return this.#coalesced(item, actor);
+    const [outcome] = await this.#send(options.db, [item], actor);
     return outcome as Enqueued | WritRefusal;
   }
 
@@ -92,8 +125,10 @@ export class Producer {
     items: readonly ManyItem<never>[],
     options: CallOptions,
     atomic: boolean,
+    actor = this.#host.actor,
   ) {
-    const enqueue = (trace?: string) => this.#enqueueAll(kind, items, options, atomic, trace);
+    const enqueue = (trace?: string) =>
+      this.#enqueueAll(kind, items, options, atomic, actor, trace);
     return this.#host.calling(() => traced('enqueue', kind.kind, items.length, enqueue));
   }
 
@@ -102,6 +137,7 @@ export class Producer {
     items: readonly ManyItem<never>[],
     { db }: CallOptions,
     atomic: boolean,
+    actor: string,
     trace?: string,
   ) {
     await this.register(kind);
@@ -109,10 +145,15 @@ export class Producer {
     const good = prepared.filter((item): item is Item => !(item instanceof WritRefusal));
     if (good.length === 0 || (atomic && good.length < prepared.length))
       return prepared.filter((item) => item instanceof WritRefusal);
-    const sent = await this.#send(db, good, atomic);
+    const sent = await this.#send(db, good, actor, atomic);
     let next = 0;
-    return prepared.map((item) =>
-      item instanceof WritRefusal ? item : (sent[next++] as Enqueued | WritRefusal),
+    return prepared.map((item, n) =>
+      item instanceof WritRefusal
+        ? item
+        : sameCall(
+            (items as readonly EnqueueOptions[])[n] ?? {},
+            sent[next++] as Enqueued | WritRefusal,
+          ),
     );
   }
 
@@ -120,8 +161,9 @@ export class Producer {
     workflow: Workflow,
     jobs: readonly GraphJob<unknown>[],
     options: CallOptions,
+    actor = this.#host.actor,
   ): Promise<EmittedGraph> {
-    const emit = (trace?: string) => this.#emitGraph(workflow, jobs, options, trace);
+    const emit = (trace?: string) => this.#emitGraph(workflow, jobs, options, actor, trace);
     return this.#host.calling(() => traced('enqueue', workflow.kind, jobs.length, emit));
   }
 
@@ -129,6 +171,7 @@ export class Producer {
     workflow: Workflow,
     jobs: readonly GraphJob<unknown>[],
     { db }: CallOptions,
+    actor: string,
     trace?: string,
   ): Promise<EmittedGraph> {
     const kinds = jobs.map(({ job }) => job as unknown as AnyKind);
@@ -137,12 +180,12 @@ export class Producer {
       jobs.map(({ job: _, input, ...rest }, n) => toItem(kinds[n] as AnyKind, input, rest, trace)),
     );
     const answer = await gate<{ workflow_id: string; job_ids: string[]; duplicate: boolean }>(
-      db ? queryable(db) : this.#host.db,
+      db ? transactionOf(db) : this.#host.db,
       'fn_mot_graph_emit($1::text::jsonb, $2::text::jsonb, $3, $4)',
       [
         workflowJson(workflow),
         `[${items.map((item) => item.json()).join(',')}]`,
-        this.#host.actor,
+        actor,
         workflow.tenant ?? 'default',
       ],
     );
@@ -156,10 +199,11 @@ export class Producer {
   async #send(
     db: AnyConnection | undefined,
     items: readonly Item[],
+    actor: string,
     atomic = false,
   ): Promise<(Enqueued | WritRefusal)[]> {
     try {
-      return await send(db ? queryable(db) : this.#host.db, items, this.#host.actor, atomic);
+      return await send(db ? transactionOf(db) : this.#host.db, items, actor, atomic);
     } catch (error) {
       throw fromDatabase(error);
     }
@@ -169,7 +213,7 @@ export class Producer {
    * Tells the database about a kind, once per connection. Outside the caller's transaction: its rollback must not undo it.
    * What stands is changed only where the definition says something; a worker says everything, since it does the jobs.
    */
-  register(job: AnyKind, as: 'producer' | 'worker' = 'producer'): Promise<void> {
+  register(job: AnyKind, as: 'producer' | 'worker' = 'producer'): Promise<Registered> {
     const name = `${as} ${job.kind}`;
     const known = this.#kinds.get(name) ?? this.#kinds.get(`worker ${job.kind}`);
     if (known) return known;
@@ -179,11 +223,26 @@ export class Producer {
       JSON.stringify(as === 'worker' ? job.wholeDefinition : job.definition),
       actor,
     ];
-    const registering = gate(db, 'fn_job_kind_register($1, $2::text::jsonb, $3)', params).then(
-      () => undefined,
+    const registering = gate<{ conflict?: string }>(
+      db,
+      'fn_job_kind_register($1, $2::text::jsonb, $3)',
+      params,
     );
     registering.catch(() => this.#kinds.delete(name));
     this.#kinds.set(name, registering);
     return registering;
   }
+}
+
+/** A key of `once` stands for one call: the job that has it has the same input. */
+function sameCall(
+  { key, once }: EnqueueOptions,
+  outcome: Enqueued | WritRefusal,
+): Enqueued | WritRefusal {
+  const another =
+    once !== undefined &&
+    key === undefined &&
+    !(outcome instanceof WritRefusal) &&
+    outcome.samePayload === false;
+  return another ? new WritRefusal('once_conflict', once) : outcome;
 }

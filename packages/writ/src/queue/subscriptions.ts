@@ -1,61 +1,80 @@
-/** Subscriptions: what a worker may claim. A worker that has none claims what it asks for; one that has some claims what any of them allows. */
+/**
+ * Subscriptions: which jobs a worker may claim. A worker without subscriptions claims what it asks
+ * for; one with subscriptions claims what any of them allows.
+ */
+import { type Acting, act, actorOf, type Host } from '../database/acting.js';
+import { type Page, type PageOptions, readPage } from '../database/listing.js';
 import { WritRefusal } from '../errors/index.js';
-import type { ConsumerGates } from './consumers.js';
 
 export interface Subscription {
   /** Only jobs of this kind; all unless given. */
-  readonly kind?: string | undefined;
+  readonly kind?: string | null | undefined;
   /** Only jobs whose kind belongs to this domain; all unless given. */
-  readonly domain?: string | undefined;
+  readonly domain?: string | null | undefined;
   /** Only jobs of this priority or higher; any unless given. */
   readonly priorityFloor?: number | undefined;
 }
 
 export class Subscriptions {
-  readonly #gates: Pick<ConsumerGates, 'gate' | 'rows'>;
-  readonly #actor: string;
+  readonly #host: Host;
 
-  constructor(gates: Pick<ConsumerGates, 'gate' | 'rows'>, actor: string) {
-    this.#gates = gates;
-    this.#actor = actor;
+  constructor(host: Host) {
+    this.#host = host;
   }
 
-  /** Allows a worker, by the name it was started with, such jobs. The first subscription of a worker rules out everything else. */
-  async put(worker: string, { kind, domain, priorityFloor }: Subscription): Promise<void> {
+  /**
+   * Allows a worker, by the name it was started with, such jobs. The first subscription of a worker
+   * rules out everything else.
+   */
+  async put(
+    worker: string,
+    { kind, domain, priorityFloor, ...options }: Subscription & Acting,
+  ): Promise<void> {
     if (priorityFloor !== undefined && !Number.isSafeInteger(priorityFloor)) {
       throw new WritRefusal('invalid_subscription', `${priorityFloor} is not a priority`);
     }
     const floor = priorityFloor === undefined ? null : String(priorityFloor);
-    await this.#gates.gate('fn_job_subscription_put', [
-      worker,
-      kind ?? null,
-      domain ?? null,
-      floor,
-      this.#actor,
-    ]);
+    await act(
+      this.#host,
+      'fn_job_subscription_put($1, $2, $3, $4::text::integer, $5)',
+      [worker, kind ?? null, domain ?? null, floor, actorOf(this.#host, options)],
+      options,
+    );
   }
 
-  /** Takes one back. `limited` false: it was the last one, and the worker claims what it asks for. */
+  /** Takes one back. `limited` is false without another: the worker claims what it asks for. */
   async remove(
     worker: string,
-    { kind, domain }: Pick<Subscription, 'kind' | 'domain'> = {},
-  ): Promise<{ limited: boolean }> {
-    const answer = await this.#gates.gate('fn_job_subscription_remove', [
-      worker,
-      kind ?? null,
-      domain ?? null,
-      this.#actor,
-    ]);
-    return { limited: answer.limited === true };
+    { kind, domain, ...options }: Pick<Subscription, 'kind' | 'domain'> & Acting = {},
+  ): Promise<{ readonly limited: boolean }> {
+    const { limited } = await act<{ limited: boolean }>(
+      this.#host,
+      'fn_job_subscription_remove($1, $2, $3, $4)',
+      [worker, kind ?? null, domain ?? null, actorOf(this.#host, options)],
+      options,
+    );
+    return { limited };
   }
 
-  async list(): Promise<(Subscription & { readonly worker: string })[]> {
-    const text = (value: unknown) => (value === null ? undefined : String(value));
-    return (await this.#gates.rows('job_subscription')).map((row) => ({
-      worker: String(row.executor_id),
-      kind: text(row.job_kind),
-      domain: text(row.event_domain),
-      priorityFloor: Number(row.priority_floor),
-    }));
+  /** By worker, kind and domain. */
+  list(
+    options: PageOptions = {},
+  ): Promise<Page<Required<Subscription> & { readonly worker: string }>> {
+    return readPage(
+      this.#host.db,
+      {
+        columns: `executor_id as worker, job_kind as kind, event_domain as domain,
+          priority_floor as "priorityFloor"`,
+        from: 'writ.job_subscription',
+        key: [
+          ['executor_id', 'text'],
+          ['(job_kind is null)', 'boolean'],
+          [`coalesce(job_kind, '')`, 'text'],
+          [`coalesce(event_domain, '')`, 'text'],
+        ],
+        order: 'asc',
+      },
+      options,
+    );
   }
 }

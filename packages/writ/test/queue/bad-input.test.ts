@@ -183,9 +183,9 @@ describe('NUL and lone surrogates', () => {
       apiRefuses('invalid_text', () => writ.enqueue(chore, {}, { tenant: text })));
   }
   test('NUL in the reason of a cancel is invalid_text', () =>
-    apiRefuses('invalid_text', () => writ.cancel(held.id, { reason: texts.NUL })));
+    apiRefuses('invalid_text', () => writ.jobs.cancel(held.id, { reason: texts.NUL })));
   test('NUL in the triage of a replay is invalid_text', () =>
-    apiRefuses('invalid_text', () => writ.replay(held.id, { triage: texts.NUL })));
+    apiRefuses('invalid_text', () => writ.jobs.requeue(held.id, { reason: texts.NUL })));
   test('a proper pair and an escaped backslash before u0000 are ordinary text', async () => {
     const input = { face: '😀', path: '\\u0000 \\ud800' };
     const { jobId } = await writ.enqueue(chore, input);
@@ -260,7 +260,7 @@ describe('after the commit', () => {
       actor: 'ada',
     }));
   test('a cancel is refused through the API', () =>
-    apiRefuses('committed_cannot_cancel', () => writ.cancel(committed.id)));
+    apiRefuses('committed_cannot_cancel', () => writ.jobs.cancel(committed.id)));
   test('an illegal direct UPDATE is rejected, even for a superuser', () =>
     gates.raises('WR002', /illegal_transition/, () =>
       gates.db.query(`update writ_data.job_execution set status = 'ABORTED' where job_id = $1`, [
@@ -284,7 +284,7 @@ describe('a role without the right', () => {
     const unprivileged = await Writ.connect({ connectionString });
     try {
       await apiRefuses('permission_denied', () => unprivileged.enqueue(chore, {}));
-      await apiRefuses('permission_denied', () => unprivileged.cancel(held.id));
+      await apiRefuses('permission_denied', () => unprivileged.jobs.cancel(held.id));
     } finally {
       await unprivileged.close();
     }
@@ -312,14 +312,16 @@ describe("another tenant's job", () => {
     id = await gates.enqueue({ tenant: 'acme' });
   });
   test('cannot be cancelled', () =>
-    apiRefuses('job_not_found', () => writ.cancel(id, { tenant: 'globex' })));
+    apiRefuses('job_not_found', () => writ.jobs.cancel(id, { tenant: 'globex' })));
   test('cannot be replayed', () =>
-    apiRefuses('dead_letter_not_found', () => writ.replay(id, { tenant: 'globex', triage: 't' })));
+    apiRefuses('dead_letter_not_found', () =>
+      writ.jobs.requeue(id, { tenant: 'globex', reason: 't' }),
+    ));
 });
 
 test('something that is no UUID is refused by the API with a code', async () => {
   expect(
-    await gates.unchanged(() => writ.cancel('not-a-uuid').catch((e: unknown) => e)),
+    await gates.unchanged(() => writ.jobs.cancel('not-a-uuid').catch((e: unknown) => e)),
   ).toBeInstanceOf(WritError);
 });
 test('a circular input is refused by the API', () => {

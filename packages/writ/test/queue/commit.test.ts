@@ -254,7 +254,7 @@ test('the effect key is the hash of tenant, kind and key, and the same in every 
   });
   await runUntilIdle(writ, [handler], { skipTime: db });
   broken = false;
-  await writ.replay(jobId, { triage: 'the card reader is back' });
+  await writ.jobs.requeue(jobId, { reason: 'the card reader is back' });
   await runUntilIdle(writ, [handler], { skipTime: db });
   const expected = createHash('sha256').update('acme|pay|o-1').digest('hex');
   expect(keys).toEqual([expected, expected, expected, expected]);
@@ -270,7 +270,7 @@ test('a job without a key keeps its effect key through replays of replays', asyn
   });
   for (let i = 0; i < 3; i++) {
     await runUntilIdle(writ, [handler]);
-    ({ jobId } = await writ.replay(jobId, { triage: 'again' }));
+    ({ job_id: jobId } = await writ.jobs.requeue(jobId, { reason: 'again' }));
   }
   expect(keys).toHaveLength(3);
   expect(new Set(keys).size).toBe(1);

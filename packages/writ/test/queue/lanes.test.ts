@@ -168,18 +168,18 @@ test('every job of a big row has its own status', async () => {
   expect(await disagreements(db)).toEqual([]);
 });
 
-test('a released job stands at the end of its lane, can be cancelled there, and keeps its attempts', async () => {
+test('a released job stands where it stood, can be cancelled there, and keeps its attempts', async () => {
   const ids = await bulk(db, 5);
   await abort(db, await claim(db, 3, { start: 3 }), 'released');
   expect(await statuses(db)).toEqual({ queued: 5 });
   expect(await cancel(db, ids[1])).toMatchObject({ status: 'cancelled' });
   const again = await claim(db, 10);
-  expect(idsOf(again)).toEqual([ids[3], ids[4], ids[0], ids[2]]);
+  expect(idsOf(again)).toEqual([ids[0], ids[2], ids[3], ids[4]]);
   expect(again.jobs.map((job) => [job[4], job[5]])).toEqual([
-    [1, 1],
-    [1, 1],
     [1, 2],
     [1, 2],
+    [1, 1],
+    [1, 1],
   ]);
 });
 
@@ -293,4 +293,51 @@ test('each job is handed out as it was enqueued, with its own input, however its
     else for (const id of idsOf(answer)) taken.add(id);
   }
   expect(await statuses(db)).toEqual({ cancelled: gone.size, leased: taken.size });
+});
+
+test('jobs that are given back stand where they stood, in whichever order they come back', async () => {
+  const ids = [
+    ...(await bulk(db, 10)),
+    ...(await bulkOf(db, [{ input: 1 }, { input: 2 }, { input: 3 }])),
+    ...(await bulk(db, 150)),
+  ];
+  const first = await claim(db, 4);
+  const second = await claim(db, 8);
+  const third = await claim(db, 5);
+  for (const lease of [second, third, first]) await abort(db, lease, 'released');
+  expect(idsOf(await claim(db, 500))).toEqual(ids);
+});
+
+test('a job that is given back twice, or by the reaper, keeps its place', async () => {
+  const ids = await bulk(db, 6);
+  for (let time = 0; time < 2; time++) await abort(db, await claim(db, 2), 'released');
+  await claim(db, 3, { lease_ttl_seconds: 0 });
+  await call(db, 'writ.fn_job_lease_reaper');
+  expect(idsOf(await claim(db, 10))).toEqual(ids);
+});
+
+test('a job that is given back behind the head of its lane is found', async () => {
+  const ids = await bulk(db, 3);
+  await bulk(db, 1);
+  const lease = await claim(db, 3);
+  await db.query(
+    `update writ_data.lane set head = (select last_value from writ_data.job_ready_seq)`,
+  );
+  await abort(db, lease, 'released');
+  expect(idsOf(await claim(db, 3))).toEqual(ids);
+  expect(await disagreements(db)).toEqual([]);
+});
+
+test('a head never moves past a job that is being given back', async () => {
+  const [id] = await bulk(db, 1);
+  await bulk(db, 1);
+  const lease = await claim(db, 1);
+  const move =
+    'select writ_data.move_head(lane_id, (select last_value from writ_data.job_ready_seq)) from writ_data.lane';
+  await a.query('begin');
+  await abort(a, lease, 'released');
+  await b.query(move);
+  await a.query('commit');
+  await b.query(move);
+  expect(idsOf(await claim(db, 1))).toEqual([id]);
 });

@@ -136,17 +136,17 @@ test('enqueueMany in a transaction of the caller that goes on after the refusal 
 
 test('cancelling a job that does not exist, or is another tenant’s, is refused alike', async () => {
   const { jobId } = await writ.enqueue(greet, Ada, { tenant: 'acme' });
-  await expect(writ.cancel(jobId, { tenant: 'other' })).rejects.toMatchObject({
+  await expect(writ.jobs.cancel(jobId, { tenant: 'other' })).rejects.toMatchObject({
     name: 'WritRefusal',
     code: 'job_not_found',
   });
-  await expect(writ.cancel('01900000-0000-7000-8000-000000000000')).rejects.toMatchObject({
+  await expect(writ.jobs.cancel('01900000-0000-7000-8000-000000000000')).rejects.toMatchObject({
     code: 'job_not_found',
   });
 });
 
 test('an id that is no UUID is refused by name', async () => {
-  await expect(writ.cancel('job-1')).rejects.toBeInstanceOf(WritError);
+  await expect(writ.jobs.cancel('job-1')).rejects.toBeInstanceOf(WritError);
 });
 
 test('a database without Writ is named as such', async () => {

@@ -1,5 +1,8 @@
 /** What is only ever added is kept by the day: days are made ahead, cleaned jobs go with their day, and what is still needed stays. */
+import pg from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { migrate } from '../../src/database/migrate.js';
+import { defineJob, definePlan } from '../../src/index.js';
 import { type TestDatabase, testDatabase } from '../../src/testing/index.js';
 import { disagreements, type Session, session, untilBlocked } from '../races/sessions.js';
 import { bulk, bulkOf, call, claim, idsOf, register, statuses, succeed, tick } from './bulk.js';
@@ -111,6 +114,101 @@ test('fewer than three days ahead are a fact in the record, and nobody waits for
   await tick(db);
   expect(await alerts()).toBe(1);
   expect(await partitions('job')).toBe(16);
+});
+
+// Idleness -----------------------------------------------------------------------------------------------------------
+
+/** As a database is in which no worker ran for weeks. */
+async function idleForWeeks(tables = '.*'): Promise<void> {
+  const days = await db.query(
+    `select format('drop table writ_data.%I', c.relname) as drop from pg_inherits i join pg_class c on c.oid = i.inhrelid
+     where c.relkind = 'r' and c.relnamespace = 'writ_data'::regnamespace and c.relname ~ ('^' || $1 || '_[0-9]{8}$')
+       and right(c.relname, 8) >= to_char(clock_timestamp() at time zone 'UTC', 'YYYYMMDD')`,
+    [tables],
+  );
+  for (const { drop } of days) await db.query(String(drop));
+  expect(await partitions('event_batch')).toBe(1);
+}
+
+test('after weeks without a worker, an enqueue makes the missing days, whichever gate it comes through', async () => {
+  await idleForWeeks();
+  expect(await bulkOf(db, [{ input: { n: 1 }, key: 'k' }])).toHaveLength(1);
+  expect(await partitions('event_batch')).toBe(5);
+  await idleForWeeks();
+  expect(await bulk(db, 3)).toHaveLength(3);
+});
+
+test('after weeks without a worker, two enqueues at once are both taken', async () => {
+  await idleForWeeks();
+  await a.query('begin');
+  expect(await bulk(a, 1)).toHaveLength(1);
+  const other = bulk(b, 1);
+  await untilBlocked(db, b);
+  await a.query('commit');
+  expect(await other).toHaveLength(1);
+});
+
+test('after weeks without a worker, the clockwork makes the missing days before it records anything', async () => {
+  const beat = {
+    executor_id: 'w',
+    executor_kind: 'external_worker',
+    domain_scope: ['dot'],
+    cadence_seconds: 10,
+  };
+  await call(db, 'writ.fn_queue_heartbeat', beat);
+  await idleForWeeks();
+  await db.clock.advance('20m');
+  await tick(db);
+  const silent = await db.query(
+    `select event_type from writ.event_outbox where event_type = 'system.queue_worker_silent'`,
+  );
+  expect(silent).toHaveLength(1);
+});
+
+test('after weeks without a worker, a new kind is registered, and migrate --enable works', async () => {
+  await idleForWeeks();
+  await register(db, 'errand');
+  expect(await partitions('job')).toBe(5);
+  await idleForWeeks();
+  const client = new pg.Client({ connectionString: db.directConnectionString });
+  await client.connect();
+  await migrate(client, { enable: true });
+  await client.end();
+  expect(await partitions('run')).toBe(5);
+});
+
+test('after weeks without a worker, any other first call makes the missing days', async () => {
+  const writ = await db.connect();
+  const plan = definePlan<unknown>('row', { version: '1.0.0' }, (p) => {
+    p.waitFor('paid');
+    p.waitFor('sent');
+  });
+  const { runId } = await writ.start(plan, {});
+  const { jobId } = await writ.enqueue(defineJob('chore'));
+  const schedule = { cron: '0 0 1 1 *' } as const;
+  const calls = [
+    () => writ.jobs.cancel(jobId),
+    () => writ.runs.deliver(runId, 'paid'),
+    () => writ.runs.signal(runId, { type: 'CANCEL' }),
+    () => writ.schedules.put('yearly', defineJob('chore'), schedule),
+    () => writ.schedules.remove('yearly'),
+    () => db.query(`select writ.fn_setting_set('queue.poison.crashes', '4', 'ada')`),
+    () => db.query(`select writ.fn_tenant_weight_set('acme', 2, 'ada')`),
+  ];
+  for (const call of calls) {
+    await idleForWeeks('event_batch'); // the days of the job and the run stand
+    await call();
+    expect(await partitions('event_batch')).toBe(5);
+  }
+});
+
+test('after weeks without a worker, a run starts', async () => {
+  const writ = await db.connect();
+  await idleForWeeks();
+  const plan = definePlan<unknown>('row', { version: '1.0.0' }, (p) => {
+    p.step('a', defineJob<unknown>('chore'));
+  });
+  expect(await writ.start(plan, {})).toMatchObject({ duplicate: false });
 });
 
 // Cleaning -----------------------------------------------------------------------------------------------------------

@@ -262,6 +262,16 @@ test('whatever happens, every view tells one story', { timeout: 120_000 }, async
   );
 });
 
+test('a job that stands nowhere is not shown as leased', async () => {
+  await gates.register();
+  const id = await gates.enqueue();
+  await gates.db.query('savepoint damage');
+  await gates.db.query('delete from writ_data.job_ready');
+  expect(await gates.statusOf(id)).toBeNull();
+  await gates.db.query('rollback to savepoint damage');
+  expect(await gates.statusOf(id)).toBe('queued');
+});
+
 test('the checks can fail: a job that is lost, doubled or told wrongly is found', async () => {
   await gates.register();
   const id = await gates.enqueue();

@@ -61,19 +61,19 @@ test('consumers are listed as they were put, and removed by name', async () => {
     attempts: 1,
   });
   await writ.consumers.put('a', { on: 'dot.job.cancelled', job: alert });
-  const rest = { jobKind: 'alert', refused: undefined };
-  expect(await writ.consumers.list()).toEqual([
+  const rest = { jobKind: 'alert', refused: null };
+  expect((await writ.consumers.list()).items).toMatchObject([
     {
       name: 'a',
       on: 'dot.job.cancelled',
-      subjectKind: undefined,
-      subjectDomain: undefined,
+      subjectKind: null,
+      subjectDomain: null,
       ...rest,
     },
     { name: 'b', on: 'dot.job.succeeded', subjectKind: 'charge', subjectDomain: 'dot', ...rest },
   ]);
   await writ.consumers.remove('a');
-  expect((await writ.consumers.list()).map((consumer) => consumer.name)).toEqual(['b']);
+  expect((await writ.consumers.list()).items.map((consumer) => consumer.name)).toEqual(['b']);
   await expect(writ.consumers.remove('a')).rejects.toMatchObject({ code: 'consumer_not_found' });
   await expect(
     writ.consumers.put('loop', { on: 'dot.job.failed', job: alert, subjectKind: 'alert' }),
@@ -91,8 +91,8 @@ test('a worker gets only what its subscriptions allow, and everything when the l
   await writ.enqueue(charge, { order: 1 });
   await writ.enqueue(ship);
   await writ.subscriptions.put('till', { kind: 'charge', priorityFloor: -5 });
-  expect(await writ.subscriptions.list()).toEqual([
-    { worker: 'till', kind: 'charge', domain: undefined, priorityFloor: -5 },
+  expect((await writ.subscriptions.list()).items).toEqual([
+    { worker: 'till', kind: 'charge', domain: null, priorityFloor: -5 },
   ]);
   const done: string[] = [];
   const handlers = [

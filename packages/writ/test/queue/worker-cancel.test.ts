@@ -41,7 +41,9 @@ function untilAborted() {
 
 test('a queued job is cancelled at once and never runs', async () => {
   const { jobId } = await writ.enqueue(step, { n: 1 });
-  expect(await operator.cancel(jobId, { reason: 'not needed' })).toBe('cancelled');
+  expect(await operator.jobs.cancel(jobId, { reason: 'not needed' })).toMatchObject({
+    status: 'cancelled',
+  });
   expect(await statusOf(jobId)).toEqual({ status: 'cancelled', attempts: 0 });
 });
 
@@ -55,7 +57,7 @@ test('a job that waits for its retry is cancelled at once', async () => {
     expect(await statusOf(jobId)).toMatchObject({ status: 'retry_waiting' }),
   );
   await worker.stop();
-  expect(await operator.cancel(jobId)).toBe('cancelled');
+  expect(await operator.jobs.cancel(jobId)).toMatchObject({ status: 'cancelled' });
   expect(await statusOf(jobId)).toMatchObject({ status: 'cancelled' });
 });
 
@@ -64,7 +66,7 @@ test('cancelling a running job reaches its signal long before the lease is renew
   const worker = await writ.work([handler], { onError, lease: '10m', poll: '10m' });
   const { jobId } = await operator.enqueue(step, { n: 1 });
   await begun;
-  expect(await operator.cancel(jobId)).toBe('cancel_requested');
+  expect(await operator.jobs.cancel(jobId)).toMatchObject({ status: 'cancel_requested' });
   expect(await aborted).toMatchObject({ code: 'cancelled' });
   await within(async () =>
     expect(await statusOf(jobId)).toEqual({ status: 'cancelled', attempts: 1 }),
@@ -81,7 +83,7 @@ test('without notifications a cancel is heard with the next renewal', async () =
   await deaf.work([handler], { onError, lease: '3s', poll: '50ms' });
   const { jobId } = await operator.enqueue(step, { n: 1 });
   await begun;
-  await operator.cancel(jobId);
+  await operator.jobs.cancel(jobId);
   expect(await aborted).toMatchObject({ code: 'cancelled' });
   await within(async () => expect(await statusOf(jobId)).toMatchObject({ status: 'cancelled' }));
   await deaf.close();
@@ -100,7 +102,7 @@ test('a handler that asks with progress is told of a cancel', async () => {
   const worker = await writ.work([handler], { onError });
   const { jobId } = await operator.enqueue(step, { n: 1 });
   await begun.opened;
-  await operator.cancel(jobId);
+  await operator.jobs.cancel(jobId);
   asked.open();
   await worker.stop();
   expect(answers).toEqual([{ cancelRequested: false }, { cancelRequested: true }]);
@@ -117,7 +119,7 @@ test('a handler that ignores the cancel and commits has succeeded', async () => 
   const worker = await writ.work([handler], { onError });
   const { jobId } = await operator.enqueue(step, { n: 1 });
   await begun.opened;
-  await operator.cancel(jobId);
+  await operator.jobs.cancel(jobId);
   asked.open();
   await within(async () =>
     expect(await statusOf(jobId)).toEqual({ status: 'succeeded', attempts: 1 }),
@@ -135,7 +137,7 @@ test('a handler that ignores the cancel and never ends is left behind: its job i
   const worker = await writ.work([handler], { onError, concurrency: 1 });
   const first = await operator.enqueue(step, { n: 1 });
   await begun.opened;
-  await operator.cancel(first.jobId);
+  await operator.jobs.cancel(first.jobId);
   const second = await operator.enqueue(step, { n: 2 });
   await within(async () =>
     expect(await statusOf(first.jobId)).toMatchObject({ status: 'cancelled' }),
@@ -169,7 +171,7 @@ test('a job that was only prefetched is cancelled and never runs', async () => {
   await begun.opened;
   const victim = jobs[10]!.jobId;
   await within(async () => expect((await statusOf(victim))?.status).not.toBe('queued'));
-  expect(await operator.cancel(victim)).toBe('cancel_requested');
+  expect(await operator.jobs.cancel(victim)).toMatchObject({ status: 'cancel_requested' });
   await within(async () =>
     expect(
       (
@@ -196,9 +198,11 @@ test('a job that has ended, or has committed, cannot be cancelled', async () => 
   const worker = await writ.work([handler], { onError });
   const { jobId } = await operator.enqueue(step, { n: 1 });
   await committed.opened;
-  await expect(operator.cancel(jobId)).rejects.toMatchObject({ code: 'committed_cannot_cancel' });
+  await expect(operator.jobs.cancel(jobId)).rejects.toMatchObject({
+    code: 'committed_cannot_cancel',
+  });
   goOn.open();
   await worker.stop();
-  await expect(operator.cancel(jobId)).rejects.toMatchObject({ code: 'job_terminal' });
+  await expect(operator.jobs.cancel(jobId)).rejects.toMatchObject({ code: 'job_terminal' });
   expect(await statusOf(jobId)).toEqual({ status: 'succeeded', attempts: 1 });
 });

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { defineJob, PermanentFailure, type Writ } from '../../src/index.js';
+import { defineJob, JobKind, PermanentFailure, type Writ } from '../../src/index.js';
 import { runUntilIdle, type TestDatabase, testDatabase } from '../../src/testing/index.js';
 import { latch } from './latch.js';
 
@@ -81,6 +81,27 @@ test('a failing job among fifty fails alone', async () => {
   });
 });
 
+test('a job whose end the database cannot take keeps no other from ending', async () => {
+  const [bad] = await writ.enqueueMany(step, many(3));
+  await db.query(`create function public.damaged() returns trigger language plpgsql as $$
+      begin raise exception 'This row is damaged.'; end $$;
+    create trigger damaged before insert on writ_data.job_execution
+      for each row when (new.job_id = '${bad?.jobId}') execute function public.damaged()`);
+  const together = latch();
+  let begun = 0;
+  const handler = step.handle(() => {
+    if (++begun === 3) together.open();
+    return together.opened;
+  });
+  const worker = await writ.work([handler], { concurrency: 3, onError });
+  await within(async () =>
+    expect(await statuses()).toEqual(['in_progress', 'succeeded', 'succeeded']),
+  );
+  await worker.stop();
+  expect(new Set(errors.map(({ message }) => message))).toEqual(new Set(['This row is damaged.']));
+  expect(begun).toBe(3);
+});
+
 test('a failed attempt is told to onError with its job', async () => {
   const { jobId } = await writ.enqueue(step, { n: 1 });
   const told: unknown[] = [];
@@ -132,14 +153,19 @@ test('what a handler throws need not be an error, and its text may be any', asyn
   expect(await jobs()).toMatchObject([{ status: 'retry_waiting', last_error: 'ab\ufffd' }]);
 });
 
-test('a listener of errors that throws does not stop the worker', async () => {
+test.each([
+  [
+    'throws',
+    () => {
+      throw new Error('the logger is broken');
+    },
+  ],
+  ['answers a promise that fails', () => Promise.reject(new Error('the logger is away'))],
+])('a listener of errors that %s does not stop the worker', async (_, onError) => {
   await writ.enqueue(step, { n: 1 });
   const handler = step.handle(({ job }) => {
     if (job.attempt === 1) throw new Error('no');
   });
-  const onError = () => {
-    throw new Error('the logger is broken');
-  };
   await runUntilIdle(writ, [handler], { skipTime: db, onError, within: '20s' });
   expect(await jobs()).toMatchObject([{ status: 'succeeded', attempts: 2 }]);
 });
@@ -246,6 +272,19 @@ test('a result that is too large is a dead letter, not a loop', async () => {
   ]);
 });
 
+test('a handler of a reserved kind that commits by no gate of its own makes a dead letter, not a loop', async () => {
+  const reserved = new JobKind<object>('governance.mine', undefined, {});
+  await writ.work([reserved.handle(() => 'done')], { onError });
+  await db.query(
+    `select writ_data.enqueue_alike('governance.mine', array[writ_data.uuidv7()], '[{}]', 'test', 'default')`,
+  );
+  await within(async () =>
+    expect(await jobs()).toMatchObject([
+      { status: 'dead_letter', last_error_code: 'reserved_job_kind' },
+    ]),
+  );
+});
+
 test('a dead letter is replayed as a new job with the same key and input, and then succeeds', async () => {
   const { jobId } = await writ.enqueue(step, { n: 7 }, { key: 'seven' });
   let broken = true;
@@ -256,7 +295,7 @@ test('a dead letter is replayed as a new job with the same key and input, and th
   });
   await runUntilIdle(writ, [handler], { onError });
   broken = false;
-  await writ.replay(jobId, { triage: 'fixed' });
+  await writ.jobs.requeue(jobId, { reason: 'fixed' });
   await runUntilIdle(writ, [handler], { onError });
   expect(seen).toEqual([[7, 'seven', 1, jobId]]);
   expect(await statuses()).toEqual(['cleaned', 'succeeded']);
@@ -267,15 +306,15 @@ test('a replay needs a reason, and happens once', async () => {
   const handler = step.handle(() => {
     throw new PermanentFailure('no');
   });
-  await expect(writ.replay(jobId, { triage: 'too early' })).rejects.toMatchObject({
+  await expect(writ.jobs.requeue(jobId, { reason: 'too early' })).rejects.toMatchObject({
     code: 'dead_letter_not_found',
   });
   await runUntilIdle(writ, [handler], { onError });
-  await expect(writ.replay(jobId, { triage: ' ' })).rejects.toMatchObject({
+  await expect(writ.jobs.requeue(jobId, { reason: ' ' })).rejects.toMatchObject({
     code: 'triage_required',
   });
-  await writ.replay(jobId, { triage: 'fixed' });
-  await expect(writ.replay(jobId, { triage: 'fixed' })).rejects.toMatchObject({
+  await writ.jobs.requeue(jobId, { reason: 'fixed' });
+  await expect(writ.jobs.requeue(jobId, { reason: 'fixed' })).rejects.toMatchObject({
     code: 'dead_letter_not_found',
   });
 });
@@ -318,4 +357,20 @@ test('progress renews the lease to its length, however often it is called', asyn
   await runUntilIdle(writ, [handler], { lease: '30s' });
   expect((left as { s: number }).s).toBeGreaterThan(25);
   expect((left as { s: number }).s).toBeLessThanOrEqual(30);
+});
+
+test('tells a worker that another process defines its kind in another way', async () => {
+  const errors: unknown[] = [];
+  const one = defineJob('shared', { retry: { attempts: 3 } });
+  const other = defineJob('shared', { retry: { attempts: 7 } });
+  for (const job of [one, other, one]) {
+    const process = await db.connect();
+    const worker = await process.work([job.handle(() => 1)], {
+      onError: (error) => void errors.push(error),
+    });
+    await worker.stop();
+  }
+  expect(errors).toMatchObject([
+    { code: 'kind_conflict', message: expect.stringContaining('shared') },
+  ]);
 });

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { defineJob, type Writ } from '../../src/index.js';
 import { type TestDatabase, testDatabase } from '../../src/testing/index.js';
-import { type Session, session, untilBlocked } from './sessions.js';
+import { inTransaction, type Session, session, untilBlocked } from './sessions.js';
 
 const kind = defineJob<{ n: number }>('race');
 
@@ -27,8 +27,8 @@ test('the same keys in opposite order from two sessions do not deadlock, and eac
   for (let round = 0; round < 10; round++) {
     const mine = keys.map((n) => n + round * 1000);
     const [one, two] = await Promise.all([
-      writ.enqueueMany(kind, items(mine), { db: a }),
-      writ.enqueueMany(kind, items([...mine].reverse()), { db: b }),
+      inTransaction(a, () => writ.enqueueMany(kind, items(mine), { db: a })),
+      inTransaction(b, () => writ.enqueueMany(kind, items([...mine].reverse()), { db: b })),
     ]);
     expect([...one, ...two].filter((outcome) => !outcome.duplicate)).toHaveLength(200);
   }
@@ -42,8 +42,8 @@ test('the same keys in opposite order from two sessions do not deadlock, and eac
 test('the same inputs in opposite order from two sessions do not deadlock', async () => {
   const numbers = Array.from({ length: 300 }, (_, n) => ({ input: { n } }));
   await Promise.all([
-    writ.enqueueMany(kind, numbers, { db: a }),
-    writ.enqueueMany(kind, [...numbers].reverse(), { db: b }),
+    inTransaction(a, () => writ.enqueueMany(kind, numbers, { db: a })),
+    inTransaction(b, () => writ.enqueueMany(kind, [...numbers].reverse(), { db: b })),
   ]);
   expect(await db.query('select count(*)::int as jobs from writ.job_queue')).toEqual([
     { jobs: 600 },
@@ -54,7 +54,7 @@ test('a second enqueue of a key waits for the first and answers its job', async 
   await writ.enqueue(kind, { n: 0 }); // the kind is registered outside of the transactions below
   await a.query('begin');
   const first = await writ.enqueue(kind, { n: 1 }, { key: 'once', db: a });
-  const waiting = writ.enqueue(kind, { n: 1 }, { key: 'once', db: b });
+  const waiting = inTransaction(b, () => writ.enqueue(kind, { n: 1 }, { key: 'once', db: b }));
   await untilBlocked(db, b);
   await a.query('commit');
   expect(await waiting).toEqual({ jobId: first.jobId, duplicate: true, samePayload: true });
@@ -64,7 +64,7 @@ test('a second enqueue of a key becomes the job when the first is rolled back', 
   await writ.enqueue(kind, { n: 0 });
   await a.query('begin');
   const first = await writ.enqueue(kind, { n: 1 }, { key: 'once', db: a });
-  const waiting = writ.enqueue(kind, { n: 1 }, { key: 'once', db: b });
+  const waiting = inTransaction(b, () => writ.enqueue(kind, { n: 1 }, { key: 'once', db: b }));
   await untilBlocked(db, b);
   await a.query('rollback');
   const second = await waiting;

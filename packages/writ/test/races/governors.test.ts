@@ -151,7 +151,7 @@ test('four hosts in two processes drive the same governors: each signal has one 
           sku,
           status: receipt_id ? 200 : 202,
           receipt_id,
-          arrival_seq: one.arrivalSeq,
+          arrival_seq: one.arrival_seq,
           tries: 1,
         });
       }
@@ -222,10 +222,9 @@ function moves(s: Session) {
       if (job) await s.gate('fn_job_cancel($1, $2, $3)', [job.job_id, 'why not', 'race']);
     },
     () =>
-      writ.governors.entitle(
-        pick(subjects).tenant,
+      writ.governors.entitlements.put(
         { tier: 'enterprise', status: Math.random() < 0.2 ? 'CANCELLED' : 'ACTIVE' },
-        { as: key },
+        { tenant: pick(subjects).tenant, as: key },
       ),
     async () =>
       (await of()).publish(policyFor('plain', Math.floor(Math.random() * 3)), { as: key }),
@@ -264,7 +263,7 @@ test('every gate at random beside four hosts: no deadlock, and everything agrees
   );
   expect(failures).toEqual([]);
   for (const { tenant } of subjects)
-    await writ.governors.entitle(tenant, { status: 'ACTIVE' }, { as: key });
+    await writ.governors.entitlements.put({ status: 'ACTIVE' }, { tenant, as: key });
   await atRest();
   await Promise.all(sessions.map((s) => s.end()));
   expect(troubles.filter(({ code, error }) => code === '40P01' || /deadlock/.test(error))).toEqual(

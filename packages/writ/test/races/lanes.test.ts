@@ -39,7 +39,7 @@ const firstRow = async (on: Asks) =>
 /** Every lane's head is moved as far as a claim may move it now. */
 const moveHeads = () =>
   db.query(
-    'select writ_data.move_head(l.lane_id, (select min(seq) from writ_data.job_ready r where r.lane_id = l.lane_id), (select last_value from writ_data.job_ready_safe)) from writ_data.lane l',
+    'select writ_data.move_head(l.lane_id, (select last_value from writ_data.job_ready_safe)) from writ_data.lane l',
   );
 
 /** A minute later: lanes, partitions and retention are seen to. */
@@ -280,4 +280,19 @@ test('retries and releases open lanes as enqueues do', async () => {
   await upkeep();
   await a.query('commit');
   expect(idsOf(await claim(db, 5))).toEqual([id]);
+});
+
+test('jobs of one call that go back at the same time to two new lanes keep their order', async () => {
+  const ids = await bulk(db, 6);
+  const leases = [await claim(db, 2), await claim(db, 2), await claim(db, 2)];
+  await untilRemoved();
+  const sessions = [a, b, c];
+  for (const session of sessions) await session.query('begin');
+  for (const session of sessions) {
+    const { lease_token } = leases.pop() as (typeof leases)[number]; // the last jobs first
+    await call(session, 'writ.fn_lease_release', { lease_token });
+  }
+  for (const session of sessions) await session.query('commit');
+  expect(await lanes()).toBe(3);
+  expect(idsOf(await claim(db, 6))).toEqual(ids);
 });

@@ -6,7 +6,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { defineJob, type Writ } from '../../src/index.js';
 import { type TestDatabase, testDatabase } from '../../src/testing/index.js';
-import { disagreements, type Session, session } from './sessions.js';
+import { disagreements, inTransaction, type Session, session } from './sessions.js';
 
 const kinds = ['race', 'race.two'].map((name) =>
   defineJob<{ n: number }>(name, { retry: { attempts: 3, base: '10ms', cap: '20ms' } }),
@@ -50,8 +50,10 @@ function moves(s: Session, leases: Held[], known: string[]) {
         input: { n },
         key: `key ${Math.floor(Math.random() * 40)}`,
       }));
-      for (const { jobId } of await writ.enqueueMany(pick(kinds), items, { db: s }))
-        remember(known, jobId);
+      const enqueued = await inTransaction(s, () =>
+        writ.enqueueMany(pick(kinds), items, { db: s }),
+      );
+      for (const { jobId } of enqueued) remember(known, jobId);
     },
     async () => {
       const answer = await s.gate(

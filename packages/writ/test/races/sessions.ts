@@ -28,6 +28,19 @@ export async function session(db: TestDatabase): Promise<Session> {
   };
 }
 
+/** Runs the work in a transaction of this session. */
+export async function inTransaction<T>(session: Session, work: () => Promise<T>): Promise<T> {
+  await session.query('begin');
+  try {
+    const result = await work();
+    await session.query('commit');
+    return result;
+  } catch (error) {
+    await session.query('rollback');
+    throw error;
+  }
+}
+
 /** Past the pooler, for whatever has to last as long as a session. */
 export const direct = (db: TestDatabase): TestDatabase => ({
   ...db,

@@ -16,13 +16,15 @@ declare
   v_job record;
 begin
   if coalesce(btrim(p_actor), '') = '' then
-    return writ_data.refusal('actor_required');
+    return writ_data.refused('fn_job_cancel', p_actor, 'actor_required');
   end if;
   select job_kind, tenant_id into v_job from writ_data.job where job_id = p_job_id;
   if not found or not writ_data.visible(v_job.tenant_id) then
-    return writ_data.refusal('job_not_found', p_job_id::text);
+    return writ_data.refused('fn_job_cancel', p_actor, 'job_not_found', p_job_id::text);
   elsif writ_data.reserved_kind(v_job.job_kind) then
-    return writ_data.refusal('reserved_job_kind', v_job.job_kind);
+    return writ_data.refused('fn_job_cancel', p_actor, 'reserved_job_kind', v_job.job_kind);
   end if;
-  return writ_data.cancel_job(p_job_id, p_reason, p_actor, p_tenant_id);
+  return writ_data.audited(
+    'fn_job_cancel', p_actor, writ_data.cancel_job(p_job_id, p_reason, p_actor, p_tenant_id)
+  );
 end $$;

@@ -3,8 +3,9 @@
 -- Answers: {lease_token, leased_until, started_upto, timeout_s, jobs: [[job_id, kind, tenant, key,
 --          attempt, execution_no, deadline, [input], …], …]}. Later calls name a job by its
 --          position in the lease. Where they apply: after (the tenant the next claim begins
---          after), alone, limited, again_ms (when to ask again), paused, skipped ({kind: why} for
---          kinds that this caller may not claim). Without work: {jobs: []}.
+--          after), alone, limited, again_ms (when to ask again), paused (all that it may claim is
+--          paused), skipped ({kind: why} for kinds that this caller may not claim). Without work:
+--          {jobs: []}.
 -- Refuses: executor_forbidden, actor_required, invalid_actor, generator_forbidden,
 --          batch_too_large, job_substrate_disabled; reserved_job_kind or executor_forbidden when
 --          it skips every kind. Only writ_applier claims reserved kinds.
@@ -35,7 +36,7 @@ declare
 
   -- What governs the claim.
   v_settings jsonb[];               -- enabled, lease seconds, timeout seconds, workers enabled
-  v_forbidden boolean;              -- a kind belongs to another executor
+  v_forbidden boolean;              -- a kind belongs to another executor, or is paused
   v_reserved boolean;               -- a kind belongs to Writ
   v_skipped jsonb;                  -- those that the caller may not claim, and why
   v_bound boolean;                  -- the login is bound to a tenant
@@ -56,7 +57,7 @@ declare
   v_share integer;                  -- of each tenant, in rounds 2 and 3
   v_tenant_left integer;            -- of the current tenant's share
   v_tenant_before text;
-  v_has_more boolean[] := '{}';     -- by lane
+  v_has_more boolean[] := '{}'::boolean[];     -- by lane
   v_want integer;
   allowed record;                   -- what a limit lets through (allowance)
   v_starts boolean;                 -- what is taken counts against a rate, so it starts now
@@ -67,27 +68,26 @@ declare
   v_expired uuid[];
 
   -- The jobs of the lease, as parallel arrays.
-  v_jobs uuid[] := '{}';
-  v_attempts smallint[] := '{}';
-  v_execution_nos integer[] := '{}';
-  v_answers text[] := '{}';         -- null: still to be looked up
+  v_jobs uuid[] := '{}'::uuid[];
+  v_attempts smallint[] := '{}'::smallint[];
+  v_execution_nos integer[] := '{}'::integer[];
+  v_answers text[] := '{}'::text[];         -- null: still to be looked up
   v_stepped boolean := false;       -- some are steps of runs
   v_holds_reserved boolean := false;
-  begun record;                     -- which steps may not begin (start_steps)
+  begun record;                     -- which steps may not begin (on_jobs_claimed)
   kept record;                      -- the jobs without those (turn_away)
 
   -- What the lease holds of limited kinds, as parallel arrays.
-  hold_kinds text[] := '{}';
-  hold_keys text[] := '{}';
-  hold_counts integer[] := '{}';
-  v_metered integer[] := '{}';      -- positions of holds that count against a rate
+  hold_kinds text[] := '{}'::text[];
+  hold_keys text[] := '{}'::text[];
+  hold_counts integer[] := '{}'::integer[];
+  v_metered integer[] := '{}'::integer[];      -- positions of holds that count against a rate
 
   -- The lease.
   v_token uuid := coalesce(p_lease_token, writ_data.uuidv7());
   v_ttl double precision;
   v_until timestamptz;
   v_start integer;
-  v_ignored text;
 begin
   -- Validate.
 
@@ -119,7 +119,7 @@ begin
         )
         order by c.key
       ),
-      k.executor <> p_executor,
+      k.executor <> p_executor or k.paused_at is not null,
       writ_data.reserved_kind(k.job_kind),
       k.limit_concurrency is not null or k.limit_rate is not null,
       k.timeout_s,
@@ -144,7 +144,7 @@ begin
       order by c.key
     );
     select
-      bool_or(k.executor <> p_executor),
+      bool_or(k.executor <> p_executor or k.paused_at is not null),
       bool_or(writ_data.reserved_kind(k.job_kind)),
       bool_or(k.limit_concurrency is not null or k.limit_rate is not null),
       max(coalesce(k.timeout_s, v_settings[3]::double precision)),
@@ -170,7 +170,11 @@ begin
     select p.kinds, p.skipped, coalesce(p.timeout_s, v_settings[3]::double precision)
     into v_kinds, v_skipped, v_timeout
     from writ_data.permitted_kinds(p_kinds, p_executor) p;
-    if v_kinds is null then
+    if v_kinds is null and cardinality(p_kinds) > (select count(*) from jsonb_each(v_skipped)) then
+      return json_strip_nulls(json_build_object(
+        'jobs', json_build_array(), 'paused', true, 'skipped', v_skipped
+      ));
+    elsif v_kinds is null then
       return writ_data.refusal(
         (select s.value from jsonb_each_text(v_skipped) s order by s.key limit 1),
         format('%s may not claim these kinds.', p_executor)
@@ -280,7 +284,7 @@ begin
         end if;
         if taken.rows_taken > 0 and random() * 1000 < taken.rows_taken then
           -- About once in a thousand rows, the lane's head moves up to its first live row.
-          perform writ_data.move_head(chosen.lanes[i], chosen.firsts[i], v_safe);
+          perform writ_data.move_head(chosen.lanes[i], v_safe);
         end if;
         continue when cardinality(taken.ids) = 0;
 
@@ -343,7 +347,7 @@ begin
 
   -- Steps begin only while their run lets them. The others go back to their lane, or end.
   if v_stepped and cardinality(v_jobs) > 0 then
-    begun := writ_data.start_steps(v_jobs, v_execution_nos, p_lease_holder, v_now);
+    begun := writ_data.on_jobs_claimed(v_jobs, v_execution_nos, p_lease_holder, v_now);
     if begun.held <> '{}' or begun.over <> '{}' then
       kept := writ_data.turn_away(
         v_jobs, v_attempts, v_execution_nos, v_answers,
@@ -381,7 +385,7 @@ begin
   -- Write the lease. A claim promises nothing, so it need not be durable: after a server crash the
   -- jobs are queued again, and the worker's token is refused.
   if not p_durable then
-    v_ignored := set_config('synchronous_commit', 'off', true);
+    perform set_config('synchronous_commit', 'off', true);
   end if;
   v_start := least(cardinality(v_jobs), greatest(p_start, 0));
   v_until := v_now + v_ttl * interval '1 second';
@@ -409,8 +413,8 @@ begin
     from unnest(v_metered) i;
   end if;
 
-  -- Record, and answer. The answer is put together as text, because the jobs in it are JSON already:
-  -- building it value by value is what would cost most.
+  -- Record, and answer. The answer is put together as text, because the jobs in it are JSON
+  -- already: building it value by value is what would cost most.
   perform writ_data.record(
     'fn_job_claim', p_lease_holder, v_now, v_jobs,
     array['dot.job.leased', 'dot.job.started'],

@@ -1,10 +1,10 @@
--- Tells how a COMMIT ended that was not answered.
+-- Reads the outcome of a COMMIT whose answer was lost.
 -- Callers: writ_worker, writ_applier
 -- Answers: {outcome: committed, aborted or in_progress (the server still works on it), committed:
 --          whether an effect of the job stands, by this lease or another}. The mark decides. The
---          transaction id of fn_job_commit only tells "not yet" from "never": after a crash of the
---          server the same number may belong to another transaction. It is looked up first, the
---          mark is read after it.
+--          transaction id of fn_job_commit only tells "not yet" from "never", because after a crash
+--          of the server another transaction may have the same id. The gate looks up the id first,
+--          and reads the mark after it.
 -- Refuses: tenant_forbidden.
 create or replace function writ.fn_job_commit_status(
   p_job_id uuid,

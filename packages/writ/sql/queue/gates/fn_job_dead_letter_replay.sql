@@ -1,11 +1,11 @@
--- Enqueues a dead letter again as a new job with no attempts charged, the same key and so the same
--- effect key; the dead one is cleaned.
+-- Enqueues a dead letter again as a new job, with no attempts charged and the same key, and so the
+-- same effect key. Cleans the dead letter.
 -- Callers: writ_admin, writ_server
 -- Answers: {job_id: the new one, replayed: the dead one}.
 -- Refuses: actor_required, invalid_actor, job_substrate_disabled, replay_disabled, triage_required,
 --          payload_too_large, dead_letter_not_found (also for another tenant's), step_of_run,
---          reserved_job_kind. p_triage says why it will work now: nobody replays blindly.
--- Locks:   the mark of cleaning, by inserting it: one of two replays finds it taken.
+--          reserved_job_kind. p_triage is required, and says why the job will work now.
+-- Locks:   inserts the mark of cleaning, so the second of two replays finds it taken.
 create or replace function writ.fn_job_dead_letter_replay(
   p_job_id uuid,
   p_triage text,
@@ -23,17 +23,19 @@ begin
   -- Validate.
 
   if coalesce(btrim(p_actor), '') = '' then
-    return writ_data.refusal('actor_required');
+    return writ_data.refused('fn_job_dead_letter_replay', p_actor, 'actor_required');
   elsif length(p_actor) > 200 then
-    return writ_data.refusal('invalid_actor');
+    return writ_data.refused('fn_job_dead_letter_replay', p_actor, 'invalid_actor');
   elsif not coalesce((writ_data.setting('queue.job_substrate.enabled'))::boolean, false) then
     return writ_data.refusal('job_substrate_disabled');
   elsif not (writ_data.setting('queue.dlq.replay_enabled'))::boolean then
     return writ_data.refusal('replay_disabled');
   elsif coalesce(p_triage, '') !~ '[^[:space:]]' then
-    return writ_data.refusal('triage_required');
+    return writ_data.refused('fn_job_dead_letter_replay', p_actor, 'triage_required');
   elsif octet_length(p_triage) > 4000 then
-    return writ_data.refusal('payload_too_large', 'A triage has at most 4,000 bytes.');
+    return writ_data.refused(
+      'fn_job_dead_letter_replay', p_actor, 'payload_too_large', 'A triage has at most 4,000 bytes.'
+    );
   end if;
   select * into j
   from writ_data.job
@@ -43,11 +45,13 @@ begin
     select from writ_data.job_execution
     where job_id = p_job_id and final and abort_kind <> 'cancelled'
   ) then
-    return writ_data.refusal('dead_letter_not_found', p_job_id::text);
+    return writ_data.refused(
+      'fn_job_dead_letter_replay', p_actor, 'dead_letter_not_found', p_job_id::text
+    );
   elsif j.run_id is not null then
-    return writ_data.refusal('step_of_run', j.run_id::text);
+    return writ_data.refused('fn_job_dead_letter_replay', p_actor, 'step_of_run', j.run_id::text);
   elsif writ_data.reserved_kind(j.job_kind) then
-    return writ_data.refusal('reserved_job_kind', j.job_kind);
+    return writ_data.refused('fn_job_dead_letter_replay', p_actor, 'reserved_job_kind', j.job_kind);
   end if;
 
   -- Clean the dead one, and write the new one.
@@ -56,7 +60,9 @@ begin
   values (p_job_id, v_now, 'dead_letter', v_new)
   on conflict do nothing;
   if not found then
-    return writ_data.refusal('dead_letter_not_found', 'It has been replayed already.');
+    return writ_data.refused(
+      'fn_job_dead_letter_replay', p_actor, 'dead_letter_not_found', 'It has been replayed already.'
+    );
   end if;
   j.idempotency_key := coalesce(j.idempotency_key, j.job_id::text);
   update writ_data.job_key

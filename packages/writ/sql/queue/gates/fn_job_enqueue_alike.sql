@@ -1,5 +1,5 @@
 -- Enqueues jobs that differ only in id and input: one kind, tenant and priority, to be done now.
--- The short way for the ordinary call; fn_job_enqueue_many takes everything else.
+-- The fast path of the ordinary call; fn_job_enqueue_many takes all other calls.
 -- Callers: writ_producer, writ_server
 -- Answers and refuses: as fn_job_enqueue_many does.
 create or replace function writ.fn_job_enqueue_alike(
@@ -17,7 +17,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   if writ_data.reserved_kind(p_kind) or p_tenant_id <> writ_data.caller_tenant() then
-    -- The long way words the refusals.
+    -- The general path words the refusals.
     return writ_data.enqueue_unlike(
       p_kind, p_ids, p_inputs, p_actor, p_tenant_id, p_priority, p_atomic, p_traces, true
     );

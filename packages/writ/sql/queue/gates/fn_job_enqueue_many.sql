@@ -16,5 +16,7 @@ language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return writ_data.enqueue_jobs(p_jobs, p_actor, p_tenant_id, coalesce(p_atomic, false), true);
+  return writ_data.audited('fn_job_enqueue', p_actor, writ_data.enqueue_jobs(
+    p_jobs, p_actor, p_tenant_id, coalesce(p_atomic, false), true
+  ));
 end $$;

@@ -1,7 +1,7 @@
 -- Starts a job on the first call (leased → in_progress), and with it those before it in its lease;
 -- later calls renew the lease by its length.
 -- Callers: writ_worker, writ_applier
--- Answers: {job_id, status: 'in_progress', cancel_requested: whether somebody wants it stopped}.
+-- Answers: {job_id, status: 'in_progress', cancel_requested: whether a cancellation was requested}.
 -- Refuses: invalid_actor, lease_lost, tenant_forbidden, job_terminal, payload_too_large.
 -- Locks:   the lease.
 create or replace function writ.fn_job_progress(
@@ -21,7 +21,7 @@ declare
   v_answer jsonb;
 begin
   if length(p_actor) > 200 then
-    return writ_data.refusal('invalid_actor');
+    return writ_data.refused('fn_job_progress', p_actor, 'invalid_actor');
   end if;
   select * into v_lease
   from writ_data.job_lease
@@ -29,17 +29,21 @@ begin
   for no key update;
   v_position := array_position(v_lease.job_ids, p_job_id);
   if v_position is null then
-    return writ_data.refusal('lease_lost');
+    return writ_data.refused('fn_job_progress', p_actor, 'lease_lost');
   elsif v_tenant is not null and writ_data.foreign_jobs(array[p_job_id], v_tenant) then
-    return writ_data.refusal('tenant_forbidden');
+    return writ_data.refused('fn_job_progress', p_actor, 'tenant_forbidden');
   elsif exists (
     select from writ_data.job_execution
     where job_id = p_job_id and execution_no = v_lease.execution_nos[v_position]
       and status <> 'COMMITTED'
   ) then
-    return writ_data.refusal('job_terminal', 'This execution has ended.');
+    return writ_data.refused(
+      'fn_job_progress', p_actor, 'job_terminal', 'This execution has ended.'
+    );
   elsif octet_length(p_status_signal_only) > 200 then
-    return writ_data.refusal('payload_too_large', 'A status signal has at most 200 bytes.');
+    return writ_data.refused(
+      'fn_job_progress', p_actor, 'payload_too_large', 'A status signal has at most 200 bytes.'
+    );
   end if;
 
   v_now := writ.now();
@@ -51,7 +55,8 @@ begin
   else
     v_answer := writ.fn_job_renew_many(array[p_lease_token], v_lease.ttl_s, p_actor);
     if v_answer -> 'renewed' = '[]' then
-      return writ_data.refusal(
+      return writ_data.refused(
+        'fn_job_progress', p_actor,
         'lease_lost', 'The job has run past its timeout; its lease is not renewed.'
       );
     end if;

@@ -1,12 +1,12 @@
--- Renews leases, for a day at most. One whose jobs have all run past their timeout is not renewed:
--- the reaper shall have it.
+-- Renews leases, for a day at most. Does not renew a lease whose jobs have all run past their
+-- timeout, so that the reaper takes it back.
 -- Callers: writ_worker, writ_applier
--- Answers: {renewed: [token], lost: [token], cancel: [job_id]}: of the renewed leases, the jobs that
---          somebody wants stopped. A lease with another tenant's jobs is lost to the caller.
+-- Answers: {renewed: [token], lost: [token], cancel: [job_id]}. cancel lists the jobs of renewed
+--          leases whose cancellation was requested. A lease with another tenant's jobs is lost to
+--          the caller.
 -- Refuses: batch_too_large.
--- Locks:   the leases in the order of their tokens, so that two calls with the same leases cannot
---          wait for each other in a circle. It updates no key column, so a transaction that holds
---          a lease for its commit does not make a renewal wait.
+-- Locks:   the leases in the order of their tokens, to prevent deadlocks. It updates no key column,
+--          so a transaction that holds a lease for its commit does not make a renewal wait.
 create or replace function writ.fn_job_renew_many(
   p_lease_tokens uuid[],
   p_lease_ttl_seconds double precision,

@@ -1,5 +1,5 @@
--- Marks the jobs of a lease up to a place in it as started. Only started jobs are charged when their
--- worker dies.
+-- Marks the jobs of a lease up to a place in it as started. Only started jobs are charged when
+-- their worker dies.
 -- Callers: writ_worker, writ_applier
 -- Answers: {started_upto}.
 -- Refuses: invalid_actor, lease_lost, tenant_forbidden.
@@ -21,11 +21,12 @@ declare
   v_started uuid[];
 begin
   if length(p_actor) > 200 then
-    return writ_data.refusal('invalid_actor');
+    return writ_data.refused('fn_job_progress', p_actor, 'invalid_actor');
   end if;
   v_lease := writ_data.lock_lease(p_lease_token, false);
   if v_lease.lease_token is null then
-    return writ_data.refusal(
+    return writ_data.refused(
+      'fn_job_progress', p_actor,
       'lease_lost',
       'The lease is no longer held: it expired and was taken back, or all its jobs have ended.'
     );
@@ -38,7 +39,7 @@ begin
   if v_tenant is not null
     and writ_data.foreign_jobs(v_lease.job_ids[v_before + 1:p_upto], v_tenant)
   then
-    return writ_data.refusal('tenant_forbidden');
+    return writ_data.refused('fn_job_progress', p_actor, 'tenant_forbidden');
   end if;
 
   v_now := writ.now();

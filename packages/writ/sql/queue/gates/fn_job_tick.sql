@@ -1,10 +1,10 @@
--- Does what has to happen by the clock. Every worker calls it, one at a time does it: due jobs
--- become claimable, passed deadlines cancel, timers end, expired leases are taken back, silent
--- workers are reported; once a minute lanes, partitions and retention are seen to.
+-- Turns the clockwork. Every worker calls it, and one at a time does the work. Makes due jobs
+-- claimable, cancels jobs past their deadline, ends timers, takes expired leases back and reports
+-- silent workers. Once a minute it maintains lanes, partitions and retention.
 -- Callers: processes
 -- Answers: {promoted, late, timers, reaped, alone, next_due_ms}; next_due_ms is when the next
 --          waiting job is due, null when none is, so that a worker can call again just then. While
---          another does it: {busy: true, next_due_ms}.
+--          another session does this: {busy: true, next_due_ms}.
 -- Refuses: actor_required, invalid_actor.
 -- Locks:   the turn `clockwork`; rows that are due, passing over what another session holds.
 --
@@ -30,11 +30,16 @@ begin
     return jsonb_build_object('busy', true, 'next_due_ms', writ_data.next_due_ms(v_now));
   end if;
 
+  begin
+    perform writ_data.open_days();  -- before anything is recorded
+  exception when others then
+    perform writ_data.set_aside('clockwork/partitions', null, sqlstate, sqlerrm, p_actor, v_now);
+  end;
   perform writ_data.watch_ready();  -- first: it may wait some milliseconds; nothing is locked yet
   v_late := writ_data.cancel_late(p_actor, v_now);
   v_promoted := writ_data.promote_due(p_actor, v_now);
   begin
-    v_timers := writ_data.timers_due(p_actor, v_now);
+    v_timers := writ_data.on_tick(p_actor, v_now);
   exception when others then
     v_timers := 0;
     perform writ_data.set_aside('clockwork/timers', null, sqlstate, sqlerrm, p_actor, v_now);

@@ -1,5 +1,5 @@
--- Gives everything back that a lease still holds, without charging an attempt: for a worker that
--- never heard the answer to its claim.
+-- Gives back every job that a lease still holds, without charging an attempt. A worker that never
+-- got the answer to its claim calls it.
 -- Callers: writ_worker, writ_applier
 -- Answers: {queued, retry_waiting, dead_letter, cancelled, started_upto}.
 -- Refuses: lease_lost, invalid_actor, tenant_forbidden.
@@ -18,7 +18,7 @@ declare
   v_answer jsonb;
 begin
   if v_jobs is null then
-    return writ_data.refusal('lease_lost');
+    return writ_data.refused('fn_lease_release', p_actor, 'lease_lost');
   end if;
   v_nothing := array_fill(null::text, array[v_jobs]);
   v_answer := writ.fn_job_abort_many(

@@ -1,4 +1,4 @@
--- Says that a worker lives, what it serves, and whether it waits for a wake-up.
+-- Records that a worker is alive, which kinds it serves, and whether it waits for a wake-up.
 -- Callers: writ_worker, writ_applier, writ_engine
 -- Answers: {at: the database's clock, alone: those of p_kinds with jobs that may only run alone}.
 -- Refuses: actor_required, invalid_actor, generator_forbidden, executor_forbidden,
@@ -6,7 +6,10 @@
 -- Locks:   the worker's row.
 --
 -- A worker that waits makes every enqueue of its kinds notify it, and NOTIFY takes a global lock at
--- commit. So it waits for a minute at most, and says so again.
+-- commit. So a heartbeat covers at most a minute of waiting. Every such enqueue reads all rows, so
+-- a login may have a thousand workers at most; the gate removes workers that were silent for a day.
+-- A name belongs to its login: another login's worker of the same name keeps its row, and with it
+-- its wake-ups.
 create or replace function writ.fn_queue_heartbeat(
   p_executor_id text,
   p_executor_kind text,
@@ -36,11 +39,15 @@ begin
       format('%s is not an executor.', coalesce(left(p_executor_kind, 200), 'Nobody'))
     );
   elsif cardinality(p_kinds) > 1000 or cardinality(p_domain_scope) > 100 then
-    return writ_data.refusal('batch_too_large', 'A worker has at most 1,000 kinds and 100 domains.');
+    return writ_data.refusal(
+      'batch_too_large', 'A worker has at most 1,000 kinds and 100 domains.'
+    );
   elsif octet_length(p_details::text) > 8192
     or octet_length(p_kinds::text) > 262144 or octet_length(p_domain_scope::text) > 8192
   then
-    return writ_data.refusal('payload_too_large', 'The details of a worker have at most 8,192 bytes.');
+    return writ_data.refusal(
+      'payload_too_large', 'The details of a worker have at most 8,192 bytes.'
+    );
   elsif p_kinds is null or p_domain_scope is null
     or coalesce(jsonb_typeof(p_details), '') <> 'object'
     or p_cadence_seconds is null or p_cadence_seconds not between 1 and 86400
@@ -49,14 +56,30 @@ begin
     return writ_data.refusal('invalid_heartbeat');
   end if;
 
+  if not exists (
+      select from writ_data.queue_worker
+      where login = session_user and executor_id = p_executor_id
+    )
+    and (select count(*) from writ_data.queue_worker where login = session_user) >= 1000
+  then
+    delete from writ_data.queue_worker
+    where login = session_user and last_beat_at < v_now - interval '1 day';
+    if not found then
+      return writ_data.refusal('batch_too_large', 'A login has at most 1,000 workers.');
+    end if;
+  end if;
+
   insert into writ_data.queue_worker as w (
     executor_id, executor_kind, domain_scope, kinds, last_beat_at, expected_cadence_seconds,
     idle_until, details
   ) values (
     p_executor_id, p_executor_kind, p_domain_scope, p_kinds, v_now, p_cadence_seconds,
-    v_now + least(p_idle_seconds, 60) * interval '1 second', p_details
+    -- LEAST ignores null: a worker that does not wait would get notifications.
+    case when p_idle_seconds is not null
+      then v_now + least(p_idle_seconds, 60) * interval '1 second' end,
+    p_details
   )
-  on conflict (executor_id) do update set
+  on conflict (login, executor_id) do update set
     executor_kind = excluded.executor_kind, domain_scope = excluded.domain_scope,
     kinds = excluded.kinds, last_beat_at = excluded.last_beat_at,
     expected_cadence_seconds = excluded.expected_cadence_seconds,

@@ -9,7 +9,8 @@ create or replace function writ_data.abort_jobs(
   p_codes text[],
   p_messages text[],
   p_start_upto integer default 0,
-  p_actor text default null
+  p_actor text default null,
+  p_stacks text[] default null
 ) returns jsonb
 language plpgsql
 as $$
@@ -29,7 +30,7 @@ begin
   if cardinality(p_abort_kinds) is distinct from cardinality(p_positions)
     or exists (
       select from unnest(p_abort_kinds) k
-      where k is null or k not in ('transient', 'permanent', 'released')
+      where k is null or k not in ('transient', 'permanent', 'released', 'delayed')
     )
   then
     return writ_data.refusal('invalid_abort_kind');
@@ -52,7 +53,7 @@ begin
   v_ids := l.job_ids;
   select jobs, counts, early
   into v_jobs, v_counts, v_early
-  from writ_data.abort(l, p_positions, p_abort_kinds, p_codes, p_messages, v_now);
+  from writ_data.abort(l, p_positions, p_abort_kinds, p_codes, p_messages, v_now, p_stacks);
   if cardinality(v_jobs) < cardinality(p_positions) then
     select jsonb_agg(jsonb_build_object('position', u.p, 'reason', case
       when v_ids[u.p] is not null and exists (
@@ -81,7 +82,7 @@ begin
     )
   );
   if l.stepped and v_counts[3] + v_counts[4] > 0 then
-    perform writ_data.steps_gone(
+    perform writ_data.on_jobs_gone(
       v_jobs[v_counts[1] + v_counts[2] + 1:], 'fn_job_fail', v_actor, v_now
     );
   end if;

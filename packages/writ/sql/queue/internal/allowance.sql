@@ -2,7 +2,8 @@
 -- Answers: jobs, at the moment `at`, read after the lock. By concurrency: p_want less what leases
 --          hold. By rate: what of the burst is full, but never more than the caller begins at once
 --          (p_begin), because what a rate allows is started with the claim. Both less what this
---          claim has taken already (p_taken). again_ms: when to ask again; starts: has a rate.
+--          claim has taken already (p_taken). again_ms: when to ask again, in an hour at the
+--          latest; starts: has a rate.
 -- Locks:   the slot of the key in limit_turn, until the claim ends. A key whose slot another claim
 --          holds is passed over. It counts in statements after the lock, which see what had
 --          committed when they began; a claim in another isolation level would not, and gets none.
@@ -24,6 +25,7 @@ declare
   v_rate double precision;
   v_burst double precision;
   v_missing double precision;       -- of the burst
+  v_full double precision;          -- of the burst; -1: none, and more is missing
 begin
   jobs := 0;
   perform from writ_data.limit_turn t
@@ -57,9 +59,11 @@ begin
       from writ_data.limit_meter
       where job_kind = p_kind and limit_key = p_key
     ), 0);
-    jobs := least(jobs, floor(v_burst - v_missing)::integer - p_taken);
+    -- The rate may have been raised since: then more is missing than an integer can count.
+    v_full := greatest(v_burst - v_missing, -1);
+    jobs := least(jobs, floor(v_full)::integer - p_taken);
     if jobs <= 0 then
-      again_ms := ceil((1 + p_taken - (v_burst - v_missing)) / v_rate * 1000);
+      again_ms := least(ceil((1 + p_taken - v_full) / v_rate * 1000), 3600000);
     else
       jobs := least(jobs, p_begin);
     end if;

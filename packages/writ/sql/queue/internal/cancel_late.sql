@@ -1,4 +1,5 @@
--- Cancels jobs whose deadline passed before a worker was free, a thousand rows of each table at most.
+-- Cancels jobs whose deadline passed before a worker was free, a thousand rows of each table at
+-- most.
 -- Answers: how many.
 -- Locks:   their ready or waiting rows, passing over what another session holds.
 create or replace function writ_data.cancel_late(p_actor text, p_at timestamptz) returns integer
@@ -16,7 +17,7 @@ declare
     where deadline_at <= p_at
     limit 1000 for update skip locked
   );
-  v_ended uuid[] := '{}';
+  v_ended uuid[] := '{}'::uuid[];
   v_later timestamptz;
 begin
   if v_ready = '{}' and v_waiting = '{}' then
@@ -32,6 +33,7 @@ begin
       begin
         v_ended := v_ended || writ_data.cancel_unleased(v_ready[i:i], '{}', p_at);
       exception when others then
+        continue when writ_data.is_callers_fault(sqlstate);
         v_later := p_at + case
           when writ_data.set_aside(
             'job/' || (select r.job_ids[1] from writ_data.job_ready r where r.ctid = v_ready[i]),
@@ -58,6 +60,7 @@ begin
       begin
         v_ended := v_ended || writ_data.cancel_unleased('{}', v_waiting[i:i], p_at);
       exception when others then
+        continue when writ_data.is_callers_fault(sqlstate);
         v_later := p_at + case
           when writ_data.set_aside(
             'job/' || v_waiting[i], null, sqlstate, sqlerrm, p_actor, p_at

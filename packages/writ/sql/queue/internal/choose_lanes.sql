@@ -64,13 +64,19 @@ begin
       into lanes, heads, firsts, tenants, kinds, keys, limited, priorities, v_count
       from (
         select x.* from unnest(p_kinds, p_floors) k(kind, floor) cross join lateral (
-          select l.lane_id, l.head, f.seq, l.tenant_id, l.job_kind, l.limit_key, l.priority
+          select l.lane_id, l.head, f.seq, f.part, l.tenant_id, l.job_kind, l.limit_key,
+            l.priority
           from writ_data.lane l
-          cross join lateral (select r.seq from writ_data.job_ready r where r.lane_id = l.lane_id and r.seq >= l.head order by r.seq limit 1) f
+          cross join lateral (
+            select r.seq, r.part from writ_data.job_ready r
+            where r.lane_id = l.lane_id and r.seq >= l.head
+            order by r.seq, r.part limit 1
+          ) f
           where l.job_kind = k.kind and l.priority >= coalesce(k.floor, -32768) and l.tenant_id > case v_pass when 1 then p_after else '' end and l.alone = p_alone
             and (v_pass = 1 or l.tenant_id <= p_after)
           order by l.tenant_id, l.limit_key, l.priority desc limit v_tenants * 4) x
-        order by x.tenant_id, x.priority desc, x.seq) c;
+        -- Jobs of one call may stand in two lanes after they went back.
+        order by x.tenant_id, x.priority desc, x.seq, x.part) c;
       if cardinality(lanes) - v_seen >= v_tenants * 4 then
         -- Of some kind there may be more lanes than these: nobody is visited after the tenant up to whom all have been seen.
         select min(m.last) into after

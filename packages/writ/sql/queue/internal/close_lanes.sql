@@ -1,7 +1,7 @@
--- Removes lanes that stay empty, in three turns: a lane found empty is marked, and whoever needs one
--- makes another; when the mark has been seen to stand, it gets the number of that transaction, and
--- every transaction that may not have seen the mark has a smaller one; when those have ended, the
--- lane goes, if it is still empty.
+-- Removes lanes that stay empty, in three turns: a lane found empty is marked, and whoever needs
+-- one makes another; when the mark has been seen to stand, it gets the number of that transaction,
+-- and every transaction that may not have seen the mark has a smaller one; when those have ended,
+-- the lane goes, if it is still empty.
 -- Locks:   the lanes, passing over what another session holds.
 create or replace function writ_data.close_lanes() returns void
 language plpgsql

@@ -1,18 +1,17 @@
--- Marks a job COMMITTED inside the transaction that applies its effect: the body of fn_job_commit,
--- and what the gates of governance and governors commit their own kinds with.
+-- Marks a job COMMITTED inside the transaction that applies its effect: the body of fn_job_commit
+-- and of fn_governor_commit.
 -- Answers: {committed: true, xid}; fn_job_commit_status(…, xid) tells later how an unanswered
 --          COMMIT ended.
--- Raises:  WR001 lease_lost, job_not_started, already_committed; with p_by_gate also
---          reserved_job_kind, tenant_forbidden and invalid_actor. It raises instead of refusing,
---          because a refusal returned as a value would let the caller's own SQL commit without the
---          mark.
+-- Raises:  WR001 lease_lost, job_not_started, already_committed, tenant_forbidden, invalid_actor;
+--          reserved_job_kind unless p_own. It raises instead of refusing, because a refusal
+--          returned as a value would let the caller's own SQL commit without the mark.
 -- Locks:   the lease, in key-share mode: the reaper stays away until the transaction ends, renewals
 --          pass.
 create or replace function writ_data.commit_job(
   p_job_id uuid,
   p_lease_token uuid,
   p_actor text default null,
-  p_by_gate boolean default false   -- the caller is outside: not a gate of the job's own kind
+  p_own boolean default false       -- the caller is the gate of the job's own kind
 ) returns jsonb
 language plpgsql
 set enable_seqscan = off
@@ -22,11 +21,10 @@ declare
   v_position integer;               -- of the job in its lease
   v_now timestamptz;
   v_tenant text;                    -- the only one the caller may commit for; null: any
+  v_kind text;
 begin
-  if p_by_gate then
-    if length(p_actor) > 200 then
-      raise exception using errcode = 'WR001', message = 'invalid_actor';
-    end if;
+  if length(p_actor) > 200 then
+    raise exception using errcode = 'WR001', message = 'invalid_actor';
   end if;
 
   select * into v_lease
@@ -42,14 +40,18 @@ begin
       detail = 'The job is leased, not in progress.', hint = 'Call fn_job_progress first.';
   end if;
   -- See job_lease.login.
-  if p_by_gate
-    and (v_lease.login <> session_user or current_setting('writ.tenant', true) <> '')
-  then
+  if v_lease.login <> session_user or current_setting('writ.tenant', true) <> '' then
     v_tenant := writ_data.caller_tenant();
   end if;
-
   if v_tenant is not null and writ_data.foreign_jobs(array[p_job_id], v_tenant) then
     raise exception using errcode = 'WR001', message = 'tenant_forbidden';
+  end if;
+  if v_lease.reserved and not p_own then
+    v_kind := (select j.job_kind from writ_data.job j where j.job_id = p_job_id);
+    if writ_data.reserved_kind(v_kind) then
+      raise exception using errcode = 'WR001', message = 'reserved_job_kind',
+        detail = format('Only the gate of kind %s commits its jobs.', v_kind);
+    end if;
   end if;
 
   v_now := writ.now();

@@ -14,8 +14,8 @@ declare
   v_answer jsonb;
   v_at jsonb;
   v_enqueued integer := 0;
-  v_duplicates jsonb := '[]';
-  v_refused jsonb := '[]';
+  v_duplicates jsonb := '[]'::jsonb;
+  v_refused jsonb := '[]'::jsonb;
 begin
   for v_index in 0 .. jsonb_array_length(p_jobs) - 1 loop
     v_answer := writ_data.enqueue_jobs(

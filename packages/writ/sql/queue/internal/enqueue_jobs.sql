@@ -3,8 +3,9 @@
 --          refused: [{index, reason, detail}]}. Each job is taken or refused by itself; with
 --          p_atomic one refusal refuses all, and nothing is enqueued.
 -- Refuses: job_substrate_disabled, actor_required, invalid_actor, invalid_jobs, batch_too_large; of
---          a job what `judged` lists. With p_by_gate also what only Writ itself may enqueue: reserved kinds,
---          keys of schedules and consumers, and jobs of another tenant than the caller's.
+--          a job what `judged` lists. With p_by_gate also what only Writ may enqueue: reserved
+--          kinds, keys of schedules and consumers, and jobs of another tenant than the caller's. A
+--          correlation id has at most 2,000 bytes: it stands in an index.
 -- Raises:  WR001 invalid_job_id for an id that a different job has.
 -- Locks:   keys, in order, so that two calls with the same keys cannot deadlock.
 create or replace function writ_data.enqueue_jobs(
@@ -38,6 +39,7 @@ declare
   v_refused jsonb;
   v_refused_n integer;
   v_duplicates jsonb;
+  v_constraint text;                -- that was violated; empty: there is no partition
 begin
   -- Validate the call.
 
@@ -137,7 +139,7 @@ begin
           when body is not null and payload_ref is not null then 'invalid_payload_ref'
           when octet_length(
             concat(source_ref, target_ref, payload_ref, correlation_id, source_system)
-          ) > 8192 then 'payload_too_large'
+          ) > 8192 or octet_length(correlation_id) > 2000 then 'payload_too_large'
           when safe_payload is not null and octet_length(safe_payload::text) > v_max_safe_bytes
             then 'payload_too_large'
           when safe_payload is not null and jsonb_typeof(safe_payload) <> 'object'
@@ -156,6 +158,12 @@ begin
           ) then 'invalid_traceparent'
           when workflow_id is not null and not writ_data.workflow_known(workflow_id, tenant)
             then 'unknown_workflow'
+          when p_by_gate and parent_job_id is not null
+            and not writ_data.job_known(parent_job_id, tenant)
+            then 'unknown_parent_job'
+          when p_by_gate and causation_event_id is not null
+            and not writ_data.fact_known(causation_event_id)
+            then 'event_not_found'
         end as reason
       from item
     ), good as (
@@ -258,10 +266,29 @@ begin
             when 'executor_mismatch' then
               format('%s is of executor %s, not %s', kind, kind_executor, executor)
             when 'forbidden_payload_key' then writ_data.forbidden_key(safe_payload)
-            when 'payload_too_large' then format(
-              'input %s, safe_payload %s bytes',
-              octet_length(body), octet_length(safe_payload::text)
-            )
+            when 'payload_too_large' then case
+              when octet_length(body) > v_max_bytes then format(
+                'The input has %s bytes; queue.payload.max_bytes allows %s.',
+                octet_length(body), v_max_bytes
+              )
+              when octet_length(correlation_id) > 2000 then format(
+                'The correlation id has %s bytes; at most 2000 are allowed.',
+                octet_length(correlation_id)
+              )
+              when octet_length(safe_payload::text) > v_max_safe_bytes then format(
+                'safe_payload has %s bytes; queue.safe_payload.max_bytes allows %s.',
+                octet_length(safe_payload::text), v_max_safe_bytes
+              )
+              else format(
+                'The references, correlation id and source system have %s bytes together; '
+                'at most 8192 are allowed.',
+                octet_length(
+                  concat(source_ref, target_ref, payload_ref, correlation_id, source_system)
+                )
+              )
+            end
+            when 'unknown_parent_job' then parent_job_id::text
+            when 'event_not_found' then causation_event_id::text
             when 'invalid_job' then
               'Its times lie between the year 2000 and a hundred years from now, and its source '
               'system is not blank.'
@@ -275,7 +302,14 @@ begin
     if v_homeless is not null then
       perform writ_data.house(v_homeless);
     end if;
-  exception when data_exception or datatype_mismatch then
+  exception
+  when check_violation then
+    get stacked diagnostics v_constraint = constraint_name;
+    if v_constraint = '' and writ_data.open_days() then
+      return writ_data.enqueue_jobs(p_jobs, p_actor, p_tenant_id, p_atomic, p_by_gate);
+    end if;
+    raise;
+  when data_exception or datatype_mismatch then
     -- A value does not fit its column: find out whose, one by one. Each takes a subtransaction, so
     -- that a large call with one such job is refused as a whole.
     if jsonb_array_length(p_jobs) > 1000 then

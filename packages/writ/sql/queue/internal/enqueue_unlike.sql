@@ -43,7 +43,7 @@ begin
     from unnest(p_ids) with ordinality u(id, n);
   end if;
 
-  return writ_data.enqueue_jobs(
+  return writ_data.audited('fn_job_enqueue', p_actor, writ_data.enqueue_jobs(
     v_jobs, p_actor, p_tenant_id, coalesce(p_atomic, false), p_by_gate
-  );
+  ));
 end $$;

@@ -26,7 +26,7 @@ begin
     array_agg(c.limited), array_agg(c.priority), count(distinct c.tenant_id)
   into lanes, heads, firsts, tenants, kinds, keys, limited, priorities, tenants_found
   from (
-    select u.n, l.*, f.seq, k.limit_concurrency is not null or k.limit_rate is not null as limited
+    select u.n, l.*, f.seq, f.part, k.limit_concurrency is not null or k.limit_rate is not null as limited
     from unnest(v_names) with ordinality u(t, n)
     cross join unnest(p_kinds, p_floors) kk(kind, floor)
     join writ_data.job_kind k on k.job_kind = kk.kind
@@ -41,6 +41,10 @@ begin
         union all
         (select * from writ_data.lane x where x.job_kind = kk.kind and x.priority >= coalesce(kk.floor, -32768) and x.tenant_id = u.t and x.alone = p_alone and x.limit_key <> '' and md5(x.limit_key) < v_pivot
           order by md5(x.limit_key), x.priority desc limit 64)) y limit 64)) l
-    cross join lateral (select r.seq from writ_data.job_ready r where r.lane_id = l.lane_id and r.seq >= l.head order by r.seq limit 1) f
-    order by u.n, l.priority desc, f.seq) c;
+    cross join lateral (
+      select r.seq, r.part from writ_data.job_ready r
+      where r.lane_id = l.lane_id and r.seq >= l.head
+      order by r.seq, r.part limit 1
+    ) f
+    order by u.n, l.priority desc, f.seq, f.part) c;
 end $$;

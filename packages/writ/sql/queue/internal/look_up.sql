@@ -15,7 +15,7 @@ begin
       j.priority, ',', j.max_attempts,
       case when j.parent_job_id is null and j.workflow_id is null then ',null,null'
         else concat(',', coalesce(to_json(j.parent_job_id)::text, 'null'), ',', coalesce(to_json(j.workflow_id)::text, 'null')) end,
-      case when j.run_id is not null then concat(',', writ_data.step_label(j.run_id, j.step_no, j.place, j.logical_attempt, coalesce(j.undo, false)))
+      case when j.run_id is not null then concat(',', writ_data.on_job_described(j.run_id, j.step_no, j.place, j.logical_attempt, coalesce(j.undo, false)))
         when j.traceparent is not null or j.process_after > j.enqueued_at then ',null' end,
       case when j.traceparent is not null then concat(',"', j.traceparent, '"') when j.process_after > j.enqueued_at then ',null' end,
       case when j.process_after > j.enqueued_at then concat(',', (date_part('epoch', j.process_after) * 1000)::bigint) end, ']')))

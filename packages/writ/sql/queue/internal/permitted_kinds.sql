@@ -1,6 +1,6 @@
 -- Sorts the kinds of a claim into those that the caller may claim and those that it may not.
--- Answers: kinds, in the given order, null when none is left; skipped, {kind: reason}; timeout_s,
---          the longest that a permitted kind names.
+-- Answers: kinds, in the given order and without those that are paused, null when none is left;
+--          skipped, {kind: reason}; timeout_s, the longest that a permitted kind names.
 create or replace function writ_data.permitted_kinds(
   p_kinds text[],
   p_executor text,
@@ -14,7 +14,7 @@ declare
   v_applier boolean := writ_data.caller_has('writ_applier');
 begin
   select
-    array_agg(u.kind order by u.n) filter (where w.reason is null),
+    array_agg(u.kind order by u.n) filter (where w.reason is null and k.paused_at is null),
     jsonb_object_agg(u.kind, w.reason) filter (where w.reason is not null),
     max(k.timeout_s) filter (where w.reason is null)
   into kinds, skipped, timeout_s

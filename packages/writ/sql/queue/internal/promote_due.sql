@@ -27,6 +27,7 @@ begin
       begin
         v_promoted := v_promoted + writ_data.promote(array[v_job], p_at);
       exception when others then
+        continue when writ_data.is_callers_fault(sqlstate);
         v_later := p_at + case
           when writ_data.set_aside('job/' || v_job, null, sqlstate, sqlerrm, p_actor, p_at)
           then interval '1 hour' else interval '1 second'

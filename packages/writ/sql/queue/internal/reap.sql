@@ -40,10 +40,10 @@ begin
   end if;
   if p_lease.stepped then
     if v_done <> '{}' then
-      perform writ_data.steps_committed(v_done, 'fn_job_lease_reaper', p_actor, p_at);
+      perform writ_data.on_commits_done(v_done, 'fn_job_lease_reaper', p_actor, p_at);
     end if;
     if v_counts[3] + v_counts[4] > 0 then
-      perform writ_data.steps_gone(
+      perform writ_data.on_jobs_gone(
         v_jobs[v_counts[1] + v_counts[2] + 1:], 'fn_job_lease_reaper', p_actor, p_at
       );
     end if;

@@ -1,5 +1,5 @@
--- Takes expired leases back, queue.lease.reaper_batch at most. A committed execution becomes DONE; a
--- started one is charged and retried or dead-lettered; one that was only prefetched goes back to
+-- Takes expired leases back, queue.lease.reaper_batch at most. A committed execution becomes DONE;
+-- a started one is charged and retried or dead-lettered; one that was only prefetched goes back to
 -- the queue uncharged.
 -- Answers: {leases, queued, retry_waiting, dead_letter, cancelled, succeeded}.
 -- Locks:   the leases. One that a transaction holds for its commit is left alone until that has
@@ -14,7 +14,7 @@ declare
   v_now timestamptz := writ.now();
   v_leases integer := 0;
   v_counts integer[];               -- of one call: queued, retry, dead, cancelled, succeeded
-  v_totals integer[] := '{0,0,0,0,0}';
+  v_totals integer[] := '{0,0,0,0,0}'::integer[];
   v_stuck integer[];                -- positions that raised
   v_aside boolean;                  -- for a reason that the next tick would meet again
 begin

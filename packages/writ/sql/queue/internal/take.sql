@@ -12,8 +12,8 @@ declare
   v_of text := concat('","', p_kind, '",', to_json(p_tenant), ',null,1,1,null,'); v_then text := concat(',null,null,null,', p_priority, ',');
   t_inputs text[]; t_steps text[]; t_answers text[]; r_max smallint[]; v_max smallint;
   t_ids uuid[]; t_attempts smallint[]; t_nos integer[]; l_ids uuid[]; l_attempts smallint[]; l_nos integer[];
-  r_seq bigint[]; r_part integer[]; r_jobs integer[]; r_attempts smallint[]; r_no integer[]; r_deadline timestamptz[]; r_moved boolean[];
-  v_seq bigint; v_part integer; v_attempts smallint; v_no integer; v_deadline timestamptz; v_moved boolean;
+  r_seq bigint[]; r_part bigint[]; r_jobs integer[]; r_attempts smallint[]; r_no integer[]; r_deadline timestamptz[]; r_moved boolean[];
+  v_seq bigint; v_part bigint; v_attempts smallint; v_no integer; v_deadline timestamptz; v_moved boolean;
 begin
   -- The first row by itself, which costs little: often it is the only one, and it tells how many more to take at a time.
   delete from writ_data.job_ready r

@@ -1,7 +1,7 @@
--- Sees to what is due once a minute: pauses that do not drain are reported, lanes that stay empty
--- go, partitions are made ahead, jobs past their retention are cleaned, days past it are dropped.
--- Each part stands for itself: one that raises is alerted (writ_data.set_aside) and tried again in
--- a minute.
+-- Does the maintenance of each minute: removes empty lanes, workers that have been silent for long
+-- and old requests, creates partitions ahead, cleans jobs past their retention and drops days past
+-- theirs. Runs do theirs in on_upkeep, with every tick, and in on_minute. The parts are independent:
+-- one that raises gets an alert (writ_data.set_aside) and another try in a minute.
 create or replace function writ_data.upkeep(p_at timestamptz, p_actor text) returns void
 language plpgsql
 as $$
@@ -22,6 +22,8 @@ begin
       perform writ_data.set_aside('clockwork/sweep', null, sqlstate, sqlerrm, p_actor, p_at);
     end;
   end if;
+  perform writ_data.on_upkeep(p_actor, p_at);
+
   if p_at >= v_last and p_at < v_last + interval '1 minute' then
     return;
   end if;
@@ -34,11 +36,20 @@ begin
     perform writ_data.set_aside('clockwork/lanes', null, sqlstate, sqlerrm, p_actor, p_at);
   end;
 
+  -- A day after it was reported, a silent worker is forgotten. If it beats again, it is back.
   begin
-    perform writ_data.watch_pauses(p_actor, p_at);
+    delete from writ_data.queue_worker where silent_since < p_at - interval '1 day';
   exception when others then
-    perform writ_data.set_aside('clockwork/pauses', null, sqlstate, sqlerrm, p_actor, p_at);
+    perform writ_data.set_aside('clockwork/workers', null, sqlstate, sqlerrm, p_actor, p_at);
   end;
+
+  begin
+    perform writ_data.forget_requests(10000, p_at);
+  exception when others then
+    perform writ_data.set_aside('clockwork/requests', null, sqlstate, sqlerrm, p_actor, p_at);
+  end;
+
+  perform writ_data.on_minute(p_actor, p_at);
 
   begin
     perform writ_data.keep_partitions(p_actor, p_at);

@@ -1,6 +1,6 @@
 -- What workers hold, by kind. Found by the leases and then looked up job by job: what has ended is never read, however much of it there is.
 -- Callers: processes, readers
-create or replace view writ.v_job_queue_in_progress as
+create or replace view writ.v_job_queue_in_progress with (security_barrier) as
 select j.job_kind, count(*) as in_progress
 from writ_data.job_lease l
 cross join lateral unnest(l.job_ids, l.execution_nos) h(job_id, execution_no)

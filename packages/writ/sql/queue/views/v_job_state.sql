@@ -1,6 +1,6 @@
 -- The four states of specification 003, from executions alone.
 -- Callers: processes, readers
-create or replace view writ.v_job_state as
+create or replace view writ.v_job_state with (security_barrier) as
 select j.job_id, j.tenant_id, case
     when bool_or(e.final) then 'FAILED'
     when bool_or(e.status = 'DONE') then 'SUCCEEDED'

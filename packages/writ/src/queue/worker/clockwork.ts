@@ -6,6 +6,7 @@
  * clockwork and the dispatch to the processes that have it.
  */
 import type { PreparedPool } from '../../database/prepared.js';
+import { isConnectionLoss, refusalIn } from '../../errors/index.js';
 
 export const executor = 'external_worker';
 
@@ -37,18 +38,23 @@ const noTick: Tick = { next_due_ms: null };
 const beatEveryMs = 10_000;
 const beat = '$1, $2, $3::text[], $4, $5::text[], $6, $7::text::jsonb';
 const soonMs = 100;
+/** The gate takes no more. */
+const longestIdleS = 3_600;
 
 export class Clockwork {
   readonly #options: ClockworkOptions;
   /** Claims whose answer was lost: if they happened, nobody will run what they hold. */
   readonly #unheard = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
-  #nextLookAt = 0;
   #looking = false;
   #look: Promise<void> = Promise.resolve();
   #stopped = false;
+  // By performance.now(), like every time here: nobody can set that clock.
   #idleUntil = 0;
-  #beatAt = 0;
+  #beatAt = Number.NEGATIVE_INFINITY;
+  /** When the look under way began, or the next one is due. */
+  #turnsAt = performance.now();
+  #answered = false;
 
   constructor(options: ClockworkOptions) {
     this.#options = options;
@@ -56,7 +62,17 @@ export class Clockwork {
 
   /** Whether enqueues wake this worker at the moment. */
   get idle(): boolean {
-    return this.#idleUntil > Date.now();
+    return this.#idleUntil > performance.now();
+  }
+
+  /** How long a look has been under way or overdue. */
+  get standsForMs(): number {
+    return Math.max(0, performance.now() - this.#turnsAt);
+  }
+
+  /** Whether the database answered the last look. */
+  get answered(): boolean {
+    return this.#answered;
   }
 
   unheard(token: string): void {
@@ -65,7 +81,7 @@ export class Clockwork {
 
   /** A retry, or a timer, may be due before the next look. */
   soon(ms = soonMs): void {
-    if (this.#looking || this.#stopped || this.#nextLookAt - Date.now() < ms) return;
+    if (this.#looking || this.#stopped || this.#turnsAt - performance.now() < ms) return;
     clearTimeout(this.#timer);
     this.#lookIn(Math.max(ms, 5));
   }
@@ -87,26 +103,46 @@ export class Clockwork {
   async #lookNow(): Promise<void> {
     const { gates, workerId, pollMs, engine, onLook, onError } = this.#options;
     this.#looking = true;
+    this.#turnsAt = performance.now();
     let next = pollMs;
+    let answered = false;
     try {
-      const { next_due_ms: due, alone } = engine ? await this.#tick() : noTick;
-      if (due !== null) next = Math.min(next, Math.max(due, 5));
+      const tick = await this.#part(() => (engine ? this.#tick() : Promise.resolve(noTick)));
+      if (tick && tick.next_due_ms !== null) next = Math.min(next, Math.max(tick.next_due_ms, 5));
       for (const token of this.#unheard) {
-        await gates.query('select writ.fn_lease_release($1, $2)', [token, workerId]);
+        // A lease that cannot be given back expires.
+        await this.#part(() =>
+          gates.query('select writ.fn_lease_release($1, $2)', [token, workerId]),
+        );
         this.#unheard.delete(token);
       }
       next = Math.min(next, await this.#lookAbove());
-      const beat = Date.now() - this.#beatAt > beatEveryMs ? await this.#beat(null) : noTick;
-      onLook(alone ?? beat.alone ?? []);
-      // Last, and in a transaction of its own: whatever goes wrong in it must not keep a lease from being taken back or a job from being claimed.
+      const due = performance.now() - this.#beatAt > beatEveryMs;
+      const beat = await this.#part(() => (due ? this.#beat(null) : Promise.resolve(noTick)));
+      answered = tick !== undefined && beat !== undefined;
+      onLook(tick?.alone ?? beat?.alone ?? []);
       if (!engine) return;
+      // Last, and in a transaction of its own: it may take long.
       const followed = await gates.query('select writ.fn_consumer_dispatch_many() as answer');
       if ((followed.rows[0].answer as { more?: boolean }).more) next = Math.min(next, 5);
     } catch (error) {
+      if (isConnectionLoss(error)) answered = false;
       onError(error);
     } finally {
       this.#looking = false;
+      this.#answered = answered;
       if (!this.#stopped) this.#lookIn(next);
+    }
+  }
+
+  /** One part of a look. If it fails, the others go on; a lost connection ends the look. */
+  async #part<Answer>(part: () => Promise<Answer>): Promise<Answer | undefined> {
+    try {
+      return await part();
+    } catch (error) {
+      if (isConnectionLoss(error)) throw error;
+      this.#options.onError(error);
+      return undefined;
     }
   }
 
@@ -131,15 +167,15 @@ export class Clockwork {
   }
 
   #lookIn(ms: number): void {
-    this.#nextLookAt = Date.now() + ms;
+    this.#turnsAt = performance.now() + ms;
     this.#timer = setTimeout(() => void this.look(), ms);
   }
 
   /** Asks to be woken. Whoever calls this looks once more: what was enqueued before the declaration was visible has woken nobody. */
   async declareIdle(): Promise<void> {
     const { pollMs } = this.#options;
-    await this.#beat(1.5 * (pollMs / 1000) + 0.5);
-    this.#idleUntil = Date.now() + pollMs;
+    await this.#beat(Math.min(1.5 * (pollMs / 1000) + 0.5, longestIdleS));
+    this.#idleUntil = performance.now() + pollMs;
   }
 
   async #beat(idleSeconds: number | null): Promise<Pick<Tick, 'alone'>> {
@@ -153,7 +189,9 @@ export class Clockwork {
       idleSeconds,
       JSON.stringify(details()),
     ]);
-    this.#beatAt = Date.now();
+    this.#beatAt = performance.now();
+    const refusal = refusalIn(rows[0].answer);
+    if (refusal) throw refusal;
     return rows[0].answer as Pick<Tick, 'alone'>;
   }
 }

@@ -7,7 +7,9 @@ import { fromDatabase, isConnectionLoss, refusalIn, WritError } from '../../erro
 import { redactSecrets } from '../../secrets/redaction.js';
 import type { Executed, Execution } from '../../telemetry/execution.js';
 import { type ArtifactStore, JobArtifacts } from '../artifacts.js';
+import { Committing } from './committing.js';
 import { pass } from './fault-points.js';
+import { Lent } from './lent.js';
 import type { JobSecrets } from './options.js';
 import { resultJson } from './result.js';
 
@@ -43,7 +45,7 @@ export interface StepOfRun {
   readonly planVersion: string;
 }
 
-/** The transaction inside `commit`: a client of `pg`, so that any library that takes one can use it. */
+/** The transaction inside `commit`, until the effect has ended: a client of `pg`, so that any library that takes one can use it. */
 export type Transaction = Pick<pg.ClientBase, 'query'>;
 
 export interface JobContext<Input> {
@@ -51,7 +53,10 @@ export interface JobContext<Input> {
   readonly job: ClaimedJob;
   /** Set when the job is a step of a run. */
   readonly step: StepOfRun | undefined;
-  /** The same in every attempt and every replay of this job: the key to give to services outside the database. */
+  /**
+   * The key to give to services outside the database. It is the same in every attempt and every replay of this job, and
+   * in every attempt of a step, also after RETRY_STEP, unless that signal asks for a new one.
+   */
   readonly effectKey: string;
   /** Aborted when the job is cancelled, times out, passes its deadline, loses its lease, or the worker stops. */
   readonly signal: AbortSignal;
@@ -95,6 +100,7 @@ export type ClaimRow = [
         planId: string,
         planVersion: string,
         timeoutMs: number | null,
+        effect?: number,
       ]
     | null,
   /** Where in a trace it was enqueued. */
@@ -113,16 +119,20 @@ export interface ContextHost {
   readonly workerId: string;
   /** When these jobs were claimed, by the database's clock. */
   readonly claimedAt: number;
-  /** The same moment, by our clock. */
+  /** The same moment by performance.now(). */
   readonly claimedHere: number;
   readonly secrets: JobSecrets;
   readonly artifacts?: ArtifactStore | undefined;
+  /** Hears of what a handler does wrong and nobody may be waiting for. */
+  readonly onFault: (error: WritError, job: ClaimedJob) => void;
 }
 
 /** One job in the hands of this worker. Everything that most handlers do not ask for is made when it is asked for. */
 export class WorkItem implements JobContext<unknown>, Executed {
   input: unknown;
   committed = false;
+  /** The commits that the handler asked for. */
+  commits: Committing<unknown>[] | undefined;
   startedAt = 0;
   /** For how many steps this worker has gone on with the run. */
   streak = 0;
@@ -157,6 +167,11 @@ export class WorkItem implements JobContext<unknown>, Executed {
 
   get kind(): string {
     return this.#row[1];
+  }
+
+  /** A worker has given it back unrun. */
+  get wentBack(): boolean {
+    return this.#row[5] > this.#row[4];
   }
 
   get deadline(): number | undefined {
@@ -213,7 +228,7 @@ export class WorkItem implements JobContext<unknown>, Executed {
 
   /** The database's time now, as far as it is known here. */
   get databaseTime(): number {
-    return this.#host.claimedAt + Date.now() - this.#host.claimedHere;
+    return this.#host.claimedAt + Math.round(performance.now() - this.#host.claimedHere);
   }
 
   /** How long this step may run, if its plan says. */
@@ -223,8 +238,10 @@ export class WorkItem implements JobContext<unknown>, Executed {
 
   get effectKey(): string {
     const { tenant, kind, key } = this.job;
-    const { step } = this;
-    const of = step ? `${step.runId}|${step.stepId}|${step.attempt}` : `${tenant}|${kind}|${key}`;
+    const [runId, stepId, , , , , effect] = this.#row[15] ?? [];
+    // The key of a step has no attempt in it: a charge of an earlier attempt is recognised.
+    const ofStep = effect === undefined ? `${runId}|${stepId}` : `${runId}|${stepId}|${effect}`;
+    const of = runId === undefined ? `${tenant}|${kind}|${key}` : ofStep;
     return createHash('sha256').update(of).digest('hex');
   }
 
@@ -285,18 +302,21 @@ export class WorkItem implements JobContext<unknown>, Executed {
     return { cancelRequested: answer.cancel_requested === true };
   }
 
-  async commit<T>(effect: (tx: Transaction) => Promise<T> | T): Promise<T> {
+  commit<T>(effect: (tx: Transaction) => Promise<T> | T): Promise<T> {
     return this.commitBy('fn_job_commit', effect);
   }
 
   /** The same for a layer above, whose own gate marks its jobs; `effect` is also given the lease's token. */
-  async commitBy<T>(
+  commitBy<T>(
     mark: 'fn_job_commit' | 'fn_governor_commit',
     effect: (tx: Transaction, token: string) => Promise<T> | T,
   ): Promise<T> {
-    return this.execution
-      ? this.execution.commit(() => this.#commit(mark, effect))
-      : this.#commit(mark, effect);
+    const commit = () => this.#commit(mark, effect);
+    const begun = this.execution ? this.execution.commit(commit) : commit();
+    const committing = new Committing<T>((done, failed) => void begun.then(done, failed)).watch();
+    this.commits ??= [];
+    this.commits.push(committing);
+    return committing;
   }
 
   async #commit<T>(
@@ -307,7 +327,9 @@ export class WorkItem implements JobContext<unknown>, Executed {
     const client = await this.#connect().catch((error) => {
       throw fromDatabase(error);
     });
+    const lent = new Lent(client, (error) => this.#host.onFault(error, this.job));
     let broken: Error | undefined;
+    let xid: string | undefined; // of the transaction, once it has the mark
     let kept = true;
     const letGo = () => {
       if (kept) client.release(broken);
@@ -329,8 +351,9 @@ export class WorkItem implements JobContext<unknown>, Executed {
         this.#token,
         workerId,
       ]);
-      const mark = await within(marked, gate);
-      const result = await effect(client, this.#token);
+      xid = (await within(marked, gate)).rows[0].answer.xid as string;
+      const result = await effect(lent.tx, this.#token);
+      lent.end();
       if (this.step) await within(this.#commitStep(client, result), 'fn_run_step_commit');
       await pass('before_commit', this.id);
       // With COMMIT, in one message, the question whether this is still the transaction of the mark: an effect that ended it by itself has
@@ -341,14 +364,21 @@ export class WorkItem implements JobContext<unknown>, Executed {
       const answer = within(committing, 'commit');
       answer.catch(() => undefined); // looked at below; a fault point may wait in between
       await pass('commit_sent', this.id);
-      const { xid } = mark.rows[0].answer as { xid: string };
       try {
-        if ((await answer)[0]?.rows[0]?.xid !== xid)
-          throw new WritError('effect_rolled_back', `job ${this.id}`);
+        if ((await answer)[0]?.rows[0]?.xid !== xid) {
+          // The effect has ended the transaction of the mark by itself.
+          this.committed = await this.#wasCommitted(xid);
+          throw new WritError(
+            this.committed ? 'effect_committed_itself' : 'effect_rolled_back',
+            `job ${this.id}`,
+          );
+        }
       } catch (error) {
         // 25P02: a statement of the effect failed, and nobody let it show.
         if ((error as { code?: string }).code === '25P02')
-          throw new WritError('effect_rolled_back', `job ${this.id}`, { cause: error });
+          throw new WritError('effect_rolled_back', `job ${this.id}`, {
+            cause: lent.failed ?? error,
+          });
         if (!broken) throw error;
         letGo(); // while the server has the connection, it waits for a COMMIT that may never come
         if (!(await this.#wasCommitted(xid))) throw error;
@@ -357,11 +387,14 @@ export class WorkItem implements JobContext<unknown>, Executed {
       await pass('after_commit', this.id);
       return result;
     } catch (error) {
+      lent.end();
       if (!broken) {
         await within(client.query('rollback'), 'rollback').catch((lost: Error) => {
           broken = lost;
         });
       }
+      // The effect may have committed by itself before it failed.
+      if (!broken && xid && !this.committed) this.committed = await this.#wasCommitted(xid);
       throw fromDatabase(error);
     } finally {
       letGo();

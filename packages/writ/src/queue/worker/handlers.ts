@@ -4,10 +4,12 @@
  * what it still tries to commit is refused by the database.
  */
 import { WritError } from '../../errors/index.js';
+import { asError, unreadable } from '../../errors/thrown.js';
 import { executing } from '../../telemetry/execution.js';
 import { count, measure, measuring } from '../../telemetry/meter.js';
 import { milliseconds } from '../duration.js';
 import type { HandledJob } from '../job.js';
+import { finish } from './committing.js';
 import type { WorkItem } from './context.js';
 import { pass } from './fault-points.js';
 import type { Lease } from './lease.js';
@@ -42,7 +44,7 @@ export interface HandlersOptions {
 export class Handlers {
   readonly #options: HandlersOptions;
   readonly #running = new Set<Running>();
-  lastBeginAt = 0;
+  lastBeginAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: HandlersOptions) {
     this.#options = options;
@@ -78,7 +80,7 @@ export class Handlers {
     };
     this.#options.pace.began(this.#running.size);
     this.#running.add(running);
-    item.startedAt = Date.now();
+    item.startedAt = performance.now();
     this.lastBeginAt = item.startedAt;
     item.execution = executing(item);
     if (item.execution) lease.traced = true;
@@ -96,21 +98,35 @@ export class Handlers {
       const returned = await (item.execution
         ? item.execution.within(() => handled.run(item as never))
         : handled.run(item as never));
+      if (item.commits) await finish(item.commits);
       const result = resultJson(returned, item);
       if (item.redacted) this.#options.onRedacted(item, item.redacted);
       // References go into the event of the step with its commit: the report of many steps at once has no place for them.
       if (item.step && item.hasArtifacts && !item.committed) await item.commit(() => returned);
       // The output of a step that has committed is what committed with it.
       outcome = { type: 'succeeded', result: item.committed && item.step ? undefined : result };
-    } catch (error) {
-      outcome = this.#judge(error, item);
+    } catch (thrown) {
+      if (item.commits) await finish(item.commits).catch(() => undefined); // they decide whether the effect stands
+      outcome = this.#judge(thrown, item);
     }
     this.#end(running, outcome);
   }
 
-  #judge(error: unknown, item: WorkItem): Outcome | undefined {
-    const outcome = judge(error, item);
+  #judge(thrown: unknown, item: WorkItem): Outcome | undefined {
+    let error = asError(thrown);
+    let outcome: Outcome | undefined;
+    try {
+      outcome = judge(error, item);
+    } catch {
+      error = unreadable(); // a getter that threw only now
+      outcome = judge(error, item);
+    }
     if (outcome && 'code' in outcome) this.#options.onFailure(failureOf(error, item), item);
+    else if (item.committed)
+      this.#options.onFailure(
+        new WritError('failed_after_commit', error.message, { cause: error }),
+        item,
+      );
     return outcome;
   }
 
@@ -136,14 +152,14 @@ export class Handlers {
   stop(reason: WritError, which: (item: WorkItem, lease: Lease) => boolean = () => true): void {
     for (const running of this.#running) {
       if (!which(running.item, running.lease)) continue;
-      running.stoppedAt ??= Date.now();
+      running.stoppedAt ??= performance.now();
       running.item.stop(reason);
     }
   }
 
   /** Looks after timeouts, deadlines (which are in the database's time) and handlers that do not stop. */
   watch(databaseClockOffset: number): void {
-    const now = Date.now();
+    const now = performance.now();
     for (const running of this.#running) {
       const { item, timeoutMs } = running;
       if (running.stoppedAt !== undefined) {

@@ -23,6 +23,8 @@ export class Lease {
   startedUpto: number;
   /** How many have been handed to a handler. */
   begun = 0;
+  /** So many, the first ones, are still here. Those behind went back. */
+  held: number;
   /** Outcomes that the database has not been told yet. */
   outcomes: Reported[] = [];
   /** Jobs whose end the database has not confirmed. */
@@ -44,6 +46,7 @@ export class Lease {
     this.token = token;
     this.timeoutMs = timeoutMs;
     this.items = items;
+    this.held = items.length;
     this.open = items.length;
     this.startedUpto = Math.min(startedUpto, items.length);
   }
@@ -66,11 +69,16 @@ export class Lease {
   }
 
   get unstarted(): number {
-    return this.items.length - this.startedUpto;
+    return Math.max(0, this.held - this.startedUpto);
   }
 
   get readyToRun(): number {
-    return this.startedUpto - this.begun;
+    return Math.min(this.startedUpto, this.held) - this.begun;
+  }
+
+  /** Jobs that no handler has been given. */
+  get waiting(): readonly WorkItem[] {
+    return this.items.slice(this.begun, this.held);
   }
 }
 

@@ -1,15 +1,21 @@
-import { errorCode, PermanentFailure, WritError } from '../../errors/index.js';
+import { errorCode, PermanentFailure, Postponed, WritError } from '../../errors/index.js';
+import { longestStack, stackOf } from '../../errors/thrown.js';
 import { redactSecrets } from '../../secrets/redaction.js';
 import type { WorkItem } from './context.js';
 
 /** What became of one job, as the worker will report it. */
 export type Outcome =
   | { readonly type: 'succeeded'; readonly result: string | undefined }
-  | { readonly type: 'transient' | 'permanent'; readonly code: string; readonly message: string }
+  | {
+      readonly type: 'transient' | 'permanent' | 'delayed';
+      readonly code: string;
+      readonly message: string;
+      readonly stack?: string;
+    }
   | { readonly type: 'released' };
 
-/** What an error of a handler means for its job. Undefined: nothing may be said, because the job is no longer ours. */
-export function judge(error: unknown, item: WorkItem): Outcome | undefined {
+/** What an error of a handler means for its job. Undefined: report nothing, because the job is no longer ours. */
+export function judge(error: Error, item: WorkItem): Outcome | undefined {
   if (item.committed) return { type: 'succeeded', result: undefined }; // the effect stands; what came after it cannot undo it
   const code = errorCode(error);
   const stopped = errorCode(item.abortedWith);
@@ -21,15 +27,18 @@ export function judge(error: unknown, item: WorkItem): Outcome | undefined {
     error instanceof PermanentFailure ||
     code === 'invalid_input' ||
     stopped === 'deadline_exceeded';
-  const message = failure instanceof Error ? failure.message : String(failure);
   return {
-    type: permanent ? 'permanent' : 'transient',
-    code: redactSecrets(errorCode(failure) ?? 'handler_error'),
-    message: redactSecrets(message).replaceAll('\0', '').toWellFormed(),
+    type: permanent ? 'permanent' : error instanceof Postponed ? 'delayed' : 'transient',
+    code: kept(errorCode(failure) ?? '') || 'handler_error',
+    message: kept(failure.message),
+    stack: kept(stackOf(failure)).slice(0, longestStack),
   };
 }
 
+/** A text without secrets, as a database can hold it. */
+const kept = (text: string) => redactSecrets(text).replaceAll('\0', '').toWellFormed();
+
 /** What to tell people: a handler that was told to stop failed of that, whatever it threw on its way out. */
-export function failureOf(error: unknown, item: WorkItem): unknown {
+export function failureOf(error: Error, item: WorkItem): Error {
   return item.abortedWith instanceof WritError ? item.abortedWith : error;
 }

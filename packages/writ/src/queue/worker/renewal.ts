@@ -17,18 +17,28 @@ export interface RenewalOptions {
   readonly onError: (error: Error) => void;
 }
 
-/** The main thread's side of lease renewal; the thread itself is renewer.mjs. A thread that dies is replaced and told what to hold. */
+/** A lease this short could expire while a thread starts, so its thread is always there. */
+const shortMs = 5_000;
+/** A thread takes 18 MB. A worker that holds no lease for so long ends it. */
+const idleMs = 60_000;
+
+/**
+ * The main thread's side of lease renewal; the thread itself is renewer.mjs. It starts with the
+ * first lease. A thread that dies is replaced, and the new one gets the tokens to hold.
+ */
 export class Renewal {
   readonly #options: RenewalOptions;
   readonly #ticks = new SharedArrayBuffer(4);
   readonly #tokens = new Set<string>();
   readonly #pulse: NodeJS.Timeout;
-  #thread: Thread;
+  readonly #always: boolean;
+  #thread: Thread | undefined;
   #stopped = false;
+  #idle: NodeJS.Timeout | undefined;
   #soon: NodeJS.Timeout | undefined;
   #soonAt = 0;
   #isReady: () => void = () => undefined;
-  /** Resolves when the thread has its connection, or cannot have one yet: a short lease must not expire while it connects. */
+  /** Resolves when the thread of short leases has its connection, or cannot have one yet. */
   readonly ready = new Promise<void>((ready) => {
     this.#isReady = ready;
   });
@@ -38,7 +48,9 @@ export class Renewal {
     const ticks = new Int32Array(this.#ticks);
     this.#pulse = setInterval(() => Atomics.add(ticks, 0, 1), Math.min(1000, options.stallMs / 3));
     this.#pulse.unref();
-    this.#thread = this.#start();
+    this.#always = options.ttlMs < shortMs;
+    if (this.#always) this.#thread = this.#start();
+    else this.#isReady();
   }
 
   #start(): Thread {
@@ -62,9 +74,9 @@ export class Renewal {
     thread.on('error', onError);
     thread.on('exit', () => {
       this.#isReady();
-      if (this.#stopped) return;
+      if (this.#stopped || this.#thread !== thread) return;
       setTimeout(() => {
-        if (!this.#stopped) this.#thread = this.#start();
+        if (!this.#stopped && this.#thread === thread) this.#thread = this.#start();
       }, 500).unref();
     });
     thread.unref();
@@ -73,13 +85,31 @@ export class Renewal {
   }
 
   hold(token: string): void {
+    clearTimeout(this.#idle);
     this.#tokens.add(token);
-    this.#thread.postMessage({ type: 'hold', token });
+    if (this.#thread) this.#thread.postMessage({ type: 'hold', token });
+    else if (!this.#stopped) this.#thread = this.#start();
   }
 
   drop(token: string): void {
     this.#tokens.delete(token);
-    this.#thread.postMessage({ type: 'drop', token });
+    this.#thread?.postMessage({ type: 'drop', token });
+    if (this.#tokens.size > 0 || this.#always || this.#stopped) return;
+    clearTimeout(this.#idle);
+    this.#idle = setTimeout(() => this.#end(), idleMs);
+    this.#idle.unref();
+  }
+
+  /** Ends the thread, and answers when it has gone. */
+  async #end(): Promise<void> {
+    const thread = this.#thread;
+    this.#thread = undefined;
+    if (!thread) return;
+    const ended = new Promise((done) => thread.once('exit', done));
+    thread.postMessage({ type: 'stop' });
+    const late = setTimeout(() => void thread.terminate(), 2_000);
+    await ended;
+    clearTimeout(late);
   }
 
   /** Renews without waiting for the next round, and answers what to stop; at most ten times a second. */
@@ -88,21 +118,18 @@ export class Renewal {
     this.#soon = setTimeout(
       () => {
         this.#soon = undefined;
-        this.#soonAt = Date.now();
-        this.#thread.postMessage({ type: 'renew' });
+        this.#soonAt = performance.now();
+        this.#thread?.postMessage({ type: 'renew' });
       },
-      Math.max(0, this.#soonAt + 100 - Date.now()),
+      Math.max(0, this.#soonAt + 100 - performance.now()),
     );
   }
 
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#soon);
+    clearTimeout(this.#idle);
     clearInterval(this.#pulse);
-    const ended = new Promise((done) => this.#thread.once('exit', done));
-    this.#thread.postMessage({ type: 'stop' });
-    const late = setTimeout(() => void this.#thread.terminate(), 2_000);
-    await ended;
-    clearTimeout(late);
+    await this.#end();
   }
 }

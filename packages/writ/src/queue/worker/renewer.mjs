@@ -17,7 +17,7 @@ const tokens = new Set();
 /** @type {pg.Client | undefined} */
 let client;
 let lastTick = 0;
-let lastTickAt = Date.now();
+let lastTickAt = performance.now();
 let stopping = false;
 
 /** @param {Order} order */
@@ -51,9 +51,9 @@ async function renew(asked) {
   const tick = Atomics.load(ticks, 0);
   if (tick !== lastTick) {
     lastTick = tick;
-    lastTickAt = Date.now();
+    lastTickAt = performance.now();
   }
-  const stalled = Date.now() - lastTickAt > settings.stallMs;
+  const stalled = performance.now() - lastTickAt > settings.stallMs;
   if (renewing && asked) again = true;
   if (renewing || stopping || stalled || tokens.size === 0) return;
   renewing = true;

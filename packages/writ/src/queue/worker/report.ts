@@ -14,7 +14,7 @@ export interface Reporter {
 interface GateAnswer {
   started_upto: number;
   retry_waiting?: number;
-  refused: { position: number; reason: string }[];
+  refused: { position: number; reason: string; detail?: string | null }[];
   /** Of steps: runs that have ended, whether something follows, and when a timer is due. */
   runs_ended?: string[];
   followed?: boolean;
@@ -33,6 +33,16 @@ export interface Told {
   /** Something may be due before the next look. */
   readonly dueMs?: number | undefined;
 }
+
+/** Why the database does not accept a success. No repetition changes it, so the job fails. */
+const unsuccessful = new Map([
+  ['payload_too_large', 'The result is larger than queue.payload.max_bytes.'],
+  ['invalid_result', 'The result is not JSON that a database can hold.'],
+  [
+    'reserved_job_kind',
+    'The handler returned, and the gate of this reserved kind has not committed the job.',
+  ],
+]);
 
 /**
  * Tells the database what became of jobs of one lease, and moves its start mark, in one call for successes and one for the rest. Sent again
@@ -53,7 +63,7 @@ export async function report(
   if (failures.length > 0) {
     const answer = await call(
       reporter,
-      'fn_job_abort_many($1, $2::int[], $3::text[], $4::text[], $5::text[], $6, $7)',
+      'fn_job_abort_many($1, $2::int[], $3::text[], $4::text[], $5::text[], $6, $7, $8::text[])',
       [
         lease.token,
         failures.map(({ position }) => position),
@@ -62,6 +72,7 @@ export async function report(
         failures.map(({ outcome }) => ('message' in outcome ? outcome.message : null)),
         startUpto,
         reporter.workerId,
+        failures.map(({ outcome }) => ('stack' in outcome ? outcome.stack : null)),
       ],
     );
     if (!answer) return { lost: true, startedUpto, retries };
@@ -87,22 +98,17 @@ export async function report(
   if (!answer) return { lost: true, startedUpto, retries };
   if (lease.traced)
     for (const { position } of successes) lease.items[position - 1]?.execution?.told();
-  const tooLarge = answer.refused
-    .filter(({ reason }) => reason === 'payload_too_large')
-    .map(({ position }) => position);
-  if (tooLarge.length > 0) {
-    const outcome = {
-      type: 'permanent',
-      code: 'payload_too_large',
-      message: 'The result is larger than queue.payload.max_bytes.',
-    } as const;
-    return report(
-      reporter,
-      lease,
-      tooLarge.map((position) => ({ position, outcome })),
-      startUpto,
-    );
-  }
+  const failed = answer.refused.flatMap(({ position, reason, detail }) => {
+    const message = unsuccessful.get(reason);
+    if (message === undefined) return [];
+    return [
+      {
+        position,
+        outcome: { type: 'permanent', code: reason, message: detail ?? message } as const,
+      },
+    ];
+  });
+  if (failed.length > 0) return report(reporter, lease, failed, startUpto);
   return {
     lost: false,
     startedUpto: Math.max(startedUpto, answer.started_upto),

@@ -12,7 +12,6 @@ import { hostname } from 'node:os';
 import { uuidv7 } from '../../database/uuid.js';
 import { isConnectionLoss, isErrorCode, WritError } from '../../errors/index.js';
 import { count } from '../../telemetry/meter.js';
-import { milliseconds } from '../duration.js';
 import type { HandledJob } from '../job.js';
 import { type ClaimAnswer, Claims } from './claims.js';
 import { Clockwork } from './clockwork.js';
@@ -22,7 +21,7 @@ import { Handlers } from './handlers.js';
 import { holds, Lease } from './lease.js';
 import { Listener } from './listener.js';
 import { guarded, printError } from './listeners.js';
-import type { WorkerHost, WorkerOptions } from './options.js';
+import { type WorkerHealth, type WorkerHost, type WorkerOptions, worked } from './options.js';
 import type { Outcome } from './outcome.js';
 import { Pace } from './pace.js';
 import { Renewal } from './renewal.js';
@@ -43,6 +42,10 @@ const eventDomains = [
 ];
 const stopLimitMs = 5_000;
 const surplusMs = 1_000;
+/** Different errors that a worker remembers having told. */
+const mostTroubles = 100;
+/** A database that takes longer than this for a look or a claim does not count as reachable. */
+const readyWithinMs = 15_000;
 
 export class Worker {
   readonly id: string;
@@ -59,31 +62,27 @@ export class Worker {
   readonly #steps: StepReports;
   #leases = new Map<string, Lease>();
   #claiming = false;
+  /** When the claim under way was sent, and whether the last one that ended was answered. */
+  #claimSentAt = 0;
+  #claimAnswered = true;
   /** Something may be there that the last claim did not see. */
   #moreWork = true;
-  /** How far the database's clock is ahead of ours; deadlines are in its time. */
+  /** The database's clock less performance.now(), when it was last known. Deadlines are in the database's time. */
   #clockOffset = 0;
   #watch: NodeJS.Timeout | undefined;
   #state: 'running' | 'stopping' | 'stopped' = 'running';
   #stopping: Promise<void> | undefined;
   #drained: (() => void) | undefined;
-  #lastTrouble = { what: '', at: 0 };
+  /** What went wrong, and when the listener was last told. */
+  readonly #troubles = new Map<string, number>();
 
   constructor(host: WorkerHost, handlers: readonly HandledJob[], options: WorkerOptions = {}) {
     this.id = options.name ?? `${hostname()}:${process.pid}:${randomBytes(3).toString('hex')}`;
     this.#host = host;
     this.#kinds = handlers.map((handled) => handled.job.kind);
-    this.#options = {
-      concurrency: options.concurrency ?? 10,
-      batch: options.batch ?? 500,
-      onError: guarded(options.onError ?? printError),
-    };
-    this.#ms = {
-      lease: milliseconds(options.lease ?? '30s'),
-      stall: milliseconds(options.stall ?? '60s'),
-      poll: milliseconds(options.poll ?? '1s'),
-      grace: milliseconds(options.grace ?? '10s'),
-    };
+    const { concurrency, batch, leaseMs, stallMs, pollMs, graceMs } = worked(options);
+    this.#options = { concurrency, batch, onError: guarded(options.onError ?? printError) };
+    this.#ms = { lease: leaseMs, stall: stallMs, poll: pollMs, grace: graceMs };
     this.#pace = new Pace(this.#options.batch);
     this.#steps = new StepReports({
       gates: host.gates,
@@ -176,6 +175,17 @@ export class Worker {
     await this.#clockwork.look();
   }
 
+  health(): WorkerHealth {
+    const { standsForMs, answered } = this.#clockwork;
+    const claims =
+      (this.#claimAnswered || this.#handlers.free === 0) &&
+      !(this.#claiming && performance.now() - this.#claimSentAt > readyWithinMs);
+    return {
+      live: standsForMs < this.#ms.stall,
+      ready: this.#state === 'running' && answered && standsForMs < readyWithinMs && claims,
+    };
+  }
+
   /** Stops without burning attempts: what was only prefetched goes back at once, what runs may finish within the grace. */
   stop(): Promise<void> {
     this.#stopping ??= this.#stop();
@@ -227,8 +237,7 @@ export class Worker {
   /** Jobs that no handler has been given yet. */
   get #onHand(): number {
     let jobs = 0;
-    for (const lease of this.#leases.values())
-      if (!lease.lost) jobs += lease.items.length - lease.begun;
+    for (const lease of this.#leases.values()) if (!lease.lost) jobs += lease.held - lease.begun;
     return jobs;
   }
 
@@ -239,19 +248,22 @@ export class Worker {
     if (!idle && (this.#claims.soloWanted || this.#runsAlone)) return;
     const onHand = this.#onHand;
     const free = Math.max(0, this.#handlers.free - this.#steps.reserved);
+    if (free === 0 && this.#stalled) return;
     const { prefetch, startAhead } = this.#pace;
     if (onHand >= free && onHand >= prefetch / 2) return;
     this.#claiming = true;
+    this.#claimSentAt = performance.now();
     this.#moreWork = false;
     const limit = Math.max(1, Math.min(this.#options.batch, free + prefetch - onHand));
     const start = Math.max(0, free + startAhead - onHand);
     const token = uuidv7();
     try {
       const answer = await this.#claims.ask(token, limit, start, idle);
-      this.#lastTrouble.what = '';
+      this.#troubles.delete('connection');
+      this.#claimAnswered = true;
       if (answer.jobs.length > 0) {
         await pass('claimed');
-        this.#clockOffset = Date.parse(answer.leased_until) - this.#ms.lease - Date.now();
+        this.#clockOffset = Date.parse(answer.leased_until) - this.#ms.lease - performance.now();
         this.#take(answer);
         this.#startHandlers();
       }
@@ -262,6 +274,7 @@ export class Worker {
       }
     } catch (error) {
       this.#moreWork = false; // the next look tries again
+      this.#claimAnswered = false;
       this.#trouble(error);
       if (isConnectionLoss(error)) this.#clockwork.unheard(token);
     } finally {
@@ -282,7 +295,8 @@ export class Worker {
       ...this.#host,
       workerId: this.id,
       claimedAt,
-      claimedHere: Date.now(),
+      claimedHere: performance.now(),
+      onFault: (error, job) => this.#options.onError(error, job),
     });
     if (streakOf) for (const item of lease.items) item.streak = streakOf(item.step?.runId ?? '');
     this.#leases.set(lease.token, lease);
@@ -290,23 +304,32 @@ export class Worker {
     if (this.#state !== 'running') this.#giveBack(lease);
   }
 
-  /** Jobs that were prefetched for handlers which then turned out slow must not wait for them: another worker may be free. */
+  /** For a second no handler has begun. Until one does, the worker claims nothing ahead. */
+  get #stalled(): boolean {
+    return performance.now() - this.#handlers.lastBeginAt >= surplusMs;
+  }
+
+  /**
+   * Gives back what was claimed for handlers that then turned out slow: another worker may be free. A
+   * job that went back before stays, with those before it: each goes back at most once.
+   */
   #giveBackSurplus(): void {
-    if (
-      this.#state !== 'running' ||
-      this.#handlers.free > 0 ||
-      Date.now() - this.#handlers.lastBeginAt < surplusMs
-    )
-      return;
-    for (const lease of this.#leases.values())
-      if (lease.begun < lease.items.length && !lease.lost) this.#giveBack(lease);
+    if (this.#state !== 'running' || this.#handlers.free > 0 || !this.#stalled) return;
+    let surplus = 0;
+    for (const lease of this.#leases.values()) {
+      if (lease.lost) continue;
+      const from = lease.begun + 1 + lease.waiting.findLastIndex((item) => item.wentBack);
+      surplus += lease.held - from;
+      if (from < lease.held) this.#giveBack(lease, from);
+    }
+    if (surplus > 0) this.#pace.gaveBack(surplus);
   }
 
   /** What no handler has been given goes back, without an attempt being charged. */
-  #giveBack(lease: Lease): void {
-    for (const item of lease.items.slice(lease.begun))
+  #giveBack(lease: Lease, from = lease.begun): void {
+    for (const item of lease.items.slice(from, lease.held))
       lease.outcomes.push({ position: item.position, outcome: { type: 'released' } });
-    lease.begun = lease.items.length;
+    lease.held = from;
     this.#report(lease);
   }
 
@@ -333,7 +356,7 @@ export class Worker {
   /** How far the start mark of a lease should stand now: over the jobs that free handlers take at once, and a few that will run within moments. */
   #startUpto(lease: Lease): number {
     const more = Math.max(0, this.#handlers.free + this.#pace.startAhead - this.#readyToRun);
-    return Math.min(lease.items.length, lease.startedUpto + more);
+    return Math.max(lease.startedUpto, Math.min(lease.held, lease.startedUpto + more));
   }
 
   #ended(lease: Lease, item: WorkItem, outcome: Outcome | undefined): void {
@@ -360,7 +383,7 @@ export class Worker {
     this.#handlers.stop(new WritError('cancelled', `job ${jobId}`), (item) => item.id === jobId);
     for (const lease of this.#leases.values()) {
       // One that has not begun keeps its place, and is given back unrun when its turn comes.
-      const waiting = lease.items.slice(lease.begun).find((item) => item.id === jobId);
+      const waiting = lease.waiting.find((item) => item.id === jobId);
       waiting?.stop(new WritError('closed', 'cancelled before it began'));
     }
   }
@@ -385,13 +408,14 @@ export class Worker {
     if (lease.reporting || lease.lost) return;
     lease.reporting = true;
     const send = () => void this.#sendReports(lease);
-    if (this.#pace.hurried && lease.begun < lease.items.length) setTimeout(send, 1);
+    if (this.#pace.hurried && lease.begun < lease.held) setTimeout(send, 1);
     else setImmediate(send);
   }
 
   async #sendReports(lease: Lease): Promise<void> {
+    let most = Number.POSITIVE_INFINITY;
     for (let wait = 50; !lease.lost && this.#state !== 'stopped'; ) {
-      const outcomes = lease.outcomes.splice(0);
+      const outcomes = lease.outcomes.splice(0, most);
       const startUpto = this.#state === 'running' ? this.#startUpto(lease) : lease.startedUpto;
       if (outcomes.length === 0 && startUpto <= lease.startedUpto) break;
       try {
@@ -410,10 +434,19 @@ export class Worker {
         if (lease.open > 0 && !lease.lost) this.#pump();
         wait = 50;
       } catch (error) {
+        this.#trouble(error);
+        const forGood = !isConnectionLoss(error) && !isRetryable(error);
+        if (forGood && outcomes.length === 1) {
+          lease.open--; // The database cannot take this one. It stays in the lease until that expires.
+          continue;
+        }
         // Nothing is forgotten: the same outcomes are sent again, and the gates recognise what they have seen.
         lease.outcomes.unshift(...outcomes);
-        this.#trouble(error);
-        if (!isConnectionLoss(error) && !isRetryable(error)) {
+        if (forGood && outcomes.length > 1) {
+          most = 1; // one of them is at fault: each goes by itself
+          continue;
+        }
+        if (forGood) {
           this.#lose(lease.token);
           break;
         }
@@ -447,8 +480,9 @@ export class Worker {
   /** During an outage, or while the queue is switched off, every move fails alike: the same trouble is told once in a while. */
   #trouble(error: unknown): void {
     const what = isConnectionLoss(error) ? 'connection' : String(error);
-    if (what === this.#lastTrouble.what && Date.now() - this.#lastTrouble.at < 30_000) return;
-    this.#lastTrouble = { what, at: Date.now() };
+    if (performance.now() - (this.#troubles.get(what) ?? Number.NEGATIVE_INFINITY) < 30_000) return;
+    if (this.#troubles.size === mostTroubles) this.#troubles.clear();
+    this.#troubles.set(what, performance.now());
     this.#options.onError(error);
   }
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { type Row, rolledBackGates } from './harness.js';
+import { uuidv7 } from '../../../src/database/uuid.js';
+import { type Row, rolledBackGates, stranger } from './harness.js';
 
 const gates = rolledBackGates();
 const gate = 'fn_job_enqueue';
@@ -22,7 +23,9 @@ const plain: Row = { ...nothing, kind: 'chore', actor: 'test' };
 
 test('a job is queued with what the call says', async () => {
   await gates.register();
-  const causation = '01890000-0000-7000-8000-000000000001';
+  await gates.enqueue();
+  const [event] = await gates.db.query('select id from writ.event_outbox');
+  const causation = String(event?.id);
   const { job_id, duplicate } = await gates.call(gate, {
     ...plain,
     idempotency_key: 'k',
@@ -177,4 +180,37 @@ test('each bad parameter is refused by its own reason', async () => {
 
 test('NULL everywhere is refused', async () => {
   await gates.refuses('actor_required', gate, nothing);
+});
+
+test('refuses a parent that its tenant does not have', async () => {
+  await gates.register();
+  const parent = await gates.enqueue();
+  const { job_id } = await gates.call(gate, { ...plain, parent_job_id: parent });
+  expect(await gates.job(job_id)).toMatchObject({ parent_job_id: parent });
+  await gates.refuses('unknown_parent_job', gate, { ...plain, parent_job_id: stranger });
+  await gates.refuses('unknown_parent_job', gate, {
+    ...plain,
+    parent_job_id: parent,
+    tenant_id: 'globex',
+  });
+});
+
+test('refuses a causation that is no fact', async () => {
+  await gates.register();
+  const id = uuidv7();
+  await gates.enqueueMany([
+    { id, kind: 'chore' },
+    { id: uuidv7(), kind: 'chore' },
+  ]);
+  const facts = await gates.db.query('select id from writ.event_outbox order by id');
+  expect(facts).toHaveLength(2);
+  for (const { id: fact } of facts) {
+    expect(await gates.call(gate, { ...plain, causation_event_id: fact })).toMatchObject({
+      duplicate: false,
+    });
+  }
+  const next = (ordinal: string) => String(facts[0]?.id).slice(0, -6) + ordinal;
+  for (const none of [stranger, id, next('000000'), next('000003')]) {
+    await gates.refuses('event_not_found', gate, { ...plain, causation_event_id: none });
+  }
 });

@@ -56,6 +56,22 @@ test('a silent worker is reported once, and again after it was heard in between'
   expect(await reports()).toHaveLength(2);
 });
 
+test('a worker that was killed is forgotten a day after it was reported silent', async () => {
+  const known = async () =>
+    (await gates.db.query('select executor_id from writ.v_queue_heartbeat')).map(
+      (row) => row.executor_id,
+    );
+  await gates.call(gate, beat);
+  await gates.db.clock.advance('601s');
+  await gates.call('fn_job_tick', { actor: 'test' });
+  await gates.db.clock.advance('23h');
+  await gates.call('fn_job_tick', { actor: 'test' });
+  expect(await known()).toEqual(['w1']);
+  await gates.db.clock.advance('2h');
+  await gates.call('fn_job_tick', { actor: 'test' });
+  expect(await known()).toEqual([]);
+});
+
 test('a worker that leaves is gone, not silent', async () => {
   await gates.call(gate, beat);
   expect(await gates.call('fn_queue_worker_leave', { executor_id: 'w1' })).toEqual({ left: true });

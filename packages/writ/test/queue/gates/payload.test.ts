@@ -56,6 +56,17 @@ test.each(['{"sum":3}', 'null', '"done"', 'false'])(
   },
 );
 
+test('reads a result that jsonb cannot hold: a NUL character, half a surrogate pair', async () => {
+  const result = { nul: 'a\0b', half: '\ud83d' };
+  const { id, token } = await gates.held({ job: { input: { n: 1 } } });
+  await gates.call('fn_job_succeed_many', {
+    lease_token: token,
+    positions: [1],
+    results: [JSON.stringify(result)],
+  });
+  expect(await gates.call(gate, { job_id: id })).toEqual({ input: { n: 1 }, result });
+});
+
 test('what is kept elsewhere is not here', async () => {
   const { id, token } = await gates.held({ job: { payload_ref: 's3://elsewhere' } });
   await gates.call('fn_job_succeed', {

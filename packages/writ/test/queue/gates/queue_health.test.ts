@@ -73,6 +73,12 @@ test('the views of specification 002 §8 agree with it', async () => {
     { job_id: id },
   ]);
   expect(await gates.call(gate)).toMatchObject({ backlog: 1, in_progress: 1, dead_letter_open: 1 });
+  const [view] = await gates.db.query(
+    'select to_jsonb(h) - $1 as figures from writ.v_queue_health h',
+    ['oldest_queued_age_s'],
+  );
+  const { oldest_queued_age_s: _, ...figures } = await gates.call(gate);
+  expect(view?.figures).toEqual(figures);
 });
 
 test('a replayed dead letter is no longer open', async () => {

@@ -267,18 +267,25 @@ test('a call that names no places changes nothing', async () => {
   }
 });
 
-test('a result that is not JSON is turned away, and nothing changed', async () => {
-  const { token } = await gates.held();
-  const call = () =>
-    gates.call('fn_job_succeed_many', {
-      lease_token: token,
-      positions: [1],
-      results: ['{"half":'],
-    });
-  const answer = await gates.unchanged(() => call().catch((error: unknown) => error));
-  expect(answer).toSatisfy(
-    (a: Row) => a instanceof Error || a.refused === true || (a.refused as Row[])?.length === 1,
-  );
+test('a result that is not JSON is refused by itself', async () => {
+  await gates.register();
+  const ids = [await gates.enqueue(), await gates.enqueue(), await gates.enqueue()];
+  const { token } = await gates.claim({ limit: 3, start: 3 });
+  const results = ['1', '{"half":', '['.repeat(100_000)];
+  expect(
+    await gates.call('fn_job_succeed_many', { lease_token: token, positions: [1, 2, 3], results }),
+  ).toMatchObject({
+    done: 1,
+    refused: [
+      { position: 2, reason: 'invalid_result' },
+      { position: 3, reason: 'invalid_result' },
+    ],
+  });
+  expect(await Promise.all(ids.map((id) => gates.statusOf(id)))).toEqual([
+    'succeeded',
+    'in_progress',
+    'in_progress',
+  ]);
 });
 
 test('a result larger than queue.payload.max_bytes: payload_too_large', async () => {
