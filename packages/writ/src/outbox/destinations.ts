@@ -1,47 +1,57 @@
 /** `writ.destinations`: places outside that are told of events. */
-import type { Queryable } from '../database/connection.js';
-import { gate, readRows } from '../database/gate.js';
+import { type Acting, act, actorOf, type Host, tenantOf } from '../database/acting.js';
+import { readJson } from '../database/gate.js';
+import { type Page, type PageOptions, readPage } from '../database/listing.js';
+import { uuidFloor } from '../database/uuid.js';
+import { WritRefusal } from '../errors/index.js';
 import { everythingOfRuns } from './follow.js';
 
-export interface DestinationSettings {
+export interface DestinationSettings extends Acting {
   readonly bus: 'webhook' | 'nats';
-  /** Types of events; one that ends with * is the beginning of types. Everything about runs, and alerts, unless given. */
+  /**
+   * Types of events; one that ends with * is the beginning of types. Everything about runs, and
+   * alerts, unless given.
+   */
   readonly types?: readonly string[];
   /** Told of this tenant's events only. */
   readonly tenant?: string;
-  /** Where it is: for a webhook `url` and `secrets`, the names of its secrets; for NATS `servers`, `stream`, `prefix`. Never a secret. */
+  /**
+   * Where it is: for a webhook `url` and `secrets`, the names of its secrets; for NATS `servers`,
+   * `stream`, `prefix`. Never a secret.
+   */
   readonly config: Readonly<Record<string, unknown>>;
   /** Told also of what has happened since then, as far as it is still recorded. */
-  readonly since?: Date;
+  readonly since?: Date | string;
 }
 
 export interface ListedDestination {
   readonly name: string;
-  readonly bus: string;
-  readonly tenant?: string;
+  readonly bus: 'webhook' | 'nats';
+  readonly tenant: string | null;
   readonly types: readonly string[];
   readonly config: Readonly<Record<string, unknown>>;
   readonly state: 'active' | 'paused';
-  /** Why it is paused, or what it answered the last time, if it accepts nothing. */
-  readonly note?: string;
-  /** Calls in a row in which nothing was accepted. */
+  /** Why it is paused, or its last answer while it accepts nothing. */
+  readonly note: string | null;
+  /** Calls in a row in which it accepted nothing. */
   readonly failures: number;
-  readonly retryAt?: string;
-  readonly relay?: string;
+  readonly retryAt: string | null;
+  /** The relay that has its turn. */
+  readonly relay: string | null;
   readonly undelivered: number;
   readonly dead: number;
   /** When the first thing happened that it has not been told. */
-  readonly behindSince?: string;
+  readonly behindSince: string | null;
 }
 
 export interface DeadLetter {
   readonly eventId: string;
   readonly stream: string;
-  readonly runSeq?: number;
+  readonly runSeq: number | null;
   readonly attempts: number;
   readonly deadAt: string;
-  readonly status?: number;
-  readonly reason?: string;
+  readonly status: number | null;
+  readonly reason: string | null;
 }
 
 export interface Delivery {
@@ -49,119 +59,201 @@ export interface Delivery {
   readonly attempt: number;
   readonly at: string;
   readonly ok: boolean;
-  readonly ms?: number;
-  readonly status?: number;
-  readonly reason?: string;
+  readonly ms: number | null;
+  readonly status: number | null;
+  readonly reason: string | null;
 }
 
-const moment = (column: string) =>
-  `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+export interface RedeliverOptions extends Acting {
+  /** These dead letters; all that it has unless `events` or `since` is given. */
+  readonly events?: readonly string[];
+  /** Everything that has happened since then, accepted or not, with the same ids. */
+  readonly since?: Date | string;
+}
+
+/** How many events of a type. */
+export interface EventCount {
+  readonly type: string;
+  readonly events: number;
+}
 
 export class Destinations {
-  readonly #db: Queryable;
-  readonly #actor: string;
+  readonly #host: Host;
 
-  constructor(db: Queryable, actor: string) {
-    this.#db = db;
-    this.#actor = actor;
+  constructor(host: Host) {
+    this.#host = host;
   }
 
-  /** Makes a destination or changes it. Changed, it goes on where it was. */
+  /** Makes a destination or changes it. A changed one goes on where it was. */
   async put(
     name: string,
-    { bus, types = everythingOfRuns, tenant, config, since }: DestinationSettings,
+    { bus, types = everythingOfRuns, config, since, ...options }: DestinationSettings,
   ): Promise<{ readonly created: boolean }> {
-    const answer = await gate<{ new: boolean }>(
-      this.#db,
+    const answer = await act<{ new: boolean }>(
+      this.#host,
       'fn_destination_put($1, $2, $3::text::text[], $4, $5::text::jsonb, $6::text::timestamptz, $7)',
       [
         name,
         bus,
         `{${types.map((type) => JSON.stringify(type)).join(',')}}`,
-        tenant ?? null,
+        tenantOf(this.#host, options) ?? null,
         JSON.stringify(config),
-        since?.toISOString() ?? null,
-        this.#actor,
+        since === undefined ? null : moment(since),
+        actorOf(this.#host, options),
       ],
+      options,
     );
     return { created: answer.new };
   }
 
-  /** It is told nothing until it is resumed; nothing is lost, for the record is kept for it. */
-  pause(name: string, note?: string): Promise<void> {
-    return this.#set(name, 'paused', note);
+  /** Tells it nothing until it is resumed. Nothing is lost, because the record is kept for it. */
+  pause(name: string, { note, ...options }: Acting & { readonly note?: string } = {}) {
+    return this.#set(name, 'paused', note, options);
   }
 
-  /** It goes on where it was, at once. */
-  resume(name: string): Promise<void> {
-    return this.#set(name, 'active');
+  /** Lets it go on where it was, at once. */
+  resume(name: string, options: Acting = {}): Promise<void> {
+    return this.#set(name, 'active', undefined, options);
   }
 
-  /** What it was not told, it will not be. */
-  remove(name: string): Promise<void> {
-    return this.#set(name, 'removed');
+  /** Ends it. It is never told of what it was not told yet. */
+  remove(name: string, options: Acting = {}): Promise<void> {
+    return this.#set(name, 'removed', undefined, options);
   }
 
-  async #set(name: string, state: string, note?: string): Promise<void> {
-    await gate(this.#db, 'fn_destination_set($1, $2, $3, $4)', [
-      name,
-      state,
-      note ?? null,
-      this.#actor,
-    ]);
-  }
-
-  /** Gives dead letters to it again: these, or all. */
-  async replay(name: string, events?: readonly string[]): Promise<{ readonly replayed: number }> {
-    return gate(this.#db, 'fn_outbox_replay($1, $2::text::uuid[], null, $3)', [
-      name,
-      events ? `{${events.join(',')}}` : null,
-      this.#actor,
-    ]);
-  }
-
-  /** Tells it once more what has happened since, with the same ids, as far as it is still recorded. */
-  async replaySince(name: string, since: Date): Promise<void> {
-    await gate(this.#db, 'fn_outbox_replay($1, null, $2::text::timestamptz, $3)', [
-      name,
-      since.toISOString(),
-      this.#actor,
-    ]);
-  }
-
-  list(): Promise<ListedDestination[]> {
-    return this.#rows(
-      `select json_build_object('name', name, 'bus', bus, 'tenant', tenant_id, 'types', types, 'config', config, 'state', state, 'note', note, 'failures', failures, 'retryAt', ${moment('retry_at')}, 'relay', relay,
-         'undelivered', undelivered, 'dead', dead, 'behindSince', ${moment('behind_since')})::text as row from writ.destination order by name`,
+  async #set(
+    name: string,
+    state: string,
+    note: string | undefined,
+    options: Acting,
+  ): Promise<void> {
+    await act(
+      this.#host,
+      'fn_destination_set($1, $2, $3, $4)',
+      [name, state, note ?? null, actorOf(this.#host, options)],
+      options,
     );
   }
 
-  /** The oldest first. */
+  /** Tells it again of dead letters, or of everything since a time as far as it is recorded. */
+  redeliver(
+    name: string,
+    { events, since, ...options }: RedeliverOptions = {},
+  ): Promise<{ readonly redelivered: number }> {
+    return act<{ replayed: number }>(
+      this.#host,
+      'fn_outbox_replay($1, $2::text::uuid[], $3::text::timestamptz, $4)',
+      [
+        name,
+        events ? `{${events.join(',')}}` : null,
+        since === undefined ? null : moment(since),
+        actorOf(this.#host, options),
+      ],
+      options,
+    ).then(({ replayed }) => ({ redelivered: replayed }));
+  }
+
+  /**
+   * How many events of its types the record has since a time, of all tenants. Ids of the record's
+   * rows begin with their time, so an index serves it.
+   */
+  async recorded(name: string, since: Date | string): Promise<EventCount[]> {
+    const { types } = await this.get(name);
+    const patterns = types.map((type) => type.replace(/[\\_%]/g, '\\$&').replace(/\*$/, '%'));
+    return readJson<EventCount>(
+      this.#host.db,
+      `select event_type as type, sum(jobs) as events from writ.v_queue_flow
+       where batch_id >= $1::text::uuid and event_type like any ($2::text[])
+       group by 1 order by 1`,
+      [uuidFloor(new Date(since).getTime()), patterns],
+    );
+  }
+
+  /** By name. */
+  list(
+    options: PageOptions & {
+      readonly tenant?: string;
+      readonly bus?: ListedDestination['bus'];
+    } = {},
+  ): Promise<Page<ListedDestination>> {
+    return this.#read(undefined, options.bus, options);
+  }
+
+  async get(name: string, options: { readonly tenant?: string } = {}): Promise<ListedDestination> {
+    const [found] = (await this.#read(name, undefined, { ...options, limit: 1 })).items;
+    if (!found) throw new WritRefusal('destination_not_found', name);
+    return found;
+  }
+
+  #read(
+    name: string | undefined,
+    bus: string | undefined,
+    options: PageOptions & { readonly tenant?: string },
+  ): Promise<Page<ListedDestination>> {
+    return readPage<ListedDestination>(
+      this.#host.db,
+      {
+        columns: `name, bus, tenant_id as tenant, types, config, state, note, failures,
+          retry_at as "retryAt", relay, undelivered, dead, behind_since as "behindSince"`,
+        from: 'writ.destination',
+        where: [
+          ['name = ?', name],
+          ['bus = ?', bus],
+          ['tenant_id = ?', tenantOf(this.#host, options)],
+        ],
+        key: [['name', 'text']],
+        order: 'asc',
+      },
+      options,
+    );
+  }
+
+  /** Events that it will not be told of unless somebody has them redelivered; the oldest first. */
   deadLetters(
     name: string,
-    { limit = 100 }: { readonly limit?: number } = {},
-  ): Promise<DeadLetter[]> {
-    return this.#rows(
-      `select json_build_object('eventId', event_id, 'stream', stream, 'runSeq', run_seq, 'attempts', attempts, 'deadAt', ${moment('dead_at')}, 'status', status, 'reason', reason)::text as row
-       from writ.undelivered where destination = $1 and dead_at is not null order by dead_at, event_id limit $2`,
-      [name, Math.min(Math.max(1, limit), 1000)],
+    options: PageOptions & { readonly tenant?: string } = {},
+  ): Promise<Page<DeadLetter>> {
+    return readPage<DeadLetter>(
+      this.#host.db,
+      {
+        columns: `event_id as "eventId", stream, run_seq as "runSeq", attempts,
+          dead_at as "deadAt", status, reason`,
+        from: 'writ.undelivered',
+        where: [
+          ['destination = ?', name],
+          ['tenant_id = ?', tenantOf(this.#host, options)],
+          ['dead_at is not null', true],
+        ],
+        key: [
+          ['dead_at', 'timestamptz'],
+          ['event_id', 'uuid'],
+        ],
+        order: 'asc',
+      },
+      options,
     );
   }
 
-  /** What was sent to it, the newest first. */
+  /** What was sent to it and what it answered, the newest first. */
   deliveries(
     name: string,
-    { limit = 20, failed = false }: { readonly limit?: number; readonly failed?: boolean } = {},
-  ): Promise<Delivery[]> {
-    return this.#rows(
-      `select json_build_object('eventId', event_id, 'attempt', attempt, 'at', ${moment('at')}, 'ok', ok, 'ms', ms, 'status', status, 'reason', reason)::text as row
-       from writ.delivery where destination = $1 and not (ok and $2) order by delivery_id desc limit $3`,
-      [name, failed, Math.min(Math.max(1, limit), 1000)],
+    options: PageOptions & { readonly tenant?: string; readonly failed?: boolean } = {},
+  ): Promise<Page<Delivery>> {
+    return readPage<Delivery>(
+      this.#host.db,
+      {
+        columns: 'event_id as "eventId", attempt, at, ok, ms, status, reason',
+        from: 'writ.delivery',
+        where: [
+          ['destination = ?', name],
+          ['tenant_id = ?', tenantOf(this.#host, options)],
+          ['not ok', options.failed || undefined],
+        ],
+        key: [['delivery_id', 'uuid']],
+      },
+      options,
     );
   }
-
-  async #rows<T>(sql: string, params: readonly unknown[] = []): Promise<T[]> {
-    const rows = await readRows(this.#db, sql, params);
-    return rows.map(({ row }) => JSON.parse(String(row), (_, value) => value ?? undefined) as T);
-  }
 }
+
+const moment = (at: Date | string): string => (typeof at === 'string' ? at : at.toISOString());

@@ -97,8 +97,10 @@ export function encodeEvent(event: CloudEvent): Buffer | undefined {
 
 /** An attribute may have no control characters, and a tenant may be called anything. */
 function attribute(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-  return text
-    .toWellFormed()
-    .replace(/[\u0000-\u001f\u007f-\u009f\ufdd0-\ufdef\ufffe\uffff]/g, encodeURIComponent);
+  return (
+    text
+      .toWellFormed()
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+      .replace(/[\u0000-\u001f\u007f-\u009f\ufdd0-\ufdef\ufffe\uffff]/g, encodeURIComponent)
+  );
 }

@@ -16,6 +16,8 @@ export interface FollowOptions {
   readonly signal?: AbortSignal;
   /** Ends when there is nothing more, instead of waiting for it. */
   readonly untilNow?: boolean;
+  /** Told the position that the stream begins at, before any event. */
+  readonly onBegin?: (position: string) => void;
   /** Told when the database cannot be reached; the stream goes on by itself when it can. */
   readonly onError?: (error: unknown) => void;
 }
@@ -49,7 +51,8 @@ export async function* follow(
   host: FollowHost,
   options: FollowOptions = {},
 ): AsyncGenerator<Followed, void, void> {
-  const { types = everythingOfRuns, tenant, after, signal, untilNow = false, onError } = options;
+  const { types = everythingOfRuns, tenant, after, signal, untilNow = false } = options;
+  const { onBegin, onError } = options;
   const typesText = `{${types.map((type) => JSON.stringify(type)).join(',')}}`;
   const read = (xid: string | null, batch: string | null) =>
     gate<Read>(
@@ -86,6 +89,7 @@ export async function* follow(
     let [xid, batch] =
       after === undefined ? [null, null] : after === 'beginning' ? ['0', nowhere] : split(after);
     let ahead: Promise<Read> | undefined;
+    if (after !== undefined) onBegin?.(after);
     while (!signal?.aborted) {
       let window: Read;
       try {
@@ -99,6 +103,7 @@ export async function* follow(
       }
       const before = xid === null ? `${window.xid}/${window.batch_id}` : `${xid}/${batch}`;
       const began = xid === null;
+      if (began) onBegin?.(before);
       [xid, batch] = [window.xid, window.batch_id];
       // While these are looked at, the next are on their way.
       ahead = window.more ? read(xid, batch) : undefined;

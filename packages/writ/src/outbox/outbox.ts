@@ -1,5 +1,6 @@
 /** What a connection has of the outbox: destinations, relays, and the stream of events. */
 import type pg from 'pg';
+import type { Host } from '../database/acting.js';
 import type { Queryable } from '../database/connection.js';
 import { WritError } from '../errors/index.js';
 import { detached } from '../telemetry/tracer.js';
@@ -14,10 +15,10 @@ export class Outbox {
   readonly #relays = new Set<Relay>();
 
   /** `connectionString` is for LISTEN, past any pooler. */
-  constructor(db: Queryable, actor: string, connectionString: string | undefined) {
-    this.#db = db;
+  constructor(host: Host, connectionString: string | undefined) {
+    this.#db = host.db;
     this.#connectionString = connectionString;
-    this.destinations = new Destinations(db, actor);
+    this.destinations = new Destinations(host);
   }
 
   async relay(options: RelayOptions): Promise<Relay> {

@@ -8,9 +8,10 @@ import type pg from 'pg';
 import type { Queryable } from '../database/connection.js';
 import { gate } from '../database/gate.js';
 import { isConnectionLoss, WritError, WritRefusal } from '../errors/index.js';
+import { asError } from '../errors/thrown.js';
 import { pass } from '../queue/worker/fault-points.js';
 import { Listener } from '../queue/worker/listener.js';
-import { guarded, printError } from '../queue/worker/listeners.js';
+import { guarded, printError, tell } from '../queue/worker/listeners.js';
 import { delivering } from '../telemetry/delivery.js';
 import { count, measure } from '../telemetry/meter.js';
 import { type Bus, heldByBus, heldByOrder, type NotSent, type Outcome } from './buses/bus.js';
@@ -192,20 +193,20 @@ export class Relay {
     const text = JSON.stringify([bus, config]);
     const known = this.#buses.get(name);
     if (known?.config === text) {
-      known.usedAt = Date.now();
+      known.usedAt = performance.now();
       return known.bus;
     }
     await known?.bus.then((old) => old.close()).catch(this.#onError);
     const make = this.#options.buses[bus] as BusMaker;
     const made = Promise.resolve().then(() => make({ name, bus, config }));
-    this.#buses.set(name, { config: text, bus: made, usedAt: Date.now() });
+    this.#buses.set(name, { config: text, bus: made, usedAt: performance.now() });
     made.catch(() => this.#buses.delete(name));
     return made;
   }
 
   async #closeIdle(): Promise<void> {
     for (const [name, { bus, usedAt }] of this.#buses) {
-      if (Date.now() - usedAt < idleBusMs) continue;
+      if (performance.now() - usedAt < idleBusMs) continue;
       this.#buses.delete(name);
       await bus.then((open) => open.close()).catch(this.#onError);
     }
@@ -268,17 +269,20 @@ export class Relay {
     if (facts.length === 0) return [];
     const late = AbortSignal.timeout(Math.floor(work.turn_ms * partOfTurn));
     const signal = AbortSignal.any([this.#stop.signal, late]);
-    let bus: Bus;
+    let doing = 'could not be opened';
+    let outcomes: Outcome[];
     try {
-      bus = await this.#busOf(work);
+      const bus = await this.#busOf(work);
+      doing = 'failed';
+      outcomes = await (work.failures > 0
+        ? this.#probe(bus, facts, signal)
+        : publish(bus, facts, signal));
     } catch (error) {
+      if (this.#stop.signal.aborted) throw error;
       this.#onError(error);
-      const reason = `the bus could not be opened: ${error instanceof WritError ? error.code : (error as Error).name}`;
+      const reason = `the bus ${doing}: ${error instanceof WritError ? error.code : asError(error).name}`;
       return facts.map(() => ({ ok: false, retryable: true, busDown: true, ms: 0, reason }));
     }
-    const outcomes = await (work.failures > 0
-      ? this.#probe(bus, facts, signal)
-      : bus.publish(facts.map(envelopeOf), signal));
     // A whole turn without one answer is an answer.
     if (late.aborted && outcomes.every((outcome) => !outcome.ok && outcome.held))
       outcomes[0] = { ...(outcomes[0] as NotSent), busDown: true };
@@ -292,14 +296,15 @@ export class Relay {
       if (!firsts.has(streamOf(fact))) firsts.set(streamOf(fact), at);
     const chosen = new Set(shuffled([...firsts.values()]).slice(0, probes));
     const outcomes: Outcome[] = facts.map(() => heldByBus);
-    const publish = async (places: readonly number[]) => {
-      const answers = await bus.publish(
-        places.map((at) => envelopeOf(facts[at] as CompactFact)),
+    const publishAt = async (places: readonly number[]) => {
+      const answers = await publish(
+        bus,
+        places.map((at) => facts[at] as CompactFact),
         signal,
       );
       for (const [n, at] of places.entries()) outcomes[at] = answers[n] as Outcome;
     };
-    await publish([...chosen]);
+    await publishAt([...chosen]);
     const tried = [...chosen].map((at) => ({ at, outcome: outcomes[at] as Outcome }));
     if (tried.some(({ outcome }) => outcome.ok)) {
       const failed = new Set(
@@ -309,7 +314,7 @@ export class Relay {
       );
       for (const [at, fact] of facts.entries())
         if (failed.has(streamOf(fact)) && !chosen.has(at)) outcomes[at] = heldByOrder;
-      await publish(
+      await publishAt(
         [...facts.keys()].filter(
           (at) => !chosen.has(at) && !failed.has(streamOf(facts[at] as CompactFact)),
         ),
@@ -347,11 +352,13 @@ export class Relay {
       count('writ.outbox.events', told.delivered, work.destination, 'delivered');
       count('writ.outbox.events', told.failed, work.destination, 'failed');
       count('writ.outbox.events', told.dead, work.destination, 'dead');
-      this.#options.onTold?.({
-        destination: work.destination,
-        ...told,
-        ...(reason !== undefined && { reason }),
-      });
+      tell(() =>
+        this.#options.onTold?.({
+          destination: work.destination,
+          ...told,
+          ...(reason !== undefined && { reason }),
+        }),
+      );
     } catch (error) {
       // Its turn was over, or the destination is gone: whoever has it now tells the same again.
       if (
@@ -361,6 +368,18 @@ export class Relay {
         throw error;
     }
   }
+}
+
+/** Holds a bus to its word: it answers for each event. */
+async function publish(
+  bus: Bus,
+  facts: readonly CompactFact[],
+  signal: AbortSignal,
+): Promise<Outcome[]> {
+  const outcomes = await bus.publish(facts.map(envelopeOf), signal);
+  if (outcomes.length !== facts.length)
+    throw new TypeError(`${bus.name} has ${outcomes.length} answers for ${facts.length} events`);
+  return outcomes;
 }
 
 function shuffled<T>(values: T[]): T[] {

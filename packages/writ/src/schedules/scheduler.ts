@@ -53,7 +53,7 @@ export class Scheduler {
    * none of the others from firing: what is wrong with it is thrown when they have.
    */
   async look(): Promise<number | undefined> {
-    const wrong: WritRefusal[] = [];
+    const wrong: Error[] = [];
     const upcoming: number[] = [];
     let after: DueSchedule | undefined;
     let now = 0;
@@ -99,7 +99,7 @@ export class Scheduler {
 function* batches(
   due: readonly DueSchedule[],
   now: Date,
-  wrong: WritRefusal[],
+  wrong: Error[],
 ): Generator<Firing[], void, undefined> {
   let batch: Firing[] = [];
   let ticks = 0;
@@ -117,8 +117,8 @@ function* batches(
   if (batch.length > 0) yield batch;
 }
 
-/** A definition that was written past this library, or with other rules for zones, may not be readable here. */
-function firingOf(due: DueSchedule, now: Date, wrong: WritRefusal[]): Firing | undefined {
+/** A definition that was written past this library, or with other rules for zones, may not be readable here: it stops no other. */
+function firingOf(due: DueSchedule, now: Date, wrong: Error[]): Firing | undefined {
   const { tenant, schedule, version, next_tick } = due;
   try {
     const cron = new Cron(due.cron, due.time_zone);
@@ -128,8 +128,12 @@ function firingOf(due: DueSchedule, now: Date, wrong: WritRefusal[]): Firing | u
     );
     return { tenant, schedule, version, next_tick, ticks: fire, move_to: next };
   } catch (error) {
-    if (!(error instanceof WritRefusal)) throw error;
-    wrong.push(new WritRefusal(error.code, about(due, error.detail), { cause: error }));
+    const refusal = error instanceof WritRefusal;
+    wrong.push(
+      refusal
+        ? new WritRefusal(error.code, about(due, error.detail), { cause: error })
+        : new Error(about(due, (error as Error).message), { cause: error }),
+    );
     return undefined;
   }
 }

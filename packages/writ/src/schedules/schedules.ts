@@ -1,10 +1,11 @@
-/** Defining, listing, pausing and removing schedules. Firing them is the scheduler's, in every worker. */
-import type { Queryable } from '../database/connection.js';
-import { gate } from '../database/gate.js';
-import { fromDatabase, WritRefusal } from '../errors/index.js';
+/** Schedules: defining, listing, pausing and removing them. The scheduler in every worker fires them. */
+import { type Acting, act, actorOf, type Host, tenantOf } from '../database/acting.js';
+import { readRows } from '../database/gate.js';
+import { type Page, type PageOptions, readPage } from '../database/listing.js';
+import { WritRefusal } from '../errors/index.js';
 import type { Duration } from '../queue/duration.js';
 import { type EnqueueOptions, toItem } from '../queue/enqueue.js';
-import type { JobKind } from '../queue/job.js';
+import { JobKind } from '../queue/job.js';
 import { Cron } from './cron.js';
 import { type CatchUp, catchUps } from './due.js';
 
@@ -13,7 +14,10 @@ export interface ScheduleRule {
   readonly cron: string;
   /** An IANA name such as `Europe/Berlin`; `UTC` unless given. */
   readonly timeZone?: string;
-  /** What happens to ticks that no worker was there to fire: `none` of them fires, the `last` does (unless given), or `all` do. */
+  /**
+   * Which ticks fire late that no worker was there for: `none`, the `last` (unless given), or
+   * `all`.
+   */
   readonly catchUp?: CatchUp;
 }
 
@@ -28,13 +32,8 @@ export interface ScheduledJobOptions
 
 export type ScheduleOptions<Sent> = ScheduleRule &
   ScheduledJobOptions &
+  Acting &
   (Sent extends undefined ? { readonly input?: Sent } : { readonly input: Sent });
-
-export interface ScheduleCall {
-  readonly tenant?: string;
-  /** Who asks, for the record. */
-  readonly actor?: string;
-}
 
 export interface Schedule {
   readonly name: string;
@@ -43,16 +42,26 @@ export interface Schedule {
   readonly timeZone: string;
   readonly catchUp: CatchUp;
   readonly kind: string;
-  readonly nextTick: Date;
-  readonly lastTick: Date | null;
+  /** What its jobs are enqueued with, beside the input. */
+  readonly jobOptions: Readonly<Record<string, unknown>>;
+  readonly nextTick: string;
+  readonly lastTick: string | null;
   readonly lastJobId: string | null;
-  readonly pausedAt: Date | null;
+  readonly pausedAt: string | null;
   readonly pausedBy: string | null;
+  readonly updatedAt: string;
+  readonly updatedBy: string;
 }
 
-export interface ScheduleHost {
-  readonly db: Queryable;
-  readonly actor: string;
+/** A tick that has fired. */
+export interface FiredTick {
+  readonly tick: string;
+  readonly jobId: string;
+  readonly firedAt: string;
+  readonly firedBy: string;
+}
+
+export interface ScheduleHost extends Host {
   /** Makes a kind known to the database. */
   readonly register: (job: JobKind<never, unknown>) => Promise<void>;
   /** Counts a call as one that is on its way. */
@@ -71,25 +80,42 @@ export class Schedules {
     this.#host = host;
   }
 
-  /** Defines a schedule, or replaces its definition; one that is there already stays as it is, so a program can do this each time it starts. */
-  async put<Sent, Received>(
+  /**
+   * Defines a schedule, or replaces its definition. The same definition again changes nothing, so a
+   * program can do this each time it starts. `job` is the name of a registered kind, too.
+   */
+  put(
+    name: string,
+    job: string,
+    options: ScheduleOptions<unknown>,
+  ): Promise<{ readonly changed: boolean; readonly nextTick: string }>;
+  put<Sent, Received>(
     name: string,
     job: JobKind<Sent, Received>,
     options: ScheduleOptions<Sent>,
-  ): Promise<{ changed: boolean; nextTick: Date }> {
+  ): Promise<{ readonly changed: boolean; readonly nextTick: string }>;
+  put(
+    name: string,
+    job: JobKind<never, unknown> | string,
+    options: ScheduleOptions<unknown>,
+  ): Promise<{ readonly changed: boolean; readonly nextTick: string }> {
     const { register, calling } = this.#host;
-    const kind = job as unknown as JobKind<never, unknown>;
+    const kind = typeof job === 'string' ? new JobKind<never, unknown>(job, undefined, {}) : job;
     return calling(async () => {
       const cron = ruleOf(options);
       // Looked at before the kind is registered: what is refused leaves nothing behind.
       const item = await toItem(kind, options.input, options);
-      await register(kind);
+      if (kind === job) await register(kind);
       return this.#put(name, cron, options, item.json());
     });
   }
 
-  async #put(name: string, cron: Cron, options: ScheduleRule & ScheduledJobOptions, json: string) {
-    const { db, actor } = this.#host;
+  async #put(
+    name: string,
+    cron: Cron,
+    options: ScheduleRule & ScheduledJobOptions & Acting,
+    json: string,
+  ) {
     const { id, kind, tenant, ...job } = JSON.parse(json) as Record<string, unknown>;
     const definition = {
       cron: cron.text,
@@ -98,91 +124,136 @@ export class Schedules {
       kind,
       job,
     };
-    const next = cron.next(await this.now());
-    const answer = await gate<PutAnswer>(db, 'fn_schedule_put($1, $2::text::jsonb, $3, $4, $5)', [
-      name,
-      JSON.stringify(definition),
-      next.toISOString(),
-      actor,
-      options.tenant ?? 'default',
-    ]);
-    return { changed: answer.changed, nextTick: new Date(answer.next_tick) };
-  }
-
-  /** The database's clock: ticks come by it. */
-  async now(): Promise<Date> {
-    const [row] = await this.#rows(
-      `select to_char(writ.now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as now`,
-      [],
+    const next = cron.next(await this.#now());
+    const answer = await act<PutAnswer>(
+      this.#host,
+      'fn_schedule_put($1, $2::text::jsonb, $3, $4, $5)',
+      [
+        name,
+        JSON.stringify(definition),
+        next.toISOString(),
+        actorOf(this.#host, options),
+        this.#tenantOf(options),
+      ],
+      options,
+      { means: [name, definition, this.#tenantOf(options)] }, // the next tick is of this moment
     );
-    return new Date(String(row?.now));
+    return { changed: answer.changed, nextTick: answer.next_tick };
   }
 
-  /** Every schedule, or those of a tenant, by name. */
-  async list(options: { tenant?: string } = {}): Promise<Schedule[]> {
-    const rows = await this.#host.calling(() =>
-      this.#rows(
-        `select tenant_id, schedule, cron, time_zone, catch_up, job_kind, last_job_id::text, paused_by,
-           to_json(next_tick)::text as next_tick, to_json(last_tick)::text as last_tick, to_json(paused_at)::text as paused_at
-         from writ.schedule where $1::text is null or tenant_id = $1 order by schedule, tenant_id`,
-        [options.tenant ?? null],
+  /** Ticks come by the clock of the database. */
+  async #now(): Promise<Date> {
+    const [row] = await readRows(
+      this.#host.db,
+      'select (extract(epoch from writ.now()) * 1000)::bigint::text as ms',
+    );
+    return new Date(Number(row?.ms));
+  }
+
+  #tenantOf(options: Acting): string {
+    return tenantOf(this.#host, options) ?? 'default';
+  }
+
+  /** By name, of a tenant or of all. */
+  list(options: PageOptions & { readonly tenant?: string } = {}): Promise<Page<Schedule>> {
+    return this.#read(undefined, tenantOf(this.#host, options), options);
+  }
+
+  async get(name: string, options: { readonly tenant?: string } = {}): Promise<Schedule> {
+    const { items } = await this.#read(name, this.#tenantOf(options), { limit: 1 });
+    if (!items[0]) throw new WritRefusal('schedule_not_found', name);
+    return items[0];
+  }
+
+  #read(
+    name: string | undefined,
+    tenant: string | undefined,
+    page: PageOptions,
+  ): Promise<Page<Schedule>> {
+    return this.#host.calling(() =>
+      readPage<Schedule>(
+        this.#host.db,
+        {
+          columns: `schedule as name, tenant_id as tenant, cron, time_zone as "timeZone",
+            catch_up as "catchUp", job_kind as kind, job_options as "jobOptions",
+            next_tick as "nextTick", last_tick as "lastTick", last_job_id as "lastJobId",
+            paused_at as "pausedAt", paused_by as "pausedBy", updated_at as "updatedAt",
+            updated_by as "updatedBy"`,
+          from: 'writ.schedule',
+          where: [
+            ['schedule = ?', name],
+            ['tenant_id = ?', tenant],
+          ],
+          key: [
+            ['schedule', 'text'],
+            ['tenant_id', 'text'],
+          ],
+          order: 'asc',
+        },
+        page,
       ),
     );
-    return rows.map((row) => ({
-      name: String(row.schedule),
-      tenant: String(row.tenant_id),
-      cron: String(row.cron),
-      timeZone: String(row.time_zone),
-      catchUp: row.catch_up as CatchUp,
-      kind: String(row.job_kind),
-      nextTick: asDate(row.next_tick) as Date,
-      lastTick: asDate(row.last_tick),
-      lastJobId: row.last_job_id as string | null,
-      pausedAt: asDate(row.paused_at),
-      pausedBy: row.paused_by as string | null,
-    }));
+  }
+
+  /** The ticks of a schedule that have fired, the newest first. */
+  ticks(
+    name: string,
+    options: PageOptions & { readonly tenant?: string } = {},
+  ): Promise<Page<FiredTick>> {
+    return readPage<FiredTick>(
+      this.#host.db,
+      {
+        columns: 'tick, job_id as "jobId", fired_at as "firedAt", fired_by as "firedBy"',
+        from: 'writ.schedule_tick',
+        where: [
+          ['schedule = ?', name],
+          ['tenant_id = ?', this.#tenantOf(options)],
+        ],
+        key: [['tick', 'timestamptz']],
+      },
+      options,
+    );
   }
 
   /** Stops a schedule from firing; jobs that it has enqueued go on. Answers whether it was running. */
-  async pause(name: string, options: ScheduleCall = {}): Promise<{ changed: boolean }> {
-    const { changed } = await this.#call<{ changed: boolean }>('fn_schedule_pause', name, options);
+  pause(name: string, options: Acting = {}): Promise<{ readonly changed: boolean }> {
+    return this.#move('fn_schedule_pause', name, options);
+  }
+
+  /**
+   * Lets a schedule go on. Its catch-up rule says what happens to ticks that it missed. Answers
+   * whether it was paused.
+   */
+  resume(name: string, options: Acting = {}): Promise<{ readonly changed: boolean }> {
+    return this.#move('fn_schedule_resume', name, options);
+  }
+
+  async #move(gate: string, name: string, options: Acting) {
+    const { changed } = await this.#call<{ changed: boolean }>(gate, name, options);
     return { changed };
   }
 
-  /** Lets a schedule go on; what it missed is treated by its catch-up rule. Answers whether it was paused. */
-  async resume(name: string, options: ScheduleCall = {}): Promise<{ changed: boolean }> {
-    const { changed } = await this.#call<{ changed: boolean }>('fn_schedule_resume', name, options);
-    return { changed };
-  }
-
-  /** Enqueues the job of a schedule at once, paused or not. The next tick comes as it would have come. */
-  async runNow(name: string, options: ScheduleCall = {}): Promise<{ jobId: string }> {
+  /** Enqueues the job of a schedule at once, paused or not. The next tick comes as it would have. */
+  async runNow(name: string, options: Acting = {}): Promise<{ readonly jobId: string }> {
     return {
       jobId: (await this.#call<{ job_id: string }>('fn_schedule_run_now', name, options)).job_id,
     };
   }
 
   /** Removes a schedule; jobs that it has enqueued stay. */
-  async remove(name: string, options: ScheduleCall = {}): Promise<void> {
+  async remove(name: string, options: Acting = {}): Promise<void> {
     await this.#call('fn_schedule_remove', name, options);
   }
 
-  #call<Answer>(
-    name: string,
-    schedule: string,
-    { tenant = 'default', actor = this.#host.actor }: ScheduleCall,
-  ): Promise<Answer> {
+  #call<Answer>(name: string, schedule: string, options: Acting): Promise<Answer> {
     return this.#host.calling(() =>
-      gate<Answer>(this.#host.db, `${name}($1, $2, $3)`, [schedule, actor, tenant]),
+      act<Answer>(
+        this.#host,
+        `${name}($1, $2, $3)`,
+        [schedule, actorOf(this.#host, options), this.#tenantOf(options)],
+        options,
+      ),
     );
-  }
-
-  async #rows(sql: string, params: unknown[]): Promise<Record<string, unknown>[]> {
-    try {
-      return (await this.#host.db.query(sql, params)).rows;
-    } catch (error) {
-      throw fromDatabase(error);
-    }
   }
 }
 
@@ -190,9 +261,4 @@ function ruleOf({ cron, timeZone = 'UTC', catchUp }: ScheduleRule): Cron {
   if (catchUp !== undefined && !catchUps.includes(catchUp))
     throw new WritRefusal('invalid_catch_up', String(catchUp));
   return new Cron(cron, timeZone);
-}
-
-/** Libraries differ in what they make of a timestamp; JSON is the same everywhere. */
-function asDate(json: unknown): Date | null {
-  return json === null || json === undefined ? null : new Date(JSON.parse(String(json)) as string);
 }

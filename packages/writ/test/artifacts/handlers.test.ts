@@ -80,14 +80,14 @@ test('a put is stopped with its job', async () => {
   async function* endless() {
     for (;;) {
       yield 'x';
-      if (stopped === undefined) stopped = await s.writ.cancel(jobId);
+      if (stopped === undefined) stopped = await s.writ.jobs.cancel(jobId);
       await new Promise((turn) => setImmediate(turn));
     }
   }
   await runUntilIdle(s.writ, [
     make.handle(({ artifacts }) => artifacts.put(endless(), { kind: 'report' })),
   ]);
-  expect(stopped).toBe('cancel_requested');
+  expect(stopped).toMatchObject({ status: 'cancel_requested' });
   expect(await s.db.query('select status from writ.job_queue')).toEqual([{ status: 'cancelled' }]);
 });
 

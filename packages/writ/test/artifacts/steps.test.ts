@@ -75,7 +75,7 @@ test('what a failed attempt put is not in the log', async () => {
 
 test('the log says it all: it reduces to the same references', async () => {
   const { runId, snapshot } = await done(({ artifacts }) => artifacts.put('x', { kind: 'report' }));
-  const replayed = reduce(emptySnapshot(runId), await s.writ.runs.events(runId));
+  const replayed = reduce(emptySnapshot(runId), (await s.writ.runs.events(runId)).items);
   expect(replayed.artifacts).toEqual(snapshot.artifacts);
   expect(replayed.artifacts.map(({ kind }) => kind)).toEqual(['output', 'report', 'output']);
 });

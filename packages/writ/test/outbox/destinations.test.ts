@@ -82,7 +82,7 @@ test.each([
     ...more
   }: { name?: string; types?: string[]; config?: Record<string, unknown> }) => {
     expect(await codeOf(put(name, more))).toBe('invalid_argument');
-    expect(await s.writ.destinations.list()).toEqual([]);
+    expect((await s.writ.destinations.list()).items).toEqual([]);
   },
 );
 
@@ -105,7 +105,7 @@ test('a bus that nobody knows, and a destination that is not there, are refused'
   const { destinations } = s.writ;
   for (const attempt of [
     () => destinations.pause('d'),
-    () => destinations.replay('d'),
+    () => destinations.redeliver('d'),
     () => destinations.remove('d'),
   ])
     expect(await codeOf(attempt())).toBe('destination_not_found');
@@ -155,8 +155,10 @@ test('whoever is bound to a tenant sees and changes its destinations only', asyn
     refused: true,
     reason: 'tenant_forbidden',
   });
-  expect((await s.writ.destinations.list()).map(({ name, tenant }) => [name, tenant])).toEqual([
-    ['everybody', undefined],
+  expect(
+    (await s.writ.destinations.list()).items.map(({ name, tenant }) => [name, tenant]),
+  ).toEqual([
+    ['everybody', null],
     ['ours', 'acme'],
     ['theirs', 'globex'],
   ]);
@@ -171,12 +173,12 @@ test('a destination does not change hands: what waits for it is of its tenant', 
 test('paused it is told nothing, and removed it takes its alerts with it', async () => {
   const [bad, good] = [await s.run(), await s.run()];
   await put('d');
-  await s.writ.destinations.pause('d', 'maintenance');
+  await s.writ.destinations.pause('d', { note: 'maintenance' });
   await s.append(bad);
   await s.append(good);
   await s.drain();
   expect(s.bus.arrived).toEqual([]);
-  expect(await s.writ.destinations.list()).toMatchObject([
+  expect((await s.writ.destinations.list()).items).toMatchObject([
     { state: 'paused', note: 'maintenance' },
   ]);
   await s.writ.destinations.resume('d');
@@ -195,10 +197,10 @@ test('what was sent is written down, and found', async () => {
   await s.append(good);
   s.bus.answer = ({ partitionkey }) => (partitionkey === bad ? 'fail' : 'ok');
   await s.drain();
-  expect(await s.writ.destinations.deliveries('d', { failed: true })).toMatchObject([
+  expect((await s.writ.destinations.deliveries('d', { failed: true })).items).toMatchObject([
     { ok: false, status: 500, attempt: 1 },
   ]);
-  expect(await s.writ.destinations.deliveries('d')).toHaveLength(2);
+  expect((await s.writ.destinations.deliveries('d')).items).toHaveLength(2);
 });
 
 // What is kept -------------------------------------------------------------------------------------------------------

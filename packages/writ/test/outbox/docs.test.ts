@@ -12,7 +12,7 @@ import { encodeEvent } from '../../src/outbox/envelope.js';
 import { newWebhookSecret, signWebhook, webhookKey } from '../../src/outbox/webhooks.js';
 import { eventOf, never } from './events.js';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
+const root = fileURLToPath(new URL('../../../..', import.meta.url));
 const page = readFileSync(join(root, 'docs/webhooks.md'), 'utf8');
 const run = promisify(execFile);
 
@@ -38,7 +38,7 @@ function delivery(secret: string) {
 test('the receiver of the page takes what is signed with either secret of a rotation, and answers 401 to anything else', async () => {
   const folder = folderOfTest();
   mkdirSync(join(folder, 'node_modules'));
-  symlinkSync(root, join(folder, 'node_modules', 'writ'));
+  symlinkSync(join(root, 'packages/writ'), join(folder, 'node_modules', 'writ'));
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
   writeFileSync(join(folder, 'receiver.js'), block('ts'));
   const [old, next] = [newWebhookSecret(), newWebhookSecret()];

@@ -28,9 +28,9 @@ function broken(event: object): string[] {
     const wrong = [];
     if (!/^[a-z0-9]{1,20}$/.test(name)) wrong.push(`${name} is not a name`);
     if (typeof value !== 'string' || value === '') wrong.push(`${name} is not a text, or empty`);
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
     else if (
       !value.isWellFormed() ||
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
       /[\u0000-\u001f\u007f-\u009f\ufdd0-\ufdef\ufffe\uffff]/.test(value)
     )
       wrong.push(`${name} has what no text may have`);

@@ -20,7 +20,7 @@ const numbersOf = (run: string, bus = s.bus) =>
     .filter(({ partitionkey }) => partitionkey === run)
     .map(({ sequence }) => Number(sequence));
 const destination = async (name = 'd') =>
-  (await s.writ.destinations.list()).find((one) => one.name === name);
+  (await s.writ.destinations.list()).items.find((one) => one.name === name);
 const range = (first: number, last: number) =>
   Array.from({ length: last - first + 1 }, (_, n) => first + n);
 const firstOf = async (run: string) =>
@@ -111,17 +111,17 @@ test('waits between tries grow, are never the same, and end at a dead letter wit
     expect(wait).toBeLessThanOrEqual(60_000 * 2 ** n);
   }
   expect(numbersOf(bad)).toEqual([first + 1]);
-  expect(await s.writ.destinations.deadLetters('d')).toMatchObject([
+  expect((await s.writ.destinations.deadLetters('d')).items).toMatchObject([
     { runSeq: first, stream: bad, attempts: 6, status: 500 },
   ]);
   expect(await s.alerts()).toContain('DELIVERY_DEAD');
   expect(await destination()).toMatchObject({ state: 'active', dead: 1, undelivered: 0 });
 
   s.bus.answer = () => 'ok';
-  expect(await s.writ.destinations.replay('d')).toEqual({ replayed: 1 });
+  expect(await s.writ.destinations.redeliver('d')).toEqual({ redelivered: 1 });
   await s.drain();
   expect(numbersOf(bad)).toEqual([first + 1, first]);
-  expect(await s.writ.destinations.deadLetters('d')).toEqual([]);
+  expect((await s.writ.destinations.deadLetters('d')).items).toEqual([]);
   expect(await s.alerts()).not.toContain('DELIVERY_DEAD');
 });
 
@@ -147,7 +147,7 @@ test('what is refused for good is a dead letter at once', async () => {
     partitionkey === bad && Number(sequence) === first ? 'refuse' : 'ok';
   await s.drain();
   expect(numbersOf(bad)).toEqual([first + 1, first + 2]);
-  expect(await s.writ.destinations.deadLetters('d')).toMatchObject([
+  expect((await s.writ.destinations.deadLetters('d')).items).toMatchObject([
     { runSeq: first, attempts: 1, status: 400 },
   ]);
 });
@@ -183,7 +183,7 @@ test.each(['down', 'fail'] as const)(
     }
     expect(s.bus.calls).toBeLessThan(80);
     expect((await s.undelivered()).length).toBeLessThanOrEqual(answer === 'down' ? 0 : 40);
-    expect(await s.writ.destinations.deadLetters('d')).toEqual([]);
+    expect((await s.writ.destinations.deadLetters('d')).items).toEqual([]);
     expect(s.bus.accepted).toEqual([]);
     s.bus.answer = () => 'ok';
     await s.db.clock.advance('10m');
@@ -225,6 +225,31 @@ test('a webhook that accepts nothing in so many calls is paused with an alert, t
   expect(s.bus.told).toHaveLength(7);
   expect(inOrder(s.bus.accepted)).toBe(true);
 });
+
+test.each([
+  ['throws what is no error', () => Promise.reject(Object.create(null)), 'Error'],
+  ['does not answer for each event', () => Promise.resolve([]), 'TypeError'],
+])(
+  'a bus that %s accepts nothing, and keeps no other destination waiting',
+  async (_, publish, name) => {
+    const run = await s.run();
+    await put('bad');
+    await put('good');
+    const first = await firstOf(run);
+    await s.append(run, 3);
+    const broken = Object.assign(new MemoryBus(), { publish });
+    const buses = { webhook: (to: { name: string }) => (to.name === 'bad' ? broken : s.bus) };
+    for (const failures of [1, 2]) {
+      await s.drain({ buses, concurrency: 1 });
+      expect(await destination('bad')).toMatchObject({ failures, note: `the bus failed: ${name}` });
+      await s.db.clock.advance('10m');
+    }
+    expect(numbersOf(run)).toEqual(range(first, first + 2));
+    await s.drain();
+    expect(numbersOf(run)).toHaveLength(6);
+    expect(await s.undelivered()).toEqual([]);
+  },
+);
 
 test('a webhook that says it is gone is paused at once', async () => {
   await put();
@@ -314,19 +339,19 @@ test('a replay since a moment tells it all once more with the same ids, also whi
   await s.drain();
   expect(numbersOf(bad)).toEqual([first]);
   // While what fails is not due: it keeps its turn.
-  await s.writ.destinations.replaySince('d', new Date(began.getTime() - 1000));
+  await s.writ.destinations.redeliver('d', { since: new Date(began.getTime() - 1000) });
   await s.drain();
   expect(
     (await s.undelivered()).filter(({ due_ms }) => due_ms !== null).map(({ run_seq }) => run_seq),
   ).toEqual([first + 1]);
   // While it is due at the same time.
-  await s.writ.destinations.replaySince('d', new Date(began.getTime() - 1000));
+  await s.writ.destinations.redeliver('d', { since: new Date(began.getTime() - 1000) });
   await s.db.clock.advance('2m');
   s.bus.answer = () => 'ok';
   let replays = 0;
   onFaultPoint(async (point) => {
     if (point === 'relay_sent' && replays++ === 0)
-      await s.writ.destinations.replaySince('d', new Date(began.getTime() - 1000));
+      await s.writ.destinations.redeliver('d', { since: new Date(began.getTime() - 1000) });
   });
   await s.drain();
   expect(await s.undelivered()).toEqual([]);
@@ -360,7 +385,7 @@ test('a replay tells also of a transaction that was open at that moment', async 
   await late.end();
   await s.drain();
   const told = s.bus.told.length;
-  await s.writ.destinations.replaySince('d', since);
+  await s.writ.destinations.redeliver('d', { since: since });
   await s.drain();
   expect(s.bus.accepted.slice(told).map(({ partitionkey }) => partitionkey)).toContain(other);
 });
@@ -427,7 +452,7 @@ test.each(['relay_taken', 'relay_sent', 'relay_told'] as const)(
       await s.db.clock.advance('61s');
     }
     await until(
-      async () => new Set(s.bus.told).size === 7 && (await destination())?.relay === undefined,
+      async () => new Set(s.bus.told).size === 7 && (await destination())?.relay === null,
     );
     await relay.stop();
     const ended = dead.stop();

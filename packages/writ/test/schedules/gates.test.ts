@@ -294,7 +294,6 @@ describe('firing', () => {
   });
 
   test.each([
-    ['no array', {}],
     [
       'a tick after now',
       [firing({ ticks: ['2999-01-01T00:00:00Z'], move_to: '2999-01-02T00:00:00Z' })],
@@ -309,10 +308,14 @@ describe('firing', () => {
     ['what is no object', [1]],
   ])('%s is refused, and nothing changes', async (_, due) => {
     await defined();
-    await gates.refuses('invalid_ticks', 'fn_schedule_fire', {
+    await gates.refusesEach('invalid_ticks', 'fn_schedule_fire', {
       due: JSON.stringify(due),
       actor: 'w1',
     });
+  });
+
+  test('what is no array is refused as a whole', async () => {
+    await gates.refuses('invalid_ticks', 'fn_schedule_fire', { due: '{}', actor: 'w1' });
   });
 
   test('without an actor is refused', async () => {
@@ -346,12 +349,12 @@ describe('what is due', () => {
       ['b', past],
       ['a', later],
       ['c', past],
-      ['d', '2999-01-01T00:00:00Z'],
+      ['d', '2099-01-01T00:00:00Z'],
     ] as const)
       await defined({}, { schedule: name, next_tick });
     const first = await gates.call('fn_schedule_due', { limit: 2 });
     expect(first.due.map((each: Row) => each.schedule)).toEqual(['b', 'c']);
-    expect(new Date(first.next_due)).toEqual(new Date('2999-01-01T00:00:00Z'));
+    expect(new Date(first.next_due)).toEqual(new Date('2099-01-01T00:00:00Z'));
     const last = first.due[1];
     const second = await gates.call('fn_schedule_due', {
       limit: 2,

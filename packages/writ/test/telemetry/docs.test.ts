@@ -10,7 +10,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { testDatabase } from '../../src/testing/index.js';
 import { until } from '../races/sessions.js';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
+const root = fileURLToPath(new URL('../../../..', import.meta.url));
 const page = readFileSync(join(root, 'docs/telemetry.md'), 'utf8');
 const run = promisify(execFile);
 
@@ -30,7 +30,7 @@ test('the five minutes: what is enqueued in one process is done in another, in o
     rmSync(folder, { recursive: true, force: true });
   });
   for (const name of ['node_modules', 'bin']) mkdirSync(join(folder, name));
-  symlinkSync(root, join(folder, 'node_modules', 'writ'));
+  symlinkSync(join(root, 'packages/writ'), join(folder, 'node_modules', 'writ'));
   symlinkSync(
     join(root, 'node_modules', '@opentelemetry'),
     join(folder, 'node_modules', '@opentelemetry'),
@@ -39,7 +39,7 @@ test('the five minutes: what is enqueued in one process is done in another, in o
   // `npx writ` is the command that was built, as in a project that has installed it.
   writeFileSync(
     join(folder, 'bin', 'npx'),
-    `#!/bin/sh\nshift\nexec "${process.execPath}" "${join(root, 'dist/cli/main.js')}" "$@"\n`,
+    `#!/bin/sh\nshift\nexec "${process.execPath}" "${join(root, 'packages/writ/bin/writ.js')}" "$@"\n`,
     {
       mode: 0o755,
     },

@@ -128,12 +128,12 @@ async function everything(): Promise<void> {
     async () =>
       (await governor.get()).state === 'boot' && Number((await governor.get()).events) > 0,
   );
-  const key = await writ.governance.addPrincipal({
+  const key = await writ.principals.add({
     id: 'olga',
     kind: 'person',
     rights: ['operate'],
   });
-  await writ.governors.entitle('default', { tier: 'free' }, { as: key });
+  await writ.governors.entitlements.put({ tier: 'free' }, { tenant: 'default', as: key });
   await governor.publish(definePolicy('watch', { when: { error_rate: { above: 0.1 } } }), {
     as: key,
   });

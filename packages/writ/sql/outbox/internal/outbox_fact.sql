@@ -14,7 +14,7 @@ begin
           where f.type like 'dot.job.%' and x.job_id = f.subject),
         (select x.tenant_id from writ_data.alert x
           where f.type like 'system.alert%' and x.alert_id = f.subject),
-        writ_data.governed_tenant(f.type, f.subject))
+        writ_data.on_fact_tenant(f.type, f.subject))
     from (
       select b.types[t.i] as type, b.subjects[s.n] as subject,
         case when b.types[t.i] like 'dot.run.%' then b.run_seqs[s.n] end as seq,

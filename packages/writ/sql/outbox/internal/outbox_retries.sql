@@ -16,7 +16,7 @@ begin
     left join lateral (select y.type, b.subjects[y.n] as subject from (select b.types[t.i] as type, s.n, row_number() over (order by t.i, s.n) as ordinal
       from generate_subscripts(b.types, 1) t(i) cross join lateral generate_series(b.first[t.i], b.last[t.i]) s(n)) y where y.ordinal = d.ordinal) f on true
   )
-  select string_agg(concat('[', f.attempts, ',', writ_data.outbox_event(f.event_id, f.type, f.subject, coalesce(x.tenant_id, j.tenant_id, a.tenant_id, writ_data.governed_tenant(f.type, f.subject)), f.at, f.actor, f.run_seq, e.step_id, e.logical_attempt, e.engine_attempt, e.data, f.details, coalesce(x.traceparent, j.traceparent)), ']'), ',' order by f.place) filter (where f.subject is not null and (f.run_seq is null or e.step_id is not null)),
+  select string_agg(concat('[', f.attempts, ',', writ_data.outbox_event(f.event_id, f.type, f.subject, coalesce(x.tenant_id, j.tenant_id, a.tenant_id, writ_data.on_fact_tenant(f.type, f.subject)), f.at, f.actor, f.run_seq, e.step_id, e.logical_attempt, e.engine_attempt, e.data, f.details, coalesce(x.traceparent, j.traceparent)), ']'), ',' order by f.place) filter (where f.subject is not null and (f.run_seq is null or e.step_id is not null)),
     array_agg(f.event_id) filter (where f.subject is null or f.run_seq is not null and e.step_id is null)
   into v_answer, v_gone
   from fact f

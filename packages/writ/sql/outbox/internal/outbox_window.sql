@@ -6,7 +6,7 @@ create or replace function writ_data.outbox_window(p_xid xid8, p_batch uuid, p_t
   set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set plan_cache_mode = force_generic_plan as $$
 #variable_conflict use_column
 declare
-  v_horizon xid8; v_next xid8; v_like text[] := writ_data.outbox_patterns(p_types); v_runs uuid[]; v_seqs integer[]; e_runs uuid[] := '{}'; e_seqs integer[] := '{}';
+  v_horizon xid8; v_next xid8; v_like text[] := writ_data.outbox_patterns(p_types); v_runs uuid[]; v_seqs integer[]; e_runs uuid[] := '{}'::uuid[]; e_seqs integer[] := '{}'::integer[];
 begin
   select pg_snapshot_xmin(s), pg_snapshot_xmax(s) into v_horizon, v_next from pg_current_snapshot() s;
   -- A position ahead of the server's own transactions comes from another server, by dump and restore: what was restored is read to its end, and then what this server has recorded since: position 0 and a batch is everything younger than that batch.
@@ -33,8 +33,8 @@ begin
     from range r join writ_data.event_batch b on b.batch_id = r.batch_id cross join lateral unnest(b.subjects[r.first:r.last]) with ordinality u(subject, n)
     where r.type like any (v_like) and r.last >= r.first
   ), told as (
-    select f.xid, f.batch_id, f.ordinal, f.subject, f.seq, coalesce(x.tenant_id, j.tenant_id, a.tenant_id, writ_data.governed_tenant(f.type, f.subject)) as tenant, writ_data.outbox_event(writ_data.fact_id(f.batch_id, f.ordinal), f.type, f.subject,
-      coalesce(x.tenant_id, j.tenant_id, a.tenant_id, writ_data.governed_tenant(f.type, f.subject)), f.at, f.actor, f.seq, e.step_id, e.logical_attempt, e.engine_attempt, e.data, f.details, coalesce(x.traceparent, j.traceparent)) as event
+    select f.xid, f.batch_id, f.ordinal, f.subject, f.seq, coalesce(x.tenant_id, j.tenant_id, a.tenant_id, writ_data.on_fact_tenant(f.type, f.subject)) as tenant, writ_data.outbox_event(writ_data.fact_id(f.batch_id, f.ordinal), f.type, f.subject,
+      coalesce(x.tenant_id, j.tenant_id, a.tenant_id, writ_data.on_fact_tenant(f.type, f.subject)), f.at, f.actor, f.seq, e.step_id, e.logical_attempt, e.engine_attempt, e.data, f.details, coalesce(x.traceparent, j.traceparent)) as event
     from fact f
     left join lateral (select y.tenant_id, y.traceparent from writ_data.run y where f.seq is not null and y.run_id = f.subject offset 0) x on true
     left join lateral (select y.step_id, y.logical_attempt, y.engine_attempt, y.data from writ_data.run_event y where f.seq is not null and y.run_id = f.subject and y.run_seq = f.seq offset 0) e on true

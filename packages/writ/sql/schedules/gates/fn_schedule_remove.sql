@@ -1,15 +1,32 @@
 -- Removes a schedule and the list of its ticks. Jobs that it has enqueued stay.
 -- Callers: writ_admin, writ_server
-create or replace function writ.fn_schedule_remove(p_schedule text, p_actor text, p_tenant_id text default 'default') returns jsonb
-  language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+-- Answers: {schedule, removed: true}.
+-- Refuses: actor_required, invalid_actor, schedule_not_found (also for another tenant's).
+-- Locks:   the row of the schedule.
+create or replace function writ.fn_schedule_remove(
+  p_schedule text,
+  p_actor text,
+  p_tenant_id text default 'default'
+) returns jsonb
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
 begin
   if coalesce(btrim(p_actor), '') = '' then
-    return writ_data.refusal('actor_required');
+    return writ_data.refused('fn_schedule_remove', p_actor, 'actor_required');
+  elsif length(p_actor) > 200 then
+    return writ_data.refused('fn_schedule_remove', p_actor, 'invalid_actor');
   end if;
-  delete from writ_data.schedule where tenant_id = p_tenant_id and schedule = p_schedule and writ_data.visible(tenant_id);
+
+  delete from writ_data.schedule
+  where tenant_id = p_tenant_id and schedule = p_schedule and writ_data.visible(tenant_id);
   if not found then
-    return writ_data.refusal('schedule_not_found', p_schedule);
+    return writ_data.refused(
+      'fn_schedule_remove', p_actor, 'schedule_not_found', left(p_schedule, 200)
+    );
   end if;
-  perform writ_data.record('fn_schedule_remove', p_actor, writ.now(), '{}', '{}', '{}', '{}', p_note => p_schedule);
+  perform writ_data.record(
+    'fn_schedule_remove', p_actor, writ.now(), '{}', '{}', '{}', '{}', p_note => p_schedule
+  );
   return jsonb_build_object('schedule', p_schedule, 'removed', true);
 end $$;

@@ -1,7 +1,7 @@
 -- The facts of every batch, one by one. A fact's id is its batch's id plus its ordinal, so it never changes and can be looked up.
 -- Readers that follow it take rows with xid < pg_snapshot_xmin(pg_current_snapshot()), in the order (xid, id).
 -- Callers: processes, readers
-create or replace view writ.event_outbox as
+create or replace view writ.event_outbox with (security_barrier) as
 select (left(b.batch_id::text, 30) || lpad(to_hex(f.ordinal), 6, '0'))::uuid as id, coalesce(t.event_domain, j.event_domain, 'dot') as event_domain, f.event_type,
   t.event_stream, 'immediate'::text as delivery_lane, t.event_severity,
   case when f.event_type like 'dot.job.%' then 'job_queue' when f.event_type like 'dot.run.%' then 'run_events' when f.event_type like 'system.alert%' then 'alert' else coalesce(g.of_table, 'queue_worker') end as event_subject_table,

@@ -1,0 +1,16 @@
+-- Whether a destination still has to be told of this day of the record, which then stays.
+create or replace function writ_data.on_day_retired(p_day date) returns boolean
+language sql stable
+return exists (
+  select from writ_data.destination d
+  where d.batch_id < writ_data.day_floor(p_day + 1)
+    and exists (
+      select from writ_data.event_batch b
+      where (b.xid, b.batch_id) > (d.xid, d.batch_id)
+        and b.batch_id < writ_data.day_floor(p_day + 1)
+    )
+) or exists (
+  select from writ_data.undelivered u
+  where u.dead_at is null
+    and u.event_id >= writ_data.day_floor(p_day) and u.event_id < writ_data.day_floor(p_day + 1)
+);

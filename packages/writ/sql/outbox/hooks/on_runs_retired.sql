@@ -1,0 +1,14 @@
+-- Whether a destination still has to be told of a run with an id from p_lo to below p_hi. The tables
+-- of these runs then stay.
+create or replace function writ_data.on_runs_retired(p_lo uuid, p_hi uuid) returns boolean
+language sql stable
+return exists (
+  select from writ_data.undelivered u
+  where u.dead_at is null and u.stream >= p_lo and u.stream < p_hi
+) or exists (
+  select from writ_data.destination d
+  join writ_data.event_batch b
+    on (b.xid, b.batch_id) > (d.xid, d.batch_id) and b.run_ids is not null
+  cross join lateral unnest(b.run_ids) r(id)
+  where r.id >= p_lo and r.id < p_hi
+);
