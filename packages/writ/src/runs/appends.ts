@@ -23,6 +23,12 @@ export interface AppendedEvent {
   readonly logicalAttemptId?: string;
   readonly engineAttemptId?: string;
   readonly eventData?: object;
+  /** When it happened, by the engine's clock, as ISO 8601; when it is stored unless given. */
+  readonly emittedAt?: string;
+  /** The version of the program that tells of it. */
+  readonly adapterVersion?: string;
+  /** The event of the same run that it follows from. */
+  readonly parentEventId?: string;
 }
 
 export interface Appended {
@@ -34,7 +40,7 @@ export interface Appended {
   readonly spooled?: undefined;
 }
 
-/** The database did not take it in time: it is on the disk of this machine, and will be appended later. Only a StepStarted. */
+/** The database did not take it in time: it is on the disk of this machine, and will be appended later. Only what `failOpen` names. */
 export interface Spooled {
   readonly spooled: true;
 }
@@ -45,6 +51,8 @@ export interface AppendsHost {
   readonly writeBudgetMs: number;
   /** The folder of the spool. */
   readonly spool: string | undefined;
+  /** Which events may go there; StepStarted unless given. */
+  readonly failOpen?: readonly FailOpenEvent[] | undefined;
 }
 
 interface Kept {
@@ -54,13 +62,15 @@ interface Kept {
   readonly tenant: string | null;
 }
 
-/** What may be in the log later than it happened. */
-const failOpen: readonly string[] = ['StepStarted'];
+/** Events that may be configured to be in the log later than they happened. Nothing counts as done by them. */
+const mayFailOpen = ['StepStarted', 'StepSkipped', 'RunQueued'] as const;
+export type FailOpenEvent = (typeof mayFailOpen)[number];
 const mergeEveryMs = 1_000;
 
 export class Appends {
   readonly #host: AppendsHost;
   readonly #spool: Spool<Kept> | undefined;
+  readonly #failOpen: readonly string[];
   /** Runs with something in the spool that this connection has put there, by the number of the last. */
   readonly #behind = new Map<string, number>();
   #kept = 0;
@@ -69,6 +79,13 @@ export class Appends {
 
   constructor(host: AppendsHost) {
     this.#host = host;
+    this.#failOpen = host.failOpen ?? ['StepStarted'];
+    const never = this.#failOpen.find((type) => !(mayFailOpen as readonly string[]).includes(type));
+    if (never !== undefined)
+      throw new WritError(
+        'invalid_argument',
+        `failOpen: ${never} never waits in a spool; ${mayFailOpen.join(', ')} may`,
+      );
     if (host.spool === undefined) return;
     this.#spool = new Spool(host.spool);
     this.#timer = setInterval(() => void this.#mergeByItself(), mergeEveryMs).unref();
@@ -88,7 +105,7 @@ export class Appends {
       if (this.#behind.has(kept.runId)) await this.#catchUp();
       return await this.#write(kept, this.#host.writeBudgetMs - (performance.now() - began));
     } catch (error) {
-      if (!this.#spool || !failOpen.includes(event.eventType) || !isConnectionLoss(error))
+      if (!this.#spool || !this.#failOpen.includes(event.eventType) || !isConnectionLoss(error))
         throw error;
       await this.#spool.append(kept);
       this.#behind.set(kept.runId, ++this.#kept);

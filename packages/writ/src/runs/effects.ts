@@ -1,20 +1,16 @@
-/** What a signal will change in a run, said before it is sent. From a snapshot and a plan alone: until it arrives the run goes on. */
-import type { RunStepState } from '../../machines/run-step.js';
-import { PlanState, toUndo } from '../../runs/decide.js';
-import type { RunSignal } from '../../runs/engine.js';
-import { itemOf, undoneBy } from '../../runs/events.js';
-import type { PlanDocument, PlanStep } from '../../runs/plans/document.js';
-import { parseRef, refsOf, refsOfCondition } from '../../runs/plans/refs.js';
-import type { RunSnapshot } from '../../runs/snapshot.js';
-import { count, plural } from '../output.js';
+/**
+ * What a signal would change in a run, in sentences for the person who is asked first. They follow
+ * from a snapshot and a plan: until the signal arrives, the run goes on.
+ */
 
-/** Signals that take something away, and so are asked about first. */
-export const asked: readonly RunSignal['type'][] = [
-  'CANCEL',
-  'EMERGENCY_STOP',
-  'SKIP_STEP',
-  'UPDATE_PARAMS',
-];
+import { count, plural } from '../errors/words.js';
+import type { RunStepState } from '../machines/run-step.js';
+import { PlanState, toUndo } from './decide.js';
+import type { RunSignal } from './engine.js';
+import { itemOf, undoneBy } from './events.js';
+import type { PlanDocument, PlanStep } from './plans/document.js';
+import { parseRef, refsOf, refsOfCondition } from './plans/refs.js';
+import type { RunSnapshot } from './snapshot.js';
 
 interface Facts {
   readonly snapshot: RunSnapshot;
@@ -161,7 +157,8 @@ function updates(
   );
   return [
     ...(changes.length > 0 ? changes : ['Nothing changes: the params are empty.']),
-    `${plural(state.plan.steps.length - begun, 'step')} to come, which will see it; ${count(begun)} that have begun keep what they were given.`,
+    `${plural(state.plan.steps.length - begun, 'step')} to come, which will see it; ` +
+      `${count(begun)} that have begun keep what they were given.`,
   ];
 }
 

@@ -42,6 +42,11 @@ export interface RunSignal {
   readonly reason?: string;
   /** For RETRY_STEP and SKIP_STEP. */
   readonly stepId?: string;
+  /**
+   * For RETRY_STEP: the step gets a new `effectKey`, and so do the elements of a list. Only if services outside must not
+   * recognise what an earlier attempt did. Every attempt has the same key otherwise.
+   */
+  readonly newEffectKey?: boolean;
   /** For UPDATE_PARAMS: merged into the input that later steps are given. */
   readonly params?: Readonly<Record<string, unknown>>;
   /** For RETRY_RUN: the id of the new run. */

@@ -51,6 +51,8 @@ export interface RunEventData extends Record<RunMove | RunStepMove, object> {
     readonly planVersion: string;
     readonly planSha256: string;
     readonly engine: string;
+    /** How the engine finds the run again. */
+    readonly engineRunRef?: Readonly<Record<string, unknown>>;
     readonly inputSha256?: string;
     readonly originalRunId?: string;
   };
@@ -73,6 +75,7 @@ export interface RunEventData extends Record<RunMove | RunStepMove, object> {
   SignalAccepted: SignalDecision & {
     readonly stepId?: string;
     readonly params?: Readonly<Record<string, unknown>>;
+    readonly newEffectKey?: true;
   };
   SignalRejected: SignalDecision & { readonly code: string };
   RunPaused: { readonly reason: string; readonly draining: number };
@@ -104,6 +107,8 @@ interface RunEventBase {
   readonly persistedAt: string;
   readonly causedBySignalId?: string;
   readonly parentEventId?: string;
+  /** Of another engine: the version of the program that told of it. */
+  readonly adapterVersion?: string;
 }
 
 /** An event as a log holds it. A later version may have written it, so its type need not be one that we know. */

@@ -1,8 +1,10 @@
-/** Reading the log of a run, and its snapshot as fresh as the log. */
+/** Reading runs: their rows, their logs, and snapshots as fresh as the logs. */
 import type { Queryable } from '../database/connection.js';
-import { gate, readRows } from '../database/gate.js';
+import { gate, readJson, readRows } from '../database/gate.js';
+import { type Page, type PageOptions, readPage } from '../database/listing.js';
 import { isUuid } from '../database/uuid.js';
-import { WritRefusal } from '../errors/index.js';
+import { WritError, WritRefusal } from '../errors/index.js';
+import type { RunState } from '../machines/run.js';
 import { eventId, idempotencyKey, type RunEvent } from './events.js';
 import type { PlanDocument } from './plans/document.js';
 import { emptySnapshot, type RunSnapshot, reduce } from './snapshot.js';
@@ -10,10 +12,18 @@ import { emptySnapshot, type RunSnapshot, reduce } from './snapshot.js';
 /** A row as the gates of the projector answer it: number, type, step, logical attempt, engine's attempt, data, milliseconds since 1970. */
 export type CompactEvent = [number, string, string, string, number | null, object, number];
 
+/** What another engine says of an event itself. Events of the native engine have none of it. */
+interface ToldOfEvent {
+  readonly emittedAt?: string;
+  readonly adapterVersion?: string;
+  readonly parentEventId?: string;
+}
+
 /** What a reduction needs of it; ids and keys follow from the rest, and are made when somebody asks. */
 export function eventOf(runId: string, row: CompactEvent, planVersion: string): RunEvent {
   const [runSeq, eventType, stepId, logicalAttemptId, engineAttempt, eventData, ms] = row;
   const at = new Date(ms).toISOString();
+  const { told } = eventData as { told?: ToldOfEvent };
   return {
     runId,
     runSeq,
@@ -22,8 +32,10 @@ export function eventOf(runId: string, row: CompactEvent, planVersion: string): 
     logicalAttemptId,
     ...(engineAttempt !== null && { engineAttemptId: String(engineAttempt) }),
     eventData,
-    emittedAt: at,
+    emittedAt: told?.emittedAt ?? at,
     persistedAt: at,
+    ...(told?.adapterVersion !== undefined && { adapterVersion: told.adapterVersion }),
+    ...(told?.parentEventId !== undefined && { parentEventId: told.parentEventId }),
     get eventId() {
       return eventId(runId, runSeq);
     },
@@ -33,59 +45,135 @@ export function eventOf(runId: string, row: CompactEvent, planVersion: string): 
   };
 }
 
-export interface EventsOptions {
-  /** Those after this number; from the beginning unless given. */
+/** Which events of a log. A page has 1,000 unless `limit` says otherwise. */
+export interface EventsOptions extends PageOptions {
+  /** Only events after this number. */
   readonly afterSeq?: number;
-  /** At most so many; 1,000 unless given. */
-  readonly limit?: number;
+  /** The oldest first unless given. */
+  readonly order?: 'asc' | 'desc';
+  readonly step?: string;
+  readonly types?: readonly string[];
   readonly tenant?: string;
 }
 
-export interface RunRow {
+/** A run as its own row has it. */
+export interface ListedRun {
   readonly runId: string;
   readonly tenant: string;
+  readonly project: string;
+  readonly environment: string;
   readonly planId: string;
   readonly planVersion: string;
-  readonly status: string;
+  readonly planSha256: string;
+  readonly engine: string;
+  readonly status: RunState;
+  readonly substatus: string | null;
+  readonly requestId: string | null;
+  /** The run that this one repeats. */
+  readonly originalRunId: string | null;
+  readonly startedBy: string;
+  readonly createdAt: string;
+  /** When it last started, paused, went on or ended. */
+  readonly movedAt: string;
+  readonly endedAt: string | null;
 }
 
-/** The events of a run, in order. */
+const utc = (time: string) =>
+  `to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+
+/** The columns of a ListedRun in writ.run. */
+export const runColumns = `run_id as "runId", tenant_id as tenant, project_id as project,
+  environment_id as environment, plan_id as "planId", plan_version as "planVersion",
+  plan_sha256 as "planSha256", engine, status, substatus, request_id as "requestId",
+  original_run_id as "originalRunId", started_by as "startedBy", ${utc('created_at')} as "createdAt",
+  ${utc('moved_at')} as "movedAt", ${utc('ended_at')} as "endedAt"`;
+
+/** An event as a row answers it: compact, with the signal that caused it. */
+const compact = `json_build_array(run_seq, event_type, step_id, logical_attempt_id,
+  engine_attempt_id::integer, event_data,
+  round(date_part('epoch', persisted_at) * 1000)::bigint) as event,
+  caused_by_signal_id as signal`;
+
+interface CompactRow {
+  readonly event: CompactEvent;
+  readonly signal: string | null;
+}
+
+const eventIn = (runId: string, planVersion: string, { event, signal }: CompactRow): RunEvent => ({
+  ...eventOf(runId, event, planVersion),
+  ...(signal !== null && { causedBySignalId: signal }),
+});
+
+/** The events of a run after a number, in order. */
 export async function readEvents(
   db: Queryable,
   runId: string,
-  { afterSeq = 0, limit = 1000, tenant }: EventsOptions = {},
+  { afterSeq = 0, limit = 1000 }: { readonly afterSeq?: number; readonly limit?: number } = {},
 ): Promise<RunEvent[]> {
-  const run = await readRun(db, runId, tenant);
-  const rows = await readRows(
+  const { planVersion } = await readRun(db, runId);
+  const rows = await readJson<CompactRow>(
     db,
-    `select json_build_array(run_seq, event_type, step_id, logical_attempt_id, engine_attempt_id::integer, event_data, round(date_part('epoch', emitted_at) * 1000)::bigint)::text as event, caused_by_signal_id
-     from writ.run_events where run_id = $1 and run_seq > $2 order by run_seq limit $3`,
+    `select ${compact} from writ.run_events
+     where run_id = $1 and run_seq > $2 order by run_seq limit $3`,
     [runId, afterSeq, limit],
   );
-  return rows.map(({ event, caused_by_signal_id: signal }) => {
-    const read = eventOf(runId, JSON.parse(String(event)) as CompactEvent, run.planVersion);
-    return {
-      ...read,
-      ...(signal === null ? undefined : { causedBySignalId: String(signal) }),
-    };
-  });
+  return rows.map((row) => eventIn(runId, planVersion, row));
 }
 
-export async function readRun(db: Queryable, runId: string, tenant?: string): Promise<RunRow> {
-  if (!isUuid(runId)) throw new WritRefusal('RUN_NOT_FOUND', runId);
-  const [row] = await readRows(
+/** A page of a log. */
+export async function readEventPage(
+  db: Queryable,
+  runId: string,
+  { afterSeq, order = 'asc', step, types, tenant, limit = 1000, after }: EventsOptions,
+): Promise<Page<RunEvent>> {
+  const { planVersion } = await readRun(db, runId, tenant);
+  const { items, next } = await readPage<CompactRow>(
     db,
-    `select tenant_id, plan_id, plan_version, status from writ.run where run_id = $1 and ($2::text is null or tenant_id = $2)`,
+    {
+      columns: compact,
+      from: 'writ.run_events',
+      where: [
+        ['run_id = ?::uuid', runId],
+        ['run_seq > ?::integer', afterSeq],
+        ['step_id = ?', step],
+        ['event_type = any (?::text[])', types && [...types]],
+      ],
+      key: [['run_seq', 'integer']],
+      order,
+    },
+    { limit, ...(after !== undefined && { after }) },
+  );
+  return { items: items.map((row) => eventIn(runId, planVersion, row)), next };
+}
+
+export async function readRun(db: Queryable, runId: string, tenant?: string): Promise<ListedRun> {
+  if (!isUuid(runId)) throw new WritRefusal('RUN_NOT_FOUND', runId);
+  const [row] = await readJson<ListedRun>(
+    db,
+    `select ${runColumns} from writ.run
+     where run_id = $1 and ($2::text is null or tenant_id = $2)`,
     [runId, tenant ?? null],
   );
   if (!row) throw new WritRefusal('RUN_NOT_FOUND', runId);
-  return {
-    runId,
-    tenant: String(row.tenant_id),
-    planId: String(row.plan_id),
-    planVersion: String(row.plan_version),
-    status: String(row.status),
-  };
+  return row;
+}
+
+/** Values of a run by their references; null: this role may not read them. */
+export async function readReferences(
+  db: Queryable,
+  runId: string,
+  refs: readonly string[],
+): Promise<Record<string, unknown> | null> {
+  try {
+    return await gate<Record<string, unknown>>(
+      db,
+      'fn_run_values($1::text::uuid, array(select json_array_elements_text($2::text::json)))',
+      [runId, JSON.stringify(refs)],
+    );
+  } catch (error) {
+    if (error instanceof WritError && error.code === 'permission_denied') return null;
+    throw error;
+  }
 }
 
 /** A version of a plan, as it was registered. A tenant may have one of its own: the hash tells which. */
@@ -102,20 +190,6 @@ export async function readPlan(
   );
   if (!row) throw new WritRefusal('PLAN_NOT_FOUND', `${planId} ${planVersion}`);
   return JSON.parse(String(row.document)) as PlanDocument;
-}
-
-/** The environment that a run belongs to, and the hash of its plan. */
-export async function readSurroundings(
-  db: Queryable,
-  runId: string,
-): Promise<{ environmentId: string; planSha256: string }> {
-  const [row] = await readRows(
-    db,
-    'select environment_id, plan_sha256 from writ.run where run_id = $1',
-    [runId],
-  );
-  if (!row) throw new WritRefusal('RUN_NOT_FOUND', runId);
-  return { environmentId: String(row.environment_id), planSha256: String(row.plan_sha256) };
 }
 
 const page = 10_000;

@@ -55,13 +55,11 @@ export class NativeEngine implements WorkflowEngine {
     };
     const json = JSON.stringify([run]);
     refuseSecrets(json, `the input of ${plan.planId}`);
-    const answer = await gate<{ refused: { reason: string; detail?: string }[] }>(
-      this.#db,
-      'fn_run_start_many($1::text::jsonb, $2)',
-      [json, this.#actor],
-    );
+    const answer = await gate<{
+      refused: { reason: string; detail?: string; retry_after_ms?: number }[];
+    }>(this.#db, 'fn_run_start_many($1::text::jsonb, $2)', [json, this.#actor]);
     const [refused] = answer.refused;
-    if (refused) throw asRefusal(refused.reason, refused.detail);
+    if (refused) throw asRefusal(refused.reason, refused.detail, refused.retry_after_ms);
     return { engine: 'native', runId };
   }
 
@@ -80,7 +78,7 @@ export class NativeEngine implements WorkflowEngine {
       rootCause,
       startedAt,
       completedAt,
-    } = await this.#runs.get(runId);
+    } = await this.#runs.snapshot(runId);
     const message = rootCause
       ? `${rootCause.stepId}: ${rootCause.errorCode}: ${rootCause.errorMessage}`
       : reason;

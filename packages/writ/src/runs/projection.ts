@@ -40,6 +40,7 @@ export class Projection {
   private planId: string | undefined;
   private planVersion: string | undefined;
   private engine: string | undefined;
+  private engineRunRef: RunSnapshot['engineRunRef'];
   private originalRunId: string | undefined;
   private artifacts: readonly ArtifactRef[];
   private params: RunSnapshot['params'];
@@ -65,6 +66,7 @@ export class Projection {
     this.planId = before.planId;
     this.planVersion = before.planVersion;
     this.engine = before.engine;
+    this.engineRunRef = before.engineRunRef;
     this.originalRunId = before.originalRunId;
     this.artifacts = before.artifacts;
     this.params = before.params;
@@ -128,11 +130,12 @@ export class Projection {
   }
 
   private start(event: RunEvent): void {
-    const { planId, planVersion, engine, originalRunId } =
+    const { planId, planVersion, engine, engineRunRef, originalRunId } =
       event.eventData as RunEventData['RunStarted'];
     this.planId = planId;
     this.planVersion = planVersion;
     this.engine = engine;
+    if (engineRunRef) this.engineRunRef = deepFrozenCopy(engineRunRef);
     this.originalRunId = originalRunId;
     this.startedAt = event.emittedAt;
   }
@@ -220,6 +223,7 @@ export class Projection {
     if (next === 'late') return true;
     if (next === undefined || !this.isOpen()) return false;
     items.move(item.index, was.status, next, attempt, event.runSeq);
+    if (move === 'StepCompleted') draft.addArtifacts(event);
     const undoes = item.stepId.startsWith('undo:');
     const running = undoes ? 'undoing' : 'running';
     if (was.status === 'RUNNING') this.counts[running]--;
@@ -347,6 +351,7 @@ export class Projection {
     if (this.planId !== undefined) snapshot.planId = this.planId;
     if (this.planVersion !== undefined) snapshot.planVersion = this.planVersion;
     if (this.engine !== undefined) snapshot.engine = this.engine;
+    if (this.engineRunRef !== undefined) snapshot.engineRunRef = this.engineRunRef;
     if (this.originalRunId !== undefined) snapshot.originalRunId = this.originalRunId;
     snapshot.status = this.status;
     const substatus = this.substatus();

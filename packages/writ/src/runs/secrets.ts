@@ -7,7 +7,7 @@ import type { StepOfRun } from '../queue/worker/context.js';
 import type { AskingJob, JobSecrets } from '../queue/worker/options.js';
 import type { SecretContext } from '../secrets/provider.js';
 import type { Secrets } from '../secrets/secrets.js';
-import { readPlan, readSurroundings } from './log.js';
+import { readPlan, readRun } from './log.js';
 import type { PlanDocument, Template } from './plans/document.js';
 import { secretNameIn } from './plans/refs.js';
 
@@ -45,7 +45,7 @@ export class StepSecrets implements JobSecrets {
 
   async #filled(asking: AskingJob, step: StepOfRun): Promise<unknown> {
     const { input } = asking;
-    const { environmentId, planSha256 } = await readSurroundings(this.#db, step.runId);
+    const { environment: environmentId, planSha256 } = await readRun(this.#db, step.runId);
     const places = (await this.#placesIn(step, planSha256)).get(stepOf(step.stepId)) ?? [];
     if (places.length === 0) return input;
     const context = { tenantId: asking.job.tenant, environmentId };
@@ -60,9 +60,7 @@ export class StepSecrets implements JobSecrets {
   }
 
   async #contextOf({ job, step }: AskingJob): Promise<SecretContext> {
-    const { environmentId } = step
-      ? await readSurroundings(this.#db, step.runId)
-      : { environmentId: 'default' };
+    const environmentId = step ? (await readRun(this.#db, step.runId)).environment : 'default';
     return { tenantId: job.tenant, environmentId };
   }
 

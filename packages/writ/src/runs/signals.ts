@@ -20,11 +20,13 @@ const wrong = (detail: string) => new WritRefusal('SIGNAL_INVALID_PAYLOAD', deta
 
 /** The signal as the gate takes it; refuses one that could not be applied to any run. */
 export function signalText(signal: RunSignal & { readonly signalId: string }): string {
-  const { type, signalId, stepId, params, reason } = signal;
+  const { type, signalId, stepId, params, reason, newEffectKey } = signal;
   if (!isUuid(signalId)) throw wrong(`signalId ${signalId} is not a UUID`);
   if (!types.includes(type)) throw wrong(`there is no signal ${type}`);
   if ((type === 'RETRY_STEP' || type === 'SKIP_STEP') && !stepId)
     throw wrong(`${type} names a stepId`);
+  if (newEffectKey !== undefined && (type !== 'RETRY_STEP' || typeof newEffectKey !== 'boolean'))
+    throw wrong('newEffectKey is true or false, and belongs to RETRY_STEP');
   if (
     type === 'UPDATE_PARAMS' &&
     (typeof params !== 'object' || params === null || Array.isArray(params))

@@ -29,6 +29,7 @@ export interface RunSnapshot {
   readonly planId?: string;
   readonly planVersion?: string;
   readonly engine?: string;
+  readonly engineRunRef?: Readonly<Record<string, unknown>>;
   readonly originalRunId?: string;
   readonly status: RunState;
   /** DRAINING: nothing new starts, and what runs goes on to its end. WAITING_APPROVAL: nothing runs, and a step waits for an event. */

@@ -14,7 +14,10 @@ export interface StepSnapshot {
   readonly completedAt?: string;
   /** The runSeq of the event that ended the step. */
   readonly endSeq?: number;
+  /** Of a step that goes over a list: those of its elements, in the order in which these succeeded, a hundred at most. */
   readonly artifacts: readonly ArtifactRef[];
+  /** How many more the elements of a list have: the log has them all. */
+  readonly moreArtifacts?: number;
   readonly error?: { readonly code: string; readonly message: string; readonly retryable: boolean };
   readonly reasonCode?: SkipReason;
   /** Its StepStarted came after its end. */
@@ -23,6 +26,12 @@ export interface StepSnapshot {
   readonly requested?: 'RETRY_STEP' | 'SKIP_STEP';
   readonly items?: ItemsSnapshot;
 }
+
+/**
+ * How many artifacts of the elements of a list a snapshot keeps: all those of a short list. A list may
+ * have ten thousand elements, and a snapshot is stored, and sent, as a whole.
+ */
+const mostOfItems = (total: number) => (total <= 100 ? 100 : 5);
 
 export const noArtifacts: readonly ArtifactRef[] = Object.freeze([]);
 
@@ -93,6 +102,7 @@ export class StepDraft {
   completedAt: string | undefined = undefined;
   endSeq: number | undefined = undefined;
   artifacts: readonly ArtifactRef[] = noArtifacts;
+  moreArtifacts = 0;
   error: StepSnapshot['error'] = undefined;
   reasonCode: SkipReason | undefined = undefined;
   late = false;
@@ -114,6 +124,7 @@ export class StepDraft {
     draft.completedAt = step.completedAt;
     draft.endSeq = step.endSeq;
     draft.artifacts = step.artifacts;
+    draft.moreArtifacts = step.moreArtifacts ?? 0;
     draft.error = step.error;
     draft.reasonCode = step.reasonCode;
     draft.late = step.late === true;
@@ -137,9 +148,12 @@ export class StepDraft {
     this.completedAt = event.emittedAt;
     this.endSeq = event.runSeq;
     if (move === 'StepCompleted') {
-      this.artifacts = frozenArtifacts(
-        (event.eventData as Partial<RunEventData['StepCompleted']>).artifacts,
-      );
+      // The end of a list has no artifacts of its own.
+      if (this.items) this.addArtifacts(event);
+      else
+        this.artifacts = frozenArtifacts(
+          (event.eventData as Partial<RunEventData['StepCompleted']>).artifacts,
+        );
     } else if (move === 'StepFailed') {
       const { error } = event.eventData as Partial<RunEventData['StepFailed']>;
       if (error)
@@ -152,6 +166,17 @@ export class StepDraft {
       this.requested = undefined;
       this.reasonCode = (event.eventData as RunEventData['StepSkipped']).reasonCode;
     }
+  }
+
+  /** The artifacts of an element of a list, beside those of the elements before it. */
+  addArtifacts(event: RunEvent): void {
+    const added = frozenArtifacts(
+      (event.eventData as Partial<RunEventData['StepCompleted']>).artifacts,
+    );
+    if (added.length === 0) return;
+    const room = Math.max(0, mostOfItems(this.items?.total ?? 0) - this.artifacts.length);
+    if (room > 0) this.artifacts = Object.freeze([...this.artifacts, ...added.slice(0, room)]);
+    this.moreArtifacts += Math.max(0, added.length - room);
   }
 
   /** A StepStarted behind the end of its attempt: it says when that began, and moves nothing. */
@@ -167,7 +192,8 @@ export class StepDraft {
     this.startedAt = undefined;
     this.completedAt = undefined;
     this.endSeq = undefined;
-    this.artifacts = noArtifacts;
+    // What elements of a list succeeded with stays: they are not done again.
+    if (!this.items) this.artifacts = noArtifacts;
     this.error = undefined;
     this.requested = undefined;
   }
@@ -196,6 +222,7 @@ export class StepDraft {
     if (this.completedAt !== undefined) step.completedAt = this.completedAt;
     if (this.endSeq !== undefined) step.endSeq = this.endSeq;
     step.artifacts = this.artifacts;
+    if (this.moreArtifacts > 0) step.moreArtifacts = this.moreArtifacts;
     if (this.error !== undefined) step.error = this.error;
     if (this.reasonCode !== undefined) step.reasonCode = this.reasonCode;
     if (this.late) step.late = true;

@@ -53,13 +53,13 @@ export function conformance(name: string, makeEngine: () => Promise<Conformer>):
     const begun = (run: EngineRunRef) =>
       until(
         async () =>
-          (await c.writ.runs.events(run.runId)).some(
+          (await c.writ.runs.events(run.runId)).items.some(
             ({ eventType, stepId }) => eventType === 'StepStarted' && stepId === 'first',
           ),
         20_000,
       );
     const faults = async (run: EngineRunRef, input?: unknown) =>
-      checkLog(c.plan.document, await c.writ.runs.events(run.runId), { input });
+      checkLog(c.plan.document, (await c.writ.runs.events(run.runId)).items, { input });
 
     test('is called what runs name it by', () => {
       expect(c.engine.name).toBe(name);
@@ -82,7 +82,7 @@ export function conformance(name: string, makeEngine: () => Promise<Conformer>):
         completedAt: expect.any(String),
       });
       expect(await faults(run, { order: 1 })).toEqual([]);
-      const snapshot = await c.writ.runs.get(run.runId);
+      const snapshot = await c.writ.runs.snapshot(run.runId);
       expect(snapshot).toMatchObject({
         planId: c.plan.id,
         planVersion: c.plan.version,
@@ -98,7 +98,7 @@ export function conformance(name: string, makeEngine: () => Promise<Conformer>):
       for (const run of runs) expect(run.runId).toBe(wanted.runId);
       c.finish();
       await reaches(runs[0] as EngineRunRef, 'COMPLETED');
-      const events = await c.writ.runs.events(wanted.runId);
+      const events = (await c.writ.runs.events(wanted.runId)).items;
       expect(events.filter(({ eventType }) => eventType === 'RunStarted')).toHaveLength(1);
       expect(await faults(runs[0] as EngineRunRef)).toEqual([]);
     });
@@ -108,7 +108,7 @@ export function conformance(name: string, makeEngine: () => Promise<Conformer>):
       expect(
         await codeOf(c.engine.startRun({ ...c.plan.ref, sha256: 'ab'.repeat(32) }, wanted)),
       ).toBe('PLAN_INTEGRITY_VALIDATION_FAILED');
-      expect(await codeOf(c.writ.runs.get(wanted.runId))).toBe('RUN_NOT_FOUND');
+      expect(await codeOf(c.writ.runs.snapshot(wanted.runId))).toBe('RUN_NOT_FOUND');
     });
 
     test('starts nothing that is meant for another engine', async () => {
@@ -116,7 +116,7 @@ export function conformance(name: string, makeEngine: () => Promise<Conformer>):
       expect(await codeOf(c.engine.startRun(c.plan.ref, wanted))).toBe(
         'CAPABILITIES_NOT_SUPPORTED',
       );
-      expect(await codeOf(c.writ.runs.get(wanted.runId))).toBe('RUN_NOT_FOUND');
+      expect(await codeOf(c.writ.runs.snapshot(wanted.runId))).toBe('RUN_NOT_FOUND');
     });
 
     test('cancels a run, with the reason on the record', async () => {
@@ -137,7 +137,10 @@ export function conformance(name: string, makeEngine: () => Promise<Conformer>):
       await c.engine.signal(run, { type: 'PAUSE' });
       await reaches(run, 'PAUSED');
       c.finish();
-      await until(async () => (await c.writ.runs.get(run.runId)).counts.succeeded === 1, 20_000);
+      await until(
+        async () => (await c.writ.runs.snapshot(run.runId)).counts.succeeded === 1,
+        20_000,
+      );
       expect(await status(run)).toBe('PAUSED');
       await c.engine.signal(run, { type: 'RESUME' });
       await reaches(run, 'COMPLETED');
@@ -165,10 +168,10 @@ export function conformance(name: string, makeEngine: () => Promise<Conformer>):
       const run = await c.engine.startRun(c.plan.ref, context());
       c.finish();
       await reaches(run, 'COMPLETED');
-      const before = await c.writ.runs.events(run.runId);
+      const before = (await c.writ.runs.events(run.runId)).items;
       expect(await codeOf(c.engine.signal(run, { type: 'PAUSE' }))).toBe('RUN_TERMINAL');
       expect(await codeOf(c.engine.cancelRun(run))).toBe('RUN_TERMINAL');
-      expect(await c.writ.runs.events(run.runId)).toEqual(before);
+      expect((await c.writ.runs.events(run.runId)).items).toEqual(before);
     });
 
     test('knows no run that it has not started', async () => {

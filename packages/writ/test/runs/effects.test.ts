@@ -1,10 +1,10 @@
 /** What signals are said to do, before they do it. */
 import { expect, test } from 'vitest';
-import { effectsOf } from '../../../src/cli/runs/effects.js';
-import type { RunSignal } from '../../../src/runs/engine.js';
-import type { PlanDocument } from '../../../src/runs/plans/document.js';
-import { emptySnapshot, reduce } from '../../../src/runs/snapshot.js';
-import { bad, job, type Line, logOf, ok, plan, runId, undoable } from '../../runs/lines.js';
+import { effectsOf } from '../../src/runs/effects.js';
+import type { RunSignal } from '../../src/runs/engine.js';
+import type { PlanDocument } from '../../src/runs/plans/document.js';
+import { emptySnapshot, reduce } from '../../src/runs/snapshot.js';
+import { bad, job, type Line, logOf, ok, plan, runId, undoable } from './lines.js';
 
 const shop = plan([
   job('reserve', undoable),

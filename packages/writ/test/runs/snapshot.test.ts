@@ -504,3 +504,55 @@ describe('a snapshot', () => {
     );
   });
 });
+
+describe('the artifacts of the elements of a list', () => {
+  const each = (items: number, attempt = '1'): Line => [
+    'StepStarted',
+    'each',
+    { items, parallel: 10 },
+    attempt,
+  ];
+  const element = (at: number, attempt = '1'): Line[] => [
+    ['StepStarted', `each[${at}]`, {}, attempt],
+    ['StepCompleted', `each[${at}]`, { artifacts: [output(`o${at}`)] }, attempt],
+  ];
+
+  test('are those of the step, and of the run when it has completed', () => {
+    const snapshot = running(
+      each(3),
+      ...element(2),
+      ...element(0),
+      ...element(1),
+      ['StepCompleted', 'each', { items: 3, artifacts: [] }],
+      ['RunCompleted', 'RUN'],
+    );
+    const kept = [output('o2'), output('o0'), output('o1')];
+    expect(stepOf(snapshot, 'each')?.artifacts).toEqual(kept);
+    expect(snapshot.artifacts).toEqual(kept);
+  });
+
+  test('stay over a retry of the list, which does not do them again', () => {
+    const snapshot = running(
+      each(2),
+      ...element(0),
+      ['StepStarted', 'each[1]'],
+      ['StepFailed', 'each[1]', failure],
+      ['StepFailed', 'each', failure],
+      each(2, '2'),
+      ...element(1, '2'),
+      ['StepCompleted', 'each', { items: 2, artifacts: [] }, '2'],
+    );
+    expect(stepOf(snapshot, 'each')?.artifacts).toEqual([output('o0'), output('o1')]);
+  });
+
+  test('are all there of a hundred elements; of more, five are, and how many more there are is said', () => {
+    const elements = (items: number) =>
+      Array.from({ length: items }, (_, at) => element(at)).flat();
+    const short = stepOf(running(each(100), ...elements(100)), 'each');
+    expect(short?.artifacts).toHaveLength(100);
+    expect(short?.moreArtifacts).toBeUndefined();
+    const long = stepOf(running(each(101), ...elements(101)), 'each');
+    expect(long?.artifacts).toHaveLength(5);
+    expect(long?.moreArtifacts).toBe(96);
+  });
+});

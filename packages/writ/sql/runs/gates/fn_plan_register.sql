@@ -1,8 +1,8 @@
--- Registers a version of a plan: its canonical JSON, and the hash that its author knows.
+-- Registers a version of a plan: its canonical JSON, and its hash as the author computed it.
 -- Callers: writ_producer, writ_server
--- Answers: {plan_no, sha256, duplicate}. The same version with the same content answers the one that
---          is there. A login that is bound to a tenant registers for that tenant; another login
---          registers for every tenant. The kinds of its jobs are registered before.
+-- Answers: {plan_no, sha256, duplicate}. The same version with the same content answers the one
+--          that is there. A login that is bound to a tenant registers for that tenant; another
+--          login registers for every tenant. Register the kinds of its jobs before.
 -- Refuses: actor_required, reserved_job_kind (a plan or a kind of Writ itself), INVALID_STEP_SCHEMA
 --          (with the step and what is wrong with it), PLAN_INTEGRITY_VALIDATION_FAILED,
 --          PLAN_VERSION_EXISTS (a version never changes).

@@ -1,12 +1,14 @@
--- Delivers something from outside to a run: the step that waits for it ends with it; if none does yet,
--- it is kept.
+-- Delivers an event from outside to a run. It ends the step that waits for it; if no step waits
+-- yet, the run keeps it.
 -- Callers: writ_producer, writ_server
--- Answers: {duplicate, step}. With the same p_delivery_id again it changes nothing. p_denied: the
+-- Answers: {duplicate, step}. A repeated p_delivery_id changes nothing. p_denied: the
 --          library's `authorizeSignal` did not allow it, with this code; the attempt is recorded in
 --          the log of the run, and the answer is {denied: code}.
--- Refuses: actor_required, SIGNAL_INVALID_PAYLOAD, RUN_NOT_FOUND (also for a run of another tenant),
---          run_is_governed, CAPABILITIES_NOT_SUPPORTED (a run of another engine), RUN_TERMINAL,
---          OUTBOX_RATE_LIMIT_EXCEEDED (a thousand deliveries of the run wait for a step).
+-- Refuses: actor_required, SIGNAL_INVALID_PAYLOAD (also a payload that does not fit the schema that
+--          the plan has for the event; a missing payload is checked as null), RUN_NOT_FOUND (also for a run of another
+--          tenant), run_is_governed, CAPABILITIES_NOT_SUPPORTED (a run of another engine),
+--          RUN_TERMINAL, OUTBOX_RATE_LIMIT_EXCEEDED (a thousand deliveries of the run wait for a
+--          step, or runs.signal.per_minute of them were denied in a row within a minute).
 -- Locks:   the run.
 create or replace function writ.fn_run_deliver(
   p_run_id uuid,
@@ -31,6 +33,8 @@ declare
   v_taken text;
   v_open record;
   v_refused_id uuid;
+  v_wrong text;             -- where the payload does not fit the schema of the step
+  v_denials integer := (writ_data.setting('runs.signal.per_minute'))::integer;
 begin
   -- Validate.
   if coalesce(btrim(p_actor), '') = '' or length(p_actor) > 200 then
@@ -75,6 +79,14 @@ begin
     select from writ_data.plan_step x where x.plan_no = v_run.plan_no and x.event = p_event) then
     return writ_data.refusal('SIGNAL_INVALID_PAYLOAD',
       format('No step of the plan waits for %s.', p_event));
+  end if;
+  select writ_data.misfit(coalesce(p_payload::jsonb, 'null'), x.schema) into v_wrong
+  from writ_data.plan_step x
+  where x.plan_no = v_run.plan_no and x.event = p_event and x.schema is not null
+  order by writ_data.misfit(coalesce(p_payload::jsonb, 'null'), x.schema) is null
+  limit 1;
+  if v_wrong is not null then
+    return writ_data.refusal('SIGNAL_INVALID_PAYLOAD', format('%s: %s.', p_event, v_wrong));
   elsif (select count(*) from (
       select from writ_data.run_delivery d
       where d.run_id = p_run_id and d.taken_by is null limit 1000) x) >= 1000 then
@@ -84,6 +96,17 @@ begin
 
   -- Write.
   if p_denied is not null then
+    -- Readers read the whole log of a run, so denials must not fill it.
+    if (select count(*) from (
+        select e.event_type, e.at from writ_data.run_event e
+        where e.run_id = p_run_id
+        order by e.run_seq desc
+        limit v_denials) x
+      where x.event_type = 'SignalRejected' and x.at > v_now - interval '1 minute')
+      >= v_denials then
+      return writ_data.refusal('OUTBOX_RATE_LIMIT_EXCEEDED',
+        format('%s deliveries were denied in a minute.', v_denials));
+    end if;
     v_refused_id := writ_data.uuidv7();
     perform writ_data.append_events(array[p_run_id], array['SignalRejected'], array['RUN'],
       array[v_refused_id::text], array[null::integer],

@@ -1,12 +1,15 @@
 -- Takes what the projector made of its turn, and moves its position to the end of that turn.
 -- Callers: writ_engine
 -- p_snapshots: snapshots of runs, as src/runs/snapshot.ts has them.
--- Answers: {projected, skipped}. A snapshot is stored if it is of a run that is there, names its tenant,
---          is newer than the stored one, has no event missing and is not ahead of the log, and has the
---          status that the events say. Its other words are the projector's; `writ runs history` reduces
---          the log again and compares. A run of this turn without such a snapshot is marked stale and
---          comes again with every turn, with an alert: PROJECTOR_GAP_DETECTED if an event is missing
---          in its log, otherwise PROJECTOR_RUN_SKIPPED. The others are stored.
+-- Answers: {projected, skipped}. A snapshot is stored if it is of a run that is there, names its
+--          tenant, is newer than the stored one, has no event missing and is not ahead of the log,
+--          and has the status that the events say. Its other words are the projector's; `writ runs
+--          history` reduces the log again and compares. A run of this turn without such a snapshot
+--          is marked stale and comes again with every turn, with an alert: PROJECTOR_GAP_DETECTED
+--          if an event is missing in its log, otherwise PROJECTOR_RUN_SKIPPED. The others are
+--          stored.
+--          A snapshot that counts more events that no rule allows than the one before raises
+--          RUN_INCONSISTENT.
 -- Refuses: not_the_projector (another has the turn), invalid_argument.
 -- Locks:   the projector's row.
 create or replace function writ.fn_run_project(
@@ -24,6 +27,7 @@ declare
   v_at writ_data.run_projector;
   v_stored uuid[];
   v_skipped integer := 0;
+  v_ignored constant text := '"inconsistent":([0-9]{1,9})[}]$';  -- how a snapshot ends that counts them
   g record;
 begin
   if coalesce(json_typeof(p_snapshots), '') <> 'array' then
@@ -32,6 +36,21 @@ begin
   select * into v_at from writ_data.run_projector for update;
   if v_at.turn is distinct from p_turn or p_turn is null then
     return writ_data.refusal('not_the_projector');
+  end if;
+
+  -- Events that no rule allows are ignored by the snapshot, which counts them as its last field.
+  if position('"inconsistent":' in p_snapshots::text) > 0 then
+    for g in
+      select c.run_id, c.tenant_id,
+        substring(right(c.snapshot::text, 40) from v_ignored)::integer as ignored
+      from writ_data.checked_snapshots(p_snapshots) c
+      left join writ_data.run_snapshot s on s.run_id = c.run_id
+      where substring(right(c.snapshot::text, 40) from v_ignored)::integer
+        > coalesce(substring(right(s.snapshot::text, 40) from v_ignored)::integer, 0)
+    loop
+      perform writ_data.raise_alert('RUN_INCONSISTENT', 'P2', g.tenant_id, 'run/' || g.run_id,
+        jsonb_build_object('events', g.ignored), v_at.holder, v_now);
+    end loop;
   end if;
 
   with newest as materialized (
@@ -45,7 +64,12 @@ begin
     where n.last_seq > n.stored_seq or n.last_seq >= n.missing
     on conflict (run_id) do update
     set last_seq = excluded.last_seq, status = excluded.status, snapshot = excluded.snapshot,
-      missing = null, updated_at = excluded.updated_at
+      -- A run that was given in parts is not at the end of its log yet.
+      missing = case when s.missing is not null and exists (
+          select from writ_data.run_event e
+          where e.run_id = excluded.run_id and e.run_seq = excluded.last_seq + 1)
+        then excluded.last_seq + 1 end,
+      updated_at = excluded.updated_at
     returning s.run_id
   )
   select array_agg(run_id) into v_stored from stored;
@@ -55,7 +79,7 @@ begin
     and a.code in ('PROJECTOR_GAP_DETECTED', 'PROJECTOR_RUN_SKIPPED')
     and a.subject in (select 'run/' || r from unnest(v_stored) r);
 
-  -- Runs of this turn that are not up to date now.
+  -- Runs of this turn that are not up to date now. One that has come further was given in parts.
   for g in
     select r.run_id, r.tenant_id, coalesce(s.last_seq, 0) as last_seq, d.upto,
       (select min(x.n) from generate_series(coalesce(s.last_seq, 0) + 1, d.upto) x(n)
@@ -75,10 +99,12 @@ begin
       where x.run_id = d.run offset 0) s on true
     where coalesce(s.last_seq, 0) < d.upto and s.missing is null
   loop
-    v_skipped := v_skipped + 1;
-    insert into writ_data.run_snapshot as s (run_id, last_seq, status, snapshot, missing, updated_at)
+    insert into writ_data.run_snapshot as s (run_id, last_seq, status, snapshot, missing,
+      updated_at)
     values (g.run_id, 0, 'PENDING', 'null', coalesce(g.gap, g.upto), v_now)
     on conflict (run_id) do update set missing = excluded.missing, updated_at = v_now;
+    continue when g.gap is null and g.run_id = any (v_stored);
+    v_skipped := v_skipped + 1;
     if g.gap is null then
       perform writ_data.raise_alert('PROJECTOR_RUN_SKIPPED', 'P2', g.tenant_id,
         'run/' || g.run_id, jsonb_build_object('after', g.last_seq), v_at.holder, v_now);

@@ -1,9 +1,9 @@
 -- Reads runs as their logs have them now, in one call.
 -- Callers: processes, readers
--- Answers: [[run, tenant, plan's version, the projector's last snapshot or null, [[number, type, step,
---          logical attempt, engine's attempt, data, milliseconds since 1970], ...]], ...], each with
---          its events since that snapshot, ten thousand at most. Runs that are not there, or are of
---          another tenant, are left out.
+-- Answers: [[run, tenant, plan's version, the projector's last snapshot or null, [[number, type,
+--          step, logical attempt, engine's attempt, data, milliseconds since 1970], ...]], ...],
+--          each with its events since that snapshot, ten thousand at most. Runs that are not there,
+--          or are of another tenant, are left out.
 -- Refuses: invalid_argument (at most 10,000 runs).
 create or replace function writ.fn_run_read_many(p_runs uuid[]) returns json
 language plpgsql stable security definer
@@ -29,7 +29,7 @@ begin
     select json_agg(json_build_array(r.run_id, r.tenant_id, p.plan_version, s.snapshot, (
       select json_agg(json_build_array(e.run_seq, e.event_type, e.step_id, e.logical_attempt,
         e.engine_attempt, e.data,
-        round(date_part('epoch', coalesce(e.emitted_at, e.at)) * 1000)::bigint))
+        round(date_part('epoch', e.at) * 1000)::bigint))
       from (
         select * from writ_data.run_event x
         where x.run_id = r.run_id and x.run_id between v_lo and v_hi

@@ -1,6 +1,7 @@
--- Forgets the snapshots of runs: the projector makes them anew from the whole logs.
+-- Deletes the snapshots of runs. The projector then rebuilds them from the whole logs.
 -- Callers: writ_admin, writ_server
--- Answers: {runs}, how many. The log is what counts; a snapshot that differs from it is replaced so.
+-- Answers: {runs}, how many. Use it to replace a snapshot that differs from its log. The gate skips
+--          a run without events, because its snapshot would never come.
 -- Refuses: actor_required, invalid_argument (one to a thousand runs).
 create or replace function writ.fn_run_rebuild(
   p_runs uuid[],
@@ -22,10 +23,12 @@ begin
   end if;
 
   with forgotten as (
-    insert into writ_data.run_snapshot as s (run_id, last_seq, status, snapshot, missing, updated_at)
+    insert into writ_data.run_snapshot as s (run_id, last_seq, status, snapshot, missing,
+      updated_at)
     select r.run_id, 0, 'PENDING', 'null', 1, v_now
     from writ_data.run r
     where r.run_id = any (p_runs) and r.tenant_id = coalesce(v_only, r.tenant_id)
+      and exists (select from writ_data.run_event e where e.run_id = r.run_id)
     order by r.run_id
     on conflict (run_id) do update
     set last_seq = 0, status = 'PENDING', snapshot = 'null', missing = 1, updated_at = v_now

@@ -1,8 +1,9 @@
--- Ends a step inside the transaction of its effect: called after fn_job_commit and the effect, before
--- COMMIT. Its event, its output and the jobs of its successors stand or fall with the effect.
+-- Ends a step inside the transaction of its effect: called after fn_job_commit and the effect,
+-- before COMMIT. Its event, its output and the jobs of its successors stand or fall with the
+-- effect.
 -- Callers: writ_worker, writ_applier
--- Answers: {committed: true}. p_artifacts are references to what the step has put elsewhere; they stand
---          in its event behind that to its output.
+-- Answers: {committed: true}. p_artifacts are references to what the step has put elsewhere; they
+--          stand in its event behind that to its output.
 -- Raises:  WR001 lease_lost, reserved_job_kind, payload_too_large, ARTIFACT_BODY_NOT_ALLOWED. It
 --          raises rather than refuses, as fn_job_commit does.
 -- Locks:   the execution, and then the run.
@@ -46,7 +47,9 @@ begin
     raise exception using
       errcode = 'WR001',
       message = 'payload_too_large',
-      detail = 'The output of the step.',
+      detail = format(
+        'The output of the step has %s bytes; queue.payload.max_bytes allows %s.',
+        octet_length(p_result::text), writ_data.setting('queue.payload.max_bytes')),
       hint = 'Keep it elsewhere, and return a reference.';
   elsif not writ_data.references_only(
     jsonb_build_object('artifacts', coalesce(p_artifacts, '[]'))) then

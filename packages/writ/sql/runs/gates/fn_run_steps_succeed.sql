@@ -1,13 +1,13 @@
--- Ends steps of any number of leases of one worker that have succeeded, and gives the worker what
--- follows, under one new lease: so a run does not stand in line between two steps.
+-- Ends succeeded steps of any number of leases of one worker, and gives the worker their successors
+-- under one new lease. So a run does not wait in the queue between two steps.
 -- Callers: writ_worker, writ_applier
--- p_positions: the places of the jobs p_jobs in their leases p_tokens. p_runs: their runs, in ascending
---          order. p_results: their outputs as JSON text, or null. p_take: for which of them the worker
---          wants to go on, as far as what follows is of p_kinds. p_token: the new lease.
--- Answers: {done, runs_ended, followed, next_due_ms, next: as fn_job_claim_many}; {unusual: true}, with
---          nothing done, where anything is out of the ordinary: a lease that is gone or counts in
---          limits, a job that was not started, has ended, has committed by itself, is of a reserved
---          kind or of another tenant. Then each lease is reported by itself, with fn_job_succeed_many.
+-- p_positions: the places of the jobs p_jobs in their leases p_tokens. p_runs: their runs, in
+--          ascending order. p_results: their outputs as JSON text, or null. p_take: for which of
+--          them the worker wants the successors, if those are of p_kinds. p_token: the new lease.
+-- Answers: {done, runs_ended, followed, next_due_ms, next: as fn_job_claim_many}; {unusual: true},
+--          with nothing done, in every unusual case: a lease that is gone or counts in limits, a
+--          job that was not started, has ended, has committed by itself, is of a reserved kind or
+--          of another tenant. Then the worker reports each lease with fn_job_succeed_many.
 -- Refuses: invalid_argument (arrays of one length, from 1 to 10,000).
 -- Locks:   the leases in the order of their tokens, as a renewal does, then the runs by id.
 create or replace function writ.fn_run_steps_succeed(
@@ -72,7 +72,7 @@ begin
     and l.open_jobs <= (select count(*) from unnest(p_tokens) t where t = l.lease_token)
   order by l.lease_token
   for update;
-  -- Fewer than jobs: two of one run, or a run that is not between the first and the last.
+  -- Fewer rows than jobs mean two jobs of one run, or runs that are not in ascending order.
   perform from writ_data.run r
   where r.run_id = any (p_runs) and r.run_id between p_runs[1] and p_runs[v_n]
   order by r.run_id
@@ -80,7 +80,7 @@ begin
   get diagnostics v_found = row_count;
   v_now := writ.now();
 
-  -- A worker goes on only while it may claim at all, and has no subscriptions to look at.
+  -- A worker gets successors only while it may claim and has no subscriptions.
   select array(
       select c.value from writ_data.dot_config c
       where c.key = any ('{queue.job_substrate.enabled,queue.lease.duration_sec,'
@@ -91,7 +91,8 @@ begin
     (select max(k.timeout_s) from writ_data.job_kind k where k.job_kind = any (p_kinds)),
     array(select j from unnest(p_jobs) j order by j)
   into v_settings, v_subscribed, v_timeout, v_ids;
-  v_ttl := least(greatest(coalesce(p_lease_ttl_seconds, v_settings[2]::double precision), 0), 86400);
+  v_ttl := coalesce(p_lease_ttl_seconds, v_settings[2]::double precision);
+  v_ttl := least(greatest(v_ttl, 0), 86400);
   v_timeout := coalesce(v_timeout, v_settings[3]::double precision);
   if v_settings[1] <> 'true' or v_settings[6] <> 'true' or v_subscribed then
     p_token := null;
@@ -141,10 +142,10 @@ begin
     exception
       when unique_violation or not_null_violation or invalid_text_representation
         or sqlstate 'WR003' then
-        return '{"unusual": true}';
+        return '{"unusual": true}'::json;
     end;
     perform writ_data.leases_told(p_tokens, v_leases);
-    s := writ_data.end_steps(p_jobs, p_results, v_attempts, 'fn_run_steps_succeed', p_holder, v_now,
+    s := writ_data.on_jobs_succeeded(p_jobs, p_results, v_attempts, 'fn_run_steps_succeed', p_holder, v_now,
       case when p_token is not null then p_holder end, p_take, p_kinds);
     v_k := coalesce(cardinality(s.taken), 0);
     v_answers := array_to_string(s.answers, ',');
@@ -152,11 +153,13 @@ begin
     v_followed := s.followed;
     v_due := s.due;
     if v_k > 0 then
+      -- Only a governed run has steps of reserved kinds, and steps_ended refuses those.
       insert into writ_data.job_lease (lease_token, holder, claimed_at, leased_until, ttl_s,
-        timeout_s, job_ids, attempts, execution_nos, open_jobs, start_upto, start_at, stepped)
+        timeout_s, job_ids, attempts, execution_nos, open_jobs, start_upto, start_at, stepped,
+        reserved)
       values (p_token, p_holder, v_now, v_now + v_ttl * interval '1 second', v_ttl, v_timeout,
         s.taken, array_fill(0::smallint, array[v_k]), array_fill(1, array[v_k]), v_k, array[v_k],
-        array[v_now], true);
+        array[v_now], true, false);
     end if;
     perform writ_data.record('fn_run_steps_succeed', p_holder, v_now,
       p_jobs || coalesce(s.taken, '{}'),
@@ -168,7 +171,8 @@ begin
     case when v_ended <> '{}' then concat(',"runs_ended":', to_json(v_ended)) end,
     case when v_followed then ',"followed":true' end,
     case when v_due is not null then
-      concat(',"next_due_ms":', ceil(extract(epoch from greatest(v_due, v_now) - v_now) * 1000)) end,
+      concat(',"next_due_ms":',
+        ceil(extract(epoch from greatest(v_due, v_now) - v_now) * 1000)) end,
     case when v_k > 0 then
       concat(',"next":{"lease_token":"', p_token, '","leased_until":',
         to_json(v_now + v_ttl * interval '1 second'), ',"started_upto":', v_k,

@@ -1,8 +1,8 @@
--- Reads what references stand for in a run, as its plan would read them now.
+-- Reads the values of references in a run, as its plan would read them now.
 -- Callers: writ_worker, writ_applier
--- Answers: {"input": …, "steps.reserve.output.id": …}. What is not there is null.
--- Refuses: invalid_argument (up to 1,000 references of 500 characters), RUN_NOT_FOUND (also for a run
---          of another tenant).
+-- Answers: {"input": …, "steps.reserve.output.id": …}. A missing value is null.
+-- Refuses: invalid_argument (up to 1,000 references of 500 characters), RUN_NOT_FOUND (also for a
+--          run of another tenant).
 create or replace function writ.fn_run_values(
   p_run_id uuid,
   p_refs text[],

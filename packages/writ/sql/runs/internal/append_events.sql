@@ -7,6 +7,9 @@ create or replace function writ_data.append_events(p_runs uuid[], p_types text[]
 declare
   v_batch uuid := (left(writ_data.uuidv7()::text, 30) || '000000')::uuid; v_lo uuid := p_runs[1]; v_hi uuid := p_runs[1]; v_runs uuid[] := p_runs; v_seqs integer[]; v_leaves bytea; v_n integer := cardinality(p_runs);
 begin
+  if not writ_data.record_stands() then
+    perform writ_data.open_days();  -- it is the first call after days without a worker
+  end if;
   if v_n > 1 then
     select x.ids[1], x.ids[v_n] into v_lo, v_hi from (select array_agg(r order by r) as ids from unnest(p_runs) r) x;
   end if;
@@ -42,6 +45,6 @@ begin
   select v_batch, p_at, p_command, p_actor, array_agg('dot.run.' || p_types[g.from_n] order by g.from_n) || 'dot.job.enqueued'::text, array_agg(g.from_n order by g.from_n) || (v_n + 1), array_agg(g.upto_n order by g.from_n) || (v_n + coalesce(cardinality(p_jobs), 0)),
     v_runs || coalesce(p_jobs, '{}'), v_runs, v_seqs, v_leaves
   from (select n as from_n, coalesce(lead(n) over (order by n) - 1, v_n) as upto_n from generate_series(1, v_n) n where n = 1 or p_types[n] <> p_types[n - 1]) g;
-  perform writ_data.wake_relays(p_at);
+  perform writ_data.on_recorded(p_at);
   return v_batch;
 end $$;

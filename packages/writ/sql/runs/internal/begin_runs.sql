@@ -13,7 +13,8 @@ begin
   if s_runs is not null then
     v_jobs := (writ_data.enqueue_steps(s_runs, s_steps, array_fill(null::integer, array[cardinality(s_runs)]), array_fill(1::smallint, array[cardinality(s_runs)]), array_fill(false, array[cardinality(s_runs)]), s_inputs, p_actor, p_at)).ids;
   end if;
-  select array_agg(r.run_id), array_agg(case r.status when 'RUNNING' then 'RunStarted' else 'RunQueued' end), array_agg(jsonb_strip_nulls(jsonb_build_object('planId', p.plan_id, 'planVersion', p.plan_version, 'planSha256', encode(p.sha256, 'hex'), 'engine', r.engine, 'originalRunId', r.original_run_id)))
+  select array_agg(r.run_id), array_agg(case r.status when 'RUNNING' then 'RunStarted' else 'RunQueued' end), array_agg(jsonb_strip_nulls(jsonb_build_object('planId', p.plan_id, 'planVersion', p.plan_version, 'planSha256', encode(p.sha256, 'hex'), 'engine', r.engine,
+      'engineRunRef', jsonb_build_object('engine', r.engine, 'runId', r.run_id), 'originalRunId', r.original_run_id)))
   into s_runs, s_types, e_data
   from unnest(p_runs) u(id) cross join lateral (select * from writ_data.run x where x.run_id = u.id and x.run_id between v_lo and v_hi offset 0) r join writ_data.plan p on p.plan_no = r.plan_no
   where r.engine = 'native';

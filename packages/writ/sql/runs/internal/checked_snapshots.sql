@@ -1,6 +1,6 @@
--- Of an array of snapshots, those that can be true: each is of a run that is there, names its tenant,
--- is not ahead of the run's log nor behind the stored one, has every event up to its own, and has the
--- status that those events say. Anything else in the array is left out.
+-- Of an array of snapshots, those that can be true: each is of a run that is there, names its
+-- tenant, is not ahead of the run's log nor behind the stored one, has every event up to its own,
+-- and has the status that those events say. Anything else in the array is left out.
 create or replace function writ_data.checked_snapshots(p_snapshots json)
 returns table (
   run_id uuid,
@@ -20,13 +20,17 @@ begin
     with given as materialized (
       select case when o."runId" ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
           then o."runId" end::uuid as run,
-        case when o."lastEventSeq" ~ '^\d{1,9}$' then o."lastEventSeq" end::integer as seq,
+        case when o."lastEventSeq" ~ '^[0-9]{1,9}$' then o."lastEventSeq" end::integer as seq,
         o."tenantId" as tenant, o.status as status, a.value as document
-      from json_array_elements(p_snapshots) a(value)
+      from (
+        select x.value from json_array_elements(p_snapshots) x(value)
+        where octet_length(x.value::text) <= 16777216
+          -- A text with a NUL character, or half of a pair, raises when it is read.
+          and (position(chr(92) || 'u' in x.value::text) = 0 or writ_data.as_jsonb(x.value) is not null)
+        offset 0) a
       cross join lateral json_to_record(
         case when json_typeof(a.value) = 'object' then a.value else '{}' end
       ) o("runId" text, "tenantId" text, status text, "lastEventSeq" text)
-      where octet_length(a.value::text) <= 16777216
     )
     select g.run, r.tenant_id, g.seq, g.status, g.document, coalesce(s.last_seq, 0), s.missing
     from given g

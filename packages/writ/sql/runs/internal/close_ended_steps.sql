@@ -1,5 +1,5 @@
--- Appends the ends of steps whose jobs have ended and whose ends are not in the log, and nothing that
--- follows from them. The caller has locked the run.
+-- Appends the ends of steps whose jobs have ended and whose ends are not in the log, and nothing
+-- that follows from them. The caller has locked the run.
 create or replace function writ_data.close_ended_steps(
   p_run uuid,
   p_actor text,

@@ -9,7 +9,7 @@ language plpgsql
 set enable_seqscan = off
 as $$
 declare
-  v_timers uuid[] := '{}';
+  v_timers uuid[] := '{}'::uuid[];
   v_n integer;
   t record;
 begin

@@ -14,7 +14,7 @@ set enable_seqscan = off
 as $$
 declare
   v_item record;
-  v_inputs text[] := '{}';
+  v_inputs text[] := '{}'::text[];
   v_bytes bigint := 0;
 begin
   for v_item in
@@ -29,7 +29,9 @@ begin
       raise exception using
         errcode = 'WR001',
         message = 'payload_too_large',
-        detail = format('The elements of step %s that run at once.', s.step_id);
+        detail = format(
+          'The elements of step %s that run at once have more than 67108864 bytes together.',
+          s.step_id);
     end if;
     v_inputs := v_inputs || v_item.input;
   end loop;

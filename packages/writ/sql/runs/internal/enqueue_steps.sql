@@ -15,7 +15,8 @@ begin
     select u.n, writ_data.uuidv7() as id, u.run, u.step, u.place, u.attempt, u.undo, u.input, coalesce(u.taken, false) as taken, r.tenant_id, r.priority, r.traceparent, k.job_kind, k.event_domain, k.executor, k.source_system,
       coalesce(case when u.undo then s.undo_attempts else s.max_attempts end, k.max_attempts, v_default) as max_attempts,
       concat('["', u.run, '","', case when u.undo then 'undo:' end, s.step_id, case when u.place is not null then concat('[', (select i.item from writ_data.run_item i where i.run_id = u.run and i.run_id between v_lo and v_hi
-        and i.step_no = u.step and i.attempt = u.attempt and i.place = u.place), ']') end, '",', u.attempt, ',"', p.plan_id, '","', p.plan_version, '",', coalesce(s.timeout_ms::text, 'null'), ']', ',"' || r.traceparent || '"') as label
+        and i.step_no = u.step and i.attempt = u.attempt and i.place = u.place), ']') end, '",', u.attempt, ',"', p.plan_id, '","', p.plan_version, '",', coalesce(s.timeout_ms::text, 'null'),
+        case when u.attempt > 1 and not u.undo then writ_data.step_effect(u.run, s.step_id) end, ']', ',"' || r.traceparent || '"') as label
     from unnest(p_runs, p_steps, p_places, p_attempts, p_undo, p_inputs, p_taken) with ordinality u(run, step, place, attempt, undo, input, taken, n)
     cross join lateral (select * from writ_data.run x where x.run_id = u.run and x.run_id between v_lo and v_hi offset 0) r
     join writ_data.plan p on p.plan_no = r.plan_no

@@ -5,5 +5,5 @@ as $$
 begin
   return jsonb_typeof(p_value) is not distinct from 'string'
     and length(p_value #>> '{}') <= writ_data.plan_limit('refLength')
-    and p_value #>> '{}' ~ '^(run\.id|(input|item|steps\..+\.output)(\.[^.]+)*)$';
+    and p_value #>> '{}' ~ '^(run[.]id|(input|item|steps[.].+[.]output)([.][^.]+)*)$';
 end $$;

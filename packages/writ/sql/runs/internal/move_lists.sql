@@ -5,7 +5,7 @@
 create or replace function writ_data.move_lists(p_run uuid, p_steps smallint[], p_actor text, p_at timestamptz) returns smallint[] language plpgsql
   set enable_seqscan = off as $$
 declare
-  r writ_data.run; s writ_data.plan_step; v_no smallint; v_attempt smallint; v_all integer; v_items integer; v_begun integer; v_ended integer; v_stopped integer; v_error jsonb; v_next smallint[] := '{}';
+  r writ_data.run; s writ_data.plan_step; v_no smallint; v_attempt smallint; v_all integer; v_items integer; v_begun integer; v_ended integer; v_stopped integer; v_error jsonb; v_next smallint[] := '{}'::smallint[];
 begin
   foreach v_no in array coalesce(p_steps, '{}') loop
     select * into r from writ_data.run where run_id = p_run;

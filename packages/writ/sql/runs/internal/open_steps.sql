@@ -1,6 +1,6 @@
 -- The steps of a run that have been started and have not ended, with their jobs. type: job (also an
--- element of a list), undo, each, wait, timer. A log of another engine may name attempts and jobs as
--- it likes: those are 1 and none here.
+-- element of a list), undo, each, wait, timer. A log of another engine may name attempts and jobs
+-- as it likes: those are 1 and none here.
 create or replace function writ_data.open_steps(p_run uuid)
 returns table (step_id text, attempt smallint, step_no smallint, type text, job_id uuid)
 language sql stable

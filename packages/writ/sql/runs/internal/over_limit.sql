@@ -1,8 +1,11 @@
 -- Says which of these starts are more than their tenants may have, by their places in p_runs from 0
 -- on: what becomes of each, and for one that starts later, when. Requests that were made before are
 -- not starts. Starts of a tenant that is limited wait for each other here, so that none is counted
--- twice. p_runs as fn_run_start_many has it; p_tenant is that of runs that name none; p_bound is the
--- only tenant that the caller may touch: the rules of others are neither read nor locked.
+-- twice.
+-- p_runs:  as fn_run_start_many has it. p_tenant: that of runs that name none.
+-- p_bound: the only tenant that the caller may touch. The gate reads and locks no rule of others.
+-- Raises:  25000 (require_read_committed), where a rule limits one of these runs.
+-- Locks:   the rules of the tenants.
 create or replace function writ_data.over_limit(
   p_runs jsonb,
   p_tenant text,
@@ -26,6 +29,10 @@ begin
     where coalesce(r ->> 'tenant', p_tenant) = coalesce(p_bound, r ->> 'tenant', p_tenant))
   order by a.tenant_id
   for update;
+  if not found then
+    return;
+  end if;
+  perform writ_data.require_read_committed();
 
   with start as (
     select i.n - 1 as place, coalesce(i.run ->> 'tenant', p_tenant) as tenant,

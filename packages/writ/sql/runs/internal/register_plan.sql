@@ -52,6 +52,7 @@ begin
     return writ_data.refusal('INVALID_STEP_SCHEMA', v_wrong);
   end if;
 
+  perform writ_data.open_days();    -- it may be the first call after days without a worker
   insert into writ_data.plan (plan_id, plan_version, tenant_id, sha256, document, on_failure,
     last_steps, registered_by, registered_at)
   values (v_plan ->> 'planId', v_plan ->> 'planVersion', p_tenant, v_sha, p_document,
@@ -71,7 +72,7 @@ begin
   end if;
 
   insert into writ_data.plan_step (plan_no, step_no, step_id, type, job_kind, after, next,
-    condition, optional, input, over, parallel, event, wait_ms, on_timeout, max_attempts,
+    condition, optional, input, over, parallel, event, schema, wait_ms, on_timeout, max_attempts,
     timeout_ms, undo_kind, undo_input, undo_attempts)
   select v_no, s.n, s.step ->> 'id', s.step ->> 'type',
     coalesce(s.step ->> 'kind', 'writ.' || (s.step ->> 'type')),
@@ -83,6 +84,7 @@ begin
       where o.step -> 'after' ? (s.step ->> 'id') order by o.n),
     s.step -> 'when', coalesce((s.step ->> 'optional')::boolean, false), s.step -> 'input',
     s.step #>> '{over,$ref}', (s.step ->> 'parallel')::numeric::integer, s.step ->> 'event',
+    s.step -> 'schema',
     coalesce((s.step ->> 'ms')::numeric,
       case when s.step ->> 'type' = 'wait' then (s.step ->> 'timeoutMs')::numeric end)::bigint,
     s.step ->> 'onTimeout', (s.step #>> '{retry,attempts}')::numeric::smallint,

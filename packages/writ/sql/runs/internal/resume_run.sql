@@ -2,7 +2,7 @@
 create or replace function writ_data.resume_run(p_run uuid, p_signal uuid, p_actor text, p_at timestamptz) returns void language plpgsql
   set enable_seqscan = off as $$
 declare
-  r writ_data.run; v_lists smallint[]; v_again record; v_step writ_data.plan_step; v_attempt smallint; v_next smallint[] := '{}';
+  r writ_data.run; v_lists smallint[]; v_again record; v_step writ_data.plan_step; v_attempt smallint; v_next smallint[] := '{}'::smallint[];
 begin
   update writ_data.run set status = 'RUNNING', moved_at = p_at where run_id = p_run returning * into r;
   perform writ_data.append_events(array[p_run], array['RunResumed'], array['RUN'], array[r.pauses::text], array[null::integer], array['{}'::jsonb], null, p_signal, 'fn_run_move', p_actor, p_at);

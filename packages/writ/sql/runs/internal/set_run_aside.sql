@@ -1,6 +1,6 @@
--- A run cannot be moved: it fails, with the reason as its root cause and an alert, RUN_STUCK, so that
--- every other run goes on. Steps whose jobs have ended are closed first. What was done is undone,
--- unless undoing is what raises. Answers whether the run could be made to end.
+-- A run cannot be moved: it fails, with the reason as its root cause and an alert, RUN_STUCK, so
+-- that every other run goes on. Steps whose jobs have ended are closed first. What was done is
+-- undone, unless undoing is what raises. Answers whether the run could be made to end.
 create or replace function writ_data.set_run_aside(
   p_run uuid,
   p_code text,
@@ -36,7 +36,7 @@ begin
         v_set := true;
         exit;
       exception when others then
-        if writ_data.is_transient(sqlstate) then
+        if writ_data.is_transient(sqlstate) or writ_data.is_callers_fault(sqlstate) then
           raise;
         end if;
       end;

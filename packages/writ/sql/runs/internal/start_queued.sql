@@ -1,5 +1,5 @@
--- Starts runs that were queued and that the caller has locked. Answers those that started. If one of
--- them cannot begin, they start one by one, and that one is cancelled with an alert.
+-- Starts runs that were queued and that the caller has locked. Answers those that started. If one
+-- of them cannot begin, they start one by one, and that one is cancelled with an alert.
 create or replace function writ_data.start_queued(
   p_runs uuid[],
   p_actor text,

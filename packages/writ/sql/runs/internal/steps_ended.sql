@@ -41,7 +41,7 @@ begin
         encode(sha256(convert_to(d.result, 'UTF8')), 'hex'), '","sizeBytes":', octet_length(d.result), '}]')::jsonb end || coalesce(p_artifacts, '[]')) as data, case when d.place is not null and not d.undo then d.step end as each
     from done d
   ), follow as materialized (
-    select d.run, d.n, s.step_no, s.step_id, s.job_kind, writ_data.step_input(s.input, d.run, d.plan_no, d.input, null) as input, d.take and s.job_kind = any (p_kinds) and k.limit_concurrency is null and k.limit_rate is null as taken
+    select d.run, d.n, s.step_no, s.step_id, s.job_kind, writ_data.step_input(s.input, d.run, d.plan_no, d.input, null) as input, d.take and s.job_kind = any (p_kinds) and k.limit_concurrency is null and k.limit_rate is null and k.paused_at is null as taken
     from done d cross join lateral unnest(d.next) f(no) join writ_data.plan_step s on s.plan_no = d.plan_no and s.step_no = f.no join writ_data.job_kind k on k.job_kind = s.job_kind
     where d.plain
   )

@@ -1,6 +1,6 @@
--- Appends the events of steps whose jobs have failed for good, or were cancelled, and what that means
--- for their runs, in the transaction that ends the jobs. Jobs that are not steps are passed over. A
--- run that cannot be moved is set aside; the others go on.
+-- Appends the events of steps whose jobs have failed for good, or were cancelled, and what that
+-- means for their runs, in the transaction that ends the jobs. Jobs that are not steps are passed
+-- over. A run that cannot be moved is set aside; the others go on.
 create or replace function writ_data.steps_failed(
   p_jobs uuid[],
   p_codes text[],
@@ -27,8 +27,9 @@ begin
   perform writ_data.lock_runs(v_runs);
 
   for j in
-    select x.run_id, x.step_no, x.place, coalesce(x.undo, false) as undo, x.logical_attempt, u.code,
-      coalesce(u.message, u.code) as message, u.attempt, p.next, p.optional,
+    select x.job_id, x.run_id, x.step_no, x.place, coalesce(x.undo, false) as undo,
+      x.logical_attempt, u.code, coalesce(u.message, u.code) as message, u.attempt, p.next,
+      p.optional,
       writ_data.step_name(x.run_id, p.step_id, x.step_no, x.place, x.logical_attempt,
         coalesce(x.undo, false)) as step_id
     from unnest(p_jobs, p_codes, p_messages, p_attempts)
@@ -57,7 +58,10 @@ begin
         array[jsonb_build_object('error', jsonb_build_object(
           'errorCode', coalesce(j.code, 'handler_error'),
           'errorMessage', left(coalesce(j.message, ''), 1000),
-          'retryable', coalesce(j.code, '') not in ('invalid_input', 'poison'),
+          -- A handler's PermanentFailure says that no retry can help.
+          'retryable', coalesce(j.code, '') not in ('invalid_input', 'poison') and not exists (
+            select from writ_data.job_execution e
+            where e.job_id = j.job_id and e.final and e.abort_kind = 'permanent'),
           'failureCategory', v_category, 'failureSource', 'step'))],
         case when j.place is not null and not j.undo then array[j.step_no] end, null, p_command,
         p_actor, p_at);
@@ -71,7 +75,7 @@ begin
         perform writ_data.move_run(j.run_id, case when j.optional then j.next end, p_actor, p_at);
       end if;
     exception when others then
-      if writ_data.is_transient(sqlstate) then
+      if writ_data.is_transient(sqlstate) or writ_data.is_callers_fault(sqlstate) then
         raise;
       end if;
       perform writ_data.set_run_aside(j.run_id, 'RUN_STUCK',

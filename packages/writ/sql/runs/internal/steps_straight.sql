@@ -32,7 +32,7 @@ begin
           '", "sizeBytes": ', octet_length(u.result), '}]}') end as data,
         l.job_ids[u.p] = u.job and l.holder = p_holder and l.stepped and not l.limited and u.p <= l.start_upto[cardinality(l.start_upto)] and j.run_id = u.run and j.undo is null and j.place is null and not writ_data.reserved_kind(j.job_kind) and (p_only is null or p_only = r.tenant_id)
           and r.status = 'RUNNING' and r.ending is null and not r.steered and r.governed_by is null and p.plain and cardinality(p.next) <= 1 and coalesce(octet_length(u.result), 0) <= p_max_bytes
-          and (p.next = '{}' or u.take and x.input is null and k.job_kind = any (p_kinds) and k.limit_concurrency is null and k.limit_rate is null) as usual,
+          and (p.next = '{}' or u.take and x.input is null and k.job_kind = any (p_kinds) and k.limit_concurrency is null and k.limit_rate is null and k.paused_at is null) as usual,
         (select e.run_seq from writ_data.run_event e where e.run_id = u.run and e.run_id between r_lo and r_hi order by e.run_seq desc limit 1) as seq
       from unnest(p_tokens, p_positions, p_jobs, p_runs, p_results, p_take) u(token, p, job, run, result, take)
       join writ_data.job_lease l on l.lease_token = u.token
@@ -58,8 +58,8 @@ begin
     insert into writ_data.job (job_id, tenant_id, job_kind, event_domain, input, payload_classification, executor, max_attempts, priority, process_after, enqueued_by, enqueued_at, source_system, run_id, step_no, logical_attempt, traceparent)
     select u.id, u.tenant, k.job_kind, k.event_domain, u.input::json, 'safe_metadata', k.executor, u.max_attempts, u.priority, p_at, p_holder, p_at, k.source_system, u.run, u.step, 1, u.trace
     from unnest(n_ids, n_tenants, n_kinds, n_inputs, n_max, n_priorities, n_runs, n_nos, n_traces) u(id, tenant, kind, input, max_attempts, priority, run, step, trace) join writ_data.job_kind k on k.job_kind = u.kind;
-    insert into writ_data.job_lease (lease_token, holder, claimed_at, leased_until, ttl_s, timeout_s, job_ids, attempts, execution_nos, open_jobs, start_upto, start_at, stepped)
-    values (p_token, p_holder, p_at, p_at + p_ttl * interval '1 second', p_ttl, p_timeout, n_ids, array_fill(0::smallint, array[going]), array_fill(1, array[going]), going, array[going], array[p_at], true);
+    insert into writ_data.job_lease (lease_token, holder, claimed_at, leased_until, ttl_s, timeout_s, job_ids, attempts, execution_nos, open_jobs, start_upto, start_at, stepped, reserved)
+    values (p_token, p_holder, p_at, p_at + p_ttl * interval '1 second', p_ttl, p_timeout, n_ids, array_fill(0::smallint, array[going]), array_fill(1, array[going]), going, array[going], array[p_at], true, false);
   end if;
   if v_over > 0 then
     insert into writ_data.run_event (run_id, run_seq, event_type, step_id, logical_attempt, data, at, batch_id)
@@ -71,7 +71,7 @@ begin
   values (v_batch, p_at, 'fn_run_steps_succeed', p_holder, '{dot.run.StepCompleted,dot.run.RunCompleted,dot.run.StepStarted,dot.job.committed,dot.job.succeeded,dot.job.enqueued,dot.job.leased,dot.job.started}',
     array[1, v_n + 1, v_n + v_over + 1, v_all + 1, v_all + 1, v_all + v_n + 1, v_all + v_n + 1, v_all + v_n + 1], array[v_n, v_n + v_over, v_all, v_all + v_n, v_all + v_n, v_all + v_n + going, v_all + v_n + going, v_all + v_n + going],
     p_runs || ended || n_runs || p_jobs || n_ids, p_runs || ended || n_runs, c_seqs || e_seqs || n_seqs, c_leaves || coalesce(e_leaves, '') || coalesce(n_leaves, ''));
-  perform writ_data.wake_relays(p_at);
+  perform writ_data.on_recorded(p_at);
 exception when unique_violation or not_null_violation or invalid_text_representation then
   usual := false; ended := null; answers := null;
 end $$;

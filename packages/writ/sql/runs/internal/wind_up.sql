@@ -1,4 +1,4 @@
--- A run that is ending: while something runs, it waits; then what was done and can be undone is, the newest first and one after the other; then it ends. The caller has locked the run.
+-- A run that is ending: while something runs, it waits (of a run that was stopped, an undoing that has not begun is turned away); then what was done and can be undone is, the newest first and one after the other; then it ends. The caller has locked the run.
 create or replace function writ_data.wind_up(p_run uuid, p_actor text, p_at timestamptz) returns void language plpgsql
   set enable_seqscan = off as $$
 declare
@@ -6,7 +6,8 @@ declare
 begin
   select * into r from writ_data.run where run_id = p_run;
   if r.status in ('COMPLETED', 'FAILED', 'CANCELLED') or exists (select from writ_data.open_steps(p_run) o where o.type in ('job', 'undo'))
-    or exists (select from writ_data.job j where j.run_id = p_run and j.undo and not exists (select from writ_data.job_execution e where e.job_id = j.job_id and (e.final or e.status <> 'ABORTED'))) then
+    or coalesce(r.ending_with ->> 'undo', 'true') = 'true'
+    and exists (select from writ_data.job j where j.run_id = p_run and j.undo and not exists (select from writ_data.job_execution e where e.job_id = j.job_id and (e.final or e.status <> 'ABORTED'))) then
     return;
   end if;
   -- Lists that will not go on, and waits whose rows somebody else was moving.
@@ -21,7 +22,7 @@ begin
     select s.*, e.step_id as done_id, j.place as done_place, j.logical_attempt as done_attempt, j.input as done_input,
       (select i.value from writ_data.run_item i where j.place is not null and i.run_id = p_run and i.step_no = j.step_no and i.attempt = j.logical_attempt and i.place = j.place) as item into d
     from writ_data.run_event e
-    join writ_data.plan_step s on s.plan_no = r.plan_no and s.step_id = regexp_replace(e.step_id, '\[\d+\]$', '') and s.undo_kind is not null
+    join writ_data.plan_step s on s.plan_no = r.plan_no and s.step_id = regexp_replace(e.step_id, '[[][0-9]+[]]$', '') and s.undo_kind is not null
     join writ_data.job j on j.run_id = p_run and j.step_no = s.step_no and j.undo is null and j.logical_attempt = e.logical_attempt::smallint
       and (j.place is null and e.each_no is null or e.each_no is not null and exists (select from writ_data.run_item i where i.run_id = p_run and i.step_no = s.step_no and i.attempt = j.logical_attempt and i.place = j.place
         and e.step_id = format('%s[%s]', s.step_id, i.item)))
@@ -41,7 +42,7 @@ begin
     array[jsonb_strip_nulls(r.ending_with - 'undo' || jsonb_build_object('undone', v_undone))], null, null, 'fn_run_move', p_actor, p_at);
   update writ_data.run set status = r.ending, moved_at = p_at where run_id = p_run;
   if r.governed_by is not null then
-    perform writ_data.governed_run_ended(r.governed_by, r.tenant_id, p_actor, p_at);
+    perform writ_data.on_run_ended(r.governed_by, r.tenant_id, p_actor, p_at);
   end if;
   if v_failed is not null then
     perform writ_data.raise_alert('COMPENSATION_FAILED', 'P1', r.tenant_id, 'run/' || p_run, jsonb_build_object('steps', to_jsonb(v_failed)), p_actor, p_at);

@@ -13,7 +13,7 @@ begin
   if jsonb_typeof(p_step) <> 'object' then
     return 'is not an object';
   elsif coalesce(p_step ->> 'id', '') !~ '^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$'
-    or p_step ->> 'id' = 'RUN' or p_step ->> 'id' ~ '\.output(\.|$)' then
+    or p_step ->> 'id' = 'RUN' or p_step ->> 'id' ~ '[.]output([.]|$)' then
     return 'has an id that is not allowed';
   elsif coalesce(v_type, '') not in ('job', 'each', 'wait', 'timer') then
     return 'is of a type that does not exist';
@@ -22,7 +22,7 @@ begin
   v_fields := '{id,type,after,when,optional}'::text[] || case v_type
     when 'job' then '{kind,input,retry,timeoutMs,compensate}'::text[]
     when 'each' then '{kind,input,retry,timeoutMs,compensate,over,parallel}'
-    when 'wait' then '{event,timeoutMs,onTimeout}'
+    when 'wait' then '{event,schema,timeoutMs,onTimeout}'
     else '{ms}'
   end;
   if p_step - v_fields <> '{}' then
@@ -41,6 +41,9 @@ begin
     return format('has an ms that is not a whole number from 1 to %s', v_ms);
   elsif not writ_data.whole_within(p_step -> 'timeoutMs', 1, v_ms) then
     return format('has a timeoutMs that is not a whole number from 1 to %s', v_ms);
+  elsif p_step ? 'schema' and (jsonb_typeof(p_step -> 'schema') <> 'object'
+    or octet_length((p_step -> 'schema')::text) > 16384) then
+    return 'has a schema that is not an object of at most 8,192 bytes';
   elsif p_step ? 'onTimeout' and p_step -> 'onTimeout' <> '"skip"' then
     return 'has an onTimeout that is not skip';
   elsif v_type = 'wait'

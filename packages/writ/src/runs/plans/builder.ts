@@ -3,13 +3,22 @@
  * are references, so that a plan is data and the same for every run.
  */
 import type { StandardSchemaV1 } from '@standard-schema/spec';
+import { WritRefusal } from '../../errors/index.js';
 import { type Duration, milliseconds } from '../../queue/duration.js';
-import { JobKind } from '../../queue/job.js';
+import { isReserved, JobKind } from '../../queue/job.js';
 import type { Compensation, Condition, PlanStep, Retry, Template } from './document.js';
-import { wrong } from './fields.js';
+import { payloadSchemaOf } from './payload-schema.js';
 import { Plan } from './plan.js';
 import { parseRef, refsOf, refsOfCondition } from './refs.js';
-import { type Filled, type Reference, type RefTo, reference } from './typed.js';
+import { wrong } from './schema.js';
+import {
+  type Filled,
+  type Reference,
+  type RefTo,
+  reference,
+  refuseUnused,
+  type Unused,
+} from './typed.js';
 import { canonicalText } from './validate.js';
 
 export interface PlanOptions {
@@ -79,7 +88,6 @@ interface Given extends EachOptions, Undo<never, never, never, never> {
   readonly over?: Reference<unknown>;
 }
 
-const item = reference<never>('item');
 const parallelDefault = 10;
 
 /** What has been described so far. */
@@ -87,16 +95,28 @@ class Draft {
   readonly steps: PlanStep[] = [];
   readonly jobs = new Map<string, JobKind<never, unknown>>();
   readonly waits = new Map<string, StandardSchemaV1>();
+  readonly unused: Unused = new Set();
+
+  /** A whole value, which may be handed on and left unused. What is read of it has to be used: see `reference`. */
+  whole<Value>(path: string): RefTo<Value> {
+    return reference<Value>(path, this.unused, false);
+  }
 }
 
 export class PlanBuilder<Input> {
   /** What the run was started with. */
-  readonly input: RefTo<Input> = reference('input');
-  readonly run = { id: reference<string>('run.id') };
+  readonly input: RefTo<Input>;
+  readonly run: { readonly id: RefTo<string> };
   readonly #draft: Draft;
 
   constructor(draft: Draft) {
     this.#draft = draft;
+    this.input = draft.whole('input');
+    this.run = {
+      get id() {
+        return reference<string>('run.id', draft.unused);
+      },
+    };
   }
 
   // biome-ignore-start lint/suspicious/noExplicitAny: what a handler returns is not known unless somebody says it.
@@ -123,7 +143,7 @@ export class PlanBuilder<Input> {
       { type: 'job', ...this.#work(id, job as JobKind<never, unknown>, given, input) },
       given,
     );
-    return { id, output: outputOf(id) };
+    return { id, output: this.#draft.whole(`steps.${id}.output`) };
   }
 
   /** One job for each element of a list. Without an input of its own it gets the element. */
@@ -146,7 +166,8 @@ export class PlanBuilder<Input> {
   // biome-ignore-end lint/suspicious/noExplicitAny: as above
   each(id: string, job: unknown, options: unknown): StepHandle {
     const given = options as Given;
-    const input = typeof given.input === 'function' ? given.input(item) : given.input;
+    const input =
+      typeof given.input === 'function' ? given.input(this.#draft.whole('item')) : given.input;
     const work = this.#work(id, job as JobKind<never, unknown>, given, input);
     this.#add(
       {
@@ -160,7 +181,10 @@ export class PlanBuilder<Input> {
     return { id };
   }
 
-  /** Waits for an event from outside; what it carries is the output. */
+  /**
+   * Waits for an event from outside; what it carries is the output. A delivery that does not fit the schema is refused: by
+   * the gate as far as JSON Schema says it, and by a process that has started or registered this plan in full.
+   */
   waitFor<Schema extends StandardSchemaV1>(
     id: string,
     schema: Schema,
@@ -178,11 +202,19 @@ export class PlanBuilder<Input> {
         throw wrong(`step ${id}: another step waits for ${event} with another schema`);
       this.#draft.waits.set(event, schema);
     }
+    const checked = schema && payloadSchemaOf(schema);
     this.#add(
-      { type: 'wait', id, event, ...inTime(timeout), ...(onTimeout && { onTimeout }) },
+      {
+        type: 'wait',
+        id,
+        event,
+        ...(checked && { schema: checked }),
+        ...inTime(timeout),
+        ...(onTimeout && { onTimeout }),
+      },
       options,
     );
-    return { id, output: outputOf(id) };
+    return { id, output: this.#draft.whole(`steps.${id}.output`) };
   }
 
   /** Lets some time pass. */
@@ -210,7 +242,10 @@ export class PlanBuilder<Input> {
     const { job, retry, input: given } = compensate;
     const input = plain(
       typeof given === 'function'
-        ? (given as (...refs: unknown[]) => unknown)(outputOf(id), item)
+        ? (given as (...refs: unknown[]) => unknown)(
+            this.#draft.whole(`steps.${id}.output`),
+            this.#draft.whole('item'),
+          )
         : given,
       `step ${id}: compensate.input`,
     );
@@ -222,6 +257,7 @@ export class PlanBuilder<Input> {
   }
 
   #kindOf(job: JobKind<never, unknown>): string {
+    if (isReserved(job.kind)) throw new WritRefusal('reserved_job_kind', job.kind);
     this.#draft.jobs.set(job.kind, job);
     return job.kind;
   }
@@ -238,7 +274,6 @@ export class PlanBuilder<Input> {
   }
 }
 
-const outputOf = (id: string) => reference<unknown>(`steps.${id}.output`);
 const inTime = (timeout: Duration | undefined) =>
   timeout === undefined ? {} : { timeoutMs: milliseconds(timeout) };
 
@@ -262,6 +297,9 @@ function outputsIn(step: PlanStep, when: Condition | undefined): string[] {
   });
 }
 
+/** The plan of governance jobs. */
+const ownPlan = 'governed';
+
 /** Defines a plan, with a Standard Schema (zod, valibot, arktype, …) for its input, or with a type alone. Refuses one that cannot be run. */
 export function definePlan<Schema extends StandardSchemaV1>(
   id: string,
@@ -278,6 +316,7 @@ export function definePlan(
   options: PlanOptions & { readonly input?: StandardSchemaV1 },
   build: (p: PlanBuilder<unknown>) => unknown,
 ): Plan<unknown> {
+  if (id === ownPlan) throw new WritRefusal('reserved_job_kind', `the plan ${id} belongs to Writ`);
   const { version, onFailure, input } = options;
   const draft = new Draft();
   if (build(new PlanBuilder(draft)) instanceof Promise) {
@@ -292,5 +331,7 @@ export function definePlan(
     ...(onFailure && { onFailure }),
     steps: draft.steps,
   };
-  return new Plan(document, { input, jobs: draft.jobs, waits: draft.waits });
+  const plan = new Plan(document, { input, jobs: draft.jobs, waits: draft.waits });
+  refuseUnused(draft.unused);
+  return plan;
 }

@@ -1,4 +1,6 @@
-/** Conditions of steps: `when: all(is(stock.output.available, true), below(p.input.total, 500))`. */
+/**
+ * Conditions of steps: `when: when.all(when.is(stock.output.available, true), when.below(…))`.
+ */
 import type { Condition, Template } from './document.js';
 import type { Reference } from './typed.js';
 
@@ -28,3 +30,6 @@ export const exists = (ref: Reference<unknown>): Condition => ({ ref: ref.$ref, 
 export const all = (...conditions: readonly Condition[]): Condition => ({ all: conditions });
 export const any = (...conditions: readonly Condition[]): Condition => ({ any: conditions });
 export const not = (condition: Condition): Condition => ({ not: condition });
+
+/** The conditions, as `writ` exports them. */
+export const when = { above, all, any, below, exists, is, isNot, not } as const;

@@ -3,6 +3,8 @@
  * `definePlan` builds one in TypeScript.
  */
 
+import type { PayloadSchema } from './payload-schema.js';
+
 export interface PlanDocument {
   readonly schemaVersion: 1;
   readonly planId: string;
@@ -54,6 +56,8 @@ export interface EachStep extends StepBase {
 export interface WaitStep extends StepBase {
   readonly type: 'wait';
   readonly event: string;
+  /** What the gate checks a delivery against: a part of JSON Schema. */
+  readonly schema?: PayloadSchema;
   readonly timeoutMs?: number;
   /** Absent: a wait that takes too long fails. */
   readonly onTimeout?: 'skip';

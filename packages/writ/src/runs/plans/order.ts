@@ -1,5 +1,5 @@
 import type { PlanStep } from './document.js';
-import { wrong } from './fields.js';
+import { wrong } from './schema.js';
 
 /** How many names of a long cycle are shown. */
 const shownNames = 12;

@@ -1,6 +1,9 @@
-/** Refs that the compiler knows the types of: `p.input.order.id` is `{ $ref: 'input.order.id' }`, and fits where that id would. */
+/**
+ * Refs that the compiler knows the types of: `p.input.order.id` is `{ $ref: 'input.order.id' }`, and fits
+ * where that id would.
+ */
 import type { SecretRef } from '../../secrets/provider.js';
-import { wrong } from './fields.js';
+import { wrong } from './schema.js';
 
 declare const standsFor: unique symbol;
 
@@ -16,9 +19,9 @@ type IsAny<Value> = 0 extends 1 & Value ? true : false;
 
 /** A reference, with references to what is in the value. A path that is not there gives null: so what is optional may be null. */
 export type RefTo<Value> =
-  // biome-ignore lint/suspicious/noExplicitAny: of what nobody has said the type of, everything can be asked, and it fits everywhere.
   IsAny<Value> extends true
-    ? any
+    ? // biome-ignore lint/suspicious/noExplicitAny: of what nobody has said the type of, everything can be asked, and it fits everywhere.
+      any
     : Reference<Exclude<Value, undefined> | Missing<Value>> &
         RefsIn<NonNullable<Value>, Missing<Value>>;
 
@@ -35,21 +38,48 @@ export type Filled<Value> =
   | (string extends Value ? SecretRef : never)
   | (Value extends Scalar ? never : { readonly [Key in keyof Value]: Filled<Value[Key]> });
 
-/** A reference that has references in it, one for each name that is asked for. */
-export function reference<Value>(path: string): RefTo<Value> {
+/** References that were made while a plan was described, and that nothing has used yet. */
+export type Unused = Set<{ readonly path: string }>;
+
+/** Names that JavaScript itself looks up: `JSON.stringify` asks for `toJSON`, `await` for `then`. */
+const lookedUp: readonly string[] = ['toJSON', 'then'];
+
+/**
+ * A reference that has references in it, one for each name that is asked for. It is used once its path is
+ * read, for a template or a condition, or once it has led further. JavaScript cannot tell an object that
+ * it stands in an `if`: a reference that is made and never used is the trace of that.
+ */
+export function reference<Value>(path: string, unused?: Unused, counted = true): RefTo<Value> {
   const target = Object.freeze({ $ref: path });
+  const made = { path };
+  if (counted) unused?.add(made);
   return new Proxy(target, {
     get(_, key) {
-      if (key === '$ref') return path;
       if (key === Symbol.toPrimitive) return () => refuseValue(path);
       if (typeof key === 'symbol') return undefined;
+      unused?.delete(made);
+      if (key === '$ref') return path;
       if (!/^[^.\p{Cc}]+$/u.test(key))
         throw wrong(
           `${path}: a reference cannot lead to ${JSON.stringify(key)}; the names of a path have no dots`,
         );
-      return reference(`${path}.${key}`);
+      if (/^-\d+$/.test(key))
+        throw wrong(
+          `${path}: a list has no element ${key}; it is counted from 0, and not from its end`,
+        );
+      return reference(`${path}.${key}`, lookedUp.includes(key) ? undefined : unused);
     },
   }) as RefTo<Value>;
+}
+
+/** Refuses references that were made and not used. */
+export function refuseUnused(unused: Unused): void {
+  const [first] = unused;
+  if (!first) return;
+  throw wrong(
+    `${first.path} is read, and no step uses it: its value is known when the run gets there, so that an if, ?:, && or === ` +
+      `takes the same branch for every run. Use when: is(…), above(…), exists(…) on a step, or leave it out`,
+  );
 }
 
 function refuseValue(path: string): never {

@@ -5,15 +5,15 @@ import { WritRefusal } from '../../errors/index.js';
 import { canonicalize } from '../../ledger/canonical.js';
 import { refuseSecrets } from '../../secrets/redaction.js';
 import { limits, type PlanDocument, type PlanStep } from './document.js';
-import { checkPlan, checkStep, wrong } from './fields.js';
 import { ancestry, inOrder } from './order.js';
 import { parseRef, refsOf, refsOfCondition } from './refs.js';
+import { checkPlan, checkStep, wrong } from './schema.js';
 import { secretIn } from './secrets.js';
 
 /** The plan, or a refusal that names the step and what is wrong with it. */
 export function validatePlan(value: unknown): PlanDocument {
   const plan = copyOf(value);
-  checkPlan(plan, { owner: 'the plan', path: '' });
+  checkPlan(plan);
   const { steps: given, ...rest } = plan as { steps: unknown[] };
   const steps = given.map((step, index) => {
     checkStep(step, index + 1);

@@ -4,7 +4,13 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { describe, expect, test } from 'vitest';
-import { type AppendedEvent, defineJob, definePlan, Writ } from '../../../src/index.js';
+import {
+  type AppendedEvent,
+  defineJob,
+  definePlan,
+  type FailOpenEvent,
+  Writ,
+} from '../../../src/index.js';
 import { checkLog } from '../../../src/runs/check-log.js';
 import { knownSecrets } from '../../../src/secrets/redactor.js';
 import { until } from '../../races/sessions.js';
@@ -75,9 +81,11 @@ const countOf = async (runId: string, { eventType, stepId }: AppendedEvent) =>
   ).length;
 
 /** Has its connections, so that what is measured is the write. */
-async function warm(options: { spool?: string; writeBudget?: number } = {}): Promise<Writ> {
+async function warm(
+  options: { spool?: string; writeBudget?: number; failOpen?: readonly FailOpenEvent[] } = {},
+): Promise<Writ> {
   const writ = await s.connect(options);
-  await Promise.all([1, 2, 3, 4].map(() => writ.health()));
+  await Promise.all([1, 2, 3, 4].map(() => writ.jobs.health()));
   return writ;
 }
 
@@ -150,6 +158,35 @@ describe('with the database away', () => {
     expect(await s.log(runId)).toEqual(['RunStarted']);
   });
 
+  test('what may wait in the spool is what the connection names', async () => {
+    const skipped = step('StepSkipped', { reasonCode: 'CONDITION_FALSE' }, 'then');
+    const runId = await foreignRun([runStarted]);
+    const writ = await warm({
+      spool: spoolFolder(),
+      writeBudget: patience,
+      failOpen: ['StepSkipped'],
+    });
+    await away();
+    expect(await writ.runs.append(runId, skipped)).toEqual({ spooled: true });
+    expect(await codeOf(writ.runs.append(runId, step('StepStarted')))).toBe('database_unreachable');
+  });
+
+  test.each([
+    'StepCompleted',
+    'StepFailed',
+    'RunStarted',
+    'RunCompleted',
+    'RunFailed',
+    'RunCancelled',
+    'RunPaused',
+  ])('a connection that lets %s wait in the spool is refused', async (type) => {
+    const connecting = (async () => s.connect({ failOpen: [type as FailOpenEvent] }))();
+    await expect(connecting).rejects.toMatchObject({
+      code: 'invalid_argument',
+      detail: expect.stringContaining(type),
+    });
+  });
+
   test('a StepStarted is refused without a spool', async () => {
     const runId = await foreignRun([runStarted]);
     const writ = await warm({ writeBudget: patience });
@@ -177,7 +214,7 @@ describe('what was spooled', () => {
     s.wire.cut();
     await saidAgain(() => writ.runs.append(runId, completed));
     expect(await s.log(runId)).toEqual(['RunStarted', 'StepStarted only', 'StepCompleted only']);
-    const [started] = (await s.onlooker.runs.get(runId)).steps;
+    const [started] = (await s.onlooker.runs.snapshot(runId)).steps;
     expect(started).toMatchObject({ status: 'SUCCESS', startedAt: expect.any(String) });
     expect((started?.startedAt as string) <= spooledBy).toBe(true);
     expect(namesIn(spool)).toEqual([]);
@@ -223,7 +260,7 @@ describe('what was spooled', () => {
       eventType: 'StepStarted',
       eventData: { late: true, spooledAt: expect.any(String) },
     });
-    const snapshot = await s.onlooker.runs.get(runId);
+    const snapshot = await s.onlooker.runs.snapshot(runId);
     expect(snapshot).toMatchObject({
       status: 'COMPLETED',
       steps: [{ stepId: 'only', status: 'SUCCESS', late: true }, {}],
@@ -314,7 +351,7 @@ test('what nobody waits for any more is not sent', async () => {
     events.map(() => 'WRITE_BUDGET_EXCEEDED'),
   );
   await s.quick();
-  await writ.health();
+  await writ.jobs.health();
   await aWhile();
   expect((await s.log(runId)).sort()).toEqual([
     'RunStarted',

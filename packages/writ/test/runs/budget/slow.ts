@@ -4,7 +4,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach } from 'vitest';
-import { Writ } from '../../../src/index.js';
+import { type FailOpenEvent, Writ } from '../../../src/index.js';
 import { onFaultPoint, type TestDatabase, testDatabase } from '../../../src/testing/index.js';
 import { type Wire, wireTo } from '../../queue/wire.js';
 import { type Session, session } from '../../races/sessions.js';
@@ -21,7 +21,11 @@ export interface Slow {
   /** Past the wire, for looking on. */
   readonly onlooker: Writ;
   /** Through the wire, with a budget of budgetMs unless given. */
-  connect(options?: { spool?: string; writeBudget?: number }): Promise<Writ>;
+  connect(options?: {
+    spool?: string;
+    writeBudget?: number;
+    failOpen?: readonly FailOpenEvent[];
+  }): Promise<Writ>;
   /** From now on writes to this run take for ever. */
   slow(way: Way, runId: string): Promise<void>;
   /** No longer; what was on its way goes on. */

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { defineJob, definePlan } from '../../../src/index.js';
 import { latch } from '../../queue/latch.js';
+import { session } from '../../races/sessions.js';
 import { codeOf, scene } from './scene.js';
 
 const s = scene();
@@ -11,7 +12,7 @@ const plan = definePlan<{ n: number }>('one', { version: '1' }, (p) => {
 });
 const start = (n: number, more: object = {}) => s.writ.start(plan, { n }, more);
 const statuses = async () =>
-  (await s.writ.runs.list({ limit: 100 })).map(({ status }) => status).sort();
+  (await s.writ.runs.list({ limit: 100 })).items.map(({ status }) => status).sort();
 
 test('REJECT: what is one too many is refused, with how long to wait, and nothing is left of it', async () => {
   await s.writ.runs.setAdmission('default', { policy: 'REJECT', maxRunning: 2 });
@@ -23,6 +24,7 @@ test('REJECT: what is one too many is refused, with how long to wait, and nothin
     status: 429,
     retryable: true,
     detail: 'tenant default: retry after 5 s',
+    retryAfterMs: 5_000,
   });
   expect(await statuses()).toEqual(['RUNNING', 'RUNNING']);
   expect(await s.db.query('select * from writ_data.run_request')).toEqual([]);
@@ -154,7 +156,7 @@ describe('QUEUE', () => {
 test('where nobody waits, nobody is told to look again soon', async () => {
   await start(1);
   const [row] = await s.db.query(`select writ.fn_run_dequeue_many('test') as answer`);
-  expect(row?.answer).toEqual({ runs: [], next_ms: null });
+  expect(row?.answer).toEqual({ runs: [], failed: [], skipped: [], next_ms: null });
 });
 
 test('DELAY: what is one too many starts later, whether there is room or not', async () => {
@@ -165,4 +167,33 @@ test('DELAY: what is one too many starts later, whether there is room or not', a
   await s.db.clock.advance('61s');
   expect(await s.writ.runs.dequeueAndStart()).toEqual([{ runId: later.runId, status: 'STARTED' }]);
   expect(await statuses()).toEqual(['RUNNING', 'RUNNING']);
+});
+
+test('a reconciler answers what became of each run: started, failed, or skipped because another has it', async () => {
+  s.unchecked(); // nobody asked for the end of the run that cannot begin
+  await s.writ.runs.setAdmission('default', { policy: 'QUEUE', maxRunning: 1 });
+  await start(0);
+  const [stuck, held, good] = [await start(1), await start(2), await start(3)];
+  await s.writ.runs.setAdmission('default', undefined);
+  // As damaged as no gate leaves it: its input is too large for what a step may have.
+  await s.db.query(
+    `update writ_data.run set input = jsonb_build_object('n', repeat('x', 200)) where run_id = $1`,
+    [stuck.runId],
+  );
+  await s.db.query(`update writ_data.plan_step set input = '{"a": {"$ref": "input.n"}}'`);
+  await s.db.query(
+    `update writ_data.dot_config set value = '100' where key = 'queue.payload.max_bytes'`,
+  );
+  const other = await session(s.db);
+  try {
+    await other.query('begin');
+    await other.query('select from writ_data.run where run_id = $1 for update', [held.runId]);
+    expect(await s.writ.runs.dequeueAndStart()).toEqual([
+      { runId: good.runId, status: 'STARTED' },
+      { runId: stuck.runId, status: 'FAILED' },
+      { runId: held.runId, status: 'SKIPPED' },
+    ]);
+  } finally {
+    await other.end();
+  }
 });

@@ -7,6 +7,7 @@ import {
   type JobContext,
   PermanentFailure,
 } from '../../../src/index.js';
+import { runUntilIdle, testDatabase } from '../../../src/testing/index.js';
 import { latch } from '../../queue/latch.js';
 import { scene } from './scene.js';
 
@@ -22,6 +23,11 @@ const pay = (name: string, options: object = {}) =>
     p.step('ship', ship, { input: { receipt: paid.output.receipt } });
   });
 const shipping = ship.handle(() => undefined);
+
+const failing = defineJob<unknown>('failing', { retry: { attempts: 1 } });
+const asking = definePlan<unknown>('asking', { version: '1', onFailure: 'pause' }, (p) => {
+  p.step('charge', failing);
+});
 
 describe('attempts', () => {
   test('that fail are repeated by the engine, and the log has one start and one end for the logical attempt', async () => {
@@ -39,7 +45,7 @@ describe('attempts', () => {
     expect((await s.ended(run.runId)).status).toBe('COMPLETED');
     expect(tries).toBe(3);
     expect(keys.size).toBe(1);
-    const events = (await s.writ.runs.events(run.runId)).filter(
+    const events = (await s.writ.runs.events(run.runId)).items.filter(
       ({ stepId }) => stepId === 'charge',
     );
     expect(
@@ -112,7 +118,7 @@ describe('attempts', () => {
       status: 'FAILED',
       rootCause: { stepId: 'charge', errorCode: 'timeout' },
     });
-    const failed = (await s.writ.runs.events(run.runId)).find(
+    const failed = (await s.writ.runs.events(run.runId)).items.find(
       ({ eventType }) => eventType === 'StepFailed',
     );
     expect(failed?.eventData).toMatchObject({
@@ -259,4 +265,109 @@ describe('commit in a step', () => {
     await s.ended(run.runId);
     expect(states).toEqual(['RUNNING', 'COMPLETED']);
   });
+});
+
+describe('the effect key of a step', () => {
+  /** Runs the step as often as signals ask for it, and answers its key in each attempt. */
+  async function keysOf(signals: readonly object[]) {
+    const keys: string[] = [];
+    const run = await s.writ.start(asking, {});
+    await s.work([
+      failing.handle(({ effectKey }) => {
+        keys.push(effectKey);
+        if (keys.length <= signals.length) throw new Error('no answer');
+      }),
+    ]);
+    for (const [n, more] of signals.entries()) {
+      await s.untilLog(run.runId, `StepFailed charge${n === 0 ? '' : ` #${n + 1}`}`);
+      await s.writ.runs.signal(run.runId, { type: 'RETRY_STEP', stepId: 'charge', ...more });
+    }
+    expect((await s.ended(run.runId)).status).toBe('COMPLETED');
+    return keys;
+  }
+
+  test('is one for its life, however often a person has it retried', async () => {
+    const keys = await keysOf([{}, { newEffectKey: false }]);
+    expect(keys).toHaveLength(3);
+    expect(new Set(keys).size).toBe(1);
+  });
+
+  test('is a new one if the signal asks for it, and stays that one', async () => {
+    const [first, second, third, fourth] = await keysOf([
+      { newEffectKey: true },
+      {},
+      { newEffectKey: true },
+    ]);
+    expect(second).not.toBe(first);
+    expect(third).toBe(second);
+    expect([first, second]).not.toContain(fourth);
+  });
+
+  test('is asked for with RETRY_STEP alone', async () => {
+    const run = await s.writ.start(asking, {});
+    const sent = s.writ.runs.signal(run.runId, { type: 'PAUSE', newEffectKey: true });
+    await expect(sent).rejects.toMatchObject({ code: 'SIGNAL_INVALID_PAYLOAD' });
+    const signal = JSON.stringify({
+      type: 'PAUSE',
+      signalId: '00000000-0000-4000-8000-000000000000',
+      newEffectKey: true,
+    });
+    const [row] = await s.db.query(`select writ.fn_run_signal($1, $2, 'ada') as answer`, [
+      run.runId,
+      signal,
+    ]);
+    expect(row?.answer).toMatchObject({ refused: true, reason: 'SIGNAL_INVALID_PAYLOAD' });
+  });
+
+  test('cannot be used twice at once: a step that is to be retried is not retried again', async () => {
+    const run = await s.writ.start(asking, {});
+    const worker = await s.work([
+      failing.handle(() => {
+        throw new Error('no answer');
+      }),
+    ]);
+    await s.untilLog(run.runId, 'RunPaused');
+    await worker.stop();
+    const retry = () => s.writ.runs.signal(run.runId, { type: 'RETRY_STEP', stepId: 'charge' });
+    await retry();
+    await expect(retry()).rejects.toMatchObject({ code: 'STEP_NOT_TERMINAL' });
+    expect(
+      await s.db.query(`select from writ_data.job where run_id = $1`, [run.runId]),
+    ).toHaveLength(2);
+  });
+});
+
+test('a step that was tried as often as its counter can count is not retried again', async () => {
+  const db = await testDatabase();
+  const writ = await db.connect();
+  const run = await writ.start(asking, {});
+  const handler = failing.handle(() => {
+    throw new Error('no answer');
+  });
+  await runUntilIdle(writ, [handler], { onError: () => undefined });
+  await db.query(
+    `select writ_data.append_events(array[$1, $1]::uuid[], '{StepStarted,StepFailed}', '{charge,charge}', '{32767,32767}', '{1,1}',
+      array['{}', '{}']::jsonb[], null, null, 'fn_job_fail', 'ada', writ.now())`,
+    [run.runId],
+  );
+  const retry = writ.runs.signal(run.runId, { type: 'RETRY_STEP', stepId: 'charge' });
+  await expect(retry).rejects.toMatchObject({ code: 'SIGNAL_NOT_APPLICABLE' });
+  await db.drop();
+});
+
+test('a step that failed for good says that no retry can help', async () => {
+  for (const [name, error, retryable] of [
+    ['permanent', new PermanentFailure('no such card'), false],
+    ['transient', new Error('the bank is busy'), true],
+  ] as const) {
+    const run = await s.writ.start(pay(`says-${name}`, { retry: { attempts: 1 } }), input);
+    const worker = await s.work([
+      charge.handle(() => {
+        throw error;
+      }),
+    ]);
+    const { steps } = await s.ended(run.runId);
+    expect(steps[0]?.error).toMatchObject({ retryable });
+    await worker.stop();
+  }
 });

@@ -252,3 +252,17 @@ test('a step that goes over a list cannot be skipped while it runs', async () =>
   finish.open();
   expect((await s.ended(run.runId)).status).toBe('COMPLETED');
 });
+
+test('the outputs of the elements are artifacts of the step and of the run', async () => {
+  const run = await s.writ.start(over('kept', 4), numbers(5));
+  await s.work([resize.handle(({ input }) => ({ size: input })), sum.handle(() => undefined)]);
+  const { steps, artifacts } = await s.ended(run.runId);
+  const ofElements = (await s.writ.runs.events(run.runId)).items
+    .filter(
+      ({ eventType, stepId }) => eventType === 'StepCompleted' && /^resize\[\d\]$/.test(stepId),
+    )
+    .flatMap(({ eventData }) => (eventData as { artifacts: unknown[] }).artifacts);
+  expect(ofElements).toHaveLength(5);
+  expect(steps.find(({ stepId }) => stepId === 'resize')?.artifacts).toEqual(ofElements);
+  expect(artifacts).toEqual(ofElements);
+});

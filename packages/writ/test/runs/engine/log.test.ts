@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { defineJob, definePlan, eventId, idempotencyKey } from '../../../src/index.js';
+import { resolveRef } from '../../../src/runs/conditions.js';
 import { allEvents, codeOf, scene } from './scene.js';
 
 const s = scene();
@@ -84,4 +85,47 @@ test('an event cannot be changed or removed, even by the owner', async () => {
   ])
     expect(await codeOf(s.db.query(sql))).toBeDefined();
   expect(await s.db.query('select * from writ_data.run_event limit 1')).toEqual([before]);
+});
+
+test('a path into a list leads to the same value in the database as in TypeScript', async () => {
+  const input = {
+    list: ['a', { '-1': 'b', '01': 'c', ' 1': 'd' }, ['e']],
+    text: 'abc',
+    none: null,
+  };
+  const { runId } = await s.writ.start(
+    definePlan<unknown>('paths', { version: '1' }, (p) => {
+      p.waitFor('never');
+    }),
+    input,
+  );
+  const paths = [
+    '0',
+    '1',
+    '2',
+    '3',
+    '-1',
+    '-3',
+    '01',
+    '+1',
+    ' 1',
+    '1.-1',
+    '1.01',
+    '1. 1',
+    '2.0',
+    '2.-1',
+    '99999999999',
+    '1e0',
+    '0.0',
+  ];
+  const refs = [
+    ...paths.map((path) => `input.list.${path}`),
+    'input.text.0',
+    'input.none.0',
+    'input.list',
+    'input.list.length',
+  ];
+  const [row] = await s.db.query('select writ.fn_run_values($1, $2) as answer', [runId, refs]);
+  const scope = { runId, input, stepIds: [], outputs: () => undefined };
+  expect(row?.answer).toEqual(Object.fromEntries(refs.map((ref) => [ref, resolveRef(ref, scope)])));
 });

@@ -174,7 +174,7 @@ test(`the logs of ${count} random plans from seed ${firstSeed} have no fault, an
 
 async function help({ plan, dice, runId }: Play): Promise<void> {
   const { runs } = s.writ;
-  const snapshot = await runs.get(runId);
+  const snapshot = await runs.snapshot(runId);
   const refusable = (attempt: Promise<unknown>) =>
     attempt.catch((error: unknown) => {
       if (!(error instanceof WritRefusal)) throw error;

@@ -26,12 +26,12 @@ test('a pause lets what runs go on to its end, and nothing new begin', async () 
     status: 'PAUSED',
     duplicate: false,
   });
-  expect(await s.writ.runs.get(run.runId)).toMatchObject({
+  expect(await s.writ.runs.snapshot(run.runId)).toMatchObject({
     status: 'PAUSED',
     substatus: 'DRAINING',
     reason: 'lunch',
   });
-  const paused = (await s.writ.runs.events(run.runId)).find(
+  const paused = (await s.writ.runs.events(run.runId)).items.find(
     ({ eventType }) => eventType === 'RunPaused',
   );
   expect(paused).toMatchObject({
@@ -40,7 +40,7 @@ test('a pause lets what runs go on to its end, and nothing new begin', async () 
   });
   finish.open();
   await s.untilLog(run.runId, 'StepCompleted a');
-  const drained = await s.writ.runs.get(run.runId);
+  const drained = await s.writ.runs.snapshot(run.runId);
   expect([drained.status, drained.substatus]).toEqual(['PAUSED', undefined]);
   expect(await s.log(run.runId)).not.toContain('StepStarted b');
   await signal(run.runId, 'RESUME');
@@ -115,7 +115,7 @@ describe('in the middle of a list', () => {
     const started = (await s.log(run.runId)).filter((line) =>
       line.startsWith('StepStarted item['),
     ).length;
-    await until(async () => (await s.writ.runs.get(run.runId)).counts.running === 0);
+    await until(async () => (await s.writ.runs.snapshot(run.runId)).counts.running === 0);
     expect(
       (await s.log(run.runId)).filter((line) => line.startsWith('StepStarted item[')),
     ).toHaveLength(started);
@@ -192,7 +192,7 @@ describe('a plan that leaves failures to people', () => {
     await working('a');
     await s.untilStatus(run.runId, 'PAUSED');
     await s.untilLog(run.runId, 'StepCompleted b');
-    expect((await s.writ.runs.get(run.runId)).reason).toBe('Step a failed: no_luck');
+    expect((await s.writ.runs.snapshot(run.runId)).reason).toBe('Step a failed: no_luck');
     expect(await s.writ.runs.signal(run.runId, { type: 'RETRY_STEP', stepId: 'a' })).toMatchObject({
       status: 'RUNNING',
     });

@@ -222,5 +222,67 @@ test('a projector that is far behind raises an alert, which is over when it has 
 test('whoever asks gets the newest state, even where no projector has been', async () => {
   const { runId } = await s.writ.start(plan, {});
   expect(await snapshots(runId)).toEqual([]);
-  expect(await s.writ.runs.get(runId)).toMatchObject({ status: 'RUNNING', lastEventSeq: 1 });
+  expect(await s.writ.runs.snapshot(runId)).toMatchObject({ status: 'RUNNING', lastEventSeq: 1 });
+});
+
+test('a lag raises the alert while no projector runs at all, and the clockwork clears it', async () => {
+  const standing = () =>
+    s.db.query(`select code from writ.alert where subject = 'projector' and cleared_at is null`);
+  const tick = () => s.db.query(`select writ.fn_job_tick('test')`);
+  await endedRun();
+  await forget();
+  await tick();
+  expect(await standing()).toEqual([]);
+  await s.db.clock.advance('6s');
+  await tick();
+  expect(await standing()).toEqual([{ code: 'PROJECTOR_LAG_HIGH' }]);
+  // It is over when the projector has caught up, at once.
+  await until(async () => {
+    await project();
+    return (await standing()).length === 0;
+  });
+});
+
+test('a lag raises the alert while an open transaction hides what is new from the projector', async () => {
+  const holder = await session(s.db);
+  try {
+    await holder.query('begin');
+    await holder.query('select pg_current_xact_id()');
+    const { runId } = await s.writ.start(plan, {});
+    await s.db.clock.advance('6s');
+    await project();
+    expect(await snapshots(runId)).toEqual([]);
+    expect(await s.db.query(`select code from writ.alert where cleared_at is null`)).toEqual([
+      { code: 'PROJECTOR_LAG_HIGH' },
+    ]);
+  } finally {
+    await holder.end();
+  }
+});
+
+test('an event that no rule allows is ignored, counted and raises an alert once', async () => {
+  s.unchecked();
+  const { runId } = await s.writ.start(plan, {});
+  const append = (type: string) =>
+    s.db.query(
+      `select writ_data.append_events(array[$1::uuid], array[$2], array['a'], array['1'], array[null::integer], array['{}'::jsonb], null, null, 'test', 'test', writ.now())`,
+      [runId, type],
+    );
+  const inconsistent = () =>
+    s.db.query(
+      `select severity, detail from writ.alert where code = 'RUN_INCONSISTENT' and cleared_at is null`,
+    );
+  const projected = async (seq: number) =>
+    until(async () => {
+      await project();
+      return (await snapshots(runId))[0]?.last_event_seq === seq;
+    }, 20_000);
+  await append('StepCompleted');
+  await append('StepSkipped');
+  await projected(3);
+  expect(await inconsistent()).toEqual([{ severity: 'P2', detail: { events: 1 } }]);
+  await s.db.query(`update writ_data.alert set cleared_at = now(), cleared_by = 'test'`);
+  await s.writ.runs.signal(runId, { type: 'PAUSE' });
+  await projected(5);
+  expect(await inconsistent()).toEqual([]);
 });

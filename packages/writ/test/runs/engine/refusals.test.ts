@@ -212,7 +212,9 @@ test('an id that is taken is refused by itself: others in the same call start, a
     item({ run_id: taken, tenant: 'globex', request_id: 'order-1' }),
     item({ run_id: taken, tenant: 'globex' }),
   );
-  expect(answer.runs).toEqual([{ index: 0, run_id: good.run_id, duplicate: false }]);
+  expect(answer.runs).toEqual([
+    { index: 0, run_id: good.run_id, duplicate: false, same_input: true },
+  ]);
   expect(answer.refused).toMatchObject(
     [1, 2].map((index) => ({ index, reason: 'INVALID_RUN_ID' })),
   );
@@ -284,16 +286,16 @@ describe('a run of another tenant', () => {
     const tenant = 'globex';
     const { runs } = s.writ;
     const attempts: (() => Promise<unknown>)[] = [
-      () => runs.get(runId, { tenant }),
+      () => runs.snapshot(runId, { tenant }),
       () => runs.events(runId, { tenant }),
       () => runs.signal(runId, { type: 'CANCEL' }, { tenant }),
       () => runs.deliver(runId, 'word', 1, { tenant }),
-      () => runs.get(uuidv7()),
-      () => runs.get('run-1'),
+      () => runs.snapshot(uuidv7()),
+      () => runs.snapshot('run-1'),
     ];
     for (const attempt of attempts) expect(await codeOf(attempt())).toBe('RUN_NOT_FOUND');
     expect(await everything()).toEqual(before);
-    expect((await runs.list({ tenant })).length).toBe(0);
+    expect((await runs.list({ tenant })).items.length).toBe(0);
   });
 
   test('does not exist under writ.tenant, neither in views nor for gates', async () => {

@@ -48,9 +48,9 @@ test('an administrator signals', async () => {
 test('an auditor reads runs, logs and snapshots, and changes nothing', async () => {
   const { runId } = await s.writ.start(plan, {});
   await as('writ_auditor', async (writ) => {
-    expect(await writ.runs.get(runId)).toMatchObject({ status: 'RUNNING' });
-    expect(await writ.runs.events(runId)).toHaveLength(1);
-    expect(await writ.runs.list()).toHaveLength(1);
+    expect(await writ.runs.snapshot(runId)).toMatchObject({ status: 'RUNNING' });
+    expect((await writ.runs.events(runId)).items).toHaveLength(1);
+    expect((await writ.runs.list()).items).toHaveLength(1);
     expect(await codeOf(writ.runs.signal(runId, { type: 'CANCEL', signalId: randomUUID() }))).toBe(
       'permission_denied',
     );

@@ -38,7 +38,7 @@ export function line({ eventType, stepId, logicalAttemptId, eventData }: RunEven
 export async function allEvents(writ: Writ, runId: string): Promise<RunEvent[]> {
   const events: RunEvent[] = [];
   for (;;) {
-    const more = await writ.runs.events(runId, { afterSeq: events.length });
+    const more = (await writ.runs.events(runId, { afterSeq: events.length })).items;
     events.push(...more);
     if (more.length < 1000) return events;
   }

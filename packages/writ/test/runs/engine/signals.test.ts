@@ -35,7 +35,7 @@ describe('a signal', () => {
       { type: 'PAUSE', reason: 'lunch' },
       { as: 'ada' },
     );
-    const [, accepted, paused] = await s.writ.runs.events(run.runId);
+    const [, accepted, paused] = (await s.writ.runs.events(run.runId)).items;
     expect(accepted).toMatchObject({
       eventType: 'SignalAccepted',
       stepId: 'RUN',
@@ -215,7 +215,7 @@ describe('steps', () => {
     await s.untilLog(run.runId, 'StepStarted a');
     await s.writ.runs.signal(run.runId, { type: 'SKIP_STEP', stepId: 'b' });
     await s.untilLog(run.runId, 'StepCompleted c');
-    expect((await s.writ.runs.get(run.runId)).status).toBe('RUNNING');
+    expect((await s.writ.runs.snapshot(run.runId)).status).toBe('RUNNING');
     held.open();
     expect(await s.ended(run.runId)).toMatchObject({
       status: 'COMPLETED',
@@ -287,7 +287,7 @@ describe('a run that is tried again', () => {
       planVersion: '1',
     });
     expect(given[0]).toEqual({ colour: 'red' });
-    expect((await s.writ.runs.get(run.runId)).status).toBe('CANCELLED');
+    expect((await s.writ.runs.snapshot(run.runId)).status).toBe('CANCELLED');
   });
 
   test('is one run, however often the same signal comes, and every answer names it', async () => {
@@ -328,7 +328,7 @@ describe('with a rule for who may', () => {
         'AUTHZ_DENIED',
       );
       expect(await s.log(run.runId)).toEqual(['RunStarted', 'SignalRejected PAUSE']);
-      const rejected = (await s.writ.runs.events(run.runId)).at(-1);
+      const rejected = (await s.writ.runs.events(run.runId)).items.at(-1);
       expect(rejected).toMatchObject({
         logicalAttemptId: signal.signalId,
         eventData: {
@@ -343,7 +343,7 @@ describe('with a rule for who may', () => {
       expect(await codeOf(guarded.runs.signal(run.runId, signal, { as: 'ada' }))).toBe(
         'AUTHZ_DENIED',
       );
-      expect((await s.writ.runs.get(run.runId)).status).toBe('RUNNING');
+      expect((await s.writ.runs.snapshot(run.runId)).status).toBe('RUNNING');
       expect(await guarded.runs.signal(run.runId, { type: 'PAUSE' }, { as: 'ada' })).toMatchObject({
         status: 'PAUSED',
       });

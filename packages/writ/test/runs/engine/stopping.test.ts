@@ -107,6 +107,78 @@ test('a cancel of a run that waits for nothing but a person, a clock or another 
   expect(await s.db.query('select from writ_data.job_wait')).toEqual([]);
 });
 
+test.each(['CANCEL', 'EMERGENCY_STOP'] as const)(
+  '%s ends a run whose next attempt is ready and whose kind no worker serves',
+  async (type) => {
+    const quick = defineJob<unknown>('quick', { retry: { attempts: 3, base: '1ms', cap: '1ms' } });
+    const unserved = definePlan<unknown>('unserved', { version: '1' }, (p) => {
+      const a = p.step('a', act, { compensate: undo });
+      p.step('b', quick, { after: a });
+    });
+    const run = await s.writ.start(unserved, {});
+    const worker = await s.work([
+      act.handle(() => undefined),
+      quick.handle(async () => {
+        void worker.stop();
+        throw new Error('again');
+      }),
+    ]);
+    await s.untilLog(run.runId, 'StepStarted b');
+    await worker.stop();
+    await s.db.clock.advance('1m');
+    await s.db.query(`select writ.fn_job_tick('test')`);
+    expect(await s.db.query('select from writ_data.job_ready where moved')).toHaveLength(1);
+    await s.work([undo.handle(() => undefined)]);
+    await s.writ.runs.signal(run.runId, { type, reason: 'enough' });
+    expect((await s.ended(run.runId)).status).toBe('CANCELLED');
+    expect((await s.log(run.runId)).filter((line) => /b|undo/.test(line))).toEqual([
+      'StepStarted b',
+      'StepFailed b',
+      ...(type === 'CANCEL' ? ['StepStarted undo:a', 'StepCompleted undo:a'] : []),
+    ]);
+    expect(await s.db.query('select from writ_data.job_ready')).toEqual([]);
+  },
+);
+
+test('an emergency stop ends a run whose undoing no worker serves', async () => {
+  const waits = definePlan<unknown>('undone-by-nobody', { version: '1' }, (p) => {
+    const a = p.step('a', act, { compensate: undo });
+    p.waitFor('word', { after: a });
+  });
+  const run = await s.writ.start(waits, {});
+  await s.work([act.handle(() => undefined)]);
+  await s.untilLog(run.runId, 'StepStarted word');
+  await s.writ.runs.signal(run.runId, { type: 'CANCEL' });
+  expect((await s.writ.runs.snapshot(run.runId)).status).toBe('RUNNING');
+  await s.writ.runs.signal(run.runId, { type: 'EMERGENCY_STOP', reason: 'fire' });
+  expect((await s.ended(run.runId)).status).toBe('CANCELLED');
+  // The undoing that had not begun never will.
+  await s.work([undo.handle(() => expect.unreachable())]);
+  const open = () =>
+    s.db.query(`select from writ.job_queue where status in ('queued', 'leased', 'in_progress')`);
+  while ((await open()).length > 0) await new Promise((turn) => setImmediate(turn));
+  expect((await s.log(run.runId)).at(-1)).toBe('RunCancelled');
+});
+
+test('the clockwork ends what became ready again after its run began to end', async () => {
+  const run = await s.writ.start(plan, {});
+  const [claimed] = await s.db.query(
+    `select writ.fn_job_claim_many('{act}', 'external_worker', 'lost', 10, 60, 1) as answer`,
+  );
+  expect(claimed?.answer).toBeDefined();
+  await s.db.query(
+    `update writ_data.run set ending = 'FAILED', ending_with = '{}', moved_at = writ.now() where run_id = $1`,
+    [run.runId],
+  );
+  await s.db.clock.advance('10m');
+  await s.db.query(`select writ.fn_job_tick('test')`); // takes the lease back
+  await s.db.clock.advance('2d');
+  await s.db.query(`select writ.fn_job_tick('test')`);
+  await s.db.clock.advance('2m');
+  await s.db.query(`select writ.fn_job_tick('test')`);
+  expect(await s.ended(run.runId)).toMatchObject({ status: 'FAILED' });
+});
+
 test('a cancel before any worker has begun leaves nothing to be begun', async () => {
   let begun = 0;
   const run = await s.writ.start(plan, {});

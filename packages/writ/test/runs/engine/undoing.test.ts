@@ -98,7 +98,7 @@ describe('an undo that fails for good', () => {
       'StepFailed undo:charge',
       'RunFailed',
     ]);
-    const last = (await s.writ.runs.events(run.runId)).at(-1);
+    const last = (await s.writ.runs.events(run.runId)).items.at(-1);
     expect(last?.eventData).toMatchObject({
       undone: false,
       rootCause: { stepId: 'ship', errorCode: 'no_luck', errorMessage: 'no luck' },

@@ -1,5 +1,6 @@
 /** Timers, and waiting for something from outside. */
 import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { defineJob, definePlan, type RunEvent, type WaitOptions } from '../../../src/index.js';
 import { codeOf, scene } from './scene.js';
 
@@ -17,7 +18,10 @@ describe('a timer', () => {
     await s.work([ship.handle(() => undefined)]);
     await s.db.clock.advance('9m');
     expect(await s.log(run.runId)).toEqual(['RunStarted', 'StepStarted nap']);
-    expect((await s.writ.runs.get(run.runId)).counts).toMatchObject({ sleeping: 1, running: 0 });
+    expect((await s.writ.runs.snapshot(run.runId)).counts).toMatchObject({
+      sleeping: 1,
+      running: 0,
+    });
     await s.db.clock.advance('2m');
     expect(await s.ended(run.runId)).toMatchObject({
       status: 'COMPLETED',
@@ -27,7 +31,7 @@ describe('a timer', () => {
 
   test('says in the log when it is due', async () => {
     const run = await s.writ.start(plan);
-    const [, started] = (await s.writ.runs.events(run.runId)) as [RunEvent, RunEvent];
+    const [, started] = (await s.writ.runs.events(run.runId)).items as [RunEvent, RunEvent];
     const { dueAt } = started.eventData as { dueAt: string };
     expect(
       Math.abs(Date.parse(dueAt) - Date.parse(started.emittedAt) - 600_000),
@@ -76,7 +80,7 @@ describe('a wait', () => {
     const run = await s.writ.start(waits('after'));
     await s.work(handlers);
     await s.untilLog(run.runId, 'StepStarted approval');
-    expect(await s.writ.runs.get(run.runId)).toMatchObject({
+    expect(await s.writ.runs.snapshot(run.runId)).toMatchObject({
       status: 'RUNNING',
       substatus: 'WAITING_APPROVAL',
       counts: { waiting: 1 },
@@ -127,7 +131,7 @@ describe('a wait', () => {
       status: 'FAILED',
       rootCause: { stepId: 'approval', errorCode: 'timeout' },
     });
-    const failed = (await s.writ.runs.events(run.runId)).find(
+    const failed = (await s.writ.runs.events(run.runId)).items.find(
       ({ eventType }) => eventType === 'StepFailed',
     );
     expect(failed?.eventData).toMatchObject({ error: { failureCategory: 'TIMEOUT' } });
@@ -153,7 +157,7 @@ describe('a wait', () => {
     await s.db.clock.advance('100d');
     const [row] = await s.db.query(`select writ.fn_job_tick('test') ->> 'next_due_ms' as due`);
     expect(row).toEqual({ due: null });
-    expect((await s.writ.runs.get(run.runId)).status).toBe('RUNNING');
+    expect((await s.writ.runs.snapshot(run.runId)).status).toBe('RUNNING');
     await s.writ.runs.deliver(run.runId, 'approval');
     expect((await s.ended(run.runId)).status).toBe('COMPLETED');
   });
@@ -184,5 +188,107 @@ describe('a wait', () => {
       'SIGNAL_INVALID_PAYLOAD',
     );
     expect(await s.db.query('select from writ_data.run_delivery')).toEqual([]);
+  });
+});
+
+describe('the schema of a wait', () => {
+  const Approval = z.object({
+    by: z.string().min(2).max(20),
+    level: z.int().min(1).max(3).optional(),
+    tags: z
+      .array(z.enum(['a', 'b']))
+      .max(2)
+      .default([]),
+    how: z.union([z.literal('mail'), z.strictObject({ call: z.string() })]).nullable(),
+  });
+  const good = { by: 'ada', how: null };
+  const approval = definePlan('approval', { version: '1' }, (p) => {
+    const ok = p.waitFor('approval', Approval);
+    p.step('ship', ship, { input: { by: ok.output.by } });
+  });
+  const bySql = async (runId: string, payload: unknown) => {
+    const json = payload === undefined ? null : JSON.stringify(payload);
+    const [row] = await s.db.query(
+      `select writ.fn_run_deliver($1, 'approval', $2::text::json, gen_random_uuid()::text, 'ada') as answer`,
+      [runId, json],
+    );
+    return row?.answer as { reason?: string; detail?: string; duplicate?: boolean };
+  };
+
+  test.each<[string, unknown]>([
+    ['of another type', 'ada'],
+    ['that is missing', undefined],
+    ['without a field', { how: null }],
+    ['with a field of another type', { ...good, by: 7 }],
+    ['with a text that is empty', { ...good, by: '' }],
+    ['with a text that is too long', { ...good, by: 'x'.repeat(21) }],
+    ['with a fraction', { ...good, level: 1.5 }],
+    ['with a number that is too large', { ...good, level: 4 }],
+    ['with an element of another kind', { ...good, tags: ['a', 'c'] }],
+    ['with too many elements', { ...good, tags: ['a', 'b', 'a'] }],
+    ['that fits no part of a union', { ...good, how: 'fax' }],
+    ['with a field too many in a strict object', { ...good, how: { call: 'x', at: 1 } }],
+  ])('refuses a payload %s, from SQL and from any process', async (_, payload) => {
+    const { runId } = await s.writ.start(approval);
+    expect(await bySql(runId, payload)).toMatchObject({
+      refused: true,
+      reason: 'SIGNAL_INVALID_PAYLOAD',
+    });
+    const other = await s.db.connect(); // it has never seen the plan
+    expect(await codeOf(other.runs.deliver(runId, 'approval', payload))).toBe(
+      'SIGNAL_INVALID_PAYLOAD',
+    );
+    expect(await codeOf(s.writ.runs.deliver(runId, 'approval', payload))).toBe('invalid_input');
+    expect(await s.db.query('select from writ_data.run_delivery')).toEqual([]);
+    expect(await s.log(runId)).toEqual(['RunStarted', 'StepStarted approval']);
+  });
+
+  test.each<[string, unknown]>([
+    ['with what it has to have', good],
+    ['with everything', { by: 'ada', level: 3, tags: ['a', 'b'], how: { call: 'x' }, more: 1 }],
+    ['with a text of two units and one character', { by: '😀', how: 'mail' }],
+  ])('takes a payload %s, from SQL', async (_, payload) => {
+    const { runId } = await s.writ.start(approval);
+    expect(await bySql(runId, payload)).toMatchObject({ duplicate: false, step: 'approval' });
+  });
+
+  test('says where the payload does not fit', async () => {
+    const { runId } = await s.writ.start(approval);
+    expect((await bySql(runId, { ...good, tags: ['a', 'c'] })).detail).toBe(
+      'approval: the payload.tags.1 is none of the values allowed.',
+    );
+  });
+
+  test('refuses what only the schema itself can tell, in a process that knows the plan', async () => {
+    const even = definePlan('even', { version: '1' }, (p) => {
+      p.waitFor(
+        'approval',
+        z.number().refine((n) => n % 2 === 0),
+      );
+    });
+    const { runId } = await s.writ.start(even);
+    expect(await codeOf(s.writ.runs.deliver(runId, 'approval', 3))).toBe('invalid_input');
+    await s.writ.runs.deliver(runId, 'approval', 4);
+    expect((await s.ended(runId)).status).toBe('COMPLETED');
+  });
+
+  test('may take a delivery without a payload', async () => {
+    const maybe = definePlan('maybe', { version: '1' }, (p) => {
+      p.waitFor('approval', z.string().optional());
+    });
+    const { runId } = await s.writ.start(maybe);
+    await s.writ.runs.deliver(runId, 'approval');
+    expect((await s.ended(runId)).status).toBe('COMPLETED');
+  });
+
+  test('is of the run that the delivery is for, and not of another version of its plan', async () => {
+    const next = definePlan('approval', { version: '2' }, (p) => {
+      p.waitFor('approval', z.number());
+    });
+    const [first, second] = [await s.writ.start(approval), await s.writ.start(next)];
+    expect(await codeOf(s.writ.runs.deliver(second.runId, 'approval', good))).toBe('invalid_input');
+    expect(await codeOf(s.writ.runs.deliver(first.runId, 'approval', 1))).toBe('invalid_input');
+    await s.writ.runs.deliver(second.runId, 'approval', 1);
+    expect((await s.ended(second.runId)).status).toBe('COMPLETED');
   });
 });

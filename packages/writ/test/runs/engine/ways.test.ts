@@ -1,14 +1,11 @@
 /** Ways through a plan: what starts when, what is skipped, and what a step is given. */
 import { describe, expect, test } from 'vitest';
 import {
-  above,
   defineJob,
   definePlan,
-  exists,
-  is,
   type JobContext,
-  not,
   PermanentFailure,
+  when,
 } from '../../../src/index.js';
 import { scene } from './scene.js';
 
@@ -99,9 +96,9 @@ describe('conditions', () => {
   test('a step whose condition does not hold is skipped, and what comes after it runs', async () => {
     const plan = definePlan<Order>('when', { version: '1' }, (p) => {
       const a = p.step<{ stock: number }>('a', note);
-      const b = p.step('b', note, { when: above(a.output.stock, 5) });
+      const b = p.step('b', note, { when: when.above(a.output.stock, 5) });
       p.step('c', note, { after: b });
-      p.step('d', note, { when: is(p.input.total, 30), after: b });
+      p.step('d', note, { when: when.is(p.input.total, 30), after: b });
     });
     const run = await s.writ.start(plan, order);
     await s.work(recorder({ a: { stock: 5 } }).handlers);
@@ -118,8 +115,8 @@ describe('conditions', () => {
 
   test('a first step can be skipped as the run starts, and a run whose steps all are completes without a worker', async () => {
     const plan = definePlan<Order>('none', { version: '1' }, (p) => {
-      const a = p.step('a', note, { when: above(p.input.total, 1000) });
-      p.step('b', note, { after: a, when: not(exists(p.input.id)) });
+      const a = p.step('a', note, { when: when.above(p.input.total, 1000) });
+      p.step('b', note, { after: a, when: when.not(when.exists(p.input.id)) });
     });
     const run = await s.writ.start(plan, order);
     expect(await s.ended(run.runId)).toMatchObject({
@@ -137,9 +134,9 @@ describe('conditions', () => {
   test('the output of a step that was skipped is not there for those that ask for it', async () => {
     const { given, handlers } = recorder();
     const plan = definePlan<Order>('absent', { version: '1' }, (p) => {
-      const a = p.step<{ n: number }>('a', note, { when: is(p.input.id, 'another') });
+      const a = p.step<{ n: number }>('a', note, { when: when.is(p.input.id, 'another') });
       p.step('b', take, { input: { n: a.output.n, all: a.output } });
-      p.step('c', note, { when: not(exists(a.output)) });
+      p.step('c', note, { when: when.not(when.exists(a.output)) });
     });
     const run = await s.writ.start(plan, order);
     await s.work(handlers);
@@ -271,7 +268,9 @@ describe('what a step is given', () => {
         sizeBytes: row?.size,
       },
     ]);
-    expect(JSON.stringify(await s.writ.runs.events(run.runId))).not.toContain('of the result');
+    expect(JSON.stringify((await s.writ.runs.events(run.runId)).items)).not.toContain(
+      'of the result',
+    );
   });
 
   test('of two steps with the same kind is told apart', async () => {
@@ -304,7 +303,7 @@ test('a run that starts in a transaction that is rolled back never was', async (
     await client.query('commit');
     await s.work(recorder().handlers);
     expect((await s.ended(kept.runId)).status).toBe('COMPLETED');
-    expect((await s.writ.runs.list()).map(({ runId }) => runId)).toEqual([kept.runId]);
+    expect((await s.writ.runs.list()).items.map(({ runId }) => runId)).toEqual([kept.runId]);
     expect(lost.runId).not.toBe(kept.runId);
   } finally {
     await client.end();

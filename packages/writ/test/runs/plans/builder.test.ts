@@ -68,6 +68,7 @@ test('a plan is the document that it describes', () => {
         id: 'approval',
         type: 'wait',
         event: 'approval',
+        schema: { type: 'object', properties: { by: { type: 'string' } }, required: ['by'] },
         after: ['reserve'],
         timeoutMs: 172_800_000,
       },
@@ -202,7 +203,12 @@ test('every option has its field', () => {
       retry: {},
     },
     { id: 'b', type: 'wait', event: 'go', onTimeout: 'skip', timeoutMs: 1_000 },
-    { id: 'c', type: 'wait', event: 'c' },
+    {
+      id: 'c',
+      type: 'wait',
+      event: 'c',
+      schema: { type: 'object', properties: { by: { type: 'string' } }, required: ['by'] },
+    },
     { id: 'd', type: 'job', kind: 'nightly' },
   ]);
 });
@@ -314,4 +320,90 @@ describe('a plan that cannot be run is refused where it is defined', () => {
       expect.objectContaining({ name: 'WritRefusal', detail }),
     );
   });
+});
+
+describe('a reference that decides while the plan is described', () => {
+  interface Order {
+    vip: boolean;
+    kind: string;
+    lines: { sku: string; gift?: boolean }[];
+  }
+  const job = defineJob<unknown>('job');
+  const undo = defineJob<{ id?: string }>('undo');
+  const build = (describe: (p: PlanBuilder<Order>) => void) => () =>
+    definePlan<Order>('decides', { version: '1' }, describe);
+
+  test.each<[string, string, (p: PlanBuilder<Order>) => void]>([
+    ['an if', 'input.vip', (p) => void (p.input.vip ? p.step('gold', job) : p.step('plain', job))],
+    [
+      'an if, beside a use elsewhere',
+      'input.vip',
+      (p) => void (p.input.vip && p.step('gold', job, { input: { vip: p.input.vip } })),
+    ],
+    [
+      'a comparison',
+      'input.kind',
+      (p) => void p.step((p.input.kind as unknown) === 'x' ? 'a' : 'b', job),
+    ],
+    ['a negation', 'input.vip', (p) => void p.step(!p.input.vip ? 'a' : 'b', job)],
+    [
+      'an output',
+      'steps.a.output.ok',
+      (p) => void (p.step<{ ok: boolean }>('a', job).output.ok && p.step('b', job)),
+    ],
+    ['the id of the run', 'run.id', (p) => void (p.run.id && p.step('a', job))],
+    [
+      'an element of a list',
+      'item.gift',
+      (p) =>
+        void p.each('pack', job, {
+          over: p.input.lines,
+          input: (line) => (line.gift ? { wrap: true } : { sku: line.sku }),
+        }),
+    ],
+    [
+      'an undoing',
+      'steps.a.output.ok',
+      (p) =>
+        void p.step<{ ok: boolean; id: string }, { id?: string }>('a', job, {
+          compensate: { job: undo, input: ({ ok, id }) => (ok ? { id } : {}) },
+        }),
+    ],
+  ])('is refused in %s', (_, path, describe) => {
+    expect(build(describe)).toThrow(`${path} is read, and no step uses it`);
+    expect(build(describe)).toThrow('Use when: is(…)');
+  });
+
+  test.each<[string, (p: PlanBuilder<Order>) => void]>([
+    ['a template', (p) => void p.step('a', job, { input: { vip: p.input.vip, id: p.run.id } })],
+    ['a condition', (p) => void p.step('a', job, { when: is(p.input.vip, true) })],
+    ['a whole output that is handed on', (p) => void [p.step('a', job).output, p.input]],
+    ['a list', (p) => void p.each('a', job, { over: p.input.lines })],
+    [
+      'a list that it does not use the elements of',
+      (p) => void p.each('a', job, { over: p.input.lines, input: () => ({}) }),
+    ],
+    [
+      'a variable',
+      (p) => {
+        const { vip } = p.input;
+        const a = p.step('a', job, { input: { vip } });
+        p.step('b', job, { after: a });
+      },
+    ],
+    [
+      'JSON',
+      (p) => void p.step('a', job, { input: JSON.parse(JSON.stringify({ vip: p.input.vip })) }),
+    ],
+  ])('is none in %s', (_, describe) => {
+    expect(build(describe)).not.toThrow();
+  });
+});
+
+test('a list is counted from 0, and a plan cannot ask for its end', () => {
+  const build = () =>
+    definePlan<{ list: string[] }>('end', { version: '1' }, (p) => {
+      p.step('a', defineJob<unknown>('job'), { input: { last: p.input.list[-1] } });
+    });
+  expect(build).toThrow('input.list: a list has no element -1; it is counted from 0');
 });

@@ -1,6 +1,7 @@
 /** What is a plan and what is not, and that people are told so in words: the step, the field, and what would be right. */
 import { describe, expect, test } from 'vitest';
 import { WritRefusal } from '../../../src/errors/index.js';
+import { planSchema } from '../../../src/runs/plans/schema.js';
 import { validatePlan } from '../../../src/runs/plans/validate.js';
 
 const plan = (steps: unknown, more: object = {}) => ({
@@ -409,3 +410,19 @@ test.each(wrongPlans.map(([value, words]) => [words, value] as const))(
     else expect(refusal.detail).toMatch(words);
   },
 );
+
+test('has a JSON Schema, in which every field of every step is declared', () => {
+  const schema = JSON.parse(JSON.stringify(planSchema));
+  expect(schema).toMatchObject({
+    type: 'object',
+    required: ['schemaVersion', 'planId', 'planVersion', 'steps'],
+    additionalProperties: false,
+    properties: { planId: { type: 'string', pattern: expect.any(String) } },
+  });
+  const types: { properties: { type: object } }[] = schema.properties.steps.items.oneOf;
+  expect(types.map(({ properties }) => properties.type)).toEqual(
+    ['job', 'each', 'wait', 'timer'].map((type) => ({ const: type })),
+  );
+  for (const type of types)
+    expect(type).toMatchObject({ type: 'object', additionalProperties: false });
+});
