@@ -10,8 +10,10 @@ export interface Activation {
   /** What stands at targets outside the database. */
   readonly read: Readonly<Record<string, unknown>>;
   readonly break_glass?: string | undefined;
-  /** Theirs who break the glass. */
+  /** Theirs who break the glass: what they signed, and how. */
+  readonly document?: string | undefined;
   readonly signature?: string | undefined;
+  readonly scheme?: string | undefined;
 }
 
 /** Answers the id of the governance job. */

@@ -1,61 +1,77 @@
 /**
- * What persons sign, and whether they did. The database looks at hashes and at how many have approved in the transaction of each effect; PostgreSQL has no Ed25519, so the worker looks at the
- * signatures, once per governance job, before the first step of it that this process does; and each step that it is handed is one that was signed. A row that was altered past every guard lets nothing happen.
+ * What an applier checks before it changes anything, so that it needs no honest database: that the bytes that were signed say exactly what it
+ * is about to do, and that enough persons have signed them. PostgreSQL has no Ed25519, so the gates count only what an applier has verified.
  */
-import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { Coalescer } from '../database/coalescer.js';
 import type { Queryable } from '../database/connection.js';
 import { gate } from '../database/gate.js';
-import { PermanentFailure, WritRefusal } from '../errors/index.js';
-import type { Bounds } from './contracts.js';
+import { PermanentFailure, Postponed, WritRefusal } from '../errors/index.js';
+import { type Risk, type SignedDocument, slotOf } from './document.js';
+import { filled } from './filled.js';
 import { signedBy } from './keys.js';
-import { type ChangeStep, filled } from './steps.js';
+import { type ChangeStep, kindOf } from './steps.js';
+import type { Trust } from './trust/file.js';
+import {
+  type Finding,
+  isFinding,
+  isSignedBefore,
+  judge,
+  type SignatureRow,
+  type Weighed,
+  weigh,
+  wrongUndo,
+} from './trust/judge.js';
+import type { TrustSource } from './trust/source.js';
 
-interface Signed {
-  readonly contract_id: string;
-  readonly content: string;
-  readonly policy_version: number;
-  readonly pre_state: string;
+/** A step of a rollback, which names the step that it undoes. */
+export type UndoStep = ChangeStep & { readonly undo_of?: number };
+
+/** What the database says besides the signatures; it can only demand more. */
+interface Word {
+  readonly deployment: string;
+  readonly risk: Risk;
+  readonly quorum: Readonly<Record<Risk, number>>;
 }
 
-interface Approvals {
+interface Approvals extends Word {
+  readonly contract_id: string;
   /** Of the contract that is done. */
   readonly content: string;
-  /** What was approved: the contract itself, or the template that it is an instance of. */
-  readonly signed: Signed;
-  readonly glass_broken: string | null;
-  readonly template: {
-    readonly params: Readonly<Record<string, unknown>>;
-    readonly bounds: Readonly<Record<string, Bounds>> | null;
-  } | null;
-  readonly reviews: readonly {
-    readonly by: string;
-    readonly signature: string | null;
-    readonly public_key: string | null;
-  }[];
+  readonly pre_state: Readonly<Record<string, unknown>>;
+  /** What was signed: for the contract itself, or for the template that it is an instance of. */
+  readonly document: string | null;
+  /** Why the glass was broken. */
+  readonly glass: string | null;
+  /** The parameters of an instance. */
+  readonly instance: Readonly<Record<string, unknown>> | null;
+  /** Of a rollback: what it restores, by the number of the step that it undoes. */
+  readonly undo: Readonly<Record<string, Readonly<Record<string, unknown>>>> | null;
+  readonly signatures: readonly SignatureRow[];
 }
 
-const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
-
-/** What an approval signs, as writ_data.approval_hash makes it. */
-const approvalHash = ({ contract_id, content, policy_version, pre_state }: Signed): string =>
-  sha256(
-    ['writ approval 1', contract_id, sha256(content), policy_version, sha256(pre_state)].join('|'),
-  );
-
-/** What somebody signs who breaks the glass: this contract, for this reason. */
-export const glassHash = (contractId: string, content: string, reason: string): string =>
-  sha256(['writ break glass 1', contractId, sha256(content), sha256(reason)].join('|'));
+/** What a worker is about to do: steps of a run, from `first` on, counted from 0. */
+export interface Doing {
+  readonly runId: string;
+  /** Of the queue job: the kind that this worker's handler is for. */
+  readonly kind: string;
+  readonly databaseTime: number;
+  readonly tenant: string;
+  readonly undoing: boolean;
+  readonly first: number;
+  readonly steps: readonly UndoStep[];
+}
 
 /** As many jobs as a process has in hand; those that were asked about last. */
 const remembered = 1_000;
 
 export class ApprovalChecks {
-  readonly #signed = new Map<string, Promise<readonly ChangeStep[]>>();
+  readonly #known = new Map<string, Promise<Approved>>();
   readonly #asking: Coalescer<string, Approvals | null>;
+  readonly #trust: TrustSource;
 
-  constructor(db: Queryable) {
+  constructor(db: Queryable, trust: TrustSource) {
+    this.#trust = trust;
     this.#asking = new Coalescer(
       (runs) =>
         gate<(Approvals | null)[]>(db, 'fn_governed_approvals($1::text::uuid[])', [
@@ -65,73 +81,256 @@ export class ApprovalChecks {
     );
   }
 
-  /** Resolves if the steps of a run that a worker was handed, `first` on from 0, are what persons have signed; fails for good if they are not. */
-  async check(runId: string, first: number, steps: readonly ChangeStep[]): Promise<void> {
-    const known = this.#signed.get(runId) ?? this.#look(runId);
-    this.#signed.delete(runId);
-    this.#signed.set(runId, known);
-    const [oldest] = this.#signed.keys();
-    if (this.#signed.size > remembered && oldest !== undefined) this.#signed.delete(oldest);
+  /** Resolves if persons have signed what a worker was handed; fails for good if they have not, and for now if a key is not known yet. */
+  async check(doing: Doing): Promise<Approved> {
+    const { runId } = doing;
+    const trust = await trustNow(this.#trust);
+    const known = this.#known.get(runId) ?? this.#look(runId);
+    this.#known.delete(runId);
+    this.#known.set(runId, known);
+    const [oldest] = this.#known.keys();
+    if (this.#known.size > remembered && oldest !== undefined) this.#known.delete(oldest);
     try {
-      if (!isDeepStrictEqual((await known).slice(first, first + steps.length), steps))
-        throw approvalVoid(`Step ${first + 1} of run ${runId} is not what was signed`);
+      const approved = await known;
+      approved.check(doing, trust, clockOf(trust, doing));
+      return approved;
     } catch (error) {
-      this.#signed.delete(runId); // whoever tries again asks again
+      this.#known.delete(runId); // whoever tries again asks again
       throw error;
     }
   }
 
-  /** The steps of the run, as they were signed. */
-  async #look(runId: string): Promise<readonly ChangeStep[]> {
+  async #look(runId: string): Promise<Approved> {
     const approvals = await this.#asking.add(runId);
     if (!approvals) throw new WritRefusal('job_not_found', `the governance job of run ${runId}`);
-    const wrong = wrongWith(approvals);
-    if (wrong !== undefined)
-      throw approvalVoid(`${wrong} (contract ${approvals.signed.contract_id})`);
-    return stepsIn(approvals.content);
+    return new Approved(approvals);
   }
 }
 
-const approvalVoid = (words: string) => new PermanentFailure(words, { code: 'approval_void' });
+/** The trust as it is now; while its file cannot be used, the job waits. */
+export async function trustNow(source: TrustSource): Promise<Trust> {
+  try {
+    return await source.read();
+  } catch (error) {
+    if (error instanceof WritRefusal)
+      throw new Postponed(error.message, { code: error.code, cause: error });
+    throw error;
+  }
+}
 
-function wrongWith({
-  content,
-  signed,
-  glass_broken,
-  template,
-  reviews,
-}: Approvals): string | undefined {
-  if (template) {
-    const { params, bounds } = template;
-    if (
-      !isDeepStrictEqual(
-        stepsIn(signed.content).map((step) => filled(step, params)),
-        stepsIn(content),
-      )
-    )
-      return 'The contract is not what its template says';
-    const beyond = Object.entries(bounds ?? {}).find(
-      ([name, bound]) => !within(params[name], bound),
+/**
+ * The time that documents and keys are compared with: that of whoever is trusted. An applier with a
+ * trust file believes its own clock; one that trusts the database believes the database's.
+ */
+export const clockOf = (trust: Trust, { databaseTime }: { readonly databaseTime: number }): Date =>
+  trust.source === 'file' ? new Date() : new Date(databaseTime);
+
+/** What was signed for one governance job. Nothing here trusts what the database says beside it. */
+export class Approved {
+  readonly #approvals: Approvals;
+  #judged:
+    | {
+        readonly trust: Trust;
+        readonly weighed: Weighed;
+        readonly tenant: string;
+        readonly undoing: boolean;
+        readonly begun: boolean;
+      }
+    | undefined;
+
+  constructor(approvals: Approvals) {
+    this.#approvals = approvals;
+  }
+
+  /** Judged once per version of the trust file; the time is compared before each step. */
+  check(doing: Doing, trust: Trust, at: Date): void {
+    const wrong = this.#isJudged(doing, trust)
+      ? this.#judged?.weighed.at(at)
+      : this.#judge(doing, trust, at);
+    if (wrong) throw this.#thrown(wrong);
+    const steps = doing.undoing
+      ? doing.steps.map(({ undo_of }) => this.#signed((undo_of ?? 0) - 1))
+      : doing.steps.map((_, n) => this.#signed(doing.first + n));
+    const other = doing.steps.findIndex(({ step_type, target, parameters, undo_of }, n) => {
+      const signed = steps[n];
+      return (
+        !signed ||
+        kindOf(signed.step_type) !== doing.kind ||
+        (undo_of !== undefined) !== doing.undoing ||
+        !isDeepStrictEqual(signed, {
+          step_type,
+          target,
+          parameters: doing.undoing ? signed.parameters : parameters,
+        })
+      );
+    });
+    if (other >= 0)
+      throw this.#thrown({
+        code: 'other_content',
+        detail: `Step ${doing.first + other + 1} of run ${doing.runId} is not what was signed`,
+      });
+  }
+
+  /**
+   * Whether what was judged before holds for this too. What is looked at for an undo says nothing about
+   * a step, and what is looked at for a later step says nothing about the first.
+   */
+  #isJudged({ tenant, undoing, first }: Doing, trust: Trust): boolean {
+    const judged = this.#judged;
+    return (
+      judged !== undefined &&
+      isSame(judged.trust, trust) &&
+      judged.tenant === tenant &&
+      judged.undoing === undoing &&
+      (first > 0 || !judged.begun)
     );
-    if (beyond) return `The parameter ${beyond[0]} is out of the bounds that were signed`;
   }
-  if (reviews.length === 0) return 'Nobody has signed this';
-  const hash =
-    glass_broken === null
-      ? approvalHash(signed)
-      : glassHash(signed.contract_id, content, glass_broken);
-  const forged = reviews.find(
-    ({ signature, public_key }) =>
-      !signature || !public_key || !signedBy(public_key, hash, signature),
-  );
-  return forged && `${forged.by} has not signed this`;
+
+  #judge({ tenant, undoing, first }: Doing, trust: Trust, at: Date): Finding | undefined {
+    const { document, signatures, glass, contract_id, content, pre_state, instance, undo } =
+      this.#approvals;
+    if (document === null) return { code: 'quorum_missing', detail: 'Nobody has signed this' };
+    const { scope, steps } = JSON.parse(content) as {
+      scope: readonly string[];
+      steps: readonly ChangeStep[];
+    };
+    const weighed = judge({
+      trust,
+      document,
+      signatures,
+      at,
+      begun: first > 0,
+      // Nothing that was demanded since stops an undo.
+      ...(!undoing && { database: this.#approvals }),
+      signedBy,
+      change: {
+        contract: contract_id,
+        tenant,
+        scope,
+        steps,
+        preState: pre_state,
+        params: instance,
+        restores: undoing ? undo : null,
+      },
+    });
+    if (isFinding(weighed)) return weighed;
+    const reason = 'reason' in weighed.document ? weighed.document.reason : null;
+    if (reason !== glass)
+      return { code: 'other_content', detail: 'What was signed is for another reason' };
+    this.#judged = { trust, weighed, tenant, undoing, begun: first > 0 };
+    return undefined;
+  }
+
+  /** What it was judged with, as receipts name it. Asked after the check. */
+  get trust(): string {
+    return nameOf((this.#judged as { trust: Trust }).trust);
+  }
+
+  get #document(): SignedDocument {
+    return (this.#judged as { weighed: Weighed }).weighed.document;
+  }
+
+  #signed(n: number): ChangeStep | undefined {
+    const step = this.#document.steps[n];
+    const { instance } = this.#approvals;
+    return step && instance ? filled(step, instance) : step;
+  }
+
+  /** A step as it was signed, counted from 1. Asked after the check. */
+  step(stepNo: number): ChangeStep {
+    return this.#signed(stepNo - 1) as ChangeStep;
+  }
+
+  /**
+   * Throws unless this value may stand at the slot of a step, counted from 1, before it: what was signed, or
+   * what an earlier step has put there, which nobody signs.
+   */
+  mayFind(stepNo: number, value: unknown): void {
+    const slot = slotOf(this.step(stepNo)) as string;
+    const earlier = this.#document.steps.slice(0, stepNo - 1);
+    if (earlier.some((step) => slotOf(step) === slot)) return;
+    if (isSignedBefore(this.#document, slot, value)) return;
+    throw new PermanentFailure(`${slot} is not what it was when it was signed`, {
+      code: 'pre_value_conflict',
+    });
+  }
+
+  /** Throws unless the undo of a step, counted from 1, may put this value back. */
+  mayRestore(stepNo: number, value: unknown): void {
+    const slot = slotOf(this.step(stepNo)) as string;
+    const wrong = wrongUndo(this.#document, this.#approvals.instance, stepNo, { [slot]: value });
+    if (wrong) throw this.#thrown(wrong);
+  }
+
+  #thrown({ code, detail, wait }: Finding): Error {
+    const words = `${detail} (contract ${this.#approvals.contract_id})`;
+    if (wait) return new Postponed(words, { code });
+    return new PermanentFailure(words, {
+      code: code === 'window_elapsed' ? code : 'approval_void',
+    });
+  }
 }
 
-const stepsIn = (content: string): ChangeStep[] =>
-  (JSON.parse(content) as { steps: ChangeStep[] }).steps;
+/** A trust as receipts name it: by the hash of its file, so that anyone can say which version it was. */
+const nameOf = (trust: Trust): string => (trust.source === 'file' ? trust.sha256 : 'database');
 
-/** As writ_data.within has it. */
-function within(value: unknown, bounds: Bounds): boolean {
-  if ('in' in bounds) return bounds.in.some((one) => isDeepStrictEqual(one, value));
-  return typeof value === 'number' && value >= bounds.min && value <= bounds.max;
+const isSame = (one: Trust | undefined, other: Trust): boolean =>
+  one === other || (one?.source === 'database' && other.source === 'database');
+
+/** Signatures of a contract that wait for a verdict, and those that have one. */
+export interface Waiting extends Word {
+  readonly contract_id: string;
+  readonly document: string;
+  readonly signatures: readonly (SignatureRow & {
+    readonly review_no: number;
+    readonly verdict: 'valid' | null;
+  })[];
+}
+
+export interface Verdicts {
+  readonly trust: string;
+  /** How many persons the document needs. */
+  readonly quorum: number;
+  readonly verdicts: readonly {
+    readonly review_no: number;
+    readonly verdict: 'valid' | 'wrong';
+    readonly why?: string;
+  }[];
+  /** A key may become known: its signature goes on waiting. */
+  readonly open: boolean;
+}
+
+/** As many as the gate takes. Each signature brings a queue job, so others look at the rest. */
+const verdictsAtOnce = 1_000;
+
+/** Says of each signature that waits whether it counts, of so many at once. */
+export function verdictsOn(waiting: Waiting | null, trust: Trust, at: Date): Verdicts {
+  const name = nameOf(trust);
+  if (!waiting) return { trust: name, quorum: 1, verdicts: [], open: false };
+  const { document, signatures } = waiting;
+  const weighed = weigh({ trust, document, signatures, at, database: waiting, signedBy });
+  const looked = signatures.flatMap(({ review_no, verdict }, n) =>
+    verdict === null
+      ? [{ review_no, finding: isFinding(weighed) ? weighed : weighed.signatures[n]?.finding }]
+      : [],
+  );
+  return {
+    trust: name,
+    quorum: isFinding(weighed) ? 1 : weighed.quorum,
+    verdicts: looked
+      .flatMap(({ review_no, finding }) =>
+        finding?.wait
+          ? []
+          : [
+              {
+                review_no,
+                ...(finding
+                  ? { verdict: 'wrong' as const, why: finding.code }
+                  : { verdict: 'valid' as const }),
+              },
+            ],
+      )
+      .slice(0, verdictsAtOnce),
+    open: looked.some(({ finding }) => finding?.wait === true),
+  };
 }

@@ -1,9 +1,12 @@
 /** Contracts: proposed, previewed, approved, activated. Every call is made as somebody. */
 import { randomUUID } from 'node:crypto';
-import { type AnyConnection, queryable } from '../database/connection.js';
-import { gate, readRows } from '../database/gate.js';
+import { look } from '../database/acting.js';
+import { type AnyConnection, transactionOf } from '../database/connection.js';
+import { gate, readJson, readRows } from '../database/gate.js';
+import { type Page, type PageOptions, readPage } from '../database/listing.js';
 import { isUuid, uuidv7 } from '../database/uuid.js';
-import { WritRefusal } from '../errors/index.js';
+import type { Waiters } from '../database/waiters.js';
+import { type ErrorCode, WritError, WritRefusal } from '../errors/index.js';
 import { canonicalize } from '../ledger/canonical.js';
 import type { ContractState } from '../machines/contract.js';
 import type { GovernanceJobState } from '../machines/governance-job.js';
@@ -12,13 +15,32 @@ import type { JobKind } from '../queue/job.js';
 import { refuseSecrets } from '../secrets/redaction.js';
 import type { Secrets } from '../secrets/secrets.js';
 import type { Activate } from './activations.js';
-import { type As, credentialOf, type In, signerOf } from './actor.js';
-import { glassHash } from './approvals.js';
-import { GovernanceJob, type JobsHost } from './jobs.js';
+import {
+  type As,
+  actAs,
+  credentialOf,
+  type In,
+  type Reading,
+  signerOf,
+  tenantRead,
+} from './actor.js';
+import type { Changes, GovernanceJob, JobsHost } from './changes.js';
+import {
+  documentBytes,
+  documentHash,
+  glassDomain,
+  glassMs,
+  type SignedDocument,
+  slotOf,
+} from './document.js';
 import {
   type AnyStepType,
   type ChangeStep,
   filled,
+  inputInScope,
+  named,
+  nameOf,
+  putBy,
   readBy,
   type StepType,
   stepsOf,
@@ -71,7 +93,7 @@ export interface ProposeOptions extends In {
   readonly draft?: boolean;
 }
 
-export interface InstanceOptions extends As {
+export interface InstanceOptions extends In {
   /** Of the instance: a UUID, so that a call that was not answered can be repeated. */
   readonly id?: string;
   /** A transaction of yours: it is activated when that commits. */
@@ -80,8 +102,8 @@ export interface InstanceOptions extends As {
 
 /** What became of a contract that was to be stopped. */
 export interface Stopped {
-  readonly contractId: string;
-  readonly jobId: string;
+  readonly contract_id: string;
+  readonly job_id: string;
   /** As it was when it was to be stopped. */
   readonly status: GovernanceJobState;
   /** It was under way, and is rolled back now. */
@@ -92,6 +114,7 @@ export interface StopOptions extends In {
   readonly reason: string;
   /** A UUID, so that a call that was not answered can be repeated. */
   readonly signalId?: string;
+  /** A transaction of yours: they are stopped when that commits. */
   readonly db?: AnyConnection;
 }
 
@@ -107,33 +130,209 @@ export interface PreviewedStep {
 }
 
 export interface Preview {
-  readonly contractId: string;
+  readonly contract_id: string;
   readonly status: ContractState;
+  /** What an approval signs, and all that it signs. Its `not_after` is null until the contract is eligible. */
+  readonly document: SignedDocument;
   readonly title: string;
-  readonly risk: string;
-  readonly createdBy: string;
-  readonly scope: readonly string[];
+  readonly risk_level: string;
+  readonly created_by: string;
+  readonly affected_capabilities: readonly string[];
   readonly steps: readonly PreviewedStep[];
-  /** What an approval is of. */
+  /** Of the document, computed here; empty until the contract can be approved. */
   readonly hash: string;
-  readonly policyVersion: number;
-  readonly approvalsNeeded: number;
-  readonly approvals: readonly string[];
+  readonly policy_version: number;
+  readonly approvals_needed: number;
+  /** Whose verified signature of this document counts. */
+  readonly approved_by: readonly string[];
+  /** Whose signature of this document no applier has verified yet. */
+  readonly unverified: readonly string[];
 }
 
 export interface Reviewed {
+  readonly contract_id: string;
   readonly status: ContractState;
-  readonly statusReason?: string;
-  readonly approvals: readonly string[];
-  readonly approvalsNeeded: number;
+  readonly status_reason?: string;
+  /** Whose verified signature counts. */
+  readonly approved_by: readonly string[];
+  readonly approvals_needed: number;
+  /** Of an approval that no applier has verified: because none runs, or because none has answered in time. */
+  readonly unverified?: 'no_applier' | 'no_answer';
+}
+
+export type ApproveOptions = In & {
+  /** How long to wait until an applier has verified the signature; ten seconds unless given. */
+  readonly timeoutMs?: number;
+} & (
+    | {
+        /** Of the preview that the approver has seen, and signs here with the key that acts. */
+        readonly hash: string;
+      }
+    | {
+        /** What the approver has signed elsewhere: for callers that do not have the key. */
+        readonly signed: Signed;
+      }
+  );
+
+export interface ActivateOptions extends In {
+  /** Why it is done without enough approvals, or in a freeze. */
+  readonly breakGlass?: string;
+  /**
+   * Of what a person who breaks the glass has seen: of `breakingGlass`, whose bytes are signed then,
+   * or of the preview. Without it, the person signs what stands there now.
+   */
+  readonly hash?: string;
+}
+
+/** A contract in a list: fields of the view `system_contracts`. */
+export interface ListedContract {
+  readonly contract_id: string;
+  readonly tenant_id: string;
+  readonly version: number;
+  readonly status: ContractState;
+  readonly status_reason: string | null;
+  readonly risk_level: NonNullable<Proposal['risk']>;
+  readonly title: string;
+  readonly affected_capabilities: readonly string[];
+  readonly created_by: string;
+  readonly on_behalf_of: string | null;
+  readonly approved_by: readonly string[];
+  /** The template that it is an instance of. */
+  readonly template_id: string | null;
+  readonly job_id: string | null;
+  readonly created_at: string;
+  readonly expires_at: string;
+}
+
+/** One rule that a contract was held to. */
+export interface ContractRule {
+  readonly rule: string;
+  readonly passed: boolean;
+  readonly detail?: string;
+}
+
+/** One move of a contract. */
+export interface ContractMove {
+  readonly from_status: string;
+  readonly to_status: string;
+  readonly reason: string;
+  readonly transitioned_by: string;
+  readonly transitioned_at: string;
+}
+
+/** What somebody said about a contract. */
+export interface ContractReview {
+  readonly review_no: number;
+  readonly action: string;
+  readonly by: string;
+  readonly reason: string | null;
+  /** Of the document that an approval signs. */
+  readonly hash: string | null;
+  readonly scheme: string | null;
+  readonly signature: string | null;
+  readonly public_key: string | null;
+  readonly at: string;
+  /** What an applier found about the signature; null until one has looked. */
+  readonly verdict: 'valid' | 'wrong' | null;
+  readonly verified_by: string | null;
+  readonly verified_at: string | null;
+}
+
+/** A contract, by the names of the specification. */
+export interface SystemContract extends ListedContract {
+  readonly issue_id: string | null;
+  readonly source: NonNullable<Proposal['source']>;
+  readonly description: string;
+  /** The canonical JSON of scope and steps: what is approved. */
+  readonly content: string;
+  readonly scope_hash: string;
+  readonly steps: readonly ChangeStep[];
+  readonly proposed_changes: readonly ChangeStep[];
+  readonly validator_verdict: unknown;
+  readonly eligibility_verdict: { readonly rules?: readonly ContractRule[] } | null;
+  readonly confidence_score: number;
+  readonly approved_at: string | null;
+  readonly policy_version: number;
+  readonly pre_state: string | null;
+  readonly approval_hash: string | null;
+  readonly escalated_by: string | null;
+  readonly glass_broken: string | null;
+  readonly activation_window_start: string | null;
+  readonly activation_window_end: string | null;
+  readonly execution_constraints: {
+    readonly max_duration_ms?: number;
+    readonly step_timeout_ms?: number;
+  };
+  readonly audit_verdict: string | null;
+  readonly audit_reason: string | null;
+  readonly audit_completed_at: string | null;
+  readonly parent_contract_id: string | null;
+  readonly template: Readonly<Record<string, unknown>> | null;
+  readonly template_params: Readonly<Record<string, unknown>> | null;
+  readonly updated_at: string;
+  readonly transition_history: readonly ContractMove[];
+}
+
+export interface ContractFilter extends Reading {
+  readonly status?: ContractState;
+  /** Only those that have not ended. */
+  readonly open?: boolean;
+  /** Those that this principal proposed. */
+  readonly proposer?: string;
+  /** Instances of this template. */
+  readonly template?: string;
 }
 
 export interface ContractsHost extends JobsHost {
-  readonly types: ReadonlyMap<string, AnyStepType>;
+  readonly changes: Changes;
+  readonly types: Map<string, AnyStepType>;
   readonly register: (job: JobKind<never, unknown>) => Promise<void>;
   readonly activate: Activate;
+  /** Who waits until an applier has looked at a signature, by contract/review. */
+  readonly verdicts: Waiters;
+  /** Documents that were previewed here and may be signed next, by contract and hash. */
+  readonly seen: Map<string, SignedDocument>;
   /** For those step types that need one to read what stands outside. */
   readonly secrets: Secrets;
+}
+
+export interface Signed {
+  /** The bytes that were signed. */
+  readonly document: string;
+  readonly signature: string;
+  readonly scheme: 'ed25519';
+}
+
+/**
+ * The steps of a document with what each finds and leaves, as far as the document says. A template
+ * is signed for ranges of values, so nobody knows yet what its steps find.
+ */
+function previewed({ steps, pre_state, template }: SignedDocument): PreviewedStep[] {
+  const stands = new Map(Object.entries(pre_state));
+  return steps.map((step, n) => {
+    const shown = { step_no: n + 1, ...step };
+    const slot = slotOf(step);
+    if (slot === undefined) return shown;
+    const after = putBy(step);
+    if (template !== null && !stands.has(slot)) {
+      stands.set(slot, after);
+      return { ...shown, slot, after };
+    }
+    const before = stands.get(slot) ?? null;
+    stands.set(slot, after);
+    return { ...shown, slot, before, after, undo: { restore: before } };
+  });
+}
+
+/** The document of a broken glass. A minute of its 15 is left for clocks that differ. */
+function glassOf(document: SignedDocument, reason: string): SignedDocument {
+  refuseSecrets(reason, 'the reason');
+  return {
+    ...document,
+    writ: glassDomain,
+    reason: reason.trim(),
+    not_after: new Date(Date.now() + glassMs - 60_000).toISOString(),
+  };
 }
 
 export class Contract {
@@ -145,83 +344,120 @@ export class Contract {
     this.id = id;
   }
 
-  /** What it would change, step by step, with the undo of each, as things stand now. */
+  /** What it would change, step by step, with the undo of each, as things stand now: all of it comes from the document that an approval signs. */
   async preview(options: As = {}): Promise<Preview> {
-    const { contract_id, approvals_needed, created_by, policy_version, risk_level, ...rest } =
-      await gate<Record<string, never>>(
-        this.#host.db,
-        'fn_contract_preview($1, $2::text::uuid, $3::text::jsonb)',
-        [credentialOf(this.#host, options), this.id, JSON.stringify(await this.#read())],
-      );
+    const { status, document, approvals_needed, approvals, unverified } = await look<{
+      status: ContractState;
+      document: SignedDocument;
+      approvals_needed: number;
+      approvals: string[];
+      unverified: string[];
+    }>(this.#host, 'fn_contract_preview($1, $2::text::uuid, $3::text::jsonb)', [
+      credentialOf(this.#host, options),
+      this.id,
+      JSON.stringify(await this.#read()),
+    ]);
+    if (document.contract !== this.id)
+      throw new WritRefusal('approval_void', `the preview is of contract ${document.contract}`);
     return {
-      ...(rest as unknown as Pick<
-        Preview,
-        'status' | 'title' | 'scope' | 'steps' | 'hash' | 'approvals'
-      >),
-      contractId: contract_id as unknown as string,
-      risk: risk_level as unknown as string,
-      createdBy: created_by as unknown as string,
-      policyVersion: policy_version as unknown as number,
-      approvalsNeeded: approvals_needed as unknown as number,
+      contract_id: this.id,
+      status,
+      document,
+      title: document.title,
+      risk_level: document.risk,
+      created_by: document.proposed_by[0] as string,
+      affected_capabilities: document.scope,
+      steps: previewed(document),
+      hash: document.not_after === null ? '' : this.#remember(document),
+      policy_version: document.policy.version,
+      approvals_needed,
+      approved_by: approvals,
+      unverified,
     };
   }
 
-  /** Approves exactly what a preview showed, by its hash; signed with the key of whoever approves. */
-  approve({ hash, ...options }: As & { readonly hash: string }): Promise<Reviewed> {
-    if (!/^[0-9a-f]{64}$/.test(hash))
-      throw new WritRefusal('invalid_argument', 'the hash of a preview has 64 hexadecimal digits');
-    return this.#review('APPROVE', options, undefined, hash);
+  /**
+   * Returns a preview as a person signs it who breaks the glass: with the reason, and for a quarter
+   * of an hour. Show it, and give its hash to `activate`.
+   */
+  breakingGlass(preview: Preview, reason: string): Preview {
+    const document = glassOf(preview.document, reason);
+    return { ...preview, document, hash: this.#remember(document) };
   }
 
-  reject({ reason, ...options }: As & { readonly reason: string }): Promise<Reviewed> {
-    return this.#review('REJECT', options, reason);
+  /**
+   * Approves exactly what a preview showed, by its hash: signs the bytes of that document with the key of whoever approves, and waits until
+   * an applier has verified the signature.
+   */
+  async approve({ timeoutMs = 10_000, ...options }: ApproveOptions): Promise<Reviewed> {
+    const signed =
+      'signed' in options
+        ? options.signed
+        : this.#sign(await this.#shown(options.hash, options), options);
+    const read = this.#host.types.size > 0 ? await this.#read() : {};
+    const { review_no, applier, ...answer } = await this.#review('APPROVE', options, undefined, {
+      ...signed,
+      read,
+    });
+    if (!applier) return { ...answer, unverified: 'no_applier' };
+    try {
+      await this.#host.verdicts.ended(`${this.id}/${review_no}`, timeoutMs);
+    } catch (error) {
+      if (error instanceof WritError && error.code === 'run_not_finished')
+        return { ...answer, unverified: 'no_answer' };
+      throw error;
+    }
+    return this.#verified(review_no as number);
+  }
+
+  /** Takes back an approval, before the activation. All signatures so far are void then; the contract waits for new ones. */
+  revoke({ reason, ...options }: In & { readonly reason?: string } = {}): Promise<Reviewed> {
+    return this.#decide('REVOKE', options, reason);
+  }
+
+  reject({ reason, ...options }: In & { readonly reason: string }): Promise<Reviewed> {
+    return this.#decide('REJECT', options, reason);
   }
 
   /** Stops the clock of the review until somebody clarifies. */
   requestClarification({
     reason,
     ...options
-  }: As & { readonly reason: string }): Promise<Reviewed> {
-    return this.#review('REQUEST_CLARIFICATION', options, reason);
+  }: In & { readonly reason: string }): Promise<Reviewed> {
+    return this.#decide('REQUEST_CLARIFICATION', options, reason);
   }
 
-  clarify({ reason, ...options }: As & { readonly reason: string }): Promise<Reviewed> {
-    return this.#review('CLARIFY', options, reason);
+  clarify({ reason, ...options }: In & { readonly reason: string }): Promise<Reviewed> {
+    return this.#decide('CLARIFY', options, reason);
   }
 
   /** What critical risk needs besides its approvals. */
-  escalate({ reason, ...options }: As & { readonly reason?: string } = {}): Promise<Reviewed> {
-    return this.#review('ESCALATE', options, reason);
+  escalate({ reason, ...options }: In & { readonly reason?: string } = {}): Promise<Reviewed> {
+    return this.#decide('ESCALATE', options, reason);
   }
 
   /** Validates and qualifies a draft, or one that was not eligible when it was tried. */
-  submit(options: As = {}): Promise<Reviewed> {
-    return this.#review('SUBMIT', options);
+  submit(options: In = {}): Promise<Reviewed> {
+    return this.#decide('SUBMIT', options);
   }
 
   /** Has it done: exactly one governance job comes of it. */
-  async activate({
-    breakGlass,
-    ...options
-  }: As & { readonly breakGlass?: string } = {}): Promise<GovernanceJob> {
-    refuseSecrets(breakGlass, 'the reason');
-    const reason = breakGlass?.trim();
-    // Whoever breaks the glass signs that, in place of those who would have approved.
-    const signature =
-      reason === undefined
-        ? undefined
-        : signerOf(this.#host, options).sign(
-            glassHash(this.id, String((await this.get()).content), reason),
-          );
+  async activate({ breakGlass, hash, ...options }: ActivateOptions = {}): Promise<GovernanceJob> {
+    const broken =
+      breakGlass === undefined
+        ? {}
+        : {
+            break_glass: breakGlass.trim(),
+            ...this.#sign(await this.#glass(breakGlass, hash, options), options),
+          };
     // Who knows no types of its own has nothing to read; if that was needed, the gate refuses it.
     const read = this.#host.types.size > 0 ? await this.#read() : {};
     const jobId = await this.#host.activate(credentialOf(this.#host, options), {
       contract: this.id,
       read,
-      break_glass: reason,
-      signature,
+      ...broken,
     });
-    return new GovernanceJob(this.#host, jobId);
+    return this.#host.changes.handle(jobId);
   }
 
   /** Of a template: has an instance done with these parameters, under the approval that the template has. */
@@ -237,15 +473,7 @@ export class Contract {
     params: Readonly<Record<string, unknown>>,
     { tenant }: { readonly tenant?: string } = {},
   ): Promise<(options?: InstanceOptions) => Promise<GovernanceJob>> {
-    const {
-      steps,
-      affected_capabilities: scope,
-      tenant_id,
-    } = (await this.get()) as {
-      steps: ChangeStep[];
-      affected_capabilities: string[];
-      tenant_id: string;
-    };
+    const { steps, affected_capabilities: scope, tenant_id } = await this.get();
     if (tenant !== undefined && tenant_id !== tenant)
       throw new WritRefusal('contract_not_found', this.id);
     const content = canonicalize({ scope, steps: steps.map((step) => filled(step, params)) });
@@ -253,7 +481,7 @@ export class Contract {
     const read = JSON.stringify(await this.#read());
     return async (options = {}) => {
       const { job_id } = await gate<{ job_id: string }>(
-        options.db ? queryable(options.db) : this.#host.db,
+        options.db ? transactionOf(options.db) : this.#host.db,
         'fn_template_activate($1, $2::text::uuid, $3::text::jsonb, $4, $5::text::jsonb, $6::text::uuid)',
         [
           credentialOf(this.#host, options),
@@ -264,45 +492,142 @@ export class Contract {
           options.id ?? uuidv7(),
         ],
       );
-      return new GovernanceJob(this.#host, job_id);
+      return this.#host.changes.handle(job_id);
     };
   }
 
   /** Everything about it, by the names of the specification. */
-  async get(): Promise<Record<string, unknown>> {
-    const [row] = await readRows(
+  async get(options: Reading = {}): Promise<SystemContract> {
+    const [row] = await readJson<SystemContract>(
       this.#host.db,
-      'select to_json(c)::text as answer from writ.system_contracts c where c.contract_id = $1',
-      [this.id],
+      `select * from writ.system_contracts c
+       where c.contract_id = $1 and c.tenant_id = coalesce($2, c.tenant_id)`,
+      [this.id, tenantRead(this.#host, options) ?? null],
     );
     if (!row) throw new WritRefusal('contract_not_found', this.id);
-    return JSON.parse(String(row.answer)) as Record<string, unknown>;
+    return row;
   }
 
-  async #review(action: string, options: As, reason?: string, hash?: string): Promise<Reviewed> {
+  /** Keeps a document that was shown, so that it is the one that is signed. Answers its hash. */
+  #remember(document: SignedDocument): string {
+    const hash = documentHash(documentBytes(document));
+    const { seen } = this.#host;
+    const [oldest] = seen.keys();
+    if (seen.size >= 100 && oldest !== undefined) seen.delete(oldest);
+    seen.set(`${this.id}/${hash}`, document);
+    return hash;
+  }
+
+  /** The document that was shown under a hash: what this process remembers, or what the database shows now, if that has this hash. */
+  async #shown(hash: string, options: As): Promise<SignedDocument> {
+    if (!/^[0-9a-f]{64}$/.test(hash))
+      throw new WritRefusal('invalid_argument', 'the hash of a preview has 64 hexadecimal digits');
+    const seen = this.#host.seen.get(`${this.id}/${hash}`);
+    if (seen) return seen;
+    const now = await this.preview(options);
+    if (now.hash !== hash)
+      throw new WritRefusal(
+        'approval_void',
+        `the preview’s hash is ${now.hash || 'none'}, and not ${hash}`,
+      );
+    return now.document;
+  }
+
+  /** The document that a person signs to break the glass, from the one that was shown. */
+  async #glass(reason: string, hash: string | undefined, options: As): Promise<SignedDocument> {
+    const document =
+      hash === undefined
+        ? (await this.preview(options)).document
+        : await this.#shown(hash, options);
+    if (document.writ !== glassDomain) return glassOf(document, reason);
+    if (document.reason === reason.trim()) return document;
+    throw new WritRefusal('approval_void', 'what was shown has another reason');
+  }
+
+  #sign(document: SignedDocument, options: As): Signed {
+    const bytes = documentBytes(document);
+    return {
+      document: bytes,
+      signature: signerOf(this.#host, options).sign(documentHash(bytes)),
+      scheme: 'ed25519',
+    };
+  }
+
+  async #decide(action: string, options: In, reason?: string): Promise<Reviewed> {
+    const { review_no: _, applier: __, ...reviewed } = await this.#review(action, options, reason);
+    return reviewed;
+  }
+
+  async #review(
+    action: string,
+    options: In,
+    reason?: string,
+    signed?: Signed & { readonly read: object },
+  ): Promise<Reviewed & { readonly review_no?: number; readonly applier?: boolean }> {
     refuseSecrets(reason, 'the reason');
-    // The gate compares what stands outside with what the hash is of.
-    const read = hash !== undefined && this.#host.types.size > 0 ? await this.#read() : {};
-    const answer = await gate<{
+    const { status, status_reason, approvals, approvals_needed, review_no, applier } = await actAs<{
       status: ContractState;
       status_reason?: string;
       approvals: string[];
       approvals_needed: number;
-    }>(this.#host.db, 'fn_contract_review($1, $2::text::uuid, $3, $4, $5, $6, $7::text::jsonb)', [
-      credentialOf(this.#host, options),
-      this.id,
-      action,
-      reason ?? null,
-      hash ?? null,
-      hash === undefined ? null : signerOf(this.#host, options).sign(hash),
-      JSON.stringify(read),
-    ]);
-    const { status, status_reason, approvals, approvals_needed } = answer;
+      review_no?: number;
+      applier?: boolean;
+    }>(
+      this.#host,
+      'fn_contract_review($1, $2::text::uuid, $3, $4, $5, $6, $7, $8::text::jsonb)',
+      [
+        this.id,
+        action,
+        reason ?? null,
+        signed?.document ?? null,
+        signed?.signature ?? null,
+        signed?.scheme ?? null,
+        // The gate compares what stands outside with what was signed.
+        JSON.stringify(signed?.read ?? {}),
+      ],
+      options,
+      [this.id, action, reason ?? null, signed && documentHash(signed.document)],
+    );
     return {
+      contract_id: this.id,
       status,
-      approvals,
-      approvalsNeeded: approvals_needed,
-      ...(status_reason !== undefined && { statusReason: status_reason }),
+      approved_by: approvals,
+      approvals_needed,
+      ...(status_reason !== undefined && { status_reason }),
+      ...(review_no !== undefined && { review_no }),
+      ...(applier !== undefined && { applier }),
+    };
+  }
+
+  /** What became of the contract by a signature that was looked at. */
+  async #verified(reviewNo: number): Promise<Reviewed> {
+    const [row] = await readJson<{
+      status: ContractState;
+      status_reason: string | null;
+      verdict: 'valid' | 'wrong' | null;
+      by: string;
+      approvals: string[];
+      needed: number;
+    }>(
+      this.#host.db,
+      `select c.status, c.status_reason, r.verdict, r.by,
+         coalesce((select array_agg(o.by order by o.review_no) from writ.contract_review o
+           where o.contract_id = c.contract_id and o.action = 'APPROVE' and o.hash = r.hash and o.verdict = 'valid'), '{}') as approvals,
+         (select d.document::jsonb #> '{policy,quorum}' from writ.contract_document d
+           where d.contract_id = r.contract_id and d.hash = r.hash) as needed
+       from writ.contract_review r join writ.system_contracts c on c.contract_id = r.contract_id
+       where r.contract_id = $1 and r.review_no = $2::text::integer`,
+      [this.id, String(reviewNo)],
+    );
+    if (!row) throw new WritRefusal('contract_not_found', this.id);
+    if (row.verdict === 'wrong')
+      throw new WritRefusal('signature_refused', `${row.by} has not signed contract ${this.id}`);
+    return {
+      contract_id: this.id,
+      status: row.status,
+      approved_by: row.approvals,
+      approvals_needed: row.needed,
+      ...(row.status_reason !== null && { status_reason: row.status_reason }),
     };
   }
 
@@ -344,16 +669,22 @@ export class Contracts {
   async propose(
     proposal: Proposal,
     options: ProposeOptions = {},
-  ): Promise<Contract & { readonly status: ContractState; readonly statusReason?: string }> {
-    const steps = stepsOf(proposal.steps as Record<string, unknown>[]);
+  ): Promise<Contract & { readonly status: ContractState; readonly status_reason?: string }> {
+    const steps = stepsOf(proposal.steps as Record<string, unknown>[]).map(named);
     const { template } = proposal;
+    for (const step of template ? [] : steps) {
+      const type = this.#host.types.get(step.step_type) as StepType<unknown> | undefined;
+      if (type) await inputInScope(type, step);
+    }
     const content = canonicalize({
-      scope: [...new Set(proposal.scope)].sort(byBytes),
+      scope: [...new Set(proposal.scope.map(nameOf))].sort(byBytes),
       steps,
       ...(template && {
         template: {
           params: template.params ?? {},
-          pre: template.pre ?? {},
+          pre: Object.fromEntries(
+            Object.entries(template.pre ?? {}).map(([slot, bounds]) => [nameOf(slot), bounds]),
+          ),
           activations: template.activations,
           cooldown_sec: Math.ceil(seconds(template.cooldown ?? 0)),
           expires_in_sec: Math.ceil(seconds(template.expiresIn)),
@@ -368,6 +699,7 @@ export class Contracts {
       if (type) await this.#host.register(type.job).catch(() => undefined);
     }
     const { maxDuration, stepTimeout } = proposal;
+    const where = options.tenant ?? this.#host.tenant ?? 'default';
     const about = {
       contract_id: options.id ?? uuidv7(),
       title: proposal.title,
@@ -388,49 +720,214 @@ export class Contracts {
         }),
       },
     };
-    const answer = await gate<{
+    const answer = await actAs<{
       contract_id: string;
       status: ContractState;
       status_reason?: string;
-    }>(this.#host.db, 'fn_contract_propose($1, $2, $3::text::jsonb, $4)', [
-      credentialOf(this.#host, options),
-      content,
-      JSON.stringify(about),
-      options.tenant ?? 'default',
-    ]);
+    }>(
+      this.#host,
+      'fn_contract_propose($1, $2, $3::text::jsonb, $4)',
+      [content, JSON.stringify(about), where],
+      options,
+      [content, { ...about, contract_id: options.id }, where],
+    );
     return Object.assign(new Contract(this.#host, answer.contract_id), {
       status: answer.status,
-      ...(answer.status_reason !== undefined && { statusReason: answer.status_reason }),
+      ...(answer.status_reason !== undefined && { status_reason: answer.status_reason }),
     });
   }
 
-  /** Stops what these contracts have had begun, and has it rolled back. What has come to rest stays as it is; contracts without a job are not in the answer. */
+  /**
+   * Stops what these contracts have had begun, and has it rolled back. What has come to rest stays as it is; contracts without a job are
+   * not in the answer. Throws if one of them cannot be stopped; the others are.
+   */
   async stop(
     ids: readonly string[],
-    { reason, signalId = randomUUID(), tenant = 'default', db, ...options }: StopOptions,
+    {
+      reason,
+      signalId = randomUUID(),
+      tenant = this.#host.tenant ?? 'default',
+      db,
+      ...options
+    }: StopOptions,
   ): Promise<Stopped[]> {
     refuseSecrets(reason, 'the reason');
     const answer = await gate<
-      { contract_id: string; job_id: string; status: GovernanceJobState; stopped: boolean }[]
+      {
+        contract_id: string;
+        job_id: string;
+        status: GovernanceJobState;
+        stopped: boolean;
+        reason?: ErrorCode;
+        detail?: string;
+      }[]
     >(
-      db ? queryable(db) : this.#host.db,
+      db ? transactionOf(db) : this.#host.db,
       'fn_governance_stop($1, $2::text::uuid[], $3, $4::text::uuid, $5)',
       [credentialOf(this.#host, options), `{${ids.join(',')}}`, reason, signalId, tenant],
     );
+    const refused = answer.find(({ reason: code }) => code !== undefined);
+    if (refused?.reason)
+      throw new WritRefusal(
+        refused.reason,
+        `${refused.contract_id}: ${refused.detail ?? refused.reason}`,
+      );
     return answer.map(({ contract_id, job_id, status, stopped }) => ({
-      contractId: contract_id,
-      jobId: job_id,
+      contract_id,
+      job_id,
       status,
       stopped,
     }));
   }
 
-  /** A contract that exists. */
-  get(id: string): Contract {
+  /** Makes step types of your own known to this connection, for proposals, previews and activations. A worker that executes them has them as handlers. */
+  use(...types: readonly AnyStepType[]): void {
+    for (const type of types) this.#host.types.set(type.type, type);
+  }
+
+  /** Contracts, the newest first. */
+  async list(filter: ContractFilter & PageOptions = {}): Promise<Page<ListedContract>> {
+    return this.#list(filter);
+  }
+
+  /** Templates, the newest first. */
+  async templates(
+    filter: Omit<ContractFilter, 'template'> & PageOptions = {},
+  ): Promise<Page<ListedContract>> {
+    return this.#list(filter, ['c.template is not null']);
+  }
+
+  async #list(
+    filter: ContractFilter & PageOptions,
+    also: readonly string[] = [],
+  ): Promise<Page<ListedContract>> {
+    const { status, open, proposer, template } = filter;
+    if (template !== undefined && !isUuid(template)) return { items: [], next: null };
+    return readPage<ListedContract>(
+      this.#host.db,
+      {
+        columns: `c.contract_id, c.tenant_id, c.version, c.status, c.status_reason, c.risk_level,
+          c.title, c.affected_capabilities, c.created_by, c.on_behalf_of, c.approved_by,
+          c.template_id, c.job_id, c.created_at, c.expires_at`,
+        from: 'writ.system_contracts c',
+        where: [
+          ['c.tenant_id = ?', tenantRead(this.#host, filter)],
+          ['c.status = ?', status],
+          ['c.created_by = ?', proposer],
+          ['c.template_id = ?::text::uuid', template],
+          ...(open ? [[isOpen, null] as const] : []),
+          ...also.map((condition) => [condition, null] as const),
+        ],
+        key: [['c.contract_id', 'uuid']],
+      },
+      filter,
+    );
+  }
+
+  /** Everything about a contract, by the names of the specification. */
+  async get(id: string, options: Reading = {}): Promise<SystemContract> {
+    return this.handle(id).get(options);
+  }
+
+  /** How a contract came to where it is: every move, and what was said about it. */
+  async history(
+    id: string,
+    options: Reading = {},
+  ): Promise<{
+    readonly moves: readonly ContractMove[];
+    readonly reviews: readonly ContractReview[];
+  }> {
+    const [found] = isUuid(id)
+      ? await readJson<{ moves: ContractMove[]; reviews: ContractReview[] }>(
+          this.#host.db,
+          `select
+             coalesce(c.transition_history, '[]') as moves,
+             coalesce(
+               (
+                 select json_agg(
+                   json_build_object(
+                     'review_no', r.review_no, 'action', r.action, 'by', r.by, 'reason', r.reason,
+                     'hash', r.hash, 'scheme', r.scheme, 'signature', r.signature,
+                     'public_key', r.public_key, 'at', r.at, 'verdict', r.verdict,
+                     'verified_by', r.verified_by, 'verified_at', r.verified_at
+                   )
+                   order by r.review_no
+                 )
+                 from writ.contract_review r
+                 where r.contract_id = c.contract_id
+               ),
+               '[]'
+             ) as reviews
+           from writ.system_contracts c
+           where c.contract_id = $1 and c.tenant_id = coalesce($2, c.tenant_id)`,
+          [id, tenantRead(this.#host, options) ?? null],
+        )
+      : [];
+    if (!found) throw new WritRefusal('contract_not_found', id);
+    return found;
+  }
+
+  /** Proposes another contract in place of one that was not approved as it is. */
+  revise(
+    id: string,
+    proposal: Omit<Proposal, 'parent'>,
+    options: ProposeOptions = {},
+  ): ReturnType<Contracts['propose']> {
+    return this.propose({ ...proposal, parent: this.handle(id).id }, options);
+  }
+
+  async preview(id: string, options: As = {}): Promise<Preview> {
+    return this.handle(id).preview(options);
+  }
+
+  async approve(id: string, options: ApproveOptions): Promise<Reviewed> {
+    return this.handle(id).approve(options);
+  }
+
+  async revoke(id: string, options: In & { readonly reason?: string } = {}): Promise<Reviewed> {
+    return this.handle(id).revoke(options);
+  }
+
+  async reject(id: string, options: In & { readonly reason: string }): Promise<Reviewed> {
+    return this.handle(id).reject(options);
+  }
+
+  async requestClarification(
+    id: string,
+    options: In & { readonly reason: string },
+  ): Promise<Reviewed> {
+    return this.handle(id).requestClarification(options);
+  }
+
+  async clarify(id: string, options: In & { readonly reason: string }): Promise<Reviewed> {
+    return this.handle(id).clarify(options);
+  }
+
+  async escalate(id: string, options: In & { readonly reason?: string } = {}): Promise<Reviewed> {
+    return this.handle(id).escalate(options);
+  }
+
+  async submit(id: string, options: In = {}): Promise<Reviewed> {
+    return this.handle(id).submit(options);
+  }
+
+  /** Has it done; answers its governance job. */
+  async activate(
+    id: string,
+    options: ActivateOptions = {},
+  ): Promise<{ readonly contract_id: string; readonly job_id: string }> {
+    const { id: job_id } = await this.handle(id).activate(options);
+    return { contract_id: id, job_id };
+  }
+
+  /** A contract that exists, with its methods. */
+  handle(id: string): Contract {
     if (!isUuid(id)) throw new WritRefusal('contract_not_found', id);
     return new Contract(this.#host, id);
   }
 }
+
+const isOpen = `c.status not in ('COMPLETED', 'FAILED', 'REJECTED', 'EXPIRED')`;
 
 /** As the database sorts: by bytes. */
 const byBytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));

@@ -11,6 +11,7 @@ import { gate } from '../database/gate.js';
 import { WritError } from '../errors/index.js';
 import { type Duration, milliseconds } from '../queue/duration.js';
 import { Listener } from '../queue/worker/listener.js';
+import { tell } from '../queue/worker/listeners.js';
 
 export interface Flag {
   /** Of a capability its lifecycle, of a configuration its value. */
@@ -192,11 +193,12 @@ export class Flags {
         const snapshot = this.#tenants.get(tenant);
         if (!snapshot) continue;
         const changed = this.#take(snapshot, flags);
-        if (changed.length > 0 && this.#state !== 'new') this.#options.onChanged?.(tenant, changed);
+        if (changed.length > 0 && this.#state !== 'new')
+          tell(() => this.#options.onChanged?.(tenant, changed));
       }
       const was = this.#state;
       this.#state = 'following';
-      if (was !== 'following') this.#options.onBack?.();
+      if (was !== 'following') tell(() => this.#options.onBack?.());
     } catch (error) {
       this.#everything = true;
       this.#leave(error as Error);
@@ -208,7 +210,7 @@ export class Flags {
   #leave(error: Error): void {
     if (this.#state === 'stopped' || this.#state === 'away') return;
     this.#state = 'away';
-    this.#options.onAway?.(error);
+    tell(() => this.#options.onAway?.(error));
   }
 
   #ask(ask: Ask): Promise<Answer> {

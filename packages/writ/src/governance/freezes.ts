@@ -1,9 +1,9 @@
 /** Freezes: times in which no contract of a tenant is activated, unless somebody breaks the glass. */
-import { readJson } from '../database/gate.js';
+import { type Page, type PageOptions, readPage } from '../database/listing.js';
 import { isUuid } from '../database/uuid.js';
 import { WritRefusal } from '../errors/index.js';
 import { refuseSecrets } from '../secrets/redaction.js';
-import { type ActingHost, type In, put } from './actor.js';
+import { type ActingHost, type In, put, type Reading, tenantRead } from './actor.js';
 
 export interface NewFreeze {
   /** Why, for those who are refused. */
@@ -53,13 +53,25 @@ export class Freezes {
     await put(this.#host, 'fn_freeze_put', { freeze_id: id }, options);
   }
 
-  /** Those that last and those to come, of a tenant or of all. */
-  list({ tenant }: { readonly tenant?: string } = {}): Promise<Freeze[]> {
-    return readJson<Freeze>(
+  /** Those that last and those to come, by their beginning. */
+  list(filter: Reading & PageOptions = {}): Promise<Page<Freeze>> {
+    return readPage<Freeze>(
       this.#host.db,
-      `select * from writ.change_freeze where lifted_at is null and (ends_at is null or ends_at > writ.now()) and tenant_id = coalesce($1, tenant_id)
-       order by begins_at, freeze_id`,
-      [tenant ?? null],
+      {
+        columns: 'f.*',
+        from: 'writ.change_freeze f',
+        where: [
+          ['f.lifted_at is null', null],
+          ['(f.ends_at is null or f.ends_at > writ.now())', null],
+          ['f.tenant_id = ?', tenantRead(this.#host, filter)],
+        ],
+        key: [
+          ['f.begins_at', 'timestamptz'],
+          ['f.freeze_id', 'uuid'],
+        ],
+        order: 'asc',
+      },
+      filter,
     );
   }
 }

@@ -1,171 +1,145 @@
 /** Governance of one connection: principals, targets, contracts, jobs, health. */
 import type pg from 'pg';
-import type { Queryable } from '../database/connection.js';
 import { gate, readRows } from '../database/gate.js';
-import { isConnectionLoss, WritRefusal } from '../errors/index.js';
+import { isConnectionLoss } from '../errors/index.js';
 import type { HandledJob, JobKind } from '../queue/job.js';
-import { refuseSecrets } from '../secrets/redaction.js';
 import type { Secrets } from '../secrets/secrets.js';
 import { activations } from './activations.js';
-import { type In, put } from './actor.js';
+import type { Actor } from './actor.js';
+import { Audits } from './audits.js';
+import { Capabilities } from './capabilities.js';
+import { Changes, type JobsHost, waitersForJobs, waitersForVerdicts } from './changes.js';
+import { Configuration } from './configuration.js';
 import { Contracts, type ContractsHost } from './contracts.js';
+import { Deployment } from './deployment.js';
 import { Flags, type FollowFlagsOptions } from './flags.js';
 import { Freezes } from './freezes.js';
 import { governanceHandlers } from './handlers.js';
+import { Health } from './health.js';
 import { Incidents } from './incidents.js';
-import { GovernanceJob, type JobWaiters, waitersForJobs } from './jobs.js';
-import { newKey, principal } from './keys.js';
+import { Logins, type LoginsHost } from './logins.js';
 import { GovernancePolicy } from './policy.js';
-import { type AskProbes, Probes, type Status } from './probes.js';
+import { Principals } from './principals.js';
+import { type AskProbes, Prober } from './prober.js';
+import { Probes } from './probes.js';
 import { GovernanceSignals } from './signals.js';
 import type { AnyStepType } from './steps.js';
-
-export type Right = 'propose' | 'approve' | 'activate' | 'operate' | 'report' | 'break_glass';
-
-export interface NewPrincipal {
-  readonly id: string;
-  readonly kind: 'person' | 'service' | 'agent';
-  /** Of an agent: for whom it acts. */
-  readonly onBehalfOf?: string;
-  readonly rights?: readonly Right[];
-  /** What it may have done by a governor: names that the actions of policies require. None unless given. */
-  readonly permissions?: readonly string[];
-  /** In one tenant only; in every one unless given. */
-  readonly tenant?: string;
-  /** What `newKey` made, where it has to be kept before it is valid; otherwise one is made here. */
-  readonly key?: string;
-}
-
-export interface PrincipalChange {
-  readonly rights?: readonly Right[];
-  /** All of them from now on. */
-  readonly permissions?: readonly string[];
-  /** What `newKey` made: the one before is no longer valid. */
-  readonly key?: string;
-  readonly disabled?: boolean;
-}
-
-export interface CapabilityItem {
-  readonly capability_name?: string;
-  readonly domain?: string;
-  readonly lifecycle?: string;
-  readonly monitored?: boolean;
-  readonly frozen?: string | null;
-  readonly disqualified?: string | null;
-  readonly scope?: string;
-  readonly owner_capability?: string;
-  readonly values?: Readonly<Record<string, unknown>>;
-}
-
-export interface ProbeOptions {
-  readonly name: string;
-  readonly capability?: string;
-  readonly type?: 'http' | 'sql' | 'prometheus' | 'heartbeat' | 'reported';
-  readonly config?: Readonly<Record<string, unknown>>;
-  readonly every_ms?: number;
-  readonly timeout_ms?: number;
-  readonly removed?: boolean;
-}
-
-export interface Health {
-  readonly system: string;
-  readonly domains: Readonly<Record<string, string>>;
-  readonly capabilities: readonly {
-    readonly capability: string;
-    readonly domain: string;
-    readonly status: string;
-    readonly why: string | null;
-    readonly monitored: boolean;
-  }[];
-}
+import { Trust } from './trust/comparison.js';
+import type { TrustSource } from './trust/source.js';
 
 /** What a worker is told about governance. */
 export interface GovernedWork {
-  /** It also executes approved changes, audits them and asks probes; with step types of your own, or with `true` for those that are built in. */
-  readonly governance?: true | readonly AnyStepType[];
+  /**
+   * It also verifies approvals, executes approved changes, audits them and asks probes; with step types of your own, or with `true` for those
+   * that are built in. With `verify` it verifies approvals, and nothing else.
+   */
+  readonly governance?: true | 'verify' | readonly AnyStepType[];
   /** How it asks probes. */
   readonly probes?: AskProbes;
+  /**
+   * Whose signatures count: the path of a trust file, or `database` for the keys that the database knows; otherwise the variable WRIT_TRUST
+   * says so. A worker without either applies and verifies nothing.
+   */
+  readonly trust?: string;
 }
 
 export class Governance {
   readonly contracts: Contracts;
-  /** Times in which nothing is activated. */
+  readonly changes: Changes;
+  readonly audits: Audits;
+  readonly capabilities: Capabilities;
+  readonly configuration: Configuration;
+  readonly health: Health;
+  readonly probes: Probes;
   readonly freezes: Freezes;
-  /** What is wrong and somebody is at work on. */
   readonly incidents: Incidents;
-  /** What is said about the health of capabilities. */
   readonly signals: GovernanceSignals;
-  /** How many approve what, and how long things may take. */
   readonly policy: GovernancePolicy;
-  readonly #db: Queryable;
-  readonly #actor: string;
+  readonly principals: Principals;
+  readonly logins: Logins;
+  readonly deployment: Deployment;
+  readonly trust: Trust;
   readonly #host: ContractsHost;
-  readonly #waiters: JobWaiters;
-  readonly #types = new Map<string, AnyStepType>();
   readonly #listenConnection: pg.ClientConfig | undefined;
   readonly #flags = new Set<Flags>();
-  readonly #probes = new Set<Probes>();
+  readonly #probers = new Set<Prober>();
 
-  constructor(host: {
-    readonly db: Queryable;
-    readonly actor: string;
-    readonly key: string | undefined;
+  constructor({
+    listening,
+    ...host
+  }: LoginsHost & {
+    readonly key: Actor | undefined;
     readonly register: (job: JobKind<never, unknown>) => Promise<void>;
     /** For LISTEN, past any pooler. */
     readonly listening: string | undefined;
     readonly secrets: Secrets;
+    readonly types: Map<string, AnyStepType>;
   }) {
-    this.#db = host.db;
-    this.#actor = host.actor;
+    const { db, signal } = host;
     this.#listenConnection =
-      host.listening === undefined
+      listening === undefined
         ? undefined
-        : { connectionString: host.listening, application_name: 'writ flags' };
-    this.#waiters = waitersForJobs(host.db);
-    const { db, key, register, secrets } = host;
+        : { connectionString: listening, application_name: 'writ flags' };
+    const jobs: JobsHost = { ...host, waiters: waitersForJobs(db, signal) };
+    this.audits = new Audits(jobs);
+    this.changes = new Changes(jobs, this.audits);
     this.#host = {
-      db,
-      key,
-      register,
-      secrets,
-      types: this.#types,
-      waiters: this.#waiters,
+      ...host,
+      ...jobs,
+      changes: this.changes,
       activate: activations(db),
+      verdicts: waitersForVerdicts(db, signal),
+      seen: new Map(),
     };
     this.contracts = new Contracts(this.#host);
-    this.freezes = new Freezes(this.#host);
-    this.incidents = new Incidents(this.#host);
-    this.signals = new GovernanceSignals(this.#host);
-    this.policy = new GovernancePolicy(this.#host);
-  }
-
-  /** Makes step types of your own known to this connection, for proposals, previews and activations. A worker that executes them has them as handlers. */
-  use(...types: readonly AnyStepType[]): void {
-    for (const type of types) this.#types.set(type.type, type);
+    this.capabilities = new Capabilities(host);
+    this.configuration = new Configuration(host);
+    this.health = new Health(host);
+    this.probes = new Probes(host);
+    this.freezes = new Freezes(host);
+    this.incidents = new Incidents(host);
+    this.signals = new GovernanceSignals(host);
+    this.policy = new GovernancePolicy(host);
+    this.principals = new Principals(host);
+    this.logins = new Logins(host);
+    this.deployment = new Deployment(host);
+    this.trust = new Trust(db, this.deployment);
   }
 
   /** The handlers of governance for a worker: built-in step types, audits, what follows a failure, and these types of your own. */
-  handlers(probes: Probes, types: readonly AnyStepType[]): HandledJob[] {
-    this.use(...types);
+  handlers(
+    prober: Prober,
+    types: readonly AnyStepType[],
+    trust: TrustSource | undefined,
+  ): HandledJob[] {
+    this.contracts.use(...types);
     return governanceHandlers(
-      { db: this.#db, probes, actor: this.#actor, onMoved: (jobId) => this.#moved(jobId) },
-      [...this.#types.values()],
+      {
+        db: this.#host.db,
+        prober,
+        trust,
+        actor: this.#host.actor,
+        onMoved: (jobId) => this.#moved(jobId),
+        onVerified: (contract, reviews) =>
+          this.#host.verdicts.hear(reviews.map((no) => `${contract}/${no}`)),
+      },
+      [...this.#host.types.values()],
     );
   }
 
   /** What asks probes for one worker. */
-  probes(options: AskProbes = {}): Probes {
-    const probes = new Probes(this.#db, options);
-    this.#probes.add(probes);
-    return probes;
+  prober(options: AskProbes = {}): Prober {
+    const prober = new Prober(this.#host.db, options);
+    this.#probers.add(prober);
+    return prober;
   }
 
   /** What a worker does by the clock. */
-  async look(probes: Probes, workerId: string): Promise<number | undefined> {
-    const { next_ms } = await gate<{ next_ms?: number }>(this.#db, 'fn_governance_tick($1)', [
+  async look(prober: Prober, workerId: string): Promise<number | undefined> {
+    const { next_ms } = await gate<{ next_ms?: number }>(this.#host.db, 'fn_governance_tick($1)', [
       workerId,
     ]);
-    const asked = await probes.turn(workerId);
+    const asked = await prober.turn(workerId);
     const next = Math.min(next_ms ?? Number.POSITIVE_INFINITY, asked ?? Number.POSITIVE_INFINITY);
     return Number.isFinite(next) ? next : undefined;
   }
@@ -178,109 +152,32 @@ export class Governance {
   }
 
   async #rested(jobId: string): Promise<void> {
-    if (!this.#waiters.waited) return;
+    if (!this.#host.waiters.waited) return;
     const rows = await readRows(
-      this.#db,
+      this.#host.db,
       `select x.job_id::text as id from writ.governance_jobs g join writ.governance_jobs x on x.job_id in (g.job_id, g.of_job_id)
        where g.job_id = $1 and x.status in ('COMPLETED', 'CANCELLED', 'ROLLED_BACK', 'ROLLBACK_FAILED')`,
       [jobId],
     );
-    this.#waiters.hear(rows.map(({ id }) => String(id)));
-  }
-
-  /** Adds a principal and answers its key, which is shown once. */
-  async addPrincipal({
-    id,
-    kind,
-    onBehalfOf,
-    rights,
-    permissions,
-    tenant,
-    key = newKey(id),
-  }: NewPrincipal): Promise<string> {
-    await this.#putPrincipal({
-      principal_id: id,
-      kind,
-      on_behalf_of: onBehalfOf,
-      rights,
-      permissions,
-      tenant,
-      ...kept(id, key),
-      new: true,
-    });
-    return key;
-  }
-
-  /** Gives a principal other rights, permissions or another key, or says that it may no longer act. */
-  async changePrincipal(
-    id: string,
-    { rights, permissions, key, disabled }: PrincipalChange,
-  ): Promise<void> {
-    await this.#putPrincipal({
-      principal_id: id,
-      rights,
-      permissions,
-      disabled,
-      ...(key !== undefined && kept(id, key)),
-      new: false,
-    });
-  }
-
-  async #putPrincipal(put: object): Promise<void> {
-    await gate(this.#db, 'fn_principal_put($1::text::jsonb, $2)', [
-      JSON.stringify(put),
-      this.#actor,
-    ]);
-  }
-
-  /** A governance job that exists. */
-  job(id: string): GovernanceJob {
-    return new GovernanceJob(this.#host, id);
-  }
-
-  /** Makes capabilities and configuration known. */
-  async put(items: readonly CapabilityItem[], options: In = {}): Promise<void> {
-    await put(this.#host, 'fn_capability_put', items, options);
-  }
-
-  async putProbe(probe: ProbeOptions, options: In = {}): Promise<void> {
-    await put(this.#host, 'fn_probe_put', probe, options);
-  }
-
-  /** What a heartbeat, or somebody outside, says about a probe of type heartbeat or reported. For principals with the right to report. */
-  async report(
-    name: string,
-    status: Status,
-    { detail, ...options }: In & { readonly detail?: string } = {},
-  ): Promise<void> {
-    refuseSecrets(detail, 'the detail');
-    await put(this.#host, 'fn_probe_report', { name, status, detail }, options);
-  }
-
-  health(tenant = 'default'): Promise<Health> {
-    return gate<Health>(this.#db, 'fn_health($1)', [tenant]);
+    this.#host.waiters.hear(rows.map(({ id }) => String(id)));
   }
 
   /** Capabilities and values in memory, followed as they change. Begun with its `start`, ended with its `stop` or with this connection. */
   flags(options: FollowFlagsOptions = {}): Flags {
-    const flags = new Flags({ db: this.#db, listenConnection: this.#listenConnection }, options);
+    const flags = new Flags(
+      { db: this.#host.db, listenConnection: this.#listenConnection },
+      options,
+    );
     this.#flags.add(flags);
     return flags;
   }
 
   async close(): Promise<void> {
-    this.#waiters.close();
+    this.#host.waiters.close();
+    this.#host.verdicts.close();
     await Promise.all([
       ...[...this.#flags].map((flags) => flags.stop()),
-      ...[...this.#probes].map((probes) => probes.idle()),
+      ...[...this.#probers].map((prober) => prober.idle()),
     ]);
   }
-}
-
-/** What the database keeps of a key. */
-function kept(id: string, key: string): { auth_sha256: string; public_key: string } {
-  const { id: of, authSha256, publicKey } = principal(key);
-  if (of !== id)
-    throw new WritRefusal('invalid_principal', `this is a key for ${of}, and not for ${id}`);
-  return { auth_sha256: authSha256, public_key: publicKey };
 }

@@ -1,9 +1,10 @@
 /** Incidents: what is wrong and somebody is at work on. A capability with an open one is degraded. */
 import { readJson } from '../database/gate.js';
+import { type Page, type PageOptions, readPage } from '../database/listing.js';
 import { isUuid } from '../database/uuid.js';
 import { WritRefusal } from '../errors/index.js';
 import { refuseSecrets } from '../secrets/redaction.js';
-import { type ActingHost, type In, put } from './actor.js';
+import { type ActingHost, type In, put, type Reading, tenantRead } from './actor.js';
 
 export type Severity = 'P1' | 'P2' | 'P3';
 
@@ -18,17 +19,17 @@ export interface NewIncident {
 
 /** An incident, as the view `incident` has it. */
 export interface Incident {
-  readonly incident_id: string;
-  readonly tenant_id: string;
+  readonly incidentId: string;
+  readonly tenant: string;
   readonly capability: string | null;
   readonly severity: Severity;
   /** What it is about: `capability/…`, `tenant/…`, or the job whose rollback has failed, `governance_job/…`. */
   readonly subject: string;
   readonly summary: string;
-  readonly opened_by: string;
-  readonly opened_at: string;
-  readonly resolved_by: string | null;
-  readonly resolved_at: string | null;
+  readonly openedBy: string;
+  readonly openedAt: string;
+  readonly resolvedBy: string | null;
+  readonly resolvedAt: string | null;
   readonly resolution: string | null;
 }
 
@@ -63,21 +64,44 @@ export class Incidents {
     await put(this.#host, 'fn_incident_put', { incident_id: id, resolution }, options);
   }
 
-  /** Open ones, the worst first; with `all`, resolved ones after them. 50 at most unless `limit` says otherwise. */
-  list({
-    tenant,
-    all = false,
-    limit = 50,
-  }: {
-    readonly tenant?: string;
-    readonly all?: boolean;
-    readonly limit?: number;
-  } = {}): Promise<Incident[]> {
-    return readJson<Incident>(
+  /** Open ones, the worst first and then the oldest; with `all`, every one, the newest first. */
+  list(filter: Reading & PageOptions & { readonly all?: boolean } = {}): Promise<Page<Incident>> {
+    const { all } = filter;
+    return readPage<Incident>(
       this.#host.db,
-      `select * from writ.incident where ($1::text::boolean or resolved_at is null) and tenant_id = coalesce($2, tenant_id)
-       order by resolved_at is not null, case when resolved_at is null then severity end, opened_at desc limit $3::text::integer`,
-      [String(all), tenant ?? null, String(limit)],
+      {
+        columns,
+        from: 'writ.incident i',
+        where: [
+          ...(all ? [] : [['i.resolved_at is null', null] as const]),
+          ['i.tenant_id = ?', tenantRead(this.#host, filter)],
+        ],
+        key: all
+          ? [['i.incident_id', 'uuid']]
+          : [
+              ['i.severity', 'text'],
+              ['i.incident_id', 'uuid'],
+            ],
+        order: all ? 'desc' : 'asc',
+      },
+      filter,
     );
   }
+
+  async get(id: string, options: Reading = {}): Promise<Incident> {
+    const [found] = isUuid(id)
+      ? await readJson<Incident>(
+          this.#host.db,
+          `select ${columns} from writ.incident i
+           where i.incident_id = $1 and i.tenant_id = coalesce($2, i.tenant_id)`,
+          [id, tenantRead(this.#host, options) ?? null],
+        )
+      : [];
+    if (!found) throw new WritRefusal('incident_not_found', id);
+    return found;
+  }
 }
+
+const columns = `i.incident_id as "incidentId", i.tenant_id as tenant, i.capability, i.severity,
+  i.subject, i.summary, i.opened_by as "openedBy", i.opened_at as "openedAt",
+  i.resolved_by as "resolvedBy", i.resolved_at as "resolvedAt", i.resolution`;

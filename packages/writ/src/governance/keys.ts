@@ -12,6 +12,7 @@ import {
   sign,
   verify,
 } from 'node:crypto';
+import { promisify } from 'node:util';
 import { WritRefusal } from '../errors/index.js';
 import { knownSecrets } from '../secrets/redactor.js';
 
@@ -76,6 +77,22 @@ export function signedBy(publicKey: string, hash: string, signature: string): bo
   );
 }
 
+const verifyAside = promisify(verify);
+
+/** The same on another thread, for whoever checks many. */
+export async function signedByAside(
+  publicKey: string,
+  hash: string,
+  signature: string,
+): Promise<boolean> {
+  return verifyAside(
+    null,
+    Buffer.from(hash, 'hex'),
+    publicKeyOf(publicKey),
+    Buffer.from(signature, 'hex'),
+  );
+}
+
 /** To make a key of its bytes takes as long as to verify with it, and the same few persons approve most of what a worker does. */
 const publicKeys = new Map<string, KeyObject>();
 
@@ -88,7 +105,7 @@ function publicKeyOf(hex: string): KeyObject {
       type: 'spki',
     });
     const [oldest] = publicKeys.keys();
-    if (publicKeys.size >= 100 && oldest !== undefined) publicKeys.delete(oldest);
+    if (publicKeys.size >= 1_000 && oldest !== undefined) publicKeys.delete(oldest);
     publicKeys.set(hex, key);
   }
   return key;

@@ -1,25 +1,29 @@
 /**
- * Database logins: what each is to be for, what it is now, and how the one becomes the other. One
+ * `writ.logins`: the database logins that use Writ. A plan compares a login with its definition; one
  * transaction creates the login, grants and revokes its roles and registers it, so a failure leaves
- * nothing behind. The server gets a SCRAM verifier instead of a password: a statement can end up in its
- * log.
+ * nothing behind. The server gets a SCRAM verifier instead of a password, because it may log the
+ * statement.
  */
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { composites, roles as known, uses } from '../database/roles.js';
+import { type Acting, act } from '../database/acting.js';
+import type { Queryable } from '../database/connection.js';
+import { readJson, readRows } from '../database/gate.js';
+import { type Page, type PageOptions, readPage } from '../database/listing.js';
+import { composites, roles as known } from '../database/roles.js';
 import { WritError } from '../errors/index.js';
-import type { Session } from './connection.js';
-import { exitCodes, Failure, wrongUsage } from './failure.js';
+import type { ActingHost } from './actor.js';
+import type { KnownPrincipal } from './principals.js';
 
 export interface LoginDefinition {
   readonly login: string;
-  /** The one principal that it acts for, without a key. */
+  /** The one principal that the login acts for, without a key. */
   readonly principal?: string;
-  /** The one tenant that it may touch; otherwise that of the principal, if it has one. */
+  /** The one tenant that the login may touch. The default is the principal's tenant, if it has one. */
   readonly tenant?: string;
   /** Exactly these roles of Writ. */
   readonly roles: readonly string[];
-  /** Gives a login that is there another password. */
+  /** Gives an existing login a new password. */
   readonly newPassword?: boolean;
 }
 
@@ -28,38 +32,48 @@ interface Membership {
   readonly grantor: string;
 }
 
-/** What has to be done so that a login is as it was defined. */
+/** The changes that make a login match its definition. */
 export interface LoginPlan {
   readonly definition: LoginDefinition;
+  /** It matches already. */
+  readonly nothing: boolean;
   readonly creates: boolean;
   readonly setsPassword: boolean;
   readonly grants: readonly string[];
   readonly revokes: readonly Membership[];
-  /** The database, where PUBLIC may not connect to it. */
+  /** The database to grant CONNECT on, if the login may not connect to it yet. */
   readonly connectsTo?: string;
   readonly registers: boolean;
-  /** Whether the server knows who granted a role to whom, and revokes only what that one granted. */
+  /** Of a removal: the registration goes. */
+  readonly unregisters: boolean;
+  /** Whether REVOKE has to name the grantor (PostgreSQL 16 and later). */
   readonly namesGrantors: boolean;
+  /** What an administrator could run instead, with a placeholder for the password's verifier. */
+  readonly statements: readonly string[];
 }
 
-export const isNothing = ({
-  creates,
-  setsPassword,
-  grants,
-  revokes,
-  connectsTo,
-  registers,
-}: LoginPlan): boolean =>
-  !creates &&
-  !setsPassword &&
-  grants.length === 0 &&
-  revokes.length === 0 &&
-  connectsTo === undefined &&
-  !registers;
+/** A login that is registered or has a role of Writ. */
+export interface ListedLogin {
+  readonly login: string;
+  readonly registered: boolean;
+  readonly principal_id: string | null;
+  readonly tenant_id: string | null;
+  /** Those that it was registered with. */
+  readonly roles: readonly string[] | null;
+  /** Those that it has. */
+  readonly has: readonly string[];
+  readonly put_by: string | null;
+  readonly put_at: string | null;
+}
+
+export interface LoginsHost extends ActingHost {
+  /** Runs statements in one transaction. */
+  readonly transact: <T>(use: (db: Queryable) => Promise<T>) => Promise<T>;
+}
 
 export const isRole = (name: string): boolean => known.includes(name);
 
-/** The single roles that a list of roles comes to. */
+/** Replaces composites with their parts. */
 export const singleRoles = (names: readonly string[]): readonly string[] => {
   const parts: Readonly<Record<string, readonly string[]>> = composites;
   return [...new Set(names.flatMap((each) => parts[each] ?? [each]))].sort();
@@ -73,115 +87,207 @@ interface Now {
   readonly version: number;
   readonly database: string;
   readonly connects: boolean;
+  readonly registered: Pick<ListedLogin, 'principal_id' | 'tenant_id' | 'roles'> | null;
 }
 
-async function read(db: Session, login: string): Promise<Now> {
-  const [row] = await db.rows<Now>(
-    `select r.oid is not null as there, coalesce(r.rolsuper, false) as superuser, coalesce(r.rolcanlogin, false) as "canLogin",
-       current_setting('server_version_num')::integer as version, current_database() as database,
-       has_database_privilege(coalesce(r.rolname, 'public'), current_database(), 'connect') as connects,
-       coalesce((select jsonb_agg(jsonb_build_object('role', m.roleid::regrole::text, 'grantor', pg_get_userbyid(m.grantor)) order by 1)
-         from pg_auth_members m where m.member = r.oid and pg_get_userbyid(m.roleid) = any ($2)), '[]') as memberships
-     from (select $1::name as name) wanted left join pg_roles r on r.rolname = wanted.name`,
-    [login, known],
-  );
-  return row as Now;
-}
+export class Logins {
+  readonly #host: LoginsHost;
 
-interface Registered {
-  readonly principal_id: string | null;
-  readonly tenant_id: string | null;
-  readonly roles: readonly string[];
-}
+  constructor(host: LoginsHost) {
+    this.#host = host;
+  }
 
-const registrationOf = async (db: Session, login: string): Promise<Registered | undefined> =>
-  (
-    await db.rows<Registered>(
-      'select principal_id, tenant_id, roles from writ.login where login = $1',
-      [login],
-    )
-  )[0];
-
-/** Looks at what is there, and changes nothing. */
-export async function planLogin(db: Session, definition: LoginDefinition): Promise<LoginPlan> {
-  const { login, principal, roles } = definition;
-  const owner = principal === undefined ? undefined : await principalOf(db, principal);
-  const needless =
-    owner?.kind === 'agent' ? singleRoles(roles).filter((role) => role !== 'writ_principal') : [];
-  if (needless.length > 0) {
-    throw wrongUsage(
-      `${principal} is an agent, and a login of an agent has the role writ_principal only, not ${needless.join(', ')}.`,
-      'Leave --role out. A process that does other work gets a login of its own.',
+  /** Logins by name, registered or not. */
+  list(page: PageOptions = {}): Promise<Page<ListedLogin>> {
+    const granted = known.map((role) => pg.escapeLiteral(role)).join(', ');
+    return readPage<ListedLogin>(
+      this.#host.db,
+      {
+        columns: '*',
+        from: `(
+          select coalesce(l.login, r.rolname) as login, l.login is not null as registered,
+            l.principal_id, l.tenant_id, l.roles,
+            coalesce(
+              array_agg(m.roleid::regrole::text order by 1) filter (where m.roleid is not null), '{}'
+            ) as has,
+            l.put_by, l.put_at
+          from pg_roles r
+          left join pg_auth_members m on m.member = r.oid
+            and m.roleid = any (select oid from pg_roles where rolname in (${granted}))
+          full join writ.login l on l.login = r.rolname
+          where l.login is not null or (r.rolcanlogin and m.roleid is not null)
+          group by r.rolname, l.login, l.principal_id, l.tenant_id, l.roles, l.put_by, l.put_at
+        ) l`,
+        key: [['login', 'text']],
+        order: 'asc',
+      },
+      page,
     );
   }
-  const now = await read(db, login);
-  if (now.superuser || (now.there && !now.canLogin)) {
-    throw wrongUsage(
-      now.superuser
-        ? `${login} is a superuser, whom no role and no registration limits.`
-        : `${login} is a role that nobody logs in as.`,
-      'Choose another name.',
-    );
+
+  /** What would make a login match its definition. Changes nothing. */
+  async plan(definition: LoginDefinition): Promise<LoginPlan> {
+    const { login, principal, roles } = definition;
+    const owner = principal === undefined ? undefined : await this.#principal(principal);
+    const needless =
+      owner?.kind === 'agent' ? singleRoles(roles).filter((role) => role !== 'writ_principal') : [];
+    if (needless.length > 0)
+      throw new WritError(
+        'invalid_argument',
+        `${principal} is an agent. The login of an agent may have only the role writ_principal, not ${needless.join(', ')}`,
+      );
+    const now = await this.#read(login);
+    if (now.superuser || (now.there && !now.canLogin))
+      throw new WritError(
+        'invalid_argument',
+        now.superuser
+          ? `${login} is a superuser. Roles and registrations do not limit it`
+          : `${login} is a role without the LOGIN attribute`,
+      );
+    const was = now.registered;
+    const tenant = definition.tenant ?? owner?.tenant_id ?? null;
+    const registered =
+      was !== null &&
+      was.principal_id === (principal ?? null) &&
+      was.tenant_id === tenant &&
+      sameNames(was.roles ?? [], roles);
+    const has = (role: string) => now.memberships.some((membership) => membership.role === role);
+    return this.#planned({
+      definition,
+      creates: !now.there,
+      setsPassword: !now.there || definition.newPassword === true,
+      grants: roles.filter((role) => !has(role)),
+      revokes: now.memberships.filter(({ role }) => !roles.includes(role)),
+      ...(!now.connects && { connectsTo: now.database }),
+      registers: !registered,
+      unregisters: false,
+      namesGrantors: now.version >= 160_000,
+    });
   }
-  const was = await registrationOf(db, login);
-  const tenant = definition.tenant ?? owner?.tenant_id ?? null;
-  const registered =
-    was !== undefined &&
-    was.principal_id === (principal ?? null) &&
-    was.tenant_id === tenant &&
-    sameNames(was.roles, roles);
-  const has = (role: string) => now.memberships.some((membership) => membership.role === role);
-  return {
-    definition,
-    creates: !now.there,
-    setsPassword: !now.there || definition.newPassword === true,
-    grants: roles.filter((role) => !has(role)),
-    revokes: now.memberships.filter(({ role }) => !roles.includes(role)),
-    ...(!now.connects && { connectsTo: now.database }),
-    registers: !registered,
-    namesGrantors: now.version >= 160_000,
-  };
+
+  /** Carries a plan out in one transaction. Needs `password` if the plan sets one. */
+  async put(
+    plan: LoginPlan,
+    { password, ...options }: Acting & { readonly password?: string } = {},
+  ): Promise<void> {
+    const verifier = plan.setsPassword ? scramVerifier(password as string) : undefined;
+    await this.#carryOut(plan, statementsOf(plan, verifier), options);
+  }
+
+  /** What would revoke every role of Writ from a login and delete its registration. */
+  async planRemoval(login: string): Promise<LoginPlan> {
+    const now = await this.#read(login);
+    if (!now.there && now.registered === null) throw new WritError('login_not_found', login);
+    return this.#planned({
+      definition: { login, roles: [] },
+      creates: false,
+      setsPassword: false,
+      grants: [],
+      revokes: now.memberships,
+      registers: false,
+      unregisters: now.registered !== null,
+      namesGrantors: now.version >= 160_000,
+    });
+  }
+
+  /** Carries a removal out in one transaction. */
+  async remove(
+    plan: LoginPlan,
+    { dropRole = false, ...options }: Acting & { readonly dropRole?: boolean } = {},
+  ): Promise<void> {
+    const drop = `drop role if exists ${name(plan.definition.login)}`;
+    await this.#carryOut(plan, statementsOf(plan), options, dropRole ? [drop] : []);
+  }
+
+  async #carryOut(
+    { definition, registers, unregisters }: LoginPlan,
+    statements: readonly string[],
+    options: Acting,
+    last: readonly string[] = [],
+  ): Promise<void> {
+    const actor = options.actor ?? this.#host.actor;
+    await this.#host.transact(async (db) => {
+      for (const sql of statements) await readRows(db, sql);
+      if (registers)
+        await act(
+          { db },
+          'fn_login_put($1, $2::text::jsonb, $3)',
+          [definition.login, JSON.stringify(documentOf(definition)), actor],
+          options,
+        );
+      if (unregisters)
+        await act({ db }, 'fn_login_remove($1, $2)', [definition.login, actor], options);
+      for (const sql of last) await readRows(db, sql);
+    });
+  }
+
+  #planned(plan: Omit<LoginPlan, 'nothing' | 'statements'>): LoginPlan {
+    const statements = statementsOf(plan);
+    return {
+      ...plan,
+      nothing: statements.length === 0 && !plan.registers && !plan.unregisters,
+      statements: [
+        ...statements,
+        ...(plan.registers ? [registrationText(plan.definition, this.#host.actor)] : []),
+      ],
+    };
+  }
+
+  async #read(login: string): Promise<Now> {
+    const [row] = await readJson<Now>(
+      this.#host.db,
+      `select r.oid is not null as there, coalesce(r.rolsuper, false) as superuser,
+         coalesce(r.rolcanlogin, false) as "canLogin",
+         current_setting('server_version_num')::integer as version,
+         current_database() as database,
+         has_database_privilege(coalesce(r.rolname, 'public'), current_database(), 'connect')
+           as connects,
+         coalesce(
+           (
+             select json_agg(
+               json_build_object(
+                 'role', m.roleid::regrole::text, 'grantor', pg_get_userbyid(m.grantor)
+               )
+               order by m.roleid
+             )
+             from pg_auth_members m
+             where m.member = r.oid and pg_get_userbyid(m.roleid) = any ($2::text::text[])
+           ),
+           '[]'
+         ) as memberships,
+         (
+           select json_build_object(
+             'principal_id', l.principal_id, 'tenant_id', l.tenant_id, 'roles', l.roles
+           )
+           from writ.login l where l.login = $1
+         ) as registered
+       from (select $1::text::name as name) wanted left join pg_roles r on r.rolname = wanted.name`,
+      [login, `{${known.join(',')}}`],
+    );
+    return row as Now;
+  }
+
+  async #principal(id: string): Promise<Pick<KnownPrincipal, 'kind' | 'tenant_id'>> {
+    const [row] = await readJson<Pick<KnownPrincipal, 'kind' | 'tenant_id'>>(
+      this.#host.db,
+      'select kind, tenant_id from writ.principal where principal_id = $1 and disabled_at is null',
+      [id],
+    );
+    if (!row) throw new WritError('principal_not_found', id);
+    return row;
+  }
 }
 
 const sameNames = (a: readonly string[], b: readonly string[]) =>
   JSON.stringify([...a].sort()) === JSON.stringify([...b].sort());
 
-async function principalOf(
-  db: Session,
-  id: string,
-): Promise<{ kind: string; tenant_id: string | null }> {
-  const [row] = await db.rows<{ kind: string; tenant_id: string | null }>(
-    'select kind, tenant_id from writ.principal where principal_id = $1 and disabled_at is null',
-    [id],
-  );
-  if (!row) throw new WritError('principal_not_found', id);
-  return row;
-}
-
-/** Takes every role of Writ from a login, and forgets what it is for. */
-export async function planRemoval(
-  db: Session,
-  login: string,
-): Promise<LoginPlan & { readonly registered: boolean }> {
-  const now = await read(db, login);
-  const registered = (await registrationOf(db, login)) !== undefined;
-  if (!now.there && !registered) throw new WritError('login_not_found', login);
-  return {
-    definition: { login, roles: [] },
-    creates: false,
-    setsPassword: false,
-    grants: [],
-    revokes: now.memberships,
-    registers: false,
-    namesGrantors: now.version >= 160_000,
-    registered,
-  };
-}
-
 const name = (text: string) => pg.escapeIdentifier(text);
 
-/** The statements of PostgreSQL's own; `verifier` is what a new password is shown and sent as. */
-export function statementsOf(plan: LoginPlan, verifier = 'SCRAM-SHA-256$…'): string[] {
+/** A plan's SQL statements, without the registration. `verifier` stands for a new password. */
+function statementsOf(
+  plan: Omit<LoginPlan, 'nothing' | 'statements'>,
+  verifier = 'SCRAM-SHA-256$…',
+): string[] {
   const { login } = plan.definition;
   const password = `password ${pg.escapeLiteral(verifier)}`;
   return [
@@ -201,10 +307,10 @@ export function statementsOf(plan: LoginPlan, verifier = 'SCRAM-SHA-256$…'): s
   ];
 }
 
-/** The call of the gate that registers the login, as a statement for people. */
-export function registrationText({ definition }: LoginPlan, actor: string): string {
-  const { login } = definition;
-  return `select writ.fn_login_put(${[login, JSON.stringify(documentOf(definition)), actor].map((text) => pg.escapeLiteral(text)).join(', ')})`;
+/** The statement that registers a login, for display. */
+function registrationText(definition: LoginDefinition, actor: string): string {
+  const values = [definition.login, JSON.stringify(documentOf(definition)), actor];
+  return `select writ.fn_login_put(${values.map((text) => pg.escapeLiteral(text)).join(', ')})`;
 }
 
 const documentOf = ({ principal, tenant, roles }: LoginDefinition) => ({
@@ -213,73 +319,13 @@ const documentOf = ({ principal, tenant, roles }: LoginDefinition) => ({
   roles,
 });
 
-/** Does all of it or nothing. `password` is needed where the plan sets one. */
-export async function carryOut(
-  db: Session,
-  plan: LoginPlan,
-  options: { actor: string; password?: string },
-): Promise<void> {
-  const { definition } = plan;
-  const verifier = plan.setsPassword ? scramVerifier(options.password as string) : undefined;
-  await allOrNothing(db, plan, options.actor, async () => {
-    for (const sql of statementsOf(plan, verifier)) await db.rows(sql);
-    if (plan.registers) {
-      await db.gate('fn_login_put($1, $2::text::jsonb, $3)', [
-        definition.login,
-        JSON.stringify(documentOf(definition)),
-        options.actor,
-      ]);
-    }
-  });
-}
-
-export async function carryOutRemoval(
-  db: Session,
-  plan: LoginPlan & { readonly registered: boolean },
-  options: { actor: string; dropsRole: boolean },
-): Promise<void> {
-  const { login } = plan.definition;
-  await allOrNothing(db, plan, options.actor, async () => {
-    for (const sql of statementsOf(plan)) await db.rows(sql);
-    if (plan.registered) await db.gate('fn_login_remove($1, $2)', [login, options.actor]);
-    if (options.dropsRole) await db.rows(`drop role if exists ${name(login)}`);
-  });
-}
-
-async function allOrNothing(
-  db: Session,
-  plan: LoginPlan,
-  actor: string,
-  work: () => Promise<void>,
-): Promise<void> {
-  await db.rows('begin');
-  try {
-    await work();
-    await db.rows('commit');
-  } catch (error) {
-    await db.rows('rollback').catch(() => undefined);
-    const { code } = error as { code?: string };
-    if (code !== 'permission_denied' && code !== '42501') throw error;
-    const statements = [
-      ...statementsOf(plan),
-      ...(plan.registers ? [registrationText(plan, actor)] : []),
-    ];
-    throw new Failure(
-      exitCodes.failed,
-      'permission_denied',
-      `Your own login may not do this, and nothing was changed: ${(error as Error).message}`,
-      `It takes an administrator with CREATEROLE, who may grant these roles and has writ_admin. They can run this command, or: ${statements.join('; ')};`,
-      { cause: error },
-    );
-  }
-}
-
 /** A password for a program: 144 random bits. */
 export const newPassword = (): string => randomBytes(18).toString('base64url');
 
 /**
- * What PostgreSQL stores of a password (RFC 5803). Who reads it can neither log in with it nor get the
- * password back. For passwords of printable ASCII, which SASLprep leaves as they are.
+ * The verifier that PostgreSQL stores instead of a password (RFC 5803). A reader of the verifier cannot
+ * log in with it or recover the password. The password must be printable ASCII, which SASLprep does not
+ * change.
  */
 export function scramVerifier(
   password: string,
@@ -291,17 +337,3 @@ export function scramVerifier(
   const stored = createHash('sha256').update(keyed('Client Key')).digest('base64');
   return `SCRAM-SHA-256$${iterations}:${salt.toString('base64')}$${stored}:${keyed('Server Key').toString('base64')}`;
 }
-
-/** How a program connects with this login: as this session does, with another name and password. */
-export function urlFor(session: Session, login: string, password: string): string {
-  const url = new URL(session.url);
-  url.searchParams.delete('user');
-  url.searchParams.delete('password');
-  url.username = login;
-  url.password = password;
-  return url.href;
-}
-
-/** What a role is for, for people. */
-export const useOf = (role: string): string =>
-  (uses as Record<string, string>)[role] ?? singleRoles([role]).join(', ');

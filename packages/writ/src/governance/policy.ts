@@ -1,6 +1,6 @@
 /** The governance policy of a tenant: how many approve what, which sources may propose, and how long things may take. */
 import { gate } from '../database/gate.js';
-import { type ActingHost, type In, put } from './actor.js';
+import { type ActingHost, type In, put, type Reading, tenantRead } from './actor.js';
 
 export interface PolicyDocument {
   /** How many persons, from 1 to 20, for each risk. */
@@ -37,14 +37,11 @@ export class GovernancePolicy {
 
   /** What is in force, or a version before. */
   get({
-    tenant = 'default',
     version,
-  }: {
-    readonly tenant?: string;
-    readonly version?: number;
-  } = {}): Promise<PublishedPolicy> {
+    ...options
+  }: Reading & { readonly version?: number } = {}): Promise<PublishedPolicy> {
     return gate<PublishedPolicy>(this.#host.db, 'fn_governance_policy($1, $2::text::integer)', [
-      tenant,
+      tenantRead(this.#host, options) ?? 'default',
       version === undefined ? null : String(version),
     ]);
   }

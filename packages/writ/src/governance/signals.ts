@@ -1,7 +1,8 @@
 /** Governance signals: what somebody or something says about the health of a capability. */
-import { readJson } from '../database/gate.js';
+import { type Page, type PageOptions, readPage } from '../database/listing.js';
 import { refuseSecrets } from '../secrets/redaction.js';
-import { type ActingHost, type In, put } from './actor.js';
+import { type ActingHost, type In, put, type Reading, tenantRead } from './actor.js';
+import { nameOf } from './steps.js';
 
 export interface NewGovernanceSignal {
   /** The capability that it is about. */
@@ -28,6 +29,10 @@ export interface GovernanceSignal {
   readonly recorded_by: string;
   readonly recorded_at: string;
   readonly expires_at: string | null;
+  readonly superseded_by: string | null;
+  readonly superseded_at: string | null;
+  /** Not superseded, and not expired. */
+  readonly stands: boolean;
 }
 
 export class GovernanceSignals {
@@ -44,8 +49,8 @@ export class GovernanceSignals {
   ): Promise<string> {
     refuseSecrets(reason, 'the reason');
     const signal = {
-      signal_type: type,
-      scope,
+      signal_type: nameOf(type),
+      scope: nameOf(scope),
       decision,
       reason,
       expires_at: until?.toISOString(),
@@ -55,13 +60,31 @@ export class GovernanceSignals {
       .signal_id;
   }
 
-  /** Those that stand, of a tenant or of all. */
-  list({ tenant }: { readonly tenant?: string } = {}): Promise<GovernanceSignal[]> {
-    return readJson<GovernanceSignal>(
+  /** Those that stand, by tenant, scope and type; with `all`, every one, the newest first. */
+  list(
+    filter: Reading & PageOptions & { readonly scope?: string; readonly all?: boolean } = {},
+  ): Promise<Page<GovernanceSignal>> {
+    const { all, scope } = filter;
+    return readPage<GovernanceSignal>(
       this.#host.db,
-      `select id, tenant_id, signal_type, scope, decision, reason, constraints, recorded_by, recorded_at, expires_at from writ.governance_signals
-       where stands and tenant_id = coalesce($1, tenant_id) order by tenant_id, scope, signal_type`,
-      [tenant ?? null],
+      {
+        columns: 'g.*',
+        from: 'writ.governance_signals g',
+        where: [
+          ...(all ? [] : [['g.stands', null] as const]),
+          ['g.tenant_id = ?', tenantRead(this.#host, filter)],
+          ['g.scope = ?', scope],
+        ],
+        key: all
+          ? [['g.id', 'uuid']]
+          : [
+              ['g.tenant_id', 'text'],
+              ['g.scope', 'text'],
+              ['g.signal_type', 'text'],
+            ],
+        order: all ? 'desc' : 'asc',
+      },
+      filter,
     );
   }
 }

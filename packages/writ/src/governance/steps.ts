@@ -2,8 +2,10 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { WritRefusal } from '../errors/index.js';
 import { type Duration, milliseconds } from '../queue/duration.js';
-import { defineJob, type JobKind, type JobOptions } from '../queue/job.js';
+import { type JobKind, type JobOptions, ownJob } from '../queue/job.js';
 import { parseWith } from '../queue/schema.js';
+
+export { filled } from './filled.js';
 
 /** A step as a contract holds it. */
 export interface ChangeStep {
@@ -40,17 +42,15 @@ export const configure = (
   parameters: { key, ...(old !== undefined && { old_value: old }), new_value: value },
 });
 
+/** What a step puts into its slot, as writ_data.slots has it. */
+export function putBy({ step_type, parameters }: ChangeStep): unknown {
+  if (step_type === 'capability_enable') return parameters.target_lifecycle ?? 'LAUNCHED';
+  if (step_type === 'capability_disable') return 'DISABLED';
+  return step_type === 'config_update' ? parameters.new_value : parameters.value;
+}
+
 /** A parameter of a template, in place of a value. */
 export const param = (name: string): { readonly $param: string } => ({ $param: name });
-
-/** A step of a template with its parameter in its place. */
-export function filled(step: ChangeStep, params: Readonly<Record<string, unknown>>): ChangeStep {
-  const place = 'new_value' in step.parameters ? 'new_value' : 'value';
-  const name = (step.parameters[place] as { $param?: string } | null | undefined)?.$param;
-  return name === undefined
-    ? step
-    : { ...step, parameters: { ...step.parameters, [place]: params[name] } };
-}
 
 /** Watches the health of everything that the contract affects for so long. If it fails, everything is undone. */
 export const soak = (duration: Duration): ChangeStep => ({
@@ -83,7 +83,7 @@ export interface ChangeContext {
 export interface StepTypeOptions<Input> {
   /** A Standard Schema of what is to stand there. */
   readonly input?: StandardSchemaV1<unknown, Input>;
-  /** The name of what is changed, as a scope names it: `flag:checkout`. */
+  /** The name of what is changed, as a scope names it: `flag:checkout`. It follows from the input alone, and is compared before each effect. */
   target(input: Input): string;
   /** What stands there now. It is hashed, sealed and compared: answer what matters, and nothing that changes by itself. */
   read(
@@ -113,13 +113,51 @@ export interface AnyStepType extends Omit<StepType<never>, 'input' | 'inputOf'> 
   inputOf(step: ChangeStep): Promise<unknown>;
 }
 
+/** Names have one form, so that they can be compared byte for byte. Gates refuse any other. */
+export const nameOf = (name: string): string => name.normalize('NFC');
+
+/** A step with its names in that form. */
+export function named(step: ChangeStep): ChangeStep {
+  const { target, parameters } = step;
+  const names = ['key', 'scope', 'signal_type'].filter(
+    (name) => typeof parameters?.[name] === 'string',
+  );
+  return {
+    ...step,
+    ...(typeof target === 'string' && { target: nameOf(target) }),
+    ...(names.length > 0 && {
+      parameters: {
+        ...parameters,
+        ...Object.fromEntries(names.map((name) => [name, nameOf(String(parameters[name]))])),
+      },
+    }),
+  };
+}
+
+/** What a step touches, by its type: the target that the type has for the step's input. */
+export async function touchedBy(type: StepType<unknown>, step: ChangeStep): Promise<string> {
+  return nameOf(type.target(await type.inputOf(step)));
+}
+
+/** The input of a step, if the step touches its target and nothing else. */
+export async function inputInScope(type: StepType<unknown>, step: ChangeStep): Promise<unknown> {
+  const input = await type.inputOf(step);
+  const touched = nameOf(type.target(input));
+  if (touched !== step.target)
+    throw new WritRefusal(
+      'scope_violation',
+      `a step of type ${type.type} says ${step.target} and touches ${touched}`,
+    );
+  return input;
+}
+
 /** What stands where a step would change something. It goes into the database, which cannot hold every text that a program can. */
 export async function readBy(
   type: StepType<unknown>,
   step: ChangeStep,
   context: Pick<ChangeContext, 'tenant' | 'signal' | 'secret'>,
 ): Promise<unknown> {
-  const value = (await type.read(await type.inputOf(step), context)) ?? null;
+  const value = (await type.read(await inputInScope(type, step), context)) ?? null;
   const storable = (text: string) => text.isWellFormed() && !text.includes('\0');
   JSON.stringify(value, (key, part: unknown) => {
     if (storable(key) && (typeof part !== 'string' || storable(part))) return part;
@@ -143,18 +181,21 @@ const builtIn = [...inDatabase, 'soak', 'change', 'audit', 'ended'];
 
 /** Defines a type of step: something outside, or in your own tables, that is read, changed and put back under the same rules as everything else. */
 export function defineStep<Input>(type: string, options: StepTypeOptions<Input>): StepType<Input> {
-  if (!/^[a-z][a-z0-9_]{0,49}$/.test(type) || builtIn.includes(type))
+  if (builtIn.includes(type))
+    throw new WritRefusal('unknown_step_type', `${type} is a step type of Writ itself`);
+  if (!/^[a-z][a-z0-9_]{0,49}$/.test(type)) {
     throw new WritRefusal('unknown_step_type', `${type} is not a name for a type of step`);
+  }
   const step = (input: Input): ChangeStep => ({
     step_type: type,
-    target: options.target(input),
+    target: nameOf(options.target(input)),
     parameters: { value: input },
   });
   const { retry, timeout = '5m' } = options;
-  const job = defineJob<never>(`governance.${type}`, {
+  const job = ownJob(`governance.${type}`, {
     retry: retry ?? { attempts: 5, base: '200ms', cap: '30s' },
     timeout,
-  }) as unknown as JobKind<never, unknown>;
+  });
   const inputOf = async ({ parameters: { value } }: ChangeStep) =>
     (options.input ? await parseWith(options.input, value, type) : value) as Input;
   return Object.assign(step, { ...options, type, job, inputOf });
@@ -163,7 +204,7 @@ export function defineStep<Input>(type: string, options: StepTypeOptions<Input>)
 /** What a change of each type may say; what it must, first. A key that nobody reads is a mistake in the spelling of one that matters. */
 const fields: Readonly<Record<string, readonly [must: readonly string[], may: readonly string[]]>> =
   {
-    capability_enable: [['capability_name'], ['target_lifecycle']],
+    capability_enable: [['capability_name'], ['target_lifecycle', 'qualifier_override']],
     capability_disable: [['capability_name', 'reason'], []],
     configuration_update: [['scope', 'key', 'new_value'], ['old_value']],
     parameter_change: [['scope', 'parameters'], []],
@@ -187,6 +228,8 @@ function checkFields(change: Record<string, unknown>, n: number): void {
   );
   if (unread !== undefined)
     throw wrong(`nobody reads ${unread}; it may say ${[...must, ...may].join(', ')}`);
+  if ((change.qualifier_override ?? false) !== false)
+    throw wrong('qualifier_override is false; no contract overrides a qualifier');
 }
 
 /** Changes as the contract's specification names them, and parameter changes of many keys, as steps. */

@@ -15,7 +15,7 @@ const question = (more: Partial<PermissionQuestion> = {}): PermissionQuestion =>
   ...more,
 });
 
-const gates = readdirSync(new URL('../../sql/gates/', import.meta.url), {
+const gates = readdirSync(new URL('../../sql/', import.meta.url), {
   recursive: true,
   encoding: 'utf8',
 });
@@ -31,9 +31,9 @@ describe.skipIf(!isThere)('permissions in the database', () => {
   beforeEach(async () => {
     db = await testDatabase();
     const writ = await db.connect();
-    await writ.governance.addPrincipal({ id: 'governor', kind: 'service' });
-    await writ.governance.addPrincipal({ id: 'bound', kind: 'service', tenant: 'acme' });
-    await writ.governance.addPrincipal({ id: 'nobody', kind: 'service' });
+    await writ.principals.add({ id: 'governor', kind: 'service' });
+    await writ.principals.add({ id: 'bound', kind: 'service', tenant: 'acme' });
+    await writ.principals.add({ id: 'nobody', kind: 'service' });
     await db.query(
       `update writ_data.principal set permissions = '{flags:write,run.services.update}' where principal_id in ('governor', 'bound')`,
     );

@@ -40,7 +40,7 @@ test.each([
     `with w as (update writ_data.configuration set value = '7' returning 1) select count(*) from w`,
   ],
 ])('a SQL probe of %s changes nothing, and is unhealthy', async (_, query) => {
-  await s.writ.governance.putProbe(
+  await s.writ.probes.put(
     { name: 'sly', capability: 'checkout', type: 'sql', config: { query } },
     { as: s.keys.ops },
   );
@@ -64,7 +64,7 @@ test('an HTTP probe that never stops talking is cut off', async () => {
   await new Promise<void>((up) => server.listen(0, '127.0.0.1', up));
   try {
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-    await s.writ.governance.putProbe(
+    await s.writ.probes.put(
       { name: 'endless', capability: 'checkout', type: 'http', config: { url } },
       { as: s.keys.ops },
     );
@@ -109,7 +109,7 @@ test.each([
     apply: async () => undefined,
     revert: async () => undefined,
   });
-  s.writ.governance.use(flag);
+  s.writ.contracts.use(flag);
   const contract = await s.propose({ scope: ['flag:a'], steps: [flag('a')] });
   await expect(contract.preview({ as: s.keys.ada })).rejects.toMatchObject({
     code: 'invalid_text',

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { configure, disable, enable, signedBy } from '../../src/index.js';
 import { codeOf } from '../runs/engine/scene.js';
 import { five, scene } from './scene.js';
+import { verifying } from './verifying.js';
 
 const s = scene();
 
@@ -11,9 +12,9 @@ describe('proposing', () => {
     const preview = await contract.preview({ as: s.keys.agent });
     expect(preview).toMatchObject({
       status: 'ELIGIBLE',
-      approvalsNeeded: 1,
-      approvals: [],
-      createdBy: 'agent',
+      approvals_needed: 1,
+      approved_by: [],
+      created_by: 'agent',
     });
     expect(
       preview.steps.map(({ slot, before, after, undo }) => [slot, before, after, undo?.restore]),
@@ -81,18 +82,16 @@ describe('proposing', () => {
 
   test('low confidence is rejected; health, and what is frozen, only wait', async () => {
     expect((await s.propose({ confidence: 0.2 })) as never).toMatchObject({ status: 'REJECTED' });
-    await s.writ.governance.put([{ capability_name: 'checkout', frozen: 'end of the year' }], {
+    await s.writ.capabilities.put([{ capability_name: 'checkout', frozen: 'end of the year' }], {
       as: s.keys.ops,
     });
     const contract = await s.propose();
     expect(contract as never).toMatchObject({ status: 'VALIDATED' });
-    const { eligibility_verdict } = (await contract.get()) as {
-      eligibility_verdict: { rules: { rule: string; passed: boolean }[] };
-    };
+    const { eligibility_verdict } = await contract.get();
     expect(
-      eligibility_verdict.rules.filter(({ passed }) => !passed).map(({ rule }) => rule),
+      eligibility_verdict?.rules?.filter(({ passed }) => !passed).map(({ rule }) => rule),
     ).toEqual(['E-102']);
-    await s.writ.governance.put([{ capability_name: 'checkout', frozen: null }], {
+    await s.writ.capabilities.put([{ capability_name: 'checkout', frozen: null }], {
       as: s.keys.ops,
     });
     expect(await contract.submit({ as: s.keys.agent })).toMatchObject({ status: 'ELIGIBLE' });
@@ -121,6 +120,7 @@ describe('proposing', () => {
 
 describe('approving', () => {
   test('only persons who did not ask for it approve, each for a hash that they have seen, signed', async () => {
+    await verifying(s.writ);
     const contract = await s.propose();
     const { hash } = await contract.preview({ as: s.keys.ada });
     expect(await codeOf(contract.approve({ as: s.keys.agent, hash }))).toBe('agents_only_propose');
@@ -136,7 +136,7 @@ describe('approving', () => {
     ).toBe('approval_void');
     expect(await contract.approve({ as: s.keys.ada, hash })).toMatchObject({
       status: 'APPROVED',
-      approvals: ['ada'],
+      approved_by: ['ada'],
     });
     const [review] = await s.sql<{ hash: string; signature: string; public_key: string }>(
       'select * from writ.contract_review',
@@ -149,16 +149,17 @@ describe('approving', () => {
   });
 
   test('high risk takes two, and critical an escalation besides', async () => {
+    await verifying(s.writ);
     const high = await s.propose({ risk: 'high' });
     const { hash } = await high.preview({ as: s.keys.ada });
     expect(await high.approve({ as: s.keys.ada, hash })).toMatchObject({
       status: 'ELIGIBLE',
-      approvals: ['ada'],
-      approvalsNeeded: 2,
+      approved_by: ['ada'],
+      approvals_needed: 2,
     });
     expect(await high.approve({ as: s.keys.ada, hash })).toMatchObject({
       status: 'ELIGIBLE',
-      approvals: ['ada'],
+      approved_by: ['ada'],
     });
     expect(await high.approve({ as: s.keys.bob, hash })).toMatchObject({ status: 'APPROVED' });
     const critical = await s.propose({ risk: 'critical', steps: [enable('checkout')] });
@@ -170,6 +171,7 @@ describe('approving', () => {
   });
 
   test('what changes after the preview makes an approval of it void, before and after', async () => {
+    await verifying(s.writ);
     const contract = await s.propose({ risk: 'high', steps: [configure('limits', 'max', 7)] });
     const seen = await contract.preview({ as: s.keys.ada });
     await contract.approve({ as: s.keys.ada, hash: seen.hash });
@@ -180,13 +182,13 @@ describe('approving', () => {
     });
     const now = await contract.preview({ as: s.keys.bob });
     expect(now.hash).not.toBe(seen.hash);
-    expect(now.approvals).toEqual([]);
+    expect(now.approved_by).toEqual([]);
     expect(await codeOf(contract.approve({ as: s.keys.bob, hash: seen.hash }))).toBe(
       'approval_void',
     );
     expect(await contract.approve({ as: s.keys.bob, hash: now.hash })).toMatchObject({
       status: 'ELIGIBLE',
-      approvals: ['bob'],
+      approved_by: ['bob'],
     });
   });
 
@@ -266,7 +268,7 @@ describe('the time of a contract', () => {
 
   test('nothing is activated in a freeze, unless somebody breaks the glass, with a reason, for all to see', async () => {
     const contract = await s.approved({ steps: [enable('checkout')] });
-    await s.writ.governance.freezes.put({ reason: 'end of the year' }, { as: s.keys.ops });
+    await s.writ.freezes.put({ reason: 'end of the year' }, { as: s.keys.ops });
     expect(await codeOf(contract.activate({ as: s.keys.service }))).toBe('changes_frozen');
     expect(
       await codeOf(contract.activate({ as: s.keys.ada, breakGlass: 'the shop is down' })),
@@ -312,14 +314,14 @@ describe('what the database holds to', () => {
   test('a capability is not changed past a contract: not by a role, and not by naming it again', async () => {
     expect(
       await codeOf(
-        s.writ.governance.put([{ capability_name: 'checkout', lifecycle: 'LAUNCHED' }], {
+        s.writ.capabilities.put([{ capability_name: 'checkout', lifecycle: 'LAUNCHED' }], {
           as: s.keys.ops,
         }),
       ),
     ).toBe('change_needs_a_contract');
     expect(
       await codeOf(
-        s.writ.governance.put(
+        s.writ.capabilities.put(
           [{ scope: 'limits', owner_capability: 'checkout', values: { max: 1 } }],
           { as: s.keys.ops },
         ),

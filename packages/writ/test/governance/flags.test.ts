@@ -36,7 +36,7 @@ test('asks once for what changed together', async () => {
   const told: string[] = [];
   const { flags, asked } = await following({ onChanged: (_, names) => told.push(...names) });
   const names = Array.from({ length: 50 }, (_, n) => `c${n}`);
-  await s.writ.governance.put(
+  await s.writ.capabilities.put(
     names.map((name) => ({ capability_name: name })),
     { as: s.keys.ops },
   );
@@ -48,7 +48,7 @@ test('asks once for what changed together', async () => {
 });
 
 test('a fingerprint is equal for what is known, so that nothing is sent, also with names that sort differently elsewhere', async () => {
-  await s.writ.governance.put(
+  await s.writ.capabilities.put(
     [
       {
         scope: 'words',
@@ -78,6 +78,47 @@ test('a version that is another is found by the clock, though nobody was told', 
     expect(await flags.get('limits#max')).toEqual({ value: 7, version: 99 }),
   );
   expect(told).toEqual(['limits#max']);
+});
+
+test('whoever is told of changes and throws keeps flags from nobody', async () => {
+  const told: string[] = [];
+  const broken = (what: string) => {
+    told.push(what);
+    throw new Error('the cache is full');
+  };
+  let away = false;
+  const pool = new pg.Pool({ connectionString: s.db.connectionString, max: 2 });
+  opened.push(() => pool.end());
+  const db = {
+    query: (sql: string, params: unknown[] = []) => {
+      if (away) throw new Error('away');
+      return pool.query(sql, params);
+    },
+  };
+  const flags = new Flags(
+    { db, listenConnection: undefined },
+    {
+      poll: '20ms',
+      onChanged: async () => broken('changed'),
+      onBack: () => broken('back'),
+      onAway: () => broken('away'),
+    },
+  );
+  opened.push(() => flags.stop());
+  await flags.start();
+  away = true;
+  await within(() => expect(told).toEqual(['back', 'away']));
+  away = false;
+  await within(() => expect(told).toEqual(['back', 'away', 'back']));
+  for (const value of ['7', '8']) {
+    const before = told.length;
+    await s.sql(
+      `update writ_data.configuration set value = $1, version = version + 1 where key = 'max'`,
+      [value],
+    );
+    await within(() => expect(told.slice(before)).toEqual(['changed']));
+    expect(await flags.get('limits#max')).toMatchObject({ value: Number(value) });
+  }
 });
 
 test('whoever is bound to one tenant reads no flags of another', async () => {

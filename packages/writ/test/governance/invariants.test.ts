@@ -1,10 +1,19 @@
 /** The invariants of the specifications, by their names. */
+
 import { describe, expect, test } from 'vitest';
+import type { GovernedStep } from '../../src/governance/changes.js';
 import { configure, disable, enable, recordSignal, soak } from '../../src/index.js';
 import { until } from '../races/sessions.js';
 import { codeOf } from '../runs/engine/scene.js';
 import { outside, probes } from './outside.js';
 import { five, scene } from './scene.js';
+
+/** Of a step that was done. */
+interface Times {
+  readonly started_at: string;
+  readonly completed_at: string;
+  readonly receipt_no: number;
+}
 
 const s = scene();
 const probe = probes();
@@ -43,7 +52,9 @@ describe('governance jobs', () => {
       const content = `{"scope":${scope},"steps":[{"parameters":{"reason":"x"},"step_type":"${type}","target":"${target}"}]}`;
       await s.sql(`begin; set local session_replication_role = replica;
       update writ_data.contract set content = '${content}', scope_hash = sha256('${content}'), scope = array(select jsonb_array_elements_text('${scope}')), steps = '${content}'::jsonb -> 'steps';
-      update writ_data.contract set approval_hash = writ_data.approval_hash(contract_id, content, policy_version, pre_state);
+      update writ_data.contract_document d set document = x.document, hash = sha256(convert_to(x.document, 'UTF8'))
+        from (select contract_id, (document::jsonb || '${content}')::text as document from writ_data.contract_document) x where x.contract_id = d.contract_id;
+      update writ_data.contract c set approval_hash = d.hash from writ_data.contract_document d where d.contract_id = c.contract_id;
       update writ_data.contract_review r set hash = c.approval_hash from writ_data.contract c; update writ_data.governance_job g set scope_hash = c.scope_hash from writ_data.contract c; commit`);
       // A worker that checks nothing.
       const [claim] = (await s.sql(
@@ -61,23 +72,21 @@ describe('governance jobs', () => {
   );
 
   test('JOB-002: health blocks execution', async () => {
-    await s.writ.governance.putProbe(
+    await s.writ.probes.put(
       { name: 'up', capability: 'checkout', type: 'http', config: { url: await probe(() => 200) } },
       { as: s.keys.ops },
     );
     await s.work();
-    await until(async () => (await s.writ.governance.health()).system === 'HEALTHY');
+    await until(async () => (await s.writ.health.get()).system === 'HEALTHY');
     const contract = await s.approved();
-    await s.writ.governance.putProbe(
+    await s.writ.probes.put(
       { name: 'up', capability: 'checkout', type: 'http', config: { url: await probe(() => 503) } },
       { as: s.keys.ops },
     );
     const end = await (await contract.activate({ as: s.keys.service })).finished();
     expect(end).toMatchObject({ status: 'ROLLED_BACK' });
-    expect(end.reason).toContain('checkout is unhealthy: probe up: it answered 503');
-    const { history } = (await s.writ.governance.job(end.jobId).get()) as {
-      history: { event: string }[];
-    };
+    expect(end.status_reason).toContain('checkout is unhealthy: probe up: it answered 503');
+    const { history } = await s.writ.changes.handle(end.job_id).get();
     expect(history.map(({ event }) => event)).toContain('health_block');
     expect(await s.state()).toEqual(before);
   });
@@ -88,7 +97,7 @@ describe('governance jobs', () => {
     trouble.apply = (key) => {
       if (key === 'b') throw new Error('no such flag');
     };
-    s.writ.governance.use(flag);
+    s.writ.contracts.use(flag);
     await s.work([flag]);
     const done = await s.done({
       scope: ['checkout', 'limits', 'flag:a', 'flag:b'],
@@ -100,10 +109,10 @@ describe('governance jobs', () => {
   test('JOB-003: a job that fails is rolled back by itself, and the state is what it was', async () => {
     const { job, end, values } = await failing();
     expect(end).toMatchObject({ status: 'ROLLED_BACK' });
-    expect(end.stateAfter).toBe(end.stateBefore);
+    expect(end.state_after).toBe(end.state_before);
     expect(await s.state()).toEqual(before);
     expect(values).toEqual({ a: 5 });
-    const { history } = (await job.get()) as { history: { to_status: string }[] };
+    const { history } = await job.get();
     expect(history.map(({ to_status }) => to_status)).toEqual([
       'PENDING',
       'RUNNING',
@@ -117,7 +126,7 @@ describe('governance jobs', () => {
 
   test('JOB-006: a rollback reverses the steps that were completed, and one whose end nobody knows, the last first', async () => {
     const { job, end } = await failing();
-    const undone = await s.writ.governance.job(String(end.rollbackJobId)).steps();
+    const undone = await s.writ.changes.handle(String(end.rollback_job_id)).steps();
     expect(undone.map(({ undo_of }) => undo_of)).toEqual([7, 6, 5, 4, 3, 2, 1]);
     expect(undone.every(({ status }) => status === 'COMPLETED')).toBe(true);
     expect((await job.steps()).map(({ status }) => status)).toEqual([
@@ -132,11 +141,7 @@ describe('governance jobs', () => {
     const { job } = await s.done({
       steps: [max(1), max(2), soak('20ms'), max(3), soak('20ms'), max(4), max(5)],
     });
-    const steps = (await job.steps()) as {
-      started_at: string;
-      completed_at: string;
-      receipt_no: number;
-    }[];
+    const steps = (await job.steps()) as readonly (GovernedStep & Times)[];
     // Those in the database that follow one another are one transaction; the others begin when those before them are done.
     const together = [[1, 2], [3], [4], [5], [6, 7]].map((part) =>
       part.map((n) => steps[n - 1] as (typeof steps)[number]),
@@ -181,9 +186,7 @@ describe('governance jobs', () => {
     await s.work();
     const end = await job.finished();
     expect(end.status).toBe('COMPLETED');
-    const { history } = (await job.get()) as {
-      history: { from_status: string; to_status: string }[];
-    };
+    const { history } = await job.get();
     expect(history.map(({ to_status }) => to_status)).toEqual([
       'PENDING',
       'RUNNING',
@@ -205,7 +208,7 @@ describe('contracts', () => {
   /** By whoever owns the tables, past the gates. */
   const write = (id: string, change: string) =>
     codeOf(s.sql(`update writ_data.contract set ${change} where contract_id = $1`, [id]));
-  const statusOf = async (contract: { get(): Promise<Record<string, unknown>> }) =>
+  const statusOf = async (contract: { get(): Promise<{ readonly status: string }> }) =>
     (await contract.get()).status;
 
   test('CONTRACT-001: only legal moves, whoever writes', async () => {
@@ -234,8 +237,8 @@ describe('contracts', () => {
     );
     expect(tries.sort()).toEqual([...Array<string>(4).fill('already_activated'), undefined]);
     await s.work();
-    const { job_id } = (await contract.get()) as { job_id: string };
-    expect(await s.writ.governance.job(job_id).finished({ timeoutMs: 20_000 })).toMatchObject({
+    const { job_id } = await contract.get();
+    expect(await s.writ.changes.finished(String(job_id), { timeoutMs: 20_000 })).toMatchObject({
       status: 'COMPLETED',
     });
     expect(await codeOf(contract.activate({ as: s.keys.service }))).toBe('already_activated');

@@ -23,7 +23,7 @@ describe('another hand', () => {
 
   test('between two steps: the job fails, and what it did itself is undone', async () => {
     const { flag, trouble } = outside({});
-    s.writ.governance.use(flag);
+    s.writ.contracts.use(flag);
     await s.work([flag]);
     trouble.apply = () =>
       void s
@@ -50,7 +50,7 @@ describe('another hand', () => {
 
   test('after a step: a rollback does not overwrite it, opens an incident, and keeps its hold until that is resolved', async () => {
     const { flag, trouble } = outside({});
-    s.writ.governance.use(flag);
+    s.writ.contracts.use(flag);
     await s.work([flag]);
     trouble.apply = () => {
       throw new Error('no');
@@ -102,7 +102,7 @@ describe('a rollback that a person has tried again', () => {
     trouble.revert = (key) => {
       if (key === 'a') throw new Error('not now');
     };
-    s.writ.governance.use(flag as never);
+    s.writ.contracts.use(flag as never);
     await s.work([flag as never]);
     const { job, end } = await s.done({
       scope: ['limits', 'flag:a', 'flag:b', 'flag:c'],
@@ -184,7 +184,7 @@ describe('steering', () => {
     const [step] = (await s.sql('select job_id from writ_data.job where run_id = $1', [runId])) as [
       { job_id: string },
     ];
-    expect(await codeOf(s.writ.cancel(step.job_id, { reason: 'stop it' }))).toBe(
+    expect(await codeOf(s.writ.jobs.cancel(step.job_id, { reason: 'stop it' }))).toBe(
       'reserved_job_kind',
     );
     expect(await codeOf(s.writ.runs.deliver(runId, 'approval', {}))).toBe('run_is_governed');
@@ -221,16 +221,19 @@ describe('steering', () => {
     const [claim] = (await s.sql(
       `select writ.fn_job_claim_many('{governance.change}', 'external_worker', 'mallory', 30, 1, 1, null, false, gen_random_uuid(), false, '') as answer`,
     )) as [{ answer: { lease_token: string } }];
-    expect(
-      await codeOf(s.sql(`select writ.fn_job_succeed_many($1, '{1}')`, [claim.answer.lease_token])),
-    ).toBe('WR001');
+    const told = await s.sql(`select writ.fn_job_succeed_many($1, '{1}') as answer`, [
+      claim.answer.lease_token,
+    ]);
+    expect(told).toMatchObject([
+      { answer: { done: 0, refused: [{ position: 1, reason: 'reserved_job_kind' }] } },
+    ]);
     expect(await s.state()).toEqual(before);
   });
 
   test('past its time it is stopped and rolled back', async () => {
     await s.work();
     const contract = await s.approved({
-      steps: [enable('checkout'), soak('1h')],
+      steps: [enable('checkout'), soak('9m')],
       maxDuration: '10m',
     });
     const job = await contract.activate({ as: s.keys.service });
@@ -238,7 +241,7 @@ describe('steering', () => {
     await s.db.clock.advance('11m');
     const end = await job.finished({ timeoutMs: 20_000 });
     expect(end).toMatchObject({ status: 'ROLLED_BACK' });
-    const { history } = (await job.get()) as { history: { event: string }[] };
+    const { history } = await job.get();
     expect(history.map(({ event }) => event)).toContain('duration_exceeded');
   });
 
@@ -251,11 +254,11 @@ describe('steering', () => {
         if (!mended) throw new Error('not yet');
       };
     });
-    s.writ.governance.use(flag as never);
+    s.writ.contracts.use(flag as never);
     await s.work([flag as never]);
     const contract = await s.approved({
       scope: ['flag:a'],
-      steps: [flag({ key: 'a', percent: 1 }), soak('1h')],
+      steps: [flag({ key: 'a', percent: 1 }), soak('9m')],
       maxDuration: '10m',
     });
     const job = await contract.activate({ as: s.keys.service });
@@ -276,7 +279,7 @@ describe('steering', () => {
 describe('watching', () => {
   test('health that fails in a soak rolls everything back, and the state is what it was', async () => {
     let status = 200;
-    await s.writ.governance.putProbe(
+    await s.writ.probes.put(
       {
         name: 'up',
         capability: 'checkout',
@@ -287,7 +290,7 @@ describe('watching', () => {
       { as: s.keys.ops },
     );
     await s.work();
-    await until(async () => (await s.writ.governance.health()).system === 'HEALTHY');
+    await until(async () => (await s.writ.health.get()).system === 'HEALTHY');
     const contract = await s.approved({ steps: [...five, soak('30s'), recordSignal('DONE')] });
     const job = await contract.activate({ as: s.keys.service });
     await until(async () => (await job.get()).completed_steps === 5);
@@ -300,7 +303,7 @@ describe('watching', () => {
     status = 500;
     const end = await job.finished({ timeoutMs: 20_000 });
     expect(end).toMatchObject({ status: 'ROLLED_BACK' });
-    expect(end.stateAfter).toBe(end.stateBefore);
+    expect(end.state_after).toBe(end.state_before);
     expect(await s.state()).toEqual(before);
   });
 
@@ -331,7 +334,7 @@ describe('watching', () => {
       timeoutMs: 20_000,
     });
     expect(end).toMatchObject({ status: 'ROLLED_BACK' });
-    expect(end.reason).toContain('A-002');
+    expect(end.status_reason).toContain('A-002');
     expect(await s.state()).toEqual(before);
   });
 
@@ -366,7 +369,7 @@ describe('watching', () => {
 describe('a type of your own', () => {
   test('is read, done, read again and audited like everything else; drift is seen', async () => {
     const { flag, calls, values } = outside({ a: 5 });
-    s.writ.governance.use(flag);
+    s.writ.contracts.use(flag);
     await s.work([flag]);
     const contract = await s.approved({
       scope: ['flag:a'],
@@ -398,7 +401,7 @@ describe('a type of your own', () => {
 
   test('a step that began and whose end nobody knows is undone, too', async () => {
     const { flag, calls, trouble, values } = outside({ a: 5 });
-    s.writ.governance.use(flag);
+    s.writ.contracts.use(flag);
     await s.work([flag]);
     trouble.apply = (key) => {
       values[key] = 77; // it was done, and the answer was lost

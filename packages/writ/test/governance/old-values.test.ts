@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { configure, param } from '../../src/index.js';
 import { codeOf } from '../runs/engine/scene.js';
 import { scene } from './scene.js';
+import { verifying } from './verifying.js';
 
 const s = scene();
 const raise = (old: unknown, to: unknown = 200) => ({
@@ -23,7 +24,7 @@ test('as the specification names it, {key, old_value, new_value}, it is what is 
     ],
   });
   expect(end.status).toBe('COMPLETED');
-  const { steps } = (await contract.get()) as { steps: { parameters: object }[] };
+  const { steps } = await contract.get();
   expect(steps.map(({ parameters }) => parameters)).toEqual([
     { key: 'max', old_value: 100, new_value: 200 },
   ]);
@@ -79,6 +80,7 @@ describe('a proposal', () => {
 
 test('a value that has changed since the proposal: there is no preview, no approval and no glass to break, and nothing is changed', async () => {
   const contract = await s.propose({ ...raise(100), risk: 'high' });
+  await verifying(s.writ);
   const { hash } = await contract.preview({ as: s.keys.ada });
   await contract.approve({ as: s.keys.ada, hash });
   await set(150);
@@ -90,7 +92,7 @@ test('a value that has changed since the proposal: there is no preview, no appro
   expect([await contract.get(), await history()]).toEqual(before);
   expect(await s.state()).toMatchObject({ 'limits#max': 150 });
   await set(100);
-  expect(await contract.preview({ as: s.keys.ada })).toMatchObject({ hash, approvals: ['ada'] });
+  expect(await contract.preview({ as: s.keys.ada })).toMatchObject({ hash, approved_by: ['ada'] });
 });
 
 test('a draft is not submitted, nor escalated into eligibility, while something else stands there', async () => {
@@ -112,6 +114,7 @@ test('a draft is not submitted, nor escalated into eligibility, while something 
 test('of a template it is compared when an instance is activated', async () => {
   const template = {
     params: { to: { min: 1, max: 500 } },
+    pre: { 'limits#max': { min: 1, max: 500 } },
     activations: 5,
     expiresIn: '1d',
   } as const;

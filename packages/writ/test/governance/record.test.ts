@@ -23,11 +23,11 @@ test('the ledger has what was done, and verifies', async () => {
 test('the record says of each fact of governance what it is about and whose it is, and shows it to nobody else', async () => {
   await s.work();
   const { contract, job } = await s.done({ steps: [enable('checkout'), recordSignal('ROLLOUT')] });
-  const incident = await s.writ.governance.incidents.open(
+  const incident = await s.writ.incidents.open(
     { summary: 'slow since noon', capability: 'search' },
     { as: s.keys.ops },
   );
-  const [signal] = await s.writ.governance.signals.list();
+  const [signal] = (await s.writ.signals.list()).items;
   const about = await s.sql(
     `select distinct event_subject_table as of, event_subject_ref as ref, canonical_address as address, tenant_id as tenant from writ.event_outbox
      where event_type like any ('{governance.%,health.%}') order by 1`,

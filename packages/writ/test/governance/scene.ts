@@ -1,10 +1,11 @@
 /** A database with people, agents and things to change, and a worker that does what is approved. */
 import { afterEach, beforeEach } from 'vitest';
+import type { Change, GovernanceJob } from '../../src/governance/changes.js';
 import type { Contract } from '../../src/governance/contracts.js';
-import type { FinishedJob, GovernanceJob } from '../../src/governance/jobs.js';
 import { configure, enable } from '../../src/governance/steps.js';
 import type { AnyStepType, ChangeStep, Proposal, Worker, Writ } from '../../src/index.js';
 import { type TestDatabase, testDatabase } from '../../src/testing/index.js';
+import { verifying } from './verifying.js';
 
 export interface Scene {
   readonly db: TestDatabase;
@@ -19,7 +20,7 @@ export interface Scene {
   /** Approved, activated and at rest. */
   done(
     proposal?: Partial<Proposal>,
-  ): Promise<{ contract: Contract; job: GovernanceJob; end: FinishedJob }>;
+  ): Promise<{ contract: Contract; job: GovernanceJob; end: Change }>;
   /** What applications see. */
   state(): Promise<Record<string, unknown>>;
   sql<Row = Record<string, unknown>>(sql: string, params?: unknown[]): Promise<Row[]>;
@@ -44,7 +45,7 @@ export function scene(): Scene {
     db = await testDatabase();
     writ = await db.connect();
     const add = (id: string, kind: 'person' | 'service' | 'agent', more: object = {}) =>
-      writ.governance.addPrincipal({ id, kind, ...more });
+      writ.principals.add({ id, kind, ...more });
     const ops = await add('ops', 'person', {
       rights: ['propose', 'approve', 'activate', 'operate', 'break_glass'],
     });
@@ -55,7 +56,7 @@ export function scene(): Scene {
       service: await add('deployer', 'service'),
       agent: await add('agent', 'agent', { onBehalfOf: 'ops' }),
     };
-    await writ.governance.put(
+    await writ.capabilities.put(
       [
         { capability_name: 'checkout', domain: 'shop' },
         { capability_name: 'search', domain: 'shop', lifecycle: 'LAUNCHED' },
@@ -72,9 +73,10 @@ export function scene(): Scene {
       { as },
     );
   const approve: Scene['approve'] = async (contract) => {
-    const { hash, approvalsNeeded } = await contract.preview({ as: keys.ada });
+    await verifying(writ);
+    const { hash, approvals_needed } = await contract.preview({ as: keys.ada });
     await contract.approve({ as: keys.ada, hash });
-    if (approvalsNeeded > 1) await contract.approve({ as: keys.bob, hash });
+    if (approvals_needed > 1) await contract.approve({ as: keys.bob, hash });
   };
   const approved: Scene['approved'] = async (proposal) => {
     const contract = await propose(proposal);

@@ -17,7 +17,10 @@ async function endsVoid(
   says: string,
 ) {
   const end = await job.finished({ timeoutMs: 20_000 });
-  expect(end).toMatchObject({ status: 'ROLLED_BACK', reason: expect.stringContaining(says) });
+  expect(end).toMatchObject({
+    status: 'ROLLED_BACK',
+    status_reason: expect.stringContaining(says),
+  });
   expect(await s.state()).toEqual(before);
   const failed = await s.sql(
     `select data #>> '{error,errorCode}' as code from writ_data.run_event where event_type = 'StepFailed'`,
@@ -73,7 +76,7 @@ describe('a forged approval', () => {
       apply: async () => calls.push('apply'),
       revert: async () => calls.push('revert'),
     });
-    s.writ.governance.use(note);
+    s.writ.contracts.use(note);
     for (const step of [note(2), soak('10ms')]) {
       const contract = await s.approved({
         scope: ['note:a', 'checkout'],
@@ -87,7 +90,7 @@ describe('a forged approval', () => {
       const worker = await s.work([note]);
       expect(await job.finished({ timeoutMs: 20_000 })).toMatchObject({
         status: 'ROLLED_BACK',
-        reason: expect.stringContaining('ada'),
+        status_reason: expect.stringContaining('ada'),
       });
       await worker.stop();
       expect(calls).toEqual([]);
@@ -104,7 +107,7 @@ test('what a worker is told to do is what was signed, and not what somebody has 
     apply: async (value) => void applied.push(value),
     revert: async () => undefined,
   });
-  s.writ.governance.use(note);
+  s.writ.contracts.use(note);
   const contract = await s.approved({ scope: ['note:a'], steps: [note(2)] });
   const job = await contract.activate({ as: s.keys.service });
   await tamper(
@@ -113,7 +116,7 @@ test('what a worker is told to do is what was signed, and not what somebody has 
   await s.work([note]);
   expect(await job.finished({ timeoutMs: 20_000 })).toMatchObject({
     status: 'ROLLED_BACK',
-    reason: expect.stringContaining('is not what was signed'),
+    status_reason: expect.stringContaining('is not what was signed'),
   });
   expect(applied).toEqual([]);
 });
@@ -140,6 +143,7 @@ test('approvals are asked for once per governance job and process, whatever the 
 describe('an instance of a template', () => {
   const template = {
     params: { to: { min: 1, max: 500 } },
+    pre: { 'limits#max': { min: 1, max: 500 } },
     activations: 5,
     expiresIn: '1d',
   } as const;
@@ -193,9 +197,13 @@ describe('a broken glass', () => {
     [
       'for another reason',
       `update writ_data.contract set glass_broken = 'because I wanted to'`,
-      'ops has not signed this',
+      'What was signed is for another reason',
     ],
-    ['that nobody has broken', `delete from writ_data.contract_review`, 'Nobody has signed this'],
+    [
+      'that nobody has broken',
+      `delete from writ_data.contract_review`,
+      '0 of 1 persons have approved this',
+    ],
   ])('%s: nothing is done', async (_, forgery, says) => {
     const job = await broken();
     await tamper(forgery);
@@ -219,7 +227,7 @@ describe('a broken glass', () => {
 
 test('somebody who has another key by now has still signed what they signed', async () => {
   const contract = await s.approved({ steps: [enable('checkout')] });
-  await s.writ.governance.changePrincipal('ada', { key: newKey('ada') });
+  await s.writ.principals.change('ada', { key: newKey('ada') });
   await s.work();
   expect(
     await (await contract.activate({ as: s.keys.service })).finished({ timeoutMs: 20_000 }),

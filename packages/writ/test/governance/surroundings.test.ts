@@ -10,7 +10,7 @@ const as = () => ({ as: s.keys.ops });
 
 describe('freezes', () => {
   test('are put at once or by calendar, seen while they last or are to come, and lifted by somebody who may', async () => {
-    const { freezes } = s.writ.governance;
+    const { freezes } = s.writ;
     const now = await freezes.put({ reason: 'end of the year' }, as());
     const later = await freezes.put(
       {
@@ -20,7 +20,7 @@ describe('freezes', () => {
       },
       { ...as(), tenant: 'acme' },
     );
-    expect(await freezes.list()).toMatchObject([
+    expect((await freezes.list()).items).toMatchObject([
       {
         freeze_id: now,
         tenant_id: 'default',
@@ -31,42 +31,42 @@ describe('freezes', () => {
       },
       { freeze_id: later, tenant_id: 'acme', lasts: false },
     ]);
-    const [, calendar] = await freezes.list();
+    const [, calendar] = (await freezes.list()).items;
     expect(new Date(String(calendar?.ends_at))).toEqual(new Date('2999-01-02T00:00:00Z'));
     expect(await codeOf(freezes.lift(now, { as: s.keys.ada }))).toBe('not_authorized');
     await freezes.lift(now, as());
     expect(await codeOf(freezes.lift(now, as()))).toBe('freeze_not_found');
     expect(await codeOf(freezes.lift('not an id', as()))).toBe('freeze_not_found');
-    expect(await freezes.list({ tenant: 'default' })).toEqual([]);
+    expect((await freezes.list({ tenant: 'default' })).items).toEqual([]);
   });
 
   test('have a reason, and end after they begin', async () => {
-    const { freezes } = s.writ.governance;
+    const { freezes } = s.writ;
     expect(await codeOf(freezes.put({ reason: ' ' }, as()))).toBe('invalid_argument');
     expect(await codeOf(freezes.put({ reason: 'x', until: new Date(0) }, as()))).toBe(
       'invalid_argument',
     );
-    expect(await freezes.list()).toEqual([]);
+    expect((await freezes.list()).items).toEqual([]);
   });
 });
 
 test('an incident makes its capability degraded until it is resolved, with words', async () => {
-  const { incidents } = s.writ.governance;
+  const { incidents } = s.writ;
   const checkout = async () =>
-    (await s.writ.governance.health()).capabilities.find(
-      ({ capability }) => capability === 'checkout',
+    (await s.writ.health.get()).capabilities.find(
+      ({ capability_name }) => capability_name === 'checkout',
     )?.status;
   const minor = await incidents.open({ summary: 'slow since noon', capability: 'checkout' }, as());
   const major = await incidents.open({ summary: 'orders are lost', severity: 'P1' }, as());
   expect(await checkout()).toBe('DEGRADED');
-  expect(await incidents.list()).toMatchObject([
-    { incident_id: major, severity: 'P1', capability: null, subject: 'tenant/default' },
+  expect((await incidents.list()).items).toMatchObject([
+    { incidentId: major, severity: 'P1', capability: null, subject: 'tenant/default' },
     {
-      incident_id: minor,
+      incidentId: minor,
       severity: 'P2',
       capability: 'checkout',
-      opened_by: 'ops',
-      resolved_at: null,
+      openedBy: 'ops',
+      resolvedAt: null,
     },
   ]);
   expect(await codeOf(incidents.resolve(minor, { ...as(), resolution: 'done' }))).toBe(
@@ -83,16 +83,16 @@ test('an incident makes its capability degraded until it is resolved, with words
   expect(await codeOf(incidents.resolve('x', { ...as(), resolution: 'the index is back' }))).toBe(
     'incident_not_found',
   );
-  expect((await incidents.list()).map(({ incident_id }) => incident_id)).toEqual([major]);
-  expect(await incidents.list({ all: true, limit: 5 })).toMatchObject([
-    { incident_id: major },
+  expect((await incidents.list()).items.map(({ incidentId }) => incidentId)).toEqual([major]);
+  expect((await incidents.list({ all: true, limit: 5 })).items).toMatchObject([
+    { incidentId: major },
     { resolution: 'the index is back' },
   ]);
-  expect(await incidents.list({ tenant: 'acme', all: true })).toEqual([]);
+  expect((await incidents.list({ tenant: 'acme', all: true })).items).toEqual([]);
 });
 
 test('a signal stands until another of its type takes its place, or its time is over', async () => {
-  const { signals } = s.writ.governance;
+  const { signals } = s.writ;
   await signals.record(
     { scope: 'checkout', decision: 'BLOCKED', reason: 'it burns', constraints: { until: 'noon' } },
     as(),
@@ -112,7 +112,7 @@ test('a signal stands until another of its type takes its place, or its time is 
     },
     as(),
   );
-  expect(await signals.list()).toMatchObject([
+  expect((await signals.list()).items).toMatchObject([
     {
       id,
       scope: 'checkout',
@@ -124,7 +124,7 @@ test('a signal stands until another of its type takes its place, or its time is 
     { scope: 'search', signal_type: 'LATENCY', decision: 'WARN' },
   ]);
   await s.db.clock.advance('2m');
-  expect(await signals.list({ tenant: 'default' })).toMatchObject([{ id }]);
+  expect((await signals.list({ tenant: 'default' })).items).toMatchObject([{ id }]);
   expect(
     await codeOf(
       signals.record({ scope: 'checkout', decision: 'MAYBE' as never, reason: 'x' }, as()),
@@ -138,7 +138,7 @@ test('a signal stands until another of its type takes its place, or its time is 
 });
 
 test('a policy is published in versions, which stay; what it leaves out is as built in, and contracts are held to it', async () => {
-  const { policy } = s.writ.governance;
+  const { policy } = s.writ;
   const builtIn = await policy.get();
   expect(builtIn).toMatchObject({
     version: 0,
@@ -147,15 +147,15 @@ test('a policy is published in versions, which stay; what it leaves out is as bu
   });
   const before = await s.propose();
   expect(await before.preview({ as: s.keys.ada })).toMatchObject({
-    approvalsNeeded: 1,
-    policyVersion: 0,
+    approvals_needed: 1,
+    policy_version: 0,
   });
   expect(
     await policy.publish({ approvals: { low: 1, medium: 2, high: 3, critical: 3 } }, as()),
   ).toBe(1);
   expect(await before.preview({ as: s.keys.ada })).toMatchObject({
-    approvalsNeeded: 2,
-    policyVersion: 1,
+    approvals_needed: 2,
+    policy_version: 1,
   });
   expect(await policy.publish({ window_hours: 2 }, as())).toBe(2);
   expect(await policy.get()).toMatchObject({
@@ -176,17 +176,17 @@ test('a policy is published in versions, which stay; what it leaves out is as bu
 
 describe('a job', () => {
   test('that is not there, or not in that state, is not decided about', async () => {
-    const { governance } = s.writ;
-    expect(() => governance.job('x')).toThrowError(/no such job/);
-    expect(await codeOf(governance.job(nobody).cancel({ ...as(), reason: 'stop' }))).toBe(
+    const { changes } = s.writ;
+    expect(() => changes.handle('x')).toThrowError(/no such job/);
+    expect(await codeOf(changes.handle(nobody).cancel({ ...as(), reason: 'stop' }))).toBe(
       'job_not_found',
     );
     expect(
       await codeOf(
-        governance.job(nobody).resolve({ ...as(), verdict: 'PASS', reason: 'looked at it all' }),
+        changes.handle(nobody).resolve({ ...as(), verdict: 'PASS', reason: 'looked at it all' }),
       ),
     ).toBe('job_not_found');
-    expect(await codeOf(governance.job(nobody).retryRollback(as()))).toBe('job_not_found');
+    expect(await codeOf(changes.handle(nobody).retryRollback(as()))).toBe('job_not_found');
     const job = await (await s.approved({ steps: [enable('checkout')] })).activate({
       as: s.keys.service,
     });
@@ -201,7 +201,7 @@ describe('a job', () => {
 
 describe('a report about a probe', () => {
   const put = (name: string, type: 'reported' | 'heartbeat' | 'sql') =>
-    s.writ.governance.putProbe(
+    s.writ.probes.put(
       { name, capability: 'checkout', type, config: { query: 'select true' }, every_ms: 60_000 },
       as(),
     );
@@ -209,7 +209,7 @@ describe('a report about a probe', () => {
 
   test('is made by a principal with the right to: services have it, and whoever operates', async () => {
     await put('up', 'reported');
-    const { report } = { report: s.writ.governance.report.bind(s.writ.governance) };
+    const report = s.writ.probes.report.bind(s.writ.probes);
     expect(await codeOf(report('up', 'HEALTHY'))).toBe('not_authenticated');
     expect(await codeOf(report('up', 'HEALTHY', { as: s.keys.ada }))).toBe('not_authorized');
     expect(await codeOf(report('up', 'HEALTHY', { as: s.keys.agent }))).toBe('agents_only_propose');
@@ -217,7 +217,7 @@ describe('a report about a probe', () => {
     await report('up', 'DEGRADED', { as: s.keys.service, detail: 'slow' });
     expect(await said()).toEqual([{ name: 'up', status: 'DEGRADED', detail: 'slow' }]);
     await report('up', 'HEALTHY', as());
-    expect((await s.writ.governance.health()).system).toBe('HEALTHY');
+    expect((await s.writ.health.get()).system).toBe('HEALTHY');
     const denied = await s.sql(
       `select entry::jsonb #>> '{context,principal}' as who from writ_data.receipt where entry::jsonb ->> 'reason' = 'access_denied' order by receipt_no`,
     );
@@ -229,7 +229,7 @@ describe('a report about a probe', () => {
     await put('beat', 'heartbeat');
     const report = (name: string, status: string, tenant?: string) =>
       codeOf(
-        s.writ.governance.report(name, status as 'HEALTHY', {
+        s.writ.probes.report(name, status as 'HEALTHY', {
           as: s.keys.service,
           ...(tenant !== undefined && { tenant }),
         }),
@@ -258,16 +258,16 @@ describe('a report about a probe', () => {
   });
 
   test('a service records signals with the same right, and does nothing else of whoever operates', async () => {
-    const { governance } = s.writ;
-    await governance.signals.record(
+    const { freezes, incidents, signals } = s.writ;
+    await signals.record(
       { scope: 'checkout', decision: 'WARN', reason: 'slow' },
       { as: s.keys.service },
     );
-    expect(await governance.signals.list()).toMatchObject([{ recorded_by: 'deployer' }]);
-    expect(
-      await codeOf(governance.incidents.open({ summary: 'slow' }, { as: s.keys.service })),
-    ).toBe('not_authorized');
-    expect(await codeOf(governance.freezes.put({ reason: 'slow' }, { as: s.keys.service }))).toBe(
+    expect((await signals.list()).items).toMatchObject([{ recorded_by: 'deployer' }]);
+    expect(await codeOf(incidents.open({ summary: 'slow' }, { as: s.keys.service }))).toBe(
+      'not_authorized',
+    );
+    expect(await codeOf(freezes.put({ reason: 'slow' }, { as: s.keys.service }))).toBe(
       'not_authorized',
     );
   });

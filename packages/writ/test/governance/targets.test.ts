@@ -3,19 +3,18 @@ import { describe, expect, test } from 'vitest';
 import { newKey } from '../../src/index.js';
 import { codeOf } from '../runs/engine/scene.js';
 import { scene } from './scene.js';
+import { verifying } from './verifying.js';
 
 const s = scene();
 
 describe('principals', () => {
   test('adding somebody never replaces the key of somebody else, not even at the same time', async () => {
-    expect(await codeOf(s.writ.governance.addPrincipal({ id: 'ada', kind: 'person' }))).toBe(
+    expect(await codeOf(s.writ.principals.add({ id: 'ada', kind: 'person' }))).toBe(
       'principal_exists',
     );
     expect(await s.propose({}, s.keys.ada)).toBeDefined();
     const added = await Promise.allSettled(
-      Array.from({ length: 8 }, () =>
-        s.writ.governance.addPrincipal({ id: 'eve', kind: 'person' }),
-      ),
+      Array.from({ length: 8 }, () => s.writ.principals.add({ id: 'eve', kind: 'person' })),
     );
     expect(added.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     const [key] = added.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
@@ -28,22 +27,23 @@ describe('principals', () => {
   });
 
   test('somebody gets other rights, another key, is disabled and enabled; nobody is made by that', async () => {
-    const { governance } = s.writ;
-    await governance.changePrincipal('ada', { rights: ['propose'] });
+    const { principals } = s.writ;
+    await principals.change('ada', { rights: ['propose'] });
     const contract = await s.propose();
     const { hash } = await contract.preview({ as: s.keys.ada });
+    await verifying(s.writ);
     expect(await codeOf(contract.approve({ as: s.keys.ada, hash }))).toBe('not_authorized');
     const key = newKey('bob');
-    await governance.changePrincipal('bob', { key });
+    await principals.change('bob', { key });
     expect(await codeOf(contract.approve({ as: s.keys.bob, hash }))).toBe('not_authenticated');
-    await governance.changePrincipal('bob', { disabled: true });
+    await principals.change('bob', { disabled: true });
     expect(await codeOf(contract.approve({ as: key, hash }))).toBe('not_authenticated');
-    await governance.changePrincipal('bob', { disabled: false });
+    await principals.change('bob', { disabled: false });
     expect(await contract.approve({ as: key, hash })).toMatchObject({ status: 'APPROVED' });
-    expect(await codeOf(governance.changePrincipal('nobody', { rights: ['propose'] }))).toBe(
+    expect(await codeOf(principals.change('nobody', { rights: ['propose'] }))).toBe(
       'principal_not_found',
     );
-    expect(await codeOf(governance.changePrincipal('bob', { key: newKey('ada') }))).toBe(
+    expect(await codeOf(principals.change('bob', { key: newKey('ada') }))).toBe(
       'invalid_principal',
     );
   });
@@ -66,6 +66,11 @@ describe('changes', () => {
       { type: 'capability_enabel', capability_name: 'checkout' },
       'Types are capability_enable,',
     ],
+    [
+      'an override of qualifiers',
+      { type: 'capability_enable', capability_name: 'checkout', qualifier_override: true },
+      'qualifier_override',
+    ],
     ['no reason', { type: 'capability_disable', capability_name: 'checkout' }, 'it has no reason'],
   ])('%s is refused, and named', async (_, change, words) => {
     const refused = await s.propose({ steps: [change] }).catch((error) => error);
@@ -73,6 +78,35 @@ describe('changes', () => {
       'invalid_contract',
       expect.stringContaining(words),
     ]);
+  });
+
+  test.each([
+    [{ target_lifecycle: 'LAUNCHED', qualifier_override: true }, 'qualifier_override'],
+    [{ target_lifecycle: 'LAUNCHED', force: true }, 'Step 1'],
+  ])('a step with the parameters %j is refused by the gate', async (parameters, words) => {
+    const step = { step_type: 'capability_enable', target: 'checkout', parameters };
+    const refused = await s.propose({ scope: ['checkout'], steps: [step] }).catch((error) => error);
+    expect([refused.code, refused.message]).toEqual([
+      'invalid_contract',
+      expect.stringContaining(words),
+    ]);
+  });
+
+  test('a capability is enabled with an override that is false', async () => {
+    const change = {
+      type: 'capability_enable',
+      capability_name: 'checkout',
+      qualifier_override: false,
+    };
+    expect((await s.propose({ steps: [change] })) as never).toMatchObject({ status: 'ELIGIBLE' });
+    const step = {
+      step_type: 'capability_enable',
+      target: 'search',
+      parameters: { qualifier_override: false },
+    };
+    expect((await s.propose({ scope: ['search'], steps: [step] })) as never).toMatchObject({
+      status: 'ELIGIBLE',
+    });
   });
 
   test('a value can be taken away on purpose', async () => {
@@ -86,13 +120,13 @@ describe('changes', () => {
 });
 
 test('an operator gives a configuration another owner, and changes or adds no value', async () => {
-  const put = (item: object) => s.writ.governance.put([item as never], { as: s.keys.ops });
+  const put = (item: object) => s.writ.capabilities.put([item as never], { as: s.keys.ops });
   await put({ scope: 'limits', owner_capability: 'search' });
   expect(await s.sql('select scope, owner_capability from writ.configuration_scope')).toEqual([
     { scope: 'limits', owner_capability: 'search' },
   ]);
-  await put({ scope: 'limits', values: { max: 100 } });
-  for (const values of [{ max: 1 }, { burst: 1 }]) {
+  await put({ scope: 'limits', values: { max: 100, none: null } });
+  for (const values of [{ max: 1 }, { burst: 1 }, { max: null }]) {
     const refused = await put({ scope: 'limits', values }).catch((error) => error);
     expect([refused.code, refused.message]).toEqual([
       'change_needs_a_contract',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { configure, param } from '../../src/index.js';
+import { configure, defineStep, enable, param, soak } from '../../src/index.js';
 import { codeOf } from '../runs/engine/scene.js';
 import { scene } from './scene.js';
 
@@ -35,9 +35,7 @@ describe('a template', () => {
     const end = await (await go(200)).finished();
     expect(end).toMatchObject({ status: 'COMPLETED' });
     expect(await s.state()).toMatchObject({ 'limits#max': 200 });
-    const history = (await s.writ.contracts.get(end.contractId).get()).transition_history as {
-      to_status: string;
-    }[];
+    const history = (await s.writ.contracts.get(end.contract_id)).transition_history;
     expect(history.map(({ to_status }) => to_status)).toEqual([
       'DRAFT',
       'VALIDATED',
@@ -77,6 +75,110 @@ describe('a template', () => {
     expect(await codeOf(s.propose({ ...proposal, template: { ...template, params: {} } }))).toBe(
       'invalid_template',
     );
+  });
+
+  test('fills its parameters at any depth, and a value that looks like one stays as it is', async () => {
+    await s.work();
+    const value = {
+      per: [{ minute: param('n'), burst: param('burst') }],
+      unit: 'requests',
+      none: null,
+    };
+    const contract = await s.approved({
+      title: 'Deep',
+      scope: ['limits'],
+      steps: [
+        configure('limits', 'rate', value),
+        configure('limits', 'list', [param('n'), [param('n')]]),
+      ],
+      template: {
+        params: { n: { min: 1, max: 9 }, burst: { in: [null, [1, 2]] } },
+        pre: { 'limits#rate': { in: [null] }, 'limits#list': { in: [null] } },
+        activations: 3,
+        expiresIn: '30d',
+      },
+    });
+    const job = await contract.instantiate({ n: 5, burst: [1, 2] }, { as: s.keys.service });
+    expect(await job.finished({ timeoutMs: 20_000 })).toMatchObject({ status: 'COMPLETED' });
+    expect(await s.state()).toMatchObject({
+      'limits#rate': { per: [{ minute: 5, burst: [1, 2] }], unit: 'requests', none: null },
+      'limits#list': [5, [5]],
+    });
+  });
+
+  test('fills the input of a step type of an application at any depth', async () => {
+    const set: unknown[] = [];
+    const flag = defineStep<{ rules: { percent: unknown }[] }>('flag', {
+      target: () => 'flag:a',
+      read: async () => set.at(-1) ?? null,
+      apply: async (input) => void set.push(input),
+      revert: async () => undefined,
+    });
+    s.writ.contracts.use(flag);
+    await s.work([flag]);
+    const template = {
+      params: { n: { min: 1, max: 9 } },
+      pre: { 'flag:a': { in: [null] } },
+      activations: 3,
+      expiresIn: '30d',
+    } as const;
+    const contract = await s.approved({
+      scope: ['flag:a'],
+      steps: [flag({ rules: [{ percent: param('n') }] })],
+      template,
+    });
+    const job = await contract.instantiate({ n: 7 }, { as: s.keys.service });
+    expect(await job.finished({ timeoutMs: 20_000 })).toMatchObject({ status: 'COMPLETED' });
+    expect(set).toEqual([{ rules: [{ percent: 7 }] }]);
+  });
+
+  test.each([
+    [
+      'in the key of a value',
+      {
+        step_type: 'config_update',
+        target: 'limits',
+        parameters: { key: param('max'), new_value: 1 },
+      },
+    ],
+    ['in an old value', configure('limits', 'max', 1, { old: param('max') })],
+    ['in the length of a soak', { ...soak('1s'), parameters: { duration_ms: param('max') } }],
+    ['in a lifecycle', enable('checkout', param('max') as never)],
+    ['with a key beside it', configure('limits', 'max', { ...param('max'), more: 1 })],
+    ['with a name that is no text', configure('limits', 'max', { $param: { $param: 'max' } })],
+    [
+      'deeper than anyone looks',
+      configure('limits', 'max', JSON.parse(`${'['.repeat(60)}{"$param":"max"}${']'.repeat(60)}`)),
+    ],
+    ['that is unknown, inside a value', configure('limits', 'max', { of: [param('min')] })],
+  ])('is refused with a parameter %s', async (_, step) => {
+    const scope = ['checkout', 'limits'];
+    expect(await codeOf(s.propose({ ...proposal, scope, steps: [step as never] }))).toBe(
+      'invalid_template',
+    );
+  });
+
+  test('is refused with bounds that contain a parameter', async () => {
+    expect(
+      await codeOf(
+        s.propose({
+          ...proposal,
+          template: { ...template, params: { max: { in: [param('max')] } } },
+        }),
+      ),
+    ).toBe('invalid_template');
+  });
+
+  test('has parameters, and a contract that is none is refused with one, proposed or submitted', async () => {
+    for (const value of [param('n'), { of: [param('n')] }])
+      expect(
+        await codeOf(s.propose({ scope: ['limits'], steps: [configure('limits', 'max', value)] })),
+      ).toBe('invalid_contract');
+    const draft = await s.writ.contracts.propose(
+      { title: 'Left over', scope: ['limits'], steps: [configure('limits', 'max', param('n'))] },
+      { as: s.keys.agent, draft: true },
+    );
+    expect(await draft.submit({ as: s.keys.agent })).toMatchObject({ status: 'REJECTED' });
   });
 
   test('expires', async () => {

@@ -1,6 +1,6 @@
 /** Steps, activations and audits that are done together: all or nothing of one job, and each by itself of many. */
 import { expect, test } from 'vitest';
-import type { GovernanceJob } from '../../src/governance/jobs.js';
+import type { GovernanceJob } from '../../src/governance/changes.js';
 import { configure, defineStep, enable, principal, soak } from '../../src/index.js';
 import { until } from '../races/sessions.js';
 import { codeOf } from '../runs/engine/scene.js';
@@ -19,10 +19,36 @@ test('of steps that follow one another in the database, none is done if one may 
   await s.work();
   const end = await job.finished({ timeoutMs: 20_000 });
   expect(end).toMatchObject({ status: 'ROLLED_BACK' });
-  expect(end.reason).toContain('Step 3: limits#burst is not what it was');
-  expect(end.rollbackJobId).toBeUndefined(); // there was nothing to undo
+  expect(end.status_reason).toContain('Step 3: limits#burst is not what it was');
+  expect(end.rollback_job_id).toBeNull(); // there was nothing to undo
   expect(await s.state()).toEqual({ ...before, 'limits#burst': 1 });
   expect(await s.sql('select from writ_data.governance_step')).toEqual([]);
+  const steps = (await job.steps()).map(({ status, error }) => [status, error]);
+  expect(steps).toEqual([
+    ['SKIPPED', null],
+    ['SKIPPED', null],
+    ['FAILED', expect.stringContaining('limits#burst is not what it was')],
+    ['SKIPPED', null],
+    ['SKIPPED', null],
+  ]);
+});
+
+test('of steps that are done together, the one whose capability is unhealthy has FAILED', async () => {
+  const contract = await s.approved({
+    scope: ['checkout', 'search'],
+    steps: [enable('checkout'), enable('search', 'PREVIEW')],
+  });
+  const job = await contract.activate({ as: s.keys.service });
+  await s.writ.signals.record(
+    { type: 'ERRORS', scope: 'search', decision: 'BLOCKED', reason: 'it finds nothing' },
+    { as: s.keys.service },
+  );
+  await s.work();
+  expect(await job.finished({ timeoutMs: 20_000 })).toMatchObject({ status: 'ROLLED_BACK' });
+  expect((await job.steps()).map(({ status, error }) => [status, error])).toEqual([
+    ['SKIPPED', null],
+    ['FAILED', 'search is unhealthy: blocked: it finds nothing'],
+  ]);
 });
 
 test('nobody sees half of them', async () => {
@@ -66,7 +92,7 @@ test('contracts that are activated at the same time: each gets its job, or its o
     codeOf(stale.activate({ as })),
     codeOf(draft.activate({ as })),
     codeOf(draft.activate({ as: s.keys.agent })),
-    codeOf(s.writ.contracts.get('00000000-0000-7000-8000-000000000000').activate({ as })),
+    codeOf(s.writ.contracts.handle('00000000-0000-7000-8000-000000000000').activate({ as })),
   ]);
   expect(outcomes.slice(3)).toEqual([
     'stale_pre_value',
@@ -112,7 +138,7 @@ test('many jobs at once: each is audited by itself, and one that fails takes nob
     revert: async () => undefined,
     retry: { attempts: 2, base: '5ms', cap: '10ms' },
   });
-  s.writ.governance.use(flag);
+  s.writ.contracts.use(flag);
   const jobs: GovernanceJob[] = [];
   for (const key of ['a', 'b', 'c', 'd']) {
     const contract = await s.approved({
@@ -152,16 +178,16 @@ test('who cannot read what is outside activates nothing, and voids nothing', asy
     apply: async () => undefined,
     revert: async () => undefined,
   });
-  s.writ.governance.use(flag);
+  s.writ.contracts.use(flag);
   const contract = await s.approved({ title: 'Flag', scope: ['flag:a'], steps: [flag('a')] });
   const stranger = await s.db.connect();
-  expect(await codeOf(stranger.contracts.get(contract.id).activate({ as: s.keys.service }))).toBe(
-    'target_not_read',
-  );
+  expect(
+    await codeOf(stranger.contracts.handle(contract.id).activate({ as: s.keys.service })),
+  ).toBe('target_not_read');
   expect(
     await codeOf(
       stranger.contracts
-        .get(contract.id)
+        .handle(contract.id)
         .activate({ as: s.keys.ops, breakGlass: 'the house is on fire' }),
     ),
   ).toBe('target_not_read');

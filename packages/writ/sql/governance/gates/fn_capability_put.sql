@@ -1,12 +1,12 @@
 -- Makes capabilities and configuration known, or changes how governance treats them.
 -- Callers: writ_principal, writ_server
 -- p_items: 1 to 1000 of {capability_name, domain, lifecycle, monitored, frozen, disqualified} or
---          {scope, owner_capability, values}. Lifecycle and values are for a capability or scope
---          that is new: once it exists, applications read it, and only a contract changes it or adds
---          a value.
--- Answers: {put}. Each change has a receipt with its principal and login.
--- Refuses: change_needs_a_contract, invalid_target, and what may() refuses (right: operate). Then
---          nothing was put.
+--          {scope, owner_capability, values}, with 4 MB at most, and 16 KB each beside the values.
+--          A call sets lifecycle and values only for a new capability or scope. Applications read
+--          an existing one, so only a contract changes its lifecycle or values, or adds a value.
+-- Answers: {put}. Each change leaves a receipt with its principal and login.
+-- Refuses: change_needs_a_contract, invalid_target, value_not_canonical, and what may() refuses
+--          (right: operate). A refused call changes nothing.
 create or replace function writ.fn_capability_put(
   p_key text,
   p_items jsonb,
@@ -33,6 +33,26 @@ begin
     or jsonb_array_length(p_items) not between 1 and 1000
   then
     return writ_data.refusal('invalid_target', 'One to a thousand items are put at once.');
+  elsif octet_length(p_items::text) > 4194304 then
+    return writ_data.refusal('invalid_target', 'All items together have 4 MB at most.');
+  elsif exists (
+    select from jsonb_array_elements(p_items) i where octet_length((i - 'values')::text) > 16384
+  ) then
+    return writ_data.refusal('invalid_target', 'An item has 16 KB at most beside its values.');
+  end if;
+  v_detail := writ_data.inexact_number(p_items);
+  if v_detail is not null then
+    return writ_data.refusal('value_not_canonical', v_detail);
+  elsif exists (
+    select from jsonb_array_elements(p_items) i
+    cross join jsonb_object_keys(
+      case jsonb_typeof(i -> 'values') when 'object' then i -> 'values' else '{}' end
+    ) k
+    where k is not nfc normalized
+  ) then
+    return writ_data.refusal(
+      'invalid_target', 'A key of a value is not in the Unicode normal form NFC.'
+    );
   end if;
   v_who := (m.who).principal_id;
 
@@ -52,7 +72,7 @@ begin
       into v_before
       from writ_data.capability c
       where c.tenant_id = p_tenant_id and c.capability_name = v_name
-      for no key update;
+      for update; -- after the steps that have seen it unfrozen
       if v_before ->> 'lifecycle' <> v_item ->> 'lifecycle' then
         raise exception using errcode = 'WR001', message = 'change_needs_a_contract',
           detail = v_name;
@@ -75,7 +95,7 @@ begin
       returning to_jsonb(c) - '{tenant_id,version,updated_by,updated_at}'::text[] into v_after;
     end if;
     if v_after is distinct from v_before then
-      perform writ_data.control_receipt(
+      perform writ_data.on_control_changed(
         p_tenant_id, case when v_item ? 'scope' then 'configuration_scope' else 'capability' end,
         v_name, v_before, v_after, v_who, v_now
       );

@@ -1,12 +1,15 @@
--- Begins a step that takes time or happens outside the database: looks at everything that was
--- approved again, and writes down how the step is undone before anything is done.
+-- Begins a step that takes time or happens outside the database. Checks everything that was
+-- approved again, and stores how to undo the step before its effect happens.
 -- Callers: writ_applier
--- p_found: {slot: value} that stands there. It must be what was approved, or what the steps before
---          have made of it.
--- Answers: {began_at, now, found, undo}. Of a rollback's step also {applied, step}: what the
---          original step wrote, and the step itself. Begun again, it answers when it began.
+-- p_found: {slot: value}, the current values. Each must be the approved value, or the value that
+--          the steps before this one wrote. For a soak: {watched_ms}, how long the caller has
+--          watched since its last call, by a clock that never jumps.
+-- Answers: {began_at, now, found, undo}. For a step of a rollback also {applied, step}: the values
+--          that the original step wrote, and that step. For a soak also {watched_ms}, the sum.
+--          A repeated call answers the first began_at; of a soak it looks at health again and adds
+--          up the time, at most as much as has passed here since the last call, and one minute.
 -- Refuses: lease_lost, job_not_started, already_committed, job_not_found, pre_value_conflict, and
---          what forbids the step.
+--          every reason that forbids the step (steps_allowed).
 -- Locks:   the lease in key-share mode, then the governance job.
 create or replace function writ.fn_change_begin(
   p_job_id uuid,
@@ -29,6 +32,7 @@ declare
   v_step jsonb;
   z record;
   v_expected jsonb;
+  v_watched bigint;    -- since the last look at a soak
   v_code text;
   v_detail text;
 begin
@@ -73,12 +77,33 @@ begin
     );
   end if;
 
+  v_step := c.steps -> (v_step_no - 1);
   select * into b
   from writ_data.governance_step x
   where x.job_id = g.job_id and x.step_no = v_step_no;
-  if not found then
+  if found and v_step ->> 'step_type' = 'soak' then
+    select x.block into v_detail
+    from (
+      select y.step_no, writ_data.health_block(c.tenant_id, y.target, null) as block
+      from writ_data.slots(c.steps) y
+    ) x
+    where x.block is not null
+    order by x.step_no limit 1;
+    if v_detail is not null then
+      raise exception using errcode = 'WR001', message = 'health_block', detail = v_detail;
+    end if;
+    v_watched := case when p_found ->> 'watched_ms' ~ '^[0-9]{1,9}$'
+      then least((p_found ->> 'watched_ms')::bigint, 60000) else 0 end;
+    update writ_data.governance_step x
+    set
+      watched_ms = x.watched_ms + least(
+        v_watched, greatest(0, trunc(extract(epoch from v_now - x.looked_at) * 1000))
+      ),
+      looked_at = v_now
+    where x.job_id = g.job_id and x.step_no = v_step_no
+    returning * into b;
+  elsif b.job_id is null then
     perform writ_data.steps_allowed(g, c, v_step_no, v_step_no);
-    v_step := c.steps -> (v_step_no - 1);
     select * into z from writ_data.slots(c.steps) x where x.step_no = v_step_no;
     if z.slot is not null then
       v_expected := coalesce(
@@ -98,19 +123,21 @@ begin
       end if;
     end if;
     insert into writ_data.governance_step (
-      job_id, step_no, step_type, target, parameters, found, rollback_action, evidence, began_at
+      job_id, step_no, step_type, target, parameters, found, rollback_action, evidence, began_at,
+      looked_at
     ) values (
       g.job_id, v_step_no, v_step ->> 'step_type', v_step ->> 'target', v_step -> 'parameters',
       case when z.slot is not null then jsonb_build_object(z.slot, p_found -> z.slot) end,
       case when z.slot is not null then jsonb_build_object(
         'type', v_step ->> 'step_type', 'target', v_step ->> 'target', 'restore', p_found -> z.slot
       ) end,
-      writ_data.evidence_of(c.tenant_id, array[v_step ->> 'target']), v_now
+      writ_data.evidence_of(c.tenant_id, array[v_step ->> 'target']), v_now, v_now
     )
     returning * into b;
   end if;
   return jsonb_build_object(
-    'began_at', b.began_at, 'now', v_now, 'found', b.found, 'undo', false
+    'began_at', b.began_at, 'now', v_now, 'found', b.found, 'undo', false,
+    'watched_ms', b.watched_ms
   );
 exception when sqlstate 'WR001' then
   get stacked diagnostics v_code = message_text, v_detail = pg_exception_detail;

@@ -1,11 +1,13 @@
--- Does steps of governance jobs in one transaction: each with its effect, event, receipt and what
--- follows. A queue job does one step, or several in the database that follow one another.
+-- Does steps of governance jobs in one transaction, each with its effect, event, receipt and
+-- successors. A queue job does one step, or several consecutive steps inside the database.
 -- Callers: writ_applier
--- p_items: [{job: the queue job, token: of its lease, read: {slot: value} outside the database}].
--- Answers: [{done: [...]} or {reason, detail}], in order. Repeated after a lost answer, a step that
---          was done is {done: []}.
--- Refuses: invalid_argument. Each item is done or refused by itself; an item that fails in an
---          unforeseen way does not concern the others.
+-- p_items: [{job: the queue job, token: of its lease, read: {slot: value} outside the database,
+--          trust: what the applier has judged the signatures with, 'database' or the SHA-256 of its
+--          trust file, for the receipts}].
+-- Answers: [{done: [...]} or {reason, detail}], in order. A repeated call answers {done: []} for a
+--          step that was done before.
+-- Refuses: invalid_argument. The gate does or refuses each item separately; an unexpected error of
+--          one item does not affect the others.
 -- Locks:   the leases in key-share mode, then the governance jobs, their targets and runs.
 create or replace function writ.fn_changes_apply(p_items jsonb, p_actor text) returns jsonb
 language plpgsql security definer
@@ -17,7 +19,7 @@ set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_item jsonb;
-  v_answers jsonb := '[]';
+  v_answers jsonb := '[]'::jsonb;
 begin
   if jsonb_typeof(p_items) is distinct from 'array'
     or jsonb_array_length(p_items) not between 1 and 1000
@@ -31,17 +33,17 @@ begin
     return writ_data.apply_items(p_items, p_actor);
   exception when others then
     -- Deadlocks, missing resources and a server that stops concern every item: the caller repeats.
-    if left(sqlstate, 2) in ('40', '53', '57', '58') or jsonb_array_length(p_items) = 1 then
+    if writ_data.is_transient(sqlstate) or jsonb_array_length(p_items) = 1 then
       raise;
     end if;
   end;
 
-  -- One of them is at fault. Each by itself shows which.
+  -- One item is at fault. Trying them one by one shows which.
   for v_item in select jsonb_array_elements(p_items) loop
     begin
       v_answers := v_answers || writ_data.apply_items(jsonb_build_array(v_item), p_actor);
     exception when others then
-      if left(sqlstate, 2) in ('40', '53', '57', '58') then
+      if writ_data.is_transient(sqlstate) then
         raise;
       end if;
       v_answers := v_answers || jsonb_build_object(

@@ -1,16 +1,16 @@
--- Proposes a contract. It becomes a DRAFT and, unless only that is wanted, is validated and
--- qualified in the same call.
+-- Proposes a contract. Stores it as a DRAFT and, unless p_about says draft, validates and qualifies
+-- it in the same call.
 -- Callers: writ_principal, writ_server
 -- p_content: the canonical JSON {"scope": [...], "steps": [{step_type, target, parameters}, ...]},
---          with the scope sorted: what will be approved, byte by byte. With "template" it is a
---          template, whose instances are executed (fn_template_activate).
--- p_about: {contract_id, title, description, risk_level, source, confidence, issue_id, window_hours,
---          constraints, parent_contract_id, draft}.
+--          with the scope sorted. Persons approve exactly these bytes. With "template" the contract
+--          is a template, and fn_template_activate executes its instances.
+-- p_about: {contract_id (a UUID, but not of version 8), title, description, risk_level, source,
+--          confidence, issue_id, window_hours, constraints, parent_contract_id, draft}.
 -- Answers: {contract_id, status, scope_hash, validator_verdict, eligibility_verdict, duplicate}.
 -- Refuses: invalid_contract, invalid_template, contract_exists, pre_value_conflict,
 --          forbidden_payload_key, what wrong_with() finds, what may() refuses (right: propose), and
 --          proposals_limited for an agent that has proposed enough.
--- Locks:   an agent's principal, so that its proposals are counted one after the other.
+-- Locks:   an agent's principal, to count concurrent proposals of the agent exactly.
 create or replace function writ.fn_contract_propose(
   p_key text,
   p_content text,
@@ -52,6 +52,14 @@ begin
   v_who := (m.who).principal_id;
   v_id := coalesce((p_about ->> 'contract_id')::uuid, writ_data.uuidv7());
 
+  if substr(v_id::text, 15, 1) = '8' then
+    -- A governor's action activates an instance whose id follows from the action. A proposer could
+    -- otherwise take that id first, and so prevent the action.
+    return writ_data.refusal(
+      'invalid_contract', 'Its id is a UUID of version 8, which only instances have.'
+    );
+  end if;
+
   select * into c from writ_data.contract where contract_id = v_id;
   if found then
     if c.scope_hash <> sha256(convert_to(p_content, 'UTF8')) or c.created_by <> v_who
@@ -81,11 +89,25 @@ begin
   elsif v_content ? 'template' and writ_data.wrong_with_template(v_content) is not null then
     return writ_data.refusal('invalid_template', writ_data.wrong_with_template(v_content));
   end if;
-  v_wrong := writ_data.wrong_with(p_tenant_id, v_scope, v_content -> 'steps');
+
+  v_constraints := coalesce(p_about -> 'constraints', '{}');
+  if jsonb_typeof(v_constraints) <> 'object'
+    or v_constraints - '{max_duration_ms,step_timeout_ms}'::text[] <> '{}'
+    or exists (
+      select from jsonb_each_text(v_constraints) k
+      where k.value is null or k.value !~ '^[1-9][0-9]{0,7}$' or k.value::integer > 86400000
+    )
+  then
+    return writ_data.refusal('invalid_contract',
+      'The constraints are max_duration_ms and step_timeout_ms: whole numbers, a day at most.');
+  end if;
+  v_wrong := writ_data.wrong_with(
+    p_tenant_id, v_scope, v_content -> 'steps', v_content -> 'template', v_constraints
+  );
   if v_wrong.code is not null and not v_draft then
     return writ_data.refusal(v_wrong.code, v_wrong.detail);
   elsif v_wrong.code is null and not v_draft and not v_content ? 'template' then
-    -- The proposer believes that a value stands there which does not.
+    -- The proposer expects an old value that the target does not have.
     v_conflict := writ_data.old_value_conflict(p_tenant_id, v_content -> 'steps');
     if v_conflict is not null then
       return writ_data.refusal('pre_value_conflict', v_conflict);
@@ -96,20 +118,16 @@ begin
   v_window := coalesce(
     (p_about ->> 'window_hours')::numeric, (v_policy.document ->> 'window_hours')::numeric
   );
-  v_constraints := coalesce(p_about -> 'constraints', '{}');
   if v_window not between 1 and 168 then
     return writ_data.refusal(
       'invalid_contract', 'The window of activation is 1 to 168 hours long.'
     );
-  elsif jsonb_typeof(v_constraints) <> 'object'
-    or v_constraints - '{max_duration_ms,step_timeout_ms}'::text[] <> '{}'
-    or exists (
-      select from jsonb_each_text(v_constraints) k
-      where k.value is null or k.value !~ '^[1-9][0-9]{0,7}$' or k.value::integer > 86400000
-    )
+  elsif v_wrong.code is null and not v_content ? 'template'
+    and writ_data.soak_ms(v_content -> 'steps') >= v_window * 3600000
   then
-    return writ_data.refusal('invalid_contract',
-      'The constraints are max_duration_ms and step_timeout_ms: whole numbers, a day at most.');
+    return writ_data.refusal(
+      'invalid_contract', 'The soaks last as long as the window of activation, or longer.'
+    );
   elsif length(p_about ->> 'issue_id') > 200 then
     return writ_data.refusal('invalid_contract', 'An issue_id has 200 characters at most.');
   elsif p_about ->> 'parent_contract_id' is not null and not exists (

@@ -1,13 +1,15 @@
--- Activates approved contracts: exactly one governance job comes of each.
+-- Activates approved contracts, and makes exactly one governance job for each.
 -- Callers: writ_principal, writ_applier, writ_server
--- p_items: 1 to 1000 of {contract, job: the id that it is to have, read: {slot: value} outside the
---          database, break_glass: why, signature: of glass_hash, in hexadecimal}. With break_glass a
---          person with that right activates a contract that not enough have approved; that raises
---          an alert and stands in the receipts.
--- Answers: [{contract_id, job_id, run_id} or a refusal], in order. Each is activated or refused by
---          itself. Repeated after a lost answer, it answers the job that exists. A contract whose
---          content, policy or pre-state is no longer as approved is FAILED, and a new draft
---          replaces it.
+-- p_items: 1 to 1000 of {contract, job: the new job's id, read: {slot: value} outside the database,
+--          break_glass: why, document, signature, scheme}. With break_glass a person with that
+--          right activates a contract with too few approvals, and signs the document
+--          (break glass 1). That raises an alert and opens an incident; if the activation is
+--          refused, nothing of it stays.
+-- Answers: [{contract_id, job_id, run_id} or a refusal], in order. The gate activates or refuses
+--          each contract separately. A repeated call answers the existing job. A contract whose
+--          content, policy or pre-state differs from the approved one becomes FAILED, and a new
+--          draft replaces it. A freeze, a hold of another contract, and soaks that end after the
+--          window refuse it and leave it APPROVED.
 -- Refuses: invalid_contract.
 -- Locks:   the contracts in the order of their ids, then their targets' holds.
 create or replace function writ.fn_contracts_activate(p_key text, p_items jsonb) returns jsonb
@@ -28,19 +30,21 @@ begin
     );
   end if;
 
-  -- Breaking the glass leaves marks that must not stay if the activation is refused, so each such
-  -- item goes by itself.
-  if not jsonb_path_exists(p_items, '$[*] ? (@.break_glass != null)') then
+  -- Breaking the glass writes rows that must not stay if the activation is refused, so each such
+  -- item runs alone. A refusal that comes before that has broken nothing, and may leave a receipt.
+  if not exists (
+    select from jsonb_array_elements(p_items) i where i ->> 'break_glass' is not null
+  ) then
     begin
       return to_jsonb(writ_data.activate_items(p_key, p_items));
     exception when others then
-      if left(sqlstate, 2) in ('40', '53', '57', '58') then
+      if writ_data.is_transient(sqlstate) then
         raise;
       end if;
     end;
   end if;
 
-  -- In the order of their ids, as above, so that calls do not wait for each other in a circle.
+  -- In the order of their ids, as above, to prevent deadlocks between calls.
   v_answers := array_fill(null::jsonb, array[jsonb_array_length(p_items)]);
   for v_n in
     select x.n::integer
@@ -51,16 +55,18 @@ begin
       v_answers[v_n] := (
         writ_data.activate_items(p_key, jsonb_build_array(p_items -> (v_n - 1)))
       )[1];
-      if v_answers[v_n] ? 'refused' and p_items -> (v_n - 1) ? 'break_glass'
-        and v_answers[v_n] ->> 'reason' in ('changes_frozen', 'target_held', 'target_not_read')
-      then
+      if v_answers[v_n] ? 'refused' and exists (
+        select from writ_data.contract c
+        where c.contract_id = writ_data.uuid_in(p_items -> (v_n - 1), 'contract')
+          and c.glass_broken is not null and c.job_id is null
+      ) then
         raise exception using errcode = 'WR002', message = 'the glass stays whole';
       end if;
     exception
       when sqlstate 'WR002' then
         null; -- The refusal stands, and nothing else of it.
       when others then
-        if left(sqlstate, 2) in ('40', '53', '57', '58') then
+        if writ_data.is_transient(sqlstate) then
           raise;
         end if;
         v_answers[v_n] := writ_data.refusal('invalid_contract', left(sqlerrm, 1000));

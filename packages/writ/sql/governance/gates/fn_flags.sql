@@ -1,5 +1,5 @@
--- Reads what applications read, of several tenants at once: capabilities by name, with their
--- lifecycle, and values as scope#key.
+-- Reads the flags of several tenants: capabilities by name, with their lifecycle, and configuration
+-- values as scope#key.
 -- Callers: writ_principal, processes, readers
 -- p_ask: {tenant: {known: fingerprint}} for up to 1000 tenants. The fingerprint is the SHA-256 of
 --          "name version" in lines, sorted by bytes, in hexadecimal.

@@ -1,8 +1,8 @@
--- Freezes a tenant, so that no contract is activated unless somebody breaks the glass; or lifts a
--- freeze.
+-- Freezes a tenant, or lifts a freeze. While a freeze lasts, a contract is activated only if a
+-- person breaks the glass.
 -- Callers: writ_principal, writ_server
 -- p_freeze: {reason, begins_at, ends_at}, or {freeze_id} to lift it.
--- Answers: {freeze_id}. Each change has a receipt with its principal and login.
+-- Answers: {freeze_id}. Each change leaves a receipt with its principal and login.
 -- Refuses: freeze_not_found, invalid_argument, and what may() refuses (right: operate).
 create or replace function writ.fn_freeze_put(
   p_key text,
@@ -22,6 +22,8 @@ begin
   m := writ_data.may(p_key, 'operate', p_tenant_id);
   if m.refusal is not null then
     return m.refusal;
+  elsif octet_length(p_freeze::text) > 16384 then
+    return writ_data.refusal('invalid_argument', 'A freeze has 16 KB at most.');
   end if;
   v_who := (m.who).principal_id;
 
@@ -48,7 +50,7 @@ begin
     returning * into v_freeze;
   end if;
 
-  perform writ_data.control_receipt(
+  perform writ_data.on_control_changed(
     p_tenant_id, 'freeze', v_freeze.freeze_id::text, v_before, to_jsonb(v_freeze), v_who, v_now
   );
   perform writ_data.record('fn_freeze_put', v_who, v_now, '{}', '{}', '{}', '{}', p_freeze);

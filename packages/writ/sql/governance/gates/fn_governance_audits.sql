@@ -1,12 +1,15 @@
--- Audits governance jobs whose steps are done, and finishes the queue jobs that asked for it.
+-- Audits governance jobs whose steps are done, and finishes the queue jobs that requested the
+-- audits.
 -- Callers: writ_applier
--- p_items: [{job: the queue job, token: of its lease, read: {slot: value} outside the database}].
---          Which governance job it is about stands in the queue job.
--- Answers: [{job_id, audit_id, verdict, status} or a refusal], in order. PASS: the job is COMPLETED;
---          FAIL: it is rolled back; INCONCLUSIVE: it is audited once more, then a person decides. Of
---          a job that awaits no audit it answers the last verdict.
+-- p_items: [{job: the queue job, token: of its lease, read: {slot: value} outside the database,
+--          touched: {step: target}}]. The queue job names the governance job. touched is what the
+--          step types of the applier say that each step touches; the audit compares it with the
+--          targets (A-001).
+-- Answers: [{job_id, audit_id, verdict, status} or a refusal], in order. PASS completes the job.
+--          FAIL rolls it back. INCONCLUSIVE repeats the audit once; after that, a person decides.
+--          For a job that awaits no audit, the gate answers the last verdict.
 -- Refuses: invalid_argument, actor_required; each item: lease_lost, job_not_started, job_not_found.
---          An item that fails in an unforeseen way does not concern the others.
+--          An unexpected error of one item does not affect the others.
 -- Locks:   the leases in key-share mode, then the contracts and the governance jobs.
 create or replace function writ.fn_governance_audits(p_items jsonb, p_actor text) returns jsonb
 language plpgsql security definer
@@ -16,7 +19,7 @@ set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_item jsonb;
-  v_answers jsonb := '[]';
+  v_answers jsonb := '[]'::jsonb;
 begin
   if jsonb_typeof(p_items) is distinct from 'array'
     or jsonb_array_length(p_items) not between 1 and 1000
@@ -30,17 +33,17 @@ begin
     return writ_data.audit_items(p_items, p_actor);
   exception when others then
     -- Deadlocks, missing resources and a server that stops concern every item: the caller repeats.
-    if left(sqlstate, 2) in ('40', '53', '57', '58') or jsonb_array_length(p_items) = 1 then
+    if writ_data.is_transient(sqlstate) or jsonb_array_length(p_items) = 1 then
       raise;
     end if;
   end;
 
-  -- One of them is at fault. Each by itself shows which.
+  -- One item is at fault. Trying them one by one shows which.
   for v_item in select jsonb_array_elements(p_items) loop
     begin
       v_answers := v_answers || writ_data.audit_items(jsonb_build_array(v_item), p_actor);
     exception when others then
-      if left(sqlstate, 2) in ('40', '53', '57', '58') then
+      if writ_data.is_transient(sqlstate) then
         raise;
       end if;
       v_answers := v_answers || writ_data.refusal('invalid_contract', left(sqlerrm, 1000));

@@ -1,9 +1,8 @@
--- Ends the governance job whose run has ended without completing, and finishes the queue job that
--- asked for it.
+-- Ends a governance job whose run ended without completing, and finishes the queue job that
+-- requested this.
 -- Callers: writ_applier
--- p_job_id, p_lease_token: the queue job and its lease. Which governance job it is about stands in
---          the queue job.
--- Answers: {job_id, status, rollback_job_id}. Told again it changes nothing.
+-- p_job_id, p_lease_token: the queue job and its lease. The queue job names the governance job.
+-- Answers: {job_id, status, rollback_job_id}. A repeated call changes nothing.
 -- Refuses: actor_required, lease_lost, job_not_started, job_not_found.
 -- Locks:   the lease in key-share mode, then the contract and the governance job.
 create or replace function writ.fn_governance_ended(

@@ -1,10 +1,10 @@
--- Publishes a version of a tenant's governance policy. Contracts that are not approved yet are held
--- to it from now on.
+-- Publishes a version of a tenant's governance policy. It applies at once to every contract that is
+-- not approved yet.
 -- Callers: writ_principal, writ_server
 -- p_document: {approvals: {low, medium, high, critical}, sources, similar_within_sec, review_days,
---          draft_days, window_hours}; what it leaves out is as built in.
--- Answers: {version}. It has a receipt with its principal and login.
--- Refuses: invalid_argument, and what may() refuses (right: operate).
+--          draft_days, window_hours}; the built-in policy supplies absent fields.
+-- Answers: {version}. The change leaves a receipt with its principal and login.
+-- Refuses: invalid_argument, value_not_canonical, and what may() refuses (right: operate).
 create or replace function writ.fn_governance_policy_publish(
   p_key text,
   p_document jsonb,
@@ -26,6 +26,10 @@ begin
     return m.refusal;
   end if;
   v_who := (m.who).principal_id;
+  v_wrong := writ_data.inexact_number(p_document);
+  if v_wrong is not null then
+    return writ_data.refusal('value_not_canonical', v_wrong);
+  end if;
   v_wrong := case
     when jsonb_typeof(p_document) is distinct from 'object' then 'It is an object.'
     when p_document - '{approvals,sources,similar_within_sec,review_days,draft_days,window_hours}'
@@ -44,6 +48,10 @@ begin
       or not p_document -> 'sources' <@ '["crm_feedback","support_ticket","ops_alert","manual"]'
       or jsonb_array_length(p_document -> 'sources') > 10
     ) then 'sources are among crm_feedback, support_ticket, ops_alert and manual.'
+    when exists (
+      select from jsonb_each(p_document - '{approvals,sources}'::text[]) t
+      where jsonb_typeof(t.value) <> 'number'
+    ) then 'A time is a number.'
     when (p_document ->> 'similar_within_sec')::numeric not between 0 and 31536000
       or (p_document ->> 'review_days')::numeric not between 3 and 365
       or (p_document ->> 'draft_days')::numeric not between 0.01 and 365
@@ -54,8 +62,8 @@ begin
     return writ_data.refusal('invalid_argument', v_wrong);
   end if;
 
-  -- The version is the lock: of two that publish at the same time, one waits for the other's row
-  -- and then takes the next number.
+  -- The primary key serialises publishers: the second waits for the first one's row, and then takes
+  -- the next number.
   v_document := writ_data.built_in_policy() || p_document;
   loop
     v_before := writ_data.governance_policy_of(p_tenant_id);
@@ -67,7 +75,7 @@ begin
     exit when found;
   end loop;
 
-  perform writ_data.control_receipt(
+  perform writ_data.on_control_changed(
     p_tenant_id, 'governance_policy', format('version %s', v_before.version + 1),
     v_before.document, v_document, v_who, v_now
   );

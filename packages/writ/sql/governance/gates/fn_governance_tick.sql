@@ -1,11 +1,14 @@
--- Does what is due by the clock: runs that ended without completing, drafts that expire, reviews
--- that are late (a warning two days before their end, an escalation one day before, then EXPIRED),
--- windows that have passed, jobs and audits past their time, denials to be counted.
+-- Does the time-driven work of governance. Ends jobs whose runs ended without completing. Expires
+-- drafts and reviews (with a warning two days before a review's end, an escalation one day before).
+-- Ends contracts whose window passed, and jobs and audits past their time. Counts denials. Raises
+-- and clears alerts about contracts, jobs and audits that wait too long.
 -- Callers: writ_engine
--- Answers: {moved, next_ms}. At most p_limit (1 to 1000) of each sort.
+-- Answers: {moved, next_ms}. At most p_limit (1 to 1000) of each sort. A bound login moves rows of
+--          its tenant only, and next_ms counts no others.
 -- Refuses: actor_required.
--- Locks:   contracts, then governance jobs, one after the other; it skips contracts that another
---          session holds. A row that fails is set aside for five minutes, with an alert.
+-- Raises:  25000 (require_read_committed).
+-- Locks:   contracts, then governance jobs, one after the other. Skips contracts that another
+--          session holds. Sets a row that fails aside for five minutes, with an alert.
 create or replace function writ.fn_governance_tick(
   p_actor text,
   p_limit integer default 100
@@ -13,6 +16,7 @@ create or replace function writ.fn_governance_tick(
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
+set plan_cache_mode = force_generic_plan -- planning costs more than running
 as $$
 declare
   v_now timestamptz := writ.now();
@@ -22,6 +26,7 @@ declare
   v_row record;
   v_next timestamptz;
 begin
+  perform writ_data.require_read_committed();
   if length(coalesce(btrim(p_actor), '')) not between 1 and 200 then
     return writ_data.refusal('actor_required', 'An actor has 1 to 200 characters.');
   end if;
@@ -67,12 +72,14 @@ begin
       end if;
       perform writ_data.clear_alert(
         'GOVERNANCE_SET_ASIDE',
-        concat(case v_row.sort when 'contract' then 'contract/' else 'governance_job/' end, v_row.id),
+        concat(
+          case v_row.sort when 'contract' then 'contract/' else 'governance_job/' end, v_row.id
+        ),
         p_actor, v_now
       );
       v_moved := v_moved + 1;
     exception when others then
-      if left(sqlstate, 2) not in ('40', '53', '57', '58') then
+      if not writ_data.is_transient(sqlstate) then
         perform writ_data.set_governance_aside(
           v_row.sort, v_row.id, v_row.tenant_id, sqlerrm, p_actor, v_now
         );
@@ -86,13 +93,38 @@ begin
     perform writ_data.set_governance_aside('denials', null, '_system', sqlerrm, p_actor, v_now);
   end;
 
-  select least(
-    (select min(x.due_at) from writ_data.governance_ended x),
-    (select min(x.due_at) from writ_data.contract x where x.due_at is not null),
-    (select min(x.due_at) from writ_data.governance_job x where x.due_at is not null)
-  ) into v_next;
+  begin
+    v_moved := v_moved + writ_data.alert_delays(v_tenant, p_actor, v_now);
+  exception when others then
+    perform writ_data.set_governance_aside('alerts', null, '_system', sqlerrm, p_actor, v_now);
+  end;
+
+  if v_tenant is null then
+    select least(
+      (select min(x.due_at) from writ_data.governance_ended x),
+      (select min(x.due_at) from writ_data.contract x where x.due_at is not null),
+      (select min(x.due_at) from writ_data.governance_job x where x.due_at is not null)
+    ) into v_next;
+  else
+    select least(
+      (
+        select min(x.due_at) from writ_data.governance_ended x
+        join writ_data.governance_job g on g.job_id = x.job_id and g.tenant_id = v_tenant
+      ),
+      (
+        select min(x.due_at) from writ_data.contract x
+        where x.due_at is not null and x.tenant_id = v_tenant
+      ),
+      (
+        select min(x.due_at) from writ_data.governance_job x
+        where x.due_at is not null and x.tenant_id = v_tenant
+      )
+    ) into v_next;
+  end if;
   return jsonb_strip_nulls(jsonb_build_object(
     'moved', v_moved,
-    'next_ms', ceil(extract(epoch from greatest(v_next, v_now) - v_now) * 1000)
+    'next_ms', case when v_next is not null then
+      ceil(extract(epoch from greatest(v_next, v_now) - v_now) * 1000)
+    end
   ));
 end $$;

@@ -1,5 +1,5 @@
--- Reads what a process needs for the audits of governance jobs: the contracts' steps, to read places
--- outside the database, and whether probes have to be asked.
+-- Reads what an applier needs to audit governance jobs: the contracts' steps, for reading values
+-- outside the database, and whether it has to query probes.
 -- Callers: writ_applier
 -- Answers: [{tenant, steps, targets, monitored, status} or a refusal], in order.
 -- Refuses: each: job_not_found.
@@ -7,6 +7,8 @@ create or replace function writ.fn_governed_read(p_jobs uuid[]) returns jsonb
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
 set plan_cache_mode = force_generic_plan
 as $$
 declare
@@ -22,11 +24,15 @@ begin
             'targets', t.targets,
             'monitored', exists (
               select from unnest(t.targets) y(target)
-              left join writ_data.configuration_scope o
-                on o.tenant_id = c.tenant_id and o.scope = y.target
               join writ_data.probe p
                 on p.tenant_id = c.tenant_id
-                and p.capability = coalesce(o.owner_capability, y.target)
+                and p.capability = coalesce(
+                  (
+                    select o.owner_capability from writ_data.configuration_scope o
+                    where o.tenant_id = c.tenant_id and o.scope = y.target
+                  ),
+                  y.target
+                )
             )
           )
         end order by u.n

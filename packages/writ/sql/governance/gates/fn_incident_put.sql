@@ -1,10 +1,11 @@
--- Opens an incident, which makes its capability DEGRADED; or resolves one.
+-- Opens an incident, which makes its capability DEGRADED, or resolves one.
 -- Callers: writ_principal, writ_server
 -- p_incident: {capability, severity, summary}, or {incident_id, resolution}. Resolving the incident
 --          of a failed rollback frees what that rollback holds.
--- Answers: {incident_id}. Each change has a receipt with its principal and login.
--- Refuses: reason_required, incident_not_found, invalid_argument, and what may() refuses (right:
---          operate).
+-- Answers: {incident_id}. Each change leaves a receipt with its principal and login.
+-- Refuses: reason_required, incident_not_found, invalid_argument, own_contract (whoever broke the
+--          glass, or acts for them, does not resolve the incident that this opened), and what may()
+--          refuses (right: operate).
 create or replace function writ.fn_incident_put(
   p_key text,
   p_incident jsonb,
@@ -24,6 +25,8 @@ begin
   m := writ_data.may(p_key, 'operate', p_tenant_id);
   if m.refusal is not null then
     return m.refusal;
+  elsif octet_length(p_incident::text) > 16384 then
+    return writ_data.refusal('invalid_argument', 'An incident has 16 KB at most.');
   end if;
   v_who := (m.who).principal_id;
   v_id := (p_incident ->> 'incident_id')::uuid;
@@ -47,6 +50,12 @@ begin
     for no key update;
     if not found then
       return writ_data.refusal('incident_not_found', v_id::text);
+    elsif v_before ->> 'subject' like 'contract/%' and (
+      (m.who).kind <> 'person' or v_before ->> 'opened_by' = any (writ_data.behind(v_who))
+    ) then
+      return writ_data.refusal(
+        'own_contract', 'A second person resolves what a broken glass has opened.'
+      );
     end if;
     update writ_data.incident
     set resolved_by = v_who, resolved_at = v_now,
@@ -54,7 +63,7 @@ begin
     where incident_id = v_id
     returning * into v_incident;
     if v_incident.subject like 'governance_job/%' then
-      -- Somebody has put right what a rollback could not: what it held is free.
+      -- An operator has fixed what the rollback could not, so release the rollback's holds.
       delete from writ_data.target_hold h
       using writ_data.governance_job g
       where g.job_id = substr(v_incident.subject, 16)::uuid
@@ -68,7 +77,7 @@ begin
     );
   end if;
 
-  perform writ_data.control_receipt(
+  perform writ_data.on_control_changed(
     p_tenant_id, 'incident', v_incident.subject, v_before, to_jsonb(v_incident), v_who, v_now
   );
   return jsonb_build_object('incident_id', v_id);

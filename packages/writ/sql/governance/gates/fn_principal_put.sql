@@ -1,13 +1,13 @@
 -- Adds a principal, or changes its rights, permissions or key.
 -- Callers: writ_admin
--- p_principal: {principal_id, kind, on_behalf_of, tenant, rights, permissions (what it may have done
---          by a governor), auth_sha256 and public_key (hexadecimal), disabled, new: true if it must
---          not exist yet, false if it must}. Its key stays with it.
--- Answers: {principal_id}. Each change has a receipt in the log _system, with the login.
+-- p_principal: {principal_id, kind, on_behalf_of, tenant, rights, permissions (what it may have
+--          done by a governor), auth_sha256 and public_key (hexadecimal), disabled, new: true if it
+--          must not exist yet, false if it must}. The secret key stays with the principal.
+-- Answers: {principal_id}. Each change leaves a receipt in the log _system, with the login.
 -- Refuses: actor_required, tenant_forbidden, principal_exists, principal_not_found,
 --          invalid_principal. Kind, tenant and on_behalf_of never change. Names of the system are
---          reserved.
--- Locks:   the principal. Of two calls that add one name, the second waits for the first.
+--          reserved. An agent can reach only tenants that the principals it acts for can reach.
+-- Locks:   the principal. If two calls add the same name, the second waits for the first.
 create or replace function writ.fn_principal_put(p_principal jsonb, p_actor text) returns jsonb
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -26,13 +26,15 @@ begin
     return writ_data.refusal('actor_required', 'An actor has 1 to 200 characters.');
   elsif jsonb_typeof(p_principal) is distinct from 'object' then
     return writ_data.refusal('invalid_principal', 'A principal is an object.');
+  elsif octet_length(p_principal::text) > 65536 then
+    return writ_data.refusal('invalid_principal', 'A principal has 64 KB at most.');
   elsif lower(v_id) ~ '^(writ|system|migration|public)$|^writ[._-]' then
     return writ_data.refusal('invalid_principal', format('%s is a name of the system.', v_id));
   end if;
   v_new := (p_principal ->> 'new')::boolean;
 
   select * into v_known from writ_data.principal where principal_id = v_id for no key update;
-  -- A login of a tenant puts principals of that tenant and no others.
+  -- A login that is bound to a tenant may put only principals of that tenant.
   if v_bound <> coalesce(v_known.tenant_id, '') and v_known.principal_id is not null
       or v_bound <> coalesce(p_principal ->> 'tenant', '') and v_known.principal_id is null then
     return writ_data.refusal('tenant_forbidden', v_id);
@@ -54,6 +56,18 @@ begin
   end if;
 
   if v_known.principal_id is null then
+    if p_principal ->> 'on_behalf_of' = v_id then
+      return writ_data.refusal('invalid_principal', 'An agent acts for somebody else.');
+    elsif exists (
+      select from writ_data.principal p
+      where p.principal_id = p_principal ->> 'on_behalf_of'
+        and p.tenant_id <> coalesce(p_principal ->> 'tenant', '')
+    ) then
+      return writ_data.refusal('invalid_principal', format(
+        '%s belongs to another tenant: nobody acts for them in this one.',
+        p_principal ->> 'on_behalf_of'
+      ));
+    end if;
     v_kind := p_principal ->> 'kind';
     insert into writ_data.principal (
       principal_id, tenant_id, kind, on_behalf_of, rights, permissions, auth_sha256, public_key,
@@ -96,7 +110,7 @@ begin
     returning * into v_put;
   end if;
 
-  perform writ_data.control_receipt(
+  perform writ_data.on_control_changed(
     null, 'principal', v_id, v_before, to_jsonb(v_put) - 'auth_sha256', p_actor, v_now
   );
   perform writ_data.record(

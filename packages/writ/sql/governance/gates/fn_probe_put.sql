@@ -2,8 +2,8 @@
 -- Callers: writ_principal, writ_server
 -- p_probe: {name, capability, type: http | sql | prometheus | heartbeat | reported, config,
 --          every_ms, timeout_ms}. A capability with a probe is monitored. A SQL probe reads the
---          database, so it belongs to principals and logins without a tenant.
--- Answers: {name}. Each change has a receipt with its principal and login.
+--          database, so only principals and logins without a tenant may put one.
+-- Answers: {name}. Each change leaves a receipt with its principal and login.
 -- Refuses: invalid_probe, not_authorized, and what may() refuses (right: operate). A tenant has a
 --          thousand probes at most.
 create or replace function writ.fn_probe_put(
@@ -34,8 +34,8 @@ begin
       m.who, 'operate', p_tenant_id, 'not_authorized',
       'A SQL probe reads the whole database: it belongs to principals without a tenant.', v_now
     );
-  elsif octet_length((p_probe -> 'config')::text) > 16384 then
-    return writ_data.refusal('invalid_probe', 'The config of a probe has 16 KB at most.');
+  elsif octet_length(p_probe::text) > 16384 then
+    return writ_data.refusal('invalid_probe', 'A probe has 16 KB at most.');
   end if;
   v_who := (m.who).principal_id;
 
@@ -63,7 +63,7 @@ begin
       coalesce(p_probe -> 'config', '{}'), coalesce((p_probe ->> 'every_ms')::integer, 10000),
       coalesce((p_probe ->> 'timeout_ms')::integer, 2000), v_who, v_now
     )
-    -- Another question has no answer yet.
+    -- A changed probe has no answer yet.
     on conflict (tenant_id, name) do update
     set capability = excluded.capability, type = excluded.type, config = excluded.config,
       every_ms = excluded.every_ms, timeout_ms = excluded.timeout_ms, due_at = '-infinity',
@@ -85,7 +85,7 @@ begin
   end if;
 
   if v_after is distinct from v_before then
-    perform writ_data.control_receipt(
+    perform writ_data.on_control_changed(
       p_tenant_id, 'probe', v_name, v_before, v_after, v_who, v_now
     );
   end if;

@@ -1,10 +1,9 @@
--- Reports the answer of a probe that waits for reports, of type heartbeat or reported. Its time is
--- the database's.
+-- Stores a report for a probe of type heartbeat or reported. The database stamps the time.
 -- Callers: writ_principal, writ_server
 -- p_report: {name, status: HEALTHY | DEGRADED | UNHEALTHY, detail}.
 -- Answers: {name, status}.
--- Refuses: probe_not_found, invalid_probe, and what may() refuses (right: report). For a probe that
---          workers ask only workers report (fn_probes_report).
+-- Refuses: probe_not_found, invalid_probe, and what may() refuses (right: report). Only
+--          workers report for a probe that workers query (fn_probes_report).
 create or replace function writ.fn_probe_report(
   p_key text,
   p_report jsonb,
@@ -39,7 +38,7 @@ begin
 
   update writ_data.probe
   set status = v_status, detail = left(p_report ->> 'detail', 500),
-    checked_at = greatest(checked_at, v_now)
+    checked_at = v_now
   where tenant_id = p_tenant_id and name = v_before.name;
   if v_status is distinct from v_before.status then
     perform writ_data.record(

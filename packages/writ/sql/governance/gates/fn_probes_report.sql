@@ -1,8 +1,8 @@
--- Stores what a process found out by asking probes. The time of an answer is the database's, now.
+-- Stores the answers of probes that a process queried. The database stamps the time.
 -- Callers: writ_applier, writ_engine
--- p_reports: up to 1000 of {tenant, name, status: HEALTHY | DEGRADED | UNHEALTHY, detail}. A report
---          counts only for a probe that workers ask, that this login was handed (fn_probes_take),
---          within the probe's timeout and ten seconds. Others are ignored.
+-- p_reports: up to 1000 of {tenant, name, status: HEALTHY | DEGRADED | UNHEALTHY, detail}. The gate
+--          stores a report only for a probe that workers query and that fn_probes_take gave to this
+--          login, until the probe's timeout and ten seconds have passed. It ignores other reports.
 -- Answers: {reported, ignored}.
 -- Refuses: invalid_probe, actor_required.
 -- Locks:   the probes, in the order of their names.
@@ -39,13 +39,13 @@ begin
     join writ_data.probe_asked a
       on a.tenant_id = p.tenant_id and a.name = p.name and a.login = session_user
     where p.type in ('http', 'sql', 'prometheus')
-      and a.asked_at >= p.put_at
+      and (a.asked_at >= p.put_at or p.put_at > v_now) -- put while the clock was ahead
       and a.asked_at > v_now - (p.timeout_ms + 10000) * interval '1 millisecond'
     order by p.tenant_id, p.name
     for no key update of p
   ), put as (
     update writ_data.probe p
-    set status = b.status, detail = b.detail, checked_at = greatest(p.checked_at, v_now)
+    set status = b.status, detail = b.detail, checked_at = v_now
     from before b
     where p.tenant_id = b.tenant_id and p.name = b.name
     returning p.name, p.status, b.was

@@ -1,10 +1,10 @@
--- Hands probes to a process that asks them: those that are due, or all of some targets, because a
--- step or an audit relies on them.
+-- Gives probes to a process that queries them: those that are due, or all probes of the targets
+-- that a step or an audit relies on.
 -- Callers: writ_applier, writ_engine
--- p_limit: how many that are due, at most 100. A tenant gets a fair part: no tenant's second probe
---          is handed out before every tenant's first. p_without: tenants to pass over, because the
---          process is busy with theirs.
--- p_targets: capabilities and configuration scopes of p_tenant_id, instead of what is due.
+-- p_limit: how many due probes to take, at most 100. Tenants take turns: the gate gives out every
+--          tenant's first probe before any tenant's second. p_without: tenants to skip, because the
+--          process is busy with their probes.
+-- p_targets: capabilities and configuration scopes of p_tenant_id, instead of due probes.
 -- Answers: {probes: [{tenant, name, capability, type, config, timeout_ms, status, detail, at}],
 --          next_ms}.
 -- Refuses: TENANT_ACCESS_DENIED.
@@ -17,6 +17,7 @@ create or replace function writ.fn_probes_take(
 ) returns jsonb
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan -- planning costs more than running
 as $$
 declare
   v_now timestamptz := writ.now();
@@ -43,7 +44,10 @@ begin
         p.tenant_id, p.name, p.due_at,
         row_number() over (partition by p.tenant_id order by p.due_at, p.name) as place
       from writ_data.probe p
-      where p.type in ('http', 'sql', 'prometheus') and p.due_at <= v_now
+      -- One that is due later than after two intervals was asked while the clock was ahead.
+      where p.type in ('http', 'sql', 'prometheus') and (
+          p.due_at <= v_now or p.due_at > v_now + p.every_ms * interval '2 milliseconds'
+        )
         and coalesce(v_tenant, p.tenant_id) = p.tenant_id
         and p.tenant_id <> all (coalesce(p_without, '{}'))
     ), chosen as materialized (
@@ -51,7 +55,7 @@ begin
       from writ_data.probe p
       join (select * from fair f order by f.place, f.due_at limit v_limit) f
         on f.tenant_id = p.tenant_id and f.name = p.name
-      where p.due_at <= v_now
+      where p.due_at <= v_now or p.due_at > v_now + p.every_ms * interval '2 milliseconds'
       for no key update of p skip locked
     ), taken as (
       update writ_data.probe p
@@ -63,24 +67,26 @@ begin
     select array_agg(t.tenant_id), array_agg(t.name) into v_tenants, v_taken from taken t;
   end if;
 
-  -- Only a login that was handed a probe may report its answer (fn_probes_report).
-  insert into writ_data.probe_asked as a (tenant_id, name, login, asked_at)
-  select u.tenant_id, u.name, session_user, v_now
-  from unnest(v_tenants, v_taken) u(tenant_id, name)
-  join writ_data.probe p on p.tenant_id = u.tenant_id and p.name = u.name
-  where p.type in ('http', 'sql', 'prometheus')
-  order by 1, 2
-  on conflict (tenant_id, name, login) do update
-  set asked_at = greatest(a.asked_at, excluded.asked_at);
+  if v_taken is not null then
+    -- Only a login that took a probe may report its answer (fn_probes_report).
+    insert into writ_data.probe_asked (tenant_id, name, login, asked_at)
+    select u.tenant_id, u.name, session_user, v_now
+    from unnest(v_tenants, v_taken) u(tenant_id, name)
+    join writ_data.probe p on p.tenant_id = u.tenant_id and p.name = u.name
+    where p.type in ('http', 'sql', 'prometheus')
+    order by 1, 2
+    on conflict (tenant_id, name, login) do update
+    set asked_at = excluded.asked_at;
 
-  select jsonb_agg(jsonb_build_object(
-    'tenant', p.tenant_id, 'name', p.name, 'capability', p.capability, 'type', p.type,
-    'config', p.config, 'timeout_ms', p.timeout_ms, 'status', p.status, 'detail', p.detail,
-    'at', p.checked_at
-  ) order by p.tenant_id, p.name)
-  into v_probes
-  from unnest(v_tenants, v_taken) u(tenant_id, name)
-  join writ_data.probe p on p.tenant_id = u.tenant_id and p.name = u.name;
+    select jsonb_agg(jsonb_build_object(
+      'tenant', p.tenant_id, 'name', p.name, 'capability', p.capability, 'type', p.type,
+      'config', p.config, 'timeout_ms', p.timeout_ms, 'status', p.status, 'detail', p.detail,
+      'at', p.checked_at
+    ) order by p.tenant_id, p.name)
+    into v_probes
+    from unnest(v_tenants, v_taken) u(tenant_id, name)
+    join writ_data.probe p on p.tenant_id = u.tenant_id and p.name = u.name;
+  end if;
 
   return jsonb_strip_nulls(jsonb_build_object(
     'probes', coalesce(v_probes, '[]'),
@@ -90,6 +96,7 @@ begin
       where p.type in ('http', 'sql', 'prometheus')
         and coalesce(v_tenant, p.tenant_id) = p.tenant_id
         and p.tenant_id <> all (coalesce(p_without, '{}'))
+      having count(*) > 0
     ) end
   ));
 end $$;

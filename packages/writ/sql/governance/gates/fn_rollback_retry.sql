@@ -2,7 +2,8 @@
 -- Callers: writ_principal, writ_server
 -- Answers: {job_id} of the new rollback job. The original job keeps its status and names the job
 --          that resolved it.
--- Refuses: job_not_found, invalid_transition, job_running, and what may() refuses (right: operate).
+-- Refuses: job_not_found, invalid_transition, job_running, target_not_held (its incident was
+--          resolved, which freed its targets), and what may() refuses (right: operate).
 -- Locks:   the contract, then the governance job.
 create or replace function writ.fn_rollback_retry(p_key text, p_job_id uuid) returns jsonb
 language plpgsql security definer
@@ -14,6 +15,7 @@ declare
   m record;
   g writ_data.governance_job;
   v_undo jsonb;
+  v_free text;
   v_job uuid := writ_data.uuidv7();
 begin
   select * into c
@@ -46,6 +48,16 @@ begin
   v_undo := writ_data.steps_to_undo(p_job_id);
   if v_undo is null then
     return writ_data.refusal('invalid_transition', 'There is nothing left to undo.');
+  end if;
+  select string_agg(distinct x ->> 'target', ', ') into v_free
+  from jsonb_array_elements(v_undo) x
+  where not exists (
+    select from writ_data.target_hold h
+    where h.tenant_id = c.tenant_id and h.target = x ->> 'target'
+      and h.contract_id = c.contract_id
+  );
+  if v_free is not null then
+    return writ_data.refusal('target_not_held', v_free);
   end if;
 
   perform writ_data.start_governance_jobs(

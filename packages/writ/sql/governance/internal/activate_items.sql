@@ -1,5 +1,4 @@
--- The body of fn_contracts_activate. It raises where something fails, which the gate then tries item
--- by item.
+-- The body of fn_contracts_activate. If it raises, the gate tries again item by item.
 create or replace function writ_data.activate_items(p_key text, p_items jsonb) returns jsonb[]
 language plpgsql
 as $$
@@ -12,17 +11,20 @@ declare
   v_made jsonb[];
 
   -- Those that are ready, as parallel arrays.
-  v_ids uuid[] := '{}';
-  v_jobs uuid[] := '{}';
-  v_reads jsonb[] := '{}';
-  v_places integer[] := '{}';
+  v_ids uuid[] := '{}'::uuid[];
+  v_jobs uuid[] := '{}'::uuid[];
+  v_reads jsonb[] := '{}'::jsonb[];
+  v_places integer[] := '{}'::integer[];
 begin
   for i in
     select
       x.n::integer as n, writ_data.uuid_in(x.item, 'contract') as contract,
       coalesce(writ_data.uuid_in(x.item, 'job'), writ_data.uuidv7()) as job,
       coalesce(x.item -> 'read', '{}') as read,
-      x.item ->> 'break_glass' as break_glass, x.item ->> 'signature' as signature
+      case when x.item ->> 'break_glass' is not null then jsonb_build_object(
+        'reason', x.item -> 'break_glass', 'document', x.item -> 'document',
+        'signature', x.item -> 'signature', 'scheme', x.item -> 'scheme'
+      ) end as glass
     from jsonb_array_elements(p_items) with ordinality x(item, n)
     order by 2, 1
   loop
@@ -31,7 +33,7 @@ begin
       continue;
     end if;
     r := writ_data.ready_to_activate(
-      p_key, i.contract, i.job, i.read, i.break_glass, i.signature, v_now
+      p_key, i.contract, i.job, i.read, i.glass, v_now
     );
     if r.answer is not null then
       v_answers[i.n] := r.answer;

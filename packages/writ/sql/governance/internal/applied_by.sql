@@ -1,4 +1,4 @@
--- What a forward job has written, and its rollbacks have restored since, slot → the last value.
+-- Returns the last value of each slot that a forward job wrote or its rollbacks restored.
 create or replace function writ_data.applied_by(p_job uuid) returns jsonb language sql stable
 begin atomic
   select coalesce(jsonb_object_agg(x.slot, x.value), '{}') from (

@@ -1,14 +1,17 @@
--- Does steps of a governance job together, in the transaction of their queue job: looks at
--- everything that was approved again, then writes the targets.
--- p_read: what stands now at a place outside the database, whose step has begun (fn_change_begin).
--- Answers what changes_made writes down, for these and other jobs together.
--- Raises (WR001) what does not hold; then none of these steps is done.
+-- Does steps of a governance job together, in the transaction of their queue job. Checks everything
+-- that was approved again, then writes the targets.
+-- p_read: the current value outside the database of a step that has begun (fn_change_begin).
+-- p_trust: the trust that the applier has judged the signatures with.
+-- Answers the rows that changes_made writes for these and other jobs together.
+-- Raises (WR001) the condition that fails; then none of these steps is done. The error's column is
+-- the number of the step that it is about, if it is about one.
 -- The caller has locked the governance job.
 create or replace function writ_data.apply_changes(
   p_run uuid,
   p_first integer,
   p_last integer,
   p_read jsonb,
+  p_trust text,
   p_actor text,
   p_at timestamptz
 ) returns jsonb[]
@@ -28,7 +31,7 @@ declare
   v_found jsonb;
   v_applied jsonb;
   v_undo jsonb;
-  v_made jsonb[] := '{}';
+  v_made jsonb[] := '{}'::jsonb[];
 begin
   select * into g from writ_data.governance_job where run_id = p_run;
   if g.job_id is null then
@@ -38,7 +41,7 @@ begin
   select * into c from writ_data.contract where contract_id = g.contract_id;
   perform writ_data.may_go_on(g, c, p_at);
   if g.kind = 'rollback' then
-    return writ_data.revert_changes(g, c, p_first, p_last, p_read, p_actor, p_at);
+    return writ_data.revert_changes(g, c, p_first, p_last, p_read, p_trust, p_actor, p_at);
   end if;
   perform writ_data.steps_allowed(g, c, p_first, p_last);
 
@@ -68,7 +71,7 @@ begin
     select null::bigint as found_version, null::bigint as written_version into w;
 
     if v_type = 'signal_record' then
-      perform writ_data.record_step_signal(g, c, s.step -> 'parameters', p_actor, p_at);
+      perform writ_data.record_step_signal(g, c, s.n, s.step -> 'parameters', p_actor, p_at);
     elsif v_type in ('capability_enable', 'capability_disable', 'config_update') then
       w := writ_data.change_target(
         c.tenant_id, v_type, v_target, s.key, v_state -> s.slot, null, s.value, p_actor, p_at
@@ -77,7 +80,7 @@ begin
         raise exception using errcode = 'WR001', message = 'pre_value_conflict', detail = format(
           'Step %s: %s is not what it was when it was approved, or what the steps before have made'
           ' of it.', s.n, s.slot
-        );
+        ), column = s.n::text;
       end if;
       v_found := jsonb_build_object(s.slot, w.was);
       v_applied := jsonb_build_object(s.slot, s.value);
@@ -91,9 +94,7 @@ begin
         raise exception using errcode = 'WR001', message = 'step_not_begun',
           detail = format('Step %s.', s.n);
       elsif v_type = 'soak' then
-        if p_at < b.began_at
-          + (s.step #>> '{parameters,duration_ms}')::bigint * interval '1 millisecond'
-        then
+        if b.watched_ms < (s.step #>> '{parameters,duration_ms}')::bigint then
           raise exception using errcode = 'WR001', message = 'soak_not_over',
             detail = format('Step %s soaks for %s ms.', s.n, s.step #>> '{parameters,duration_ms}');
         end if;
@@ -101,7 +102,7 @@ begin
         raise exception using errcode = 'WR001', message = 'target_not_read', detail = s.slot;
       else
         v_found := b.found;
-        v_applied := jsonb_build_object(s.slot, p_read -> s.slot);
+        v_applied := jsonb_build_object(s.slot, writ_data.exact(p_read -> s.slot, s.slot));
         v_undo := b.rollback_action;
       end if;
     end if;
@@ -117,7 +118,7 @@ begin
         'step', s.n, 'step_type', v_type, 'target', v_target, 'slot', s.slot, 'by', p_actor,
         'before_sha256', encode(writ_data.state_hash(v_found), 'hex'),
         'after_sha256', encode(writ_data.state_hash(v_applied), 'hex'),
-        'evidence', v_evidence_text, 'run_id', p_run
+        'evidence', v_evidence_text, 'trust', p_trust, 'run_id', p_run
       ),
       'done', jsonb_strip_nulls(jsonb_build_object(
         'step_no', s.n, 'step_type', v_type, 'target', v_target, 'slot', s.slot

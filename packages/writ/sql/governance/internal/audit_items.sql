@@ -1,5 +1,4 @@
--- The body of fn_governance_audits. It raises where something fails, which the gate then tries item
--- by item.
+-- The body of fn_governance_audits. If it raises, the gate tries again item by item.
 create or replace function writ_data.audit_items(p_items jsonb, p_actor text) returns jsonb
 language plpgsql
 as $$
@@ -8,12 +7,13 @@ declare
   v_tenant text := writ_data.caller_tenant();
   i record;
   v record;
-  v_done jsonb[] := '{}';
+  v_done jsonb[] := '{}'::jsonb[];
 
   -- The items, as parallel arrays.
   v_jobs uuid[];           -- of the queue
   v_tokens uuid[];
   v_reads jsonb[];
+  v_touched jsonb[];
   v_ids uuid[];            -- governance jobs
   v_faults text[];
   v_finished uuid[];
@@ -28,15 +28,20 @@ begin
   select
     array_agg(u.job order by x.n), array_agg(u.token order by x.n),
     array_agg(coalesce(x.item -> 'read', '{}') order by x.n),
+    array_agg(coalesce(x.item -> 'touched', '{}') order by x.n),
     array_agg(writ_data.uuid_in(j.input::jsonb, 'job') order by x.n)
-  into v_jobs, v_tokens, v_reads, v_ids
+  into v_jobs, v_tokens, v_reads, v_touched, v_ids
   from jsonb_array_elements(p_items) with ordinality x(item, n)
   cross join lateral (
     select writ_data.uuid_in(x.item, 'job') as job, writ_data.uuid_in(x.item, 'token') as token
   ) u
-  left join writ_data.job j
-    on j.job_id = u.job and j.job_kind = 'governance.audit'
-    and coalesce(v_tenant, j.tenant_id) = j.tenant_id;
+  -- By the key, one by one, as in apply_items.
+  left join lateral (
+    select y.input from writ_data.job y
+    where y.job_id = u.job and y.job_kind = 'governance.audit'
+      and coalesce(v_tenant, y.tenant_id) = y.tenant_id
+    offset 0
+  ) j on true;
 
   perform from writ_data.contract c
   where c.contract_id in (
@@ -60,14 +65,14 @@ begin
   from generate_subscripts(v_jobs, 1) n;
 
   for i in
-    select distinct on (g.job_id) g, c, v_reads[n] as read
+    select distinct on (g.job_id) g, c, v_reads[n] as read, v_touched[n] as touched
     from generate_subscripts(v_jobs, 1) n
     join writ_data.governance_job g on g.job_id = v_ids[n]
     join writ_data.contract c on c.contract_id = g.contract_id
     where v_faults[n] is null and g.status = 'AUDIT_PENDING' and g.audits < 2
     order by g.job_id
   loop
-    v_done := v_done || writ_data.audit_of(i.g, i.c, i.read, v_now);
+    v_done := v_done || writ_data.audit_of(i.g, i.c, i.read, i.touched, v_now);
   end loop;
   for v in
     select

@@ -1,10 +1,11 @@
 -- Audits one governance job: health now, the checks, and the verdict that follows from them.
--- Probes that workers ask count only with answers since the steps were done.
+-- For probes that workers query, only answers after the steps count.
 -- Answers {job, verdict, reason, checks, evidence, health}.
 create or replace function writ_data.audit_of(
   g writ_data.governance_job,
   c writ_data.contract,
   p_read jsonb,
+  p_touched jsonb,
   p_at timestamptz
 ) returns jsonb
 language plpgsql stable
@@ -19,7 +20,9 @@ begin
   into v_health
   from jsonb_object_keys(g.health_before) u(name)
   cross join lateral writ_data.health_of(
-    c.tenant_id, p_only => u.name, p_since => g.completed_at
+    c.tenant_id, p_only => u.name,
+    -- A job that ran while the clock was ahead has ended later than any answer is given.
+    p_since => case when g.completed_at <= p_at then g.completed_at end
   ) h;
 
   -- Details are cut: they stand in a receipt.
@@ -34,7 +37,7 @@ begin
       filter (where x.c ->> 'result' <> 'PASS')
   into v_checks, v_verdict, v_reason
   from jsonb_array_elements(
-    writ_data.audit_checks(g, c, v_health, p_read, p_at)
+    writ_data.audit_checks(g, c, v_health, p_read, p_touched, p_at)
   ) with ordinality x(c, n);
 
   return jsonb_build_object(

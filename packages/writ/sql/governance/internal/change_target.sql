@@ -2,7 +2,7 @@
 create or replace function writ_data.change_target(p_tenant text, p_type text, p_target text, p_key text, p_expected jsonb, p_expected_version bigint, p_value jsonb, p_actor text, p_at timestamptz,
   out as_expected boolean, out was jsonb, out found_version bigint, out written_version bigint) language plpgsql as $$
 begin
-  if p_type like 'capability\_%' then
+  if starts_with(p_type, 'capability_') then
     select to_jsonb(c.lifecycle), c.version into was, found_version from writ_data.capability c where c.tenant_id = p_tenant and c.capability_name = p_target for no key update;
   else
     perform from writ_data.configuration_scope s where s.tenant_id = p_tenant and s.scope = p_target for key share;
@@ -14,7 +14,7 @@ begin
     return;
   end if;
   written_version := nextval('writ_data.target_version') + 1;
-  if p_type like 'capability\_%' then
+  if starts_with(p_type, 'capability_') then
     update writ_data.capability set lifecycle = p_value #>> '{}', version = written_version, updated_by = p_actor, updated_at = p_at where tenant_id = p_tenant and capability_name = p_target;
   elsif p_value = 'null' then
     delete from writ_data.configuration where tenant_id = p_tenant and scope = p_target and key = p_key;

@@ -17,7 +17,7 @@ begin
     join writ_data.principal p on p.principal_id = x.principal_id
     where x.minute < date_trunc('minute', p_at)
       and coalesce(p_tenant, x.tenant_id) = x.tenant_id
-    order by x.minute, x.tenant_id, x.principal_id
+    order by x.minute, x.principal_id, x.login_tenant
     limit p_limit
     for no key update of x skip locked
   loop
@@ -33,7 +33,8 @@ begin
       );
     end if;
     delete from writ_data.denial x
-    where x.tenant_id = d.tenant_id and x.principal_id = d.principal_id and x.minute = d.minute;
+    where x.principal_id = d.principal_id and x.minute = d.minute
+      and x.login_tenant = d.login_tenant;
     v_closed := v_closed + 1;
   end loop;
   return v_closed;

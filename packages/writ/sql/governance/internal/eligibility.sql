@@ -9,7 +9,7 @@ begin
   select string_agg(distinct g.scope, ', ') into v_blocked from writ_data.governance_signal g where g.tenant_id = c.tenant_id and g.scope = any (v_names || c.scope) and g.decision = 'BLOCKED' and g.superseded_at is null and coalesce(g.expires_at > p_at, true);
   if c.template_id is null then
     select x.contract_id into v_similar from writ_data.contract x where x.tenant_id = c.tenant_id and x.scope_hash = c.scope_hash and x.contract_id <> c.contract_id and x.status not in ('REJECTED', 'EXPIRED', 'DRAFT')
-      and x.contract_id is distinct from c.parent_contract_id and x.created_at > p_at - (p_policy ->> 'similar_within_sec')::double precision * interval '1 second' limit 1;
+      and x.contract_id is distinct from c.parent_contract_id and x.created_at between p_at - make_interval(secs => (p_policy ->> 'similar_within_sec')::double precision) and p_at + make_interval(secs => (p_policy ->> 'similar_within_sec')::double precision) limit 1;
   end if;
   return (select jsonb_agg(jsonb_strip_nulls(jsonb_build_object('rule', r.rule, 'passed', r.passed, 'detail', r.detail)) order by r.n) from (values
     (1, 'E-100', c.confidence >= 0.30, format('confidence is %s', c.confidence)),
@@ -18,7 +18,7 @@ begin
     (4, 'E-103', not exists (select from jsonb_array_elements(c.steps) s where s ->> 'target' = 'SYSTEM' and s ->> 'step_type' not in ('signal_record', 'soak')), null),
     (5, 'E-104', v_unhealthy is null, v_unhealthy),
     (6, 'E-001', c.confidence >= 0.70, format('confidence is %s', c.confidence)),
-    (7, 'E-002', (writ_data.wrong_with(c.tenant_id, c.scope, c.steps)).code is null, (writ_data.wrong_with(c.tenant_id, c.scope, c.steps)).detail),
+    (7, 'E-002', (writ_data.wrong_with(c.tenant_id, c.scope, c.steps, c.template, c.constraints)).code is null, (writ_data.wrong_with(c.tenant_id, c.scope, c.steps, c.template, c.constraints)).detail),
     (8, 'E-003', v_blocked is null, v_blocked),
     (9, 'E-004', exists (select from jsonb_array_elements(c.steps) s where s ->> 'step_type' not in ('signal_record', 'soak')), null),
     (10, 'E-005', p_policy -> 'sources' ? c.source, c.source),

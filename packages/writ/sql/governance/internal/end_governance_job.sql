@@ -1,5 +1,6 @@
--- Ends a governance job whose run has ended without completing: the job fails, and what follows from
--- that happens. Told again, it changes nothing. Locks the contract, then the governance job.
+-- Ends a governance job whose run ended without completing. The job fails, with every consequence
+-- (fail_governance_job). A repeated call changes nothing. Locks the contract, then the governance
+-- job.
 create or replace function writ_data.end_governance_job(
   p_job uuid,
   p_actor text,

@@ -1,4 +1,4 @@
--- What the probes of some targets said last, as the database keeps it: {probe: {status, detail, at}}.
+-- Returns the last stored answers of the probes of some targets: {probe: {status, detail, at}}.
 -- A configuration scope counts its owner's probes.
 create or replace function writ_data.evidence_of(p_tenant text, p_targets text[]) returns jsonb
 language plpgsql stable

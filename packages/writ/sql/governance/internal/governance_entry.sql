@@ -1,6 +1,6 @@
 -- A receipt of governance as the bytes that go into its log, at a place in a stream that the caller
--- has counted. It names the database login beside whoever acts. The names of its container are in
--- their order already.
+-- has counted. It names the database login beside the acting principal. The keys of the document
+-- are in canonical order already.
 create or replace function writ_data.governance_entry(
   p_tenant text,
   p_stream text,

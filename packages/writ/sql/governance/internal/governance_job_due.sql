@@ -40,7 +40,12 @@ begin
             'stepId', 's1', 'errorCode', 'window_elapsed', 'errorMessage', 'window_elapsed'
           ))
           else jsonb_build_object(
-            'reason', 'It has taken longer than it may.', 'because', 'duration_exceeded',
+            'reason', case
+              when p_at < g.started_at + g.max_duration_ms * interval '1 millisecond'
+                then 'Its window has ended.'
+              else 'It has taken longer than it may.'
+            end,
+            'because', 'duration_exceeded',
             'undo', false
           )
         end,

@@ -1,6 +1,7 @@
 -- Why health does not allow a step on a target: null, or a sentence. The capability is unhealthy
--- (of a configuration scope: its owner), or the system as a whole is. Answers of the capability's
--- probes that are older than p_max_age do not count.
+-- (of a configuration scope: its owner), a signal BLOCKED stands about the target itself, or the
+-- system as a whole is unhealthy. Answers of the capability's probes that are older than p_max_age
+-- do not count.
 create or replace function writ_data.health_block(
   p_tenant text,
   p_target text,
@@ -17,10 +18,18 @@ declare
     p_target
   );
   h record;
+  v_blocked text := (
+    select g.reason from writ_data.governance_signal g
+    where g.tenant_id = p_tenant and g.scope = p_target and g.superseded_at is null
+      and g.decision = 'BLOCKED' and coalesce(g.expires_at > writ.now(), true)
+    limit 1
+  );
 begin
   select * into h from writ_data.health_of(p_tenant, v_capability, p_max_age);
   if h.status = 'UNHEALTHY' then
     return format('%s is unhealthy: %s', v_capability, h.why);
+  elsif v_blocked is not null then
+    return format('%s is blocked: %s', p_target, v_blocked);
   elsif h.status is not null and not exists (
     select from writ_data.probe p where p.tenant_id = p_tenant and p.capability = v_capability
   ) then

@@ -1,9 +1,10 @@
--- The health of every capability of a tenant, and why.
--- UNHEALTHY: it is disqualified, a signal BLOCKED stands, a probe says so, or a probe of a monitored
--- capability has not answered, or not recently. DEGRADED: a signal WARN or an incident stands, or a
--- probe says so. Only stored answers count, at the time that the gate stamped on them.
+-- The health of every capability of a tenant, and why. UNHEALTHY: it is disqualified, a signal
+-- BLOCKED stands, a probe says so, or a probe of a monitored capability has not answered, or not
+-- recently. DEGRADED: a signal WARN or an incident stands, or a probe says so. Only stored answers
+-- count, at the time that the gate stamped on them.
 -- p_only: one capability. p_max_age: no older answer counts; without it an answer counts for three
--- times the probe's interval. p_since: of probes that workers ask, only answers since then count.
+-- times the probe's interval. An answer from as long after now was given while the clock was ahead,
+-- and does not count either. p_since: for probes that workers query, only later answers count.
 create or replace function writ_data.health_of(
   p_tenant text,
   p_only text default null,
@@ -32,7 +33,7 @@ begin atomic
       when not c.monitored then 'unmonitored'
     end,
     c.monitored
-  -- Two ways in, so that one capability is looked up, however many there are.
+  -- Two branches, so that a single capability is found by index.
   from (
     select a.* from writ_data.capability a where p_only is null and a.tenant_id = p_tenant
     union all
@@ -76,10 +77,13 @@ begin atomic
         end as detail
       from writ_data.probe x
       cross join lateral (
+        select coalesce(
+          p_max_age, (x.every_ms * 3 + x.timeout_ms::bigint) * interval '1 millisecond'
+        ) as max_age
+      ) a
+      cross join lateral (
         select
-          x.checked_at < writ.now() - coalesce(
-            p_max_age, (x.every_ms * 3 + x.timeout_ms::bigint) * interval '1 millisecond'
-          )
+          x.checked_at not between writ.now() - a.max_age and writ.now() + a.max_age
           or x.type in ('http', 'sql', 'prometheus') and x.checked_at < p_since as stale
       ) z
       where x.tenant_id = p_tenant and x.capability = c.capability_name

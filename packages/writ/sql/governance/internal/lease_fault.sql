@@ -1,6 +1,6 @@
 -- Why a lease does not let its holder finish a queue job now: null, lease_lost, job_not_started or
--- already_committed. The caller has locked the lease in key-share mode, and the rows that a repeated
--- call has to wait for.
+-- already_committed. The caller has locked the lease in key-share mode, and the rows that a
+-- repeated call has to wait for. Raises 25000 (require_read_committed).
 create or replace function writ_data.lease_fault(p_job uuid, p_token uuid) returns text
 language plpgsql stable
 as $$
@@ -10,6 +10,7 @@ declare
   v_committed boolean;
   v_ended boolean;
 begin
+  perform writ_data.require_read_committed();
   select * into l from writ_data.job_lease where lease_token = p_token;
   v_place := array_position(l.job_ids, p_job);
   select

@@ -1,5 +1,7 @@
--- Finds who acts (principal_of) and whether they may do this in a tenant. refusal is null if so. A
--- missing right leaves a receipt in the tenant's stream of denials (deny).
+-- Finds the acting principal (principal_of), and whether it may do this in a tenant. refusal is
+-- null if it may. A refusal of a known principal leaves a receipt (deny): for a missing right, for
+-- another tenant, and for a bound login that sends the key of another principal.
+-- Raises:  25000 (require_read_committed).
 create or replace function writ_data.may(
   p_key text,
   p_right text,
@@ -9,16 +11,39 @@ create or replace function writ_data.may(
 )
 language plpgsql
 as $$
+declare
+  v_now timestamptz := writ.now();
+  v_tenant text;               -- the only one that this login may touch
+  v_known boolean;             -- p_tenant can be the name of a tenant
+  v_bound writ_data.principal; -- whose login this is
+  v_claimed text;
 begin
+  perform writ_data.require_read_committed();
   select * into who from writ_data.principal_of(p_key);
+  v_tenant := writ_data.caller_tenant();
+  v_known := p_tenant <> '_system' and length(p_tenant) between 1 and 200;
+
   if who.principal_id is null then
-    refusal := writ_data.refusal(
-      'not_authenticated', nullif(left(split_part(coalesce(p_key, ''), ':', 1), 100), '')
+    v_claimed := nullif(left(split_part(coalesce(p_key, ''), ':', 1), 100), '');
+    select p.* into v_bound
+    from writ_data.login l
+    join writ_data.principal p on p.principal_id = l.principal_id
+    where l.login = session_user;
+    if found then
+      refusal := writ_data.deny(
+        v_bound, p_right,
+        coalesce(v_bound.tenant_id, case when v_known then p_tenant end, 'default'),
+        'not_authenticated', v_claimed, v_now
+      );
+    else
+      refusal := writ_data.refusal('not_authenticated', v_claimed);
+    end if;
+  elsif v_known is not true or v_tenant <> p_tenant or who.tenant_id <> p_tenant then
+    -- In the log of the principal's own tenant, so that no caller writes into another tenant's log.
+    refusal := writ_data.deny(
+      who, p_right, coalesce(who.tenant_id, 'default'), 'TENANT_ACCESS_DENIED',
+      left(p_tenant, 200), v_now
     );
-  elsif p_tenant is null or p_tenant = '_system' or length(p_tenant) not between 1 and 200
-    or not writ_data.visible(p_tenant) or coalesce(who.tenant_id, p_tenant) <> p_tenant
-  then
-    refusal := writ_data.refusal('TENANT_ACCESS_DENIED', left(p_tenant, 200));
   elsif p_right <> all (who.rights)
     -- An operator may also report.
     and not (p_right = 'report' and 'operate' = any (who.rights))
@@ -26,8 +51,7 @@ begin
     refusal := writ_data.deny(
       who, p_right, p_tenant,
       case when who.kind = 'agent' then 'agents_only_propose' else 'not_authorized' end,
-      format('%s is not allowed to %s.', who.principal_id, replace(p_right, '_', ' ')),
-      writ.now()
+      format('%s is not allowed to %s.', who.principal_id, replace(p_right, '_', ' ')), v_now
     );
   end if;
 end $$;

@@ -1,6 +1,7 @@
--- Who acts. A login that is bound to a principal acts for that one and needs no key. Otherwise p_key
--- is a name and what authenticates it, in hexadecimal, with a colon between; a login with
--- writ_server has checked the principal itself and gives the bare name. No row: nobody who is known.
+-- Finds the acting principal. A login that is bound to a principal acts for that principal and
+-- needs no key. Otherwise p_key is the principal's name and its authenticating part in hexadecimal,
+-- with a colon between. A login with writ_server has checked the principal itself, and sends only
+-- the name. No row means that no principal is known.
 create or replace function writ_data.principal_of(p_key text)
 returns setof writ_data.principal
 language plpgsql stable

@@ -1,5 +1,5 @@
--- Why an agent may not propose another contract now: null, or the refusal, with when it may. Other
--- principals have no such limit. It locks the agent, so that calls at the same time are counted.
+-- Returns null, or a refusal that says when an agent may propose another contract. Other principals
+-- have no such limit. It locks the agent's row, to count concurrent calls exactly.
 create or replace function writ_data.proposals_limited(
   p_who writ_data.principal,
   p_at timestamptz
@@ -24,14 +24,17 @@ begin
   v_times := array(
     select c.created_at from writ_data.contract c
     where c.created_by = p_who.principal_id and c.on_behalf_of is not null
-      and c.created_at > p_at - interval '1 hour'
+      -- A later one is of a time when the clock was ahead.
+      and c.created_at between p_at - interval '1 hour' and p_at + interval '1 hour'
     order by c.created_at desc limit v_hourly
   );
   if cardinality(v_times) >= v_hourly then
     return writ_data.refusal('proposals_limited', format(
       '%s has proposed %s contracts in the last hour. It may propose again at %s.',
       p_who.principal_id, v_hourly,
-      to_char((v_times[v_hourly] + interval '1 hour') at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
+      to_char(
+        (v_times[v_hourly] + interval '1 hour') at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'
+      )
     ));
   end if;
 

@@ -1,5 +1,6 @@
--- Makes a configuration scope known with its first values, or gives it another owner. A value that
--- an existing scope does not have yet needs a contract: raises (WR001) change_needs_a_contract.
+-- Makes a configuration scope known with its first values, or gives it another owner. To change,
+-- add or take away a value of an existing scope needs a contract: raises (WR001)
+-- change_needs_a_contract.
 -- Answers the scope as it is then, for the receipt; values are in it when the scope is new.
 create or replace function writ_data.put_scope(
   p_tenant text,
@@ -34,10 +35,10 @@ begin
   end if;
 
   select e.key into v_key
-  from jsonb_each(v_values) e
+  from jsonb_each(coalesce(nullif(p_item -> 'values', 'null'), '{}')) e
   left join writ_data.configuration c
     on c.tenant_id = p_tenant and c.scope = v_scope and c.key = e.key
-  where c.value is distinct from e.value
+  where coalesce(c.value, 'null') <> e.value
   order by e.key limit 1;
   if v_key is not null then
     raise exception using errcode = 'WR001', message = 'change_needs_a_contract',

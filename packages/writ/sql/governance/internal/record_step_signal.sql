@@ -3,6 +3,7 @@
 create or replace function writ_data.record_step_signal(
   g writ_data.governance_job,
   c writ_data.contract,
+  p_step_no integer,
   p_parameters jsonb,
   p_actor text,
   p_at timestamptz
@@ -24,7 +25,8 @@ begin
     or v_stands = 'WARN' and v_decision not in ('BLOCKED', 'WARN')
   then
     raise exception using errcode = 'WR001', message = 'health_block',
-      detail = format('The signal %s of %s is %s.', v_type, v_scope, v_stands);
+      detail = format('The signal %s of %s is %s.', v_type, v_scope, v_stands),
+      column = p_step_no::text;
   end if;
 
   perform writ_data.put_signal(

@@ -1,7 +1,7 @@
--- Sets a row of governance's clockwork aside that failed, for five minutes, and raises an alert: it
--- must not keep others from their turn.
+-- Sets a row that made governance's clockwork fail aside for five minutes, with an alert, so that
+-- the other rows get their turn.
 create or replace function writ_data.set_governance_aside(
-  p_sort text,       -- ended, contract, job or denials
+  p_sort text,       -- ended, contract, job, settled, denials or alerts
   p_id uuid,
   p_tenant text,
   p_error text,
@@ -22,7 +22,7 @@ begin
   end if;
   perform writ_data.raise_alert(
     'GOVERNANCE_SET_ASIDE', 'P1', p_tenant,
-    concat_ws('/', case p_sort when 'contract' then 'contract' when 'denials' then 'denials'
+    concat_ws('/', case when p_sort in ('contract', 'denials', 'alerts') then p_sort
       else 'governance_job' end, p_id),
     jsonb_build_object('what', p_sort, 'error', left(p_error, 1000)), p_actor, p_at
   );

@@ -6,8 +6,8 @@ begin
   with settled as materialized (
     select u.*, writ_data.uuidv7() as audit, j.run_id, j.contract_id, j.tenant_id, j.kind, j.health_before, j.audit_id as before, j.receipts + 1 as seq from unnest(p_jobs, p_reasons, p_checks, p_evidence, p_health) u(job, reason, checks, evidence, health) join writ_data.governance_job j on j.job_id = u.job
   ), audited as (
-    insert into writ_data.governance_audit (audit_id, job_id, contract_id, verdict, verdict_reason, checks, evidence, health_before, health_after, auditor_version, duration_ms, supersedes, resolved_by, created_at)
-    select s.audit, s.job, s.contract_id, p_verdict, left(s.reason, 2000), s.checks, coalesce(s.evidence, '{}'), s.health_before, s.health, '1', round(extract(epoch from p_at - p_started) * 1000), s.before, p_resolved_by, p_at from settled s
+    insert into writ_data.governance_audit (audit_id, tenant_id, job_id, contract_id, verdict, verdict_reason, checks, evidence, health_before, health_after, auditor_version, duration_ms, supersedes, resolved_by, created_at)
+    select s.audit, s.tenant_id, s.job, s.contract_id, p_verdict, left(s.reason, 2000), s.checks, coalesce(s.evidence, '{}'), s.health_before, s.health, '1', least(greatest(round(extract(epoch from p_at - p_started) * 1000), 0), 2147483647), s.before, p_resolved_by, p_at from settled s
   ), job as (
     update writ_data.governance_job j set audit_id = s.audit, audit_verdict = p_verdict, audits = j.audits + 1, due_at = null, receipts = s.seq from settled s where j.job_id = s.job
   ), contract as (
@@ -17,7 +17,7 @@ begin
       'why', left(s.reason, 1000), 'checks', s.checks::text, 'by', coalesce(p_resolved_by, p_actor), 'run_log_sha256', l.sha256), p_at)), jsonb_object_agg(s.job, jsonb_build_object('audit_id', s.audit, 'verdict', p_verdict)),
     array_agg(s.job) filter (where s.kind = 'forward'), array_agg(s.contract_id) filter (where s.kind = 'forward'), array_agg(left(s.reason, 1000)) filter (where s.kind = 'forward')
   into v_entries, v_each, v_jobs, v_contracts, v_reasons from settled s
-  cross join lateral (select encode(sha256(string_agg(convert_to(concat_ws('|', e.run_seq, e.event_type, e.step_id, e.logical_attempt, e.data::text), 'UTF8'), '\x0a' order by e.run_seq)), 'hex') as sha256 from writ_data.run_event e where e.run_id = s.run_id) l;
+  cross join lateral (select encode(sha256(string_agg(convert_to(concat_ws('|', e.run_seq, e.event_type, e.step_id, e.logical_attempt, e.data::text), 'UTF8'), decode('0a', 'hex') order by e.run_seq)), 'hex') as sha256 from writ_data.run_event e where e.run_id = s.run_id) l;
   perform writ_data.append_receipts(v_entries, p_at);
   perform writ_data.record('fn_governance_audit', p_actor, p_at, p_jobs, array['governance.audited'], array[1], array[cardinality(p_jobs)], jsonb_build_object('each', v_each));
   if p_verdict = 'PASS' and v_jobs is not null then

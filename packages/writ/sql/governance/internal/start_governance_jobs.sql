@@ -10,7 +10,7 @@ begin
     select m.run, m.tenant_id, 'governance', 'default', writ_data.governed_plan(m.steps, coalesce((m.constraints ->> 'step_timeout_ms')::bigint, 300000), p_actor), 'native', 0, 'RUNNING', jsonb_build_object('job', m.job, 'kind', p_kind, 'steps', m.steps), p_actor, p_at, p_at, m.job from made m
   ), job as (
     insert into writ_data.governance_job (job_id, tenant_id, contract_id, kind, of_job_id, status, run_id, total_steps, max_duration_ms, scope_hash, state_before, rollback_reason, due_at, created_at, updated_at, receipts, health_before)
-    select m.job, m.tenant_id, m.contract, p_kind, m.of, 'PENDING', m.run, jsonb_array_length(m.steps), coalesce((m.constraints ->> 'max_duration_ms')::bigint, 3600000), m.scope_hash, m.state, case when p_kind = 'rollback' then p_reason end,
+    select m.job, m.tenant_id, m.contract, p_kind, m.of, 'PENDING', m.run, jsonb_array_length(m.steps), writ_data.job_limit_ms(m.constraints), m.scope_hash, m.state, case when p_kind = 'rollback' then p_reason end,
       case when p_kind = 'forward' then m.window_end end, p_at, p_at, 1, case when p_kind = 'forward' then (select coalesce(jsonb_object_agg(h.capability, h.status), '{}') from (select distinct coalesce(o.owner_capability, s.target) as name from writ_data.slots(m.steps) s
         left join writ_data.configuration_scope o on o.tenant_id = m.tenant_id and o.scope = s.target) x cross join lateral writ_data.health_of(m.tenant_id, p_only => x.name) h) end
     from made m

@@ -1,7 +1,7 @@
--- The steps of a rollback job: every step of a forward job that has begun, can be undone and was not
--- restored by an earlier rollback, the last first. Null: there is nothing to undo.
--- A step names the step that it undoes in undo_of, beside its parameters. A contract's step has no
--- such field (wrong_with), and only a job of kind rollback reads it.
+-- The steps of a rollback job: every step of a forward job that has begun, can be undone and was
+-- not restored by an earlier rollback, the last first. Null: there is nothing to undo. A step names
+-- the step that it undoes in undo_of, beside its parameters. A contract's step has no such field
+-- (wrong_with), and only a job of kind rollback reads it.
 create or replace function writ_data.steps_to_undo(p_job uuid) returns jsonb
 language sql stable
 begin atomic

@@ -6,7 +6,7 @@ begin
   select * into c from writ_data.contract where contract_id = p_contract;
   v_policy := writ_data.governance_policy_of(c.tenant_id);
   if c.status = 'DRAFT' then
-    v_wrong := writ_data.wrong_with(c.tenant_id, c.scope, c.steps);
+    v_wrong := writ_data.wrong_with(c.tenant_id, c.scope, c.steps, c.template, c.constraints);
     update writ_data.contract set policy_version = v_policy.version, validator_verdict = jsonb_strip_nulls(jsonb_build_object('valid', v_wrong.code is null, 'code', v_wrong.code, 'detail', v_wrong.detail)) where contract_id = p_contract;
     if v_wrong.code is not null then
       perform writ_data.move_contract(p_contract, 'REJECTED', concat_ws(': ', v_wrong.code, v_wrong.detail), p_actor, p_at);
@@ -20,7 +20,16 @@ begin
   update writ_data.contract set eligibility_verdict = jsonb_build_object('eligible', v_failed is null, 'rules', v_rules) where contract_id = p_contract;
   if v_failed is null then
     perform writ_data.move_contract(p_contract, 'ELIGIBLE', 'eligible', p_actor, p_at);
-    update writ_data.contract set review_due_at = p_at + (v_policy.document ->> 'review_days')::double precision * interval '1 day', due_at = p_at + ((v_policy.document ->> 'review_days')::double precision - 2) * interval '1 day' where contract_id = p_contract;
+    update writ_data.contract x
+    set
+      review_due_at = y.due,
+      due_at = y.due - interval '2 days',
+      not_after = date_trunc('milliseconds', y.due + writ_data.approval_window(c))
+    from (
+      select p_at
+        + (v_policy.document ->> 'review_days')::double precision * interval '1 day' as due
+    ) y
+    where x.contract_id = p_contract;
   elsif v_never is not null then
     perform writ_data.move_contract(p_contract, 'REJECTED', 'not eligible: ' || v_never, p_actor, p_at);
   end if;

@@ -1,7 +1,9 @@
 -- The steps of governance jobs: status and times from the log of the run, what was found and
 -- written from the row that each effect leaves. undo_of: the step that a rollback's step undoes.
+-- Of steps that are done together and failed, the one that was refused is FAILED, and the others,
+-- of which nothing stands, are SKIPPED.
 -- Callers: writ_principal, processes, readers
-create or replace view writ.governance_job_steps as
+create or replace view writ.governance_job_steps with (security_barrier) as
 select
   g.job_id,
   g.tenant_id,
@@ -10,7 +12,10 @@ select
   n.step ->> 'target' as target,
   n.step -> 'parameters' as parameters,
   case
+    when e.completed is not null and s.error is not null then 'FAILED'
     when e.completed is not null then 'COMPLETED'
+    when e.failed is not null and g.refused_step between e.first and e.last
+      and g.refused_step <> n.step_no then 'SKIPPED'
     when e.failed is not null then 'FAILED'
     when g.status not in ('PENDING', 'RUNNING') then 'SKIPPED'
     when e.started is not null then 'RUNNING'
@@ -21,7 +26,12 @@ select
   case
     when s.applied is not null then jsonb_build_object('before', s.found, 'after', s.applied)
   end as result,
-  e.error,
+  case
+    when e.completed is not null then s.error
+    when e.failed is not null and g.refused_step between e.first and e.last
+      then case when g.refused_step = n.step_no then g.refusal end
+    else e.error
+  end as error,
   s.rollback_action,
   s.evidence,
   s.receipt_no,
@@ -35,6 +45,8 @@ cross join lateral (
 left join writ_data.governance_step s on s.job_id = g.job_id and s.step_no = n.step_no
 left join lateral (
   select
+    min(z.first) as first,
+    max(z.last) as last,
     min(y.at) filter (where y.event_type = 'StepStarted') as started,
     max(y.at) filter (where y.event_type = 'StepCompleted') as completed,
     max(y.at) filter (where y.event_type = 'StepFailed') as failed,

@@ -1,0 +1,749 @@
+/**
+ * What an auditor repeats of governance, while the logs of an export are walked: each change that was
+ * applied is judged again, by the document that was signed and the signatures that the ledger had by
+ * then; no contract may be applied twice, no template more often than its bounds allow; and governed
+ * values must be those of their last receipts. Nothing here needs Node.
+ */
+import { canonicalize } from '../../ledger/canonical.js';
+import { isObject, isUuid, type ReceiptContainer } from '../../ledger/container.js';
+import { governedPath, valuesPath } from '../../ledger/governed.js';
+import { fromUtf8, toHex, utf8 } from '../../ledger/text.js';
+import { count, type Findings, type ProblemKind } from '../../ledger/verdict.js';
+import type { Reader } from '../../ledger/verification/log.js';
+import { parseManifest } from '../../ledger/verification/manifest.js';
+import { parseDocument, type SignedDocument, type SignedStep, slotOf } from '../document.js';
+import { filled } from '../filled.js';
+import type { Trust } from './file.js';
+import {
+  type Evidence,
+  isFinding,
+  judge,
+  type SignatureRow,
+  valueIn,
+  type Weighed,
+} from './judge.js';
+
+export interface AuditOptions {
+  /** Of the auditor. Without it approvals are not judged; everything else is. */
+  readonly trust?: Trust | undefined;
+  readonly signedBy: Evidence['signedBy'];
+  /** The same, begun when a signature is heard, so that it is known when the change is judged. */
+  readonly signedByAside?: (...signed: Parameters<Evidence['signedBy']>) => Promise<boolean>;
+  readonly sha256: (bytes: Uint8Array) => Uint8Array;
+  /** Reads what stands now where a step of an application's type has changed it; undefined: unknown type. */
+  readonly outside?:
+    | ((tenant: string, step: SignedStep) => Promise<unknown> | undefined)
+    | undefined;
+}
+
+export interface Audited {
+  /** Contracts that were applied, steps of theirs, and signatures that were looked at for them. */
+  readonly contracts: number;
+  readonly changes: number;
+  readonly signatures: number;
+  /** Governed values that were compared. */
+  readonly values: number;
+}
+
+/** What the ledger has said about a contract so far. */
+interface Heard {
+  /** Of the document that its newest signatures are of. */
+  hash?: string | undefined;
+  signatures: SignatureRow[];
+  /** Whether they are genuine, as far as that was asked aside; by key and signature. */
+  checked?: Map<string, Promise<boolean>>;
+  template?: string;
+  /** Of an instance: the hash of its scope and steps, when it was made. */
+  content?: string | undefined;
+  /** The governance job that has applied it, and which steps. */
+  job?: string;
+  done?: Set<number>;
+  /** Null: it may not be applied, and that is a finding already. */
+  judged?: Judged | null;
+  /** When a job of it began first. */
+  began?: number;
+  /** What it might do when it began, if no step was applied: a step that has only begun is undone too. */
+  undone?: Judged | null;
+  /** Of a template: activations of instances, when the last one was, and the shortest time between two. */
+  activations?: number;
+  last?: number;
+  shortest?: number;
+}
+
+/** What stands at a slot, by the last receipt about it: the hash of its state, or the value that it was put with. */
+interface Stands {
+  readonly tenant: string;
+  readonly slot: string;
+  readonly state: { readonly sha256: string } | { readonly value: unknown };
+  /** Of the entry that says so. */
+  readonly index: number;
+}
+
+/** A place outside the database, by the last receipt about it. */
+interface StandsOutside {
+  readonly tenant: string;
+  readonly slot: string;
+  readonly contract: string;
+  /** The step of the contract that has changed it. */
+  readonly step: number;
+  readonly sha256: string;
+  readonly index: number;
+}
+
+/** What a contract may do, by its document. */
+interface Judged {
+  readonly weighed: Weighed;
+  readonly steps: readonly SignedStep[];
+  /** The values before it: those that were signed; of an instance, those that the template allows. */
+  readonly before: Readonly<Record<string, unknown>>;
+  /** The same as the database printed them. */
+  readonly forms: Readonly<Record<string, string>>;
+}
+
+/** A contract of an export, as the database had it. */
+interface Kept {
+  readonly documents: readonly string[];
+  readonly params: Readonly<Record<string, unknown>> | null;
+  /** By slot, the value as the database printed it. */
+  readonly forms: Readonly<Record<string, string>>;
+}
+
+const signed = (...what: Parameters<Evidence['signedBy']>) => what.join();
+const databaseTypes = ['capability_enable', 'capability_disable', 'config_update'];
+const filesKept = 8;
+/** How long before its place in the log a receipt may be dated: its transaction was open. */
+const mayPredateMs = 3_600_000;
+
+export class GovernanceAudit {
+  readonly #read: Reader;
+  readonly #options: AuditOptions;
+  /** The first contract of each file. */
+  readonly #firsts: readonly string[] | undefined;
+  readonly #files = new Map<number, Promise<Map<string, Kept>>>();
+  readonly #contracts = new Map<string, Heard>();
+  /** When a job began its next step at the earliest. */
+  readonly #began = new Map<string, number>();
+  /** By tenant and slot. */
+  readonly #values = new Map<string, Stands>();
+  readonly #outside = new Map<string, StandsOutside>();
+  /** Scopes, by tenant and name, whose first values are too long for their receipt. */
+  readonly #cut = new Set<string>();
+  /** How many entries of each log were heard, and the logs with entries that nobody can read. */
+  readonly #sizes = new Map<string, number>();
+  readonly #gaps = new Set<string>();
+  /** The latest time of the entries of each log so far. */
+  readonly #latest = new Map<string, number>();
+  readonly #found: [kind: ProblemKind, message: string, log: string, subject: string][] = [];
+  #changes = 0;
+  #signatures = 0;
+
+  private constructor(read: Reader, firsts: readonly string[] | undefined, options: AuditOptions) {
+    this.#read = read;
+    this.#firsts = firsts;
+    this.#options = options;
+  }
+
+  static async of(read: Reader, options: AuditOptions): Promise<GovernanceAudit> {
+    const manifest = parseManifest(await read('export.json'));
+    return new GovernanceAudit(
+      read,
+      typeof manifest === 'string' ? undefined : manifest.governance?.contracts,
+      options,
+    );
+  }
+
+  /** For verifyExport. */
+  hear(
+    log: string,
+    { reason, status, context, timestamp }: ReceiptContainer,
+    index: number,
+  ): Promise<void> | undefined {
+    if (index !== (this.#sizes.get(log) ?? 0)) this.#gaps.add(log);
+    this.#sizes.set(log, index + 1);
+    const at = Date.parse(timestamp);
+    const latest = Math.max(this.#latest.get(log) ?? at, at);
+    this.#latest.set(log, latest);
+    switch (reason) {
+      case 'contract_reviewed':
+        if (status === 'accept') this.#reviewed(context);
+        return undefined;
+      case 'contract_moved':
+        this.#moved(context, at);
+        return undefined;
+      case 'governance_job_moved':
+        if (context.to === 'RUNNING') {
+          this.#began.set(String(context.job_id), at);
+          this.#heard(context.contract_id).began ??= at;
+        }
+        return undefined;
+      case 'change_applied':
+        return this.#applied(log, context, { at, latest }, index);
+      case 'change_reverted':
+        this.#stands(log, context, index);
+        return this.#reverted(log, context, at);
+      case 'control_changed':
+        this.#put(log, context, index);
+        return undefined;
+      default:
+        return undefined;
+    }
+  }
+
+  /** What can be said when all logs have been heard. */
+  async close(findings: Findings): Promise<Audited> {
+    await this.#templates();
+    for (const [kind, message, log, subject] of this.#found)
+      findings.add(kind, message, { log, subject });
+    const values = await this.#compare(findings);
+    const contracts = [...this.#contracts.values()].filter(({ job }) => job !== undefined).length;
+    if (contracts > 0 && !this.#options.trust) {
+      findings.note(
+        `The approvals of ${count(contracts, 'contract')} were not judged: no trust file was given.`,
+      );
+    }
+    return { contracts, changes: this.#changes, signatures: this.#signatures, values };
+  }
+
+  #heard(id: unknown): Heard {
+    const key = String(id);
+    let heard = this.#contracts.get(key);
+    if (!heard) {
+      heard = { signatures: [] };
+      this.#contracts.set(key, heard);
+    }
+    return heard;
+  }
+
+  #reviewed({
+    contract_id,
+    action,
+    by,
+    approval_hash,
+    scheme,
+    signature,
+    public_key,
+  }: ReceiptContainer['context']): void {
+    const heard = this.#heard(contract_id);
+    if (action === 'REVOKE' || action === 'CLARIFY') {
+      heard.hash = undefined; // a new round: no signature so far counts again
+      heard.signatures = [];
+    } else if (action === 'APPROVE' || action === 'BREAK_GLASS') {
+      if (heard.hash !== approval_hash) heard.signatures = [];
+      heard.hash = String(approval_hash);
+      const row = {
+        ...{ by: String(by), scheme: String(scheme), signature: String(signature) },
+        public_key: typeof public_key === 'string' ? public_key : null,
+      };
+      heard.signatures.push(row);
+      this.#check(heard, row);
+    }
+  }
+
+  /** Begins to check a signature with the key that it names, if the trust file has it. */
+  #check(heard: Heard, { by, signature, public_key }: SignatureRow): void {
+    const { trust, signedByAside } = this.#options;
+    if (!signedByAside || trust?.source !== 'file' || !heard.hash || public_key == null) return;
+    const person = Object.hasOwn(trust.persons, by) ? trust.persons[by] : undefined;
+    if (!person?.keys.some((key) => key.public_key === public_key)) return;
+    if (!/^[0-9a-f]{64}$/.test(heard.hash) || !/^[0-9a-f]{128}$/.test(signature)) return;
+    const answer = signedByAside(public_key, heard.hash, signature);
+    answer.catch(() => undefined); // whoever judges the change awaits it
+    heard.checked ??= new Map();
+    heard.checked.set(signed(public_key, heard.hash, signature), answer);
+  }
+
+  /** `signedBy`, which knows what was checked aside. */
+  async #signedBy({ checked }: Heard): Promise<Evidence['signedBy']> {
+    const known = new Map<string, boolean>();
+    for (const [what, answer] of checked ?? []) known.set(what, await answer);
+    return (...what) => known.get(signed(...what)) ?? this.#options.signedBy(...what);
+  }
+
+  #moved({ contract_id, to, why, scope_hash }: ReceiptContainer['context'], at: number): void {
+    const [, template] =
+      /^instance of ([0-9a-f-]{36})$/.exec(typeof why === 'string' ? why : '') ?? [];
+    if (to === 'DRAFT' && template !== undefined) {
+      const heard = this.#heard(contract_id);
+      heard.template = template;
+      heard.content = typeof scope_hash === 'string' ? scope_hash : undefined;
+    }
+    const of = to === 'ACTIVE' ? this.#contracts.get(String(contract_id))?.template : undefined;
+    if (of === undefined) return;
+    const heard = this.#heard(of);
+    heard.activations = (heard.activations ?? 0) + 1;
+    if (heard.last !== undefined)
+      heard.shortest = Math.min(heard.shortest ?? Number.POSITIVE_INFINITY, at - heard.last);
+    heard.last = at;
+  }
+
+  async #applied(
+    log: string,
+    context: ReceiptContainer['context'],
+    { at, latest }: { readonly at: number; readonly latest: number },
+    index: number,
+  ): Promise<void> {
+    this.#stands(log, context, index);
+    this.#changes += 1;
+    const [contract, job, step] = [
+      String(context.contract_id),
+      String(context.job_id),
+      Number(context.step),
+    ];
+    const heard = this.#heard(contract);
+    heard.job ??= job;
+    heard.done ??= new Set();
+    if (heard.job !== job || heard.done.has(step)) {
+      const message =
+        `Contract ${contract} was applied twice: entry ${index} of log ${log} is step ${step} of job ${job}, ` +
+        `after job ${heard.job} had applied it. Find out who began the second job, and undo it.`;
+      this.#found.push(['applied_twice', message, log, contract]);
+    }
+    heard.done.add(step);
+    if (!this.#options.trust) return;
+    const began = this.#began.get(job) ?? at;
+    this.#began.set(job, at);
+    const isFirst = heard.judged === undefined;
+    if (heard.judged === undefined)
+      heard.judged = await this.#judge(log, contract, heard, new Date(began));
+    if (!heard.judged) return;
+    const late = isFirst ? undefined : heard.judged.weighed.at(new Date(began));
+    const wrong =
+      late?.detail ??
+      this.#backdated(heard.judged, at, latest) ??
+      this.#wrongStep(heard.judged, step, context);
+    if (wrong !== undefined) this.#unapproved(log, contract, wrong);
+  }
+
+  /**
+   * Why the signatures do not count at the place of a receipt in its log, though they do at the time
+   * that it says: its key had ended when entries before it were written. Undefined if they do.
+   */
+  #backdated({ weighed }: Judged, at: number, latest: number): string | undefined {
+    if (latest - at <= mayPredateMs) return undefined;
+    const place = new Date(latest - mayPredateMs);
+    const found = weighed.at(place);
+    if (found?.code !== 'quorum_missing') return undefined; // a clock that was set back moves windows
+    return `its receipt says ${new Date(at).toISOString()}, and stands behind one of ${new Date(latest).toISOString()}: ${found.detail}`;
+  }
+
+  async #judge(log: string, contract: string, heard: Heard, at: Date): Promise<Judged | null> {
+    const { trust } = this.#options;
+    const signer = heard.template ?? contract;
+    const { hash, signatures } = this.#heard(signer);
+    if (hash === undefined || !trust) {
+      this.#unapproved(log, contract, 'nobody had signed it');
+      return null;
+    }
+    const kept = await this.#kept(signer);
+    const text = kept?.documents.find((one) => this.#isOf(hash, one));
+    if (text === undefined) {
+      const message = `The document that was signed for contract ${signer} is missing. Export again, with its governance files.`;
+      this.#found.push(['governance_missing', message, log, signer]);
+      return null;
+    }
+    this.#signatures += signatures.length;
+    const instance = heard.template === undefined ? undefined : await this.#kept(contract);
+    const params = heard.template === undefined ? null : (instance?.params ?? {});
+    const said = readDocument(text);
+    const steps = said
+      ? params === null
+        ? said.steps
+        : said.steps.map((step) => filled(step, params))
+      : [];
+    const forms = (params === null ? kept : instance)?.forms ?? {};
+    const before = params === null ? (said?.pre_state ?? {}) : mapOf(forms, readJson);
+    const change = { contract: signer, tenant: log, scope: said?.scope ?? [], steps, params };
+    const weighed = judge({
+      ...{ trust, document: text, signatures, at },
+      signedBy: await this.#signedBy(this.#heard(signer)),
+      change: params === null ? change : { ...change, preState: before },
+    });
+    const other =
+      params !== null && said && heard.content !== undefined
+        ? heard.content !== this.#contentHash(said.scope, steps)
+        : false;
+    if (isFinding(weighed) || other) {
+      const why = isFinding(weighed)
+        ? weighed.detail
+        : 'its parameters are not those that its receipt has the hash of';
+      this.#unapproved(log, contract, why);
+      return null;
+    }
+    return { weighed, steps, before, forms };
+  }
+
+  #contentHash(scope: readonly string[], steps: readonly SignedStep[]): string {
+    return toHex(this.#options.sha256(utf8(canonicalize({ scope, steps }))));
+  }
+
+  #isOf(hash: string | undefined, document: string): boolean {
+    return toHex(this.#options.sha256(utf8(document))) === hash;
+  }
+
+  /** Why a step is not the one that was signed; undefined if it is. */
+  #wrongStep(judged: Judged, no: number, context: ReceiptContainer['context']): string | undefined {
+    const { steps, before } = judged;
+    const step = steps[no - 1];
+    const slot = step && slotOf(step);
+    if (
+      !step ||
+      step.step_type !== context.step_type ||
+      step.target !== context.target ||
+      slot !== (context.slot ?? undefined)
+    ) {
+      return `step ${no} changed ${String(context.target)} by ${String(context.step_type)}, which nobody had signed`;
+    }
+    if (slot === undefined) return undefined;
+    const isFirst = steps.findIndex((other) => slotOf(other) === slot) === no - 1;
+    if (isFirst && !this.#isBefore(judged, slot, before[slot], context.before_sha256)) {
+      return `step ${no} found another value at ${slot} than the one that was signed`;
+    }
+    // What a step type of an application writes may be read back in another form.
+    if (
+      !databaseTypes.includes(step.step_type) ||
+      this.#stateHash(slot, valueIn(step)) === context.after_sha256
+    )
+      return undefined;
+    return `step ${no} put another value at ${slot} than the one that was signed`;
+  }
+
+  async #reverted(
+    log: string,
+    { contract_id, of_step, slot, after_sha256 }: ReceiptContainer['context'],
+    at: number,
+  ): Promise<void> {
+    if (!this.#options.trust) return;
+    const contract = String(contract_id);
+    const heard = this.#heard(contract);
+    if (heard.judged === undefined && heard.undone === undefined)
+      heard.undone = await this.#judge(log, contract, heard, new Date(heard.began ?? at));
+    const judged = heard.judged ?? heard.undone;
+    if (!judged) return; // that is a finding already
+    const { steps, before } = judged;
+    const undone = steps[Number(of_step) - 1];
+    const place = undone && slotOf(undone);
+    const earlier = steps.slice(0, Number(of_step) - 1).findLast((step) => slotOf(step) === place);
+    if (place !== undefined && place === slot) {
+      if (this.#isBefore(judged, place, before[place], after_sha256)) return;
+      if (earlier && this.#stateHash(place, valueIn(earlier)) === after_sha256) return;
+    }
+    this.#unapproved(
+      log,
+      contract,
+      `the undo of step ${String(of_step)} put a value at ${String(slot)} that nobody had signed`,
+    );
+  }
+
+  #unapproved(log: string, contract: string, why: string): void {
+    const message = `Contract ${contract} was applied without approval: ${why}. Find out how, and undo what it changed.`;
+    this.#found.push(['unapproved', message, log, contract]);
+  }
+
+  async #templates(): Promise<void> {
+    for (const [template, { activations, shortest, hash }] of this.#contracts) {
+      if (activations === undefined) continue;
+      const text = (await this.#kept(template))?.documents.find((one) => this.#isOf(hash, one));
+      const document = text === undefined ? undefined : readDocument(text);
+      if (!document?.template) continue; // that its document is missing is a finding of its instances
+      const { activations: most, cooldown_sec: cooldown = 0 } = document.template;
+      const wrong = [
+        ...(activations > most
+          ? [`it was activated ${activations} times, and ${most} were signed`]
+          : []),
+        // Times of receipts have milliseconds.
+        ...(shortest !== undefined && shortest + 1 < cooldown * 1_000
+          ? [
+              `it was activated again after ${shortest} ms, and a cooldown of ${cooldown} s was signed`,
+            ]
+          : []),
+      ];
+      for (const why of wrong) {
+        this.#found.push([
+          'template_exceeded',
+          `Template ${template}: ${why}.`,
+          document.tenant,
+          template,
+        ]);
+      }
+    }
+  }
+
+  #stands(
+    log: string,
+    {
+      slot,
+      step_type,
+      after_sha256: sha256,
+      contract_id,
+      step,
+      of_step = step,
+    }: ReceiptContainer['context'],
+    index: number,
+  ): void {
+    if (typeof slot !== 'string' || typeof sha256 !== 'string') return;
+    const key = `${log} ${slot}`;
+    if (!databaseTypes.includes(String(step_type))) {
+      const contract = String(contract_id);
+      this.#outside.set(key, {
+        ...{ tenant: log, slot, contract, sha256, index },
+        step: Number(of_step),
+      });
+      return;
+    }
+    this.#values.set(key, {
+      tenant: log,
+      slot,
+      state: { sha256 },
+      index,
+    });
+  }
+
+  /** The first values of a capability or of a scope: whoever puts one that is known changes no value. */
+  #put(log: string, { control, name, was, now }: ReceiptContainer['context'], index: number): void {
+    if (was !== undefined || typeof name !== 'string' || typeof now !== 'string') return;
+    const put = readJson(now);
+    const stands = (slot: string, value: unknown) =>
+      this.#values.set(`${log} ${slot}`, { tenant: log, slot, state: { value }, index });
+    if (control === 'capability') {
+      if (isObject(put)) stands(name, put.lifecycle);
+    } else if (control === 'configuration_scope') {
+      if (!isObject(put)) this.#cut.add(`${log} ${name}`);
+      else if (isObject(put.values))
+        for (const [key, value] of Object.entries(put.values)) stands(`${name}#${key}`, value);
+    }
+  }
+
+  /** Compares the governed values of the export with their last receipts. Answers how many it compared. */
+  async #compare(findings: Findings): Promise<number> {
+    const file = await this.#read(valuesPath);
+    if (!file) {
+      if (this.#values.size === 0 && this.#outside.size === 0) return 0;
+      const all = this.#values.size + this.#outside.size;
+      const message = `${valuesPath} is missing: ${count(all, 'governed value')} cannot be compared. Export again.`;
+      findings.add('governance_missing', message, { subject: 'values' });
+      return 0;
+    }
+    const exported = new Map<string, Record<string, unknown>>();
+    for (const line of linesOf(file))
+      exported.set(`${String(line.tenant)} ${String(line.slot)}`, line);
+    const later = [...this.#values.keys()].filter(
+      (key) => exported.get(key)?.later === true,
+    ).length;
+    if (later > 0)
+      findings.note(
+        `${count(later, 'governed value')} changed after the newest checkpoint: not compared.`,
+      );
+    for (const [key, { tenant, slot, state: stands, index }] of this.#values) {
+      const line = exported.get(key);
+      if (line?.later === true) continue;
+      const state = typeof line?.state === 'string' ? line.state : stateText(slot, null);
+      if (isStateOf(state, slot) && this.#isState(state, slot, stands)) continue;
+      const message =
+        `The value of ${slot} of tenant ${tenant} is ${state.slice(0, 200)}, which is not what its last receipt ` +
+        `says (entry ${index} of log ${tenant}). Find out who changed it, and propose the value that should stand there.`;
+      findings.add('value_differs', message, { log: tenant, index, subject: `${tenant}:${slot}` });
+    }
+    let unread = 0;
+    for (const [key, { tenant, slot, state, later: isLater }] of exported) {
+      if (this.#values.has(key) || isLater === true || typeof state !== 'string') continue;
+      const [log, name] = [String(tenant), String(slot)];
+      if (this.#gaps.has(log) || this.#cut.has(`${log} ${name.slice(0, name.indexOf('#'))}`)) {
+        unread += 1;
+        continue;
+      }
+      const message =
+        `The value of ${name} of tenant ${log} is ${state.slice(0, 200)}, and no receipt says who put it there. ` +
+        `Find out who did, and propose the value that should stand there.`;
+      findings.add('value_differs', message, { log, subject: `${log}:${name}` });
+    }
+    if (unread > 0)
+      findings.note(
+        `${count(unread, 'governed value')} not compared: the receipts about them are not in the export, or too short for them.`,
+      );
+    const outside = await this.#compareOutside(findings, exported);
+    return this.#values.size - later + outside;
+  }
+
+  /** Compares what stands outside the database with the last receipts, where the auditor can read it. */
+  async #compareOutside(
+    findings: Findings,
+    exported: ReadonlyMap<string, Record<string, unknown>>,
+  ): Promise<number> {
+    let [compared, unread] = [0, 0];
+    for (const [key, { tenant, slot, contract, step: no, sha256, index }] of this.#outside) {
+      const step = await this.#stepAt(contract, no, slot);
+      const reading = step && this.#options.outside?.(tenant, step);
+      if (!reading || exported.get(key)?.later === true) {
+        unread += 1;
+        continue;
+      }
+      const about = { log: tenant, index, subject: `${tenant}:${slot}` };
+      try {
+        const value = await reading;
+        compared += 1;
+        if (this.#stateHash(slot, value) === sha256) continue;
+        const message =
+          `The value of ${slot} of tenant ${tenant} is ${stateText(slot, value).slice(0, 200)}, which is not what its ` +
+          `last receipt says (entry ${index} of log ${tenant}). Find out who changed it, and propose the value that should stand there.`;
+        findings.add('value_differs', message, about);
+      } catch (error) {
+        const message = `The value of ${slot} of tenant ${tenant} cannot be read: ${(error as Error).message}. Verify again.`;
+        findings.add('governance_missing', message, about);
+      }
+    }
+    if (unread > 0)
+      findings.note(
+        `${count(unread, 'value')} outside the database not compared: they changed after the newest checkpoint, or nobody gave their step types.`,
+      );
+    return compared;
+  }
+
+  /** The step that has changed a slot, with the parameters of an instance; it says only how to read the slot. */
+  async #stepAt(contract: string, no: number, slot: string): Promise<SignedStep | undefined> {
+    const { template } = this.#heard(contract);
+    const documents = (await this.#kept(template ?? contract))?.documents ?? [];
+    const params = template === undefined ? {} : ((await this.#kept(contract))?.params ?? {});
+    return documents
+      .flatMap((text) => readDocument(text)?.steps[no - 1] ?? [])
+      .map((step) => filled(step, params))
+      .find((step) => slotOf(step) === slot);
+  }
+
+  #isState(state: string, slot: string, stands: Stands['state']): boolean {
+    if ('sha256' in stands) return toHex(this.#options.sha256(utf8(state))) === stands.sha256;
+    return same((readJson(state) as Record<string, unknown>)[slot] ?? null, stands.value ?? null);
+  }
+
+  /** A contract, out of the file that has it. */
+  async #kept(contract: string): Promise<Kept | undefined> {
+    const firsts = this.#firsts ?? [];
+    let [low, high] = [0, firsts.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (firsts[middle]! <= contract) low = middle + 1;
+      else high = middle;
+    }
+    if (low === 0) return undefined;
+    let file = this.#files.get(low);
+    if (!file) {
+      file = this.#load(low);
+      if (this.#files.size >= filesKept) this.#files.delete(this.#files.keys().next().value!);
+      this.#files.set(low, file);
+    }
+    return (await file).get(contract);
+  }
+
+  async #load(file: number): Promise<Map<string, Kept>> {
+    const bytes = await this.#read(governedPath(file));
+    const kept = new Map<string, Kept>();
+    for (const { contract, documents, params, pre_state } of bytes ? linesOf(bytes) : []) {
+      if (!isUuid(contract) || !Array.isArray(documents)) continue;
+      kept.set(contract, {
+        documents: documents.filter((text) => typeof text === 'string'),
+        params: isObject(params) ? params : null,
+        forms: formsOf(pre_state),
+      });
+    }
+    return kept;
+  }
+
+  /** Whether a hash is that of the value before a change, in the form of RFC 8785 or of the database. */
+  #isBefore({ forms }: Judged, slot: string, value: unknown, sha256: unknown): boolean {
+    if (this.#stateHash(slot, value) === sha256) return true;
+    const form = forms[slot];
+    if (form === undefined || !same(readJson(form), value)) return false;
+    return toHex(this.#options.sha256(utf8(`{${JSON.stringify(slot)}: ${form}}`))) === sha256;
+  }
+
+  #stateHash(slot: string, value: unknown): string {
+    return toHex(this.#options.sha256(utf8(stateText(slot, value ?? null))));
+  }
+}
+
+/** A document, if it is one; that it is none is for the judge to say. */
+function readDocument(text: string): SignedDocument | undefined {
+  try {
+    return parseDocument(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const mapOf = <From, To>(
+  of: Readonly<Record<string, From>>,
+  map: (value: From) => To,
+): Record<string, To> =>
+  Object.fromEntries(Object.entries(of).map(([key, value]) => [key, map(value)]));
+
+const formsOf = (value: unknown): Record<string, string> =>
+  isObject(value)
+    ? Object.fromEntries(
+        Object.entries(value).flatMap(([slot, text]) =>
+          typeof text === 'string' ? [[slot, text]] : [],
+        ),
+      )
+    : {};
+
+/** Undefined for what is no JSON. */
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function same(a: unknown, b: unknown): boolean {
+  try {
+    return canonicalize(a) === canonicalize(b);
+  } catch {
+    return false;
+  }
+}
+
+/** The objects that the lines of a file hold; a line that holds none is left out. */
+function* linesOf(bytes: Uint8Array): Generator<Record<string, unknown>> {
+  for (let start = 0; start < bytes.length; ) {
+    const end = bytes.indexOf(10, start);
+    const line = bytes.subarray(start, end < 0 ? bytes.length : end);
+    start += line.length + 1;
+    const value = readJson(fromUtf8(line) ?? '');
+    if (isObject(value)) yield value;
+  }
+}
+
+/** Whether a text is the state of one slot. */
+function isStateOf(state: string, slot: string): boolean {
+  const value = readJson(state);
+  return isObject(value) && Object.keys(value).length === 1 && Object.hasOwn(value, slot);
+}
+
+/** A slot and its value as PostgreSQL prints them, which is what receipts have the hash of. */
+export const stateText = (slot: string, value: unknown): string => printed({ [slot]: value });
+
+function printed(value: unknown): string {
+  if (typeof value === 'number') return plain(value);
+  if (value === null || typeof value !== 'object') return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map(printed).join(', ')}]`;
+  const keys = Object.keys(value).map((key) => [key, utf8(key)] as const);
+  keys.sort(([, a], [, b]) => a.length - b.length || compareBytes(a, b));
+  return `{${keys.map(([key]) => `${JSON.stringify(key)}: ${printed((value as Record<string, unknown>)[key])}`).join(', ')}}`;
+}
+
+function compareBytes(a: Uint8Array, b: Uint8Array): number {
+  const at = a.findIndex((byte, place) => byte !== b[place]);
+  return at < 0 ? 0 : a[at]! - b[at]!;
+}
+
+/** A number without an exponent. */
+function plain(value: number): string {
+  const [, sign = '', whole = '', fraction = '', exponent] =
+    /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/.exec(String(value)) ?? [];
+  if (exponent === undefined) return String(value);
+  const digits = whole + fraction;
+  const point = whole.length + Number(exponent);
+  if (point <= 0) return `${sign}0.${'0'.repeat(-point)}${digits}`;
+  return point >= digits.length
+    ? `${sign}${digits}${'0'.repeat(point - digits.length)}`
+    : `${sign}${digits.slice(0, point)}.${digits.slice(point)}`;
+}
