@@ -3,6 +3,7 @@ import type { Authorizer } from '../authorization/authorizer.js';
 import type { Queryable } from '../database/connection.js';
 import { gate, readRows } from '../database/gate.js';
 import { isConnectionLoss, WritError } from '../errors/index.js';
+import { asError } from '../errors/thrown.js';
 import type {
   Answers,
   CheckAnswers,
@@ -246,8 +247,8 @@ const failureType = (error: unknown) => (isLate(error) ? 'timeout' : 'read_error
 
 /** What went wrong, for a receipt: short, and on one line. */
 export const wordsOf = (error: unknown) =>
-  (error instanceof Error ? error.message : String(error))
-    .replace(/[\s\0]+/g, ' ')
+  asError(error)
+    .message.replace(/[\s\0]+/g, ' ')
     .trim()
     .slice(0, 500)
     .toWellFormed() || 'unknown';

@@ -21,6 +21,8 @@ import { entitlement, policy, quota, recheck } from './decide/reconsider.js';
 import { acknowledged, actionTimedOut, result, undoLate } from './decide/results.js';
 import { baselineMissed, rollbackTimedOut } from './decide/rollbacks.js';
 import {
+  look,
+  setBack,
   whenDegraded as signalInDegraded,
   whenRefusing,
   whenStable,
@@ -60,6 +62,7 @@ const anywhere: Handlers = {
   rollback: rollbackTimedOut,
   baseline: baselineMissed,
   storm: release,
+  clock: setBack,
 };
 
 /** What is not here changes nothing in that state. */
@@ -74,8 +77,8 @@ const table: Readonly<Record<State, Handlers>> = {
     health_failed: failsInBoot,
     outage: failsInBoot,
   },
-  stable: { ...anywhere, signal: whenStable, act },
-  warning: { ...anywhere, signal: whenWarned, act },
+  stable: { ...anywhere, signal: whenStable, act, look },
+  warning: { ...anywhere, signal: whenWarned, act, look },
   intervening: { ...anywhere, signal: postpone, act: wait, state: actionTimedOut },
   refusing: { ...anywhere, signal: whenRefusing, act: whenRefused, recheck },
   degraded: {
@@ -105,6 +108,8 @@ export function decide(situation: Situation, event: GovernorEvent): Decision {
   undoLate(turn);
   dequeue(turn);
   if (turn.state !== state) transition(turn, state);
+  const behind = turn.at - turn.clock;
+  if (behind !== (data.behind ?? 0)) change(turn, { behind });
   return said(turn);
 }
 

@@ -2,7 +2,7 @@
 import type { ContextOf, ReasonName, StatusOf } from '../ledger/reasons/index.js';
 import type { GovernorState as State } from '../machines/index.js';
 import type { Act, Bounds, Entitlement, QuotaRead } from './events.js';
-import type { Doing, Parameters, PublishedPolicy } from './policy-document.js';
+import type { Doing, Parameters, PolicyVersion } from './policy-document.js';
 
 export { type GovernorState as State, governorStates as states } from '../machines/index.js';
 
@@ -50,19 +50,29 @@ export interface Refusal {
   readonly action_type?: string;
 }
 
+/** Something that is over its threshold. */
+export interface Level {
+  readonly since: number;
+  readonly value: number;
+  /** The signal that it went over with. */
+  readonly signal_id?: string;
+  /** An action was attempted for its type since then. */
+  readonly answered?: true;
+}
+
 /** Everything but the state itself and what waits. JSON: it is stored as it is. */
 export interface Data {
   readonly sku_id: string;
   readonly tenant_id: string;
   readonly bounds: Bounds;
   readonly since: number;
-  readonly policy: PublishedPolicy | null;
+  readonly policy: PolicyVersion | null;
   /** The last version that was published, also when it was withdrawn since. */
   readonly policy_version: number;
   readonly entitlement: Entitlement | null;
   readonly quota: QuotaRead | null;
-  /** By type of signal: since when it is over, and its last value. Those that are under have no entry. */
-  readonly over: Readonly<Record<string, { readonly since: number; readonly value: number }>>;
+  /** What is over, by type of signal, or by type and instance with a blank between them. What is under has no entry. */
+  readonly over: Readonly<Record<string, Level>>;
   /** By type of signal: until when no action is asked for. */
   readonly cooling: Readonly<Record<string, number>>;
   /** Why it is degraded: of degradedCauses, in the order in which they came. */
@@ -91,6 +101,8 @@ export interface Data {
   /** How often recovery has timed out while a person is awaited or the entitlement is missing. */
   readonly recoveries: number;
   readonly degraded_since: number | null;
+  /** How far the clock of the database was behind the time of the last event. */
+  readonly behind?: number;
   /** What actions have cost in a month. */
   readonly spent: { readonly month: string; readonly cost: number } | null;
 }

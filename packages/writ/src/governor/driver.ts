@@ -8,26 +8,27 @@ import { hostname } from 'node:os';
 import type pg from 'pg';
 import type { Authorizer } from '../authorization/authorizer.js';
 import type { Queryable } from '../database/connection.js';
-import { gate } from '../database/gate.js';
+import { gate, readRows } from '../database/gate.js';
 import { fromDatabase, isConnectionLoss } from '../errors/index.js';
 import type { Receipt } from '../ledger/receipt.js';
 import { pass } from '../queue/worker/fault-points.js';
 import { countEach, measuring } from '../telemetry/meter.js';
 import { type Asked, Asking, type HostBounds, wordsOf } from './asking.js';
 import { decide as decideNow, decideVersion } from './decide.js';
+import { DocumentCache } from './document-cache.js';
 import type { Answers, Failure } from './events.js';
 import type { Decide } from './machine.js';
-import { Policies } from './policies.js';
-import type { PolicyDocument, PublishedPolicy } from './policy-document.js';
+import type { GovernorPolicy, PolicyVersion } from './policy-document.js';
 import {
   policyOf,
   type StoredPolicy,
-  type Taken,
+  type TakenBatch,
   type TakenGovernor,
   takenFrom,
 } from './stored.js';
 import {
   askingMs,
+  clockToleranceMs,
   type Put,
   putAside,
   rowsOf,
@@ -84,7 +85,7 @@ const apply = 'select writ.fn_governors_apply($1::text::jsonb, $2)::text as answ
 export class Driver {
   readonly #host: DriverHost;
   readonly #asking: Asking;
-  readonly #policies: Policies;
+  readonly #policies: DocumentCache;
   /** Read before anything turns, and with each ping. */
   #bounds!: HostBounds;
   #timer: NodeJS.Timeout | undefined;
@@ -97,17 +98,20 @@ export class Driver {
   #rescanAt = 0;
   #slow = 0;
   #failedPings = 0;
+  /** The clock of the database when it was last read. */
+  #clock = Number.NEGATIVE_INFINITY;
   readonly #background = new Set<Promise<unknown>>();
 
   constructor(host: DriverHost) {
     this.#host = host;
     this.#asking = new Asking(host.db, host.authorizer, () => this.#bounds);
-    this.#policies = new Policies(host.db, () => this.#bounds.policy_ms);
+    this.#policies = new DocumentCache(host.db, () => this.#bounds.policy_ms);
   }
 
   async start(): Promise<void> {
     await this.#readBounds();
     this.poke();
+    this.#later(this.#wakeSetBack());
     this.#pingIn(this.#bounds.ping_every_ms);
   }
 
@@ -136,10 +140,10 @@ export class Driver {
     try {
       for (;;) {
         this.#again = false;
-        const rescan = this.#after !== '-infinity' && Date.now() >= this.#rescanAt;
+        const rescan = this.#after !== '-infinity' && performance.now() >= this.#rescanAt;
         if (rescan) {
           this.#after = '-infinity';
-          this.#rescanAt = Date.now() + rescanMs;
+          this.#rescanAt = performance.now() + rescanMs;
         }
         const { governors, next, now, last } = await this.#turn();
         if (this.#stopped) return;
@@ -161,10 +165,10 @@ export class Driver {
   }
 
   /** One transaction, and what follows from it. */
-  async #turn(named?: Named): Promise<Taken> {
+  async #turn(named?: Named): Promise<TakenBatch> {
     const { transactions, actor, onDecided } = this.#host;
     const client = await transactions.connect();
-    let taken: Taken | undefined;
+    let taken: TakenBatch | undefined;
     let turned: Turned[] = [];
     let broken: Error | undefined;
     try {
@@ -172,6 +176,7 @@ export class Driver {
       const ids = named ? `{${[...named.keys()].join(',')}}` : null;
       const { rows } = await client.query(take, [governorsAtOnce, mailsAtOnce, this.#after, ids]);
       taken = takenFrom(rows);
+      this.#read(taken.now);
       await pass('governors_fetched');
       const unread = this.#unread(taken, named);
       turned = this.#decide(taken, named, unread);
@@ -220,8 +225,25 @@ export class Driver {
     return taken;
   }
 
+  #read(now: number): void {
+    if (now < this.#clock - clockToleranceMs) this.#later(this.#wakeSetBack());
+    this.#clock = now;
+  }
+
+  /** The clock of the database was set back: what governors wait for may be far ahead, so each of them is looked at whatever is due. */
+  async #wakeSetBack(): Promise<void> {
+    const { rows } = await this.#host.db.query(
+      "select governor_id::text as id from writ.governor where last_at > writ.now() + $1::text::float8 * interval '1 millisecond'",
+      [String(clockToleranceMs)],
+    );
+    for (let at = 0; at < rows.length; at += governorsAtOnce)
+      await this.#named(
+        new Map(rows.slice(at, at + governorsAtOnce).map(({ id }) => [String(id), {}])),
+      );
+  }
+
   /** What of one governor cannot be written must not keep the others: each by itself, and then it is known which one it is. */
-  async #apart({ governors }: Taken, named: Named | undefined, error: unknown): Promise<void> {
+  async #apart({ governors }: TakenBatch, named: Named | undefined, error: unknown): Promise<void> {
     if (governors.length > 1) {
       for (const { id } of governors) await this.#turn(new Map([[id, named?.get(id) ?? {}]]));
       return;
@@ -235,7 +257,7 @@ export class Driver {
   }
 
   /** Those whose policies are not known here yet: they are loaded, and then these governors are taken by name; until then somebody else may. */
-  #unread({ governors }: Taken, named: Named | undefined): ReadonlySet<string> {
+  #unread({ governors }: TakenBatch, named: Named | undefined): ReadonlySet<string> {
     const unread = governors.filter((taken) => {
       const policy = policyOf(taken);
       return policy && !named?.get(taken.id)?.told && !this.#policies.known(policy.hash);
@@ -245,7 +267,7 @@ export class Driver {
   }
 
   #decide(
-    { governors, now }: Taken,
+    { governors, now, machine }: TakenBatch,
     named: Named | undefined,
     unread: ReadonlySet<string>,
   ): Turned[] {
@@ -255,6 +277,7 @@ export class Driver {
       decideVersion,
       processId: `${hostname()}:${process.pid}`,
       now,
+      machine,
       limit: eventsAtOnce,
       mails: mailsAtOnce,
       crashLimit: this.#bounds.crashes,
@@ -278,10 +301,10 @@ export class Driver {
   /** As fn_governors_apply takes it; undefined: there is nothing to write. */
   #rows(turned: readonly Turned[], now: number, unread: ReadonlySet<string>): TurnRows | undefined {
     const wakes = [
-      ...turned.flatMap((one) => wakesOf(one, now).map((at) => ({ id: one.governor.id, at }))),
+      ...turned.flatMap((one) => wakesOf(one, now)),
       ...[...unread].map((id) => ({ id, at: now + askingMs })),
     ];
-    const rows = rowsOf(turned, wakes);
+    const rows = rowsOf(turned, wakes, this.#after);
     return rows.governors.length === 0 && wakes.length === 0 ? undefined : rows;
   }
 
@@ -378,6 +401,7 @@ export class Driver {
     let failure: Failure | undefined;
     try {
       await this.#readBounds();
+      await this.#wakeSetBack();
       failure = await this.#asking.ping();
     } finally {
       // Also when the database is away: the next one finds it back.
@@ -399,7 +423,8 @@ export class Driver {
   }
 
   async #readBounds(): Promise<void> {
-    const { rows } = await this.#host.db.query(
+    const rows = await readRows(
+      this.#host.db,
       "select key, value::text as value from writ.dot_config where key like 'governor.%'",
     );
     this.#bounds = Object.fromEntries(
@@ -421,8 +446,8 @@ export class Driver {
 /** Without its document: for what can be decided without it, which is that it could not be loaded. */
 const publishedOf = (
   { policy_id, ...policy }: StoredPolicy,
-  document?: PolicyDocument,
-): PublishedPolicy => ({
+  document?: GovernorPolicy,
+): PolicyVersion => ({
   ...policy,
   document: document ?? { policy_id, principal: '', when: {}, actions: {}, budget: null },
 });

@@ -1,5 +1,5 @@
 /** Everything that can happen to a governor. An event carries every input of its decision, so that deciding again gives the same bytes. Times are milliseconds since 1970. */
-import type { Parameters, PublishedPolicy } from './policy-document.js';
+import type { Parameters, PolicyVersion } from './policy-document.js';
 
 export type EntitlementStatus = 'ACTIVE' | 'INACTIVE' | 'EXPIRED' | 'CANCELLED';
 
@@ -48,6 +48,8 @@ export interface Signal {
   /** When it was observed, by its sender's clock. */
   readonly observed_at: number;
   readonly correlation_id?: string;
+  /** Which of several things of its type it is about: each of them has a level of its own. */
+  readonly instance?: string;
   readonly metadata?: Readonly<Record<string, unknown>>;
   /** Signals of its tenant in the window when it arrived, itself included; only where these are more than are taken in. */
   readonly storm?: number;
@@ -138,7 +140,7 @@ export type Content =
     }
   | ({ readonly kind: 'result' } & Result)
   /** A version was published; null: the policy was withdrawn. */
-  | { readonly kind: 'policy'; readonly policy: PublishedPolicy | null; readonly actor: string }
+  | { readonly kind: 'policy'; readonly policy: PolicyVersion | null; readonly actor: string }
   | { readonly kind: 'entitlement'; readonly entitlement: Entitlement; readonly quota: QuotaRead }
   /** What is known of a month's quota was changed: a purchase. */
   | { readonly kind: 'quota'; readonly quota: QuotaRead; readonly limit: number | null }
@@ -169,10 +171,12 @@ export type Content =
       readonly expected_hash: string;
       readonly actual_hash: string;
     }
+  /** The clock of the database was set back, by so much since the last event: who drives has noticed. */
+  | { readonly kind: 'clock'; readonly back_ms: number }
   | { readonly kind: 'timer'; readonly timer: TimerKind };
 
-/** state: of the state it is in. rollback: an undoing has to be done by then. baseline: an action succeeded and the baseline is awaited. check: is everything there again? recheck: does what made it refuse still stand? storm: release what is buffered. */
-export type TimerKind = 'state' | 'rollback' | 'baseline' | 'check' | 'recheck' | 'storm';
+/** state: of the state it is in. rollback: an undoing has to be done by then. baseline: an action succeeded and the baseline is awaited. check: is everything there again? recheck: does what made it refuse still stand? storm: release what is buffered. look: at what is over its threshold and not answered yet. */
+export type TimerKind = 'state' | 'rollback' | 'baseline' | 'check' | 'recheck' | 'storm' | 'look';
 
 /** What was read or asked for this event, where its kind needs it. */
 export interface Answers {
@@ -198,6 +202,10 @@ export interface GovernorEvent {
   readonly event_seq: number;
   /** Never before the one before it. */
   readonly at: number;
+  /** The clock of the database, where it is behind `at` because it was set back: timers, quotas and cooldowns go by it. */
+  readonly clock?: number;
+  /** The time in the ids of its jobs, where the clock of the gates is not that of the machine: the queue keeps jobs by the latter. Only writ/testing moves the one without the other. */
+  readonly ids_at?: number;
   /** host: whoever drives says what it has found out. */
   readonly from: 'mailbox' | 'inserted' | 'postponed' | 'timer' | 'host';
   /** The version of `decide`. */

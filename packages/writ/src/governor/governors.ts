@@ -1,12 +1,15 @@
 /** The governors of one connection: opened, told, watched, driven. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { type Authorizer, grantedPermissions } from '../authorization/authorizer.js';
+import type { Acting } from '../database/acting.js';
 import { Coalescer } from '../database/coalescer.js';
 import { type Queryable, queryable } from '../database/connection.js';
 import { gate, readJson, readRows } from '../database/gate.js';
+import { type Page, type PageOptions, readPage } from '../database/listing.js';
 import { isUuid, uuidv7 } from '../database/uuid.js';
-import { PermanentFailure, refusalIn, WritRefusal } from '../errors/index.js';
-import { type ActingHost, type As, credentialOf, type In, put } from '../governance/actor.js';
+import { isConnectionLoss, PermanentFailure, refusalIn, WritRefusal } from '../errors/index.js';
+import { type ActingHost, type As, actAs, type In } from '../governance/actor.js';
 import type { Contracts } from '../governance/contracts.js';
 import type { Receipt } from '../ledger/receipt.js';
 import type { Reach } from '../outbox/buses/addresses.js';
@@ -14,20 +17,28 @@ import type { HandledJob } from '../queue/job.js';
 import type { Transaction } from '../queue/worker/context.js';
 import { pass } from '../queue/worker/fault-points.js';
 import { Listener } from '../queue/worker/listener.js';
-import { printError } from '../queue/worker/listeners.js';
+import { guarded, printError } from '../queue/worker/listeners.js';
 import { refuseSecrets } from '../secrets/redaction.js';
 import type { ActionKind } from './actuators/handler.js';
 import type { ActionContext, Report, Reporter } from './actuators/job.js';
 import { actuators } from './actuators.js';
 import { SignalAnswers } from './answers.js';
+import { awaitedBy, whyOf } from './causes.js';
 import type { State } from './decision.js';
 import { Driver, type DriverHost } from './driver.js';
-import type { EntitlementStatus } from './events.js';
+import { Entitlements } from './entitlements.js';
 import { checkIncoming, type IncomingSignal } from './incoming.js';
-import { policyHash, validatePolicy } from './policy.js';
-import type { Parameters, PolicyDocument } from './policy-document.js';
-import type { GovernorName, SignalTaker } from './taker.js';
-import { takerOf } from './taking.js';
+import { type GovernorName, intakeOf, type SignalIntake, type Signalled } from './intake.js';
+import { Policies } from './policies.js';
+import type { GovernorPolicy, Parameters } from './policy-document.js';
+import type {
+  Governor,
+  GovernorDetails,
+  HandledEvent,
+  PublishedVersion,
+  TenantEntitlement,
+} from './rows.js';
+import { readWindow } from './window.js';
 
 /** A signal as a program sends it: what it leaves out is said for it. */
 export interface SentSignal {
@@ -40,28 +51,34 @@ export interface SentSignal {
   /** The same id again within a day gets the answer of the first. A new one unless given. */
   readonly id?: string;
   readonly threshold?: number;
-  readonly observedAt?: Date;
+  readonly observedAt?: Date | string;
   readonly correlationId?: string;
+  /** Which of several things of its type it is about: each has a level of its own, and its type is over while one of them is. */
+  readonly instance?: string;
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
-/** What became of a signal within a tenth of a second. */
-export type Signalled = { readonly arrivalSeq: number; readonly duplicate?: true } & (
-  | { readonly status: 'decided'; readonly receipt: Receipt }
-  /** Its turn has not come; buffered: because its tenant sends more than is taken in. */
-  | { readonly status: 'accepted' | 'buffered' }
-);
-
-export interface EntitlementChange {
-  readonly entitlementId?: string;
-  readonly status?: EntitlementStatus;
-  readonly tier?: 'free' | 'starter' | 'professional' | 'enterprise';
-  /** Actions per UTC month; null: without limit; that of the tier unless given. */
-  readonly quota?: number | null;
-  readonly expiresAt?: Date | null;
-  /** When it was told, by the clock of whoever tells it: what was told before that is not taken any more. */
-  readonly toldAt?: Date;
+export interface AskedAction {
+  readonly type: string;
+  /** Those of the policy unless given. */
+  readonly parameters?: Parameters;
+  /** A UUID; the same id again asks for nothing new. */
+  readonly id?: string;
 }
+
+export interface ReceiptFilter {
+  readonly tenant?: string;
+  /** Only what has a higher number. */
+  readonly beyond?: number;
+  /** Newest first unless given. */
+  readonly order?: 'asc' | 'desc';
+}
+
+const eventColumns = `e.event_seq, e.at, e.kind, e.from_state, e.state, e.mail_seq, e.arrived_at,
+  e.arrival_seq, e.content, e.added`;
+
+/** How often `follow` looks: less often the longer nothing has come. */
+const pauses = { first: 250, longest: 1_000 };
 
 export interface GovernorsHost extends ActingHost {
   readonly actor: string;
@@ -82,24 +99,58 @@ type TakenAnswer = {
   readonly duplicate?: true;
 };
 
+/** In place of an answer. */
+class Failed {
+  constructor(readonly error: unknown) {}
+}
+
+/** Signals that came together and could not be put together, each by itself: one that cannot be stored loses no other. */
+async function eachAlone(
+  items: readonly object[],
+  take: (items: readonly object[]) => Promise<unknown[]>,
+  error: unknown,
+): Promise<unknown[]> {
+  if (items.length === 1 || isTransient(error)) throw error;
+  const answers: unknown[] = [];
+  for (const item of items)
+    answers.push(
+      await take([item]).then(
+        ([answer]) => answer,
+        (failure) => {
+          if (isTransient(failure)) throw failure;
+          return new Failed(failure);
+        },
+      ),
+    );
+  return answers;
+}
+
+/** The whole is sent again: who was stored is told so. */
+const isTransient = (error: unknown): boolean =>
+  isConnectionLoss(error) ||
+  ['40001', '40P01', '55P03', '57014'].includes(String((error as { code?: unknown }).code));
+
 export class Governors {
   readonly #host: GovernorsHost;
   readonly #drivers = new Set<Driver>();
   readonly #answers: SignalAnswers;
   readonly #signals: Coalescer<object, unknown>;
   #retry = { seconds: 30, readAt: Number.NEGATIVE_INFINITY };
+  #policies: Policies | undefined;
+  #entitlements: Entitlements | undefined;
 
   constructor(host: GovernorsHost) {
     this.#host = host;
     this.#answers = new SignalAnswers(host.db, () => this.#drivers.size > 0);
+    const take = (items: readonly object[]) =>
+      gate<unknown[]>(host.db, 'fn_signals_take($1::text::json, $2, $3::text::boolean)', [
+        JSON.stringify(items),
+        host.actor,
+        String(this.#drivers.size === 0),
+      ]);
     this.#signals = new Coalescer(
       async (items) => {
-        const wake = String(this.#drivers.size === 0);
-        const answers = await gate<unknown[]>(
-          host.db,
-          'fn_signals_take($1::text::json, $2, $3::text::boolean)',
-          [JSON.stringify(items), host.actor, wake],
-        );
+        const answers = await take(items).catch((error) => eachAlone(items, take, error));
         this.poke();
         return answers;
       },
@@ -107,38 +158,268 @@ export class Governors {
     );
   }
 
+  /** The policies of governors. */
+  get policies(): Policies {
+    this.#policies ??= new Policies(this, this.#host);
+    return this.#policies;
+  }
+
+  /** What tenants are entitled to. */
+  get entitlements(): Entitlements {
+    this.#entitlements ??= new Entitlements(this, this.#host);
+    return this.#entitlements;
+  }
+
+  /** The tenant that a call is about. */
+  tenantOf({ tenant }: { readonly tenant?: string | undefined }): string {
+    return tenant ?? this.#host.tenant ?? 'default';
+  }
+
   /** The governor of a tenant and product; made, if there is none. */
-  async open({
-    tenant = 'default',
-    sku = 'default',
-  }: Partial<GovernorName> = {}): Promise<Governor> {
+  async open({ tenant, sku = 'default' }: Partial<GovernorName> = {}): Promise<GovernorHandle> {
+    const name = { tenant: this.tenantOf({ tenant }), sku };
+    // No request key: opening twice is opening once.
     const { governor_id } = await gate<{ governor_id: string }>(
       this.#host.db,
       'fn_governor_put($1, $2, $3)',
-      [tenant, sku, this.#host.actor],
+      [name.tenant, sku, this.#host.actor],
     );
     this.poke();
-    return new Governor(this, this.#host, governor_id, { tenant, sku });
+    return new GovernorHandle(this, governor_id, name);
   }
 
   /** The governor of a tenant and product that is there; none is made. */
-  async find({ tenant, sku }: GovernorName): Promise<Governor> {
+  async find({ tenant, sku = 'default' }: Partial<GovernorName> = {}): Promise<GovernorHandle> {
+    const name = { tenant: this.tenantOf({ tenant }), sku };
     const [row] = await readJson<{ governor_id: string }>(
       this.#host.db,
       'select governor_id from writ.governor where tenant_id = $1 and sku_id = $2',
-      [tenant, sku],
+      [name.tenant, sku],
     );
-    if (!row) throw new WritRefusal('governor_not_found', `${tenant} ${sku}`);
-    return new Governor(this, this.#host, row.governor_id, { tenant, sku });
+    if (!row) throw notFound(name);
+    return new GovernorHandle(this, row.governor_id, name);
   }
 
-  /** Every governor, by the names of the view. */
-  list({ tenant }: { readonly tenant?: string } = {}): Promise<Record<string, unknown>[]> {
-    return readJson(
+  /** By tenant and product. */
+  list({
+    tenant,
+    state,
+    ...page
+  }: { readonly tenant?: string; readonly state?: State } & PageOptions = {}): Promise<
+    Page<Governor>
+  > {
+    return readPage(
       this.#host.db,
-      'select * from writ.governor where $1::text is null or tenant_id = $1 order by tenant_id, sku_id',
-      [tenant ?? null],
+      {
+        columns: 'g.*',
+        from: 'writ.governor g',
+        where: [
+          ['g.tenant_id = ?', tenant ?? this.#host.tenant],
+          ['g.state = ?', state],
+        ],
+        key: [
+          ['g.tenant_id', 'text'],
+          ['g.sku_id', 'text'],
+        ],
+        order: 'asc',
+      },
+      page,
     );
+  }
+
+  /** A governor as it stands, with its policy, its entitlement, and what keeps it from acting. */
+  async get(sku = 'default', options: { readonly tenant?: string } = {}): Promise<GovernorDetails> {
+    const tenant = this.tenantOf(options);
+    const [row] = await readJson<
+      Governor & {
+        readonly policy: PublishedVersion | null;
+        readonly tenant_entitlement: TenantEntitlement | null;
+        readonly now: string;
+      }
+    >(
+      this.#host.db,
+      `select g.*, writ.now() as now,
+         (select to_json(p) from writ.governor_policy p where p.governor_id = g.governor_id
+          order by p.version desc limit 1) as policy,
+         (select to_json(e) from writ.entitlement e where e.tenant_id = g.tenant_id)
+           as tenant_entitlement
+       from writ.governor g where g.tenant_id = $1 and g.sku_id = $2`,
+      [tenant, sku],
+    );
+    if (!row) throw notFound({ tenant, sku });
+    const { tenant_entitlement: entitlement, now, ...governor } = row;
+    return {
+      ...governor,
+      entitlement,
+      why: whyOf(governor, new Date(now)),
+      awaits: awaitedBy(governor),
+    };
+  }
+
+  /** The receipts of a governor, the newest first; with `beyond` only those after this number. */
+  async receipts(
+    sku = 'default',
+    { tenant: given, beyond, order, ...page }: ReceiptFilter & PageOptions = {},
+  ): Promise<Page<Receipt>> {
+    const tenant = this.tenantOf({ tenant: given });
+    const { items, next } = await readWindow<{ receipt: Receipt }>(
+      this.#host.db,
+      {
+        columns: 'r.receipt',
+        from: 'writ.receipt r',
+        where: [
+          ['r.log_id = ?', tenant],
+          ['r.stream = ?', `governor:${sku}`],
+        ],
+        number: 'r.stream_seq',
+        type: 'bigint',
+        last: (await this.#counts({ tenant, sku })).receipts,
+        ...(beyond !== undefined && { beyond }),
+        ...(order && { order }),
+      },
+      page,
+    );
+    return { items: items.map(({ receipt }) => receipt), next };
+  }
+
+  /** The events that a governor has handled, the newest first, with what each decision read. */
+  async events(
+    sku = 'default',
+    { tenant: given, beyond, order, ...page }: ReceiptFilter & PageOptions = {},
+  ): Promise<Page<HandledEvent>> {
+    const tenant = this.tenantOf({ tenant: given });
+    const { governor_id, events } = await this.#counts({ tenant, sku });
+    return readWindow<HandledEvent>(
+      this.#host.db,
+      {
+        columns: eventColumns,
+        from: 'writ.governor_event e',
+        where: [['e.governor_id = ?::uuid', governor_id]],
+        number: 'e.event_seq',
+        type: 'bigint',
+        last: events,
+        ...(beyond !== undefined && { beyond }),
+        ...(order && { order }),
+      },
+      page,
+    );
+  }
+
+  /** The events of a governor that are about actions, the newest first: asked for, acknowledged, ended. */
+  async actions(
+    sku = 'default',
+    { tenant: given, ...page }: { readonly tenant?: string } & PageOptions = {},
+  ): Promise<Page<HandledEvent>> {
+    const { governor_id } = await this.#counts({ tenant: this.tenantOf({ tenant: given }), sku });
+    return readPage<HandledEvent>(
+      this.#host.db,
+      {
+        columns: eventColumns,
+        from: 'writ.governor_event e',
+        where: [
+          ['e.governor_id = ?::uuid', governor_id],
+          [`e.kind = any ('{act,acknowledged,result}') and ?::boolean`, true],
+        ],
+        key: [['e.event_seq', 'bigint']],
+      },
+      page,
+    );
+  }
+
+  /** The receipts of a governor as they are written, after a number or from now on; ends with the abort signal. */
+  async *follow(
+    sku = 'default',
+    {
+      beyond,
+      signal,
+      ...options
+    }: { readonly tenant?: string; readonly beyond?: number; readonly signal?: AbortSignal } = {},
+  ): AsyncGenerator<Receipt, void, void> {
+    const name = { tenant: this.tenantOf(options), sku };
+    let last = beyond ?? (await this.#counts(name)).receipts;
+    for (let pause = pauses.first; ; ) {
+      const isLastLook = signal?.aborted === true;
+      const { items, next } = await this.receipts(sku, {
+        ...options,
+        beyond: last,
+        order: 'asc',
+        limit: 1_000,
+      });
+      yield* items;
+      last = items.at(-1)?.context.stream_seq ?? last;
+      if (next !== null && items.length > 0) continue;
+      if (isLastLook) return;
+      pause = items.length > 0 ? pauses.first : Math.min(pause * 1.25, pauses.longest);
+      await sleep(pause, undefined, { ...(signal && { signal }) }).catch(() => undefined);
+    }
+  }
+
+  async #counts(
+    name: GovernorName,
+  ): Promise<{ readonly governor_id: string; readonly events: number; readonly receipts: number }> {
+    const [row] = await readJson<{ governor_id: string; events: number; receipts: number }>(
+      this.#host.db,
+      `select g.governor_id, g.events, g.receipts from writ.governor g
+       where g.tenant_id = $1 and g.sku_id = $2`,
+      [name.tenant, name.sku],
+    );
+    if (!row) throw notFound(name);
+    return row;
+  }
+
+  /** Tells a governor what was observed. Answers the receipt, if it is there within a tenth of a second. */
+  signal(
+    sku: string,
+    { id, source = 'custom', severity = 'MEDIUM', observedAt, correlationId, ...rest }: SentSignal,
+    options: Acting = {},
+  ): Promise<Signalled> {
+    return this.take(
+      { tenant: this.tenantOf(options), sku },
+      {
+        ...rest,
+        signal_id: id ?? options.once ?? this.#host.once ?? uuidv7(),
+        source,
+        severity,
+        observed_at: (observedAt === undefined ? new Date() : new Date(observedAt)).getTime(),
+        ...(correlationId !== undefined && { correlation_id: correlationId }),
+      },
+    );
+  }
+
+  /** Asks for an action of the policy, which is checked like any other. Answers its id. For principals with the right to operate. */
+  async act(
+    sku: string,
+    { type, parameters = {}, id = uuidv7() }: AskedAction,
+    options: In = {},
+  ): Promise<{ readonly action_id: string }> {
+    if (!isUuid(id)) throw new WritRefusal('invalid_argument', 'the id of an action is a UUID');
+    const where = [this.tenantOf(options), sku];
+    const what = [type, JSON.stringify(parameters)];
+    const answer = await actAs<{ readonly action_id: string }>(
+      this.#host,
+      'fn_governor_act($1, $2, $3, $4::text::uuid, $5, $6::text::jsonb)',
+      [...where, id, ...what],
+      options,
+      [...where, ...what],
+    );
+    this.poke();
+    return { action_id: answer.action_id };
+  }
+
+  /** A person has seen to a cause that only a person can clear. */
+  async acknowledge(
+    sku: string,
+    { cause, reason }: { readonly cause: string; readonly reason: string },
+    options: In = {},
+  ): Promise<void> {
+    refuseSecrets(reason, 'the reason');
+    await actAs(
+      this.#host,
+      'fn_governor_ack($1, $2, $3, $4, $5)',
+      [this.tenantOf(options), sku, cause, reason],
+      options,
+    );
+    this.poke();
   }
 
   /** Takes a signal in and answers what became of it within a tenth of a second. */
@@ -154,11 +435,12 @@ export class Governors {
       id: signal_id,
       c: { kind: 'signal', signal_id, ...content },
     });
+    if (answer instanceof Failed) throw answer.error;
     const refusal = refusalIn(answer);
     if (refusal) throw refusal;
     await pass('signal_taken');
     const { g, n, storm, duplicate } = answer as TakenAnswer;
-    const about = { arrivalSeq: n, ...(duplicate && { duplicate }) };
+    const about = { arrival_seq: n, ...(duplicate && { duplicate }) };
     const heard =
       (duplicate && (await this.#answers.known({ g, n }))) ||
       (await this.#answers.within({ g, n }));
@@ -178,35 +460,14 @@ export class Governors {
     return this.#retry.seconds;
   }
 
-  /** What a tenant is entitled to, from now on. For principals with the right to operate. */
-  async entitle(
-    tenant: string,
-    { entitlementId, status, tier, quota, expiresAt, toldAt }: EntitlementChange,
-    options: As = {},
-  ): Promise<Record<string, unknown>> {
-    const change = {
-      ...(entitlementId !== undefined && { entitlement_id: entitlementId }),
-      ...(status !== undefined && { status }),
-      ...(tier !== undefined && { tier }),
-      ...(quota !== undefined && { quota_limit: quota }),
-      ...(expiresAt !== undefined && { expires_at: expiresAt?.toISOString() ?? null }),
-      ...(toldAt !== undefined && { told_at: toldAt.toISOString() }),
-    };
-    const answer = await put<Record<string, unknown>>(this.#host, 'fn_entitlement_put', change, {
-      ...options,
-      tenant,
-    } as In);
-    this.poke();
-    return answer;
-  }
-
   /** Drives governors in this process until it is stopped. Workers that are told so do it, too. */
   async drive(
     transactions: pg.Pool,
     options: DriveOptions = {},
   ): Promise<{ stop(): Promise<void> }> {
     const { db, actor, listening } = this.#host;
-    const { authorizer = grantedPermissions(db), onError = printError, ...rest } = options;
+    const { authorizer = grantedPermissions(db), ...rest } = options;
+    const onError = guarded(options.onError ?? printError);
     const driver = new Driver({
       ...rest,
       db,
@@ -242,7 +503,8 @@ export class Governors {
     contracts: Contracts,
     work: Exclude<GovernorWork['governor'], undefined | true>,
   ): HandledJob[] {
-    const { actions = [], reach, signingSecrets, onError = printError } = work;
+    const { actions = [], reach, signingSecrets } = work;
+    const onError = guarded(work.onError ?? printError);
     const reporter: Reporter = {
       begin: (context) => this.#begin(context),
       result: (context, result) => this.#report(context, () => Promise.resolve({ result })),
@@ -300,8 +562,8 @@ export class Governors {
   }
 
   /** What an HTTP listener needs. */
-  taker(): SignalTaker {
-    return takerOf(this, this.#host);
+  intake(): SignalIntake {
+    return intakeOf(this, this.#host.db);
   }
 
   /** What a worker does by the clock. */
@@ -318,153 +580,87 @@ export class Governors {
   }
 }
 
-/** One governor. */
-export class Governor {
+const notFound = ({ tenant, sku }: GovernorName) =>
+  new WritRefusal('governor_not_found', `${tenant} ${sku}`);
+
+/** One governor: the calls of `Governors`, with its tenant and product. */
+export class GovernorHandle {
   readonly #governors: Governors;
-  readonly #host: GovernorsHost;
   readonly id: string;
   readonly name: GovernorName;
 
-  constructor(governors: Governors, host: GovernorsHost, id: string, name: GovernorName) {
+  constructor(governors: Governors, id: string, name: GovernorName) {
     this.#governors = governors;
-    this.#host = host;
     this.id = id;
     this.name = name;
   }
 
-  /** Publishes the next version of its policy and answers its number; with `shadow` it decides and writes receipts, and acts on nothing. For principals with the right to operate. */
-  async publish(
-    policy: PolicyDocument,
-    { shadow = false, ...options }: As & { readonly shadow?: boolean } = {},
-  ): Promise<number> {
-    const document = validatePolicy(policy);
-    return this.#publish(document.policy_id, document, policyHash(document), shadow, options);
+  get #at(): { readonly tenant: string } {
+    return { tenant: this.name.tenant };
   }
 
-  /** It has no policy any more, and acts on nothing; what is in flight is undone. */
-  async withdraw(options: As = {}): Promise<number> {
-    const { policy_id } = await this.policy();
-    return this.#publish(policy_id, null, '0'.repeat(64), false, options);
+  get(): Promise<GovernorDetails> {
+    return this.#governors.get(this.name.sku, this.#at);
   }
 
-  async #publish(
-    id: string,
-    document: PolicyDocument | null,
-    hash: string,
-    shadow: boolean,
-    options: As,
-  ): Promise<number> {
-    const { version } = await gate<{ version: number }>(
-      this.#host.db,
-      'fn_governor_policy_publish($1, $2, $3, $4, $5::text::jsonb, $6, $7::text::boolean)',
-      [...this.#as(options), id, document && JSON.stringify(document), hash, String(shadow)],
-    );
-    this.#governors.poke();
-    return version;
-  }
-
-  /** Tells it what was observed. Answers the receipt, if it is there within a tenth of a second. */
-  signal(signal: SentSignal): Promise<Signalled> {
-    const {
-      id,
-      source = 'custom',
-      severity = 'MEDIUM',
-      observedAt,
-      correlationId,
-      ...rest
-    } = signal;
-    return this.#governors.take(this.name, {
-      ...rest,
-      signal_id: id ?? uuidv7(),
-      source,
-      severity,
-      observed_at: (observedAt ?? new Date()).getTime(),
-      ...(correlationId !== undefined && { correlation_id: correlationId }),
+  /** The newest version of its policy, or an older one. */
+  policy(version?: number): Promise<PublishedVersion> {
+    return this.#governors.policies.get(this.name.sku, {
+      ...this.#at,
+      ...(version !== undefined && { version }),
     });
   }
 
-  /** Asks for an action of its policy, which is checked like any other. Answers its id. */
+  /** Publishes the next version of its policy and answers its number. */
+  async publish(
+    policy: GovernorPolicy,
+    options: As & { readonly shadow?: boolean } = {},
+  ): Promise<number> {
+    const { policies } = this.#governors;
+    return (await policies.publish(this.name.sku, policy, { ...options, ...this.#at })).version;
+  }
+
+  async withdraw(options: As = {}): Promise<number> {
+    const { policies } = this.#governors;
+    return (await policies.withdraw(this.name.sku, { ...options, ...this.#at })).version;
+  }
+
+  signal(signal: SentSignal): Promise<Signalled> {
+    return this.#governors.signal(this.name.sku, signal, this.#at);
+  }
+
+  /** Asks for an action of its policy. Answers its id. */
   async act(
     type: string,
     parameters: Parameters = {},
-    { id = uuidv7(), ...options }: As & { readonly id?: string } = {},
+    { id, ...options }: As & { readonly id?: string } = {},
   ): Promise<string> {
-    if (!isUuid(id)) throw new WritRefusal('invalid_argument', 'the id of an action is a UUID');
-    await gate(this.#host.db, 'fn_governor_act($1, $2, $3, $4::text::uuid, $5, $6::text::jsonb)', [
-      ...this.#as(options),
-      id,
-      type,
-      JSON.stringify(parameters),
-    ]);
-    this.#governors.poke();
-    return id;
+    const asked = { type, parameters, ...(id !== undefined && { id }) };
+    const { action_id } = await this.#governors.act(this.name.sku, asked, {
+      ...options,
+      ...this.#at,
+    });
+    return action_id;
   }
 
-  /** A person has looked at a cause that only a person can clear. */
-  async acknowledge(
+  acknowledge(
     cause: string,
     { reason, ...options }: As & { readonly reason: string },
   ): Promise<void> {
-    refuseSecrets(reason, 'the reason');
-    await gate(this.#host.db, 'fn_governor_ack($1, $2, $3, $4, $5)', [
-      ...this.#as(options),
-      cause,
-      reason,
-    ]);
-    this.#governors.poke();
+    const { sku } = this.name;
+    return this.#governors.acknowledge(sku, { cause, reason }, { ...options, ...this.#at });
   }
 
-  /** Everything about it, by the names of the view. */
-  async get(): Promise<Record<string, unknown> & { readonly state: State }> {
-    const [row] = await readJson<Record<string, unknown> & { readonly state: State }>(
-      this.#host.db,
-      'select * from writ.governor where governor_id = $1',
-      [this.id],
-    );
-    if (!row) throw new WritRefusal('governor_not_found', this.name.tenant);
-    return row;
-  }
-
-  /** The version of its policy that stands, or an older one. */
-  async policy(version?: number): Promise<{
-    readonly version: number;
-    readonly policy_id: string;
-    readonly shadow: boolean;
-    readonly hash: string;
-    readonly document: PolicyDocument | null;
-  }> {
-    const [row] = await readJson<{
-      version: number;
-      policy_id: string;
-      shadow: boolean;
-      hash: string;
-      document: PolicyDocument | null;
-    }>(
-      this.#host.db,
-      'select * from writ.governor_policy where governor_id = $1 and ($2::text is null or version = $2::text::integer) order by version desc limit 1',
-      [this.id, version === undefined ? null : String(version)],
-    );
-    if (!row) throw new WritRefusal('policy_not_found', this.name.tenant);
-    return row;
-  }
-
-  /** Its receipts from a number on, oldest first. */
-  receipts({
+  /** Its receipts after a number, oldest first. */
+  async receipts({
     after = 0,
     limit = 100,
   }: {
     readonly after?: number;
     readonly limit?: number;
-  } = {}): Promise<Receipt[]> {
-    return readJson<{ receipt: Receipt }>(
-      this.#host.db,
-      'select receipt from writ.receipt where log_id = $1 and stream = $2 and stream_seq > $3::text::bigint order by stream_seq limit $4::text::integer',
-      [this.name.tenant, `governor:${this.name.sku}`, String(after), String(limit)],
-    ).then((rows) => rows.map(({ receipt }) => receipt));
-  }
-
-  #as(options: As): [string | null, string, string] {
-    return [credentialOf(this.#host, options), this.name.tenant, this.name.sku];
+  } = {}): Promise<readonly Receipt[]> {
+    const filter = { ...this.#at, beyond: after, order: 'asc', limit } as const;
+    return (await this.#governors.receipts(this.name.sku, filter)).items;
   }
 }
 

@@ -52,6 +52,7 @@ export function checkIncoming(value: unknown): IncomingSignal {
   const correlation = optional(given.correlation_id, (id) => text('correlation_id', id));
   const observed = optional(given.value, (number) => finite('value', number));
   const threshold = optional(given.threshold, (number) => finite('threshold', number));
+  const instance = optional(given.instance, instanceOf);
   const metadata = optional(given.metadata, metadataOf);
   return {
     signal_id: senderId(given.signal_id),
@@ -62,6 +63,7 @@ export function checkIncoming(value: unknown): IncomingSignal {
     ...(threshold !== undefined && { threshold }),
     observed_at: observedAt(given.observed_at),
     ...(correlation !== undefined && { correlation_id: correlation }),
+    ...(instance !== undefined && { instance }),
     ...(metadata !== undefined && { metadata }),
   };
 }
@@ -92,6 +94,12 @@ function severityOf(value: unknown): Signal['severity'] {
   throw refuse(`severity is one of ${[...severities.keys()].join(', ')}`);
 }
 
+/** Short, since a governor keeps it as long as it is over. */
+function instanceOf(value: unknown): string {
+  if (typeof value === 'string' && value.length <= 100 && isSenderId(value)) return value;
+  throw refuse('instance has 1 to 100 printable characters');
+}
+
 /** A number that a receipt can carry. */
 function finite(field: string, value: unknown): number {
   if (typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER) return value + 0; // which makes 0 of -0, as JSON does
@@ -106,9 +114,9 @@ function observedAt(value: unknown): number {
 
 /** One line of text that can be stored. */
 export function text(field: string, value: unknown, refusal = refuse): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for.
   if (
     typeof value === 'string' &&
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for.
     /^[^\u0000-\u001f\u007f]{1,200}$/.test(value) &&
     value.isWellFormed()
   )

@@ -9,7 +9,7 @@ import { type Action, after, due, next, nothing, type Pending, type Waiting } fr
 
 export type Decide = (situation: Situation, event: GovernorEvent) => Decision;
 
-export interface Governor {
+export interface MachineState {
   readonly id: string;
   readonly tenant: string;
   readonly sku: string;
@@ -28,7 +28,7 @@ export interface Governor {
 export interface Stepped {
   /** The event, as it is hashed. */
   readonly text: string;
-  readonly governor: Governor;
+  readonly governor: MachineState;
   readonly decision: Decision;
   /** Whole receipts, in order. */
   readonly receipts: readonly Receipt[];
@@ -39,7 +39,7 @@ export interface Stepped {
   readonly effects: readonly Effect[];
 }
 
-export const unborn = (id: string, tenant: string, sku: string): Governor => ({
+export const unborn = (id: string, tenant: string, sku: string): MachineState => ({
   id,
   tenant,
   sku,
@@ -59,7 +59,7 @@ export type Next = {
   readonly waiting: Waiting<Waits>;
 };
 
-export function nextOf({ waiting }: Governor, until: number): Next | undefined {
+export function nextOf({ waiting }: MachineState, until: number): Next | undefined {
   const inserted = next(waiting);
   if (inserted) return { pending: inserted[0], waiting: inserted[1] };
   const timer = due(waiting, until);
@@ -67,7 +67,7 @@ export function nextOf({ waiting }: Governor, until: number): Next | undefined {
 }
 
 /** The first of its timers. */
-export function firstDue({ waiting }: Governor): number | undefined {
+export function firstDue({ waiting }: MachineState): number | undefined {
   let first: number | undefined;
   for (const timer of waiting.timers)
     if (timer.due !== 'now' && (first === undefined || timer.due < first)) first = timer.due;
@@ -76,7 +76,7 @@ export function firstDue({ waiting }: Governor): number | undefined {
 
 /** Handles an event. `waiting` is what waits without it, `text` its canonical JSON. */
 export function step(
-  governor: Governor,
+  governor: MachineState,
   event: GovernorEvent,
   waiting: Waiting<Waits>,
   decide: Decide,
@@ -154,9 +154,10 @@ function waitingAfter(
         : action,
   );
   const { dropped } = decision;
+  const inTime = event.content.kind === 'clock' ? setBack(waiting, event.content.back_ms) : waiting;
   const kept = dropped?.length
-    ? { ...waiting, postponed: waiting.postponed.filter((pending) => !isOneOf(dropped, pending)) }
-    : waiting;
+    ? { ...inTime, postponed: inTime.postponed.filter((pending) => !isOneOf(dropped, pending)) }
+    : inTime;
   const moved = was !== decision.state;
   const unchanged =
     !moved &&
@@ -167,9 +168,21 @@ function waitingAfter(
   return after(
     kept,
     { event: pendingOf(event), moved, postpone: decision.postpone ?? false, actions },
-    event.at,
+    event.clock ?? event.at,
   );
 }
+
+/** Timers that were started by a clock that was ahead. */
+const setBack = (waiting: Waiting<Waits>, ms: number): Waiting<Waits> => ({
+  ...waiting,
+  timers: waiting.timers.map((timer) =>
+    timer.due === 'now' ? timer : { ...timer, due: timer.due - ms },
+  ),
+});
+
+/** By how much the clock of the database was set back since the last event. A negative number: it was not. */
+export const setBackBy = ({ last, data }: MachineState, clock: number): number =>
+  last - (data?.behind ?? 0) - clock;
 
 /** An event as one that waits. */
 function pendingOf({ from, content, mail_seq = 0 }: GovernorEvent): Pending<Waits> {

@@ -55,7 +55,7 @@ export interface ActionRule extends Doing {
   readonly probe?: { readonly url: string };
 }
 
-export interface PolicyDocument {
+export interface GovernorPolicy {
   readonly policy_id: string;
   /** Who acts: the principal whose permissions are asked. */
   readonly principal: string;
@@ -68,11 +68,11 @@ export interface PolicyDocument {
 }
 
 /** A version of it, which never changes. */
-export interface PublishedPolicy {
+export interface PolicyVersion {
   readonly version: number;
   /** SHA-256 of its canonical JSON, in hex. */
   readonly hash: string;
   /** It decides and writes receipts, and acts on nothing. */
   readonly shadow: boolean;
-  readonly document: PolicyDocument;
+  readonly document: GovernorPolicy;
 }

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { canonicalize } from '../ledger/canonical.js';
 import type { Duration } from '../queue/duration.js';
 import { normalPolicy } from './policies/normal.js';
-import type { Actuator, ParameterBounds, Parameters, PolicyDocument } from './policy-document.js';
+import type { Actuator, GovernorPolicy, ParameterBounds, Parameters } from './policy-document.js';
 
 /** When a type of signal is over, and when it is under again. */
 export type ThresholdOptions = (
@@ -83,7 +83,7 @@ export interface ContractActionOptions extends AnyActionOptions {
   readonly completeWithin?: Duration;
 }
 
-/** An action of a policy, as `handler`, `webhook` and `contract` make it. */
+/** An action of a policy, as `action.handler`, `action.webhook` and `action.contract` make it. */
 export interface PolicyAction {
   readonly action_type: string;
   readonly actuator: Actuator;
@@ -92,17 +92,17 @@ export interface PolicyAction {
 /** A type of action, by its name or as `defineAction` made it. */
 export type ActionName = string | { readonly type: string; readonly inverse?: string };
 
-const named = (action: ActionName) =>
-  typeof action === 'string'
-    ? { action_type: action }
+const named = (type: ActionName) =>
+  typeof type === 'string'
+    ? { action_type: type }
     : {
-        action_type: action.type,
-        ...(action.inverse !== undefined && { inverse: action.inverse }),
+        action_type: type.type,
+        ...(type.inverse !== undefined && { inverse: type.inverse }),
       };
 
 /** An action that a handler of yours carries out: `defineAction` has it. */
-export const handler = (action: ActionName, options: HandlerOptions): PolicyAction => ({
-  ...named(action),
+export const handler = (type: ActionName, options: HandlerOptions): PolicyAction => ({
+  ...named(type),
   actuator: { kind: 'handler' },
   ...options,
 });
@@ -127,13 +127,16 @@ export function contract(
   const full = typeof inverse === 'object' && 'template' in inverse ? inverse : undefined;
   const { template: undoing, ...more } = full ?? { template: inverse as TemplateId };
   const written = undoing === 'stop' ? 'stop' : { template_id: idOf(undoing), ...more };
-  const action = {
+  const made = {
     action_type: type,
     actuator: { kind: 'contract', template_id: idOf(template) } as const,
     inverse: written,
   };
-  return { ...action, ...options };
+  return { ...made, ...options };
 }
+
+/** The actions of a policy, by how they are carried out. */
+export const action = { handler, webhook, contract } as const;
 
 export interface PolicyOptions {
   /** By type of signal. */
@@ -149,12 +152,12 @@ export interface PolicyOptions {
 }
 
 /** Defines a governor policy. Refuses with `invalid_policy` or `action_without_inverse`, which name the place. */
-export const definePolicy = (id: string, options: PolicyOptions): PolicyDocument =>
+export const definePolicy = (id: string, options: PolicyOptions): GovernorPolicy =>
   normalPolicy({ ...options, policy_id: id });
 
 /** A policy as it was stored, or as somebody wrote it into a file; with the same refusals. */
-export const validatePolicy = (value: unknown): PolicyDocument => normalPolicy(value);
+export const validatePolicy = (value: unknown): GovernorPolicy => normalPolicy(value);
 
 /** SHA-256 of its canonical JSON, in hex. */
-export const policyHash = (document: PolicyDocument): string =>
+export const policyHash = (document: GovernorPolicy): string =>
   createHash('sha256').update(canonicalize(document)).digest('hex');

@@ -1,6 +1,6 @@
 /** What has to be known before an event can be decided, and is not in it: asked outside any transaction, each question with its time, and recorded with the event. */
 import type { Content } from './events.js';
-import type { Governor } from './machine.js';
+import type { MachineState } from './machine.js';
 import type { ActionRule } from './policy-document.js';
 
 export type Question =
@@ -14,7 +14,7 @@ export type Question =
   | { readonly kind: 'recent' };
 
 /** Undefined: nothing has to be asked. */
-export function questionOf({ state, data }: Governor, content: Content): Question | undefined {
+export function questionOf({ state, data }: MachineState, content: Content): Question | undefined {
   if (!data) return undefined;
   const kind = content.kind === 'timer' ? content.timer : content.kind;
   const ruleOf = (type: string | undefined, policy = data.policy): ActionRule | null => {

@@ -1,8 +1,8 @@
 /** A governor as it is stored: rows of signals that wait are short, and the document of its policy, which does not change, stands elsewhere. */
 import type { Data, Held, State, Waits } from './decision.js';
 import type { Content, Signal } from './events.js';
-import type { Governor } from './machine.js';
-import type { PublishedPolicy } from './policy-document.js';
+import type { MachineState } from './machine.js';
+import type { PolicyVersion } from './policy-document.js';
 import { nothing, type Pending, type Timer, type Waiting } from './statem.js';
 
 /** So many in a row: their first places, in the mailbox and among the signals. */
@@ -16,7 +16,7 @@ interface StoredWaiting {
   readonly timers?: readonly Timer<Waits>[];
 }
 
-export type StoredPolicy = Omit<PublishedPolicy, 'document'> & { readonly policy_id: string };
+export type StoredPolicy = Omit<PolicyVersion, 'document'> & { readonly policy_id: string };
 
 export type StoredMail = [mailSeq: number, at: number, arrivalSeq: number | null, content: Content];
 
@@ -40,16 +40,17 @@ export interface TakenGovernor {
   readonly held: StoredMail[] | null;
 }
 
-/** What fn_governors_take answers: when it is, the latest time of what was due, when the next is, and the governors. */
-export interface Taken {
+/** What fn_governors_take answers: when it is, by the clock of the gates and by that of the machine, the latest time of what was due, when the next is, and the governors. */
+export interface TakenBatch {
   readonly now: number;
+  readonly machine: number;
   readonly last: number | null;
   readonly next: number | null;
   readonly governors: TakenGovernor[];
 }
 
 /** The first row says how things are, each further one is a governor. */
-export function takenFrom([first, ...rows]: Record<string, unknown>[]): Taken {
+export function takenFrom([first, ...rows]: Record<string, unknown>[]): TakenBatch {
   const governors = rows.map((row) => ({
     ...row,
     ...Object.fromEntries(
@@ -63,6 +64,7 @@ export function takenFrom([first, ...rows]: Record<string, unknown>[]): Taken {
   }));
   return {
     now: Number(first?.last),
+    machine: Number(first?.done),
     last: (first?.taken_upto as Date | null)?.getTime() ?? null,
     next: first?.due === null ? null : Number(first?.due),
     governors: governors as unknown as TakenGovernor[],
@@ -74,7 +76,7 @@ export function policyOf(taken: TakenGovernor): StoredPolicy | undefined {
   return (taken.data.policy as StoredPolicy | null | undefined) ?? undefined;
 }
 
-export function fromStored(taken: TakenGovernor, policy: PublishedPolicy | null): Governor {
+export function fromStored(taken: TakenGovernor, policy: PolicyVersion | null): MachineState {
   const { id, t: tenant, s: sku, state, events, receipts, hash, last } = taken;
   return {
     id,
@@ -90,7 +92,7 @@ export function fromStored(taken: TakenGovernor, policy: PublishedPolicy | null)
   };
 }
 
-function dataFrom({ state, data }: TakenGovernor, policy: PublishedPolicy | null): Data | null {
+function dataFrom({ state, data }: TakenGovernor, policy: PolicyVersion | null): Data | null {
   if (state === null) return null;
   const { storm, ...rest } = data as unknown as Data & {
     storm: { since: number; buffer: Run[] } | null;

@@ -3,8 +3,15 @@ import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { canonicalize } from '../ledger/canonical.js';
 import type { Answers, Content, Failure, GovernorEvent } from './events.js';
-import { type Decide, firstDue, type Governor, nextOf, type Stepped, step } from './machine.js';
-import type { PublishedPolicy } from './policy-document.js';
+import {
+  type Decide,
+  type MachineState,
+  nextOf,
+  type Stepped,
+  setBackBy,
+  step,
+} from './machine.js';
+import type { PolicyVersion } from './policy-document.js';
 import { type Question, questionOf } from './questions.js';
 import {
   contentOf,
@@ -22,6 +29,8 @@ export interface TurnOptions {
   readonly processId: string;
   /** The clock of the database. */
   readonly now: number;
+  /** That of its machine; `now` unless given. */
+  readonly machine?: number;
   /** Every event is decided twice, on frozen copies. */
   readonly twice: boolean;
   /** Events at most. */
@@ -41,8 +50,8 @@ export interface Put {
 
 export interface Turned {
   readonly taken: TakenGovernor;
-  readonly before: Governor;
-  readonly governor: Governor;
+  readonly before: MachineState;
+  readonly governor: MachineState;
   readonly steps: readonly (readonly [GovernorEvent, Stepped])[];
   readonly mailDone: number;
   readonly mailAt: number | undefined;
@@ -56,12 +65,12 @@ export interface Turned {
 
 export function turn(
   taken: TakenGovernor,
-  policy: PublishedPolicy | null,
+  policy: PolicyVersion | null,
   answers: Answers | undefined,
   told: Failure | undefined,
   options: TurnOptions,
 ): Turned {
-  const { now, crashLimit, decideVersion } = options;
+  const { now, machine = now, crashLimit, decideVersion } = options;
   // After a crash one event at a time: what cannot be written must not take those before it along, nor be taken for one of them.
   const limit = taken.crashes > 0 ? 1 : options.limit;
   const mails = taken.mails ?? [];
@@ -76,23 +85,35 @@ export function turn(
   let more = false;
   let question: Question | undefined;
   let crash: unknown;
+  // Before anything else: what is due follows from it.
+  const backMs = before.data ? setBackBy(before, now) : 0;
+  const isSetBack = backMs > clockToleranceMs;
   for (;;) {
     const mail = mails[read];
+    const setsBack = isSetBack && steps.length === 0;
+    const telling = setsBack ? undefined : told;
     // What comes next in the mailbox may be older than a timer that is due.
-    if (!mail && mails.length >= options.mails) {
+    if (!mail && mails.length >= options.mails && !setsBack) {
       more = true;
       break;
     }
-    const waiting = told ? undefined : nextOf(governor, mail ? mail[1] : now + 1);
-    if (!waiting && !mail && !told) break;
-    if (steps.length >= limit || (told && steps.length > 0)) {
+    // A mail that came while the clock was ahead does not make a timer due.
+    const waiting =
+      told || setsBack
+        ? undefined
+        : nextOf(governor, Math.min(mail?.[1] ?? Number.POSITIVE_INFINITY, now + 1));
+    if (!waiting && !mail && !told && !setsBack) break;
+    if (steps.length >= limit || (told && steps.length > (isSetBack ? 1 : 0))) {
       more = true;
       break;
     }
     let place: Partial<GovernorEvent>;
     let content: Content;
-    if (told) {
-      content = { kind: 'health_failed', failure: told };
+    if (setsBack) {
+      content = { kind: 'clock', back_ms: backMs };
+      place = { from: 'host' };
+    } else if (telling) {
+      content = { kind: 'health_failed', failure: telling };
       place = { from: 'host' };
     } else if (waiting) {
       const { pending, dueAt } = waiting;
@@ -120,6 +141,8 @@ export function turn(
     const eventOf = (content: Content, answers?: Answers): GovernorEvent => ({
       event_seq: governor.events + 1,
       at: Math.max(now, governor.last),
+      ...(now < governor.last && { clock: now }),
+      ...(Math.abs(machine - now) > apartMs && { ids_at: machine }),
       decide: decideVersion,
       ...(place as Pick<GovernorEvent, 'from'>),
       content,
@@ -167,15 +190,21 @@ export function turn(
   };
 }
 
+/** Clocks are adjusted by a little all the time; timers may be late by as much. */
+export const clockToleranceMs = 1_000;
+
+/** The queue takes ids of the last hour, and of the next five minutes. */
+const apartMs = 60_000;
+
 /** A recovery that took too long: whoever drives is named. */
-const beginsAnew = ({ state }: Governor, content: Content) =>
+const beginsAnew = ({ state }: MachineState, content: Content) =>
   state === 'degraded' && content.kind === 'timer' && content.timer === 'state';
 
 /** Decides, and, if asked for, once more: another outcome is an event of its own, in place of the one that gave it. */
 function decided(
-  governor: Governor,
+  governor: MachineState,
   event: GovernorEvent,
-  waiting: Governor['waiting'],
+  waiting: MachineState['waiting'],
   { decide, twice }: TurnOptions,
 ): { event: GovernorEvent; stepped: Stepped } {
   if (!twice) return { event, stepped: step(governor, event, waiting, decide) };
@@ -256,17 +285,23 @@ export function putAside(steps: Turned['steps']): Put[] {
 /** If whoever asks does not come back with the answer, somebody asks again. */
 export const askingMs = 1_000;
 
+/** When a driver looks at a governor again; without a time, it has looked and found nothing to do. */
+export interface Wake {
+  readonly id: string;
+  readonly at?: number;
+}
+
 /**
- * When a driver has to look at it again. The gate knows when the first timer of a governor is due
- * that has handled something, and whoever writes a crash down when to try again.
+ * When a driver has to look at it again. The gate itself sees what is left to do for a governor that has handled something; whoever writes
+ * a crash down says when to try again, and the time here is for when nobody does.
  */
-export function wakesOf({ governor, steps, more, question }: Turned, now: number): number[] {
-  const due = steps.length === 0 ? firstDue(governor) : undefined;
-  return [
-    ...(due !== undefined && due <= now ? [due] : []),
-    ...(more ? [now] : []),
-    ...(question ? [now + askingMs] : []),
-  ];
+export function wakesOf(
+  { taken: { id }, steps, more, question, crash }: Turned,
+  now: number,
+): Wake[] {
+  if (question || crash !== undefined) return [{ id, at: now + askingMs }];
+  if (more) return [{ id, at: now }];
+  return steps.length === 0 ? [{ id }] : [];
 }
 
 /** What fn_governors_apply takes: governors, their events, and what came of each. Places count from 1. */
@@ -275,11 +310,24 @@ export interface TurnRows {
   readonly events: Record<string, unknown>[];
   readonly receipts: { readonly e: number; readonly r: string }[];
   readonly effects: Record<string, unknown>[];
-  readonly wakes: { readonly id: string; readonly at: number }[];
+  readonly wakes: readonly Wake[];
+  /** Where the driver began to look for what is due; a hint. */
+  readonly after?: string;
 }
 
-export function rowsOf(turned: readonly Turned[], wakes: TurnRows['wakes']): TurnRows {
-  const rows: TurnRows = { governors: [], events: [], receipts: [], effects: [], wakes };
+export function rowsOf(
+  turned: readonly Turned[],
+  wakes: TurnRows['wakes'],
+  after?: string,
+): TurnRows {
+  const rows: TurnRows = {
+    governors: [],
+    events: [],
+    receipts: [],
+    effects: [],
+    wakes,
+    ...(after !== undefined && { after }),
+  };
   for (const { taken, before, governor, steps } of turned) {
     if (steps.length === 0) continue;
     const g = rows.governors.push({

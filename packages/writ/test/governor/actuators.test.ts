@@ -15,14 +15,12 @@ const hook = (url: string) => ({ actuator: { kind: 'webhook', url } }) as const;
 describe('a webhook', () => {
   test('is told everything about the action, once, with its key, and what it answers is the result', async () => {
     const { url, asked } = await service((_, response) =>
-      response
-        .writeHead(200)
-        .end(
-          JSON.stringify({
-            baseline: 'restored',
-            result: { replicas: 5, region: 'eu', nested: { no: 1 } },
-          }),
-        ),
+      response.writeHead(200).end(
+        JSON.stringify({
+          baseline: 'restored',
+          result: { replicas: 5, region: 'eu', nested: { no: 1 } },
+        }),
+      ),
     );
     await c.work();
     const now = Date.now();
@@ -309,6 +307,25 @@ describe('a handler', () => {
       'words that no database holds',
       new Error('a\0b\ud800'),
       { failure_reason: 'handler_error', error_message: 'ab\ufffd' },
+    ],
+    [
+      'an object without a prototype',
+      Object.assign(Object.create(null), { message: 'no quota', statusCode: 503 }),
+      { failure_reason: 'service_error', error_message: 'no quota', response_code: 503 },
+    ],
+    [
+      'an error whose message is no text',
+      Object.assign(new Error(), { message: { quota: 0 } }),
+      { failure_reason: 'handler_error', error_message: 'the handler threw {"quota":0}' },
+    ],
+    [
+      'an error whose response cannot be read',
+      Object.defineProperty(new Error('no quota'), 'response', {
+        get: () => {
+          throw new Error('gone');
+        },
+      }),
+      { failure_reason: 'handler_error', error_message: 'no quota' },
     ],
   ])('that throws %s has failed, once', async (_, thrown, expected) => {
     let runs = 0;

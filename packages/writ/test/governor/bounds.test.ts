@@ -1,8 +1,8 @@
 /** The table of times of the specification: each operation is delayed, and what follows is what the table says. */
 import { afterEach, expect, test } from 'vitest';
 import { decide } from '../../src/governor/decide.js';
-import type { Governor } from '../../src/governor/governors.js';
-import type { PolicyDocument } from '../../src/governor/policy-document.js';
+import type { GovernorHandle } from '../../src/governor/governors.js';
+import type { GovernorPolicy } from '../../src/governor/policy-document.js';
 import type { DriveOptions } from '../../src/index.js';
 import { onFaultPoint } from '../../src/testing/index.js';
 import { latch } from '../queue/latch.js';
@@ -16,9 +16,9 @@ afterEach(() => onFaultPoint(undefined));
 /** A governor that got stable with time enough, and is then driven by another host, which has so much time. */
 async function stableThen(
   times: Record<string, number>,
-  policy?: PolicyDocument,
+  policy?: GovernorPolicy,
   options?: DriveOptions,
-): Promise<Governor> {
+): Promise<GovernorHandle> {
   const first = await s.work();
   const governor = await s.stable(policy);
   await first.stop();
@@ -34,7 +34,7 @@ test('signal processing takes longer than 100 ms: the signal is in the queue, it
   onFaultPoint((point) => (point === 'governors_decided' ? answered.opened : undefined));
   const began = performance.now();
   const answer = await governor.signal(over);
-  expect(answer).toEqual({ status: 'accepted', arrivalSeq: 1 });
+  expect(answer).toEqual({ status: 'accepted', arrival_seq: 1 });
   expect(performance.now() - began).toBeGreaterThanOrEqual(99);
   answered.open();
   expect((await s.receipt(governor, 'signal_received')).context).toMatchObject({ arrival_seq: 1 });
@@ -101,7 +101,7 @@ test('an entitlement check takes longer than 200 ms: the governor does not begin
   await s.setting('governor.boot_ms', 600);
   await s.setting('governor.backoff_ms', [200]);
   await s.work();
-  await s.writ.governors.entitle('acme', { tier: 'free' }, { as: s.key });
+  await s.writ.governors.entitlements.put({ tier: 'free' }, { tenant: 'acme', as: s.key });
   const free = await s.lock('entitlement');
   const governor = await s.writ.governor({ tenant: 'acme' });
   await s.inState(governor, 'degraded');
@@ -122,6 +122,7 @@ test.each([
         Object.assign(new Error('connect ECONNREFUSED 10.0.0.7:443'), { code: 'ECONNREFUSED' }),
       ),
   ],
+  ['throws what is no error', () => Promise.reject(Object.create(null))],
 ])(
   'whoever decides on permissions %s: nothing is done, and the governor is degraded',
   async (_, permits) => {
@@ -154,6 +155,7 @@ test('loading a policy takes longer than 300 ms: degraded, and back when it is t
     failure_type: 'policy_load_failed',
   });
   await free();
+  await s.setting('governor.policy_ms', 60_000); // a busy machine may take longer than 300 ms
   await s.inState(governor, 'stable');
 });
 
@@ -181,7 +183,7 @@ test('recovery is tried again after 10, 30, 60 s and 5 min, and then every 5 min
   await s.setting('governor.backoff_ms', [50, 100, 150, 250]);
   await s.work({ authorizer: { permits: () => Promise.reject(new Error('away')) } });
   const governor = await s.stable(scaling());
-  await s.writ.governors.entitle('acme', { status: 'INACTIVE' }, { as: s.key });
+  await s.writ.governors.entitlements.put({ status: 'INACTIVE' }, { tenant: 'acme', as: s.key });
   const tell = { cause: 'ledger', failure_type: 'timeout', message: 'no answer' };
   await s.sql('select writ.fn_governor_tell($1::text::uuid[], $2::text::jsonb)', [
     `{${governor.id}}`,
@@ -230,6 +232,20 @@ test('an event that crashes its governor ten times in a minute is set aside with
   await governor.acknowledge('crash', { as: s.key, reason: 'The event was looked at.' });
   await until(async () => ((await governor.get()).causes as string[]).length === 0);
 }, 60_000);
+
+test('whoever hears of errors and throws keeps no governor from going on', async () => {
+  let told = 0;
+  const onError = () => {
+    told++;
+    throw new Error('the log is full');
+  };
+  const governor = await stableThen({ transition_ms: 50 }, undefined, { onError });
+  const free = await s.lock('governor_event');
+  await governor.signal(over);
+  await until(() => told > 0);
+  await free();
+  expect((await s.receipt(governor, 'signal_received')).context).toMatchObject({ arrival_seq: 1 });
+});
 
 test('one that cannot be written is set aside by itself: those before it and after it are not', async () => {
   await s.work({

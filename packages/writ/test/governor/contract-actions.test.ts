@@ -15,6 +15,7 @@ const c = carrying(s);
 const before = { checkout: 'DISABLED', search: 'LAUNCHED', 'limits#max': 100 };
 const template = {
   params: { max: { min: 50, max: 500 } },
+  pre: { 'limits#max': { min: 1, max: 1000 } },
   activations: 10,
   expiresIn: '30d',
 } as const;
@@ -35,7 +36,7 @@ const by = (template_id: string, max: unknown = 200) =>
 const stop = { action_type: 'undo_lower_limits', actuator: { kind: 'contract' } } as const;
 const undoing = (of: string) => ({ kind: 'rollback', of }) as const;
 const jobIn = ({ acknowledged = '' }: { acknowledged?: string }) =>
-  s.writ.governance.job(acknowledged.replace('governance_job:', ''));
+  s.writ.changes.handle(acknowledged.replace('governance_job:', ''));
 const instances = () => s.sql('select * from writ_data.contract where template_id is not null');
 
 describe('an action that is a contract', () => {
@@ -54,7 +55,10 @@ describe('an action that is a contract', () => {
 
   test('that is repeated activates nothing more; another attempt is another instance', async () => {
     await c.work();
-    const { id } = await s.approved({ ...limits, template: { ...template, pre: {} } });
+    const { id } = await s.approved({
+      ...limits,
+      template: { ...template, pre: { 'limits#max': { min: 1, max: 500 } } },
+    });
     const action_id = randomUUID();
     const first = await c.done(by(id), { action_id });
     expect(await c.done(by(id), { action_id })).toEqual(first);
@@ -180,7 +184,7 @@ describe('an action that is a contract', () => {
 test('many that begin and are stopped at the same time do not get into one another’s way', async () => {
   await c.work({ governance: true });
   const keys = Array.from({ length: 8 }, (_, n) => `k${n}`);
-  await s.writ.governance.put(
+  await s.writ.capabilities.put(
     keys.map((key) => ({ scope: `scope-${key}`, owner_capability: 'search', values: { max: 1 } })),
     { as: s.keys.ops },
   );
@@ -191,6 +195,7 @@ test('many that begin and are stopped at the same time do not get into one anoth
         title: key,
         scope: [`scope-${key}`],
         steps: [configure(`scope-${key}`, 'max', param('max')), soak('60s')],
+        template: { ...slow.template, pre: { [`scope-${key}#max`]: { in: [1] } } },
       }),
     ),
   );

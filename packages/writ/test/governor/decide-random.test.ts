@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Permission } from '../../src/governor/events.js';
-import type { PolicyDocument } from '../../src/governor/policy-document.js';
+import type { GovernorPolicy } from '../../src/governor/policy-document.js';
 import { governor as machine, nextStates } from '../../src/machines/index.js';
 import {
   active,
@@ -21,7 +21,7 @@ const contracts = {
   actuator: { kind: 'contract', template_id: 't' },
   inverse: { ...ruled({}).actions.scale_up_cloud_run!.inverse },
 } as const;
-const documents: readonly PolicyDocument[] = [
+const documents: readonly GovernorPolicy[] = [
   documentWith(),
   ruled({ not_restored: 'rollback', baseline_ms: 2_000 }),
   ruled({

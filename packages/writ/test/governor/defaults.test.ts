@@ -1,8 +1,8 @@
 /** The numbers of the specification are those that a new installation goes by, and those that the code repeats are the same. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { takenAnswer } from '../../src/governor/http/answers.js';
-import { usualBounds } from '../../src/governor/simulation.js';
 import { type TestDatabase, testDatabase } from '../../src/testing/index.js';
+import { usualBounds } from '../../src/testing/simulation.js';
 import { Governed } from './governed.js';
 
 let db: TestDatabase;

@@ -32,10 +32,9 @@ import type {
 import { eventId } from '../../src/governor/ids.js';
 import type {
   ActionRule,
-  PolicyDocument,
-  PublishedPolicy,
+  GovernorPolicy,
+  PolicyVersion,
 } from '../../src/governor/policy-document.js';
-import { usualBounds } from '../../src/governor/simulation.js';
 import {
   after,
   due,
@@ -47,6 +46,7 @@ import {
 } from '../../src/governor/statem.js';
 import { receiptId } from '../../src/ledger/receipt.js';
 import { validateReceipt } from '../../src/ledger/validate.js';
+import { usualBounds } from '../../src/testing/simulation.js';
 
 export const dawn = Date.UTC(2026, 0, 25, 14, 0, 0);
 const governorId = '018f0000-0000-7000-8000-000000000001';
@@ -76,7 +76,7 @@ export const scaleUp: ActionRule = {
   cost: 10,
 };
 
-export const documentWith = (changes: Partial<PolicyDocument> = {}): PolicyDocument => ({
+export const documentWith = (changes: Partial<GovernorPolicy> = {}): GovernorPolicy => ({
   policy_id: 'policy-scale-up-on-cpu-gt-75',
   principal: 'governor@acme.example',
   when: {
@@ -102,7 +102,7 @@ export const policyOf = (
   version: number,
   document = documentWith(),
   shadow = false,
-): PublishedPolicy => ({
+): PolicyVersion => ({
   version,
   hash: createHash('sha256').update(JSON.stringify(document)).digest('hex'),
   shadow,
@@ -178,7 +178,7 @@ export class Governed {
 
   /** stable, with a policy. */
   static stable(
-    document?: PolicyDocument,
+    document?: GovernorPolicy,
     changes: Parameters<typeof Governed.create>[0] = {},
   ): Governed {
     const governor = Governed.create(changes);
@@ -187,7 +187,7 @@ export class Governed {
   }
 
   static warned(
-    document?: PolicyDocument,
+    document?: GovernorPolicy,
     changes: Parameters<typeof Governed.create>[0] = {},
   ): Governed {
     const governor = Governed.stable(document, changes);
@@ -197,7 +197,7 @@ export class Governed {
 
   /** With an action in flight that a signal has asked for. */
   static intervening(
-    document?: PolicyDocument,
+    document?: GovernorPolicy,
     changes: Parameters<typeof Governed.create>[0] = {},
   ): Governed {
     const governor = Governed.stable(document, changes);
@@ -264,7 +264,7 @@ export class Governed {
       'mailbox',
     );
   }
-  publish(policy: PublishedPolicy | null): Step[] {
+  publish(policy: PolicyVersion | null): Step[] {
     return this.tell({ kind: 'policy', policy, actor: 'alice@acme.example' });
   }
   entitle(entitlement: Partial<Entitlement>): Step[] {

@@ -7,9 +7,10 @@ import { uuidv7 } from '../../src/database/uuid.js';
 import { principal } from '../../src/governance/keys.js';
 import { configure } from '../../src/governance/steps.js';
 import type { ActionJob } from '../../src/governor/actuators/job.js';
-import { contract, definePolicy, policyHash, webhook } from '../../src/index.js';
+import { action, definePolicy, policyHash } from '../../src/index.js';
 import type { Receipt } from '../../src/ledger/receipt.js';
 import { validateReceipt } from '../../src/ledger/validate.js';
+import { verifying } from '../governance/verifying.js';
 import { until } from '../races/sessions.js';
 import { governorScene, scaling } from './scene.js';
 
@@ -42,7 +43,7 @@ test('a webhook is asked with the same key each time, and its answer is the resu
   const governor = await s.stable(
     definePolicy('calm', {
       when: { error_rate: { above: 0.1 } },
-      then: webhook('scale_up_cloud_run', { target: 'catalog', url }),
+      then: action.webhook('scale_up_cloud_run', { target: 'catalog', url }),
     }),
   );
   await governor.signal(over);
@@ -66,19 +67,19 @@ test('a webhook is asked with the same key each time, and its answer is the resu
 
 describe('contracts', () => {
   async function template() {
-    await s.writ.governance.put(
+    await s.writ.capabilities.put(
       [
         { capability_name: 'checkout' },
         { scope: 'limits', owner_capability: 'checkout', values: { max: 100 } },
       ],
       { as: s.key, tenant: 'acme' },
     );
-    const agent = await s.writ.governance.addPrincipal({
+    const agent = await s.writ.principals.add({
       id: 'bot',
       kind: 'agent',
       onBehalfOf: 'olga',
     });
-    const ada = await s.writ.governance.addPrincipal({
+    const ada = await s.writ.principals.add({
       id: 'ada',
       kind: 'person',
       rights: ['approve'],
@@ -88,11 +89,12 @@ describe('contracts', () => {
         title: 'Lower the limit',
         scope: ['limits'],
         steps: [configure('limits', 'max', 10)],
-        template: { activations: 5, expiresIn: '1h' },
+        template: { pre: { 'limits#max': { in: [100, 10] } }, activations: 5, expiresIn: '1h' },
       },
       { as: agent, tenant: 'acme' },
     );
     const { hash } = await proposed.preview({ as: ada });
+    await verifying(s.writ);
     await proposed.approve({ as: ada, hash });
     return proposed;
   }
@@ -104,7 +106,7 @@ describe('contracts', () => {
     const governor = await s.stable(
       definePolicy('calm', {
         when: { error_rate: { above: 0.1 } },
-        then: contract(approved, { completeWithin: '30s' }),
+        then: action.contract(approved, { completeWithin: '30s' }),
         requires: 'flags:write',
       }),
     );
@@ -194,15 +196,15 @@ describe('outages', () => {
     await s.setting('governor.backoff_ms', [300]);
     await s.work();
     const governor = await s.stable(scaling());
-    const taker = s.writ.governors.taker();
+    const intake = s.writ.governors.intake();
     const entry = {
       host: 'edge-1',
       spoolSeq: 1,
       at: '2026-11-16T10:00:00.000Z',
       payload: { kind: 'signal' as const, tenant: 'acme', sku: 'default', signal_id: 'lost' },
     };
-    await taker.missed?.(entry);
-    await taker.missed?.(entry);
+    await intake.missed?.(entry);
+    await intake.missed?.(entry);
     expect((await s.receipt(governor, 'health_check_failed')).context).toMatchObject({
       causes: ['outage'],
       outage_from: '2026-11-16T10:00:00.000Z',
@@ -222,9 +224,9 @@ describe('outages', () => {
 });
 
 test('requests that were no signals are counted in the log of the deployment, and nothing of them is kept', async () => {
-  const taker = s.writ.governors.taker();
+  const intake = s.writ.governors.intake();
   const [from, to] = [new Date('2026-01-25T14:31:00Z'), new Date('2026-01-25T14:32:00Z')];
-  await taker.rejected?.(
+  await intake.rejected?.(
     new Map([
       ['signature_invalid', 12],
       ['body_parse_error', 1],
@@ -246,12 +248,12 @@ describe('who may', () => {
   test('only principals with the right to operate publish, entitle, act and acknowledge, and only persons acknowledge', async () => {
     await s.work();
     const governor = await s.stable(scaling());
-    const service = await s.writ.governance.addPrincipal({
+    const service = await s.writ.principals.add({
       id: 'robot',
       kind: 'service',
       rights: ['operate'],
     });
-    const agent = await s.writ.governance.addPrincipal({
+    const agent = await s.writ.principals.add({
       id: 'bot',
       kind: 'agent',
       onBehalfOf: 'olga',
@@ -260,7 +262,7 @@ describe('who may', () => {
       code: 'agents_only_propose',
     });
     await expect(
-      s.writ.governors.entitle('acme', { tier: 'enterprise' }, { as: agent }),
+      s.writ.governors.entitlements.put({ tier: 'enterprise' }, { tenant: 'acme', as: agent }),
     ).rejects.toMatchObject({
       code: 'agents_only_propose',
     });
@@ -418,7 +420,8 @@ describe('what is hostile or broken', () => {
   });
 
   test('an entitlement that no receipt could tell of is refused', async () => {
-    const put = (change: object) => s.writ.governors.entitle('acme', change, { as: s.key });
+    const put = (change: object) =>
+      s.writ.governors.entitlements.put(change, { tenant: 'acme', as: s.key });
     await expect(put({ quota: 2 ** 60 })).rejects.toMatchObject({ code: 'invalid_entitlement' });
     await expect(put({ expiresAt: new Date('+012026-01-01T00:00:00Z') })).rejects.toMatchObject({
       code: 'invalid_entitlement',

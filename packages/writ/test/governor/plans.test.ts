@@ -2,8 +2,8 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { decide } from '../../src/governor/decide.js';
-import { usualBounds } from '../../src/governor/simulation.js';
 import { type TestDatabase, testDatabase } from '../../src/testing/index.js';
+import { usualBounds } from '../../src/testing/simulation.js';
 import { apply, decidedTurn } from './turns.js';
 
 const governors = 4_000;

@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import type { WritRefusal } from '../../src/errors/index.js';
 import { actionTypes } from '../../src/governor/action-types.js';
-import { generateSignals } from '../../src/governor/generator.js';
 import {
   contract,
   definePolicy,
@@ -13,6 +12,7 @@ import {
   webhook,
 } from '../../src/governor/policy.js';
 import { knownSecrets } from '../../src/secrets/redactor.js';
+import { generateSignals } from '../../src/testing/signals.js';
 
 const template = '0198c0de-0000-7000-8000-000000000001';
 const undoing = '0198c0de-0000-7000-8000-000000000002';

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { decide } from '../../src/governor/decide.js';
-import type { Governor } from '../../src/governor/governors.js';
+import { ExportedEvents, type ExportedEventsOptions } from '../../src/governor/exported.js';
+import type { GovernorHandle } from '../../src/governor/governors.js';
 import { inputsHash } from '../../src/governor/machine.js';
-import { Replays, type ReplaysOptions } from '../../src/governor/replays.js';
 import { folderReader } from '../../src/ledger/exports.js';
 import { keyOfSeed, privateKeyText, publicKeyText } from '../../src/ledger/note.js';
 import { nodeSha256 } from '../../src/ledger/sha256.js';
@@ -35,19 +35,19 @@ async function exported(): Promise<void> {
   await s.writ.ledger.export(folder);
 }
 
-async function replayed(options: ReplaysOptions = {}) {
+async function replayed(options: ExportedEventsOptions = {}) {
   const reader = folderReader(folder);
-  const replays = await Replays.of(reader, options);
+  const replays = await ExportedEvents.of(reader, options);
   const verdict = await verifyExport(reader, {
     keys,
     sha256: nodeSha256,
-    onReceipt: (...heard) => replays.hear(...heard),
+    onReceipt: (log, receipt, entry) => replays.hear(log, receipt, entry),
   });
   return { verdict, ...replays.close() };
 }
 
 /** Everything that can happen to one, in a few seconds. */
-async function busy(): Promise<Governor> {
+async function busy(): Promise<GovernorHandle> {
   for (const [name, ms] of Object.entries({
     recheck_ms: 100,
     storm_every_ms: 100,
@@ -75,7 +75,10 @@ async function busy(): Promise<Governor> {
   });
   await s.receipt(governor, 'action_succeeded');
   // Retries, then a rollback; signals wait meanwhile.
-  await s.writ.governors.entitle('acme', { tier: 'starter', quota: 50 }, { as: s.key });
+  await s.writ.governors.entitlements.put(
+    { tier: 'starter', quota: 50 },
+    { tenant: 'acme', as: s.key },
+  );
   s.answers.push(
     async () => {
       await Promise.all(
@@ -118,7 +121,7 @@ async function busy(): Promise<Governor> {
   await governor.signal(over(99));
   await governor.withdraw({ as: s.key });
   await until(async () => (await governor.get()).policy_version === null);
-  await s.writ.governors.entitle('acme', { status: 'CANCELLED' }, { as: s.key });
+  await s.writ.governors.entitlements.put({ status: 'CANCELLED' }, { tenant: 'acme', as: s.key });
   await governor.signal(over(98));
   await s.inState(governor, 'refusing');
   await until(async () => Number((await governor.get()).in_mailbox) === 0);

@@ -1,14 +1,20 @@
 /** Deciding again: what agrees is found to agree, and whatever was done to events or receipts is found and named. */
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { decide } from '../../src/governor/decide.js';
 import type { GovernorEvent } from '../../src/governor/events.js';
-import { type GeneratorOptions, generateSignals } from '../../src/governor/generator.js';
 import { eventId } from '../../src/governor/ids.js';
 import { definePolicy, handler, policyHash } from '../../src/governor/policy.js';
-import { type Difference, type ReplayOptions, replay } from '../../src/governor/replay.js';
-import { Simulation, type SimulationOptions } from '../../src/governor/simulation.js';
+import {
+  type Difference,
+  type GovernorIdentity,
+  type RedecisionOptions,
+  redecide,
+} from '../../src/governor/redecision.js';
 import { canonicalize } from '../../src/ledger/canonical.js';
 import type { ReceiptContainer } from '../../src/ledger/container.js';
+import { type GeneratorOptions, generateSignals } from '../../src/testing/signals.js';
+import { Simulation, type SimulationOptions } from '../../src/testing/simulation.js';
 
 const policyWith = (more: Partial<Parameters<typeof definePolicy>[1]> = {}) =>
   definePolicy('scale-up', {
@@ -83,8 +89,8 @@ function simulated(seed: number, profile: GeneratorOptions['profile'], n = 600):
 }
 const actionId = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
 const whoOf = ({ governor: { id, tenant, sku } }: Simulation) => ({ governor_id: id, tenant, sku });
-const replayed = (simulation: Simulation, options: ReplayOptions = {}) =>
-  replay(whoOf(simulation), simulation.events, simulation.receipts, options);
+const replayed = (simulation: Simulation, options: RedecisionOptions = {}) =>
+  redecide(whoOf(simulation), simulation.events, simulation.receipts, options);
 
 describe('what agrees', () => {
   test.each(['calm', 'spikes', 'storm'] as const)(
@@ -114,14 +120,14 @@ describe('what agrees', () => {
     ];
     expect(same.receipts).toEqual(one.receipts);
     expect(same.governor.hash).toBe(one.governor.hash);
-    expect(replay(whoOf(one), one.events, same.receipts).ok).toBe(true);
+    expect(redecide(whoOf(one), one.events, same.receipts).ok).toBe(true);
     expect(other.governor.hash).not.toBe(one.governor.hash);
   });
 
   test('events whose receipts are not in the log yet are behind it, and no difference', () => {
     const simulation = simulated(1, 'spikes');
     const half = simulation.receipts.slice(0, simulation.receipts.length / 2);
-    const result = replay(whoOf(simulation), simulation.events, half);
+    const result = redecide(whoOf(simulation), simulation.events, half);
     expect(result).toMatchObject({ ok: true, receipts: half.length });
     expect(result.behind).toBeGreaterThan(100);
     expect(result.events + result.behind).toBe(simulation.events.length);
@@ -143,8 +149,8 @@ describe('what was changed is named', () => {
     readonly id?: string;
   };
   const lines = (list: readonly unknown[]) => list.map((one) => canonicalize(one));
-  const found = (changed: Changed, options: ReplayOptions = {}): readonly Difference[] =>
-    replay(
+  const found = (changed: Changed, options: RedecisionOptions = {}): readonly Difference[] =>
+    redecide(
       { ...whoOf(story), ...(changed.id !== undefined && { governor_id: changed.id }) },
       lines(changed.events ?? events),
       lines(changed.receipts ?? receipts),
@@ -332,16 +338,16 @@ describe('what was changed is named', () => {
 
   test('a version of the table that is not known, and one that is known and decides otherwise', () => {
     const at = 40;
-    expect(first(withEvent(at, (event) => ({ ...event, decide: 2 })))).toMatchObject({
+    expect(first(withEvent(at, (event) => ({ ...event, decide: 3 })))).toMatchObject({
       kind: 'decide_version',
       event_seq: 41,
-      found: 2,
-      message: expect.stringMatching(/version 2 of the table, and this Writ knows 1/),
+      found: 3,
+      message: expect.stringMatching(/version 3 of the table, and this Writ knows 1, 2/),
     });
-    const second = { ...withEvent(at, (event) => ({ ...event, decide: 2 })) };
+    const second = { ...withEvent(at, (event) => ({ ...event, decide: 3 })) };
     const decides = new Map([
-      [1, decide],
       [2, decide],
+      [3, decide],
     ]);
     expect(found(second, { decides })[0]?.kind).toBe('event_changed');
     const received =
@@ -354,7 +360,7 @@ describe('what was changed is named', () => {
       const decision = decide(situation, event);
       return event.event_seq === received ? { ...decision, receipts: [] } : decision;
     };
-    const otherwise = found({}, { decides: new Map([[1, silent]]) });
+    const otherwise = found({}, { decides: new Map([[2, silent]]) });
     expect(otherwise[0]?.kind).toBe('receipt_added');
   });
 
@@ -367,9 +373,26 @@ describe('what was changed is named', () => {
         return decide(situation, event);
       };
     };
-    const decides = new Map([1, 9].map((version) => [version, noted(version)]));
+    const decides = new Map([2, 9].map((version) => [version, noted(version)]));
     found(mixed, { decides });
-    expect(used.slice(39, 41)).toEqual([1, 9]);
+    expect(used.slice(39, 41)).toEqual([2, 9]);
+  });
+
+  test('what version 1 has written decides the same again', () => {
+    const {
+      events: lines,
+      receipts: entries,
+      ...who
+    } = JSON.parse(readFileSync(new URL('./version-1.json', import.meta.url), 'utf8')) as {
+      events: string[];
+      receipts: string[];
+    } & GovernorIdentity;
+    expect(redecide(who, lines, entries)).toMatchObject({
+      ok: true,
+      events: lines.length,
+      receipts: entries.length,
+      differences: [],
+    });
   });
 
   test('a receipt that was edited, taken out, or put in', () => {
@@ -402,7 +425,7 @@ describe('what was changed is named', () => {
 
   test('a line that is no event, and an event that cannot be decided', () => {
     expect(
-      replay(whoOf(story), story.events.with(9, '{"event_seq":10'), story.receipts).differences,
+      redecide(whoOf(story), story.events.with(9, '{"event_seq":10'), story.receipts).differences,
     ).toMatchObject([{ kind: 'event_unreadable', event_seq: 10 }]);
     expect(found({ events: events.with(9, null as unknown as GovernorEvent) })).toMatchObject([
       { kind: 'event_unreadable' },

@@ -1,14 +1,15 @@
 /** A governor in a database, driven, with people who may tell it things and a service that does what a test wants. */
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach } from 'vitest';
-import type { Governor, SentSignal, Signalled } from '../../src/governor/governors.js';
-import type { PolicyDocument } from '../../src/governor/policy-document.js';
+import type { GovernorHandle, SentSignal } from '../../src/governor/governors.js';
+import type { Signalled } from '../../src/governor/intake.js';
+import type { GovernorPolicy } from '../../src/governor/policy-document.js';
 import {
   type ActionGiven,
+  action,
   type DriveOptions,
   defineAction,
   definePolicy,
-  handler,
   type Worker,
   type Writ,
 } from '../../src/index.js';
@@ -40,19 +41,19 @@ export interface GovernorScene {
   ): Promise<Worker>;
   /** The governor of a tenant, stable, with this policy if one is given. */
   stable(
-    policy?: PolicyDocument,
+    policy?: GovernorPolicy,
     options?: { tenant?: string; shadow?: boolean },
-  ): Promise<Governor>;
+  ): Promise<GovernorHandle>;
   /** What was decided about a signal, which is sent again, as its sender would, as long as it is only taken: on a slow machine that is longer than a signal waits for its answer. */
   decided(
-    governor: Governor,
+    governor: GovernorHandle,
     given: SentSignal,
   ): Promise<Extract<Signalled, { status: 'decided' }>>;
   /** Waits until the governor is in this state. */
-  inState(governor: Governor, state: string): Promise<void>;
+  inState(governor: GovernorHandle, state: string): Promise<void>;
   /** Waits until a receipt of this reason is there, and answers the last. */
-  receipt(governor: Governor, reason: string, n?: number): Promise<Receipt>;
-  reasons(governor: Governor): Promise<string[]>;
+  receipt(governor: GovernorHandle, reason: string, n?: number): Promise<Receipt>;
+  reasons(governor: GovernorHandle): Promise<string[]>;
 }
 
 const scale = (type: string, s: GovernorScene) =>
@@ -66,18 +67,18 @@ const scale = (type: string, s: GovernorScene) =>
 /** Scales up when cpu is over 75, until it is under 60. */
 export const scaling = (
   more: Partial<Parameters<typeof definePolicy>[1]> = {},
-  action: object = {},
+  rule: object = {},
 ) =>
   definePolicy('scale-up', {
     when: {
       cpu_utilization: { above: 75, clearBelow: 60, cooldown: '1s' },
       error_rate: { above: 0.1, then: false },
     },
-    then: handler('scale_up_cloud_run', {
+    then: action.handler('scale_up_cloud_run', {
       target: 'catalog',
       parameters: { replicas_delta: 3 },
       bounds: { replicas_delta: { min: 1, max: 5 } },
-      ...action,
+      ...rule,
     }),
     ...more,
   });
@@ -93,12 +94,12 @@ export function governorScene(): GovernorScene {
     db = await testDatabase();
     writ = await db.connect();
     for (const list of [errors, calls, answers]) list.length = 0;
-    key = await writ.governance.addPrincipal({
+    key = await writ.principals.add({
       id: 'olga',
       kind: 'person',
       rights: ['operate', 'activate', 'propose', 'approve'],
     });
-    await writ.governance.addPrincipal({ id: 'governor', kind: 'service' });
+    await writ.principals.add({ id: 'governor', kind: 'service' });
     await sql(
       "update writ_data.principal set permissions = '{run.services.update,flags:write}' where principal_id = 'governor'",
     );
@@ -143,7 +144,7 @@ export function governorScene(): GovernorScene {
         poll: '100ms',
       }),
     async stable(policy, { tenant = 'acme', shadow = false } = {}) {
-      await writ.governors.entitle(tenant, { tier: 'starter' }, { as: key });
+      await writ.governors.entitlements.put({ tier: 'starter' }, { tenant, as: key });
       const governor = await writ.governor({ tenant });
       await s.inState(governor, 'stable');
       if (policy) {
@@ -157,7 +158,14 @@ export function governorScene(): GovernorScene {
       for (let answer = await governor.signal(one); ; answer = await governor.signal(one))
         if (answer.status === 'decided') return answer;
     },
-    inState: (governor, state) => until(async () => (await governor.get()).state === state),
+    // Only the row of the governor: a test may have locked what else `get` shows.
+    inState: (governor, state) =>
+      until(async () => {
+        const [row] = await sql('select state from writ.governor where governor_id = $1', [
+          governor.id,
+        ]);
+        return row?.state === state;
+      }),
     async receipt(governor, reason, n = 1) {
       let found: Receipt[] = [];
       await until(async () => {

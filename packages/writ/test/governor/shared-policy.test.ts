@@ -13,7 +13,7 @@ let key: string;
 beforeEach(async () => {
   db = await testDatabase();
   writ = await db.connect();
-  key = await writ.governance.addPrincipal({ id: 'olga', kind: 'person', rights: ['operate'] });
+  key = await writ.principals.add({ id: 'olga', kind: 'person', rights: ['operate'] });
   await patient(db);
 });
 afterEach(() => db.drop());
@@ -33,7 +33,7 @@ const stable = (n: number) =>
 test('of two governors with the same document, one as a shadow, each goes by its own version', async () => {
   const first = await writ.drive();
   for (const tenant of ['live', 'shadow']) {
-    await writ.governors.entitle(tenant, { tier: 'starter' }, { as: key });
+    await writ.governors.entitlements.put({ tier: 'starter' }, { tenant, as: key });
     await (await writ.governor({ tenant })).publish(policy, {
       as: key,
       shadow: tenant === 'shadow',
@@ -59,12 +59,12 @@ test('of two governors with the same document, one as a shadow, each goes by its
 test('a signal is decided at once although the clock was set back by an hour', async () => {
   await db.clock.advance('1h');
   await writ.drive();
-  await writ.governors.entitle('acme', { tier: 'starter' }, { as: key });
+  await writ.governors.entitlements.put({ tier: 'starter' }, { tenant: 'acme', as: key });
   const governor = await writ.governor({ tenant: 'acme' });
   await stable(1);
   await governor.signal({ type: 'load', value: 1 });
   await db.clock.reset();
-  expect(await governor.signal({ type: 'load', value: 2 })).toMatchObject({ arrivalSeq: 2 });
+  expect(await governor.signal({ type: 'load', value: 2 })).toMatchObject({ arrival_seq: 2 });
   await until(async () => (await db.query('select from writ_data.governor_settled')).length === 2);
   // Its own time stands still meanwhile: no event is before the one that it follows, and no receipt either.
   const events = await db.query(

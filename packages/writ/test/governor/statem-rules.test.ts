@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { decideVersion } from '../../src/governor/decide.js';
 import type { Data, Waits } from '../../src/governor/decision.js';
-import { type Governor, step, unborn } from '../../src/governor/machine.js';
+import { type MachineState, step, unborn } from '../../src/governor/machine.js';
 import {
   type Action,
   after,
@@ -96,12 +96,12 @@ describe('the queue', () => {
 
   test('2: a state change is a different state: data that changed never has postponed events tried again', () => {
     const held: Waits = { kind: 'held', mail_seq: 1, arrival_seq: 1 };
-    const waiting: Governor['waiting'] = {
+    const waiting: MachineState['waiting'] = {
       queue: [],
       postponed: [{ from: 'mailbox', content: held }],
       timers: [],
     };
-    const governor: Governor = {
+    const governor: MachineState = {
       ...unborn('018f0000-0000-7000-8000-000000000001', 'acme', 'x'),
       state: 'stable',
       waiting,

@@ -1,6 +1,6 @@
 /** What the governors of one tenant share: how much it may send, and how much may be done for it. */
 import { expect, test } from 'vitest';
-import type { Governor } from '../../src/governor/governors.js';
+import type { GovernorHandle } from '../../src/governor/governors.js';
 import { session, until } from '../races/sessions.js';
 import { governorScene, scaling } from './scene.js';
 
@@ -21,7 +21,7 @@ const using = (n: number) =>
   );
 
 /** A governor of acme that may act. */
-async function ready(sku = 'default'): Promise<Governor> {
+async function ready(sku = 'default'): Promise<GovernorHandle> {
   const governor = await s.writ.governor({ tenant: 'acme', sku });
   await s.inState(governor, 'stable');
   await governor.publish(scaling(), { as: s.key });
@@ -82,7 +82,7 @@ test('of two governors that want the last action of a month at once, on two host
   await s.setting('governor.transition_ms', 60_000);
   await s.setting('governor.action_ms', 60_000);
   const worker = await s.work();
-  await s.writ.governors.entitle('acme', { tier: 'free' }, { as: s.key });
+  await s.writ.governors.entitlements.put({ tier: 'free' }, { tenant: 'acme', as: s.key });
   const governors = [await ready('a'), await ready('b')];
   await worker.stop();
   await using(49);
@@ -138,7 +138,9 @@ test.each([
   ['professional', 5_000],
 ] as const)('tier %s: %i actions in a month, and not one more', async (tier, limit) => {
   await s.work();
-  expect(await s.writ.governors.entitle('acme', { tier }, { as: s.key })).toMatchObject({
+  expect(
+    await s.writ.governors.entitlements.put({ tier }, { tenant: 'acme', as: s.key }),
+  ).toMatchObject({
     tier,
     quota_limit: limit,
   });
@@ -156,7 +158,7 @@ test.each([
 test('tier enterprise: without limit', async () => {
   await s.work();
   expect(
-    await s.writ.governors.entitle('acme', { tier: 'enterprise' }, { as: s.key }),
+    await s.writ.governors.entitlements.put({ tier: 'enterprise' }, { tenant: 'acme', as: s.key }),
   ).toMatchObject({ quota_limit: null });
   const governor = await ready();
   await using(1_000_000);

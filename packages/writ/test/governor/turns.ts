@@ -1,7 +1,7 @@
 /** One turn as a driver makes it, up to the point where it is written: for tests that write it themselves, as it is or changed. */
 import { decide, decideVersion } from '../../src/governor/decide.js';
 import type { Decide } from '../../src/governor/machine.js';
-import type { PublishedPolicy } from '../../src/governor/policy-document.js';
+import type { PolicyVersion } from '../../src/governor/policy-document.js';
 import { takenFrom } from '../../src/governor/stored.js';
 import { rowsOf, type TurnRows, turn } from '../../src/governor/turn.js';
 
@@ -20,7 +20,7 @@ export async function decidedTurn(
     ids,
     policy = null,
     with: deciding = decide,
-  }: { ids?: readonly string[]; policy?: PublishedPolicy | null; with?: Decide } = {},
+  }: { ids?: readonly string[]; policy?: PolicyVersion | null; with?: Decide } = {},
 ): Promise<TurnRows> {
   const named = ids ? `{${ids.join(',')}}` : null;
   const answer = await db.query(

@@ -1,11 +1,12 @@
--- Says what a tenant is entitled to from now on, for principals with the right to operate.
+-- Changes a tenant's entitlement. The principal needs the right to operate.
 -- Callers: writ_principal, writ_server
--- Answers: what stands. One that was told before what stands changes nothing.
+-- Answers: the entitlement now in force. A call with an older told_at than the stored one changes
+--          nothing.
 -- Refuses: as writ_data.may does; invalid_entitlement.
--- Locks:   the entitlement, and the mailboxes of the tenant's governors, which hear of it.
+-- Locks:   the entitlement, and the mailboxes of the tenant's governors, which receive the change.
 --
--- p_entitlement is {entitlement_id, status, tier, quota_limit, expires_at, told_at}; what is not
--- named stays. quota_limit is that of the tier unless given. A change has a receipt.
+-- p_entitlement is {entitlement_id, status, tier, quota_limit, expires_at, told_at}; absent fields
+-- do not change. The default quota_limit is that of the tier. A change leaves a receipt.
 create or replace function writ.fn_entitlement_put(
   p_key text,
   p_entitlement jsonb,
@@ -28,13 +29,15 @@ begin
     return v_may.refusal;
   elsif jsonb_typeof(p_entitlement) is distinct from 'object' then
     return writ_data.refusal('invalid_entitlement', 'An entitlement is an object.');
-  elsif (length(coalesce(p_entitlement ->> 'entitlement_id', p_tenant)) between 1 and 200) is not true
+  elsif (
+      length(coalesce(p_entitlement ->> 'entitlement_id', p_tenant)) between 1 and 200
+    ) is not true
     or (p_tenant ~ '^[A-Za-z0-9][A-Za-z0-9_.:@-]{0,99}$') is not true then
     return writ_data.refusal('invalid_entitlement', 'tenant and entitlement_id are names');
   end if;
-  v_told := p_entitlement ->> 'told_at';
+  v_told := (p_entitlement ->> 'told_at')::timestamptz;
   if v_told > v_now + interval '5 minutes' or not isfinite(v_told) then
-    -- Otherwise nothing that is told later would count.
+    -- A told_at in the future would make every later change count as older.
     return writ_data.refusal('invalid_entitlement', 'told_at is in the future');
   end if;
 
@@ -69,9 +72,10 @@ begin
   returning * into v_is;
 
   if (v_was.entitlement_id, v_was.status, v_was.tier, v_was.quota_limit, v_was.expires_at)
-    is distinct from (v_is.entitlement_id, v_is.status, v_is.tier, v_is.quota_limit, v_is.expires_at)
+    is distinct from
+    (v_is.entitlement_id, v_is.status, v_is.tier, v_is.quota_limit, v_is.expires_at)
   then
-    perform writ_data.control_receipt(p_tenant, 'entitlement', v_is.entitlement_id,
+    perform writ_data.on_control_changed(p_tenant, 'entitlement', v_is.entitlement_id,
       case when v_was.tenant_id is not null
         then to_jsonb(v_was) - '{tenant_id,told_at,put_by,put_at}'::text[] end,
       to_jsonb(v_is) - '{tenant_id,told_at,put_by,put_at}'::text[], v_is.put_by, v_now);

@@ -1,6 +1,6 @@
 -- Tells a governor that a person has looked at a cause that only a person can clear.
 -- Callers: writ_principal, writ_server
--- Answers: {governor_id, cause}. It has a receipt.
+-- Answers: {governor_id, cause}. The acknowledgement leaves a receipt.
 -- Refuses: governor_not_found, person_required, reason_required, cause_not_found; as writ_data.may.
 -- Locks:   the mailbox of the governor.
 create or replace function writ.fn_governor_ack(
@@ -35,7 +35,7 @@ begin
         from jsonb_array_elements_text(coalesce(v_governor.data -> 'causes', '[]')) c)));
   end if;
 
-  perform writ_data.control_receipt(p_tenant, 'governor_cause', concat(p_sku, ' ', p_cause),
+  perform writ_data.on_control_changed(p_tenant, 'governor_cause', concat(p_sku, ' ', p_cause),
     to_jsonb(p_cause), null, (v_may.who).principal_id, v_now);
   perform writ_data.put_mail(array[v_governor.governor_id], array[jsonb_build_object(
     'kind', 'operator_ack', 'cause', p_cause, 'by', (v_may.who).principal_id,

@@ -1,7 +1,7 @@
--- Asks a governor for an action of its policy, which is checked like any other.
+-- Requests an action of a governor's policy. The governor checks it like any other action.
 -- Callers: writ_principal, writ_server
--- Answers: {action_id}. p_id: of the action, so that a call without an answer can be repeated within
---          a day.
+-- Answers: {action_id}. p_id: the action's id, which makes a repeated call safe for a day. The
+--          record names the principal and the login.
 -- Refuses: governor_not_found, invalid_action, mailbox_full; as writ_data.may does.
 -- Locks:   the mailbox of the governor.
 create or replace function writ.fn_governor_act(
@@ -52,11 +52,15 @@ begin
     return jsonb_build_object('action_id', p_id);
   elsif jsonb_array_length(coalesce(v_governor.data -> 'queue', '[]')) >= 100
     or v_mails - v_governor.mail_done > 10000 then
-    -- Each wish that waits is part of what every turn of the governor reads and writes.
+    -- Every turn of the governor reads and writes all waiting requests, so their number is bounded.
     return writ_data.refusal('mailbox_full', p_sku);
   end if;
   perform writ_data.put_mail(array[v_governor.governor_id], array[jsonb_build_object(
     'kind', 'act', 'action_id', p_id, 'action_type', p_action_type,
     'parameters', coalesce(p_parameters, '{}'), 'initiated_by', (v_may.who).principal_id)], v_now);
+  perform writ_data.record(
+    'fn_governor_act', (v_may.who).principal_id, v_now, '{}', '{}', '{}', '{}',
+    jsonb_build_object('governor_id', v_governor.governor_id, 'action_id', p_id,
+      'action_type', p_action_type));
   return jsonb_build_object('action_id', p_id);
 end $$;

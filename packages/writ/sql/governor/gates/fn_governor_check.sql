@@ -1,7 +1,7 @@
--- Reads what a governor asks when it looks whether it may work.
+-- Reads the bounds, entitlements and quotas that tell a governor whether it may act.
 -- Callers: writ_engine
--- Answers: {bounds: the numbers to go by, tenants: {tenant: {entitlement, quota, recent}}}. recent:
---          how many signals the tenant has sent within the window, if p_recent.
+-- Answers: {bounds: the limits from the settings, tenants: {tenant: {entitlement, quota, recent}}}.
+--          recent, with p_recent: how many signals the tenant sent within the window.
 -- Refuses: invalid_argument.
 create or replace function writ.fn_governor_check(
   p_tenants text[],
@@ -35,7 +35,8 @@ begin
           select m.arrival_seq
           from writ_data.governor_mail m
           where m.governor_id = o.governor_id and m.mail_seq >= b.window_mail
-            and m.arrival_seq is not null and m.at > v_now - v_window
+            and m.arrival_seq is not null
+            and m.at > v_now - v_window and m.at <= v_now + v_window
           order by m.mail_seq
           limit 1
         ) w on true

@@ -1,6 +1,7 @@
 -- Marks the job of an action COMMITTED, for the applier that holds it.
 -- Callers: writ_applier
--- Answers, raises and locks: see writ_data.commit_job. Raises WR001 not_an_action for any other job.
+-- Answers, raises and locks: see writ_data.commit_job. Raises WR001 not_an_action for any other
+--          job.
 create or replace function writ.fn_governor_commit(
   p_job_id uuid,
   p_lease_token uuid,
@@ -18,5 +19,5 @@ begin
     raise exception using errcode = 'WR001', message = 'not_an_action',
       detail = format('Job %s carries no action of a governor out.', p_job_id);
   end if;
-  return writ_data.commit_job(p_job_id, p_lease_token, p_actor);
+  return writ_data.commit_job(p_job_id, p_lease_token, p_actor, true);
 end $$;

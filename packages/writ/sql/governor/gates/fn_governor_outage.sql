@@ -1,8 +1,8 @@
--- Merges what a host has written down while the database was away: signals that it could not take.
+-- Merges the signals that a host could not deliver, and wrote to its spool, during an outage.
 -- Callers: writ_engine
--- Answers: {merged}. Told again, an entry changes nothing. One that is malformed, or of a time that
---          has not come, is left out. Each governor that was addressed, or has something in flight,
---          hears of the outage.
+-- Answers: {merged}. A repeated entry changes nothing. The gate ignores an entry that is malformed
+--          or has a future time. It tells each governor that an entry addresses, or that has an
+--          action in flight, about the outage.
 -- Refuses: invalid_argument.
 -- Locks:   the mailboxes of those governors.
 --
@@ -34,13 +34,15 @@ declare
 begin
   if (length(p_host) between 1 and 200) is not true then
     return writ_data.refusal('invalid_argument', 'host');
-  elsif (jsonb_typeof(p_entries) = 'array' and jsonb_array_length(p_entries) <= 10000) is not true then
+  elsif (
+    jsonb_typeof(p_entries) = 'array' and jsonb_array_length(p_entries) <= 10000
+  ) is not true then
     return writ_data.refusal('invalid_argument', 'entries: a list of up to 10000');
   elsif (v_from > v_now - interval '400 days' and isfinite(v_to)) is not true then
     return writ_data.refusal('invalid_argument', 'from and to');
   end if;
 
-  -- Each entry is checked before anything of it is cast.
+  -- Check each entry before casting its fields.
   select min(c.at), array_agg(c.seq), array_agg(c.tenant), array_agg(c.sku), array_agg(c.signal_id),
     array_agg(c.at)
   into v_first, v_seqs, v_tenants, v_skus, v_signals, v_ats
@@ -59,8 +61,8 @@ begin
   where c.at between v_now - interval '400 days' and v_now + interval '1 minute'
     and coalesce(v_tenant, c.tenant) = c.tenant;
 
-  -- Lines come one by one: governors with something in flight are looked for at the first of an
-  -- outage, and that is a look at all of them.
+  -- A host sends the lines of an outage one by one. Only the first looks for governors with an
+  -- action in flight, because that search reads all governors.
   v_begins := not exists (
     select from writ_data.governor_outage o
     where o.host = p_host and o.at >= v_first - interval '1 minute' and o.at < v_first);

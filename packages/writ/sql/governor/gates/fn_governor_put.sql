@@ -1,6 +1,6 @@
 -- Opens the governor of a tenant and product, if there is none yet.
 -- Callers: writ_producer, writ_server, writ_admin
--- Answers: {governor_id, created}.
+-- Answers: {governor_id, created}. The record names the actor and the login.
 -- Refuses: TENANT_ACCESS_DENIED, invalid_governor.
 create or replace function writ.fn_governor_put(
   p_tenant text,
@@ -36,6 +36,8 @@ begin
   perform writ_data.put_mail(array[v_id], array[jsonb_build_object(
     'kind', 'create', 'sku_id', p_sku, 'tenant_id', p_tenant, 'process_id', v_actor,
     'bounds', writ_data.governor_bounds())], v_now);
+  perform writ_data.record('fn_governor_put', v_actor, v_now, '{}', '{}', '{}', '{}',
+    jsonb_build_object('governor_id', v_id));
   return jsonb_build_object('governor_id', v_id, 'created', true);
 exception when check_violation or not_null_violation then
   return writ_data.refusal('invalid_governor', left(concat_ws(' and ', p_tenant, p_sku), 250));

@@ -1,15 +1,16 @@
--- Tells a governor how an attempt at its action stands, for the applier that carries it out.
+-- Reports the state of an attempt to its governor. The applier that carries the action out calls
+-- it.
 -- Callers: writ_applier
 -- Answers: {}.
 -- Refuses: action_not_in_flight, job_not_found, invalid_argument.
 -- Locks:   the mailbox of the governor.
 --
 -- p_lease_token is that of the lease under which the applier has committed the job in this
--- transaction. An applier whose lease was taken away may still tell that it has succeeded: the
--- governor has given the attempt up, and undoes it once more. The governor, the action and the
--- attempt are those of the job. p_report is {kind: 'acknowledged', reference}, or {kind: 'result',
--- ok, failure_reason, response_code, error_message, baseline, result}. p_governance_job carries the
--- action out from here on: it is of a contract that this action has activated.
+-- transaction. An applier that lost its lease may still report success. The governor has given that
+-- attempt up, and undoes it again. The gate derives governor, action and attempt from the job.
+-- p_report is {kind: 'acknowledged', reference}, or {kind: 'result', ok, failure_reason,
+-- response_code, error_message, baseline, result}. p_governance_job: the job of a contract that
+-- this action activated, which carries the action out from now on.
 create or replace function writ.fn_governor_report(
   p_job_id uuid,
   p_lease_token uuid,
@@ -83,5 +84,5 @@ begin
 
   perform writ_data.put_mail(array[v_governor.governor_id], array[v_content
     || jsonb_build_object('action_id', v_action, 'attempt', v_attempt)], writ.now());
-  return '{}';
+  return '{}'::jsonb;
 end $$;

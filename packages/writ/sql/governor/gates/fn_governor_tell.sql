@@ -1,7 +1,7 @@
--- Tells governors that their host finds the ledger slow or away.
+-- Tells governors that their host finds the ledger slow or unreachable.
 -- Callers: writ_engine
--- Answers: {told}: how many governors. Those that know of it already, or have yet to read of it,
---          hear nothing.
+-- Answers: {told}: how many governors. The gate skips governors that know of the failure, or have
+--          an unread mail about it.
 -- Refuses: invalid_argument.
 -- Locks:   the mailboxes of the governors.
 create or replace function writ.fn_governor_tell(

@@ -1,21 +1,65 @@
--- What is due for all governors together: governance jobs that carry an action out and have come to rest are told to their governors; months are made ahead, and dropped past their retention. Answers {settled}.
+-- Does the time-driven work of all governors. Creates the partitions of coming months, and drops
+-- those past their retention. Tells governors about ended governance jobs that carried out their
+-- actions.
 -- Callers: writ_engine
+-- Answers: {settled}: how many governance jobs. A bound login settles only those of its tenant.
+-- Refuses: actor_required.
+-- Locks:   the mailboxes of those governors.
+--
+-- A job that makes it raise stops no other: it gets the alert GOVERNANCE_SET_ASIDE.
 create or replace function writ.fn_governor_tick(p_actor text) returns jsonb
-  language plpgsql security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+as $$
 declare
-  v_now timestamptz := writ.now(); v_governors uuid[]; v_contents jsonb[]; v_settled integer := 0;
+  v_now timestamptz := writ.now();
+  v_tenant text := writ_data.caller_tenant();
+  v_jobs uuid[];      -- governance jobs that have ended
+  v_job uuid;
+  v_settled integer;
 begin
-  -- One result per governor and call: there is one action in flight.
-  with gone as (
-    delete from writ_data.governor_contract c using (select distinct on (d.governor_id) d.job_id from writ_data.governor_contract d join writ_data.governance_job g on g.job_id = d.job_id where g.status in ('COMPLETED', 'CANCELLED', 'ROLLED_BACK', 'ROLLBACK_FAILED') order by d.governor_id, d.job_id limit 500) r
-    where c.job_id = r.job_id returning c.governor_id, c.action_id, c.attempt, c.job_id, c.stops
-  )
-  select array_agg(d.governor_id), array_agg(jsonb_build_object('kind', 'result', 'action_id', d.action_id, 'attempt', d.attempt, 'ok', o.ok, 'result', jsonb_build_object('governance_job', g.job_id, 'status', g.status))
-    || case when o.ok and not d.stops then jsonb_build_object('baseline', 'unknown') when o.ok then '{}' else jsonb_build_object('failure_reason', 'rejected', 'error_message', left(concat_ws(': ', g.status, g.status_reason), 1000)) end), count(*)
-  into v_governors, v_contents, v_settled from gone d join writ_data.governance_job g on g.job_id = d.job_id cross join lateral (select case when d.stops then g.status in ('ROLLED_BACK', 'CANCELLED') else g.status = 'COMPLETED' end as ok) o;
-  if v_settled > 0 then
-    perform writ_data.put_mail(v_governors, v_contents, v_now);
+  if length(coalesce(btrim(p_actor), '')) not between 1 and 200 then
+    return writ_data.refusal('actor_required', 'An actor has 1 to 200 characters.');
   end if;
+
+  -- First, because a mailbox needs the partition of the current month.
   perform writ_data.keep_governors(p_actor, v_now);
+
+  -- One result per governor and call, because a governor has at most one action in flight.
+  v_jobs := array(
+    select r.job_id
+    from (
+      select distinct on (d.governor_id) d.governor_id, d.job_id
+      from writ_data.governor_contract d
+      join writ_data.governance_job g on g.job_id = d.job_id
+      where g.status in ('COMPLETED', 'CANCELLED', 'ROLLED_BACK', 'ROLLBACK_FAILED')
+        and coalesce(v_tenant, g.tenant_id) = g.tenant_id
+      order by d.governor_id, d.job_id
+      limit 500
+    ) r
+  );
+  begin
+    v_settled := writ_data.settle_contracts(v_jobs, p_actor, v_now);
+  exception when others then
+    if writ_data.is_transient(sqlstate) then
+      raise;
+    end if;
+    -- One of them is at fault: each by itself. The next turn meets it again.
+    v_settled := 0;
+    foreach v_job in array v_jobs loop
+      begin
+        v_settled := v_settled + writ_data.settle_contracts(array[v_job], p_actor, v_now);
+      exception when others then
+        if writ_data.is_transient(sqlstate) then
+          raise;
+        end if;
+        perform writ_data.set_governance_aside(
+          'settled', v_job, (select tenant_id from writ_data.governance_job where job_id = v_job),
+          sqlerrm, p_actor, v_now
+        );
+      end;
+    end loop;
+  end;
   return jsonb_build_object('settled', v_settled);
 end $$;

@@ -1,7 +1,7 @@
--- Says what principals may have done by a governor in a tenant.
+-- Reads which actions principals may request from governors of a tenant.
 -- Callers: writ_applier, writ_engine
--- Answers: [{principal, permissions, hash}], in order; a principal that is unknown there or disabled
---          may do nothing. hash: of what the answer follows from.
+-- Answers: [{principal, permissions, hash}], in order; a principal that is unknown there or
+--          disabled may do nothing. hash: of the rows behind the answer.
 -- Refuses: TENANT_ACCESS_DENIED, invalid_argument.
 create or replace function writ.fn_permissions(
   p_tenant text,
@@ -21,7 +21,8 @@ begin
     select coalesce(jsonb_agg(jsonb_build_object(
       'principal', u.id, 'permissions', x.permissions,
       'hash', encode(sha256(convert_to(jsonb_build_object(
-        'principal', u.id, 'permissions', x.permissions)::text, 'UTF8')), 'hex')) order by u.n), '[]')
+        'principal', u.id, 'permissions', x.permissions)::text, 'UTF8')), 'hex')) order by u.n),
+      '[]')
     from unnest(p_principals) with ordinality u(id, n)
     left join writ_data.principal p on p.principal_id = u.id and p.disabled_at is null
       and coalesce(p.tenant_id, p_tenant) = p_tenant

@@ -1,10 +1,11 @@
--- Counts requests that a listener has turned away because they were no signals.
+-- Counts requests that a listener rejected because they were not signals.
 -- Callers: writ_engine
--- Answers: {rejected}. One receipt in the log _system, with nothing of the requests themselves.
--- Refuses: invalid_argument.
+-- Answers: {rejected}. Writes one receipt in the log _system, with the login and without any
+--          content of the requests.
+-- Refuses: invalid_argument; tenant_forbidden, because the log is that of the deployment.
 -- Locks:   the stream of these receipts.
 --
--- p_codes is {code: how often}. Codes that are none, and those after the first twenty, are left out.
+-- p_codes is {code: how often}. The gate ignores malformed codes, and all after the first twenty.
 create or replace function writ.fn_requests_rejected(
   p_host text,
   p_codes jsonb,
@@ -22,7 +23,9 @@ declare
   v_codes jsonb;
   v_n bigint;
 begin
-  if (length(p_host) between 1 and 200) is not true then
+  if writ_data.caller_tenant() is not null then
+    return writ_data.refusal('tenant_forbidden', 'Requests are counted for all tenants.');
+  elsif (length(p_host) between 1 and 200) is not true then
     return writ_data.refusal('invalid_argument', 'host');
   elsif (jsonb_typeof(p_codes) = 'object' and octet_length(p_codes::text) <= 65536) is not true then
     return writ_data.refusal('invalid_argument', 'codes');
@@ -39,11 +42,11 @@ begin
     limit 20
   ) c;
   if v_n is null then
-    return '{"rejected": 0}';
+    return '{"rejected": 0}'::jsonb;
   end if;
 
   perform writ_data.system_receipt('requests_rejected', 'requests', jsonb_build_object(
-    'host', p_host, 'rejected', v_n, 'codes', v_codes,
+    'host', p_host, 'login', session_user, 'rejected', v_n, 'codes', v_codes,
     'from', to_char(v_from at time zone 'UTC', v_form),
     'to', to_char(v_to at time zone 'UTC', v_form)), v_now);
   return jsonb_build_object('rejected', v_n);

@@ -1,5 +1,6 @@
--- Ends a job that has not committed, whoever holds it: from here on nobody can commit it. Answers whether it had committed before, which then stands.
-create or replace function writ_data.fence_job(p_job_id uuid, p_actor text, p_at timestamptz) returns boolean language plpgsql as $$
+-- Ends a job that has not committed, even if an applier holds it, so that no applier can commit it
+-- any more. Answers whether the job had committed before; then its effect stands.
+create or replace function writ_data.fence_job(p_job_id uuid, p_actor text) returns boolean language plpgsql as $$
 declare
   v_token uuid; v_answer jsonb;
 begin
@@ -12,7 +13,7 @@ begin
     end if;
     select l.lease_token into v_token from writ_data.job_lease l where p_job_id = any (l.job_ids);
     if v_token is not null then
-      -- A cancellation was asked for: whatever ends it now but a commit ends it for good.
+      -- A requested cancellation: any end of the execution except a commit now ends the job.
       v_answer := writ_data.abort_one(p_job_id, v_token, 'released', 'given_up', 'given up by its governor', p_actor);
       if v_answer ->> 'status' is not null then
         return false;

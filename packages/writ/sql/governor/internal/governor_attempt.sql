@@ -32,7 +32,8 @@ begin
       and v_kind in ('action', 'rollback') and v_actuator in ('handler', 'webhook', 'contract')
       and (v_effect ->> 'due_at')::bigint
         between v_event_at and v_event_at + 31 * 86400000::bigint) is not true
-    or v_effect - '{type,job_id,action_id,attempt,kind,doing,due_at,completion_timeout_ms,of,reference,signal_id,signal_type,initiated_by}'::text[] <> '{}' then
+    or v_effect - '{type,job_id,action_id,attempt,kind,doing,due_at,completion_timeout_ms}'::text[]
+      - '{of,reference,signal_id,signal_type,initiated_by}'::text[] <> '{}' then
     return 'An attempt is not well formed.';
   end if;
 
@@ -74,8 +75,8 @@ begin
       where p.governor_id = v_governor and a.value -> 'inverse' = v_doing
     ) then
       return 'What undoes an action is not in a policy.';
-    elsif v_attempt = 1 and (v_action = writ_data.shaped_uuid(sha256(
-        uuid_send((p_about ->> 'event_id')::uuid) || 'rollback'::bytea), 4)::text
+    elsif ((v_attempt > 1 or v_action = writ_data.shaped_uuid(sha256(
+        uuid_send((p_about ->> 'event_id')::uuid) || 'rollback'::bytea), 4)::text)
       and v_effect ->> 'of' in (p_was ->> 'action_id', p_about #>> '{was,in_flight,action_id}',
         p_about #>> '{was,awaiting_baseline,action_id}',
         p_about #>> '{was,given_up,action,action_id}', p_undoing #>> '{}')) is not true then
@@ -92,7 +93,7 @@ begin
     return 'Nobody has asked for that action.';
   end if;
 
-  v_job := writ_data.shaped_uuid(substr(int8send(v_event_at), 3)
+  v_job := writ_data.shaped_uuid(substr(int8send((p_about ->> 'ids_at')::bigint), 3)
     || substr(sha256(convert_to(v_action || '|' || v_attempt, 'UTF8')), 7, 10), 7);
   if v_effect ->> 'job_id' is distinct from v_job::text then
     return 'The job of an attempt has another id.';

@@ -23,6 +23,7 @@ return coalesce(p_from, '') || ' ' || p_event || ' ' || p_to in (
   'warning act intervening',
   'warning act refusing',
   'warning act degraded',
+  'stable look warning',
   'intervening result stable',
   'intervening result warning',
   'intervening result refusing',

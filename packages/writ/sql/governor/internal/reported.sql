@@ -9,7 +9,8 @@ declare
   v_result jsonb := p_report -> 'result';
 begin
   if p_report ->> 'kind' = 'acknowledged' then
-    if p_report ? 'reference' and (length(p_report ->> 'reference') between 1 and 200) is not true then
+    if p_report ? 'reference'
+      and (length(p_report ->> 'reference') between 1 and 200) is not true then
       return null;
     end if;
     return jsonb_strip_nulls(jsonb_build_object('kind', 'acknowledged',

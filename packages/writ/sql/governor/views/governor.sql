@@ -1,6 +1,6 @@
 -- Governors, one each per tenant and product: where they are, and why.
 -- Callers: writ_principal, processes, readers
-create or replace view writ.governor as
+create or replace view writ.governor with (security_barrier) as
 select g.governor_id, g.tenant_id, g.sku_id, coalesce(g.state, 'boot') as state, to_timestamp((g.data ->> 'since')::bigint / 1000.0) as state_since, g.data -> 'causes' as causes, g.data -> 'refusals' as refusals, g.data -> 'in_flight' as in_flight,
   coalesce(jsonb_array_length(g.data -> 'queue'), 0) as queued_actions, g.data -> 'over' as over_threshold, g.data -> 'entitlement' as entitlement, (g.data #>> '{policy,version}')::integer as policy_version, (g.data #>> '{policy,shadow}')::boolean as shadow,
   b.arrivals as signals, coalesce((select sum((r ->> 2)::bigint) from jsonb_array_elements(g.data #> '{storm,buffer}') r), 0)::bigint as buffered, coalesce((select sum((r #>> '{held,2}')::bigint) from jsonb_array_elements(g.waiting -> 'postponed') r), 0)::bigint as postponed, b.mails - g.mail_done as in_mailbox, g.events, g.receipts, g.due_at, g.waiting -> 'timers' as timers, g.last_at, g.created_by, g.created_at,

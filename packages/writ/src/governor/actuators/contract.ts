@@ -5,6 +5,7 @@
 import { unlessBrokenOff } from '../../database/gate.js';
 import { uuidOf } from '../../database/uuid.js';
 import { WritError, WritRefusal } from '../../errors/index.js';
+import { asError } from '../../errors/thrown.js';
 import type { Actor } from '../../governance/actor.js';
 import type { Contracts } from '../../governance/contracts.js';
 import type { GovernanceJobState } from '../../machines/governance-job.js';
@@ -31,9 +32,12 @@ export interface ContractsActuator {
 /** No deployment gives an action more attempts. */
 const mostAttempts = 20;
 
-/** The id of the instance that an attempt activates, so that a repeat is recognised, and whoever undoes it finds it. */
+/**
+ * The id of the instance that an attempt activates. It follows from the action, so the gate recognises a repeat and
+ * a rollback finds the instance. No contract is proposed under an id of version 8: a proposer could take it first.
+ */
 export const instanceId = (actionId: string, attempt: number) =>
-  uuidOf(`governor|${actionId}|${attempt}`);
+  uuidOf(`governor|${actionId}|${attempt}`, 8);
 
 export const referenceTo = (jobId: string) => `governance_job:${jobId}`;
 
@@ -85,7 +89,7 @@ async function activating(
   template: string,
 ) {
   const { tenant, action_id, attempt, doing } = input;
-  const activate = await contracts.get(template).instance(doing.parameters, { tenant });
+  const activate = await contracts.handle(template).instance(doing.parameters, { tenant });
   return async (db: Transaction): Promise<Report> => {
     const { id } = await activate({
       id: instanceId(action_id, attempt),
@@ -110,12 +114,12 @@ function stopping({ contracts, as }: ContractsActuator, input: ActionJob) {
       db,
       ...(as !== undefined && { as }),
     });
-    const ends = jobs.map(({ jobId, status }) => ({ jobId, end: restOf(input, jobId, status) }));
+    const ends = jobs.map(({ job_id, status }) => ({ job_id, end: restOf(input, job_id, status) }));
     const open = ends.find(({ end }) => end === undefined);
     const bad = ends.find(({ end }) => end?.ok === false);
     if (bad?.end) return { result: resultOf(input, bad.end) };
     return open
-      ? { acknowledged: referenceTo(open.jobId) }
+      ? { acknowledged: referenceTo(open.job_id) }
       : { result: resultOf(input, { ok: true }) };
   };
 }
@@ -169,7 +173,7 @@ const denials: readonly string[] = [
 function faultOf(error: unknown): Outcome {
   if (error instanceof WritRefusal || (error instanceof WritError && denials.includes(error.code)))
     return refusedBy(error);
-  return failed('handler_error', error instanceof Error ? error.message : String(error));
+  return failed('handler_error', asError(error).message);
 }
 
 function refusedBy({ code, message }: WritError): Outcome {

@@ -1,5 +1,6 @@
 /** Actions that are functions of yours. */
 import { WritRefusal } from '../../errors/index.js';
+import { asError, read } from '../../errors/thrown.js';
 import type { HandledJob } from '../../queue/job.js';
 import { actionTypes } from '../action-types.js';
 import type { Parameters } from '../policy-document.js';
@@ -96,9 +97,10 @@ async function done(run: Run, context: ActionContext, signal: AbortSignal): Prom
   }
 }
 
-function failureOf(error: unknown): Outcome {
-  const message = error instanceof Error ? error.message || error.name : String(error);
-  const status = statusOf(error);
+function failureOf(thrown: unknown): Outcome {
+  const error = asError(thrown);
+  const message = error.message || error.name;
+  const status = statusOf(thrown);
   if (status === 403) return failed('permission_denied', message, status);
   return failed(
     status !== undefined && status >= 500 ? 'service_error' : 'handler_error',
@@ -108,13 +110,15 @@ function failureOf(error: unknown): Outcome {
 }
 
 /** The HTTP status in an error, where the clients of services put it. */
-function statusOf(error: unknown): number | undefined {
-  const { status, statusCode, code, response } = (
-    typeof error === 'object' && error !== null ? error : {}
-  ) as Record<string, unknown>;
-  const answered =
-    (response as { status?: unknown; statusCode?: unknown } | null | undefined) ?? {};
-  return [status, statusCode, answered.status, answered.statusCode, code].find(
+function statusOf(thrown: unknown): number | undefined {
+  const response = read(thrown, 'response');
+  return [
+    read(thrown, 'status'),
+    read(thrown, 'statusCode'),
+    read(response, 'status'),
+    read(response, 'statusCode'),
+    read(thrown, 'code'),
+  ].find(
     (one): one is number =>
       Number.isInteger(one) && (one as number) >= 100 && (one as number) <= 599,
   );

@@ -1,6 +1,6 @@
 /** The jobs that carry actions out: what they are given, how much time they have, and how they say what came of it. */
 import { errorCode, isConnectionLoss } from '../../errors/index.js';
-import { defineJob, type HandledJob, type JobKind } from '../../queue/job.js';
+import { type HandledJob, ownJob } from '../../queue/job.js';
 import type { JobContext, Transaction, WorkItem } from '../../queue/worker/context.js';
 import { redactSecrets } from '../../secrets/redaction.js';
 import type { FailureReason, Result } from '../events.js';
@@ -60,11 +60,7 @@ export function actionJob(
   kind: string,
   run: (context: ActionContext) => Promise<void>,
 ): HandledJob {
-  const job = defineJob<never>(`governor.${kind}`, {
-    retry: { attempts: 1 },
-    timeout: '1m',
-  }) as unknown as JobKind<never, unknown>;
-  return job.handle(run as never);
+  return ownJob(`governor.${kind}`, { retry: { attempts: 1 }, timeout: '1m' }).handle(run as never);
 }
 
 /** The most that a receipt takes. */

@@ -5,10 +5,11 @@ import { jobId } from '../ids.js';
 import type {
   ActionRule,
   Doing,
+  GovernorPolicy,
   ParameterBounds,
   Parameters,
-  PolicyDocument,
 } from '../policy-document.js';
+import { answer } from './levels.js';
 import { addCause, degrade, forgetBaseline, isActive, move, refuse, usedOf } from './moves.js';
 import { failureOf, healthCheckFailed, policyViolation, type RefusingCause } from './refusals.js';
 import {
@@ -45,6 +46,7 @@ export function act(turn: Turn, wish: ContentOf<'act'>) {
     againstRule(turn, policy, rule, wish, answers) ??
     againstPermission(answers) ??
     againstQuota(turn, answers);
+  if (shadow || !denial) answer(turn, wish.signal_type);
   if (denial) return deny(turn, wish.action_type, denial, shadow);
   if (shadow) return attempted(turn, rule, begun(turn, rule, wish));
   take(turn, rule, wish, answers);
@@ -52,7 +54,7 @@ export function act(turn: Turn, wish: ContentOf<'act'>) {
 
 function againstRule(
   turn: Turn,
-  policy: PolicyDocument,
+  policy: GovernorPolicy,
   rule: ActionRule,
   wish: Act,
   { known }: ActAnswers,
@@ -101,7 +103,7 @@ const isWithin = (bound: ParameterBounds, value: string | number | boolean): boo
 const spentOf = ({ data: { spent }, at }: Turn): number =>
   spent?.month === monthOf(at) ? spent.cost : 0;
 
-export const fitsBudget = (turn: Turn, { budget }: PolicyDocument, { cost }: ActionRule): boolean =>
+export const fitsBudget = (turn: Turn, { budget }: GovernorPolicy, { cost }: ActionRule): boolean =>
   budget === null || spentOf(turn) + cost <= budget;
 
 /** stable, warning: act, IAM or policy unreachable. */
@@ -134,7 +136,7 @@ export function writeDenial(
     policyViolation(turn, denial.cause, { action_type });
     return denial.cause;
   }
-  const policy = documentOf(turn) as PolicyDocument;
+  const policy = documentOf(turn) as GovernorPolicy;
   const rule = own(policy.actions, action_type) as ActionRule;
   write(turn, 'permission_denied', 'refuse', {
     action_type,
@@ -175,11 +177,11 @@ export function whenDegraded(turn: Turn) {
 
 /** stable, warning: act, checks pass. */
 function take(turn: Turn, rule: ActionRule, wish: Act, { quota }: ActAnswers) {
-  const month = monthOf(turn.at);
+  const month = monthOf(turn.clock);
   forgetBaseline(turn);
   change(turn, {
     quota: { month, used: usedOf(turn, quota) + 1 },
-    spent: { month, cost: spentOf(turn) + rule.cost },
+    spent: { month: monthOf(turn.at), cost: spentOf(turn) + rule.cost },
   });
   turn.effects.push({ type: 'quota', month, limit: turn.data.entitlement?.quota_limit ?? null });
   send(turn, rule, begun(turn, rule, wish));
@@ -220,7 +222,7 @@ export function retry(
 function send(turn: Turn, rule: ActionRule, action: InFlight) {
   const { action_id, attempt, parameters, target, signal_id, signal_type, initiated_by } = action;
   const { action_ms } = turn.data.bounds;
-  const sent = { ...action, job_id: jobId(action_id, attempt, turn.at) };
+  const sent = { ...action, job_id: jobId(action_id, attempt, turn.ids_at) };
   const { action_type, actuator, service, permission } = rule;
   const doing: Doing = { action_type, actuator, service, target, permission, parameters };
   turn.effects.push({
@@ -231,7 +233,7 @@ function send(turn: Turn, rule: ActionRule, action: InFlight) {
       attempt,
       job_id: sent.job_id,
       doing,
-      due_at: turn.at + action_ms,
+      due_at: turn.clock + action_ms,
     },
     ...given({
       completion_timeout_ms: actuator.kind === 'contract' ? rule.completion_timeout_ms : undefined,

@@ -30,7 +30,6 @@ import {
   type Turn,
   write,
 } from './turn.js';
-import { decideVersion } from './version.js';
 
 type DegradedCauses = NonNullable<ContextOf<'recovery_timeout'>['causes']>;
 
@@ -71,7 +70,7 @@ export function create(
 
 function boot(turn: Turn, process_id: string) {
   write(turn, 'boot_start', 'accept', {
-    governor_version: String(decideVersion),
+    governor_version: String(turn.event.decide),
     process_id,
     entitlement_required: true,
   });
@@ -213,7 +212,7 @@ export function crash(turn: Turn, content: ContentOf<'crash'>) {
 /** any: mismatch. */
 export function mismatch(turn: Turn, content: ContentOf<'mismatch'>) {
   const { event, arrival_seq, receipt_id, expected_hash, actual_hash } = content;
-  const decide_version = String(decideVersion);
+  const decide_version = String(turn.event.decide);
   write(turn, 'nondeterminism_detected', 'error', {
     receipt_id,
     expected_hash,

@@ -2,6 +2,7 @@
 import type { State } from '../decision.js';
 import type { EntitlementStatus, QuotaRead } from '../events.js';
 import type { Parameters } from '../policy-document.js';
+import { lookAgain } from './levels.js';
 import { cancel, change, given, moment, monthOf, start, type Turn, write } from './turn.js';
 
 /** Of the causes that a look at everything can drop. The others go by a rollback that succeeds, or by a person. */
@@ -68,6 +69,8 @@ export function move(turn: Turn, to: State) {
   if (to === 'stable') enteredStable(turn, from);
   if (to === 'refusing') start(turn, 'named:recheck', turn.data.bounds.recheck_ms);
   if (to === 'degraded') enteredDegraded(turn);
+  if ((to === 'stable' || to === 'warning') && from !== 'stable' && from !== 'warning')
+    lookAgain(turn);
 }
 
 function leftRefusing(turn: Turn) {
@@ -116,8 +119,8 @@ export function forgetBaseline(turn: Turn) {
 }
 
 /** The entitlement at the time of the event. */
-function statusOf({ data: { entitlement }, at }: Turn): EntitlementStatus | undefined {
-  return entitlement?.expires_at !== undefined && at >= entitlement.expires_at
+function statusOf({ data: { entitlement }, clock }: Turn): EntitlementStatus | undefined {
+  return entitlement?.expires_at !== undefined && clock >= entitlement.expires_at
     ? 'EXPIRED'
     : entitlement?.status;
 }
@@ -126,7 +129,7 @@ export const isActive = (turn: Turn): boolean => statusOf(turn) === 'ACTIVE';
 
 /** What is used of the quota in the month of the event: what was read of another month says nothing about it. */
 export const usedOf = (turn: Turn, quota: QuotaRead | null): number =>
-  quota?.month === monthOf(turn.at) ? quota.used : 0;
+  quota?.month === monthOf(turn.clock) ? quota.used : 0;
 
 /** The entitlement is active and nothing stands in the way: back to work. */
 export function isReady(turn: Turn): boolean {

@@ -3,6 +3,7 @@ import type { Refusal } from '../decision.js';
 import type { Permission } from '../events.js';
 import { fitsBudget } from './acts.js';
 import { whenBooting } from './health.js';
+import { typeOf } from './levels.js';
 import { isActive, move, refuse, usedOf } from './moves.js';
 import { policyViolation, type RefusingCause } from './refusals.js';
 import { entitlementLost } from './results.js';
@@ -22,7 +23,8 @@ export function policy(turn: Turn, content: ContentOf<'policy'>) {
 /** Whether it is another one than before. Levels of types that it does not name could never clear again. */
 function takePolicy(turn: Turn, { policy: published, actor }: ContentOf<'policy'>): boolean {
   const { policy: before, policy_version } = turn.data;
-  const isNamed = ([type]: [string, unknown]) => own(published?.document.when, type) !== undefined;
+  const isNamed = ([key]: [string, unknown]) =>
+    own(published?.document.when, typeOf(key)) !== undefined;
   const named = <Value>(record: Readonly<Record<string, Value>>) =>
     Object.fromEntries(Object.entries(record).filter(isNamed));
   change(turn, {

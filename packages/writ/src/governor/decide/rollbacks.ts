@@ -4,6 +4,7 @@ import type { InFlight } from '../decision.js';
 import type { Result } from '../events.js';
 import { actionId, jobId } from '../ids.js';
 import type { Doing } from '../policy-document.js';
+import { reopen } from './levels.js';
 import { dropCause, escalate } from './moves.js';
 import { failed, succeeded } from './outcomes.js';
 import {
@@ -21,11 +22,20 @@ import {
 
 export type RollbackReason = ContextOf<'action_rollback_issued'>['rollback_reason'];
 
+/** What ends an action for a reason that is not its own: what it answered is looked at again when the reason is gone. */
+const outside: readonly RollbackReason[] = [
+  'health_check_failed',
+  'outage',
+  'entitlement_withdrawn',
+  'policy_withdrawn',
+];
+
 /** "rb" of the table: what is in flight is given up. A rollback goes on. */
 export function giveUp(turn: Turn, reason: RollbackReason) {
   const action = turn.data.in_flight;
   if (action?.kind !== 'action') return;
   fence(turn, action);
+  if (outside.includes(reason)) reopen(turn, action.signal_type);
   undo(turn, action, reason);
 }
 
@@ -75,7 +85,7 @@ function send(turn: Turn, rollback: InFlight): string {
   const doing = action.inverse as Doing;
   const isContract = doing.actuator.kind === 'contract';
   const ms = timeOf(turn, rollback);
-  const job_id = jobId(action_id, attempt, turn.at);
+  const job_id = jobId(action_id, attempt, turn.ids_at);
   turn.effects.push({
     ...{
       type: 'attempt',
@@ -84,7 +94,7 @@ function send(turn: Turn, rollback: InFlight): string {
       attempt,
       job_id,
       doing,
-      due_at: turn.at + ms,
+      due_at: turn.clock + ms,
     },
     ...given({
       completion_timeout_ms: isContract ? completion_timeout_ms : undefined,

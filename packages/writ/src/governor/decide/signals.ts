@@ -1,6 +1,7 @@
 /** What a signal says about its threshold, and what becomes of it in each state. */
 import { actionId } from '../ids.js';
 import type { Threshold } from '../policy-document.js';
+import { coolingUntil, isOver, isUnanswered, keep, keyOf, lookAgain, standing } from './levels.js';
 import { isActive, move, refuse } from './moves.js';
 import {
   entitlementViolation,
@@ -29,23 +30,19 @@ interface Level {
   readonly over: boolean;
 }
 
-/** What is over stays over until it clears: between `limit` and `clear` nothing changes. */
-function isOver({ direction, limit, clear }: Threshold, value: number, was: boolean): boolean {
-  if (direction === 'above') return was ? value >= clear : value > limit;
-  return was ? value <= clear : value < limit;
-}
-
-/** Keeps the level of its type up to date. */
-function observe(turn: Turn, { type, value }: Signal): Level {
+/** Keeps the level of its type, or of its instance, up to date. */
+function observe(turn: Turn, signal: Signal): Level {
+  const { type, value, signal_id } = signal;
   const threshold = own(documentOf(turn)?.when, type);
   if (!threshold || value === undefined) return { value: 0, was: false, over: false };
-  const before = own(turn.data.over, type);
+  const key = keyOf(signal);
+  const before = own(turn.data.over, key);
   const over = isOver(threshold, value, before !== undefined);
-  if (!over && !before) return { threshold, value, was: false, over };
-  const { [type]: _, ...others } = turn.data.over;
-  change(turn, {
-    over: over ? { ...others, [type]: { since: before?.since ?? turn.at, value } } : others,
-  });
+  if (over) keep(turn, key, before ? { ...before, value } : { since: turn.at, value, signal_id });
+  else if (before) {
+    const { [key]: _, ...others } = turn.data.over;
+    change(turn, { over: others });
+  }
   return { threshold, value, was: before !== undefined, over };
 }
 
@@ -103,6 +100,7 @@ export function whenRefusing(turn: Turn, signal: Signal) {
 
 /** degraded: signal. */
 export function whenDegraded(turn: Turn, signal: Signal) {
+  if (turn.event.decide >= 2) observe(turn, signal);
   healthCheckFailed(turn, 'refuse', {}, { settles: signal.arrival_seq });
 }
 
@@ -126,41 +124,81 @@ function received(turn: Turn, signal: Signal, { threshold, over }: Level) {
 
 function exceeded(turn: Turn, signal: Signal, level: Level) {
   const { type, arrival_seq } = signal;
-  const { limit, action } = level.threshold as Threshold;
-  const isCooling = turn.at < (own(turn.data.cooling, type) ?? 0);
-  write(
-    turn,
-    'threshold_exceeded',
-    'accept',
-    {
-      signal_type: type,
-      current_value: level.value,
-      threshold: limit,
-      policy_id: documentOf(turn)?.policy_id as string,
-      ...given({ remediation_action: isCooling ? undefined : action }),
-    },
-    { about: arrival_seq },
-  );
-  if (action !== undefined && !isCooling) ask(turn, signal, level.threshold as Threshold, action);
+  const threshold = level.threshold as Threshold;
+  const { action } = threshold;
+  const isCooling = turn.clock < coolingUntil(turn, type);
+  writeExceeded(turn, type, level.value, threshold, isCooling ? undefined : action, {
+    about: arrival_seq,
+  });
+  if (action !== undefined && !isCooling) ask(turn, signal, threshold, action, 'act');
   move(turn, 'warning');
+  // It may be the only signal about this.
+  if (isCooling && !level.was) lookAgain(turn);
+}
+
+function writeExceeded(
+  turn: Turn,
+  type: string,
+  current_value: number,
+  { limit }: Threshold,
+  remediation_action: string | undefined,
+  about: { readonly about?: number } = {},
+) {
+  const policy_id = documentOf(turn)?.policy_id as string;
+  const context = {
+    signal_type: type,
+    current_value,
+    threshold: limit,
+    policy_id,
+    ...given({ remediation_action }),
+  };
+  write(turn, 'threshold_exceeded', 'accept', context, about);
+}
+
+/** stable, warning: timer look. An action is asked for each type that is over and has no answer; in stable, what is over is told again. */
+export function look(turn: Turn) {
+  const asked: string[] = [];
+  const wasStable = turn.state === 'stable';
+  for (const one of standing(turn)) {
+    const { type, level, threshold } = one;
+    const asks =
+      isUnanswered(turn, one) && turn.clock >= coolingUntil(turn, type)
+        ? threshold.action
+        : undefined;
+    if (asks === undefined && !wasStable) continue;
+    writeExceeded(turn, type, level.value, threshold, asks);
+    move(turn, 'warning');
+    if (asks === undefined) continue;
+    ask(turn, { type, ...given({ signal_id: level.signal_id }) }, threshold, asks, `act ${type}`);
+    asked.push(type);
+  }
+  lookAgain(turn, asked);
+}
+
+/** any: the clock of the database was set back. Timers go with it, and so do cooldowns. */
+export function setBack(turn: Turn, { back_ms }: ContentOf<'clock'>) {
+  const cooling = Object.entries(turn.data.cooling).map(([type, until]) => [type, until - back_ms]);
+  change(turn, { cooling: Object.fromEntries(cooling) });
 }
 
 /** For the action that the policy answers with; it is checked when its turn comes. */
 function ask(
   turn: Turn,
-  { type, signal_id }: Signal,
+  { type, signal_id }: { readonly type: string; readonly signal_id?: string },
   { cooldown_ms }: Threshold,
   action_type: string,
+  label: string,
 ) {
-  change(turn, { cooling: { ...turn.data.cooling, [type]: turn.at + cooldown_ms } });
+  change(turn, { cooling: { ...turn.data.cooling, [type]: turn.clock + cooldown_ms } });
   const parameters = own(documentOf(turn)?.actions, action_type)?.parameters ?? {};
+  const action_id = actionId(turn.event_id, label);
   insert(turn, {
     kind: 'act',
-    action_id: actionId(turn.event_id, 'act'),
+    action_id,
     action_type,
     parameters,
     signal_type: type,
-    signal_id,
+    ...given({ signal_id }),
   });
 }
 

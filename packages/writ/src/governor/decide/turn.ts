@@ -11,11 +11,15 @@ import type {
   Waits,
 } from '../decision.js';
 import type { Content, GovernorEvent, TimerKind } from '../events.js';
-import type { PolicyDocument } from '../policy-document.js';
+import type { GovernorPolicy } from '../policy-document.js';
 
 export interface Turn {
   readonly event: GovernorEvent;
   readonly at: number;
+  /** By the clock of the database: what is due, used up or over goes by it. It is `at`, unless the clock was set back. */
+  readonly clock: number;
+  /** The time in the ids of jobs. */
+  readonly ids_at: number;
   readonly event_id: string;
   readonly postponed: readonly Held[];
   state: State;
@@ -43,7 +47,8 @@ export function begin(
   event: GovernorEvent,
 ): Turn {
   const said = { receipts: [], actions: [], dropped: [], effects: [], postpone: false };
-  return { event, at: event.at, event_id, postponed, state, data, ...said };
+  const { at, clock = at, ids_at = clock } = event;
+  return { event, at, clock, ids_at, event_id, postponed, state, data, ...said };
 }
 
 export function change(turn: Turn, changes: Partial<Data>) {
@@ -109,7 +114,7 @@ export function said(message: string | undefined): string | undefined {
   return message?.replaceAll('\0', '').slice(0, longest).toWellFormed() || undefined;
 }
 
-export const documentOf = (turn: Turn): PolicyDocument | undefined => turn.data.policy?.document;
+export const documentOf = (turn: Turn): GovernorPolicy | undefined => turn.data.policy?.document;
 export const monthOf = (at: number): string => new Date(at).toISOString().slice(0, 7);
 export const moment = (at: number): string => new Date(at).toISOString();
 export const seconds = (ms: number): number => Math.ceil(ms / 1_000);

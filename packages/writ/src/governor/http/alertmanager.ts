@@ -79,6 +79,7 @@ function signalOf(alert: unknown, now: number): Read<IncomingSignal> {
     value: observedIn(status, { ...labels, ...annotations }),
     observed_at: observed,
     correlation_id: fingerprint,
+    instance: fingerprint,
     metadata: metadataOf(alert, labels, annotations),
   });
 }

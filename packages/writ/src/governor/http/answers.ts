@@ -1,6 +1,6 @@
 /** What the listener answers: a receipt, that a signal waits, or one shape of error for everything else. */
 import { type ErrorCode, registry } from '../../errors/index.js';
-import type { Taken } from '../taker.js';
+import type { Signalled } from '../intake.js';
 import type { Refused } from './request.js';
 
 export interface Answer {
@@ -68,7 +68,7 @@ export const secretsAway = (requestId: string): Answer =>
 
 /** What became of a signal. */
 export function outcomeOf(
-  taken: Taken,
+  taken: Signalled,
 ): { readonly status: string } & Readonly<Record<string, unknown>> {
   const duplicate = taken.duplicate === true && { duplicate: true };
   if (taken.status === 'decided')
@@ -78,7 +78,7 @@ export function outcomeOf(
 
 const statusOf = (receipt: object): string => String((receipt as { status?: unknown }).status);
 
-export function takenAnswer(requestId: string, taken: Taken): Answer {
+export function takenAnswer(requestId: string, taken: Signalled): Answer {
   const body = outcomeOf(taken);
   if (taken.status === 'decided') {
     // A refusal is an answer like another; that the governor cannot decide is not.

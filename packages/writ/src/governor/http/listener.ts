@@ -18,7 +18,7 @@ import { inTime } from '../../database/budget.js';
 import { uuidv7 } from '../../database/uuid.js';
 import { type ErrorCode, isConnectionLoss, registry, WritRefusal } from '../../errors/index.js';
 import type { IncomingSignal } from '../incoming.js';
-import type { GovernorName, Missed, SignalTaker, Taken } from '../taker.js';
+import type { GovernorName, Missed, SignalIntake, Signalled } from '../intake.js';
 import { alertsBytes, readAlerts } from './alertmanager.js';
 import {
   type Answer,
@@ -43,8 +43,8 @@ import {
 } from './request.js';
 import { readSignal } from './signal.js';
 
-export interface ListenerOptions {
-  readonly taker: SignalTaker;
+export interface HttpListenerOptions {
+  readonly intake: SignalIntake;
   /** Takes the older X-Webhook-* signatures in place of Standard Webhooks. */
   readonly legacySignatures?: boolean;
   /** What the requests of a tenant are signed with, and their tokens. None: nothing of it is taken. */
@@ -54,7 +54,7 @@ export interface ListenerOptions {
   readonly onOutage: (missed: Missed) => Promise<void>;
   /** A request was refused, with this code: to be counted, since nothing of it is stored. */
   readonly onRejected?: (code: ErrorCode) => void;
-  readonly onTaken?: (status: Taken['status']) => void;
+  readonly onTaken?: (status: Signalled['status']) => void;
   /** What is nobody's fault outside, and the request that it happened to, if it was one. */
   readonly onFault?: (error: unknown, requestId?: string) => void;
   /** 127.0.0.1 unless given. */
@@ -65,7 +65,7 @@ export interface ListenerOptions {
   readonly inHand?: number;
   /** For the headers, and for the whole of a request; 10 s unless given. */
   readonly timeoutMs?: number;
-  /** For the taker; past it nobody knows what became of a signal, as with the database away. 10 s unless given: a taker has a budget of its own, and this keeps places free should it not keep to it. */
+  /** For the intake; past it nobody knows what became of a signal, as with the database away. 10 s unless given: a intake has a budget of its own, and this keeps places free should it not keep to it. */
   readonly takeMs?: number;
   /** For what is in hand when it is closed; 5 s unless given. */
   readonly drainMs?: number;
@@ -76,8 +76,8 @@ export interface ListenerOptions {
 /** Alerts of one notification that are taken in at the same time. */
 const lanes = 32;
 
-export class Listener {
-  readonly #options: ListenerOptions;
+export class HttpListener {
+  readonly #options: HttpListenerOptions;
   readonly #server: Server;
   readonly #most: number;
   readonly #takeMs: number;
@@ -87,7 +87,7 @@ export class Listener {
   #inHand = 0;
   #closing: Promise<void> | undefined;
 
-  constructor(options: ListenerOptions) {
+  constructor(options: HttpListenerOptions) {
     this.#options = options;
     this.#most = options.inHand ?? 256;
     this.#takeMs = options.takeMs ?? 10_000;
@@ -290,14 +290,14 @@ export class Listener {
     if (read.refused) return this.#refused(requestId, read.refused);
     const { entitlement_id, webhook_id } = read.ok;
     try {
-      await inTime(this.#options.taker.entitlement(tenant, read.ok), this.#takeMs, 'the taker');
+      await inTime(this.#options.intake.entitlement(tenant, read.ok), this.#takeMs, 'the intake');
       return { status: 200, body: { status: 'accept', entitlement_id } };
     } catch (error) {
       return this.#failed(error, [{ kind: 'entitlement', tenant, webhook_id }], requestId);
     }
   }
 
-  /** One answer for many signals. Each is told apart in it; the whole has failed only if nothing of it was taken, or the database went away: Alertmanager sends it again then, and knows nothing of single alerts. */
+  /** One answer for many signals. Each is told apart in it; the whole has failed only if nothing of it was taken, if something of it could not be, or if the database went away: Alertmanager sends it again then, and knows nothing of single alerts. */
   async #alerts(
     { tenant, sku }: GovernorName,
     request: Request,
@@ -316,6 +316,7 @@ export class Listener {
     for (const { code } of wrong) this.#options.onRejected?.(code);
     const missed: Missed[] = [];
     let lost: unknown;
+    let failed = false;
     const outcomes = await inLanes(read.ok.signals, lanes, async (signal) => {
       const { signal_id } = signal;
       try {
@@ -326,6 +327,12 @@ export class Listener {
           this.#options.onRejected?.(error.code);
           return { signal_id, status: 'refused', code: error.code, message: error.message };
         }
+        if (!isConnectionLoss(error)) {
+          // What is wrong with one is no reason to lose the others.
+          this.#options.onFault?.(error, requestId);
+          failed = true;
+          return { signal_id, status: 'failed', code: 'internal_error' };
+        }
         lost ??= error;
       }
       missed.push(missedSignal(governor, signal));
@@ -333,6 +340,7 @@ export class Listener {
     });
     if (lost !== undefined) return this.#failed(lost, missed, requestId);
     const signals = [...outcomes, ...wrong];
+    if (failed) return registered(requestId, 'internal_error', { details: { signals } });
     const [first] = signals;
     if (first && signals.every(({ status }) => status === 'refused')) {
       const { code, message } = first as unknown as { code: ErrorCode; message: string };
@@ -349,11 +357,11 @@ export class Listener {
     };
   }
 
-  async #take({ tenant, sku }: GovernorName, signal: IncomingSignal): Promise<Taken> {
+  async #take({ tenant, sku }: GovernorName, signal: IncomingSignal): Promise<Signalled> {
     const taken = await inTime(
-      this.#options.taker.take({ tenant, sku }, signal),
+      this.#options.intake.take({ tenant, sku }, signal),
       this.#takeMs,
-      'the taker',
+      'the intake',
     );
     this.#options.onTaken?.(taken.status);
     return taken;

@@ -4,7 +4,7 @@ import { WritRefusal } from '../../errors/index.js';
 import { canonicalize } from '../../ledger/canonical.js';
 import { secretIn } from '../../runs/plans/secrets.js';
 import { refuseSecrets } from '../../secrets/redaction.js';
-import type { ActionRule, PolicyDocument, Threshold } from '../policy-document.js';
+import type { ActionRule, GovernorPolicy, Threshold } from '../policy-document.js';
 import { actionRule } from './action.js';
 import {
   code,
@@ -27,7 +27,7 @@ const policyName = text(
   '1 to 100 letters, digits and _ . - beginning with a letter or digit',
 );
 
-export function normalPolicy(value: unknown): PolicyDocument {
+export function normalPolicy(value: unknown): GovernorPolicy {
   const given = fieldsOf(
     copyOf(value),
     '',

@@ -5,11 +5,11 @@
 import { canonicalize } from '../../ledger/canonical.js';
 import type { Waits } from '../decision.js';
 import type { Content, GovernorEvent } from '../events.js';
-import type { Governor, Stepped } from '../machine.js';
+import { type MachineState, type Stepped, setBackBy } from '../machine.js';
 import { due, next, type Pending, type Waiting } from '../statem.js';
 import { type DifferenceKind, shown } from './difference.js';
 
-export interface Fault {
+export interface Disorder {
   readonly kind: Extract<
     DifferenceKind,
     'event_order' | 'event_changed' | 'signal_lost' | 'signal_settled'
@@ -20,7 +20,7 @@ export interface Fault {
 /** What waits without the event, and what is wrong with its place. */
 export interface Placed {
   readonly waiting: Waiting<Waits>;
-  readonly fault?: Fault;
+  readonly fault?: Disorder;
 }
 
 export class Order {
@@ -30,15 +30,26 @@ export class Order {
   /** Signals that no receipt has settled, and what they say. */
   readonly #open = new Map<number, string>();
 
-  place(governor: Governor, event: GovernorEvent): Placed {
+  place(governor: MachineState, event: GovernorEvent): Placed {
     const { waiting } = governor;
     const { from, content } = event;
     if (event.at < governor.last) {
       const message = `it is of ${moment(event.at)}, before the event before it, which is of ${moment(governor.last)}`;
       return { waiting, fault: { kind: 'event_order', message } };
     }
+    const { at, clock = at } = event;
+    if (clock > at)
+      return misplaced(
+        waiting,
+        `by the clock it was ${moment(clock)}, later than its time, ${moment(at)}`,
+      );
+    if (content.kind === 'clock' && content.back_ms !== setBackBy(governor, clock))
+      return misplaced(
+        waiting,
+        `the clock was set back by ${setBackBy(governor, clock)} ms, and this says ${content.back_ms}`,
+      );
     if (from === 'host')
-      return content.kind === 'health_failed'
+      return content.kind === 'health_failed' || content.kind === 'clock'
         ? { waiting }
         : misplaced(waiting, `a host says only what has failed, and this is ${content.kind}`);
     const inserted = next(waiting);
@@ -60,7 +71,7 @@ export class Order {
     event: GovernorEvent,
     pending: Pending<Waits>,
     dueAt: number | undefined,
-  ): Fault | undefined {
+  ): Disorder | undefined {
     const { content: waits } = pending;
     const from =
       pending.from === 'timer'
@@ -82,10 +93,11 @@ export class Order {
         kind: 'event_order',
         message: `next was ${nameOf(waits, from, dueAt)}, and there is ${nameOf(content, event.from, event.due_at)}`,
       };
-    if (dueAt !== undefined && event.at < dueAt)
+    const clock = event.clock ?? event.at;
+    if (dueAt !== undefined && clock < dueAt)
       return {
         kind: 'event_order',
-        message: `its timer was due at ${moment(dueAt)}, and it is of ${moment(event.at)}`,
+        message: `its timer was due at ${moment(dueAt)}, and it is of ${moment(clock)}`,
       };
     if (
       content.kind !== 'crash' &&
@@ -100,9 +112,9 @@ export class Order {
   }
 
   #mailFault(
-    { waiting }: Governor,
-    { mail_seq = 0, arrived_at = 0, content }: GovernorEvent,
-  ): Fault | undefined {
+    { waiting }: MachineState,
+    { mail_seq = 0, arrived_at = 0, at, clock = at, decide, content }: GovernorEvent,
+  ): Disorder | undefined {
     const mail = this.#mails + 1;
     const arrival = this.#arrivals + 1;
     const arrivalSeq = arrivalOf(content);
@@ -125,7 +137,8 @@ export class Order {
         kind: 'event_order',
         message: `it arrived at ${moment(arrived_at)}, before the one before it, at ${moment(last)}`,
       };
-    const timer = due(waiting, arrived_at);
+    // Version 1 did not look at the clock.
+    const timer = due(waiting, decide < 2 ? arrived_at : Math.min(arrived_at, clock + 1));
     if (timer)
       return {
         kind: 'event_order',
@@ -135,7 +148,7 @@ export class Order {
   }
 
   /** What an event has settled. */
-  handled({ content }: GovernorEvent, { settled }: Stepped): Fault | undefined {
+  handled({ content }: GovernorEvent, { settled }: Stepped): Disorder | undefined {
     const arrival = arrivalOf(content);
     if (arrival !== undefined && !this.#open.has(arrival)) this.#open.set(arrival, '');
     for (const [one] of settled)
@@ -150,7 +163,7 @@ export class Order {
   }
 
   /** Signals that were handled, and that neither wait nor have a receipt. */
-  lost({ waiting, data }: Governor): Fault | undefined {
+  lost({ waiting, data }: MachineState): Disorder | undefined {
     const held = [...waiting.queue, ...waiting.postponed].flatMap(({ content }) =>
       content.kind === 'held' ? [content.arrival_seq] : [],
     );
@@ -172,7 +185,7 @@ const misplaced = (waiting: Waiting<Waits>, message: string): Placed => ({
   waiting,
   fault: { kind: 'event_order', message },
 });
-const given = (fault: Fault | undefined) => (fault ? { fault } : {});
+const given = (fault: Disorder | undefined) => (fault ? { fault } : {});
 
 /** The signal that an event is about, as far as it is its own event. */
 function arrivalOf(content: Content): number | undefined {

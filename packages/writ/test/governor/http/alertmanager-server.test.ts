@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import { Listener } from '../../../src/governor/http/listener.js';
+import { HttpListener } from '../../../src/governor/http/listener.js';
 import { definePolicy } from '../../../src/index.js';
 import { until } from '../../races/sessions.js';
 import { governorScene } from '../scene.js';
@@ -91,8 +91,8 @@ test.skipIf(!program)(
       definePolicy('errors', { when: { error_rate: { above: 0.02 } } }),
     );
     const token = 'a-token-for-alertmanager';
-    const listener = new Listener({
-      taker: s.writ.governors.taker(),
+    const listener = new HttpListener({
+      intake: s.writ.governors.intake(),
       secretsOf: async () => [],
       tokensOf: async () => [token],
       onOutage: async () => undefined,

@@ -24,6 +24,7 @@ test('an alert that fires is a signal with its value, and one that is resolved i
       value: 92.4,
       observed_at: Date.parse('2026-03-01T07:52:26.739Z'),
       correlation_id: 'c6eadffa33fcdf37',
+      instance: 'c6eadffa33fcdf37',
       metadata: {
         status: 'firing',
         fingerprint: 'c6eadffa33fcdf37',

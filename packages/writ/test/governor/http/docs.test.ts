@@ -9,7 +9,7 @@ import { readSignal } from '../../../src/governor/http/signal.js';
 import { listening, receipt } from './listening.js';
 import { credentials, secret, signal, signed, token } from './sender.js';
 
-const page = readFileSync(new URL('../../../docs/signals.md', import.meta.url), 'utf8');
+const page = readFileSync(new URL('../../../../../docs/signals.md', import.meta.url), 'utf8');
 
 function block(language: string, after: string): string {
   const found = new RegExp(`\`\`\`${language}\n([\\s\\S]*?)\`\`\``).exec(

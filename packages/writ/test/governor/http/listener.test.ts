@@ -4,7 +4,7 @@ import { Agent, request as httpRequest } from 'node:http';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { WritError, WritRefusal } from '../../../src/errors/index.js';
-import type { Taken } from '../../../src/governor/taker.js';
+import type { Signalled } from '../../../src/governor/intake.js';
 import { eventually } from '../../cli/run.js';
 import {
   alertsOf,
@@ -45,17 +45,17 @@ describe('a signal', () => {
     expect([rejected, counted]).toEqual([[], ['decided']]);
   });
 
-  test.each<[string, Taken, number, object]>([
+  test.each<[string, Signalled, number, object]>([
     ['accepted by its governor', decided, 200, { status: 'accept', receipt: receipt() }],
     [
       'refused by its governor',
-      { status: 'decided', receipt: receipt('refuse', 'policy_violation') },
+      { status: 'decided', arrival_seq: 2, receipt: receipt('refuse', 'policy_violation') },
       200,
       { status: 'refuse', receipt: receipt('refuse', 'policy_violation') },
     ],
     [
       'sent to a governor that cannot decide',
-      { status: 'decided', receipt: receipt('refuse', 'health_check_failed') },
+      { status: 'decided', arrival_seq: 2, receipt: receipt('refuse', 'health_check_failed') },
       503,
       { status: 'refuse', receipt: receipt('refuse', 'health_check_failed') },
     ],
@@ -91,12 +91,12 @@ describe('a signal', () => {
     expect(answer.headers.get('retry-after')).toBe(status === 429 ? '30' : null);
   });
 
-  test('with an id that was used before is given to the taker again, whose answer it is', async () => {
+  test('with an id that was used before is given to the intake again, whose answer it is', async () => {
     const seen = new Set<string>();
     const { post, took } = await listening(({ signal_id }) => {
       const duplicate = seen.has(signal_id);
       seen.add(signal_id);
-      return { ...decided, duplicate };
+      return duplicate ? { ...decided, duplicate } : decided;
     });
     const first = await (await post(signalsOf, signedNow())).json();
     const second = await (await post(signalsOf, signedNow())).json();
@@ -123,7 +123,7 @@ describe('a signal', () => {
     expect([rejected, missed]).toEqual([[code], []]);
   });
 
-  test('that makes the taker fail is answered without the words of the failure', async () => {
+  test('that makes the intake fail is answered without the words of the failure', async () => {
     const fault = new TypeError('password=hunter2');
     const { post, faults, missed } = await listening(() => {
       throw fault;
@@ -357,8 +357,8 @@ describe('with the database away', () => {
     expect(faults).toEqual([]);
   });
 
-  test('a taker that does not answer is not waited for without end', async () => {
-    const { post, missed } = await listening(() => new Promise<Taken>(() => undefined), {
+  test('a intake that does not answer is not waited for without end', async () => {
+    const { post, missed } = await listening(() => new Promise<Signalled>(() => undefined), {
       takeMs: 50,
     });
     expect((await post(signalsOf, signedNow())).status).toBe(503);
@@ -422,6 +422,29 @@ test('an entitlement is signed, and given on in our words', async () => {
 });
 
 describe('alerts', () => {
+  test('are taken though one of them makes the intake fail, and the whole is answered so that it is sent again', async () => {
+    const fault = new TypeError('password=hunter2');
+    const { post, took, faults, missed } = await listening(({ instance }) => {
+      if (instance === 'bad') throw fault;
+      return decided;
+    });
+    const given = ['f1', 'bad', 'f2', 'f3'].map((fingerprint) => ({ ...firing, fingerprint }));
+    const answer = await post(alertsOf, alerts(...given));
+    expect(answer.status).toBe(500);
+    const text = await answer.text();
+    expect(text).not.toContain('hunter2');
+    const { code, details } = JSON.parse(text) as {
+      code: string;
+      details: { signals: { status: string }[] };
+    };
+    expect([code, details.signals.map(({ status }) => status)]).toEqual([
+      'internal_error',
+      ['accept', 'failed', 'accept', 'accept'],
+    ]);
+    expect(took.map(({ signal: { instance } }) => instance)).toEqual(['f1', 'bad', 'f2', 'f3']);
+    expect([faults, missed]).toEqual([[fault], []]);
+  });
+
   test('are taken one by one, and each is answered', async () => {
     const { post, took, rejected } = await listening(({ value }) =>
       value === 0 ? { status: 'buffered', arrival_seq: 2 } : decided,
@@ -445,6 +468,7 @@ describe('alerts', () => {
   test('that were all decided are answered 200, whatever was decided: Alertmanager would send them again', async () => {
     const { post } = await listening(() => ({
       status: 'decided',
+      arrival_seq: 3,
       receipt: receipt('refuse', 'health_check_failed'),
     }));
     const answer = await post(alertsOf, alerts(firing));
@@ -558,9 +582,12 @@ describe('when it is closed', () => {
   });
 
   test('what does not end is not waited for', async () => {
-    const { post, took, listener } = await listening(() => new Promise<Taken>(() => undefined), {
-      drainMs: 50,
-    });
+    const { post, took, listener } = await listening(
+      () => new Promise<Signalled>(() => undefined),
+      {
+        drainMs: 50,
+      },
+    );
     const hanging = post(signalsOf, signedNow());
     hanging.catch(() => undefined);
     await eventually(async () => took.length === 1);
@@ -571,9 +598,9 @@ describe('when it is closed', () => {
 
 test('a port that is taken is said, not waited for', async () => {
   const { port } = await listening();
-  const { Listener } = await import('../../../src/governor/http/listener.js');
-  const other = new Listener({
-    taker: { take: async () => decided, entitlement: async () => undefined },
+  const { HttpListener } = await import('../../../src/governor/http/listener.js');
+  const other = new HttpListener({
+    intake: { take: async () => decided, entitlement: async () => undefined },
     secretsOf: async () => [],
     tokensOf: async () => [],
     onOutage: async () => undefined,

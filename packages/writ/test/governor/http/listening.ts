@@ -1,22 +1,23 @@
-/** A listener on a port of this machine, with a taker that does as it is told, and what it was told of. It ends with the test. */
+/** A listener on a port of this machine, with an intake that does as it is told, and what it was told of. It ends with the test. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
-import { Listener, type ListenerOptions } from '../../../src/governor/http/listener.js';
+import { HttpListener, type HttpListenerOptions } from '../../../src/governor/http/listener.js';
 import type { IncomingSignal } from '../../../src/governor/incoming.js';
 import type {
   EntitlementNotice,
   GovernorName,
   Missed,
-  SignalTaker,
-  Taken,
-} from '../../../src/governor/taker.js';
+  SignalIntake,
+  Signalled,
+} from '../../../src/governor/intake.js';
+import type { Receipt } from '../../../src/ledger/receipt.js';
 import { secret, token } from './sender.js';
 
 export interface Scene {
-  readonly listener: Listener;
+  readonly listener: HttpListener;
   readonly port: number;
-  /** What reached the taker. */
+  /** What reached the intake. */
   readonly took: { governor: GovernorName; signal: IncomingSignal }[];
   readonly notices: { tenant: string; notice: EntitlementNotice }[];
   readonly missed: Missed[];
@@ -35,19 +36,15 @@ export const signalsOf = '/v1/governors/acme/web/signals';
 export const alertsOf = '/v1/governors/acme/web/alerts';
 export const entitlementOf = '/v1/governors/acme/entitlement';
 
-export const receipt = (status = 'accept', reason = 'signal_received') => ({
-  receipt_id: 'r-1',
-  status,
-  reason,
-  context: {},
-});
-export const decided: Taken = { status: 'decided', receipt: receipt() };
+export const receipt = (status = 'accept', reason = 'signal_received') =>
+  ({ receipt_id: 'r-1', status, reason, context: {} }) as unknown as Receipt;
+export const decided: Signalled = { status: 'decided', arrival_seq: 1, receipt: receipt() };
 
-type Take = (signal: IncomingSignal) => Taken | Promise<Taken>;
+type Take = (signal: IncomingSignal) => Signalled | Promise<Signalled>;
 
 export async function listening(
   take: Take = () => decided,
-  options: Partial<ListenerOptions> & { entitlement?: SignalTaker['entitlement'] } = {},
+  options: Partial<HttpListenerOptions> & { entitlement?: SignalIntake['entitlement'] } = {},
 ): Promise<Scene> {
   const scene = {
     took: [] as Scene['took'],
@@ -58,8 +55,8 @@ export async function listening(
     counted: [] as string[],
   };
   const { entitlement, ...rest } = options;
-  const listener = new Listener({
-    taker: {
+  const listener = new HttpListener({
+    intake: {
       take: async (governor, signal) => {
         scene.took.push({ governor, signal });
         return take(signal);

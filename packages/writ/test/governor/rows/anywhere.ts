@@ -56,6 +56,13 @@ export const anywhere: readonly Row[] = [
       expect(effectsOf(steps).map(({ type }) => type)).toEqual(['fence', 'escalate']),
   })),
   ...each(everywhere, (state) => ({
+    row: `${state} | the clock was set back | –`,
+    reach: states[state],
+    happen: (g) => g.tell({ kind: 'clock', back_ms: 60_000 }),
+    next: state,
+    receipts: [],
+  })),
+  ...each(everywhere, (state) => ({
     row: `${state} | stale result | late_result`,
     reach: states[state],
     happen: (g) => g.tell({ kind: 'result', action_id: 'somebody-else', attempt: 1, ok: true }),

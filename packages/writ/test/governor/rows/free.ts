@@ -203,6 +203,31 @@ export const free: readonly Row[] = [
     more: (g) => expect(g.data?.causes).toEqual(['policy']),
   },
   {
+    row: 'stable | timer look, something is over | warning | threshold_exceeded',
+    reach: () =>
+      change(Governed.degraded(), (g) => {
+        g.signal('free_disk', 5);
+        g.pass(10_000);
+      }),
+    happen: (g) => due(g, 1),
+    next: 'warning',
+    receipts: ['threshold_exceeded'],
+  },
+  {
+    row: 'warning | timer look, over and not answered | – | threshold_exceeded; insert act',
+    reach: () =>
+      change(Governed.intervening(), (g) => {
+        g.signal('cpu_utilization', 90, { instance: 'web-2' });
+        g.result({ baseline: 'unknown' });
+      }),
+    happen: (g) =>
+      g
+        .pass(60_000)
+        .filter(({ event }) => event.content.kind === 'timer' && event.content.timer === 'look'),
+    next: 'warning',
+    receipts: ['threshold_exceeded'],
+  },
+  {
     row: 'warning | timer baseline | by policy: rb',
     reach: () =>
       change(Governed.intervening(ruled({ not_restored: 'rollback' })), (g) =>

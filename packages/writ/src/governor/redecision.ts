@@ -8,32 +8,32 @@ import { decides } from './decide/versions.js';
 import type { State } from './decision.js';
 import type { GovernorEvent } from './events.js';
 import { eventId } from './ids.js';
-import { type Decide, type Governor, type Stepped, step, unborn } from './machine.js';
+import { type Decide, type MachineState, type Stepped, step, unborn } from './machine.js';
 import { policyHash } from './policy.js';
 import {
   type Difference,
   type DifferenceKind,
   firstDifference,
   shown,
-} from './replay/difference.js';
-import { Order } from './replay/order.js';
+} from './redecision/difference.js';
+import { Order } from './redecision/order.js';
 
-export type { Difference, DifferenceKind } from './replay/difference.js';
+export type { Difference, DifferenceKind } from './redecision/difference.js';
 
-export interface ReplayedGovernor {
+export interface GovernorIdentity {
   readonly governor_id: string;
   readonly tenant: string;
   readonly sku: string;
 }
 
-export interface ReplayOptions {
+export interface RedecisionOptions {
   /** Goes on after a difference, as far as that makes sense. */
   readonly all?: boolean;
   /** What has decided, by version. */
   readonly decides?: ReadonlyMap<number, Decide>;
 }
 
-export interface Replayed extends ReplayedGovernor {
+export interface Redecided extends GovernorIdentity {
   /** Everything that could be compared is alike. */
   readonly ok: boolean;
   /** Decided again, and compared. */
@@ -56,13 +56,13 @@ const mostDifferences = 100;
 /** How far ahead a receipt may belong. */
 const lookAhead = 256;
 
-export class Replay {
-  readonly #who: ReplayedGovernor;
-  readonly #options: ReplayOptions;
+export class Redecision {
+  readonly #who: GovernorIdentity;
+  readonly #options: RedecisionOptions;
   readonly #order = new Order();
   readonly #states = new Set<State>();
   readonly #differences: Difference[] = [];
-  #governor: Governor;
+  #governor: MachineState;
   #lines: readonly string[] = [];
   #at = 0;
   /** What its last event has given and no receipt was compared with yet. */
@@ -73,7 +73,7 @@ export class Replay {
   #receipts = 0;
   #stopped = false;
 
-  constructor(who: ReplayedGovernor, options: ReplayOptions = {}) {
+  constructor(who: GovernorIdentity, options: RedecisionOptions = {}) {
     this.#who = who;
     this.#options = options;
     this.#governor = unborn(who.governor_id, who.tenant, who.sku);
@@ -125,7 +125,7 @@ export class Replay {
   }
 
   /** `events`: how many there are. */
-  end(events: number): Replayed {
+  end(events: number): Redecided {
     const lost = this.#stopped ? undefined : this.#order.lost(this.#governor);
     if (lost) this.#differ(lost.kind, `${capital(lost.message)}.`, {});
     const decided = this.#governor.events;
@@ -319,13 +319,13 @@ export class Replay {
 }
 
 /** Decides the events of a governor again and compares what comes out with its receipts: both as lines of canonical JSON, from the first on. */
-export function replay(
-  who: ReplayedGovernor,
+export function redecide(
+  who: GovernorIdentity,
   events: readonly string[],
   receipts: Iterable<string>,
-  options: ReplayOptions = {},
-): Replayed {
-  const replaying = new Replay(who, options);
+  options: RedecisionOptions = {},
+): Redecided {
+  const replaying = new Redecision(who, options);
   replaying.feed(events);
   for (const entry of receipts) {
     const receipt = JSON.parse(entry) as ReceiptContainer;

@@ -13,16 +13,16 @@ import {
 import { fromUtf8 } from '../ledger/text.js';
 import type { Reader } from '../ledger/verification/log.js';
 import { parseManifest } from '../ledger/verification/manifest.js';
-import { Replay, type Replayed, type ReplayOptions } from './replay.js';
+import { type Redecided, Redecision, type RedecisionOptions } from './redecision.js';
 
-export interface ReplaysOptions extends ReplayOptions {
+export interface ExportedEventsOptions extends RedecisionOptions {
   /** Only this one. */
   readonly governor?: { readonly tenant: string; readonly sku: string };
 }
 
-export interface ReplayedGovernors {
+export interface RedecidedExport {
   readonly ok: boolean;
-  readonly governors: readonly (Replayed & { readonly events_per_s: number })[];
+  readonly governors: readonly (Redecided & { readonly events_per_s: number })[];
   /** Streams of receipts whose events, or whose first events, are not in the export: not decided again. */
   readonly undecided: readonly {
     readonly tenant: string;
@@ -31,9 +31,9 @@ export interface ReplayedGovernors {
   }[];
 }
 
-interface Replaying {
+interface Redeciding {
   readonly governor: ExportedGovernor;
-  readonly replay: Replay;
+  readonly replay: Redecision;
   file: number;
   /** The next file, while it is being read. */
   reading: Promise<Uint8Array | null> | undefined;
@@ -42,23 +42,23 @@ interface Replaying {
 
 const prefix = 'governor:';
 
-export class Replays {
+export class ExportedEvents {
   readonly #read: Reader;
-  readonly #options: ReplaysOptions;
-  readonly #governors = new Map<string, Replaying>();
+  readonly #options: ExportedEventsOptions;
+  readonly #governors = new Map<string, Redeciding>();
   readonly #undecided = new Map<string, { tenant: string; sku: string; receipts: number }>();
 
   private constructor(
     read: Reader,
     governors: readonly ExportedGovernor[],
-    options: ReplaysOptions,
+    options: ExportedEventsOptions,
   ) {
     this.#read = read;
     this.#options = options;
     for (const governor of governors) {
       const { governor_id, tenant, sku, first } = governor;
       if (first !== 1 || !this.#isAsked(tenant, sku)) continue;
-      const replay = new Replay({ governor_id, tenant, sku }, options);
+      const replay = new Redecision({ governor_id, tenant, sku }, options);
       this.#governors.set(keyOf(tenant, sku), {
         governor,
         replay,
@@ -70,9 +70,9 @@ export class Replays {
   }
 
   /** Those that an export lists. One that cannot be read lists none, and verifying it says so. */
-  static async of(read: Reader, options: ReplaysOptions = {}): Promise<Replays> {
+  static async of(read: Reader, options: ExportedEventsOptions = {}): Promise<ExportedEvents> {
     const manifest = parseManifest(await read('export.json'));
-    return new Replays(
+    return new ExportedEvents(
       read,
       typeof manifest === 'string' ? [] : (manifest.governors ?? []),
       options,
@@ -101,7 +101,7 @@ export class Replays {
     return isHeard ? undefined : this.#more(replaying, receipt, entry);
   }
 
-  async #more(replaying: Replaying, receipt: ReceiptContainer, entry: Uint8Array): Promise<void> {
+  async #more(replaying: Redeciding, receipt: ReceiptContainer, entry: Uint8Array): Promise<void> {
     const { replay } = replaying;
     for (let isHeard = false; !isHeard; ) {
       const bytes = await this.#next(replaying);
@@ -119,7 +119,7 @@ export class Replays {
   }
 
   /** The bytes of its next file; null: there is none. */
-  async #next(replaying: Replaying): Promise<Uint8Array | null> {
+  async #next(replaying: Redeciding): Promise<Uint8Array | null> {
     const { governor, replay } = replaying;
     const read = (file: number) =>
       file > fileOf(governor.events)
@@ -145,7 +145,7 @@ export class Replays {
     return bytes;
   }
 
-  #lines({ governor, replay, file }: Replaying, bytes: Uint8Array): readonly string[] | undefined {
+  #lines({ governor, replay, file }: Redeciding, bytes: Uint8Array): readonly string[] | undefined {
     const [header, ...lines] = (fromUtf8(bytes) ?? '').split('\n');
     if (lines.pop() !== '')
       replay.unreadable(`File ${file} of its events is not text, or is cut off.`);
@@ -158,16 +158,17 @@ export class Replays {
     return undefined;
   }
 
-  close(): ReplayedGovernors {
+  /** Streams of receipts that nobody could decide again. */
+  get undecided(): RedecidedExport['undecided'] {
+    return [...this.#undecided.values()];
+  }
+
+  close(): RedecidedExport {
     const governors = [...this.#governors.values()].map(({ governor, replay, ms }) => {
       const ended = replay.end(governor.events);
       return { ...ended, events_per_s: ms > 0 ? Math.round((ended.events * 1_000) / ms) : 0 };
     });
-    return {
-      ok: governors.every(({ ok }) => ok),
-      governors,
-      undecided: [...this.#undecided.values()],
-    };
+    return { ok: governors.every(({ ok }) => ok), governors, undecided: this.undecided };
   }
 
   #isAsked(tenant: string, sku: string): boolean {
