@@ -3,6 +3,7 @@ import type { AnyConnection } from './database/connection.js';
 import type { Outside } from './ledger/ledger.js';
 import type { ArtifactStore } from './queue/artifacts.js';
 import type { Duration } from './queue/duration.js';
+import type { FailOpenEvent } from './runs/appends.js';
 import type { AuthorizeSignal } from './runs/runs.js';
 import type { SecretsProvider } from './secrets/provider.js';
 
@@ -13,10 +14,16 @@ export interface ConnectOptions {
   readonly listenConnectionString?: string;
   /** Connections for the transactions of handlers; 10 unless given. Gate calls have four of their own. */
   readonly max?: number;
+  /** How a connection calls itself in pg_stat_activity; `writ` unless given. */
+  readonly applicationName?: string;
+  /** How long a connection may take to be there; unlimited unless given. */
+  readonly connectTimeout?: Duration;
   /** Instead of a connection string: a connection or pool of `pg`, postgres.js, Kysely or Drizzle. Enough to enqueue, not to work. */
   readonly db?: AnyConnection;
   /** Who enqueues, for the record; `app` unless given. */
   readonly actor?: string;
+  /** Whose things calls are about that do not say; `default` unless given. */
+  readonly tenant?: string;
   /** The key of a principal, as whom contracts are proposed, approved and activated unless a call says otherwise. */
   readonly key?: string;
   /** Where this database's checkpoints are kept outside: one that is older than what is known there is refused. */
@@ -30,6 +37,11 @@ export interface ConnectOptions {
   readonly writeBudget?: Duration;
   /** A folder of this machine, for a StepStarted of another engine that the database does not take in time: `runs.append` answers when it is there, and it is appended later. */
   readonly spool?: string;
+  /**
+   * Which events of another engine may wait in the spool: `['StepStarted']` unless given. Events that end a step, and
+   * those that move the run, never may.
+   */
+  readonly failOpen?: readonly FailOpenEvent[];
   /** Who may send which signal to which run; everybody who can connect unless given. */
   readonly authorizeSignal?: AuthorizeSignal;
   /** Where secrets are that plans and handlers name. Of the connection and not of one worker: what is known as a secret is kept out of what it sends, too. */

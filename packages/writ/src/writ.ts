@@ -10,19 +10,39 @@ import {
   migrate,
   planMigration,
 } from './database/migrate.js';
-import { openPools, type Pools } from './database/pools.js';
+import { inTransaction, openPools, type Pools } from './database/pools.js';
 import type { Role } from './database/roles.js';
-import { isUuid } from './database/uuid.js';
 import { fromDatabase, WritError, WritRefusal } from './errors/index.js';
+import type { Actor } from './governance/actor.js';
+import { ApiKeys } from './governance/api-keys.js';
+import type { Audits } from './governance/audits.js';
+import type { Capabilities } from './governance/capabilities.js';
+import type { Changes } from './governance/changes.js';
+import type { Configuration } from './governance/configuration.js';
 import type { Contracts } from './governance/contracts.js';
+import type { Deployment } from './governance/deployment.js';
+import type { Flags, FollowFlagsOptions } from './governance/flags.js';
+import type { Freezes } from './governance/freezes.js';
 import { Governance, type GovernedWork } from './governance/governance.js';
+import type { Health } from './governance/health.js';
+import type { Incidents } from './governance/incidents.js';
+import type { Logins } from './governance/logins.js';
+import type { GovernancePolicy } from './governance/policy.js';
+import type { Principals } from './governance/principals.js';
+import type { Probes } from './governance/probes.js';
+import type { GovernanceSignals } from './governance/signals.js';
+import type { AnyStepType } from './governance/steps.js';
+import type { Trust } from './governance/trust/comparison.js';
+import { trustOf } from './governance/trust/source.js';
 import {
   type DriveOptions,
-  type Governor,
+  type GovernorHandle,
   Governors,
   type GovernorWork,
 } from './governor/governors.js';
-import type { GovernorName } from './governor/taker.js';
+import type { GovernorName } from './governor/intake.js';
+import { Alerts } from './ground/alerts.js';
+import { Settings } from './ground/settings.js';
 import { turnLedger } from './ledger/clockwork.js';
 import { Ledger } from './ledger/ledger.js';
 import type { Destinations } from './outbox/destinations.js';
@@ -31,21 +51,25 @@ import { Outbox } from './outbox/outbox.js';
 import type { Relay, RelayOptions } from './outbox/relay.js';
 import { Consumers } from './queue/consumers.js';
 import { milliseconds } from './queue/duration.js';
-import type { CallOptions, Enqueued, InputOf, ManyItem } from './queue/enqueue.js';
+import type { CallOptions, Enqueued, EnqueueOptions, InputOf, ManyItem } from './queue/enqueue.js';
 import type { EmittedGraph, GraphJob, Workflow } from './queue/graph.js';
 import type { HandledJob, JobKind } from './queue/job.js';
+import { Jobs } from './queue/jobs.js';
+import { Kinds } from './queue/kinds.js';
 import { Producer } from './queue/producer.js';
 import { Subscriptions } from './queue/subscriptions.js';
+import { guarded, printError } from './queue/worker/listeners.js';
 import type { WorkerOptions } from './queue/worker/options.js';
 import { Worker } from './queue/worker/worker.js';
+import { Workers } from './queue/workers.js';
 import type { Plan } from './runs/plans/plan.js';
+import { Plans } from './runs/plans/registry.js';
 import { projectRuns } from './runs/projector.js';
 import { startQueuedRuns } from './runs/reconciler.js';
 import { type RunHandle, Runs, type StartOptions } from './runs/runs.js';
 import { StepSecrets } from './runs/secrets.js';
 import { Scheduler } from './schedules/scheduler.js';
 import { Schedules } from './schedules/schedules.js';
-import { refuseSecrets } from './secrets/redaction.js';
 import { Secrets } from './secrets/secrets.js';
 import { observe } from './telemetry/observe.js';
 import { detached } from './telemetry/sending.js';
@@ -60,97 +84,342 @@ export interface Login {
   readonly roles: readonly Role[];
 }
 
+/** On whose behalf the calls of a bound connection are made. */
+export interface Caller {
+  /** Who acts: the key of a principal or, where a login with writ_server has authenticated it, its name. */
+  readonly as?: Actor;
+  /** Whose things the calls are about, unless one says otherwise. */
+  readonly tenant?: string;
+  /** For the record; the connection's own unless given. */
+  readonly actor?: string;
+  /** The key under which the one call that changes something is made once (`Acting`). */
+  readonly once?: string;
+  /** Aborts whatever waits. */
+  readonly signal?: AbortSignal;
+  /** The request that the calls are made for; stands in the record beside what they did. */
+  readonly requestId?: string;
+  /** Acting calls touch no other tenant, whatever the principal may. */
+  readonly onlyTenant?: boolean;
+}
+
+/** What a bound connection shares with the one that it was made of. */
+interface Shared {
+  readonly pools: Pools | undefined;
+  readonly db: Queryable;
+  readonly secrets: Secrets;
+  readonly producer: Producer;
+  readonly caller: Pick<Caller, 'once' | 'signal' | 'requestId'> & { readonly only?: string };
+  readonly stepTypes: Map<string, AnyStepType>;
+}
+
 export class Writ {
-  /** Jobs that recur by the clock. Every worker fires what is due. */
-  readonly schedules: Schedules;
   readonly #pools: Pools | undefined;
   /** Statements are named where the connections are our own. */
   readonly #db: Queryable;
-  readonly #options: ConnectOptions;
+  readonly #options: ConnectOptions & { readonly key?: Actor };
   readonly #actor: string;
   readonly #producer: Producer;
+  readonly #stepTypes: Map<string, AnyStepType>;
   readonly #workers = new Set<Worker>();
-  /** Plans and their runs: starting, looking, signalling. */
-  readonly runs: Runs;
-  /** Receipts that an auditor can check without us: signing, proving, exporting, verifying. */
-  readonly ledger: Ledger;
-  readonly #outbox: Outbox;
-  /** Changes that are approved, done, watched, undone and proved. */
-  readonly governance: Governance;
-  /** State machines that decide about signals, one per tenant and product. */
-  readonly governors: Governors;
-  /** Which jobs follow from which facts. */
-  readonly consumers: Consumers;
-  /** What workers may claim, for those that are limited. */
-  readonly subscriptions: Subscriptions;
   readonly #secrets: Secrets;
   readonly #writeBudgetMs: number;
   readonly #calls = new Set<Promise<unknown>>();
+  /** A connection that `with` has made: another one owns the pools and the workers. */
+  readonly #bound: boolean;
+  readonly #caller: Shared['caller'];
   #stopObserving: (() => void) | undefined;
   #closed = false;
 
-  private constructor(options: ConnectOptions) {
+  // Each layer is made when it is first used: a queue user pays for a queue, a request for its call.
+  #schedules: Schedules | undefined;
+  #runs: Runs | undefined;
+  #plans: Plans | undefined;
+  #ledger: Ledger | undefined;
+  #outbox: Outbox | undefined;
+  #governed: Governance | undefined;
+  #governors: Governors | undefined;
+  #consumers: Consumers | undefined;
+  #subscriptions: Subscriptions | undefined;
+  #apiKeys: ApiKeys | undefined;
+  #jobs: Jobs | undefined;
+  #kinds: Kinds | undefined;
+  #queueWorkers: Workers | undefined;
+  #alerts: Alerts | undefined;
+  #settings: Settings | undefined;
+
+  private constructor(options: ConnectOptions & { readonly key?: Actor }, shared?: Shared) {
     this.#options = options;
     this.#actor = options.actor ?? 'app';
-    this.#secrets = new Secrets(options.secrets, milliseconds(options.secretsCache ?? '1m'));
+    this.#bound = shared !== undefined;
+    this.#caller = shared?.caller ?? {};
+    this.#stepTypes = shared?.stepTypes ?? new Map();
     this.#writeBudgetMs = budget(milliseconds(options.writeBudget ?? defaultBudgetMs));
+    if (shared) {
+      this.#pools = shared.pools;
+      this.#db = shared.db;
+      this.#secrets = shared.secrets;
+      this.#producer = shared.producer;
+      return;
+    }
+    this.#secrets = new Secrets(options.secrets, milliseconds(options.secretsCache ?? '1m'));
     if (options.connectionString) {
-      this.#pools = openPools(options.connectionString, options.max);
+      this.#pools = openPools({
+        connectionString: options.connectionString,
+        max: options.max,
+        applicationName: options.applicationName,
+        ...(options.connectTimeout && { connectTimeoutMs: milliseconds(options.connectTimeout) }),
+      });
       this.#db = this.#pools.prepared;
     } else if (options.db) {
       this.#db = queryable(options.db);
     } else {
       throw new WritError('invalid_argument', 'Writ.connect needs connectionString or db');
     }
-    const host = {
+    this.#producer = new Producer({ ...this.#host, closed: () => this.#closed });
+  }
+
+  get #host() {
+    return {
       db: this.#db,
       actor: this.#actor,
-      register: (job: JobKind<never, unknown>) => this.#producer.register(job),
+      tenant: this.#options.tenant,
+      ...this.#caller,
+      register: async (job: JobKind<never, unknown>) => void (await this.#producer.register(job)),
       calling: <T>(call: () => Promise<T>) => this.#untilDone(call),
-      gate: (name: string, params: (string | null)[]) => this.#gate(name, params),
-      rows: (view: string) => this.#rows(view),
     };
-    const listening = options.listenConnectionString ?? options.connectionString;
-    this.#producer = new Producer({ ...host, closed: () => this.#closed });
-    this.schedules = new Schedules(host);
-    this.runs = new Runs({
-      ...host,
-      authorize: options.authorizeSignal,
-      writeBudgetMs: this.#writeBudgetMs,
-      spool: options.spool,
-    });
-    this.governance = new Governance({
-      ...host,
-      key: options.key,
-      listening,
+  }
+
+  get #listening(): string | undefined {
+    return this.#options.listenConnectionString ?? this.#options.connectionString;
+  }
+
+  /** Jobs of the queue: finding them, waiting for them, cancelling and requeueing them. */
+  get jobs(): Jobs {
+    this.#jobs ??= new Jobs(this.#host);
+    return this.#jobs;
+  }
+
+  /** Kinds of jobs with their work; pausing and resuming them. */
+  get kinds(): Kinds {
+    this.#kinds ??= new Kinds(this.#host);
+    return this.#kinds;
+  }
+
+  /** Workers as the database hears them, and tenants' shares of them. */
+  get workers(): Workers {
+    this.#queueWorkers ??= new Workers(this.#host);
+    return this.#queueWorkers;
+  }
+
+  /** Conditions that want a person. */
+  get alerts(): Alerts {
+    this.#alerts ??= new Alerts(this.#host);
+    return this.#alerts;
+  }
+
+  /** Values in the database that hold for all processes and tenants. */
+  get settings(): Settings {
+    this.#settings ??= new Settings(this.#host);
+    return this.#settings;
+  }
+
+  /** Jobs that recur by the clock. Every worker fires what is due. */
+  get schedules(): Schedules {
+    this.#schedules ??= new Schedules(this.#host);
+    return this.#schedules;
+  }
+
+  /** Runs of plans: starting, looking, signalling. */
+  get runs(): Runs {
+    this.#runs ??= new Runs(
+      {
+        ...this.#host,
+        authorize: this.#options.authorizeSignal,
+        writeBudgetMs: this.#writeBudgetMs,
+        spool: this.#options.spool,
+        failOpen: this.#options.failOpen,
+      },
+      this.plans,
+    );
+    return this.#runs;
+  }
+
+  /** Versions of plans that the database knows. */
+  get plans(): Plans {
+    this.#plans ??= new Plans(this.#host);
+    return this.#plans;
+  }
+
+  /** Receipts that an auditor can check without us: signing, proving, exporting, verifying. */
+  get ledger(): Ledger {
+    this.#ledger ??= new Ledger(this.#host);
+    return this.#ledger;
+  }
+
+  get #events(): Outbox {
+    this.#outbox ??= new Outbox(this.#host, this.#listening);
+    return this.#outbox;
+  }
+
+  get #governance(): Governance {
+    this.#governed ??= new Governance({
+      ...this.#host,
+      key: this.#options.key,
+      listening: this.#listening,
       secrets: this.#secrets,
+      types: this.#stepTypes,
+      transact: async (use) => {
+        if (!this.#pools) throw new WritError('connection_string_required');
+        return inTransaction(this.#pools.transactions, use);
+      },
     });
-    this.governors = new Governors({
-      db: this.#db,
-      actor: this.#actor,
-      key: options.key,
-      listening,
+    return this.#governed;
+  }
+
+  /** State machines that decide about signals, one per tenant and product. */
+  get governors(): Governors {
+    this.#governors ??= new Governors({
+      ...this.#host,
+      key: this.#options.key,
+      listening: this.#listening,
     });
-    this.ledger = new Ledger(this.#db, this.#actor);
-    this.#outbox = new Outbox(this.#db, this.#actor, listening);
-    this.consumers = new Consumers(host, this.#actor);
-    this.subscriptions = new Subscriptions(host, this.#actor);
+    return this.#governors;
+  }
+
+  /** Which jobs follow from which facts. */
+  get consumers(): Consumers {
+    this.#consumers ??= new Consumers(this.#host);
+    return this.#consumers;
+  }
+
+  /** Keys by which the API server knows principals. */
+  get apiKeys(): ApiKeys {
+    this.#apiKeys ??= new ApiKeys({ ...this.#host, key: this.#options.key });
+    return this.#apiKeys;
+  }
+
+  /** What workers may claim, for those that are limited. */
+  get subscriptions(): Subscriptions {
+    this.#subscriptions ??= new Subscriptions(this.#host);
+    return this.#subscriptions;
   }
 
   /** Proposing, previewing, approving and activating changes. */
   get contracts(): Contracts {
-    return this.governance.contracts;
+    return this.#governance.contracts;
+  }
+
+  /** Governance jobs: approved changes while they are done or undone, and after. */
+  get changes(): Changes {
+    return this.#governance.changes;
+  }
+
+  /** Whether changes were done as approved. */
+  get audits(): Audits {
+    return this.#governance.audits;
+  }
+
+  /** What contracts switch, and making it known. */
+  get capabilities(): Capabilities {
+    return this.#governance.capabilities;
+  }
+
+  /** Values that contracts change. */
+  get configuration(): Configuration {
+    return this.#governance.configuration;
+  }
+
+  /** How capabilities, domains and a whole tenant are, and why. */
+  get health(): Health {
+    return this.#governance.health;
+  }
+
+  /** How the health of capabilities is found out. */
+  get probes(): Probes {
+    return this.#governance.probes;
+  }
+
+  /** Times in which nothing is activated. */
+  get freezes(): Freezes {
+    return this.#governance.freezes;
+  }
+
+  /** What is wrong: opened, and resolved by a person. */
+  get incidents(): Incidents {
+    return this.#governance.incidents;
+  }
+
+  /** What is said about the health of capabilities. */
+  get signals(): GovernanceSignals {
+    return this.#governance.signals;
+  }
+
+  /** How many approve what, and how long things may take. */
+  get policy(): GovernancePolicy {
+    return this.#governance.policy;
+  }
+
+  /** Who may act, and what each may do. */
+  get principals(): Principals {
+    return this.#governance.principals;
+  }
+
+  /** The database logins that use Writ. */
+  get logins(): Logins {
+    return this.#governance.logins;
+  }
+
+  /** Which deployment this database is. */
+  get deployment(): Deployment {
+    return this.#governance.deployment;
+  }
+
+  /** A trust file beside what the database knows. */
+  get trust(): Trust {
+    return this.#governance.trust;
+  }
+
+  /** Capabilities and values in memory, followed as they change. Begun with its `start`, ended with its `stop` or with this connection. */
+  flags(options: FollowFlagsOptions = {}): Flags {
+    return this.#governance.flags(options);
   }
 
   /** Places outside that are told of events. */
   get destinations(): Destinations {
-    return this.#outbox.destinations;
+    return this.#events.destinations;
+  }
+
+  /** The same connection on behalf of a caller. It is not closed by itself, and starts no workers. */
+  with({ as, tenant, actor, once, signal, requestId, onlyTenant }: Caller): Writ {
+    return new Writ(
+      {
+        ...this.#options,
+        ...(as !== undefined && { key: as }),
+        ...(tenant !== undefined && { tenant }),
+        ...(actor !== undefined && { actor }),
+      } as ConnectOptions,
+      {
+        pools: this.#pools,
+        db: this.#db,
+        secrets: this.#secrets,
+        producer: this.#producer,
+        caller: {
+          ...this.#caller,
+          ...(once !== undefined && { once }),
+          ...(signal !== undefined && { signal }),
+          ...(requestId !== undefined && { requestId }),
+          ...(onlyTenant && { only: tenant ?? this.#options.tenant ?? 'default' }),
+        },
+        stepTypes: this.#stepTypes,
+      },
+    );
   }
 
   /** Connects, and fails at once when the database cannot be reached. */
   static async connect(options: ConnectOptions): Promise<Writ> {
     const writ = new Writ(options);
     try {
+      if (options.failOpen || options.spool) void writ.runs; // refuses wrong options at once
       await assertSchemaFits(writ.#db);
       if (options.ledger) await writ.ledger.assertNotOlder(options.ledger);
       if (options.observe) writ.#stopObserving = observe(writ.#db);
@@ -187,7 +456,8 @@ export class Writ {
     const outcome = await this.#producer.enqueue(
       job as unknown as JobKind<never, unknown>,
       input,
-      options,
+      this.#own(options),
+      this.#actor,
     );
     if (outcome instanceof WritRefusal) throw outcome;
     return outcome;
@@ -202,7 +472,8 @@ export class Writ {
       return await this.#producer.enqueue(
         job as unknown as JobKind<never, unknown>,
         input,
-        options,
+        this.#own(options),
+        this.#actor,
       );
     } catch (error) {
       if (error instanceof WritRefusal) return error;
@@ -230,9 +501,10 @@ export class Writ {
   ): Promise<Enqueued[]> {
     const outcomes = await this.#producer.enqueueMany(
       job as unknown as JobKind<never, unknown>,
-      items as never,
+      this.#ownItems(items, options) as never,
       options,
       true,
+      this.#actor,
     );
     const refused = outcomes.find((outcome) => outcome instanceof WritRefusal);
     if (refused) throw refused;
@@ -247,9 +519,10 @@ export class Writ {
   ): Promise<(Enqueued | WritRefusal)[]> {
     return this.#producer.enqueueMany(
       job as unknown as JobKind<never, unknown>,
-      items as never,
+      this.#ownItems(items, options) as never,
       options,
       false,
+      this.#actor,
     );
   }
 
@@ -259,51 +532,39 @@ export class Writ {
     jobs: readonly [...{ [Place in keyof Sents]: GraphJob<Sents[Place]> }],
     options: CallOptions = {},
   ): Promise<EmittedGraph> {
-    return this.#producer.emitGraph(workflow, jobs as readonly GraphJob<unknown>[], options);
+    const { tenant } = this.#options;
+    const key = workflow.key ?? options.once ?? this.#caller.once;
+    return this.#producer.emitGraph(
+      {
+        ...(tenant !== undefined && { tenant }),
+        ...workflow,
+        ...(key !== undefined && workflow.id === undefined && { key }),
+      },
+      jobs as readonly GraphJob<unknown>[],
+      options,
+      this.#actor,
+    );
   }
 
-  /** Cancels a job: at once when no worker holds it, by request when one does. */
-  async cancel(
-    jobId: string,
-    options: { reason?: string; tenant?: string; actor?: string } = {},
-  ): Promise<'cancelled' | 'cancel_requested'> {
-    if (!isUuid(jobId)) throw new WritRefusal('job_not_found', jobId);
-    refuseSecrets(options.reason, 'the reason');
-    const answer = await this.#gate('fn_job_cancel', [
-      jobId,
-      options.reason ?? null,
-      options.actor ?? this.#actor,
-      options.tenant ?? null,
-    ]);
-    return answer.status as 'cancelled' | 'cancel_requested';
-  }
-
-  /** Enqueues a dead letter again, as a new job with the same key. `triage` says why it will work now. */
-  async replay(
-    jobId: string,
-    options: { triage: string; tenant?: string; actor?: string },
-  ): Promise<{ jobId: string }> {
-    if (!isUuid(jobId)) throw new WritRefusal('dead_letter_not_found', jobId);
-    refuseSecrets(options.triage, 'the triage');
-    const { triage, actor = this.#actor, tenant = null } = options;
+  /** The options of an enqueue, with what this connection is bound to. */
+  #own<Options extends EnqueueOptions>(options: Options): Options {
+    const { tenant } = this.#options;
+    const { once } = this.#caller;
+    if (tenant === undefined && once === undefined) return options;
     return {
-      jobId: String(
-        (await this.#gate('fn_job_dead_letter_replay', [jobId, triage, actor, tenant])).job_id,
-      ),
+      ...options,
+      ...(options.tenant === undefined && tenant !== undefined && { tenant }),
+      ...(options.once === undefined && once !== undefined && { once }),
     };
   }
 
-  /** A tenant's share beside others that have work: 1 unless set, 0.01 to 100. Twice the weight, twice the jobs. */
-  async setWeight(tenant: string, weight: number): Promise<void> {
-    await this.#gate('fn_tenant_weight_set', [tenant, String(weight), this.#actor]);
-  }
-
-  /** The backlog, what runs and what is dead, of some kinds or of all, and who works. */
-  async health(options: { kinds?: readonly string[] } = {}): Promise<Record<string, unknown>> {
-    return this.#gate(
-      'fn_job_queue_health',
-      options.kinds ? [`{${options.kinds.map((kind) => JSON.stringify(kind)).join(',')}}`] : [],
-    );
+  /** Each item of one call with a key of its own, made of the call's. */
+  #ownItems<Sent>(items: readonly ManyItem<Sent>[], options: CallOptions): ManyItem<Sent>[] {
+    const { once = this.#caller.once } = options;
+    return items.map((item, n) => {
+      const own = this.#own(item);
+      return once === undefined || item.once !== undefined ? own : { ...own, once: `${once}/${n}` };
+    });
   }
 
   /** Starts a run of a plan. The same `requestId` again answers the run that is there. */
@@ -317,8 +578,17 @@ export class Writ {
   }
 
   /** The governor of a tenant and product; made, if there is none. */
-  governor(name: Partial<GovernorName> = {}): Promise<Governor> {
+  governor(name: Partial<GovernorName> = {}): Promise<GovernorHandle> {
     return this.governors.open(name);
+  }
+
+  /** The time of the database. */
+  async now(): Promise<Date> {
+    const [row] = await readRows(
+      this.#db,
+      `select to_char(writ.now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as now`,
+    );
+    return new Date(String(row?.now));
   }
 
   /** The database login that this connection uses, what it is bound to, and its roles. */
@@ -331,7 +601,7 @@ export class Writ {
     handlers: readonly HandledJob[],
     options: WorkerOptions & GovernedWork & GovernorWork = {},
   ): Promise<Worker> {
-    if (!this.#pools || !this.#options.connectionString)
+    if (!this.#pools || !this.#options.connectionString || this.#bound)
       throw new WritError('connection_string_required');
     const { roles } = await this.login();
     const engine = roles.includes('writ_engine');
@@ -342,11 +612,20 @@ export class Writ {
         'writ_applier to apply changes, or writ_engine to drive them',
       );
     }
-    const probes = options.governance ? this.governance.probes(options.probes) : undefined;
+    const { governance } = options;
+    const verifies = governance === 'verify';
+    const turns = engine && !verifies; // the clockwork
+    const asking = governance ? this.#governance.prober(options.probes) : undefined;
+    const probes = verifies ? undefined : asking;
+    const trust = trustOf(options.trust);
     const governed =
-      probes && applier && options.governance
-        ? this.governance.handlers(probes, options.governance === true ? [] : options.governance)
+      asking && applier && governance
+        ? this.#governance
+            .handlers(asking, typeof governance === 'object' ? governance : [], trust)
+            .filter(({ job }) => !verifies || job.kind === 'governance.verify')
         : [];
+    if (asking && applier && !trust)
+      guarded(options.onError ?? printError)(new WritError('trust_missing'));
     // Whoever hears of the worker's troubles hears of these, too.
     const governor = options.governor && {
       ...(options.onError && { onError: options.onError }),
@@ -357,7 +636,17 @@ export class Writ {
       ...governed,
       ...(governor && applier ? this.governors.handlers(this.contracts, governor) : []),
     ];
-    await Promise.all(all.map((handled) => this.#producer.register(handled.job, 'worker')));
+    const kinds = all.map(({ job }) => job.kind);
+    const twice = kinds.find((kind, n) => kinds.indexOf(kind) !== n);
+    if (twice !== undefined) throw new WritError('kind_handled_twice', twice);
+    for (const { kind, conflict } of await Promise.all(
+      all.map((handled) => this.#define(handled)),
+    )) {
+      if (conflict)
+        guarded(options.onError ?? printError)(
+          new WritError('kind_conflict', `${kind}, last defined by ${conflict}`),
+        );
+    }
     const driving =
       governor && engine && (await this.governors.drive(this.#pools.transactions, governor));
     const connection = {
@@ -375,8 +664,8 @@ export class Writ {
           ...connection,
           connectionString: this.#options.listenConnectionString ?? connection.connectionString,
         },
-        engine,
-        looks: !engine
+        engine: turns,
+        looks: !turns
           ? []
           : [
               (workerId) => new Scheduler(this.#db, workerId).look(),
@@ -384,7 +673,7 @@ export class Writ {
               (workerId) => projectRuns(this.#db, workerId),
               (workerId) => turnLedger(this.#db, workerId),
               ...(governor ? [(workerId: string) => this.governors.look(workerId)] : []),
-              ...(probes ? [(workerId: string) => this.governance.look(probes, workerId)] : []),
+              ...(probes ? [(workerId: string) => this.#governance.look(probes, workerId)] : []),
             ],
         secrets: new StepSecrets(this.#db, this.#secrets),
         onStopping: driving ? () => driving.stop() : undefined,
@@ -398,6 +687,10 @@ export class Writ {
     return worker;
   }
 
+  async #define({ job }: HandledJob): Promise<{ kind: string; conflict?: string }> {
+    return { kind: job.kind, ...(await this.#producer.register(job, 'worker')) };
+  }
+
   /** Drives governors in this process, without carrying their actions out: workers with `governor` do both. It is stopped by its own `stop`, or by `close`. */
   drive(options: DriveOptions = {}): Promise<{ stop(): Promise<void> }> {
     if (!this.#pools) throw new WritError('connection_string_required');
@@ -406,32 +699,12 @@ export class Writ {
 
   /** Starts a relay, which tells destinations what happens. It is stopped by its own `stop`, or by `close`. */
   relay(options: RelayOptions): Promise<Relay> {
-    return this.#outbox.relay(options);
+    return this.#events.relay(options);
   }
 
   /** What is recorded, as it is recorded: an endless stream of events, each with the position to go on from. */
   events(options: FollowOptions = {}): AsyncGenerator<Followed, void, void> {
-    return this.#outbox.events(options);
-  }
-
-  #gate(name: string, params: (string | null)[], db = this.#db): Promise<Record<string, unknown>> {
-    const casts: Record<string, string> = {
-      fn_tenant_weight_set: '$1, $2::text::float8, $3',
-      fn_job_queue_health: params.length ? '$1::text::text[]' : '',
-      fn_consumer_register: '$1, $2, $3, $4::text::jsonb, $5',
-      fn_job_subscription_put: '$1, $2, $3, $4::text::integer, $5',
-    };
-    const placeholders = casts[name] ?? params.map((_, index) => `$${index + 1}`).join(', ');
-    return gate(db, `${name}(${placeholders})`, params);
-  }
-
-  /** Everything that a small view shows, as JSON for the same reason. */
-  async #rows(view: string): Promise<Record<string, unknown>[]> {
-    const [row] = await readRows(
-      this.#db,
-      `select coalesce(json_agg(v order by v::text), '[]')::text as answer from writ.${view} v`,
-    );
-    return JSON.parse(String(row?.answer)) as Record<string, unknown>[];
+    return this.#events.events(options);
   }
 
   /** Stops the workers, waits for enqueues on their way, and closes the pool. */
@@ -439,12 +712,16 @@ export class Writ {
     if (this.#closed) return;
     this.#closed = true;
     this.#stopObserving?.();
-    await Promise.all([this.#outbox.close(), ...[...this.#workers].map((worker) => worker.stop())]);
+    await Promise.all([
+      this.#outbox?.close(),
+      ...[...this.#workers].map((worker) => worker.stop()),
+    ]);
     await Promise.allSettled(this.#calls);
-    await this.#producer.idle();
-    await this.runs.close();
-    await Promise.all([this.governance.close(), this.governors.close()]);
-    await this.#endPools();
+    if (!this.#bound) await this.#producer.idle();
+    this.#jobs?.close();
+    await this.#runs?.close();
+    await Promise.all([this.#governed?.close(), this.#governors?.close()]);
+    if (!this.#bound) await this.#endPools();
   }
 
   async #endPools(): Promise<void> {

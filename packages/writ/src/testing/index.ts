@@ -13,13 +13,14 @@ import type { HandledJob } from '../queue/job.js';
 import type { WorkerOptions } from '../queue/worker/options.js';
 import { Writ } from '../writ.js';
 
-export { Simulation, type SimulationOptions, type World } from '../governor/simulation.js';
 export {
   type FaultHook,
   type FaultPoint,
   faultPoints,
   onFaultPoint,
 } from '../queue/worker/fault-points.js';
+export { type GeneratorOptions, generateSignals } from './signals.js';
+export { Simulation, type SimulationOptions, type World } from './simulation.js';
 
 export interface TestClock {
   /** Moves the clock of every gate in this database on; what is due becomes due. */
@@ -237,11 +238,7 @@ export async function runUntilIdle(
   });
   try {
     for (;;) {
-      const health = (await writ.health({ kinds })) as {
-        backlog: number;
-        waiting: number;
-        in_progress: number;
-      };
+      const health = await writ.jobs.health({ kinds });
       if (health.backlog === 0 && health.in_progress === 0) {
         if (!skipTime || health.waiting === 0) return;
         const [row] = await skipTime.query(

@@ -1,33 +1,32 @@
 /**
- * A governor in memory, for tests, measurements and for trying a policy out: the machine and its table as they are, a clock that moves from signal to signal, and a world that answers as it is
- * told. What it gives is what a database would have: the events, as they are replayed, and the receipts.
+ * A governor in memory, for tests, measurements and for trying a policy out. It turns as a driver
+ * does; the clock moves from signal to signal, and a world answers as it is told. The events and
+ * receipts are those that a database would have.
  */
-import { canonicalize } from '../ledger/canonical.js';
-import { decide as decideNow, decideVersion } from './decide.js';
-import type { Effect } from './decision.js';
+import { decide as decideNow, decideVersion } from '../governor/decide.js';
+import type { Effect } from '../governor/decision.js';
 import type {
   Answers,
   Bounds,
   Content,
   Entitlement,
-  GovernorEvent,
+  Failure,
   Permission,
   QuotaRead,
   Result,
-} from './events.js';
-import type { GeneratedSignal } from './generator.js';
+} from '../governor/events.js';
+import { type Decide, firstDue, type MachineState, unborn } from '../governor/machine.js';
+import { policyHash } from '../governor/policy.js';
+import type { GovernorPolicy } from '../governor/policy-document.js';
+import type { Question } from '../governor/questions.js';
 import {
-  type Decide,
-  firstDue,
-  type Governor,
-  nextOf,
-  type Stepped,
-  step,
-  unborn,
-} from './machine.js';
-import { policyHash } from './policy.js';
-import type { PolicyDocument } from './policy-document.js';
-import { type Question, questionOf } from './questions.js';
+  type StoredMail,
+  storedData,
+  storedWaiting,
+  type TakenGovernor,
+} from '../governor/stored.js';
+import { turn } from '../governor/turn.js';
+import type { GeneratedSignal } from './signals.js';
 
 export const usualBounds: Bounds = {
   boot_ms: 30_000,
@@ -74,7 +73,7 @@ const yes: Permission = { allowed: true, policy_set_hash: '00'.repeat(32) };
 export class Simulation {
   readonly #options: SimulationOptions;
   readonly #decide: Decide;
-  #governor: Governor;
+  #governor: MachineState;
   now: number;
   /** Canonical JSON, a line each. */
   readonly events: string[] = [];
@@ -84,7 +83,8 @@ export class Simulation {
   #mails = 0;
   #versions = 0;
   readonly #arrivals: number[] = [];
-  readonly #signals = new Map<number, Content>();
+  /** Signals that no receipt has settled, by their arrival. */
+  readonly #held = new Map<number, StoredMail>();
 
   constructor(options: SimulationOptions = {}) {
     const {
@@ -106,11 +106,11 @@ export class Simulation {
     });
   }
 
-  get governor(): Governor {
+  get governor(): MachineState {
     return this.#governor;
   }
 
-  publish(document: PolicyDocument | null, { shadow = false, actor = 'somebody' } = {}): void {
+  publish(document: GovernorPolicy | null, { shadow = false, actor = 'somebody' } = {}): void {
     const policy = document && {
       version: ++this.#versions,
       hash: policyHash(document),
@@ -139,8 +139,7 @@ export class Simulation {
   /** Whoever drives it has found out that something failed. */
   fail(content: Extract<Content, { kind: 'health_failed' }>): void {
     this.#until(this.now);
-    this.#handle({ from: 'host' }, content, this.#governor.waiting);
-    this.#drain();
+    this.#turn([], content.failure);
   }
 
   /** Time passes. */
@@ -154,7 +153,7 @@ export class Simulation {
       this.now = Math.max(this.now, due);
       const [first] = this.#coming;
       if (first && first.at <= this.now) this.#send((this.#coming.shift() as Mail).content);
-      else this.#drain();
+      else this.#turn([]);
     }
     this.now = Math.max(this.now, moment);
   }
@@ -167,65 +166,61 @@ export class Simulation {
   }
 
   #send(content: Content): void {
-    // Timers that were due before it go first.
-    this.#drain(this.now);
-    const mail_seq = ++this.#mails;
-    if (content.kind === 'signal') this.#signals.set(mail_seq, content);
-    this.#handle(
-      { from: 'mailbox', mail_seq, arrived_at: this.now },
-      content,
-      this.#governor.waiting,
-    );
-    this.#drain();
+    const arrival = content.kind === 'signal' ? content.arrival_seq : null;
+    const mail: StoredMail = [++this.#mails, this.now, arrival, content];
+    if (arrival !== null) this.#held.set(arrival, mail);
+    this.#turn([mail]);
   }
 
-  #drain(until = this.now + 1): void {
-    for (let one = nextOf(this.#governor, until); one; one = nextOf(this.#governor, until)) {
-      const { pending, dueAt, waiting } = one;
-      const { content: waits, from } = pending;
-      if (waits.kind === 'held') {
-        const place = {
-          from: from === 'mailbox' ? ('postponed' as const) : ('inserted' as const),
-          mail_seq: waits.mail_seq,
-        };
-        this.#handle(place, this.#signals.get(waits.mail_seq) as Content, waiting);
-      } else {
-        const place = {
-          from: from === 'timer' ? ('timer' as const) : ('inserted' as const),
-          ...(dueAt !== undefined && { due_at: dueAt }),
-        };
-        this.#handle(place, waits as Content, waiting);
+  /** Turns, as a driver would, until nothing is left to do; `mails` are what has just come. */
+  #turn(mails: StoredMail[], failure?: Failure): void {
+    let told = failure;
+    let answers: Answers | undefined;
+    for (let goesOn = true; goesOn; ) {
+      const { done, result } = this.#once(mails, answers, told);
+      if (result.crash !== undefined) throw result.crash;
+      const { question, steps } = result;
+      goesOn = question !== undefined || result.more;
+      answers = question && this.#answer(question);
+      if (steps.length > 0) told = undefined;
+      mails = mails.filter(([seq]) => seq > done);
+      this.#governor = result.governor;
+      for (const [, { text, entries, settled, effects }] of steps) {
+        this.events.push(text);
+        this.receipts.push(...entries);
+        for (const [arrival] of settled) this.#held.delete(arrival);
+        for (const effect of effects) if (effect.type === 'attempt') this.#carry(effect);
       }
     }
   }
 
-  #handle(
-    place: Pick<GovernorEvent, 'from' | 'mail_seq' | 'arrived_at' | 'due_at'>,
-    content: Content,
-    waiting: Governor['waiting'],
-  ): void {
-    const { state, events, last } = this.#governor;
-    const question = questionOf(this.#governor, content);
-    const isAnew = state === 'degraded' && content.kind === 'timer' && content.timer === 'state';
-    const event: GovernorEvent = {
-      event_seq: events + 1,
-      at: Math.max(this.now, last),
-      decide: decideVersion,
-      ...place,
-      content,
-      ...(question && { answers: this.#answer(question) }),
-      ...(isAnew && { answers: { process_id: 'simulation' } }),
+  #once(mails: StoredMail[], answers: Answers | undefined, told: Failure | undefined) {
+    const { id, tenant, sku, data, waiting, ...rest } = this.#governor;
+    const taken: TakenGovernor = {
+      ...rest,
+      id,
+      t: tenant,
+      s: sku,
+      done: 0,
+      due: null,
+      data: data ? storedData(data) : {},
+      waiting: storedWaiting(waiting),
+      crashes: 0,
+      crash: null,
+      mails,
+      held: [...this.#held.values()],
     };
-    const stepped: Stepped = step(this.#governor, event, waiting, this.#decide);
-    this.#governor = stepped.governor;
-    this.events.push(canonicalize(event));
-    this.receipts.push(...stepped.entries);
-    if (
-      content.kind === 'signal' &&
-      stepped.settled.some(([arrival]) => arrival === content.arrival_seq)
-    )
-      this.#signals.delete(event.mail_seq as number);
-    for (const effect of stepped.effects) if (effect.type === 'attempt') this.#carry(effect);
+    const result = turn(taken, data?.policy ?? null, answers, told, {
+      decide: this.#decide,
+      decideVersion,
+      processId: 'simulation',
+      now: this.now,
+      twice: false,
+      limit: 1_000,
+      mails: Number.POSITIVE_INFINITY,
+      crashLimit: 10,
+    });
+    return { done: result.mailDone, result };
   }
 
   #carry(attempt: Attempt): void {

@@ -63,7 +63,7 @@ test('the clock adds up, and reset brings back real time', async () => {
 
 test('the queue is switched on from the start', async () => {
   const db = await fresh();
-  expect(await (await db.connect()).health()).toMatchObject({ enabled: true, backlog: 0 });
+  expect(await (await db.connect()).jobs.health()).toMatchObject({ enabled: true, backlog: 0 });
 });
 
 test('a dropped database is gone, and what was connected to it is closed', async () => {

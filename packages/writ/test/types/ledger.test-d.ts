@@ -72,6 +72,8 @@ same<ReturnType<typeof verifyReceiptProof>['receipt']['status'], 'accept' | 'ref
 Writ.connect({ connectionString: '', ledger: outside });
 // @ts-expect-error a place is believed by its key only
 Writ.connect({ connectionString: '', ledger: { places: outside.places } });
+await ledger.acceptRestore({ ...outside, reason: 'The disk was lost.', key: '' });
+// @ts-expect-error a ledger key signs the acceptance
 await ledger.acceptRestore({ ...outside, reason: 'The disk was lost.' });
 // @ts-expect-error a loss is not accepted without a reason
-await ledger.acceptRestore(outside);
+await ledger.acceptRestore({ ...outside, key: '' });

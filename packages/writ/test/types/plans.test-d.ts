@@ -138,9 +138,9 @@ const plan = definePlan('fulfil', { version: '1.0.0', input: Order, onFailure: '
   p.each('resize', resize, { over: p.input });
   // @ts-expect-error images are no orders
   p.each('reserve', reserve, { over: p.input.images });
-  // @ts-expect-error an image has no such field
   p.each('reserve', reserve, {
     over: p.input.images,
+    // @ts-expect-error an image has no such field
     input: (image) => ({ orderId: image.colour }),
   });
   // @ts-expect-error there is something to go over

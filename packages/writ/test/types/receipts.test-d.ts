@@ -24,10 +24,10 @@ receipt('log_checkpoint', { ...fields, status: 'accept', context: checkpoint });
 receipt('log_chekpoint', { ...fields, status: 'accept', context: checkpoint });
 // @ts-expect-error it cannot be refused
 receipt('log_checkpoint', { ...fields, status: 'refuse', context: checkpoint });
-// @ts-expect-error it has a stream of its own
 receipt('log_checkpoint', {
   ...fields,
   status: 'accept',
+  // @ts-expect-error it has a stream of its own
   context: { ...checkpoint, stream: 'seal' },
 });
 // @ts-expect-error the size is a number
@@ -35,16 +35,16 @@ receipt('log_checkpoint', { ...fields, status: 'accept', context: { ...checkpoin
 const { root: _, ...rootless } = checkpoint;
 // @ts-expect-error the root is required
 receipt('log_checkpoint', { ...fields, status: 'accept', context: rootless });
-// @ts-expect-error contexts are closed
 receipt('log_checkpoint', {
   ...fields,
   status: 'accept',
+  // @ts-expect-error contexts are closed
   context: { ...checkpoint, colour: 'red' },
 });
-// @ts-expect-error every receipt has a place in its stream
 receipt('boot_start', {
   ...fields,
   status: 'accept',
+  // @ts-expect-error every receipt has a place in its stream
   context: { governor_version: '1', process_id: '1', entitlement_required: true },
 });
 // @ts-expect-error a time is needed: nothing here reads a clock
@@ -62,16 +62,16 @@ receipt('bootstrap_timeout', {
   status: 'error',
   context: { ...timeout, terminal: false, causes: ['iam'] },
 });
-// @ts-expect-error it never settles a signal
 receipt('bootstrap_timeout', {
   ...fields,
   status: 'error',
+  // @ts-expect-error it never settles a signal
   context: { ...timeout, terminal: true },
 });
-// @ts-expect-error causes are known
 receipt('bootstrap_timeout', {
   ...fields,
   status: 'error',
+  // @ts-expect-error causes are known
   context: { ...timeout, causes: ['weather'] },
 });
 
@@ -93,10 +93,10 @@ receipt('data_erased', {
 });
 // @ts-expect-error an actor is a text
 receipt('data_erased', { ...fields, status: 'accept', context: { ...erased, actor: erasable(7) } });
-// @ts-expect-error a log is not a person
 receipt('data_erased', {
   ...fields,
   status: 'accept',
+  // @ts-expect-error a log is not a person
   context: { ...erased, log: erasable('acme') },
 });
 
