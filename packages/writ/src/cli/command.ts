@@ -118,6 +118,9 @@ export const repeated = (text: string, before: readonly string[] = []): readonly
   text,
 ];
 
+export const withActor = (command: Command): Command =>
+  command.option('--actor <name>', 'who does it, for the record; otherwise the system user');
+
 export function notBlank(text: string): string {
   if (text.trim() !== '') return text;
   throw new InvalidArgumentError('It cannot be empty.');

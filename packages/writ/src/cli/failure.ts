@@ -1,4 +1,6 @@
 /** What goes wrong in a command, as a person should read it: what happened, to what, what to do; and the exit code that says it to a program. */
+
+import { remedyOf } from '../errors/advice/codes.js';
 import { fromDatabase, WritError } from '../errors/index.js';
 
 export const exitCodes = {
@@ -43,6 +45,21 @@ export class Failure extends Error {
 export const wrongUsage = (message: string, remedy: string, options?: ErrorOptions) =>
   new Failure(exitCodes.usage, 'invalid_argument', message, remedy, options);
 
+/** A server that cannot listen where it was told to. */
+export function cannotListen(where: string, error: unknown, remedy: string): Failure {
+  const { code, message } = error as NodeJS.ErrnoException;
+  const why = code === 'EADDRINUSE' ? 'another process uses it' : message;
+  return new Failure(
+    exitCodes.failed,
+    code ?? 'unexpected',
+    `Cannot listen on ${where}: ${why}.`,
+    remedy,
+    {
+      cause: error,
+    },
+  );
+}
+
 export interface Explanation {
   readonly code: string;
   readonly message: string;
@@ -70,7 +87,7 @@ export function explain(thrown: unknown): Explanation {
       : usage.includes(error.code)
         ? exitCodes.usage
         : exitCodes.failed;
-    return { code: error.code, message: error.message, remedy: error.remedy, exitCode };
+    return { code: error.code, message: error.message, remedy: remedyOf(error), exitCode };
   }
   const { code } = error as { code?: unknown };
   return {

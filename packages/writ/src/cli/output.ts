@@ -6,7 +6,10 @@
 import { randomBytes } from 'node:crypto';
 import { styleText } from 'node:util';
 import { printable, printableJson } from '../errors/printable.js';
+import { span } from '../errors/words.js';
 import { redact } from './secrets.js';
+
+export { count, plural, span } from '../errors/words.js';
 
 export type Style = Parameters<typeof styleText>[0];
 
@@ -162,22 +165,6 @@ export function wrap(text: string, width: number): string[] {
     else lines.push(word);
   }
   return lines;
-}
-
-export const count = (n: number): string => n.toLocaleString('en-US');
-
-export const plural = (n: number, one: string, many = `${one}s`): string =>
-  `${count(n)} ${n === 1 ? one : many}`;
-
-/** A span of time in the two largest fitting words: 850 ms, 12.4 s, 5 min, 3 h, 9 d. */
-export function span(ms: number): string {
-  const size = Math.abs(ms);
-  if (size < 1) return `${ms.toFixed(1)} ms`;
-  if (size < 1_000) return `${Math.round(ms)} ms`;
-  if (size < 90_000) return `${(ms / 1_000).toFixed(1)} s`;
-  if (size < 5_400_000) return `${Math.round(ms / 60_000)} min`;
-  if (size < 172_800_000) return `${Math.round(ms / 3_600_000)} h`;
-  return `${Math.round(ms / 86_400_000)} d`;
 }
 
 export const ago = (at: Date, now: Date): string =>

@@ -56,3 +56,13 @@ function decoded(text: string): string {
     return text;
   }
 }
+
+/** A connection string with the name and password of another login. */
+export function urlFor(connectionString: string, login: string, password: string): string {
+  const url = new URL(connectionString);
+  url.searchParams.delete('user');
+  url.searchParams.delete('password');
+  url.username = login;
+  url.password = password;
+  return url.href;
+}

@@ -1,29 +1,34 @@
 /** Acts 1 to 4: a change is proposed, tried without asking, approved, edited, and approved anew. */
-import type { Contract, Preview } from '../../governance/contracts.js';
-import { signedBy } from '../../governance/keys.js';
-import { configure, enable, soak } from '../../governance/steps.js';
-import { withSession } from '../connection.js';
-import { stepWords, valueText } from '../governance/words.js';
+
+import { withSession } from '../cli/connection.js';
+import { stepWords, valueText } from '../cli/governance/words.js';
+import type { Contract, Preview } from '../governance/contracts.js';
+import { signedBy } from '../governance/keys.js';
+import { configure, enable, soak } from '../governance/steps.js';
 import { type Figures, stateHash } from './figures.js';
+import { forge } from './forgeries.js';
 import { asOthersSee, outcomeOf, refusedWith, type Scene, short, untilHealthy } from './scene.js';
 
 /** The step that is edited after its approval, and over which a worker is killed. */
 export const watched = { step: 2, slot: 'limits#perMinute' };
 
-type Approval = Pick<Figures, 'directWrites' | 'overreach' | 'edited' | 'untouched'> & {
-  readonly contract: Contract;
-};
+type Approval = Pick<
+  Figures,
+  'directWrites' | 'forgeries' | 'overreach' | 'edited' | 'untouched'
+> & { readonly contract: Contract };
 
 export async function tellOfApproval(scene: Scene): Promise<Approval> {
   const { db } = scene;
   const before = await stateHash(db);
   const { contract, preview } = await propose(scene);
   const directWrites = await writeDirectly(scene, before);
+  const forgeries = await forge(scene, contract);
   const overreach = await approve(scene, contract, preview);
   const { edited, draft } = await edit(scene, contract);
   return {
     contract: draft,
     directWrites,
+    forgeries,
     overreach,
     edited,
     untouched: (await stateHash(db)) === before,
@@ -78,11 +83,10 @@ export function showSteps(stage: Scene['stage'], { steps }: Preview, only?: stri
   );
 }
 
-/** A write, another, a receipt that says maria agreed, and a claim of the job that would do it. */
+/** A write, another, and a claim of the job that would do it. */
 const directly = [
   `update writ_data.configuration set value = '200' where key = 'perMinute'`,
   `update writ_data.capability set lifecycle = 'LAUNCHED'`,
-  `insert into writ_data.receipt select 'approved by maria'`,
   `select writ.fn_job_claim('governance.change', 'external_worker', null, 'agent', 30)`,
 ];
 
@@ -121,6 +125,10 @@ async function approve(
   const { stage, cast } = scene;
   stage.act(3, 'It may not approve itself');
   stage.say('Agents propose. Somebody else approves: a person who did not ask for it.');
+  stage.say(
+    'The workers run with WRIT_TRUST=database: they verify signatures with the keys in this database, because nobody else owns it. ' +
+      'In production, a trust file beside the worker names the keys (docs/trust.md). Then no owner of the database can add one.',
+  );
   const attempts = [
     ['the agent approves it', await outcomeOf(contract.approve({ as: cast.agentKey, hash }))],
     [
@@ -147,8 +155,13 @@ async function mariaSigns(scene: Scene, proposed: Contract): Promise<void> {
   const contract = asOthersSee(scene, proposed);
   const { hash } = await contract.preview({ as: cast.maria });
   const { status } = await contract.approve({ as: cast.maria, hash });
-  const [review] = await db.rows<{ hash: string; signature: string; public_key: string }>(
-    `select v.hash, v.signature, v.public_key from writ.contract_review v where v.contract_id = $1 and v.action = 'APPROVE' and v.by = 'maria'`,
+  const [review] = await db.rows<{
+    hash: string;
+    signature: string;
+    public_key: string;
+    trust: string;
+  }>(
+    `select v.hash, v.signature, v.public_key, v.trust from writ.contract_review v where v.contract_id = $1 and v.action = 'APPROVE' and v.by = 'maria'`,
     [contract.id],
   );
   const valid =
@@ -156,7 +169,7 @@ async function mariaSigns(scene: Scene, proposed: Contract): Promise<void> {
     review.hash === hash &&
     signedBy(review.public_key, hash, review.signature);
   stage.seen(
-    `maria signs this preview, hash ${short(hash)}; signature ${valid ? 'valid' : 'WRONG'}; ${status}`,
+    `maria signs this preview, hash ${short(hash)}; signature ${valid ? 'valid' : 'WRONG'}, trust: ${review?.trust}; ${status}`,
   );
 }
 
@@ -189,7 +202,7 @@ async function edit(
     'select contract_id as id from writ.system_contracts where parent_contract_id = $1',
     [contract.id],
   );
-  const draft = cast.agent.contracts.get(String(row?.id));
+  const draft = cast.agent.contracts.handle(String(row?.id));
   await draft.submit();
   stage.seen('a draft takes its place, and shows what it says now');
   showSteps(stage, await draft.preview(), watched.slot);

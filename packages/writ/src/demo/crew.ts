@@ -1,7 +1,7 @@
 /** The worker processes of the demo, from the story's side. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { exitCodes, Failure } from '../failure.js';
+import { exitCodes, Failure } from '../cli/failure.js';
 
 export interface CrewMember {
   readonly name: string;

@@ -2,11 +2,11 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { verifyFolder } from '../../ledger/exports.js';
-import { keyOfSeed, privateKeyText, publicKeyText } from '../../ledger/note.js';
-import { tilePath, tileWidth, tileWidthAt } from '../../ledger/tiles.js';
-import type { Session } from '../connection.js';
-import { plural } from '../output.js';
+import type { Session } from '../cli/connection.js';
+import { plural } from '../cli/output.js';
+import { verifyFolder } from '../ledger/exports.js';
+import { keyOfSeed, privateKeyText, publicKeyText } from '../ledger/note.js';
+import { tilePath, tileWidth, tileWidthAt } from '../ledger/tiles.js';
 import type { Evidence } from './figures.js';
 import type { Scene } from './scene.js';
 

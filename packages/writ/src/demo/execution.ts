@@ -1,8 +1,9 @@
 /** Acts 5 and 6: the change is done by a worker that is killed over it and by another; and a second one makes the shop ill, and is put back. */
-import type { Contract } from '../../governance/contracts.js';
-import type { GovernanceJob } from '../../governance/jobs.js';
-import { configure, enable, soak } from '../../governance/steps.js';
-import { plural } from '../output.js';
+
+import { plural } from '../cli/output.js';
+import type { GovernanceJob } from '../governance/changes.js';
+import type { Contract } from '../governance/contracts.js';
+import { configure, enable, soak } from '../governance/steps.js';
 import { showSteps, watched } from './approval.js';
 import type { CrewMember, Death } from './crew.js';
 import { type Figures, stateHash, tracesOf } from './figures.js';
@@ -100,8 +101,8 @@ export async function tellOfRollback(scene: Scene): Promise<Figures['restored']>
   const status = await atRest(scene, job, 'steps done');
   const { rollback_job_id, rollback_reason } = await job.get();
   stage.seen(`${status} by itself`, performance.now() - since);
-  if (rollback_reason) stage.quote(String(rollback_reason));
-  const undone = rollback_job_id ? await writ.governance.job(String(rollback_job_id)).steps() : [];
+  if (rollback_reason) stage.quote(rollback_reason);
+  const undone = rollback_job_id ? await writ.changes.steps(rollback_job_id) : [];
   const stateAfter = await stateHash(db);
   const same = stateAfter === stateBefore;
   stage.seen(

@@ -1,10 +1,13 @@
 /** What the demo claims, counted in the database: by the witness, in the record and in the ledger. Nothing is taken from the programs' own counters. */
-import { signedBy } from '../../governance/keys.js';
-import type { Session } from '../connection.js';
+
+import type { Session } from '../cli/connection.js';
+import { signedBy } from '../governance/keys.js';
 
 export interface Figures {
-  /** Writes, a forged receipt and a claim, with the agent's own login. */
+  /** Writes and a claim, with the agent's own login. */
   readonly directWrites: { readonly tried: number; readonly denied: number };
+  /** Forged evidence, with the agent's own login. */
+  readonly forgeries: readonly Forgery[];
   /** Approvals and activations by those who may not, and the codes they were refused with. */
   readonly overreach: { readonly tried: number; readonly refused: readonly string[] };
   /** What an approved contract was refused with after somebody had edited it. */
@@ -22,6 +25,15 @@ export interface Figures {
   readonly governed: Governed;
   readonly changes: Changes;
   readonly ledger: Evidence;
+}
+
+export interface Forgery {
+  readonly what: string;
+  /** PostgreSQL or the name of the gate that refused it; null if it was not refused. */
+  readonly by: string | null;
+  readonly code: string;
+  /** Receipts that the refusal left. */
+  readonly receipts: number;
 }
 
 /** The step over which a worker was killed. */

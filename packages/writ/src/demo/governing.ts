@@ -1,8 +1,8 @@
 /** Act 7: nobody is asked any more. A signal crosses a threshold, and a governor does what a template allows it, once; then the same under a storm. */
 
-import { configure, param } from '../../governance/steps.js';
-import { contract, definePolicy } from '../../governor/policy.js';
-import { count, plural } from '../output.js';
+import { count, plural } from '../cli/output.js';
+import { configure, param } from '../governance/steps.js';
+import { contract, definePolicy } from '../governor/policy.js';
 import type { Figures } from './figures.js';
 import { asOthersSee, type Scene, short, until } from './scene.js';
 
@@ -17,7 +17,7 @@ export async function tellOfGovernor(scene: Scene): Promise<Figures['governed']>
   );
   const template = await approveTemplate(scene);
   const governor = await writ.governor();
-  await writ.governors.entitle('default', { tier: 'starter' }, { as: cast.omar });
+  await writ.governors.entitlements.put({ tier: 'starter' }, { tenant: 'default', as: cast.omar });
   const policy = definePolicy('error-budget', {
     when: { error_rate: { above: 0.02, clearBelow: 0.01, cooldown: '5m' } },
     then: contract(template, {
@@ -50,7 +50,7 @@ export async function tellOfGovernor(scene: Scene): Promise<Figures['governed']>
   const ms = performance.now() - since;
   const way = await wayOf(scene);
   stage.columns([
-    ['signal', String(over.arrivalSeq), 'error_rate 0.034'],
+    ['signal', String(over.arrival_seq), 'error_rate 0.034'],
     ['governor', 'default', 'stable → warning → intervening → warning'],
     ['contract', short(way.contract), 'an instance of the template, within its bounds'],
     ['job', short(way.job), 'the execution of it, audited'],
@@ -76,7 +76,7 @@ export async function tellOfGovernor(scene: Scene): Promise<Figures['governed']>
   return { ...figures, ms: Math.round(ms) };
 
   async function approveTemplate({ cast: { agent, maria } }: Scene) {
-    await writ.governance.addPrincipal({
+    await writ.principals.add({
       id: 'governor',
       kind: 'service',
       permissions: ['flags:write'],
@@ -85,7 +85,12 @@ export async function tellOfGovernor(scene: Scene): Promise<Figures['governed']>
       title: 'Fewer recommendations',
       scope: ['recommendations'],
       steps: [configure('recommendations', 'percent', param('percent'))],
-      template: { params: { percent: { min: 5, max: 50 } }, activations: 3, expiresIn: '1h' },
+      template: {
+        params: { percent: { min: 5, max: 50 } },
+        pre: { 'recommendations#percent': { min: 0, max: 100 } },
+        activations: 3,
+        expiresIn: '1h',
+      },
     });
     const proposed = asOthersSee(scene, proposal);
     const { hash } = await proposed.preview({ as: maria });

@@ -1,11 +1,12 @@
 /** What the story plays on: a shop with something to change, the people and programs around it, and a witness that Writ knows nothing about. */
-import { WritRefusal } from '../../errors/index.js';
-import type { Contract } from '../../governance/contracts.js';
-import { Writ } from '../../writ.js';
-import type { Session } from '../connection.js';
-import { exitCodes, Failure } from '../failure.js';
-import { carryOut, newPassword, planLogin, urlFor } from '../logins.js';
-import { keepSecret } from '../secrets.js';
+
+import type { Session } from '../cli/connection.js';
+import { exitCodes, Failure } from '../cli/failure.js';
+import { keepSecret, urlFor } from '../cli/secrets.js';
+import { WritRefusal } from '../errors/index.js';
+import type { Contract } from '../governance/contracts.js';
+import { newPassword } from '../governance/logins.js';
+import { Writ } from '../writ.js';
 import type { Crew } from './crew.js';
 import type { Shop } from './shop.js';
 import type { Stage } from './stage.js';
@@ -54,20 +55,19 @@ const witness = `
   create trigger witness after insert or update on writ_data.configuration for each row execute function demo.witness()`;
 
 export async function engage(writ: Writ, db: Session, healthUrl: string): Promise<Cast> {
-  const { governance } = writ;
-  const omar = await governance.addPrincipal({
+  const omar = await writ.principals.add({
     id: 'omar',
     kind: 'person',
     rights: ['propose', 'approve', 'activate', 'operate'],
   });
-  const maria = await governance.addPrincipal({ id: 'maria', kind: 'person' });
-  const deployer = await governance.addPrincipal({ id: 'deployer', kind: 'service' });
-  const agentKey = await governance.addPrincipal({
+  const maria = await writ.principals.add({ id: 'maria', kind: 'person' });
+  const deployer = await writ.principals.add({ id: 'deployer', kind: 'service' });
+  const agentKey = await writ.principals.add({
     id: 'agent',
     kind: 'agent',
     onBehalfOf: 'omar',
   });
-  await governance.put(
+  await writ.capabilities.put(
     [
       { capability_name: 'checkout', domain: 'shop' },
       { scope: 'limits', owner_capability: 'checkout', values: { perMinute: 100, burst: 10 } },
@@ -76,7 +76,7 @@ export async function engage(writ: Writ, db: Session, healthUrl: string): Promis
     ],
     { as: omar },
   );
-  await governance.putProbe(
+  await writ.probes.put(
     {
       name: 'shop',
       capability: 'checkout',
@@ -87,24 +87,29 @@ export async function engage(writ: Writ, db: Session, healthUrl: string): Promis
     { as: omar },
   );
   await db.rows(witness);
-  const agentUrl = await loginOf('agent', db);
+  const agentUrl = await loginOf('agent', writ, db);
   // Without a key: the login says who acts.
   const agent = await Writ.connect({ connectionString: agentUrl, actor: 'agent', max: 2 });
   return { agent, agentKey, agentUrl, omar, maria, deployer };
 }
 
 /** A login as `writ logins add NAME --principal NAME` makes it: bound to that principal, it can act for nobody else. */
-async function loginOf(name: string, db: Session): Promise<string> {
+async function loginOf(name: string, writ: Writ, { url: address }: Session): Promise<string> {
   const password = newPassword();
-  const plan = await planLogin(db, { login: name, principal: name, roles: ['writ_principal'] });
-  await carryOut(db, plan, { actor: 'demo', password });
-  const url = urlFor(db, name, password);
+  const plan = await writ.logins.plan({
+    login: name,
+    principal: name,
+    roles: ['writ_principal'],
+  });
+  await writ.logins.put(plan, { actor: 'demo', password });
+  const url = urlFor(address, name, password);
   keepSecret(url);
   return url;
 }
 
 /** A contract of the agent's as everybody else gets at it: the agent's own login acts for the agent alone. */
-export const asOthersSee = ({ writ }: Scene, { id }: Contract): Contract => writ.contracts.get(id);
+export const asOthersSee = ({ writ }: Scene, { id }: Contract): Contract =>
+  writ.contracts.handle(id);
 
 /** What came of something that must not work: the code it was refused with, or that it was allowed. */
 export async function outcomeOf(call: Promise<unknown>): Promise<string> {
@@ -124,11 +129,8 @@ export const refusedWith = (outcome: string): string =>
 export const short = (hash: string): string => hash.slice(0, 12);
 
 /** Nothing is eligible that would change what is ill. */
-export const untilHealthy = ({ governance }: Writ): Promise<void> =>
-  until(
-    'the shop to be found healthy',
-    async () => (await governance.health()).system === 'HEALTHY',
-  );
+export const untilHealthy = ({ health }: Writ): Promise<void> =>
+  until('the shop to be found healthy', async () => (await health.get()).system === 'HEALTHY');
 
 /** Polls a condition; a demo that hangs is worse than one that fails. */
 export async function until(what: string, holds: () => Promise<boolean>): Promise<void> {

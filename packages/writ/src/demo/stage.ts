@@ -1,5 +1,5 @@
 /** How the story looks: acts, lines with a mark, a bar while something is awaited. Fits 80 columns. */
-import { count, type Output, onScreen, span, visible, wrap } from '../output.js';
+import { count, type Output, onScreen, span, visible, wrap } from '../cli/output.js';
 
 const width = 78;
 

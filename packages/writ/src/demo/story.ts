@@ -7,13 +7,13 @@ import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startEmbedded } from '../../database/embedded.js';
-import { Writ } from '../../writ.js';
-import { stopServer, withSession } from '../connection.js';
-import { exitCodes } from '../failure.js';
-import type { Output } from '../output.js';
-import { keepSecret } from '../secrets.js';
-import { interruption } from '../signals.js';
+import { stopServer, withSession } from '../cli/connection.js';
+import { exitCodes } from '../cli/failure.js';
+import type { Output } from '../cli/output.js';
+import { keepSecret } from '../cli/secrets.js';
+import { interruption } from '../cli/signals.js';
+import { startEmbedded } from '../database/embedded.js';
+import { Writ } from '../writ.js';
 import { tellOfApproval } from './approval.js';
 import { Crew } from './crew.js';
 import { tellOfEvidence } from './evidence.js';
@@ -75,6 +75,8 @@ async function tell(stage: Stage, opened: Opened): Promise<Figures> {
       `PostgreSQL ${row?.version} runs in a temporary folder, Writ is installed`,
       performance.now() - since,
     );
+    // Before a change has workers: approvals count when an applier has verified them. These persons have no trust file.
+    await writ.work([], { governance: 'verify', trust: 'database' });
     const cast = await engage(writ, db, shop.healthUrl);
     opened.push(() => cast.agent.close());
     const crew = new Crew(server.connectionString, cast.deployer);

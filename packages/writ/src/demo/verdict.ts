@@ -1,19 +1,29 @@
 /** What Writ promises in this story, held against the figures: one promise that is not kept makes the demo fail. */
-import { exitCodes, Failure } from '../failure.js';
-import { count, type Output } from '../output.js';
+import { exitCodes, Failure } from '../cli/failure.js';
+import { count, type Output, plural } from '../cli/output.js';
 import type { Figures } from './figures.js';
 import type { Stage } from './stage.js';
 
 const once = ({ effects, receipts, events }: Figures['killed']) =>
   effects === 1 && receipts === 1 && events === 1;
 
+const byPostgres = (by: string | null) => by === 'PostgreSQL';
+
 export const promises: readonly (readonly [
   promise: string,
   kept: (figures: Figures) => boolean,
 ])[] = [
   [
-    'a write, a forged receipt and a claim by the agent are denied',
+    'writes and a claim by the agent are denied',
     ({ directWrites: { tried, denied } }) => tried > 0 && denied === tried,
+  ],
+  [
+    'every forgery by the agent is refused',
+    ({ forgeries }) => forgeries.length > 0 && forgeries.every(({ by }) => by !== null),
+  ],
+  [
+    'a gate leaves a receipt of a forgery that it refuses, and PostgreSQL leaves none',
+    ({ forgeries }) => forgeries.every(({ by, receipts }) => receipts === (byPostgres(by) ? 0 : 1)),
   ],
   [
     'whoever may not approve or activate is refused',
@@ -60,13 +70,21 @@ export const promises: readonly (readonly [
 /** The figures, and the verdict: throws when they are not what Writ promises. */
 export function conclude(output: Output, stage: Stage, figures: Figures, ms: number): void {
   const broken = promises.filter(([, kept]) => !kept(figures)).map(([promise]) => promise);
-  const { directWrites, overreach, governed, changes, ledger } = figures;
+  const { directWrites, forgeries, overreach, governed, changes, ledger } = figures;
+  const refused = forgeries.filter(({ by }) => by !== null);
+  const postgres = refused.filter(({ by }) => byPostgres(by)).length;
+  const left = refused.reduce((n, { receipts }) => n + receipts, 0);
   const zero = (n: number) => output.style(n === 0 ? ['bold', 'green'] : ['bold', 'red'], count(n));
   stage.pairs([
     [
       'statements past the rules',
       count(directWrites.tried),
       `${count(directWrites.denied)} denied by PostgreSQL`,
+    ],
+    [
+      'forgeries',
+      count(forgeries.length),
+      `${count(postgres)} refused by PostgreSQL, ${count(refused.length - postgres)} by gates; ${plural(left, 'receipt')}`,
     ],
     [
       'attempts without the right',

@@ -6,8 +6,8 @@
 import { writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { onFaultPoint } from '../../queue/worker/fault-points.js';
-import { Writ } from '../../writ.js';
+import { onFaultPoint } from '../queue/worker/fault-points.js';
+import { Writ } from '../writ.js';
 
 const {
   WRIT_DEMO_NAME: name = 'worker',
@@ -45,6 +45,7 @@ if (dies) {
 const writ = await Writ.connect({ connectionString, max: 12, actor: name, key });
 const worker = await writ.work([], {
   governance: true,
+  trust: 'database', // the persons of this story have no file
   governor: true,
   probes: { allowPrivate: true },
   name,

@@ -1,4 +1,5 @@
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -34,7 +35,10 @@ test('dev serves a database to the commands of its folder until it is stopped, a
   await json(['settings', 'set', 'queue.retry.backoff_base_sec', '7'], { cwd, env });
 
   const second = await writ(['dev'], { cwd, env });
-  expect([second.code, second.stdout]).toEqual([0, expect.stringContaining('already')]);
+  expect([second.code, second.stdout]).toEqual([
+    0,
+    expect.stringMatching(/already[\s\S]*WRIT_TRUST=database/),
+  ]);
 
   dev.kill('SIGINT');
   expect((await dev.ended).code).toBe(0);
@@ -46,6 +50,39 @@ test('dev serves a database to the commands of its folder until it is stopped, a
   expect(await json(['settings', 'queue.retry.backoff_base_sec'], { cwd, env })).toMatchObject({
     value: 7,
   });
+}, 180_000);
+
+test('dev keeps its port across restarts, and names the port when another process uses it', async () => {
+  const url = async (args: string[]) => {
+    dev = start(['dev', ...args, '--json'], { cwd, env });
+    const [, found] = await dev.saying(/"connectionString":"(postgres:[^"]+)"/);
+    dev.kill('SIGINT');
+    expect((await dev.ended).code).toBe(0);
+    return found as string;
+  };
+  const first = await url([]);
+  expect(await url([])).toBe(first);
+
+  const { port } = new URL(first);
+  const other = createServer();
+  await new Promise<void>((done) => other.listen(Number(port), '127.0.0.1', done));
+  const refused = await writ(['dev'], { cwd, env });
+  expect([refused.code, refused.stderr]).toEqual([
+    1,
+    expect.stringMatching(
+      new RegExp(`port ${port} of 127\\.0\\.0\\.1: another process uses it[\\s\\S]*--port`),
+    ),
+  ]);
+
+  // A port that was chosen replaces the kept one.
+  const free = createServer();
+  await new Promise<void>((done) => free.listen(0, '127.0.0.1', done));
+  const { port: chosen } = free.address() as { port: number };
+  await new Promise((done) => free.close(done));
+  const second = await url(['--port', String(chosen)]);
+  expect(new URL(second).port).toBe(String(chosen));
+  await new Promise((done) => other.close(done));
+  expect(await url([])).toBe(second);
 }, 180_000);
 
 test('a server that outlives its command is found and used, and one that dies ends its command', async () => {

@@ -68,6 +68,7 @@ test('a healthy installation is all ok and exits 0', async () => {
       'changes',
       'incidents',
       'probes',
+      'trust',
       'queue',
       'workers',
       'backlog',

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { scramVerifier } from '../../src/cli/logins.js';
+import { scramVerifier } from '../../src/governance/logins.js';
 import { Writ } from '../../src/index.js';
 import { type TestDatabase, testDatabase } from '../../src/testing/index.js';
 import { type Ended, json, main, writ } from './run.js';
@@ -22,8 +22,8 @@ beforeEach(async () => {
   // Logins belong to the whole server: a name of this test's own.
   suffix = randomBytes(4).toString('hex');
   env = { DATABASE_URL: db.directConnectionString };
-  await app.governance.addPrincipal({ id: 'ops', kind: 'person', rights: ['propose', 'operate'] });
-  await app.governance.addPrincipal({ id: 'agent-1', kind: 'agent', onBehalfOf: 'ops' });
+  await app.principals.add({ id: 'ops', kind: 'person', rights: ['propose', 'operate'] });
+  await app.principals.add({ id: 'agent-1', kind: 'agent', onBehalfOf: 'ops' });
 });
 afterEach(async () => {
   const made = await db.query(
@@ -58,12 +58,12 @@ async function as<T>(url: string, use: (client: pg.Client) => Promise<T>): Promi
 }
 
 test('shows what it would do, and does nothing without a yes', async () => {
-  const { code, stdout } = await writ(agent(), { env });
-  expect(code).toBe(0);
+  const { code, stdout, stderr } = await writ(agent(), { env });
+  expect(code).toBe(1);
   expect(stdout).toContain(`create role "${named('agent')}" login password 'SCRAM-SHA-256$…';`);
   expect(stdout).toContain(`grant writ_principal to "${named('agent')}";`);
   expect(stdout).toContain('select writ.fn_login_put(');
-  expect(stdout).toContain('Nothing was done yet. Add --yes to do it.');
+  expect(stderr).toMatch(/nothing was done\.\n.*Add --yes to do it\./);
   expect(await db.query('select from pg_roles where rolname = $1', [named('agent')])).toEqual([]);
   expect(await db.query('select * from writ.login')).toEqual([]);
 });
@@ -102,7 +102,7 @@ test('makes a login for an agent that acts for its principal without a key, and 
   expect([again.code, again.stdout, again.stderr]).toEqual([
     0,
     '',
-    `${named('agent')} is so already.\n`,
+    `${named('agent')} already has these roles and this registration.\n`,
   ]);
   await as(url, (client) => client.query('select 1'));
 
@@ -175,8 +175,8 @@ test.each([
     'agent-1 is an agent',
   ],
   [['--principal', 'nobody'], 1, 'nobody'],
-  [[], 2, 'Nothing says what this login is for'],
-  [['--role', 'pg_read_all_data'], 2, 'Roles of Writ'],
+  [[], 2, 'No option says what this login is for'],
+  [['--role', 'pg_read_all_data'], 2, 'not a role of Writ'],
 ])('refuses a login with %j', async (options, code, words) => {
   const ended = await writ(['logins', 'add', named('x'), ...options, '--yes'], { env });
   expect([ended.code, ended.stderr]).toEqual([code, expect.stringContaining(words)]);
@@ -240,11 +240,11 @@ test('lists logins, and those that are not registered', async () => {
 test('removes a login’s roles and registration, and the login itself when asked', async () => {
   const url = connectionOf(await writ([...agent(), '--yes'], { env }));
   const shown = await writ(['logins', 'remove', named('agent')], { env });
-  expect(shown.stdout).toContain('Nothing was done yet');
+  expect(shown.stderr).toContain('nothing was done');
   const ended = await writ(['logins', 'remove', named('agent'), '--yes'], { env });
   expect([ended.code, ended.stdout]).toEqual([
     0,
-    expect.stringContaining('is still there, without a role of Writ'),
+    expect.stringContaining('still exists, without a role of Writ'),
   ]);
   expect(await db.query('select * from writ.login')).toEqual([]);
   expect(await rolesOf(named('agent'))).toEqual([]);
@@ -271,17 +271,17 @@ test('keeps a login whole that cannot be dropped', async () => {
 
 test('proposes from the command line with the bound login alone', async () => {
   const url = connectionOf(await writ([...agent(), '--yes'], { env }));
-  const owner = await app.governance.addPrincipal({
+  const owner = await app.principals.add({
     id: 'owner',
     kind: 'person',
     rights: ['operate'],
   });
-  await app.governance.put([{ capability_name: 'checkout', domain: 'shop' }], { as: owner });
+  await app.capabilities.put([{ capability_name: 'checkout', domain: 'shop' }], { as: owner });
   const file = join(mkdtempSync(join(tmpdir(), 'writ-logins-')), 'change.json');
   const steps = [{ type: 'capability_enable', capability_name: 'checkout' }];
   writeFileSync(file, JSON.stringify({ title: 'Open the checkout', scope: ['checkout'], steps }));
   const bound = { DATABASE_URL: url };
-  const { contractId } = await json(['contracts', 'propose', file], { env: bound });
+  const { contract_id: contractId } = await json(['contracts', 'propose', file], { env: bound });
   expect((await writ(['contracts', 'preview', String(contractId)], { env: bound })).code).toBe(0);
   // It cannot approve, with a key or without.
   expect(
@@ -299,7 +299,7 @@ test('proposes from the command line with the bound login alone', async () => {
 
 test('connects a program with the bound login alone', async () => {
   const url = connectionOf(await writ([...agent(), '--yes'], { env }));
-  await app.governance.put([{ capability_name: 'checkout', domain: 'shop' }], {
+  await app.capabilities.put([{ capability_name: 'checkout', domain: 'shop' }], {
     as: await opsKey(),
   });
   const bound = await Writ.connect({ connectionString: url, max: 1 });
@@ -320,6 +320,6 @@ test('connects a program with the bound login alone', async () => {
   }
 
   async function opsKey(): Promise<string> {
-    return app.governance.addPrincipal({ id: 'owner', kind: 'person', rights: ['operate'] });
+    return app.principals.add({ id: 'owner', kind: 'person', rights: ['operate'] });
   }
 });

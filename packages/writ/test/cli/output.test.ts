@@ -2,7 +2,16 @@ import { PassThrough } from 'node:stream';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { answersYes } from '../../src/cli/confirm.js';
-import { Output, oneLine, onScreen, sizeOf, span, wrap } from '../../src/cli/output.js';
+import {
+  fit,
+  Output,
+  oneLine,
+  onScreen,
+  sizeOf,
+  span,
+  visible,
+  wrap,
+} from '../../src/cli/output.js';
 import { describeTarget, keepSecret, redact } from '../../src/cli/secrets.js';
 
 test('passwords are taken out of connection strings, wherever they stand', () => {
@@ -76,4 +85,11 @@ test('a terminal without a size is drawn on as an ordinary one', () => {
   expect(sizeOf({ rows: 0, columns: 0 })).toEqual({ rows: 24, columns: 80 });
   expect(sizeOf({ rows: 50, columns: 120 })).toEqual({ rows: 50, columns: 120 });
   expect(sizeOf({})).toEqual({ rows: 24, columns: 80 });
+});
+
+test('a line is cut to the width of the terminal, without its colours being counted', () => {
+  expect(fit('short', 5)).toBe('short');
+  const output = new Output({});
+  Object.assign(output, { colours: true });
+  expect(visible(fit(output.style('red', 'too long'), 5))).toBe('too …');
 });

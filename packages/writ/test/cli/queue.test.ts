@@ -38,7 +38,7 @@ test('stats counts the backlog by kind', async () => {
     waiting: 1,
     enabled: true,
     kinds: [
-      { kind: 'greet', backlog: 2, in_progress: 0, dead_letter: 0 },
+      { kind: 'greet', backlog: 2, inProgress: 0, deadLetters: 0 },
       { kind: 'other', backlog: 0 },
     ],
   });
@@ -74,7 +74,7 @@ test('list filters by kind and tenant', async () => {
 test('list finds the jobs of every status', async () => {
   const dead = await deadLetter();
   const cancelled = (await writ.enqueue(other)).jobId;
-  await writ.cancel(cancelled);
+  await writ.jobs.cancel(cancelled);
   const succeeded = (await writ.enqueue(other)).jobId;
   await runUntilIdle(writ, [other.handle(() => undefined)]);
   const queued = (await writ.enqueue(other)).jobId;
@@ -120,6 +120,14 @@ test('show tells a job’s whole history, with its input and result', async () =
     expect(stdout).toContain(text);
 });
 
+test('show prints the stack of the last failed attempt', async () => {
+  const { stdout } = await run(['queue', 'show', await deadLetter()], { env });
+  expect(stdout).toMatch(
+    /^stack of execution 1\n {2}Error: line one\n {2}line two .*\n {6}at .*queue\.test/m,
+  );
+  expect(stdout).not.toContain('\u001b');
+});
+
 test('show does not find another tenant’s job', async () => {
   const { jobId } = await writ.enqueue(greet, { name: 'Ada' }, { tenant: 'acme' });
   expect((await run(['queue', 'show', jobId, '--tenant', 'beta'], { env })).code).toBe(1);
@@ -156,7 +164,7 @@ test('cancel ends a queued job at once, with its reason on the record', async ()
   expect(
     await json(['queue', 'cancel', jobId, '--reason', 'a mistake', '--actor', 'ada'], { env }),
   ).toEqual({
-    jobId,
+    job_id: jobId,
     status: 'cancelled',
   });
   expect(await statusOf(jobId)).toBe('cancelled');
@@ -174,48 +182,74 @@ test('cancel of a job that a worker holds is a request', async () => {
   expect([code, stdout]).toEqual([0, expect.stringContaining('asked to stop')]);
 });
 
-test('replay makes a new job of a dead letter, once', async () => {
+test('requeue makes a new job of a dead letter, once', async () => {
   const id = await deadLetter();
-  const { jobId } = await json<{ jobId: string }>(['queue', 'replay', id, '--reason', 'mended'], {
-    env,
-  });
+  const { job_id: jobId } = await json<{ job_id: string }>(
+    ['queue', 'requeue', id, '--reason', 'mended'],
+    { env },
+  );
   expect(await statusOf(jobId)).toBe('queued');
   expect(await statusOf(id)).toBe('cleaned');
-  const again = await run(['queue', 'replay', id, '--reason', 'mended'], { env });
+  const again = await run(['queue', 'requeue', id, '--reason', 'mended'], { env });
   expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('replayed already')]);
 });
 
-test('replaying all of a kind shows them first, and does nothing without --yes', async () => {
+test('requeue --all shows the dead letters of a kind, and does nothing without --yes', async () => {
   const ids = [await deadLetter('Ada'), await deadLetter('Bob')];
-  const all = ['queue', 'replay', '--all', '--kind', 'greet', '--reason', 'mended'];
+  const all = ['queue', 'requeue', '--all', '--kind', 'greet', '--reason', 'mended'];
   const preview = await run(all, { env });
-  expect([preview.code, preview.stdout]).toEqual([
+  expect([preview.code, preview.stderr]).toEqual([
     1,
-    expect.stringContaining('these 2 dead letters'),
+    expect.stringMatching(/these 2 dead letters[\s\S]*Add --yes/),
   ]);
   for (const id of ids) {
     expect(preview.stdout).toContain(id);
     expect(await statusOf(id)).toBe('dead_letter');
   }
-  const done = await json<{ replayed: { replayed: string }[]; refused: unknown[] }>(
+  const done = await json<{ requeued: { parent_job_id: string }[]; refused: unknown[] }>(
     [...all, '--yes'],
     { env },
   );
-  expect(done.replayed.map(({ replayed }) => replayed)).toEqual(ids);
+  expect(done.requeued.map(({ parent_job_id }) => parent_job_id)).toEqual(ids);
   expect(done.refused).toEqual([]);
   for (const id of ids) expect(await statusOf(id)).toBe('cleaned');
   expect((await run(all, { env })).stdout).toBe('No dead letter of kind greet.\n');
 });
 
-test('a replay that is refused exits 1 and changes nothing', async () => {
+test('a requeue that is refused exits 1 and changes nothing', async () => {
   const id = await deadLetter();
   await db.query(`select writ.fn_setting_set('queue.dlq.replay_enabled', 'false', 'test')`);
   const { code, stderr } = await run(
-    ['queue', 'replay', '--all', '--kind', 'greet', '--reason', 'mended', '--yes'],
+    ['queue', 'requeue', '--all', '--kind', 'greet', '--reason', 'mended', '--yes'],
     { env },
   );
   expect([code, stderr]).toEqual([1, expect.stringContaining('switched off')]);
   expect(await statusOf(id)).toBe('dead_letter');
+});
+
+test('a paused kind waits and is shown as paused, and a resumed one goes on', async () => {
+  await writ.enqueue(greet, { name: 'Ada' });
+  expect((await run(['queue', 'pause', 'greet', '--actor', 'ada'], { env })).stdout).toBe(
+    'Paused greet.\n',
+  );
+  expect((await run(['queue', 'pause', 'greet'], { env })).stdout).toBe(
+    'greet was paused already.\n',
+  );
+  expect((await run(['queue', 'stats'], { env })).stdout).toMatch(/^greet .* ago by ada$/m);
+  expect(await json(['queue', 'resume', 'greet'], { env })).toEqual({
+    kind: 'greet',
+    changed: true,
+  });
+  expect((await run(['queue', 'pause', 'nobody'], { env })).code).toBe(1);
+});
+
+test('workers are listed with when they were heard', async () => {
+  expect((await run(['queue', 'workers'], { env })).stdout).toMatch(/^No workers/);
+  const worker = await writ.work([greet.handle(() => undefined)], { name: 'till' });
+  expect((await run(['queue', 'workers'], { env })).stdout).toMatch(
+    /\ntill +\d.* ago +0 .* greet\n/,
+  );
+  await worker.stop();
 });
 
 test('watch gives readings as lines of JSON: what comes, what is done, how long it waited', async () => {

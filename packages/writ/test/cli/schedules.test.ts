@@ -73,7 +73,7 @@ test('--json answers data', async () => {
   expect(answer).toEqual({
     name: 'nightly',
     changed: true,
-    nextTick: expect.stringMatching(/T02:30:00\.000Z$/),
+    nextTick: expect.stringMatching(/T02:30:00\+00:00$/),
   });
   expect(await json(put('--catch-up', 'all', '--tenant', 'acme'), { env })).toEqual({
     ...answer,

@@ -36,7 +36,7 @@ test('consumers are put, listed and removed', async () => {
     /CONSUMER .*\nalarm +dot\.job\.dead_letter +any +any +alert\s*\n$/,
   );
   expect(await json(['consumers', 'list'], { env })).toMatchObject([
-    { consumer: 'alarm', priority: -3, delay_ms: '5000', registered_by: 'ada' },
+    { name: 'alarm', priority: -3, delayMs: 5000, registeredBy: 'ada' },
   ]);
   expect((await writ(['consumers', 'remove', 'alarm'], { env })).stdout).toBe('Removed alarm.\n');
   const again = await writ(['consumers', 'remove', 'alarm'], { env });

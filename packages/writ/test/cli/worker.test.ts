@@ -1,6 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import pg from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { defineJob, type Writ } from '../../src/index.js';
 import { type TestDatabase, testDatabase } from '../../src/testing/index.js';
@@ -71,8 +73,8 @@ test('with --json it speaks in lines of JSON', async () => {
   expect(events).toContainEqual(
     expect.objectContaining({
       event: 'failed',
-      jobId,
-      kind: 'greet',
+      job_id: jobId,
+      job_kind: 'greet',
       attempt: 1,
       message: 'nobody there',
     }),
@@ -135,6 +137,68 @@ test('a queue that is switched off is said once, with what to do', async () => {
   const { stderr } = await worker.ended;
   expect(stderr.match(/^writ: The queue is switched off/gm)).toHaveLength(1);
   expect(stderr).toContain('writ settings set queue.job_substrate.enabled true');
+});
+
+test('--health-port answers live and ready, is not ready while the worker cannot claim, and says nothing else', async () => {
+  await writ.enqueue(endless, {});
+  const worker = work('--health-port', '0', '--concurrency', '2', '--grace', '1h');
+  const [, port] = await worker.saying(/\/live and \/ready answer on port (\d+)\./);
+  const ask = async (path: string, method = 'GET') => {
+    const answer = await fetch(`http://127.0.0.1:${port}${path}`, { method });
+    return [answer.status, (await answer.text()).trim()] as const;
+  };
+  const becomes = (path: string, status: number) =>
+    eventually(async () => (await ask(path))[0] === status);
+  await becomes('/ready', 200);
+  expect([await ask('/live'), await ask('/ready')]).toEqual([
+    [200, '{"live":true}'],
+    [200, '{"ready":true}'],
+  ]);
+  expect([await ask('/'), await ask('/__proto__'), await ask('/ready', 'POST')]).toEqual([
+    [404, ''],
+    [404, ''],
+    [405, ''],
+  ]);
+
+  await db.query(`select writ.fn_setting_set('queue.job_substrate.enabled', 'false', 'test')`);
+  await becomes('/ready', 503);
+  expect(await ask('/live')).toEqual([200, '{"live":true}']);
+  await db.query(`select writ.fn_setting_set('queue.job_substrate.enabled', 'true', 'test')`);
+  await becomes('/ready', 200);
+
+  // An outage of the database: the worker is not ready, and a restart would not help.
+  const url = new URL(db.directConnectionString);
+  const name = url.pathname.slice(1);
+  url.pathname = '/postgres';
+  const admin = new pg.Client({ connectionString: url.href });
+  await admin.connect();
+  await admin.query(`alter database ${name} allow_connections false`);
+  await admin.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`,
+  );
+  await becomes('/ready', 503);
+  expect(await ask('/live')).toEqual([200, '{"live":true}']);
+  await admin.query(`alter database ${name} allow_connections true`);
+  await admin.end();
+  await becomes('/ready', 200);
+
+  // What stops finishes its handlers, alive, and takes nothing new.
+  await eventually(async () => (await statuses())[0] === 'in_progress');
+  worker.kill('SIGTERM');
+  await becomes('/ready', 503);
+  expect(await ask('/live')).toEqual([200, '{"live":true}']);
+}, 60_000);
+
+test('a health port that is taken exits 1 and names it', async () => {
+  const other = createServer();
+  await new Promise<void>((done) => other.listen(0, done));
+  const { port } = other.address() as { port: number };
+  const { code, stderr } = await work('--health-port', String(port)).ended;
+  other.close();
+  expect([code, stderr]).toEqual([
+    1,
+    expect.stringContaining(`Cannot listen on port ${port}: another process uses it.`),
+  ]);
 });
 
 const module = (name: string, source: string): string => {

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { isAlive } from '../../src/cli/connection.js';
-import type { Figures } from '../../src/cli/demo/figures.js';
-import { Stage } from '../../src/cli/demo/stage.js';
-import { conclude } from '../../src/cli/demo/verdict.js';
 import { Failure } from '../../src/cli/failure.js';
 import { Output } from '../../src/cli/output.js';
-import { eventually, start, writ } from './run.js';
+import type { Figures } from '../../src/demo/figures.js';
+import { Stage } from '../../src/demo/stage.js';
+import { conclude } from '../../src/demo/verdict.js';
+import { eventually, start, writ } from '../cli/run.js';
 
 const folders: string[] = [];
 /** Everything temporary of a demo goes there; PostgreSQL may run as another user and has to get in. */
@@ -27,8 +27,23 @@ test('an agent is refused what was not approved; what was is done once, undone w
   const told = JSON.parse(stdout || '{}') as Figures & { good: boolean; totalSeconds: number };
   expect(told, stderr).toMatchObject({
     good: true,
-    // Two writes, a forged receipt, and a claim.
-    directWrites: { tried: 4, denied: 4 },
+    // Two writes and a claim.
+    directWrites: { tried: 3, denied: 3 },
+    forgeries: [
+      { what: 'a receipt', by: 'PostgreSQL', code: '42501', receipts: 0 },
+      { what: 'a health report, as a worker', by: 'PostgreSQL', code: '42501', receipts: 0 },
+      { what: 'a health report', by: 'fn_probe_report', code: 'agents_only_propose', receipts: 1 },
+      { what: 'a decision of the governor', by: 'PostgreSQL', code: '42501', receipts: 0 },
+      { what: 'a verdict on a signature', by: 'PostgreSQL', code: '42501', receipts: 0 },
+      {
+        what: 'a decision about health',
+        by: 'fn_signal_record',
+        code: 'agents_only_propose',
+        receipts: 1,
+      },
+      { what: 'an approval, as a row', by: 'PostgreSQL', code: '42501', receipts: 0 },
+      { what: 'an approval', by: 'fn_contract_review', code: 'agents_only_propose', receipts: 1 },
+    ],
     // The last with somebody else's key: a bound login acts for nobody else.
     overreach: {
       tried: 4,
@@ -67,8 +82,16 @@ test('an agent is refused what was not approved; what was is done once, undone w
   expect(code).toBe(0);
 }, 90_000);
 
+const byPostgres = { what: 'a receipt', by: 'PostgreSQL', code: '42501', receipts: 0 };
+const byGate = {
+  what: 'an approval',
+  by: 'fn_contract_review',
+  code: 'agents_only_propose',
+  receipts: 1,
+};
 const kept: Figures = {
   directWrites: { tried: 1, denied: 1 },
+  forgeries: [byPostgres, byGate],
   overreach: { tried: 1, refused: ['agents_only_propose'] },
   edited: 'approval_void',
   untouched: true,
@@ -90,6 +113,13 @@ const kept: Figures = {
 
 test.each<[fault: string, figures: object]>([
   ['a direct write is allowed', { directWrites: { tried: 1, denied: 0 } }],
+  ['a forgery is allowed', { forgeries: [{ ...byPostgres, by: null, code: 'allowed' }] }],
+  ['no forgery is tried', { forgeries: [] }],
+  [
+    'a gate leaves no receipt of a forgery',
+    { forgeries: [byPostgres, { ...byGate, receipts: 0 }] },
+  ],
+  ['PostgreSQL leaves a receipt', { forgeries: [{ ...byPostgres, receipts: 1 }, byGate] }],
   ['the agent approves itself', { overreach: { tried: 1, refused: [] } }],
   ['an edited contract is done', { edited: 'allowed' }],
   ['a refusal has changed something', { untouched: false }],

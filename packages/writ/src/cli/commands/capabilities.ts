@@ -1,22 +1,18 @@
 /** `writ capabilities`: what can be changed by contracts: capabilities, and configurations with their values. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { CapabilityItem } from '../../governance/governance.js';
-import { contextOf, notBlank } from '../command.js';
+import type { Capability, CapabilityItem } from '../../governance/capabilities.js';
+import type { ConfigurationValue } from '../../governance/configuration.js';
+import { notBlank } from '../command.js';
+import { parseExactJson } from '../exact.js';
 import { wrongUsage } from '../failure.js';
 import { isObject, parseFile } from '../governance/proposal.js';
-import {
-  governanceOf,
-  type KeyOptions,
-  type TenantOptions,
-  tenantOf,
-  whoActs,
-  withKey,
-  withTenant,
-} from '../governance/session.js';
-import { plain, valueText } from '../governance/words.js';
+import { withKey, withTenant } from '../governance/session.js';
+import { valueText } from '../governance/words.js';
 import { type Output, plural } from '../output.js';
+import { act, collect, show } from '../shapes.js';
 
-interface Options extends KeyOptions, TenantOptions {
+interface Options extends Record<string, unknown> {
+  readonly tenant?: string;
   readonly file?: string;
   readonly domain?: string;
   readonly lifecycle?: string;
@@ -35,8 +31,9 @@ function assigned(
   if (at < 1) throw new InvalidArgumentError('Write KEY=VALUE.');
   const value = text.slice(at + 1);
   try {
-    return { ...before, [text.slice(0, at)]: JSON.parse(value) };
-  } catch {
+    return { ...before, [text.slice(0, at)]: parseExactJson(value, text.slice(0, at)) };
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
     return { ...before, [text.slice(0, at)]: value };
   }
 }
@@ -45,7 +42,7 @@ export function addCapabilities(program: Command): void {
   const capabilities = program
     .command('capabilities')
     .description('what contracts can change: capabilities, and configurations with their values');
-  withKey(withTenant(capabilities.command('put')))
+  const put = withKey(withTenant(capabilities.command('put')))
     .description(
       'make a capability or a configuration known, or say more about it; values that exist are changed by contracts',
     )
@@ -77,37 +74,35 @@ export function addCapabilities(program: Command): void {
       '--set <key=value>',
       'a value of a configuration, as JSON or as a text; may be repeated',
       assigned,
-    )
-    .action(async (name: string | undefined, options: Options, command: Command) => {
+    );
+  act<readonly CapabilityItem[], Options>(put, {
+    do: async (writ, { args: [name], options }) => {
       const items = await itemsOf(name, options);
-      const who = whoActs(options);
-      const { output, session } = contextOf(command);
-      await session((db) => governanceOf(db).put(items, { as: who, tenant: tenantOf(options) }));
-      if (output.json) output.data({ put: items.length });
-      else
-        output.line(
-          `Known now: ${plain(items.map((item) => item.capability_name ?? item.scope).join(', '))}.`,
-        );
-    });
-  withTenant(capabilities.command('list'), 'only those of this tenant')
-    .description('capabilities and values as they are, and which contract is at work on them')
-    .action(async (options: TenantOptions, command: Command) => {
-      const { output, session } = contextOf(command);
-      await session(async (db) => {
-        const only = [options.tenant ?? null];
-        const known = await db.rows<Capability>(
-          'select * from writ.capability where tenant_id = coalesce($1, tenant_id) order by tenant_id, domain, capability_name',
-          only,
-        );
-        const values = await db.rows<Value>(
-          `select s.tenant_id, s.scope, s.owner_capability, s.held_by, v.key, v.value, v.version from writ.configuration_scope s left join writ.configuration v on v.tenant_id = s.tenant_id and v.scope = s.scope
-           where s.tenant_id = coalesce($1, s.tenant_id) order by s.tenant_id, s.scope, v.key`,
-          only,
-        );
-        if (output.json) output.data({ capabilities: known, configuration: values });
-        else show(output, known, values);
-      });
-    });
+      await writ.capabilities.put(
+        items,
+        options.tenant === undefined ? {} : { tenant: options.tenant },
+      );
+      return items;
+    },
+    data: (items) => ({ put: items.length }),
+    says: (items) =>
+      `Known now: ${items.map((item) => item.capability_name ?? item.scope).join(', ')}.`,
+  });
+  show<Known, { tenant?: string }>(
+    withTenant(capabilities.command('list'), 'only those of this tenant').description(
+      'capabilities and values as they are, and which contract is at work on them',
+    ),
+    {
+      read: async (writ, { options: { tenant } }) => {
+        const of = tenant === undefined ? {} : { tenant };
+        const all = Number.POSITIVE_INFINITY;
+        const known = await collect((page) => writ.capabilities.list({ ...page, ...of }), all);
+        const values = await collect((page) => writ.configuration.list({ ...page, ...of }), all);
+        return { capabilities: known.rows, configuration: values.rows };
+      },
+      print: (known, { output }) => print(output, known),
+    },
+  );
 }
 
 const example = `A file is a list, for example:
@@ -161,27 +156,12 @@ function itemsIn(given: unknown, file: string): CapabilityItem[] {
   return given as CapabilityItem[];
 }
 
-interface Capability {
-  readonly tenant_id: string;
-  readonly capability_name: string;
-  readonly domain: string;
-  readonly lifecycle: string;
-  readonly monitored: boolean;
-  readonly frozen: string | null;
-  readonly disqualified: string | null;
-  readonly held_by: string | null;
+interface Known {
+  readonly capabilities: readonly Capability[];
+  readonly configuration: readonly ConfigurationValue[];
 }
 
-interface Value {
-  readonly tenant_id: string;
-  readonly scope: string;
-  readonly key: string | null;
-  readonly value: unknown;
-  readonly owner_capability: string;
-  readonly held_by: string | null;
-}
-
-function show(output: Output, known: readonly Capability[], values: readonly Value[]): void {
+function print(output: Output, { capabilities: known, configuration: values }: Known): void {
   if (known.length === 0) {
     output.line('No capabilities yet. `writ capabilities put NAME` makes one known.');
     return;
@@ -189,19 +169,19 @@ function show(output: Output, known: readonly Capability[], values: readonly Val
   const tenants = new Set(known.map(({ tenant_id }) => tenant_id)).size > 1;
   const titles = (...names: string[]) =>
     [...(tenants ? ['TENANT'] : []), ...names].map((title) => ({ title }));
-  const of = (tenant: string) => (tenants ? [plain(tenant)] : []);
+  const of = (tenant: string) => (tenants ? [tenant] : []);
   output.table(
     titles('CAPABILITY', 'DOMAIN', 'LIFECYCLE', 'MONITORED', 'HELD BY', 'NOTE'),
     known.map((each) => [
       ...of(each.tenant_id),
       each.capability_name,
-      plain(each.domain),
+      each.domain,
       each.lifecycle,
       each.monitored ? 'yes' : 'no',
       each.held_by ?? '',
       [
-        each.frozen && `frozen: ${plain(each.frozen)}`,
-        each.disqualified && `disqualified: ${plain(each.disqualified)}`,
+        each.frozen && `frozen: ${each.frozen}`,
+        each.disqualified && `disqualified: ${each.disqualified}`,
       ]
         .filter(Boolean)
         .join('; '),
@@ -214,7 +194,7 @@ function show(output: Output, known: readonly Capability[], values: readonly Val
     values.map((each) => [
       ...of(each.tenant_id),
       each.scope,
-      each.key === null ? '' : plain(each.key),
+      each.key ?? '',
       each.key === null ? '' : valueText(each.value),
       each.owner_capability,
       each.held_by ?? '',

@@ -1,104 +1,131 @@
-/** `writ consumers`: which jobs follow from which events. */
+/** `writ consumers`: which jobs follow from which events. `writ subscriptions`: what workers may claim. */
 import type { Command } from 'commander';
-import { type Duration, milliseconds } from '../../queue/duration.js';
-import { contextOf, duration, priority, wholeNumber } from '../command.js';
-import { actor } from '../connection.js';
-
-interface Listed {
-  readonly consumer: string;
-  readonly event_type: string;
-  readonly subject_kind: string | null;
-  readonly subject_domain: string | null;
-  readonly job_kind: string;
-  readonly refused: string | null;
-}
-
-interface PutOptions {
-  readonly on: string;
-  readonly job: string;
-  readonly subjectKind?: string;
-  readonly subjectDomain?: string;
-  readonly priority?: number;
-  readonly delay?: Duration;
-  readonly attempts?: number;
-  readonly actor?: string;
-}
+import type { Consumer, ConsumerOptions } from '../../queue/consumers.js';
+import type { Subscription } from '../../queue/subscriptions.js';
+import { duration, priority, wholeNumber, withActor } from '../command.js';
+import { act, list } from '../shapes.js';
 
 export function addConsumers(program: Command): void {
   const consumers = program.command('consumers').description('which jobs follow from which events');
-  consumers
-    .command('list')
-    .description('every consumer, and whether the queue takes its jobs')
-    .action(list);
-  consumers
-    .command('put')
-    .description('register a consumer, for events from now on, or change one')
-    .argument('<name>')
-    .requiredOption('--on <type>', 'the type of event, such as dot.job.dead_letter')
-    .requiredOption('--job <kind>', 'the kind of job that follows, once per event')
-    .option('--subject-kind <kind>', 'only events of jobs of this kind')
-    .option('--subject-domain <domain>', 'only events of jobs of this domain')
-    .option('--priority <n>', 'of the jobs', priority)
-    .option('--delay <duration>', 'not before this much time has passed', duration)
-    .option('--attempts <n>', 'of the jobs', wholeNumber(1, 32_767))
-    .option('--actor <name>', 'who does it, for the record; otherwise the system user')
-    .action(put);
-  consumers
-    .command('remove')
-    .description('remove a consumer; the jobs that it has enqueued stay')
-    .argument('<name>')
-    .option('--actor <name>', 'who does it, for the record; otherwise the system user')
-    .action(remove);
+  list<Consumer>(
+    consumers.command('list').description('every consumer, and whether the queue takes its jobs'),
+    {
+      limit: 1_000,
+      read: (writ, page) => writ.consumers.list(page),
+      none: 'No consumers.',
+      columns: ({ output }) => [
+        { title: 'CONSUMER', of: ({ name }) => name },
+        { title: 'ON', of: ({ on }) => on },
+        { title: 'OF KIND', of: ({ subjectKind }) => subjectKind ?? 'any' },
+        { title: 'OF DOMAIN', of: ({ subjectDomain }) => subjectDomain ?? 'any' },
+        { title: 'JOB', of: ({ jobKind }) => jobKind },
+        {
+          title: 'REFUSED',
+          of: ({ refused }) => (refused === null ? '' : output.style('red', refused)),
+        },
+      ],
+    },
+  );
+  act<void, ConsumerOptions & { job: string } & Record<string, unknown>>(
+    withActor(
+      consumers
+        .command('put')
+        .description('register a consumer, for events from now on, or change one')
+        .argument('<name>')
+        .requiredOption('--on <type>', 'the type of event, such as dot.job.dead_letter')
+        .requiredOption('--job <kind>', 'the kind of job that follows, once per event')
+        .option('--subject-kind <kind>', 'only events of jobs of this kind')
+        .option('--subject-domain <domain>', 'only events of jobs of this domain')
+        .option('--priority <n>', 'of the jobs', priority)
+        .option('--delay <duration>', 'not before this much time has passed', duration)
+        .option('--attempts <n>', 'of the jobs', wholeNumber(1, 32_767)),
+    ),
+    {
+      do: (writ, { args: [name = ''], options }) => writ.consumers.put(name, options),
+      data: (_, { args: [name], options: { on, job } }) => ({ name, on, jobKind: job }),
+      says: (_, { args: [name], options: { on, job } }) =>
+        `${name}: from each ${on} a job ${job} follows.`,
+    },
+  );
+  act(
+    withActor(
+      consumers
+        .command('remove')
+        .description('remove a consumer; the jobs that it has enqueued stay')
+        .argument('<name>'),
+    ),
+    {
+      do: (writ, { args: [name = ''] }) => writ.consumers.remove(name),
+      data: (_, { args: [name] }) => ({ name, removed: true }),
+      says: (_, { args: [name] }) => `Removed ${name}.`,
+    },
+  );
 }
 
-async function list(_options: unknown, command: Command): Promise<void> {
-  const { output, session } = contextOf(command);
-  await session(async (db) => {
-    const rows = await db.rows<Listed>('select * from writ.consumer_registry order by consumer');
-    if (output.json) return output.data(rows);
-    if (rows.length === 0) return output.line('No consumers.');
-    output.table(
-      ['CONSUMER', 'ON', 'OF KIND', 'OF DOMAIN', 'JOB', 'REFUSED'].map((title) => ({ title })),
-      rows.map((row) => [
-        row.consumer,
-        row.event_type,
-        row.subject_kind ?? 'any',
-        row.subject_domain ?? 'any',
-        row.job_kind,
-        row.refused === null ? '' : output.style('red', row.refused),
-      ]),
-    );
-  });
-}
+type SubscriptionGiven = Subscription & Record<string, unknown>;
 
-async function put(name: string, options: PutOptions, command: Command): Promise<void> {
-  const { output, session } = contextOf(command);
-  const definition = {
-    subject_kind: options.subjectKind,
-    subject_domain: options.subjectDomain,
-    priority: options.priority,
-    delay_ms: options.delay === undefined ? undefined : milliseconds(options.delay),
-    max_attempts: options.attempts,
-  };
-  await session(async (db) => {
-    const params = [
-      name,
-      options.on,
-      options.job,
-      JSON.stringify(definition),
-      actor(options.actor),
-    ];
-    const answer = await db.gate('fn_consumer_register($1, $2, $3, $4::text::jsonb, $5)', params);
-    if (output.json) output.data(answer);
-    else output.line(`${name}: from each ${options.on} a job ${options.job} follows.`);
-  });
-}
+/** The floor of a subscription that has none. */
+const lowest = -32_768;
 
-async function remove(name: string, options: { actor?: string }, command: Command): Promise<void> {
-  const { output, session } = contextOf(command);
-  await session(async (db) => {
-    const answer = await db.gate('fn_consumer_remove($1, $2)', [name, actor(options.actor)]);
-    if (output.json) output.data(answer);
-    else output.line(`Removed ${name}.`);
-  });
+export function addSubscriptions(program: Command): void {
+  const subscriptions = program
+    .command('subscriptions')
+    .description('what workers may claim, for those that are limited');
+  list<Required<Subscription> & { worker: string }>(
+    subscriptions
+      .command('list')
+      .description('every subscription; a worker without one claims what it asks for'),
+    {
+      limit: 1_000,
+      read: (writ, page) => writ.subscriptions.list(page),
+      none: 'No subscriptions: every worker claims what it asks for.',
+      columns: [
+        { title: 'WORKER', of: ({ worker }) => worker },
+        { title: 'KIND', of: ({ kind }) => kind ?? 'any' },
+        { title: 'DOMAIN', of: ({ domain }) => domain ?? 'any' },
+        {
+          title: 'PRIORITY FROM',
+          align: 'right',
+          of: ({ priorityFloor }) => (priorityFloor === lowest ? 'any' : priorityFloor),
+        },
+      ],
+    },
+  );
+  act<void, SubscriptionGiven>(
+    withActor(
+      subscriptions
+        .command('put')
+        .description('let a worker claim such jobs, and only what its subscriptions allow')
+        .argument('<worker>', 'its name, or that of its lease')
+        .option('--kind <kind>', 'only jobs of this kind')
+        .option('--domain <domain>', 'only jobs of this domain')
+        .option('--priority-floor <n>', 'only jobs of this priority or higher', priority),
+    ),
+    {
+      do: (writ, { args: [worker = ''], options }) => writ.subscriptions.put(worker, options),
+      data: (_, { args: [worker], options: { kind, domain, priorityFloor } }) => ({
+        worker,
+        kind: kind ?? null,
+        domain: domain ?? null,
+        priorityFloor: priorityFloor ?? lowest,
+      }),
+      says: (_, { args: [worker] }) =>
+        `${worker} claims only what its subscriptions allow; \`writ subscriptions list\` shows them.`,
+    },
+  );
+  act<{ limited: boolean }, SubscriptionGiven>(
+    withActor(
+      subscriptions
+        .command('remove')
+        .description('take a subscription back; without its last one a worker is not limited')
+        .argument('<worker>')
+        .option('--kind <kind>', 'as it was put')
+        .option('--domain <domain>', 'as it was put'),
+    ),
+    {
+      do: (writ, { args: [worker = ''], options }) => writ.subscriptions.remove(worker, options),
+      says: ({ limited }, { args: [worker] }) =>
+        limited ? `Removed; ${worker} has others.` : `Removed; ${worker} is no longer limited.`,
+    },
+  );
 }

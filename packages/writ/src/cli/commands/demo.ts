@@ -1,7 +1,7 @@
 /** `writ demo`: the promise, told in the terminal and measured. */
 import type { Command } from 'commander';
+import { tellStory } from '../../demo/story.js';
 import { contextOf } from '../command.js';
-import { tellStory } from '../demo/story.js';
 
 export function addDemo(program: Command): void {
   program

@@ -1,6 +1,6 @@
 /**
  * `writ dev`: a PostgreSQL of this folder's own, for as long as the command runs. The data stays in
- * .writ/. A record in a folder of the user's own tells the other commands where the server listens,
+ * .writ/, and so does its port. A record in a folder of the user's own tells the other commands where the server listens,
  * also one that outlived this command. server.json in .writ/ is for programs of this folder; no command
  * reads it.
  */
@@ -10,9 +10,11 @@ import {
   lstatSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { startEmbedded } from '../../database/embedded.js';
@@ -29,7 +31,7 @@ import {
   serverFolder,
   urlOf,
 } from '../dev-servers.js';
-import { exitCodes, Failure } from '../failure.js';
+import { cannotListen, exitCodes, Failure } from '../failure.js';
 import type { Output } from '../output.js';
 import { interruption } from '../signals.js';
 
@@ -37,7 +39,11 @@ export function addDev(program: Command): void {
   program
     .command('dev')
     .description('start an embedded PostgreSQL in .writ/ with Writ installed, until Ctrl-C')
-    .option('--port <number>', 'port to listen on; otherwise a free one', wholeNumber(1, 65_535))
+    .option(
+      '--port <number>',
+      'port to listen on; otherwise the last one, at first a free one',
+      wholeNumber(1, 65_535),
+    )
     .option('--adopt', 'use a .writ/ that came from elsewhere: the server runs what its data holds')
     .action(async ({ port, adopt }: { port?: number; adopt?: boolean }, command: Command) => {
       const { output } = contextOf(command);
@@ -80,6 +86,9 @@ function sayRunning(output: Output, server: DevServer, already: boolean): void {
   );
   output.line();
   output.line(`  ${output.style('bold', `DATABASE_URL=${connectionString}`)}`);
+  output.line(
+    `  ${output.style('bold', 'WRIT_TRUST=database')}  so that workers verify approvals: with the keys in this database, as nobody else owns it`,
+  );
   output.line();
   if (already) return;
   output.line(
@@ -88,7 +97,27 @@ function sayRunning(output: Output, server: DevServer, already: boolean): void {
   output.line('Ctrl-C stops it; the data stays in .writ/.');
 }
 
-async function serve(output: Output, folder: string, port: number | undefined): Promise<void> {
+/** The port of the last start: programs and settings that hold the connection string go on working. */
+function lastPort(folder: string): number | undefined {
+  const file = join(folder, 'port');
+  const text = existsSync(file) ? readFileSync(file, 'utf8').trim() : '';
+  const port = Number(text);
+  return /^\d{1,5}$/.test(text) && port >= 1 && port <= 65_535 ? port : undefined;
+}
+
+async function assertFree(port: number): Promise<void> {
+  const probe = createServer();
+  const error = await new Promise<Error | undefined>((done) => {
+    probe.once('error', done);
+    probe.listen(port, '127.0.0.1', () => probe.close(() => done(undefined)));
+  });
+  if (error === undefined) return;
+  const remedy =
+    'End that process, or choose another port with `writ dev --port N`. Later starts keep that port.';
+  throw cannotListen(`port ${port} of 127.0.0.1`, error, remedy);
+}
+
+async function serve(output: Output, folder: string, given: number | undefined): Promise<void> {
   if (!output.json)
     output.note(
       existsSync(join(folder, 'data'))
@@ -98,10 +127,9 @@ async function serve(output: Output, folder: string, port: number | undefined): 
   mkdirSync(folder, { recursive: true });
   keepRecord(folder);
   writeFileSync(join(folder, '.gitignore'), '*\n');
-  const server = await startEmbedded({
-    directory: folder,
-    ...(port === undefined ? {} : { port }),
-  });
+  const port = given ?? lastPort(folder);
+  if (port !== undefined) await assertFree(port);
+  const server = await startEmbedded({ directory: folder, ...(port !== undefined && { port }) });
   const { first, release } = interruption({ alone: true });
   const file = join(folder, 'server.json');
   try {
@@ -113,6 +141,7 @@ async function serve(output: Output, folder: string, port: number | undefined): 
       password: decodeURIComponent(password),
     };
     keepRecord(folder, running);
+    writeFileSync(join(folder, 'port'), `${running.port}\n`);
     writeFileSync(
       file,
       `${JSON.stringify({ connectionString: urlOf(running), pid: running.pid }, null, 2)}\n`,

@@ -1,11 +1,11 @@
 /** `writ governor listen`: takes signals, alerts and entitlements in by HTTP, until it is told to stop. */
 import type { Command } from 'commander';
-import { Writ } from '../../../writ.js';
-import { contextOf, notBlank, repeated, wholeNumber } from '../../command.js';
-import { wrongUsage } from '../../failure.js';
-import { type KeyOptions, keyOf, withKey } from '../../governance/session.js';
-import { Credentials } from '../../governor/credentials.js';
-import { listenUntilStopped } from '../../governor/listening.js';
+import { Writ } from '../../writ.js';
+import { contextOf, notBlank, repeated, wholeNumber } from '../command.js';
+import { wrongUsage } from '../failure.js';
+import { type KeyOptions, keyOf, withKey } from '../governance/session.js';
+import { Credentials } from '../governor/credentials.js';
+import { listenUntilStopped } from '../governor/listening.js';
 
 interface Options extends KeyOptions {
   readonly port: number;
@@ -81,7 +81,7 @@ export function addListen(group: Command): void {
         try {
           await listenUntilStopped(
             {
-              taker: writ.governors.taker(),
+              intake: writ.governors.intake(),
               drive: (onError) => writ.drive({ onError }),
               host,
               port,

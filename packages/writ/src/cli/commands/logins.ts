@@ -1,43 +1,37 @@
 /**
- * `writ logins`: which database logins use Writ, whose they are, and making one. The password of a new
- * login is printed once, as a connection string; the server only ever gets its verifier.
+ * `writ logins` lists, makes and removes the database logins that use Writ. It prints the password of a
+ * new login once, in a connection string. The server gets only the password's verifier.
  */
 import { type Command, InvalidArgumentError } from 'commander';
-import { roles as known } from '../../database/roles.js';
-import { contextOf, notBlank } from '../command.js';
-import { answersYes } from '../confirm.js';
-import { actor, type Session } from '../connection.js';
-import { wrongUsage } from '../failure.js';
+import { uses } from '../../database/roles.js';
+import { WritError } from '../../errors/index.js';
 import {
-  carryOut,
-  carryOutRemoval,
-  isNothing,
   isRole,
+  type ListedLogin,
   type LoginPlan,
   newPassword,
-  planLogin,
-  planRemoval,
-  registrationText,
-  statementsOf,
-  urlFor,
-  useOf,
-} from '../logins.js';
+  singleRoles,
+} from '../../governance/logins.js';
+import type { Writ } from '../../writ.js';
+import { notBlank } from '../command.js';
+import { connectionString } from '../connection.js';
+import { exitCodes, Failure, wrongUsage } from '../failure.js';
 import { ago, type Output } from '../output.js';
+import { urlFor } from '../secrets.js';
+import { action, type Call, confirmed, list } from '../shapes.js';
 
-interface AddOptions {
+interface AddOptions extends Record<string, unknown> {
   readonly principal?: string;
   readonly tenant?: string;
   readonly role?: readonly string[];
   readonly passwordStdin?: boolean;
   readonly newPassword?: boolean;
   readonly yes?: boolean;
-  readonly actor?: string;
 }
 
-interface RemoveOptions {
+interface RemoveOptions extends Record<string, unknown> {
   readonly dropRole?: boolean;
   readonly yes?: boolean;
-  readonly actor?: string;
 }
 
 function loginName(text: string): string {
@@ -48,78 +42,101 @@ function loginName(text: string): string {
   )
     return text;
   throw new InvalidArgumentError(
-    'A login has up to 63 letters, digits and _ . @ -, and does not begin with pg_ or writ_, which are names of roles.',
+    'A login name has 1 to 63 letters, digits and _ . @ -. It begins with a letter or digit, and not with pg_ or writ_, which begin names of roles.',
   );
 }
 
 function role(text: string, before: readonly string[] = []): readonly string[] {
   if (isRole(text)) return [...new Set([...before, text])];
   throw new InvalidArgumentError(
-    'Roles of Writ are in docs/operate.md: writ_producer, writ_worker, dot_executor, for instance.',
+    'This is not a role of Writ. docs/operate.md lists them, for example writ_producer, writ_worker and dot_executor.',
   );
 }
 
-const actorHelp = 'who asks, for the record; otherwise the system user';
+const actorHelp = 'who makes the change, for the record (default: the system user)';
 
 export function addLogins(program: Command): void {
   const logins = program
     .command('logins')
-    .description('database logins: whose they are, which tenant and roles each has');
+    .description(
+      'list, make and remove database logins, each for one principal, tenant or set of roles',
+    );
   logins
     .command('add')
     .description(
-      'make a login, or make one that is there what it should be; shows what changes, and asks',
+      'make a login, or change an existing one to match these options; shows the changes and asks first',
     )
     .argument('<name>', 'name of the login', loginName)
     .option(
       '--principal <name>',
-      'the one principal that it acts for, without a key; then its role is writ_principal',
+      'the one principal that the login acts for, without a key; without --role it gets writ_principal',
       notBlank,
     )
     .option(
       '--tenant <tenant>',
-      'the one tenant that it may touch; otherwise the principal’s, if it has one',
+      'the one tenant that the login may see and change (default: the tenant of the principal, if it has one)',
       notBlank,
     )
     .option(
       '--role <role>',
-      'a role that it has; all others of Writ are taken from it; may be repeated',
+      'a role to grant; repeat it for more roles; every other role of Writ is revoked',
       role,
     )
     .option(
       '--password-stdin',
-      'take the password from standard input instead of making one; with --yes',
+      'read the password from standard input instead of making one; needs --yes',
     )
-    .option('--new-password', 'give a login that is there a new password')
+    .option('--new-password', 'give an existing login a new password')
     .option('--yes', 'do it without asking')
     .option('--actor <name>', actorHelp)
-    .action(add);
-  logins
-    .command('list')
-    .description('every login that is registered or has a role of Writ')
-    .action(async (_options: unknown, command: Command) => {
-      const { output, session } = contextOf(command);
-      await session(async (db) => list(output, await readLogins(db)));
-    });
+    .action(action(add));
+  list<ListedLogin>(
+    logins.command('list').description('list every login that is registered or has a role of Writ'),
+    {
+      limit: 1_000,
+      read: (writ, page) => writ.logins.list(page),
+      none: 'No login has a role of Writ. `writ logins add NAME` makes one.',
+      columns: ({ output }) => [
+        { title: 'LOGIN', of: (each) => each.login },
+        {
+          title: 'ACTS FOR',
+          of: (each) => each.principal_id ?? (each.registered ? 'any key' : ''),
+        },
+        { title: 'TENANT', of: (each) => each.tenant_id ?? (each.registered ? 'all' : '') },
+        { title: 'ROLES', of: (each) => each.has.join(', ') || 'none' },
+        {
+          title: 'REGISTERED',
+          of: ({ put_at, put_by }, now) =>
+            put_at === null
+              ? output.style('yellow', 'no')
+              : `${ago(new Date(put_at), now)} by ${put_by}`,
+        },
+      ],
+    },
+  );
   logins
     .command('remove')
     .description(
-      'take every role of Writ from a login, and forget what it was for; shows what changes, and asks',
+      'revoke every role of Writ from a login, and delete its registration; shows the changes and asks first',
     )
     .argument('<name>', 'name of the login')
-    .option('--drop-role', 'drop the login itself as well; it must own nothing')
+    .option('--drop-role', 'also drop the login; it must own nothing')
     .option('--yes', 'do it without asking')
     .option('--actor <name>', actorHelp)
-    .action(remove);
+    .action(action(remove));
 }
 
-async function add(login: string, options: AddOptions, command: Command): Promise<void> {
-  const { output, session } = contextOf(command);
+async function add(writ: Writ, call: Call<AddOptions>): Promise<void> {
+  const {
+    args: [login = ''],
+    options,
+    output,
+  } = call;
   const { principal, tenant } = options;
   const roles = options.role ?? (principal === undefined ? [] : ['writ_principal']);
   if (roles.length === 0)
     throw wrongUsage(
-      'Nothing says what this login is for.',
+      'No option says what this login is for.',
       'Give --principal NAME or --role ROLE.',
     );
   if (principal !== undefined && !roles.includes('writ_principal'))
@@ -128,46 +145,62 @@ async function add(login: string, options: AddOptions, command: Command): Promis
       'Add --role writ_principal.',
     );
   const given = options.passwordStdin ? await passwordFrom(process.stdin) : undefined;
-  await session(async (db) => {
-    const plan = await planLogin(db, {
-      login,
-      roles,
-      ...(principal !== undefined && { principal }),
-      ...(tenant !== undefined && { tenant }),
-      newPassword: options.newPassword === true || given !== undefined,
-    });
-    const who = actor(options.actor);
-    if (!isNothing(plan)) {
-      if (!output.json)
-        showPlan(output, plan, [
-          ...statementsOf(plan),
-          ...(plan.registers ? [registrationText(plan, who)] : []),
-        ]);
-      if (!(await goesOn(output, options.yes))) return;
-    }
-    const password = given ?? newPassword();
-    await carryOut(db, plan, { actor: who, password });
-    tell(output, db, plan, given === undefined ? password : undefined);
+  const plan = await writ.logins.plan({
+    login,
+    roles,
+    ...(principal !== undefined && { principal }),
+    ...(tenant !== undefined && { tenant }),
+    newPassword: options.newPassword === true || given !== undefined,
   });
+  const password = given ?? newPassword();
+  if (!plan.nothing) {
+    if (!output.json) showPlan(output, plan);
+    if (!options.yes) await confirmed('Do it?');
+    await unlessForbidden(plan, () => writ.logins.put(plan, { password }));
+  }
+  const shown = plan.setsPassword && given === undefined;
+  tell(
+    output,
+    plan,
+    shown
+      ? urlFor(connectionString(options.databaseUrl as string | undefined), login, password)
+      : undefined,
+  );
 }
 
-function showPlan(
-  output: Output,
-  { definition, creates }: LoginPlan,
-  statements: readonly string[],
-): void {
+/** Names the statements that an administrator could run instead. */
+async function unlessForbidden(plan: LoginPlan, carryOut: () => Promise<void>): Promise<void> {
+  try {
+    await carryOut();
+  } catch (error) {
+    if (!(error instanceof WritError) || error.code !== 'permission_denied') throw error;
+    throw new Failure(
+      exitCodes.failed,
+      'permission_denied',
+      `Your login is not allowed to do this, and nothing was changed: ${error.detail}`,
+      `Ask an administrator with CREATEROLE, writ_admin and the right to grant these roles to run this command, or these statements: ${plan.statements.join('; ')};`,
+      { cause: error },
+    );
+  }
+}
+
+/** Describes a role's use; for a composite, lists its parts. */
+const useOf = (role: string): string =>
+  (uses as Record<string, string>)[role] ?? singleRoles([role]).join(', ');
+
+function showPlan(output: Output, { definition, creates, statements }: LoginPlan): void {
   const { login, principal, tenant, roles } = definition;
   output.line(
-    `${creates ? 'A new login' : 'The login'} ${output.style('bold', login)} ${creates ? '' : 'becomes this'}`.trimEnd(),
+    `${creates ? 'Makes' : 'Changes'} the login ${output.style('bold', login)}${creates ? '' : ' to this'}`,
   );
   output.pairs([
-    ['acts for', principal ?? 'whoever gives a key'],
+    ['acts for', principal ?? 'the principal whose key it sends'],
     [
       'touches',
       tenant === undefined
         ? principal === undefined
           ? 'every tenant'
-          : 'what its principal may'
+          : 'every tenant that its principal may act in'
         : `the tenant ${tenant} only`,
     ],
     ...roles.map((each): [string, string] => [each, useOf(each)]),
@@ -177,39 +210,28 @@ function showPlan(
   output.line();
 }
 
-async function goesOn(output: Output, yes: boolean | undefined): Promise<boolean> {
-  if (
-    yes ||
-    (output.live &&
-      process.stdin.isTTY &&
-      (await answersYes('Do it?', process.stdin, process.stdout)))
-  )
-    return true;
-  if (output.json) output.data({ changed: false });
-  else output.line('Nothing was done yet. Add --yes to do it.');
-  return false;
-}
-
-function tell(output: Output, db: Session, plan: LoginPlan, password: string | undefined): void {
+function tell(output: Output, plan: LoginPlan, url: string | undefined): void {
   const { login, principal } = plan.definition;
-  const url = plan.setsPassword && password !== undefined ? urlFor(db, login, password) : undefined;
   if (output.json) {
     output.data({
       login,
-      changed: !isNothing(plan),
+      changed: !plan.nothing,
       created: plan.creates,
       ...(url !== undefined && { connectionString: url }),
     });
     return;
   }
-  if (url !== undefined) output.line(url); // alone on standard output, so that it can be piped to where it is kept
+  if (url !== undefined) output.line(url); // alone on standard output, for piping into a store of secrets
   const as = principal === undefined ? '' : ` It acts for ${principal}, and needs no key.`;
-  if (isNothing(plan)) output.note(`${login} is so already.`);
-  else if (url === undefined) output.note(`${plan.creates ? 'Made' : 'Changed'} ${login}.${as}`);
-  else
-    output.note(
-      `${plan.creates ? 'Made' : 'Changed'} ${login}.${as} The password is shown this once: keep it where secrets are kept.`,
-    );
+  output.note(
+    plan.nothing
+      ? `${login} already has these roles and this registration.`
+      : `${plan.creates ? 'Made' : 'Changed'} ${login}.${as}${
+          url === undefined
+            ? ''
+            : ' The password is shown this once. Store it where you keep secrets.'
+        }`,
+  );
 }
 
 /** Printable ASCII: PostgreSQL would normalise other characters before it computes the verifier. */
@@ -222,77 +244,28 @@ async function passwordFrom(input: NodeJS.ReadableStream): Promise<string> {
   const password = text.replace(/\r?\n$/, '');
   if (/^[\x20-\x7e]{12,200}$/.test(password)) return password;
   throw wrongUsage(
-    'Standard input holds no password that can be used.',
-    'It has 12 to 200 printable ASCII characters, on one line.',
+    'Standard input holds no valid password.',
+    'Send one line of 12 to 200 printable ASCII characters.',
   );
 }
 
-interface Listed {
-  readonly login: string;
-  readonly registered: boolean;
-  readonly principal_id: string | null;
-  readonly tenant_id: string | null;
-  readonly roles: readonly string[] | null;
-  readonly has: readonly string[];
-  readonly put_by: string | null;
-  readonly put_at: Date | null;
-}
-
-function readLogins(db: Session): Promise<Listed[]> {
-  return db.rows<Listed>(
-    `select coalesce(l.login, r.rolname) as login, l.login is not null as registered, l.principal_id, l.tenant_id, l.roles, l.put_by, l.put_at,
-       coalesce(array_agg(m.roleid::regrole::text order by 1) filter (where m.roleid is not null), '{}') as has
-     from pg_roles r
-     left join pg_auth_members m on m.member = r.oid and m.roleid = any (select oid from pg_roles where rolname = any ($1))
-     full join writ.login l on l.login = r.rolname
-     where l.login is not null or (r.rolcanlogin and m.roleid is not null)
-     group by r.rolname, l.login, l.principal_id, l.tenant_id, l.roles, l.put_by, l.put_at
-     order by 1`,
-    [known],
-  );
-}
-
-function list(output: Output, all: readonly Listed[]): void {
-  const now = new Date();
-  if (output.json) output.data(all);
-  else if (all.length === 0)
-    output.line('No login has a role of Writ. `writ logins add NAME` makes one.');
-  else
-    output.table(
-      ['LOGIN', 'ACTS FOR', 'TENANT', 'ROLES', 'REGISTERED'].map((title) => ({ title })),
-      all.map((each) => [
-        each.login,
-        each.principal_id ?? (each.registered ? 'any key' : ''),
-        each.tenant_id ?? (each.registered ? 'all' : ''),
-        each.has.join(', ') || 'none',
-        each.registered
-          ? `${ago(each.put_at as Date, now)} by ${each.put_by}`
-          : output.style('yellow', 'no'),
-      ]),
+async function remove(writ: Writ, { args: [login = ''], options, output }: Call<RemoveOptions>) {
+  const plan = await writ.logins.planRemoval(login);
+  const dropRole = options.dropRole === true;
+  if (!output.json) {
+    output.line(
+      `The login ${output.style('bold', login)} loses every role of Writ${dropRole ? ', and PostgreSQL drops it' : ''}.`,
     );
-}
-
-async function remove(login: string, options: RemoveOptions, command: Command): Promise<void> {
-  const { output, session } = contextOf(command);
-  await session(async (db) => {
-    const plan = await planRemoval(db, login);
-    const dropsRole = options.dropRole === true;
-    const who = actor(options.actor);
-    if (!output.json) {
-      output.line(
-        `The login ${output.style('bold', login)} loses every role of Writ${dropsRole ? ', and is dropped' : ''}.`,
-      );
-      for (const statement of statementsOf(plan))
-        output.line(`  ${output.style('dim', `${statement};`)}`);
-    }
-    if (!(await goesOn(output, options.yes))) return;
-    await carryOutRemoval(db, plan, { actor: who, dropsRole });
-    if (output.json) output.data({ login, changed: true, dropped: dropsRole });
-    else
-      output.line(
-        dropsRole
-          ? `Removed ${login}.`
-          : `Removed. The login ${login} is still there, without a role of Writ.`,
-      );
-  });
+    for (const statement of plan.statements)
+      output.line(`  ${output.style('dim', `${statement};`)}`);
+  }
+  if (!options.yes) await confirmed('Do it?');
+  await unlessForbidden(plan, () => writ.logins.remove(plan, { dropRole }));
+  if (output.json) output.data({ login, changed: true, dropped: dropRole });
+  else
+    output.line(
+      dropRole
+        ? `Removed ${login}.`
+        : `Removed the roles and registration of ${login}. The login still exists, without a role of Writ.`,
+    );
 }

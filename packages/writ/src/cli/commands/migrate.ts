@@ -40,6 +40,7 @@ async function showPlan(db: Session, output: Output): Promise<void> {
   output.line(`Plan for ${db.target}: ${versions(plan)}`);
   if (isEmpty(plan)) {
     output.line('Nothing to do.');
+    await sayMissing(output, db, plan, true);
     return;
   }
   list(output, 'roles', plan.roles);
@@ -60,7 +61,9 @@ async function showPlan(db: Session, output: Output): Promise<void> {
       names,
     );
   }
+  list(output, 'removed', plan.removed);
   output.line();
+  await sayMissing(output, db, plan, false);
   output.line(
     'Nothing was changed. `writ migrate` applies it; `writ migrate --dry-run` tries it and rolls back.',
   );
@@ -91,9 +94,32 @@ async function apply(db: Session, output: Output, { enable, dryRun }: Options): 
     ? 'Nothing to do'
     : `${plural(plan.migrations.length, 'migration')}, ${plural(plan.objects.length, 'object')}, ${plural(plan.roles.length, 'role')}`;
   output.line(`${done}: ${versions(plan)}${dryRun ? '; rolled back, nothing was changed.' : '.'}`);
+  await sayMissing(output, db, plan, dryRun !== true);
   if (enabled === false)
     output.line('The queue is switched off; `writ migrate --enable` switches it on.');
   if (enabled === true && enable) output.line('The queue is switched on.');
+}
+
+/** What a user without CREATEROLE gets, and how an administrator completes it. */
+async function sayMissing(
+  output: Output,
+  db: Session,
+  { missingRoles }: MigrationPlan,
+  done: boolean,
+): Promise<void> {
+  if (missingRoles.length === 0) return;
+  const [row] = await db.rows<{ name: string }>('select current_user::text as name');
+  const user = row?.name ?? 'this user';
+  const left = `${plural(missingRoles.length, 'role')} (${missingRoles.join(', ')})`;
+  const creates = missingRoles.map((role) => `create role ${role} nologin;`).join(' ');
+  output.note(
+    done
+      ? `Not created: ${left}, because ${user} may not create roles. The schema is there; only ${user} and superusers can use what is granted to these roles.`
+      : `${user} may not create roles: the migration leaves out ${left}. Only ${user} and superusers could then use what is granted to these roles.`,
+    done
+      ? `To complete it, let an administrator run: ${creates} Then run \`writ migrate\` again, which grants them their rights.`
+      : `To have them, let an administrator run: ${creates}`,
+  );
 }
 
 async function isEnabled(db: Session): Promise<boolean> {
@@ -104,17 +130,27 @@ async function isEnabled(db: Session): Promise<boolean> {
 }
 
 const isEmpty = (plan: MigrationPlan) =>
-  plan.migrations.length + plan.objects.length + plan.roles.length === 0;
+  plan.migrations.length + plan.objects.length + plan.removed.length + plan.roles.length === 0;
 
 const versions = (plan: MigrationPlan) =>
   plan.from === plan.to ? `schema version ${plan.to}` : `schema version ${plan.from} → ${plan.to}`;
 
-const summary = ({ from, to, roles, migrations, objects }: MigrationPlan) => ({
+const summary = ({
   from,
   to,
   roles,
+  missingRoles,
+  migrations,
+  objects,
+  removed,
+}: MigrationPlan) => ({
+  from,
+  to,
+  roles,
+  missingRoles,
   migrations: migrations.map(({ version, name, breaking }) => ({ version, name, breaking })),
   objects: objects.map(({ type, name }) => ({ type, name })),
+  removed,
 });
 
 /** The usual advice to grant a role does not help somebody who installs. */

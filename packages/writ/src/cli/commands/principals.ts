@@ -5,19 +5,18 @@
 import { rmSync } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { WritError } from '../../errors/index.js';
-import type { Right } from '../../governance/governance.js';
 import { newKey } from '../../governance/keys.js';
-import { contextOf, repeated } from '../command.js';
+import type { KnownPrincipal } from '../../governance/principals.js';
+import { type Right, rights } from '../../governance/rights.js';
+import { repeated } from '../command.js';
 import { exitCodes, explain, Failure, wrongUsage } from '../failure.js';
 import { writeKey } from '../files.js';
-import { governanceOf } from '../governance/session.js';
-import { plain } from '../governance/words.js';
 import { ago, type Output } from '../output.js';
+import { act, action, list } from '../shapes.js';
 
-const rights = ['propose', 'approve', 'activate', 'operate', 'report', 'break_glass'] as const;
 const kinds = ['person', 'service', 'agent'] as const;
 
-interface AddOptions {
+interface AddOptions extends Record<string, unknown> {
   readonly kind: (typeof kinds)[number];
   readonly onBehalfOf?: string;
   readonly right?: readonly Right[];
@@ -26,7 +25,7 @@ interface AddOptions {
   readonly keyFile?: string;
 }
 
-interface PutOptions {
+interface PutOptions extends Record<string, unknown> {
   readonly right?: readonly Right[];
   /** False: none any more. */
   readonly permission?: readonly string[] | false;
@@ -74,18 +73,17 @@ export function addPrincipals(program: Command): void {
     )
     .option('--tenant <tenant>', 'in this tenant only; otherwise in every one')
     .option('--key-file <path>', keyFileHelp)
-    .action(async (name: string, options: AddOptions, command: Command) => {
-      if ((options.kind === 'agent') !== (options.onBehalfOf !== undefined))
-        throw wrongUsage(
-          'An agent acts on behalf of somebody, and nobody else does.',
-          'Give --on-behalf-of NAME with --kind agent, and only then.',
-        );
-      const { output, session } = contextOf(command);
-      const { kind, onBehalfOf, tenant } = options;
-      const key = newKey(name);
-      await withKept(options.keyFile, key, () =>
-        session((db) =>
-          governanceOf(db).addPrincipal({
+    .action(
+      action<AddOptions>(async (writ, { args: [name = ''], options, output }) => {
+        const { kind, onBehalfOf, tenant } = options;
+        if ((kind === 'agent') !== (onBehalfOf !== undefined))
+          throw wrongUsage(
+            'An agent acts on behalf of somebody, and nobody else does.',
+            'Give --on-behalf-of NAME with --kind agent, and only then.',
+          );
+        const key = newKey(name);
+        await withKept(options.keyFile, key, () =>
+          writ.principals.add({
             id: name,
             kind,
             key,
@@ -94,21 +92,39 @@ export function addPrincipals(program: Command): void {
             ...(options.permission && { permissions: options.permission }),
             ...(tenant !== undefined && { tenant }),
           }),
-        ),
-      );
-      tell(output, `Added ${kind} ${name}.`, { name, kind }, key, options.keyFile);
-    });
-  principals
-    .command('list')
-    .description('everybody, with what they may do')
-    .action(async (_options: unknown, command: Command) => {
-      const { output, session } = contextOf(command);
-      await session(async (db) => {
-        const all = await db.rows<Listed>('select * from writ.principal order by principal_id');
-        if (output.json) output.data(all);
-        else show(output, all);
-      });
-    });
+        );
+        tell(output, `Added ${kind} ${name}.`, { principal_id: name, kind }, key, options.keyFile);
+      }),
+    );
+  list<KnownPrincipal>(principals.command('list').description('everybody, with what they may do'), {
+    limit: 1_000,
+    read: (writ, page) => writ.principals.list(page),
+    none: 'Nobody yet. `writ principals add NAME --kind person` adds somebody.',
+    columns: ({ output }) => [
+      { title: 'NAME', of: (each) => each.principal_id },
+      {
+        title: 'KIND',
+        of: ({ kind, on_behalf_of }) => (on_behalf_of ? `${kind} of ${on_behalf_of}` : kind),
+      },
+      { title: 'MAY', of: (each) => each.rights.join(', ') },
+      {
+        title: 'PERMISSIONS',
+        when: (all) => all.some((each) => each.permissions.length > 0),
+        of: (each) => each.permissions.join(', '),
+      },
+      {
+        title: 'TENANT',
+        when: (all) => all.some(({ tenant_id }) => tenant_id !== null),
+        of: (each) => each.tenant_id ?? 'all',
+      },
+      { title: 'ADDED', of: (each, now) => ago(new Date(each.added_at), now) },
+      {
+        title: 'DISABLED',
+        of: ({ disabled_at: at }, now) =>
+          at === null ? '' : output.style('yellow', ago(new Date(at), now)),
+      },
+    ],
+  });
   principals
     .command('put')
     .description('give somebody other rights, permissions or another key, or let them act again')
@@ -123,52 +139,44 @@ export function addPrincipals(program: Command): void {
     .option('--new-key', 'make another key, and show it once; the one before is no longer valid')
     .option('--key-file <path>', `with --new-key: ${keyFileHelp}`)
     .option('--enable', 'let somebody act again who was disabled')
-    .action(async (name: string, options: PutOptions, command: Command) => {
-      if (!options.right && options.permission === undefined && !options.newKey && !options.enable)
-        throw wrongUsage(
-          'Nothing is to be changed.',
-          'Give --right, --permission, --new-key or --enable.',
-        );
-      if (options.keyFile !== undefined && !options.newKey)
-        throw wrongUsage('--key-file is for a new key.', 'Add --new-key.');
-      const { output, session } = contextOf(command);
-      const key = options.newKey ? newKey(name) : undefined;
-      await withKept(options.keyFile, key, () =>
-        session((db) =>
-          governanceOf(db).changePrincipal(name, {
+    .action(
+      action<PutOptions>(async (writ, { args: [name = ''], options, output }) => {
+        if (
+          !options.right &&
+          options.permission === undefined &&
+          !options.newKey &&
+          !options.enable
+        )
+          throw wrongUsage(
+            'Nothing is to be changed.',
+            'Give --right, --permission, --new-key or --enable.',
+          );
+        if (options.keyFile !== undefined && !options.newKey)
+          throw wrongUsage('--key-file is for a new key.', 'Add --new-key.');
+        const key = options.newKey ? newKey(name) : undefined;
+        await withKept(options.keyFile, key, () =>
+          writ.principals.change(name, {
             ...(options.right && { rights: options.right }),
             ...(options.permission !== undefined && { permissions: options.permission || [] }),
             ...(key !== undefined && { key }),
             ...(options.enable && { disabled: false }),
           }),
-        ),
-      );
-      tell(output, `Changed ${name}.`, { name }, key, options.keyFile);
-    });
-  principals
-    .command('disable')
-    .description('from now on somebody’s key is refused; what they did stays')
-    .argument('<name>', 'name of the principal')
-    .action(async (name: string, _options: unknown, command: Command) => {
-      const { output, session } = contextOf(command);
-      await session((db) => governanceOf(db).changePrincipal(name, { disabled: true }));
-      if (output.json) output.data({ name, disabled: true });
-      else
-        output.line(
-          `${name} can no longer act. \`writ principals put ${name} --enable\` takes that back.`,
         );
-    });
-}
-
-interface Listed {
-  readonly principal_id: string;
-  readonly kind: string;
-  readonly on_behalf_of: string | null;
-  readonly rights: readonly string[];
-  readonly permissions: readonly string[];
-  readonly tenant_id: string | null;
-  readonly added_at: Date;
-  readonly disabled_at: Date | null;
+        tell(output, `Changed ${name}.`, { principal_id: name }, key, options.keyFile);
+      }),
+    );
+  act<void>(
+    principals
+      .command('disable')
+      .description('from now on somebody’s key is refused; what they did stays')
+      .argument('<name>', 'name of the principal'),
+    {
+      do: (writ, { args: [name = ''] }) => writ.principals.change(name, { disabled: true }),
+      data: (_, { args: [name] }) => ({ principal_id: name, disabled: true }),
+      says: (_, { args: [name] }) =>
+        `${name} can no longer act. \`writ principals put ${name} --enable\` takes that back.`,
+    },
+  );
 }
 
 /** Puts the key into its file, if it has one, before anybody relies on it. */
@@ -222,36 +230,4 @@ function tell(
           ? done
           : `${done} The key is in ${keyFile}.`,
     );
-}
-
-function show(output: Output, all: readonly Listed[]): void {
-  if (all.length === 0) {
-    output.line('Nobody yet. `writ principals add NAME --kind person` adds somebody.');
-    return;
-  }
-  const tenants = all.some(({ tenant_id }) => tenant_id !== null);
-  const permissions = all.some((each) => each.permissions.length > 0);
-  const now = new Date();
-  output.table(
-    [
-      'NAME',
-      'KIND',
-      'MAY',
-      ...(permissions ? ['PERMISSIONS'] : []),
-      ...(tenants ? ['TENANT'] : []),
-      'ADDED',
-      'DISABLED',
-    ].map((title) => ({
-      title,
-    })),
-    all.map((each) => [
-      each.principal_id,
-      each.on_behalf_of === null ? each.kind : `${each.kind} of ${each.on_behalf_of}`,
-      each.rights.join(', '),
-      ...(permissions ? [plain(each.permissions.join(', '))] : []),
-      ...(tenants ? [plain(each.tenant_id ?? 'all')] : []),
-      ago(each.added_at, now),
-      each.disabled_at === null ? '' : output.style('yellow', ago(each.disabled_at, now)),
-    ]),
-  );
 }

@@ -9,10 +9,10 @@ import { Writ } from '../../writ.js';
 import { contextOf, wholeNumber } from '../command.js';
 import { listenUrl } from '../connection.js';
 import { explain } from '../failure.js';
-import { addressOf, destinationsOf } from '../outbox/destinations.js';
-import { secretOf, troubleWith } from '../outbox/secrets.js';
+import { addressOf, secretOf, troubleWith } from '../outbox.js';
 import { count, type Output, oneLine, plural, span } from '../output.js';
 import { interruption } from '../signals.js';
+import { withWrit } from '../writ.js';
 
 interface Options {
   readonly allowHttp?: boolean;
@@ -49,9 +49,11 @@ export function addRelay(program: Command): void {
       listenUrl,
     )
     .action(async (options: Options, command: Command) => {
-      const { output, session, connectionString } = contextOf(command);
+      const { output, connectionString } = contextOf(command);
       const buses = busesOf(options);
-      const all = await session((db) => destinationsOf(db).list());
+      const { items: all } = await withWrit(command.optsWithGlobals(), (writ) =>
+        writ.destinations.list({ limit: 1_000 }),
+      );
       await relay(connectionString(), buses, all, options, new RelayLog(output, reachOf(options)));
     });
 }

@@ -1,88 +1,62 @@
 /** `writ settings`: what can be set, and setting it. */
 import type { Command } from 'commander';
-import { WritError } from '../../errors/index.js';
-import { contextOf } from '../command.js';
-import { actor } from '../connection.js';
-import { ago } from '../output.js';
-
-interface Setting {
-  readonly key: string;
-  readonly value: unknown;
-  readonly description: string;
-  readonly updated_at: Date;
-  readonly updated_by: string;
-}
+import type { Setting } from '../../ground/settings.js';
+import { withActor } from '../command.js';
+import { ago, type Output } from '../output.js';
+import { act, show } from '../shapes.js';
 
 export function addSettings(program: Command): void {
   const settings = program
     .command('settings')
     .description('show or change the settings in the database')
-    .argument('[key]', 'show this one only')
-    .action(show);
-  settings
-    .command('set')
-    .description('change a setting, from now on and for everybody')
-    .argument('<key>')
-    .argument('<value>', 'true, false, or a number')
-    .option('--actor <name>', 'who changes it, for the record; otherwise the system user')
-    .action(set);
+    .argument('[key]', 'show this one only');
+  show<Setting | readonly Setting[]>(settings, {
+    read: async (writ, { args: [key] }) =>
+      key === undefined
+        ? (await writ.settings.list({ limit: 1_000 })).items
+        : writ.settings.get(key),
+    print: (shown, { output, now }) => {
+      if (!Array.isArray(shown)) printSetting(shown as Setting, output, now);
+      else
+        output.table(
+          [{ title: 'SETTING' }, { title: 'VALUE', align: 'right' }, { title: 'MEANING' }],
+          (shown as readonly Setting[]).map(({ key, value, description }) => [
+            key,
+            JSON.stringify(value),
+            description,
+          ]),
+        );
+    },
+  });
+  act(
+    withActor(
+      settings
+        .command('set')
+        .description('change a setting, from now on and for everybody')
+        .argument('<key>')
+        .argument('<value>', 'true, false, or a number'),
+    ),
+    {
+      do: (writ, { args: [key = '', text = ''] }) => writ.settings.set(key, settingOf(text)),
+      says: ({ key, was, value }, { output }) =>
+        `${key}: ${JSON.stringify(was)} → ${output.style('bold', JSON.stringify(value))}`,
+    },
+  );
 }
 
-async function show(key: string | undefined, _options: unknown, command: Command): Promise<void> {
-  const { output, session } = contextOf(command);
-  await session(async (db) => {
-    const rows = await db.rows<Setting>(
-      'select key, value, description, updated_at, updated_by from writ.dot_config where key = coalesce($1, key) order by key',
-      [key ?? null],
-    );
-    if (key !== undefined && rows.length === 0) throw new WritError('unknown_setting', key);
-    if (output.json) {
-      output.data(key === undefined ? rows : rows[0]);
-      return;
-    }
-    if (key === undefined) {
-      return output.table(
-        [{ title: 'SETTING' }, { title: 'VALUE', align: 'right' }, { title: 'MEANING' }],
-        rows.map((row) => [row.key, JSON.stringify(row.value), row.description]),
-      );
-    }
-    for (const row of rows) {
-      output.pairs([
-        [row.key, output.style('bold', JSON.stringify(row.value))],
-        ['meaning', row.description],
-        ['set', `${ago(row.updated_at, new Date())} by ${row.updated_by}`],
-      ]);
-    }
-  });
-}
-
-async function set(
-  key: string,
-  text: string,
-  options: { actor?: string },
-  command: Command,
-): Promise<void> {
-  const { output, session } = contextOf(command);
-  await session(async (db) => {
-    const answer = await db.gate<{ key: string; value: unknown; was: unknown }>(
-      'fn_setting_set($1, $2::text::jsonb, $3)',
-      [key, asJson(text), actor(options.actor)],
-    );
-    if (output.json) {
-      output.data({ key: answer.key, was: answer.was, value: answer.value });
-      return;
-    }
-    output.line(
-      `${key}: ${JSON.stringify(answer.was)} → ${output.style('bold', JSON.stringify(answer.value))}`,
-    );
-  });
+function printSetting(setting: Setting, output: Output, now: Date): void {
+  output.pairs([
+    [setting.key, output.style('bold', JSON.stringify(setting.value))],
+    ['meaning', setting.description],
+    ['set', `${ago(new Date(setting.updatedAt), now)} by ${setting.updatedBy}`],
+  ]);
 }
 
 /** What is not JSON is a text, which the gate then takes or refuses by the setting's type. */
-function asJson(text: string): string {
+function settingOf(text: string): unknown {
   try {
-    return JSON.stringify(JSON.parse(text));
+    return JSON.parse(text);
   } catch {
-    return JSON.stringify(text);
+    return text;
   }
 }

@@ -12,6 +12,7 @@ import { contextOf, duration, repeated, wholeNumber } from '../command.js';
 import { listenUrl } from '../connection.js';
 import { explain, wrongUsage } from '../failure.js';
 import { type KeyOptions, keyOf } from '../governance/session.js';
+import { HealthPort } from '../health-port.js';
 import { actionsIn, importFile, stepTypesIn } from '../modules.js';
 import { type Output, oneLine, plural, span } from '../output.js';
 import { secretsAt, withSecrets } from '../secret-places.js';
@@ -31,6 +32,7 @@ interface Options extends KeyOptions {
   readonly governor: boolean;
   readonly allowHttp?: boolean;
   readonly allowPrivate?: true | string;
+  readonly healthPort?: number;
 }
 
 export function addWorker(program: Command): void {
@@ -90,6 +92,11 @@ export function addWorker(program: Command): void {
     .option(
       '--allow-private [networks]',
       'actions of governors and probes may go to private, loopback and link-local addresses as well: to these (10.1.0.0/16,10.2.0.7), or all',
+    )
+    .option(
+      '--health-port <number>',
+      'answer GET /live and GET /ready on this port of all interfaces, for the probes of Kubernetes',
+      wholeNumber(0, 65_535),
     )
     .action(async (files: string[], options: Options, command: Command) => {
       if (files.length === 0 && !options.governance && !options.governor)
@@ -210,6 +217,7 @@ async function work(
     observe = false,
     allowHttp = false,
     allowPrivate: allowed,
+    healthPort,
   }: Options,
   output: Output,
 ): Promise<void> {
@@ -226,7 +234,9 @@ async function work(
     actor: 'worker',
   });
   const { first, release } = interruption();
+  const health = new HealthPort();
   try {
+    const port = healthPort === undefined ? undefined : await health.listen(healthPort);
     const worker = await writ.work(
       handlers.map((handled) => counted(handled, tally)),
       {
@@ -247,6 +257,7 @@ async function work(
         },
       },
     );
+    health.of = () => worker.health();
     log.say({
       event: 'working',
       worker: worker.id,
@@ -254,6 +265,7 @@ async function work(
       ...(types && { governance: types.map(({ type }) => type) }),
       ...(actions && { governor: actions.map(({ type }) => type) }),
       concurrency,
+      ...(port !== undefined && { healthPort: port }),
     });
     if (!(await writ.login()).roles.includes('writ_engine')) {
       output.note('This login has no writ_engine: another process must turn the clockwork.');
@@ -264,6 +276,7 @@ async function work(
     await worker.stop();
   } finally {
     await writ.close();
+    await health.close();
     release();
   }
   const { begun, completed, failed } = tally;
@@ -300,6 +313,7 @@ type Said =
       governance?: string[];
       governor?: string[];
       concurrency: number;
+      healthPort?: number;
     }
   | { event: 'stopping'; signal: string; running: number }
   | { event: 'stopped'; completed: number; failed: number; givenBack: number; seconds: number };
@@ -330,7 +344,7 @@ class WorkerLog {
         {
           at: new Date(),
           event: job ? 'failed' : 'trouble',
-          ...(job && { jobId: job.id, kind: job.kind, attempt: job.attempt }),
+          ...(job && { job_id: job.id, job_kind: job.kind, attempt: job.attempt }),
           code,
           message,
         },
@@ -348,7 +362,9 @@ class WorkerLog {
 
 function sentence(said: Said): string {
   if (said.event === 'working') {
-    const { kinds, governance, governor } = said;
+    const { kinds, governance, governor, healthPort } = said;
+    const probes =
+      healthPort === undefined ? '' : ` /live and /ready answer on port ${healthPort}.`;
     const own = (types: readonly string[]) =>
       types.length > 0 ? ` (${types.join(', ')} among them)` : '';
     const on = [
@@ -356,7 +372,7 @@ function sentence(said: Said): string {
       ...(governance ? [`approved changes${own(governance)}`] : []),
       ...(governor ? [`governors${own(governor)}`] : []),
     ];
-    return `Working on ${listed(on)} as ${said.worker}, ${plural(said.concurrency, 'handler')} at a time. Ctrl-C stops.`;
+    return `Working on ${listed(on)} as ${said.worker}, ${plural(said.concurrency, 'handler')} at a time.${probes} Ctrl-C stops.`;
   }
   if (said.event === 'stopping') {
     return `${said.signal}: stopping${said.running > 0 ? `, ${plural(said.running, 'handler')} may finish` : ''}. A second signal ends at once.`;

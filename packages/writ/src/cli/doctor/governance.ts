@@ -36,7 +36,7 @@ export function judgeWaiting(jobs: readonly WaitingJob[]): Finding[] {
           says: oneLine(`The rollback of “${title}” has failed, ${since}: ${job_id}`),
           means:
             'What it changed is not what it was before, and is held: no other contract can change it.',
-          remedy: `\`writ jobs show ${job_id}\` says why. Put it right, then \`writ jobs retry-rollback ${job_id}\`, or \`writ incidents resolve ${incident_id} --resolution TEXT\`.`,
+          remedy: `\`writ changes show ${job_id}\` says why. Put it right, then \`writ changes retry-rollback ${job_id}\`, or \`writ incidents resolve ${incident_id} --resolution TEXT\`.`,
         }
       : {
           check: 'changes',
@@ -46,7 +46,7 @@ export function judgeWaiting(jobs: readonly WaitingJob[]): Finding[] {
           ),
           means:
             'It is neither completed nor undone until a person decides who did not propose or approve it.',
-          remedy: `\`writ jobs show ${job_id}\` says why; then \`writ jobs resolve ${job_id} PASS --reason TEXT\`, or FAIL.`,
+          remedy: `\`writ changes show ${job_id}\` says why; then \`writ changes resolve ${job_id} PASS --reason TEXT\`, or FAIL.`,
         };
   });
 }
@@ -138,8 +138,46 @@ export function judgeProbes({ asked, late, name, capability, late_s }: ProbeFact
   };
 }
 
+export interface TrustFacts {
+  readonly login: string;
+  /** Where the login's newest verdict took its trust from: `database`, or the SHA-256 of a trust file. */
+  readonly trust: string;
+  readonly age_s: number;
+}
+
+/** Of each login that has verified approvals lately. */
+const readTrust = (db: Session) =>
+  db.rows<TrustFacts>(
+    `select distinct on (v.verified_by) v.verified_by as login, v.trust,
+       extract(epoch from writ.now() - v.verified_at)::float8 as age_s
+     from writ.contract_review v
+     where v.verified_at > writ.now() - interval '30 days'
+     order by v.verified_by, v.verified_at desc`,
+  );
+
+export function judgeTrust(verified: readonly TrustFacts[]): Finding[] {
+  const check = 'trust';
+  if (verified.length === 0)
+    return [{ check, level: 'ok', says: 'No approval was verified in the last 30 days' }];
+  const byDatabase = verified.filter(({ trust }) => trust === 'database');
+  if (byDatabase.length === 0)
+    return [{ check, level: 'ok', says: 'Workers verify approvals with a trust file' }];
+  return byDatabase.map(({ login, age_s }) => ({
+    check,
+    level: 'warning',
+    says: oneLine(
+      `Workers of login ${login} verify approvals with WRIT_TRUST=database, the last ${span(Math.max(0, age_s) * 1_000)} ago`,
+    ),
+    means:
+      'Whoever owns the database, or is a superuser, can add keys and approve changes in the name of others.',
+    remedy:
+      '`writ trust init` makes a trust file; start these workers with its path in WRIT_TRUST (docs/trust.md).',
+  }));
+}
+
 export const governanceChecks: Checks = {
   changes: async (db) => judgeWaiting(await readWaiting(db)),
   incidents: async (db) => judgeIncidents(await readIncidents(db)),
   probes: async (db) => [judgeProbes(await readProbes(db))],
+  trust: async (db) => judgeTrust(await readTrust(db)),
 };

@@ -1,7 +1,7 @@
 /** Checks of governors: those that do not act, those that nobody drives, and the months that their mailboxes and events are kept in. */
+
+import { argumentsOf, isForPersons, whyOf } from '../../governor/causes.js';
 import type { Session } from '../connection.js';
-import { whyOf } from '../governor/causes.js';
-import { governorAt, nameOf } from '../governor/session.js';
 import { oneLine, plural, span } from '../output.js';
 import type { Checks, Finding } from './finding.js';
 
@@ -36,9 +36,6 @@ async function readHeld(db: Session): Promise<GovernorFacts> {
   return { governors: counts?.governors ?? 0, held: counts?.held ?? 0, named: held };
 }
 
-/** Nothing but a person ends these. */
-const forPersons = ['rollback_failed', 'nondeterminism', 'crash'];
-
 export function judgeHeld({ governors, held, named: first }: GovernorFacts): Finding[] {
   if (held === 0)
     return [
@@ -52,19 +49,18 @@ export function judgeHeld({ governors, held, named: first }: GovernorFacts): Fin
       },
     ];
   const findings = first.map((one): Finding => {
-    const at = governorAt(one.tenant_id, one.sku_id);
-    const why = whyOf(one, at);
-    const waits = (one.causes ?? []).some((cause) => forPersons.includes(cause));
+    const why = whyOf(one);
+    const waits = (one.causes ?? []).some(isForPersons);
     return {
       check: 'governors',
       level: waits ? 'error' : 'warning',
       says: oneLine(
-        `${nameOf(at)} is ${one.state} for ${span(one.age_s * 1_000)}: ${why.map(({ says }) => says).join('; ') || 'it looks whether everything is there'}`,
+        `${argumentsOf(one)} is ${one.state} for ${span(one.age_s * 1_000)}: ${why.map(({ says }) => says).join('; ') || 'it looks whether everything is there'}`,
       ),
       ...(waits && { means: 'It does not act until a person has seen to it.' }),
       remedy: oneLine(
         why.map(({ remedy }) => remedy).join(' ') ||
-          `\`writ governor show ${nameOf(at)}\` says more.`,
+          `\`writ governor show ${argumentsOf(one)}\` says more.`,
       ),
     };
   });
@@ -108,7 +104,7 @@ export function judgeUndriven({ undriven, tenant_id, sku_id, late_s }: UndrivenF
   const check = 'driving';
   if (undriven === 0)
     return { check, level: 'ok', says: 'Nothing waits for a governor to be driven' };
-  const at = nameOf(governorAt(String(tenant_id), String(sku_id)));
+  const at = argumentsOf({ tenant_id: String(tenant_id), sku_id: String(sku_id) });
   return {
     check,
     level: (late_s ?? 0) > errorAfterS ? 'error' : 'warning',

@@ -1,14 +1,16 @@
 /** Checks of the ledger: whether receipts get into their logs, the record is sealed, checkpoints are signed, and months are made ahead. */
+
+import { remedyOf } from '../../errors/advice/codes.js';
 import { WritError } from '../../errors/index.js';
+import { type Comparison, compare, fallsShort } from '../../ledger/checkpoints.js';
+import { type LedgerStatus, ledgerStatus } from '../../ledger/ledger.js';
 import { parsePublicKey } from '../../ledger/note.js';
-import { type Comparison, compare, fallsShort, said } from '../commands/ledger/comparison.js';
-import { outside, places } from '../commands/ledger/session.js';
-import { type LedgerHealth, readLedgerHealth, waiting } from '../commands/ledger/status.js';
+import { outside, places, said, waiting } from '../commands/ledger/session.js';
 import type { Session } from '../connection.js';
 import { count, oneLine, plural, span } from '../output.js';
 import type { Checks, Finding } from './finding.js';
 
-export interface LedgerFacts extends LedgerHealth {
+export interface LedgerFacts extends LedgerStatus {
   /** The oldest transaction on the server that may have written, in any database; null: none is open. */
   readonly holder: {
     readonly name: string;
@@ -31,7 +33,7 @@ const oldestWriter = `
 
 async function readLedger(db: Session): Promise<LedgerFacts> {
   const [holder] = await db.rows<NonNullable<LedgerFacts['holder']>>(oldestWriter);
-  return { ...(await readLedgerHealth(db)), holder: holder ?? null };
+  return { ...(await ledgerStatus(db.client)), holder: holder ?? null };
 }
 
 const lateAfter = { waiting_s: 10, unsealed_s: 60, signed_s: 3_600 };
@@ -140,7 +142,7 @@ function signing({ key, signed_s, signed_size }: LedgerFacts): Finding {
 
 /** What the places outside know. Which they are is known where they are configured, and that need not be here. */
 async function placesOutside(db: Session): Promise<Finding[]> {
-  const { key, signed_size } = await readLedgerHealth(db);
+  const { key, signed_size } = await ledgerStatus(db.client);
   const { places: texts, keys } = outside(
     { places: undefined, keys: undefined },
     { places: 'WRIT_LEDGER_PLACES', keys: '--ledger-key' },
@@ -149,7 +151,7 @@ async function placesOutside(db: Session): Promise<Finding[]> {
   const trusted = keys.map(parsePublicKey);
   const findings: Finding[] = [];
   for (const place of places(texts, 'WRIT_LEDGER_PLACES')) {
-    const compared = await compare(db, place, trusted).catch((error: unknown) => {
+    const compared = await compare(db.client, place, trusted).catch((error: unknown) => {
       if (error instanceof WritError) return error;
       throw error;
     });
@@ -177,18 +179,14 @@ export function judgePlace(
       check,
       level: 'warning',
       says: `${name}: ${compared.message}`,
-      remedy: compared.remedy,
+      remedy: remedyOf(compared),
     };
   if (compared && fallsShort(compared)) {
-    const { code, remedy } = new WritError(
+    const error = new WritError(
       compared.outcome === 'shorter' ? 'database_older_than_checkpoint' : 'ledger_replaced',
     );
-    return {
-      check,
-      level: 'error',
-      says: `${name}: ${said[compared.outcome](compared)} (${code})`,
-      remedy,
-    };
+    const says = `${name}: ${said[compared.outcome](compared)} (${error.code})`;
+    return { check, level: 'error', says, remedy: remedyOf(error) };
   }
   const known = compared?.known ?? 0;
   if (known >= (signed ?? 0))

@@ -1,45 +1,45 @@
 /**
- * Checks of who logs in: roles that a login's registered use does not need, logins of agents that can
- * do more than propose, processes that run as a superuser or an owner, and a server whose log would
- * keep the keys of principals.
+ * Checks logins. Finds roles that a login's registered use does not need, logins of agents that can do
+ * more than propose, processes that connect as a superuser or an owner, and a server whose log would
+ * contain the keys of principals.
  */
 import pg from 'pg';
 import { roles as known } from '../../database/roles.js';
 import { WritError } from '../../errors/index.js';
+import { singleRoles } from '../../governance/logins.js';
 import type { Session } from '../connection.js';
-import { singleRoles } from '../logins.js';
 import { plural } from '../output.js';
 import type { Check, Checks, Finding } from './finding.js';
 
-/** A login that is registered here, has a role of Writ, or has used Writ in this database lately. */
+/** A login that is registered here, has a role of Writ, or made one of the last calls in this database. */
 export interface LoginFacts {
   readonly login: string;
-  /** Whether PostgreSQL has it. */
+  /** Whether the login exists in PostgreSQL. */
   readonly there: boolean;
   readonly superuser: boolean;
-  /** May become the owner of our schemas. */
+  /** Whether it is a member of the owner of our schemas. */
   readonly owner: boolean;
-  /** Roles of Writ that were granted to it by name. */
+  /** Roles of Writ that were granted to it directly. */
   readonly granted: readonly string[];
-  /** Who granted each of them, where the server keeps grants of several apart. */
+  /** Who granted each of them (PostgreSQL 16 and later; empty before). */
   readonly grantors: Readonly<Record<string, string>>;
-  /** Roles of Writ that it has through others. */
+  /** Roles of Writ that it has through another role. */
   readonly inherited: readonly string[];
-  /** What it is registered for; null when it is not. */
+  /** Its registration, or null. */
   readonly registered: {
     readonly principal_id: string | null;
     readonly roles: readonly string[];
   } | null;
   readonly agent: boolean;
-  /** Whether one of the last calls that changed something was its. */
+  /** Whether it made one of the last recorded calls. */
   readonly used: boolean;
-  /** Whether one of them was a worker's. */
+  /** Whether one of those calls was a claim. */
   readonly worked: boolean;
-  /** Agents in whose name it called. */
+  /** Agents that those calls name as actor. */
   readonly agents: readonly string[];
 }
 
-/** So many of the last calls are looked at. */
+/** How many of the last recorded calls the check reads. */
 const lately = 5_000;
 
 export async function readLogins(db: Session): Promise<LoginFacts[]> {
@@ -86,15 +86,15 @@ const revoke = (roles: readonly string[], { login, grantors }: LoginFacts) =>
     .join(' ');
 
 export function judgeLogins(logins: readonly LoginFacts[]): Finding[] {
-  // A cluster may serve other databases: logins that nobody registered count where somebody registers logins, or where they were used.
+  // A server may hold other databases, so an unregistered login counts only if logins are registered here, or if it was used here.
   const registering = logins.some(({ registered }) => registered !== null);
   const findings = logins.flatMap((facts) => judge(facts, registering));
   if (findings.length > 0) return findings;
   const many = logins.filter(({ registered }) => registered !== null).length;
   const says =
     many === 0
-      ? 'None is registered, and none is used beyond its role'
-      : `${plural(many, 'login')} with the roles that their use needs`;
+      ? 'No login is registered, and none is used beyond its role'
+      : `${plural(many, 'login')} registered, with only the roles that the registered use needs`;
   return [{ check: 'logins', level: 'ok', says }];
 }
 
@@ -107,7 +107,7 @@ function judge(facts: LoginFacts, registering: boolean): Finding[] {
     if (registered)
       say(
         'warning',
-        `${login} is registered, and PostgreSQL has no such login`,
+        `${login} is registered, but PostgreSQL has no such login`,
         `writ logins remove ${login}`,
       );
     return found;
@@ -116,8 +116,8 @@ function judge(facts: LoginFacts, registering: boolean): Finding[] {
     say(
       'warning',
       `A worker logs in as ${login}, ${facts.superuser ? 'a superuser' : 'who owns the schemas'}`,
-      `Give it a login of its own: writ logins add NAME --role dot_executor`,
-      'Whoever takes over that process can rewrite every table. Roles limit it no more.',
+      `Give the worker its own login: writ logins add NAME --role dot_executor`,
+      'An attacker who takes over the worker can rewrite every table, because roles do not limit this login.',
     );
   }
   for (const agent of facts.agents) {
@@ -125,8 +125,10 @@ function judge(facts: LoginFacts, registering: boolean): Finding[] {
     say(
       'error',
       `The agent ${agent} acts through ${login}, which ${broad(facts) ? `has ${holds(facts)}` : 'is not bound to it'}`,
-      `Give it a login that can only propose: writ logins add ${agent} --principal ${agent}`,
-      'With that login it can call every gate that those roles may: claim jobs, report on them, apply changes.',
+      `Give the agent a login that can only propose: writ logins add ${agent} --principal ${agent}`,
+      broad(facts)
+        ? 'Through this login the agent can call every gate of the login’s roles, for example to claim jobs, finish them or apply changes.'
+        : 'Through this login the agent can act for every principal whose key it has.',
     );
   }
   if (registered) judgeRegistered(facts, say);
@@ -134,8 +136,8 @@ function judge(facts: LoginFacts, registering: boolean): Finding[] {
     const roles = granted.map((role) => `--role ${role}`).join(' ');
     say(
       registering ? 'warning' : 'hint',
-      `${login} has ${granted.join(', ')}, and is not registered`,
-      `If it is needed: writ logins add ${login} ${roles}. Otherwise: ${revoke(granted, facts)}`,
+      `${login} has ${granted.join(', ')}, but is not registered`,
+      `If you need this login, register it: writ logins add ${login} ${roles}. Otherwise take its roles away: ${revoke(granted, facts)}`,
     );
   }
   return found;
@@ -149,11 +151,11 @@ function judgeRegistered(facts: LoginFacts, say: Say): void {
   if (facts.superuser || facts.owner) {
     say(
       'error',
-      `${login} is registered${principal_id === null ? '' : ` for ${principal_id}`}, and is ${facts.superuser ? 'a superuser' : 'a member of the owner of the schemas'}`,
+      `${login} is registered${principal_id === null ? '' : ` for ${principal_id}`}, but is ${facts.superuser ? 'a superuser' : 'a member of the owner of the schemas'}`,
       facts.superuser
         ? `alter role ${name(login)} nosuperuser;`
         : `revoke writ_owner from ${name(login)};`,
-      'No registration limits it.',
+      'A registration does not limit such a login.',
     );
     return;
   }
@@ -172,7 +174,7 @@ function judgeRegistered(facts: LoginFacts, say: Say): void {
   if (through.length > 0) {
     say(
       facts.agent ? 'error' : 'warning',
-      `${login} has ${through.join(', ')} through another role, which its registered use does not need`,
+      `${login} has ${through.join(', ')} through another role, and its registered use does not need that`,
       `Find that role with \`\\du ${login}\`, and revoke it from ${name(login)}.`,
     );
   }
@@ -181,7 +183,7 @@ function judgeRegistered(facts: LoginFacts, say: Say): void {
   if (missing.length > 0) {
     say(
       'warning',
-      `${login} is registered for ${missing.join(', ')}, and does not have it`,
+      `${login} is registered for ${missing.join(', ')}, but was not granted that`,
       missing.map((role) => `grant ${role} to ${name(login)};`).join(' '),
     );
   }
@@ -208,13 +210,13 @@ const logins: Check = async (db) => {
       {
         check: 'logins',
         level: 'ok',
-        says: 'This user may not see what logins are registered for; writ_admin and writ_auditor may',
+        says: 'Not checked: only writ_admin and writ_auditor may read the registrations of logins',
       },
     ];
   }
 };
 
-/** Settings by which a server writes parameters of statements into its log; of others, the server's own default. */
+/** Settings that make a server write statement parameters into its log. */
 const logged = [
   'log_statement',
   'log_min_duration_statement',
@@ -231,7 +233,7 @@ const logged = [
 
 export type LogSettings = Readonly<Partial<Record<(typeof logged)[number], string>>>;
 
-/** For this session, and, because other logins' sessions may differ, those of roles and of this database. */
+/** Reads the settings of this session, then those of roles and of this database, which may differ for other logins. */
 export async function readLogSettings(
   db: Session,
 ): Promise<{ readonly of: string; readonly settings: LogSettings }[]> {
@@ -267,7 +269,7 @@ const atLeast0 = (value: string | undefined) =>
 const notZero = (value: string | undefined) =>
   value !== undefined && value !== '' && !/^0(?:\D|$)/.test(value);
 
-/** Which of the settings write parameters, and the statement that ends it. */
+/** The cause of each leak, and the setting and value that stop it. */
 function leaksOf(settings: LogSettings): [setting: string, off: string, value: string][] {
   const leaks: [string, string, string][] = [];
   const sampled =
@@ -315,16 +317,16 @@ export function judgeLog(
   const seen = new Set<string>();
   const findings = sessions.flatMap(({ of, settings }) =>
     leaksOf(settings).flatMap(([cause, setting, value]): Finding[] => {
-      // A role or database that only repeats the server's own setting is mended with it.
+      // Fixing the server's own setting also fixes a role or database that only repeats it.
       if (seen.has(`${cause}/${setting}`)) return [];
       seen.add(`${cause}/${setting}`);
       return [
         {
           check: 'log',
           level: 'warning',
-          says: `The server logs parameters of statements: ${cause}${of === '' ? '' : ` for ${of}`}`,
+          says: `The server logs statement parameters, because ${cause}${of === '' ? '' : ` for ${of}`}`,
           means:
-            'A key of a principal travels as a parameter. Whoever reads the log can act in its name, though not approve.',
+            'Calls send the key of a principal as a parameter. A reader of the log can act for that principal, though not approve.',
           remedy: set(of, setting, value),
         },
       ];
@@ -332,7 +334,7 @@ export function judgeLog(
   );
   return findings.length > 0
     ? findings
-    : [{ check: 'log', level: 'ok', says: 'Parameters of statements are not logged' }];
+    : [{ check: 'log', level: 'ok', says: 'The server does not log statement parameters' }];
 }
 
 export const loginChecks: Checks = {

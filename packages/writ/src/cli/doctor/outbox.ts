@@ -49,7 +49,7 @@ function judge(one: DestinationFacts): Finding[] {
     check: 'destinations',
     level: 'warning',
     says: `${name} has ${plural(dead, 'dead letter')}: it was not told of them`,
-    remedy: `\`writ events dead-letters ${name}\` says why; then \`writ events replay ${name} --all-dead\`.`,
+    remedy: `\`writ events dead-letters ${name}\` says why; then \`writ events redeliver ${name} --all-dead\`.`,
   };
   return [...(found ? [found] : []), ...(dead > 0 ? [letters] : [])];
 }

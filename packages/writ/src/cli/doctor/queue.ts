@@ -1,5 +1,5 @@
 /** Checks of the queue at work: switches, workers, backlog, dead letters, leases that nobody takes back. */
-import { type Health, readHealth } from '../commands/queue/stats.js';
+import type { QueueHealth } from '../../queue/jobs.js';
 import type { Session } from '../connection.js';
 import { count, oneLine, plural, span } from '../output.js';
 import type { Checks, Finding } from './finding.js';
@@ -9,6 +9,8 @@ const switches = {
   'queue.worker.enabled': 'Workers receive no jobs; what is queued waits.',
   'queue.lease.reaper_enabled': 'Jobs of a worker that died are not taken back.',
 };
+
+const readHealth = (db: Session) => db.gate<QueueHealth>('fn_job_queue_health()');
 
 async function queue(db: Session): Promise<Finding[]> {
   const rows = await db.rows<{ key: string }>(
@@ -98,7 +100,7 @@ const some = (names: readonly string[]): string =>
   oneLine(`${names.slice(0, 5).join(', ')}${names.length > 5 ? ', …' : ''}`);
 
 async function backlog(db: Session): Promise<Finding[]> {
-  const health: Health = await readHealth(db);
+  const health = await readHealth(db);
   const age = health.oldest_queued_age_s ?? 0;
   const oldest = health.backlog > 0 ? `, the oldest for ${span(age * 1000)}` : '';
   const ready =
@@ -114,7 +116,7 @@ async function backlog(db: Session): Promise<Finding[]> {
           level: 'warning',
           says: `${count(health.dead_letter_open)} wait for a person`,
           remedy:
-            '`writ queue list --status dead_letter` shows them; `writ queue replay` enqueues them again.',
+            '`writ queue list --status dead_letter` shows them; `writ queue requeue` enqueues them again.',
         };
   if (health.backlog === 0 || age < 300) return [{ check: 'backlog', level: 'ok', says }, dead];
   const remedy =

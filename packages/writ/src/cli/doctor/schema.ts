@@ -1,6 +1,7 @@
 /** Checks of the installation: version, pending migrations, roles, owner. */
 import { planMigration } from '../../database/migrate.js';
 import { owner, roles } from '../../database/roles.js';
+import { remedyOf } from '../../errors/advice/codes.js';
 import { fromDatabase, WritError } from '../../errors/index.js';
 import type { Session } from '../connection.js';
 import { plural } from '../output.js';
@@ -10,8 +11,10 @@ async function schema(db: Session): Promise<Finding[]> {
   try {
     const plan = await planMigration(db.client);
     if (plan.from === 0) {
-      const { message, remedy } = new WritError('schema_missing');
-      return [{ check: 'schema', level: 'error', says: message, remedy }];
+      const missing = new WritError('schema_missing');
+      return [
+        { check: 'schema', level: 'error', says: missing.message, remedy: remedyOf(missing) },
+      ];
     }
     if (plan.migrations.length > 0) {
       return [
@@ -47,7 +50,7 @@ async function schema(db: Session): Promise<Finding[]> {
         },
       ];
     }
-    return [{ check: 'schema', level: 'error', says: error.message, remedy: error.remedy }];
+    return [{ check: 'schema', level: 'error', says: error.message, remedy: remedyOf(error) }];
   }
 }
 

@@ -49,7 +49,7 @@ const rules: Readonly<Record<string, Rule>> = {
     wrong: (value) => value !== 'read committed',
     level: 'warning',
     means:
-      'Gates lock and then look; in a stricter transaction they fail with 40001 instead, and are tried again.',
+      'Gates lock and then look. In a stricter transaction those of the queue fail with 40001 and are tried again. Those of governance, governors and limited runs refuse it with 25000.',
     remedy:
       'Take the setting back for the roles that use Writ: alter role ROLE reset default_transaction_isolation;',
   },

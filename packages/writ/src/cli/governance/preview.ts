@@ -1,81 +1,38 @@
 /** What a contract would change, as a person sees it before anybody approves it. Nothing of it is left out, however long it is. */
 
 import type { As } from '../../governance/actor.js';
-import type { Contract, Preview, PreviewedStep } from '../../governance/contracts.js';
+import type {
+  Contract,
+  Preview,
+  PreviewedStep,
+  SystemContract,
+} from '../../governance/contracts.js';
+import { glassDomain, type SignedBounds, type SignedTemplate } from '../../governance/document.js';
 import { type Output, pad, plural, visible } from '../output.js';
 import { moment } from '../runs/words.js';
 import {
   contractStyle,
+  moreOf,
   obstacles,
   plain,
   stepNote,
   stepWords,
-  type Verdict,
   valueText,
 } from './words.js';
 
-/** A contract as `writ.system_contracts` shows it, as far as it is read here. */
-export interface ContractRow {
-  readonly contract_id: string;
-  readonly tenant_id: string;
-  readonly status: Preview['status'];
-  readonly status_reason: string | null;
-  readonly title: string;
-  readonly description: string;
-  readonly source: string;
-  readonly issue_id: string | null;
-  readonly steps: readonly PreviewedStep[];
-  readonly affected_capabilities: readonly string[];
-  readonly risk_level: string;
-  readonly confidence_score: number;
-  readonly eligibility_verdict: Verdict | null;
-  readonly created_by: string;
-  readonly on_behalf_of: string | null;
-  readonly approved_by: readonly string[];
-  readonly escalated_by: string | null;
-  readonly glass_broken: string | null;
-  readonly activation_window_end: string | null;
-  readonly execution_constraints: {
-    readonly max_duration_ms?: number;
-    readonly step_timeout_ms?: number;
-  };
-  readonly audit_verdict: string | null;
-  readonly audit_reason: string | null;
-  readonly parent_contract_id: string | null;
-  readonly job_id: string | null;
-  readonly created_at: string;
-  readonly expires_at: string;
-  readonly transition_history: readonly {
-    readonly from_status: string;
-    readonly to_status: string;
-    readonly reason: string;
-    readonly transitioned_by: string;
-    readonly transitioned_at: string;
-  }[];
-}
-
-export const rowOf = async (contract: Contract): Promise<ContractRow> =>
-  (await contract.get()) as unknown as ContractRow;
-
 export interface Previewed {
   readonly preview: Preview;
-  readonly row: ContractRow;
+  readonly row: SystemContract;
 }
 
 export async function previewOf(contract: Contract, as: As): Promise<Previewed> {
   const preview = await contract.preview(as);
-  return { preview, row: await rowOf(contract) };
+  return { preview, row: await contract.get() };
 }
 
 /** Who wants it, what it may touch, and how dangerous they say it is. */
-export function showHead(output: Output, row: ContractRow): void {
-  output.line(
-    `${output.style('bold', plain(row.title))}  ${output.style(contractStyle[row.status], row.status)}`,
-  );
-  const about = row.description.trim();
-  // Marked, so that no line of the proposer's looks like one of ours.
-  if (about) for (const line of about.split(/\r?\n/)) output.line(`│ ${plain(line)}`);
-  output.line();
+export function showHead(output: Output, row: SystemContract): void {
+  showTitle(output, row);
   output.pairs([
     ['contract', row.contract_id],
     ['tenant', row.tenant_id === 'default' ? undefined : plain(row.tenant_id)],
@@ -83,12 +40,7 @@ export function showHead(output: Output, row: ContractRow): void {
       'asked by',
       plain(`${row.created_by}${row.on_behalf_of ? `, on behalf of ${row.on_behalf_of}` : ''}`),
     ],
-    [
-      'because of',
-      row.issue_id === null && row.source === 'manual'
-        ? undefined
-        : plain([row.source, row.issue_id].filter(Boolean).join(' ')),
-    ],
+    ['because of', becauseOf(row)],
     ['scope', plain(row.affected_capabilities.join(', '))],
     [
       'risk',
@@ -97,35 +49,114 @@ export function showHead(output: Output, row: ContractRow): void {
   ]);
 }
 
+function showTitle(
+  output: Output,
+  { title, description, status }: Pick<SystemContract, 'title' | 'description' | 'status'>,
+): void {
+  output.line(
+    `${output.style('bold', plain(title))}  ${output.style(contractStyle[status], status)}`,
+  );
+  const about = description.trim();
+  // Marked, so that no line of the proposer's looks like one of ours.
+  if (about) for (const line of about.split(/\r?\n/)) output.line(`│ ${plain(line)}`);
+  output.line();
+}
+
+const becauseOf = ({ issue_id, source }: SystemContract): string | undefined =>
+  issue_id === null && source === 'manual'
+    ? undefined
+    : plain([source, issue_id].filter(Boolean).join(' '));
+
+/** Everything that an approval signs comes from the signed document; only what nobody signs comes from elsewhere. */
 export function showPreview(output: Output, { preview, row }: Previewed): void {
-  showHead(output, row);
+  const { document, status, approved_by, approvals_needed, unverified, hash } = preview;
+  const { template } = document;
+  showTitle(output, { ...document, status });
+  output.pairs([
+    ['contract', document.contract],
+    ['deployment', document.deployment],
+    ['tenant', plain(document.tenant)],
+    ['asked by', plain(document.proposed_by.join(', on behalf of '))],
+    ['because of', becauseOf(row)],
+    ['scope', plain(document.scope.join(', '))],
+    ['risk', document.risk],
+    [
+      'policy',
+      `version ${document.policy.version}, ${plural(document.policy.quorum, 'approval')}, sha256 ${document.policy.sha256}`,
+    ],
+    ...Object.entries(document.constraints).map(([name, value]): [string, string] => [
+      'at most',
+      `${plain(name)} ${valueText(value)}`,
+    ]),
+  ]);
+  if (template) showTemplate(output, template);
   output.line();
   showSteps(output, preview.steps);
   output.line();
-  const { approvals, approvalsNeeded, hash } = preview;
+  const changed = new Set(preview.steps.map(({ slot }) => slot));
   output.pairs([
+    ...Object.entries(document.pre_state)
+      .filter(([slot]) => !changed.has(slot))
+      .map(([slot, value]): [string, string] => [
+        'unchanged',
+        `${plain(slot)} ${valueText(value)}`,
+      ]),
+    ['round', String(document.round)],
+    ['not after', (document.not_after as string | null) ?? undefined],
+    ['glass broken', document.writ === glassDomain ? plain(document.reason) : undefined],
     [
-      'approvals',
-      `${approvals.length} of ${approvalsNeeded}${approvals.length > 0 ? plain(`: ${approvals.join(', ')}`) : ''}`,
+      'window',
+      row.activation_window_end === null
+        ? undefined
+        : `until ${moment(new Date(row.activation_window_end).toISOString())}`,
     ],
+    ['unverified', unverified.length > 0 ? plain(unverified.join(', ')) : undefined],
     [
       'escalated',
-      row.risk_level === 'critical'
+      document.risk === 'critical'
         ? plain(row.escalated_by ? `by ${row.escalated_by}` : 'not yet')
         : undefined,
     ],
     [
-      'window',
-      row.activation_window_end === null ? undefined : `until ${moment(row.activation_window_end)}`,
+      'approvals',
+      `${approved_by.length} of ${approvals_needed}${approved_by.length > 0 ? plain(`: ${approved_by.join(', ')}`) : ''}`,
     ],
-    ['hash', hash],
+    ['hash', hash === '' ? undefined : hash],
   ]);
   showObstacles(output, row);
 }
 
+/** What an instance may do, and how often. */
+function showTemplate(
+  output: Output,
+  { params = {}, pre = {}, activations, cooldown_sec = 0, expires_in_sec }: SignedTemplate,
+): void {
+  const within = (bounds: SignedBounds) =>
+    'in' in bounds
+      ? `one of ${bounds.in.map(valueText).join(', ')}`
+      : `${bounds.min} to ${bounds.max}`;
+  output.line();
+  output.line(
+    'A template: approved once, and done again within these bounds, without anybody being asked.',
+  );
+  output.pairs([
+    ...Object.entries(params).map(([name, bounds]): [string, string] => [
+      plain(`parameter ${name}`),
+      within(bounds),
+    ]),
+    ...Object.entries(pre).map(([slot, bounds]): [string, string] => [
+      plain(`where ${slot} is`),
+      within(bounds),
+    ]),
+    ['activations', `${activations} at most`],
+    ['cooldown', `${cooldown_sec} s`],
+    ['expires', `${expires_in_sec} s after its approval`],
+  ]);
+}
+
 export function showObstacles(
   output: Output,
-  { status, eligibility_verdict, status_reason }: ContractRow,
+  { status, eligibility_verdict, status_reason }: SystemContract,
 ): void {
   if (status === 'VALIDATED') {
     output.line();
@@ -147,7 +178,7 @@ export function showSteps(output: Output, steps: readonly PreviewedStep[]): void
     change:
       step.slot === undefined
         ? stepNote(step)
-        : `${valueText(step.before)} → ${output.style('bold', valueText(step.after))}`,
+        : `${step.undo ? `${valueText(step.before)} ` : ''}→ ${output.style('bold', valueText(step.after))}`,
     undo: step.undo === undefined ? '' : `undo: ${valueText(step.undo.restore)}`,
     step,
   }));
@@ -169,20 +200,28 @@ export function showSteps(output: Output, steps: readonly PreviewedStep[]): void
   ] as const;
   for (const { number, words: what, change, undo, step } of rows) {
     const start = `  ${pad(number, numbers, 'right')}  `;
-    const line = `${start}${pad(what, words)}  ${undo ? `${pad(change, changes)}  ${output.style('dim', undo)}` : output.style('dim', change)}`;
+    const shown =
+      undo !== ''
+        ? `${pad(change, changes)}  ${output.style('dim', undo)}`
+        : step.slot === undefined
+          ? output.style('dim', change)
+          : change;
+    const line = `${start}${pad(what, words)}  ${shown}`;
     if (visible(line).length <= Math.max(100, output.width)) output.line(line.trimEnd());
     else {
       output.line(`${start}${what}`);
       const indent = ' '.repeat(start.length + 2);
       if (step.slot === undefined) output.line(`${indent}${change}`);
       else {
-        output.line(`${indent}was     ${valueText(step.before)}`);
+        if (step.undo) output.line(`${indent}was     ${valueText(step.before)}`);
         output.line(`${indent}will be ${output.style('bold', valueText(step.after))}`);
-        output.line(`${indent}undo    ${valueText(step.undo?.restore)}`);
+        if (step.undo) output.line(`${indent}undo    ${valueText(step.undo.restore)}`);
       }
     }
-    if (step.step_type === 'capability_disable')
+    if (step.step_type === 'capability_disable' && stepNote(step) !== '')
       output.line(`${' '.repeat(start.length + 2)}because ${stepNote(step)}`);
+    for (const [name, value] of moreOf(step))
+      output.line(`${' '.repeat(start.length + 2)}${plain(name)} ${valueText(value)}`);
   }
   if (rows.length === 0) output.line('  Nothing.');
 }

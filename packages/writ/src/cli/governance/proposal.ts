@@ -2,6 +2,7 @@
 import { extname } from 'node:path';
 import type { Proposal } from '../../governance/contracts.js';
 import type { AnyStepType, ChangeStep, StepType } from '../../governance/steps.js';
+import { refuseInexact } from '../exact.js';
 import { wrongUsage } from '../failure.js';
 import { textOf } from '../files.js';
 import { importFile, stepTypesIn } from '../modules.js';
@@ -52,7 +53,7 @@ export async function readProposal(
   return { proposal: checked(given, file, types), types };
 }
 
-/** The value in a file of YAML or JSON. */
+/** The value in a file of YAML or JSON. A number that is not exact is refused, not rounded. */
 export async function parseFile(file: string): Promise<unknown> {
   const text = textOf(file, 'file');
   const { parseDocument } = await import('yaml'); // by the few commands that need it
@@ -64,6 +65,7 @@ export async function parseFile(file: string): Promise<unknown> {
       cause: error,
     });
   }
+  await refuseInexact(document, text, file);
   return document.toJS({ maxAliasCount: 100 });
 }
 

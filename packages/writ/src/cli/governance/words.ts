@@ -1,11 +1,13 @@
 /** What governance says, for people. Titles, reasons and values come from whoever proposes: they have no say over how they are shown. */
+
+import { plain } from '../../errors/words.js';
+import type { SystemContract } from '../../governance/contracts.js';
+import type { ChangeStep } from '../../governance/steps.js';
 import type { ContractState } from '../../machines/contract.js';
 import type { GovernanceJobState } from '../../machines/governance-job.js';
-import { oneLine, type Style, span } from '../output.js';
+import { type Style, span } from '../output.js';
 
-/** One line in which everything shows: nothing is hidden, coloured, or written backwards, so that nobody approves what they did not see. */
-export const plain = (text: unknown): string =>
-  oneLine(String(text).replaceAll('\u001b', '\\u{1b}'));
+export { plain };
 
 /** A value as it stands somewhere; one that is not there is none. */
 export function valueText(value: unknown): string {
@@ -15,10 +17,7 @@ export function valueText(value: unknown): string {
     : plain(JSON.stringify(value));
 }
 
-export interface Step {
-  readonly step_type: string;
-  readonly target: string;
-  readonly parameters: Readonly<Record<string, unknown>>;
+export interface Step extends ChangeStep {
   /** The step that a rollback's step undoes, as the database says. A contract's step has none, whatever its parameters say. */
   readonly undo_of?: number | null;
 }
@@ -47,6 +46,31 @@ export function stepNote({ step_type, parameters, undo_of }: Step): string {
   if (typeof undo_of === 'number') return `undoes step ${undo_of}`;
   if (step_type === 'soak') return 'health is watched; if it fails, everything is undone';
   return typeof parameters.reason === 'string' ? plain(parameters.reason) : '';
+}
+
+/** Parameters that the words of a step say if they are texts, and the one that it puts into its slot. */
+const said: Readonly<Record<string, { readonly texts: readonly string[]; readonly put?: string }>> =
+  {
+    capability_enable: { texts: [], put: 'target_lifecycle' },
+    capability_disable: { texts: ['reason'] },
+    config_update: { texts: ['key'], put: 'new_value' },
+    soak: { texts: [] },
+    signal_record: { texts: ['signal_type', 'reason'] },
+  };
+
+/**
+ * What the words of a step do not say: an approval signs it, too. A preview may come from a database
+ * that lies, so this goes by what is there, and not by what a gate would accept.
+ */
+export function moreOf({ step_type, target, parameters }: Step): [string, unknown][] {
+  const { texts, put } = said[step_type] ?? { texts: [], put: 'value' };
+  const changesNothing = step_type === 'soak' || step_type === 'signal_record';
+  return [
+    ...(changesNothing && target !== 'SYSTEM' ? [['target', target] as [string, unknown]] : []),
+    ...Object.entries(parameters).filter(
+      ([name, value]) => name !== put && !(texts.includes(name) && typeof value === 'string'),
+    ),
+  ];
 }
 
 export const contractStyle: Readonly<Record<ContractState, Style>> = {
@@ -94,16 +118,8 @@ const rules: Readonly<Record<string, string>> = {
   'E-006': 'the same was proposed lately',
 };
 
-export interface Verdict {
-  readonly rules?: readonly {
-    readonly rule: string;
-    readonly passed: boolean;
-    readonly detail?: string;
-  }[];
-}
-
 /** Why a contract cannot be approved yet, or ever; one sentence per rule. */
-export const obstacles = (verdict: Verdict | null | undefined): string[] =>
+export const obstacles = (verdict: SystemContract['eligibility_verdict']): string[] =>
   (verdict?.rules ?? [])
     .filter(({ passed }) => !passed)
     .map(({ rule, detail }) =>

@@ -3,17 +3,17 @@
  * have left something, and after each outage, until it is taken.
  */
 import { isConnectionLoss, WritError } from '../../errors/index.js';
-import { Listener, type ListenerOptions } from '../../governor/http/listener.js';
+import { HttpListener, type HttpListenerOptions } from '../../governor/http/listener.js';
 import { routes } from '../../governor/http/reading.js';
-import type { Missed, SignalTaker } from '../../governor/taker.js';
+import type { Missed, SignalIntake } from '../../governor/intake.js';
 import { Spool } from '../../spool/spool.js';
-import { exitCodes, explain, Failure } from '../failure.js';
+import { cannotListen, explain } from '../failure.js';
 import { count, type Output, oneLine, plural, span } from '../output.js';
 import { interruption } from '../signals.js';
 
 export interface Listening
-  extends Pick<ListenerOptions, 'secretsOf' | 'tokensOf' | 'legacySignatures'> {
-  readonly taker: SignalTaker;
+  extends Pick<HttpListenerOptions, 'secretsOf' | 'tokensOf' | 'legacySignatures'> {
+  readonly intake: SignalIntake;
   readonly host: string;
   readonly port: number;
   /** The folder of the spool. */
@@ -26,16 +26,16 @@ const everyMs = 1_000;
 const tellEveryMs = 60_000;
 
 export async function listenUntilStopped(
-  { taker, spool: folder, drive, ...options }: Listening,
+  { intake, spool: folder, drive, ...options }: Listening,
   output: Output,
 ): Promise<void> {
   const startedAt = Date.now();
   const spool = new Spool<Missed>(folder);
   const log = new ListenerLog(output);
   const { first, release } = interruption();
-  const listener = new Listener({
+  const listener = new HttpListener({
     ...options,
-    taker,
+    intake,
     onOutage: async (missed) => {
       log.missed();
       await spool.append(missed);
@@ -48,8 +48,8 @@ export async function listenUntilStopped(
     },
     onFault: (error, requestId) => log.trouble(error, requestId),
   });
-  const handOver = new HandOver(spool, taker, log);
-  const rejections = new Rejections(taker, log);
+  const handOver = new HandOver(spool, intake, log);
+  const rejections = new Rejections(intake, log);
   let timer: NodeJS.Timeout | undefined;
   try {
     await drive?.((error) => log.trouble(error));
@@ -72,23 +72,13 @@ export async function listenUntilStopped(
 }
 
 async function bound(
-  listener: Listener,
+  listener: HttpListener,
   { host, port }: { host: string; port: number },
 ): Promise<{ host: string; port: number }> {
   try {
     return await listener.listen();
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    const why = code === 'EADDRINUSE' ? 'something else listens there' : message;
-    throw new Failure(
-      exitCodes.failed,
-      code ?? 'unexpected',
-      `${host}:${port} cannot be listened on: ${why}.`,
-      'Give another --port or --host.',
-      {
-        cause: error,
-      },
-    );
+    throw cannotListen(`${host}:${port}`, error, 'Give another --port or --host.');
   }
 }
 
@@ -97,24 +87,24 @@ class HandOver {
   /** Whether something may be there. */
   due = true;
   readonly #spool: Spool<Missed>;
-  readonly #taker: SignalTaker;
+  readonly #intake: SignalIntake;
   readonly #log: ListenerLog;
   #looking = false;
 
-  constructor(spool: Spool<Missed>, taker: SignalTaker, log: ListenerLog) {
+  constructor(spool: Spool<Missed>, intake: SignalIntake, log: ListenerLog) {
     this.#spool = spool;
-    this.#taker = taker;
+    this.#intake = intake;
     this.#log = log;
   }
 
   async look(): Promise<void> {
-    const { missed } = this.#taker;
+    const { missed } = this.#intake;
     if (!this.due || this.#looking || !missed) return;
     this.#looking = true;
     this.due = false;
     try {
       const { merged, refused, damaged } = await this.#spool.merge((entry) =>
-        missed.call(this.#taker, entry),
+        missed.call(this.#intake, entry),
       );
       for (const file of damaged) this.#log.trouble(new WritError('spool_damaged', file));
       if (merged + refused > 0) this.#log.handedOver(merged, refused);
@@ -130,12 +120,12 @@ class HandOver {
 /** What was turned away, for the ledger: a receipt a minute at most. */
 class Rejections {
   since = Date.now();
-  readonly #taker: SignalTaker;
+  readonly #intake: SignalIntake;
   readonly #log: ListenerLog;
   #codes = new Map<string, number>();
 
-  constructor(taker: SignalTaker, log: ListenerLog) {
-    this.#taker = taker;
+  constructor(intake: SignalIntake, log: ListenerLog) {
+    this.#intake = intake;
     this.#log = log;
   }
 
@@ -150,7 +140,7 @@ class Rejections {
     this.#codes = new Map();
     this.since = Date.now();
     try {
-      await this.#taker.rejected?.(codes, from, new Date());
+      await this.#intake.rejected?.(codes, from, new Date());
     } catch (error) {
       // They are counted with those that come: nothing is lost while the database is away.
       for (const [code, n] of codes) this.#codes.set(code, (this.#codes.get(code) ?? 0) + n);

@@ -1,24 +1,16 @@
-/** How a run looks: its plan step by step, with what has become of each; drawn over the last picture on a terminal. Pure but for the drawing. */
+/** A run as lines of text: its plan step by step, with what has become of each. Pure. */
 import type { PlanDocument, PlanStep } from '../../runs/plans/document.js';
+import type { StepTries } from '../../runs/runs.js';
 import type { RunSnapshot } from '../../runs/snapshot.js';
 import type { StepSnapshot } from '../../runs/step.js';
+import type { Paint } from '../live.js';
 import { fit, oneLine, pad, plural, type Style, span } from '../output.js';
-import { type Row, rowsOf } from './tree.js';
 import { endOf, moment, ofItems, reasons } from './words.js';
-
-/** The job of a step that has started and not ended: how often it was tried, and what went wrong the last time. */
-export interface Tries {
-  readonly attempts: number;
-  readonly max: number;
-  readonly waiting: boolean;
-  readonly error: string | null;
-  readonly due_ms: number;
-}
 
 export interface Look {
   readonly snapshot: RunSnapshot;
   readonly plan: PlanDocument;
-  readonly tries: ReadonlyMap<string, Tries>;
+  readonly tries: Readonly<Record<string, StepTries>>;
   /** By the clock of the database, in milliseconds. */
   readonly now: number;
 }
@@ -28,8 +20,6 @@ interface Line {
   /** Nothing happens there: it may be left out when there is no room. */
   readonly quiet?: 'ended' | 'open';
 }
-
-type Paint = (style: Style, text: string) => string;
 
 const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 const nameWidth = 44;
@@ -102,7 +92,7 @@ function stepLine(
   };
   const name = `${paint('dim', prefix)}${marks[status]} ${fit(step.id, Math.max(8, width - 2 - prefix.length))}`;
   const details = [
-    detailOf(step, was, tries.get(step.id), now),
+    detailOf(step, was, tries[step.id], now),
     undone(undoing, paint, spinner),
     joined(step),
   ].filter((text) => text !== '');
@@ -130,7 +120,7 @@ function timeOf(was: StepSnapshot | undefined, now: number): string {
 function detailOf(
   step: PlanStep,
   was: StepSnapshot | undefined,
-  tried: Tries | undefined,
+  tried: StepTries | undefined,
   now: number,
 ): string {
   if (!was || was.status === 'PENDING') return '';
@@ -165,9 +155,10 @@ function detailOf(
   }
 }
 
-function triedWords({ attempts, max, waiting, error, due_ms }: Tries, now: number): string {
+function triedWords({ attempts, max, waiting, error, dueAt }: StepTries, now: number): string {
+  const due = Date.parse(dueAt);
   if (attempts === 0 || (attempts === 1 && !waiting)) return '';
-  const next = waiting ? `, the next ${due_ms > now ? `in ${span(due_ms - now)}` : 'now'}` : '';
+  const next = waiting ? `, the next ${due > now ? `in ${span(due - now)}` : 'now'}` : '';
   return `try ${attempts} of ${max}${next}${error ? `: ${error}` : ''}`;
 }
 
@@ -232,7 +223,7 @@ function footing({ snapshot, plan }: Look, paint: Paint): string[] {
     lines.push(
       paint(
         'red',
-        `${plural(inconsistent, 'event')} of the log no rule allows: writ runs replay ${runId}`,
+        `${plural(inconsistent, 'event')} of the log no rule allows: writ runs verify ${runId}`,
       ),
     );
   return lines.length > 0 ? ['', ...lines] : [];
@@ -267,4 +258,67 @@ function folded(lines: readonly Line[], room: number, paint: Paint): string[] {
         ...shown.slice(0, Math.max(0, room - 1)),
         paint('dim', `  … and ${shown.length - room + 1} lines more`),
       ];
+}
+
+/**
+ * A plan as rows. What comes after one step stands below it. Where a plan forks, its branches are
+ * drawn as such; a step that waits for several stands behind the branches that lead to it, on the
+ * level where they parted. A chain stays on one level, however long it is.
+ */
+export interface Row {
+  /** What is drawn before the step: the branches that it stands in. */
+  readonly prefix: string;
+  readonly step: PlanStep;
+}
+
+interface Node {
+  readonly step: PlanStep | undefined;
+  readonly parent: Node | undefined;
+  readonly depth: number;
+  readonly branches: Node[];
+  /** Steps at which branches of this one come together again. */
+  readonly joins: Node[];
+}
+
+export function rowsOf(steps: readonly PlanStep[]): Row[] {
+  const root: Node = { step: undefined, parent: undefined, depth: 0, branches: [], joins: [] };
+  const nodes = new Map<string, Node>();
+  // Every step comes behind those that it waits for.
+  for (const step of steps) {
+    const after = (step.after ?? []).flatMap((id) => nodes.get(id) ?? []);
+    const parent = after.length === 0 ? root : after.reduce(fork);
+    const node = { step, parent, depth: parent.depth + 1, branches: [], joins: [] };
+    (after.length > 1 ? parent.joins : parent.branches).push(node);
+    nodes.set(step.id, node);
+  }
+  const rows: Row[] = [];
+  // What is still to be drawn, the next last: a plan may be a chain of a thousand.
+  const open: { node: Node; prefix: string; below: string }[] = [
+    { node: root, prefix: '', below: '' },
+  ];
+  for (let next = open.pop(); next; next = open.pop()) {
+    const { node, prefix, below } = next;
+    if (node.step) rows.push({ prefix, step: node.step });
+    for (const join of node.joins.toReversed()) open.push({ node: join, prefix: below, below });
+    const last = node.branches.length - 1;
+    for (const [at, branch] of [...node.branches.entries()].reverse()) {
+      const alone = last === 0;
+      const line = {
+        prefix: `${below}${at === last ? '└ ' : '├ '}`,
+        below: `${below}${at === last ? '  ' : '│ '}`,
+      };
+      open.push({ node: branch, ...(alone ? { prefix: below, below } : line) });
+    }
+  }
+  return rows;
+}
+
+/** Where the ways to two steps part. */
+function fork(one: Node, other: Node): Node {
+  let [a, b] = [one, other];
+  while (a !== b) {
+    if (a.depth >= b.depth) a = a.parent as Node;
+    else b = b.parent as Node;
+  }
+  return a;
 }

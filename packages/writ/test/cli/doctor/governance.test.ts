@@ -1,6 +1,13 @@
 import { expect, test } from 'vitest';
-import { judgeIncidents, judgeProbes, judgeWaiting } from '../../../src/cli/doctor/governance.js';
+import {
+  judgeIncidents,
+  judgeProbes,
+  judgeTrust,
+  judgeWaiting,
+} from '../../../src/cli/doctor/governance.js';
+import { enable } from '../../../src/index.js';
 import { testDatabase } from '../../../src/testing/index.js';
+import { verifying } from '../../governance/verifying.js';
 import { writ } from '../run.js';
 
 const id = '01999999-0000-7000-8000-000000000000';
@@ -18,7 +25,7 @@ test('a failed rollback is an error, an audit that waits for a person a warning;
   expect(waits).toMatchObject({
     level: 'warning',
     says: expect.not.stringContaining('\n'),
-    remedy: expect.stringContaining(`jobs resolve ${id} PASS`),
+    remedy: expect.stringContaining(`changes resolve ${id} PASS`),
   });
 });
 
@@ -56,17 +63,68 @@ test('probes that nobody asks are named', () => {
   });
 });
 
+test('workers that verify with the keys of the database are a warning that names their login', () => {
+  expect(judgeTrust([])).toMatchObject([{ level: 'ok' }]);
+  const file = { login: 'safe', trust: 'ab'.repeat(32), age_s: 5 };
+  expect(judgeTrust([file])).toMatchObject([
+    { level: 'ok', says: 'Workers verify approvals with a trust file' },
+  ]);
+  expect(judgeTrust([file, { login: 'open', trust: 'database', age_s: 60 }])).toMatchObject([
+    {
+      level: 'warning',
+      says: 'Workers of login open verify approvals with WRIT_TRUST=database, the last 60.0 s ago',
+      remedy: expect.stringMatching(/writ trust init.*docs\/trust\.md/),
+    },
+  ]);
+});
+
+test('doctor warns of approvals that a worker verified with the keys of the database', async () => {
+  const db = await testDatabase();
+  try {
+    const connection = await db.connect();
+    const { principals, capabilities, contracts } = connection;
+    const ops = await principals.add({
+      id: 'ops',
+      kind: 'person',
+      rights: ['propose', 'operate'],
+    });
+    const ada = await principals.add({ id: 'ada', kind: 'person' });
+    await capabilities.put([{ capability_name: 'checkout' }], { as: ops });
+    const contract = await contracts.propose(
+      { title: 'Open', scope: ['checkout'], steps: [enable('checkout')] },
+      { as: ops },
+    );
+    const trust = async () => {
+      const { stdout } = await writ(['doctor', '--json'], {
+        env: { DATABASE_URL: db.connectionString },
+      });
+      const { findings } = JSON.parse(stdout) as { findings: { check: string }[] };
+      return findings.filter(({ check }) => check === 'trust');
+    };
+    expect(await trust()).toMatchObject([{ level: 'ok' }]);
+    await verifying(connection);
+    const { hash } = await contract.preview({ as: ada });
+    expect(await contract.approve({ as: ada, hash })).toMatchObject({ status: 'APPROVED' });
+    const [row] = await db.query('select session_user as login');
+    expect(await trust()).toMatchObject([
+      { level: 'warning', says: expect.stringContaining(`login ${row?.login} verify`) },
+    ]);
+  } finally {
+    await db.drop();
+  }
+});
+
 test('on a real database', async () => {
   const db = await testDatabase();
   try {
     const connection = await db.connect();
-    const key = await connection.governance.addPrincipal({
+    const key = await connection.principals.add({
       id: 'ops',
       kind: 'person',
       rights: ['operate'],
     });
-    await connection.governance.put([{ capability_name: 'checkout' }], { as: key });
-    await connection.governance.putProbe(
+    await connection.capabilities.put([{ capability_name: 'checkout' }], { as: key });
+    await connection.probes.put(
       { name: 'up', capability: 'checkout', type: 'sql', config: { query: 'select true' } },
       { as: key },
     );

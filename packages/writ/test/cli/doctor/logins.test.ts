@@ -22,7 +22,7 @@ beforeEach(async () => {
   db = await testDatabase();
   app = await db.connect();
   suffix = randomBytes(4).toString('hex');
-  await app.governance.addPrincipal({ id: 'ops', kind: 'person', rights: ['propose', 'operate'] });
+  await app.principals.add({ id: 'ops', kind: 'person', rights: ['propose', 'operate'] });
 });
 afterEach(async () => {
   for (const { name } of await db.query(
@@ -86,7 +86,7 @@ test('takes the parts of a composite for needed, and a composite for more than i
 });
 
 test('calls a login of an agent that can do more than propose an error', async () => {
-  await app.governance.addPrincipal({ id: 'robo', kind: 'agent', onBehalfOf: 'ops' });
+  await app.principals.add({ id: 'robo', kind: 'agent', onBehalfOf: 'ops' });
   const name = await login('robo', 'writ_principal, dot_executor');
   await register(name, { principal_id: 'robo', roles: ['writ_principal'] });
   const [finding] = await about(name);
@@ -99,13 +99,13 @@ test('calls a login of an agent that can do more than propose an error', async (
 });
 
 test('finds an agent that acts through a login of a process', async () => {
-  const key = await app.governance.addPrincipal({ id: 'robo', kind: 'agent', onBehalfOf: 'ops' });
-  const ops = await app.governance.addPrincipal({
+  const key = await app.principals.add({ id: 'robo', kind: 'agent', onBehalfOf: 'ops' });
+  const ops = await app.principals.add({
     id: 'omar',
     kind: 'person',
     rights: ['operate'],
   });
-  await app.governance.put([{ capability_name: 'checkout', domain: 'shop' }], { as: ops });
+  await app.capabilities.put([{ capability_name: 'checkout', domain: 'shop' }], { as: ops });
   const url = new URL(db.directConnectionString);
   url.username = await login('shared', 'dot_executor');
   url.password = 'test';
@@ -122,7 +122,7 @@ test('finds an agent that acts through a login of a process', async () => {
       says: `The agent robo acts through ${named('shared')}, which has dot_executor`,
       remedy: expect.stringContaining('writ logins add robo --principal robo'),
     },
-    { level: 'hint', says: `${named('shared')} has dot_executor, and is not registered` },
+    { level: 'hint', says: `${named('shared')} has dot_executor, but is not registered` },
   ]);
 });
 
@@ -133,7 +133,7 @@ test('finds logins that nobody registered, once somebody registers logins', asyn
   const [finding] = await about(stray);
   expect(finding).toMatchObject({
     level: 'warning',
-    says: `${stray} has writ_worker, and is not registered`,
+    says: `${stray} has writ_worker, but is not registered`,
   });
   await db.query(/revoke .*;/.exec(String(finding?.remedy))?.[0] as string);
   expect(await about(stray)).toEqual([]);
@@ -149,7 +149,7 @@ test('finds roles that came through another role, and a registration whose login
   ]);
   await db.query(`drop role ${name}`);
   expect(await about(name)).toMatchObject([
-    { says: `${name} is registered, and PostgreSQL has no such login` },
+    { says: `${name} is registered, but PostgreSQL has no such login` },
   ]);
 });
 
@@ -204,7 +204,7 @@ test('a registered superuser is an error, and so is a member of the owner', () =
     { level: 'error', remedy: 'revoke writ_owner from "app";' },
   ]);
   expect(judgeLogins([facts])).toMatchObject([
-    { level: 'ok', says: '1 login with the roles that their use needs' },
+    { level: 'ok', says: '1 login registered, with only the roles that the registered use needs' },
   ]);
 });
 

@@ -61,7 +61,7 @@ test('a destination is worth a word when it is paused, behind, or has dead lette
 });
 
 test.each([
-  ['DELIVERY_DEAD', 'writ events replay shop --all-dead'],
+  ['DELIVERY_DEAD', 'writ events redeliver shop --all-dead'],
   ['DESTINATION_PAUSED', 'writ webhooks resume shop'],
   ['OUTBOX_LAG_HIGH', 'writ webhooks show shop'],
 ])('the alert %s says what to do about the destination', (code, remedy) => {
@@ -103,7 +103,7 @@ test('with events to tell and no relay, the database gives the facts that this i
       says: expect.stringMatching(/^Nobody is telling shop anything, 6\d\.\d s behind$/),
     },
   ]);
-  await writ.destinations.pause('shop', 'they move house');
+  await writ.destinations.pause('shop', { note: 'they move house' });
   expect(await look()).toMatchObject([
     { level: 'warning', says: expect.stringContaining('they move house') },
   ]);

@@ -35,7 +35,7 @@ test('an alert is as bad as its severity, and says what to do', () => {
       level: 'error',
       says: 'P1 COMPENSATION_FAILED of run r-1, for 60.0 s',
       means: expect.stringContaining('could not be undone'),
-      remedy: expect.stringContaining('writ runs clear-alert a-1 --reason'),
+      remedy: expect.stringContaining('writ alerts clear a-1 --reason'),
     },
   ]);
   const severities = ['P2', 'P3'] as const;
@@ -50,7 +50,7 @@ test('an alert is as bad as its severity, and says what to do', () => {
   });
   expect(
     judgeAlerts({ alerts: [{ ...alert, code: 'NEW_ONE' }], standing: 1 })[0]?.remedy,
-  ).toContain('clear-alert a-1');
+  ).toContain('alerts clear a-1');
 });
 
 test('a snapshot behind a gap is an error that names the run and the event', () => {
@@ -58,7 +58,7 @@ test('a snapshot behind a gap is an error that names the run and the event', () 
   expect(judgeStale({ stale: 2, run_id: 'r-1', missing_seq: 7, age_s: 90 })).toMatchObject({
     level: 'error',
     says: expect.stringContaining('that of run r-1, whose event 7 is missing'),
-    remedy: expect.stringContaining('writ runs replay r-1'),
+    remedy: expect.stringContaining('writ runs verify r-1'),
   });
 });
 

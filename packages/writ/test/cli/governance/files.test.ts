@@ -8,7 +8,7 @@ import { stepsOf } from '../../../src/governance/steps.js';
 import { scene } from './scene.js';
 
 const s = scene();
-const root = fileURLToPath(new URL('../../..', import.meta.url));
+const root = fileURLToPath(new URL('../../../../..', import.meta.url));
 const page = readFileSync(join(root, 'docs/governance.md'), 'utf8');
 const blockOf = (language: 'yaml' | 'ts') =>
   new RegExp(`\n\`\`\`${language}\n([^]*?)\n\`\`\``).exec(page)?.[1] ?? '';
@@ -20,7 +20,7 @@ async function targets(): Promise<void> {
 
 test('a change in YAML is proposed as the page shows it', async () => {
   await targets();
-  const { status, contractId } = await s.jsonAs(
+  const { status, contract_id: contractId } = await s.jsonAs(
     'robo',
     'contracts',
     'propose',
@@ -34,7 +34,7 @@ test('a change in YAML is proposed as the page shows it', async () => {
 test('the same in TypeScript, or, on a Node that does not load it, what to do', async () => {
   await targets();
   mkdirSync(join(s.folder, 'node_modules'));
-  symlinkSync(root, join(s.folder, 'node_modules', 'writ'));
+  symlinkSync(join(root, 'packages/writ'), join(s.folder, 'node_modules', 'writ'));
   const ended = await s.as(
     'robo',
     'contracts',
@@ -49,7 +49,7 @@ test('the same in TypeScript, or, on a Node that does not load it, what to do', 
     ]);
     return;
   }
-  const { contractId } = JSON.parse(ended.stdout) as { contractId: string };
+  const { contract_id: contractId } = JSON.parse(ended.stdout) as { contract_id: string };
   const [row] = await s.db.query('select steps from writ.system_contracts where contract_id = $1', [
     contractId,
   ]);

@@ -19,7 +19,7 @@ test('without a key nobody acts, and it says how to give one; a key is not an ar
   for (const args of [
     ['contracts', 'propose', s.file('launch.yaml', launch)],
     ['contracts', 'approve', nobody],
-    ['jobs', 'cancel', nobody, '--reason', 'x'],
+    ['changes', 'cancel', nobody, '--reason', 'x'],
     ['capabilities', 'put', 'x'],
   ]) {
     const { code, stdout, stderr } = await run(...args);
@@ -85,9 +85,10 @@ test('an agent that tries to approve, whoever asked for it, and one who has seen
 test('where nobody can be asked, nothing is approved or activated, and --yes alone is not enough', async () => {
   const { id } = await s.proposed();
   const asked = await s.as('ada', 'contracts', 'approve', id);
-  expect([asked.code, asked.stdout]).toEqual([
+  expect([asked.code, asked.stdout, asked.stderr]).toEqual([
     1,
-    expect.stringMatching(/100 → 200[\s\S]*Nothing was approved\. .*--yes --hash [0-9a-f]{64}\n$/),
+    expect.stringContaining('100 → 200'),
+    expect.stringMatching(/nothing was done\.\n.*--yes --hash [0-9a-f]{64}\n$/),
   ]);
   const blind = await s.as('ada', 'contracts', 'approve', id, '--yes');
   expect([blind.code, blind.stdout, blind.stderr]).toEqual([
@@ -100,8 +101,8 @@ test('where nobody can be asked, nothing is approved or activated, and --yes alo
     1,
     expect.stringContaining('It is ELIGIBLE: not enough have approved it.'),
   ]);
-  expect((await s.as('deployer', 'contracts', 'activate', id)).stdout).toContain(
-    'Nothing was activated.',
+  expect((await s.as('deployer', 'contracts', 'activate', id)).stderr).toContain(
+    'nothing was done',
   );
 });
 
@@ -158,7 +159,7 @@ test('what hides itself in a title or a value is shown before somebody approves 
     'hidden.json',
     `{"title": "${title}", "scope": ["limits"], "steps": [{"type": "configuration_update", "scope": "limits", "key": "max", "new_value": "1\\u200b0"}]}`,
   );
-  const id = String((await s.jsonAs('robo', 'contracts', 'propose', path)).contractId);
+  const id = String((await s.jsonAs('robo', 'contracts', 'propose', path)).contract_id);
   const { stdout } = await writ(['contracts', 'preview', id, '--key-file', s.keyOf('ada')], {
     env: { ...s.env, FORCE_COLOR: '1' },
   });
@@ -232,25 +233,25 @@ test('health, freezes, incidents and signals stand in the way, and say so', asyn
 
 test('a job that has not begun is cancelled with a reason; after that it is over', async () => {
   const { id } = await s.approved();
-  const { jobId } = await s.jsonAs('deployer', 'contracts', 'activate', id, '--yes');
-  const watching = start(['jobs', 'watch', String(jobId)], { env: s.env });
+  const { job_id: jobId } = await s.jsonAs('deployer', 'contracts', 'activate', id, '--yes');
+  const watching = start(['changes', 'watch', String(jobId)], { env: s.env });
   await watching.saying(/PENDING/);
   expect(
-    (await s.as('robo', 'jobs', 'cancel', String(jobId), '--reason', 'stop')).stderr,
+    (await s.as('robo', 'changes', 'cancel', String(jobId), '--reason', 'stop')).stderr,
   ).toContain('An agent proposes and previews');
-  expect((await s.as('ada', 'jobs', 'cancel', String(jobId), '--reason', 'not today')).code).toBe(
-    0,
-  );
+  expect(
+    (await s.as('ada', 'changes', 'cancel', String(jobId), '--reason', 'not today')).code,
+  ).toBe(0);
   const end = await watching.ended;
   expect([end.code, end.stdout]).toEqual([1, expect.stringContaining('✗ CANCELLED: not today')]);
   expect(
-    (await s.as('ada', 'jobs', 'cancel', String(jobId), '--reason', 'again')).stderr,
+    (await s.as('ada', 'changes', 'cancel', String(jobId), '--reason', 'again')).stderr,
   ).toContain('It is CANCELLED.');
-  expect((await s.as('ops', 'jobs', 'retry-rollback', String(jobId))).stderr).toContain(
+  expect((await s.as('ops', 'changes', 'retry-rollback', String(jobId))).stderr).toContain(
     'It is CANCELLED.',
   );
   expect(
-    (await s.as('ops', 'jobs', 'resolve', String(jobId), 'PASS', '--reason', 'looks fine to me'))
+    (await s.as('ops', 'changes', 'resolve', String(jobId), 'PASS', '--reason', 'looks fine to me'))
       .code,
   ).toBe(1);
 });

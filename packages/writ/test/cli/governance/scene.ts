@@ -6,6 +6,7 @@ import { afterEach, beforeEach } from 'vitest';
 import { parse } from 'yaml';
 import { type Contract, principal, type Writ } from '../../../src/index.js';
 import { type TestDatabase, testDatabase } from '../../../src/testing/index.js';
+import { verifying } from '../../governance/verifying.js';
 import { type Ended, json, type Running, start, writ } from '../run.js';
 
 export type Who = 'ops' | 'ada' | 'bob' | 'robo' | 'deployer';
@@ -15,6 +16,8 @@ export interface Scene {
   readonly env: Record<string, string>;
   readonly folder: string;
   readonly keyOf: (who: Who) => string;
+  /** Starts what verifies approvals. */
+  verifying(): Promise<unknown>;
   /** Makes ops, ada, bob, robo (who acts for ops) and deployer, and checkout, search and limits. */
   people(): Promise<void>;
   /** What robo has proposed, for ops: the launch of checkout. Past the command line, for tests that are about what comes after. */
@@ -68,7 +71,7 @@ export function scene(): Scene {
   });
   const keyOf = (who: Who) => join(folder, `${who}.key`);
   const who = (id: Who) => principal(readFileSync(keyOf(id), 'utf8').trim());
-  const proposed = () => app.governance.contracts.propose(parse(launch), { as: who('robo') });
+  const proposed = () => app.contracts.propose(parse(launch), { as: who('robo') });
   const file = (name: string, text: string) => {
     const path = join(folder, name);
     writeFileSync(path, text);
@@ -86,9 +89,11 @@ export function scene(): Scene {
     },
     keyOf,
     file,
+    verifying: () => verifying(app),
     async people() {
+      await verifying(app); // from here on a worker verifies approvals
       const add = async (id: Who, kind: 'person' | 'service' | 'agent', more: object = {}) =>
-        writeFileSync(keyOf(id), await app.governance.addPrincipal({ id, kind, ...more }), {
+        writeFileSync(keyOf(id), await app.principals.add({ id, kind, ...more }), {
           mode: 0o600,
         });
       await add('ops', 'person', {
@@ -100,7 +105,7 @@ export function scene(): Scene {
         add('deployer', 'service'),
         add('robo', 'agent', { onBehalfOf: 'ops' }),
       ]);
-      await app.governance.put(parse(things), { as: who('ops') });
+      await app.capabilities.put(parse(things), { as: who('ops') });
     },
     proposed,
     async approved() {

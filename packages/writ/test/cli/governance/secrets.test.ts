@@ -14,7 +14,7 @@ test('a preview, an approval and an activation find secrets where --secrets says
   s.file('vault.json', JSON.stringify({ word, value: 1 }));
   s.env.MINE_VAULT_WORD = word;
   const module = fixture('governance/vault.mjs');
-  const id = String((await s.jsonAs('robo', 'contracts', 'propose', module)).contractId);
+  const id = String((await s.jsonAs('robo', 'contracts', 'propose', module)).contract_id);
   const reading = ['--steps', module, '--secrets', 'env:MINE_'];
 
   const blind = await s.as('ada', 'contracts', 'preview', id, '--steps', module);

@@ -12,7 +12,7 @@ const s = scene();
 const longest = 120_000;
 
 test(
-  'a change from `principals add` to `jobs watch`',
+  'a change from `principals add` to `changes watch`',
   async () => {
     // People: a key in a file is for its owner alone; one that is shown is all that standard output has.
     const add = (...args: string[]) => writ(['principals', 'add', ...args], { env: s.env });
@@ -86,10 +86,11 @@ test(
     const [, hash = ''] = /approvals +0 of 2\nhash +([0-9a-f]{64})\n/.exec(preview) ?? [];
     expect(await s.jsonAs<Preview>('bob', 'contracts', 'preview', id)).toMatchObject({
       hash,
-      approvalsNeeded: 2,
+      approvals_needed: 2,
     });
 
-    // Two persons approve what they have seen.
+    // Two persons approve what they have seen. A worker verifies their signatures.
+    await s.verifying();
     const first = await s.as('ada', 'contracts', 'approve', id, '--yes', '--hash', hash);
     expect([first.code, first.stdout]).toEqual([0, expect.stringContaining('1 of 2 approvals')]);
     expect(first.stderr).toContain('can be read by others: chmod 600'); // ada's key, which she put there by hand
@@ -103,12 +104,12 @@ test(
     expect(activated.stderr).toContain('No worker serves governance.audit, governance.change');
     expect(activated.stdout).toContain('100 → 200');
     await s.work();
-    const watched = await writ(['jobs', 'watch', job], { env: s.env });
+    const watched = await writ(['changes', 'watch', job], { env: s.env });
     expect([watched.code, watched.stderr]).toEqual([0, '']);
     expect(watched.stdout).toMatch(
       /PENDING\n[\s\S]*RUNNING\n[\s\S]*✓ 1 {2}enable checkout {2}DISABLED → PREVIEW\n[\s\S]*✓ 4 {2}soak for 200 ms\n[\s\S]*✓ 5 {2}enable checkout {2}PREVIEW → LAUNCHED\n.*AUDIT_PENDING\n.*COMPLETED\n✓ COMPLETED, and audited: 7 checks passed\n$/,
     );
-    const events = (await writ(['jobs', 'watch', job, '--json'], { env: s.env })).stdout
+    const events = (await writ(['changes', 'watch', job, '--json'], { env: s.env })).stdout
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line));
@@ -119,7 +120,9 @@ test(
       /Launch checkout {2}COMPLETED\n[\s\S]*approved by +ada, bob\n[\s\S]*audit +PASS/,
     );
     expect((await writ(['contracts', 'history', id], { env: s.env })).stdout).toMatch(
-      new RegExp(`APPROVE +ada +hash ${hash}\\n[^]*ELIGIBLE → APPROVED +bob[^]*ACTIVE → COMPLETED`),
+      new RegExp(
+        `APPROVE +ada +hash ${hash}\\n[^]*ELIGIBLE → APPROVED +\\S+ +approved by ada, bob[^]*ACTIVE → COMPLETED`,
+      ),
     );
     expect(await json(['capabilities', 'list'], { env: s.env })).toMatchObject({
       capabilities: [
@@ -141,7 +144,7 @@ test(
     await s.people();
     const module = fixture('governance/flag.mjs');
     await s.work(module);
-    const { contractId } = await s.jsonAs('robo', 'contracts', 'propose', module);
+    const { contract_id: contractId } = await s.jsonAs('robo', 'contracts', 'propose', module);
     const id = String(contractId);
     const blind = await s.as('ada', 'contracts', 'preview', id);
     expect([blind.code, blind.stderr]).toEqual([
@@ -180,10 +183,10 @@ test(
     );
     expect(existsSync(join(s.folder, 'a'))).toBe(false);
     const [job] = await json<{ job_id: string; kind: string }[]>(
-      ['jobs', 'list', '--status', 'ROLLED_BACK'],
+      ['changes', 'list', '--status', 'ROLLED_BACK'],
       { env: s.env },
     );
-    const { stdout: show } = await writ(['jobs', 'show', String(job?.job_id)], { env: s.env });
+    const { stdout: show } = await writ(['changes', 'show', String(job?.job_id)], { env: s.env });
     expect(show).toMatch(
       /Two flags {2}\S+ {2}ROLLED_BACK[\s\S]*\nrollback {2}\S+ {2}COMPLETED[\s\S]*restore flag:a .*undoes step 1/,
     );
@@ -201,7 +204,14 @@ test(
       'flag.yaml',
       'title: One flag\nscope: ["flag:a"]\nsteps: [{ type: flag, value: { key: a, percent: 9 } }]\n',
     );
-    const { contractId } = await s.jsonAs('robo', 'contracts', 'propose', file, '--steps', module);
+    const { contract_id: contractId } = await s.jsonAs(
+      'robo',
+      'contracts',
+      'propose',
+      file,
+      '--steps',
+      module,
+    );
     const id = String(contractId);
     const { hash } = await s.jsonAs<Preview>('ada', 'contracts', 'preview', id, '--steps', module);
     await s.as('ada', 'contracts', 'approve', id, '--steps', module, '--yes', '--hash', hash);

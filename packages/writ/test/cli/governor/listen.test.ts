@@ -1,10 +1,10 @@
-/** `writ governor listen`: what it says, how it ends, and what it leaves on the disk. Its taker is a stand-in; the command and its process are real. */
+/** `writ governor listen`: what it says, how it ends, and what it leaves on the disk. Its intake is a stand-in; the command and its process are real. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { addListen } from '../../../src/cli/commands/governor/listen.js';
+import { addListen } from '../../../src/cli/commands/listen.js';
 import { Spool } from '../../../src/spool/spool.js';
 import { secret, signal, signedNow, token } from '../../governor/http/sender.js';
 import { spoolFolder } from '../../spool/folder.js';
@@ -182,7 +182,7 @@ test('what is in hand when it is told to stop is still answered', async () => {
 test('a port that is taken is said', async () => {
   const { port } = await running();
   await expect(running([], { port })).rejects.toThrow(
-    new RegExp(`127\\.0\\.0\\.1:${port} cannot be listened on: something else listens there`),
+    new RegExp(`Cannot listen on 127\\.0\\.0\\.1:${port}: another process uses it`),
   );
 });
 

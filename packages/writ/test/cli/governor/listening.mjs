@@ -1,4 +1,4 @@
-/** A listener as the command runs it, with a taker that does what the type of a signal says. What it is told of, it prints as lines that begin with TOLD. */
+/** A listener as the command runs it, with an intake that does what the type of a signal says. What it is told of, it prints as lines that begin with TOLD. */
 import { Credentials } from '../../../dist/cli/governor/credentials.js';
 import { listenUntilStopped } from '../../../dist/cli/governor/listening.js';
 import { Output } from '../../../dist/cli/output.js';
@@ -8,7 +8,7 @@ let away = flags.includes('away');
 const tell = (what, value) => process.stdout.write(`TOLD ${what} ${JSON.stringify(value)}\n`);
 const lost = () => Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
 
-const taker = {
+const intake = {
   async take(governor, { type, signal_id }) {
     if (type === 'database.back') away = false;
     if (away) throw lost();
@@ -29,7 +29,7 @@ const tokens = new Credentials('--token', ['env:LISTEN_TOKEN']);
 const secrets = new Credentials('--secret', ['env:LISTEN_SECRET']);
 await listenUntilStopped(
   {
-    taker,
+    intake,
     host: '127.0.0.1',
     port: Number(port),
     spool,

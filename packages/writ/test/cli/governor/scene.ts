@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach } from 'vitest';
 import { parse } from 'yaml';
-import type { Governor, Writ } from '../../../src/index.js';
+import type { GovernorHandle, Writ } from '../../../src/index.js';
 import { type TestDatabase, testDatabase } from '../../../src/testing/index.js';
 import { patient } from '../../governor/patient.js';
 import { type Ended, eventually, json, type Running, start, writ } from '../run.js';
@@ -36,7 +36,7 @@ export interface Scene {
   json<T = Record<string, unknown>>(...args: string[]): Promise<T>;
   start(...args: string[]): Running;
   /** The governor of acme, entitled, with the policy above and a principal that may do what it does; driven by this process until it is stable. */
-  governed(): Promise<Governor>;
+  governed(): Promise<GovernorHandle>;
 }
 
 export function scene(): Scene {
@@ -61,7 +61,7 @@ export function scene(): Scene {
     app = await db.connect();
     folder = mkdtempSync(join(tmpdir(), 'writ-governor-'));
     running = [];
-    key = await app.governance.addPrincipal({ id: 'olga', kind: 'person', rights: ['operate'] });
+    key = await app.principals.add({ id: 'olga', kind: 'person', rights: ['operate'] });
     await patient(db);
   });
   afterEach(async () => {
@@ -91,13 +91,13 @@ export function scene(): Scene {
     json: (...args) => json(args, { env: env() }),
     start: (...args) => begun(args),
     async governed() {
-      await app.governance.addPrincipal({
+      await app.principals.add({
         id: 'governor',
         kind: 'service',
         permissions: ['flags:write'],
       });
       const governor = await app.governor({ tenant: 'acme' });
-      await app.governors.entitle('acme', { tier: 'starter' }, { as: key });
+      await app.governors.entitlements.put({ tier: 'starter' }, { tenant: 'acme', as: key });
       await governor.publish(parse(policy), { as: key });
       await app.drive();
       await eventually(

@@ -99,6 +99,35 @@ describe('export and verify', () => {
     expect(problems[0]).toMatchObject({ kind: 'entry', log: 'acme', index: 0 });
   });
 
+  test('missing evidence is named, and may be waived by that name', async () => {
+    await enqueue();
+    await sealEverything(scene.db);
+    await scene.sign();
+    await scene.json(['export', 'export', '--no-events']);
+    const { code, stdout } = await scene.ledger(['verify', 'export', '--key', key], nowhere);
+    const [, finding = ''] =
+      /^ {2}✗ .* missing, from events\/000000001\.jsonl on\..* \((segments_missing:\S+)\)$/m.exec(
+        stdout,
+      ) ?? [];
+    expect([code, finding]).toEqual([1, expect.stringMatching(/^segments_missing:1/)]);
+    const waived = await scene.ledger(
+      ['verify', 'export', '--key', key, '--waive', finding],
+      nowhere,
+    );
+    expect([waived.code, waived.stdout]).toEqual([
+      0,
+      expect.stringMatching(/but for 1 waived finding[\s\S]*^ {2}waived segments_missing:1/m),
+    ]);
+    const wrong = await scene.ledger(
+      ['verify', 'export', '--key', key, '--waive', 'entry:acme'],
+      nowhere,
+    );
+    expect([wrong.code, wrong.stderr]).toEqual([
+      2,
+      expect.stringMatching(/--waive: .*"entry" is not a finding that can be waived/),
+    ]);
+  });
+
   test('an export of somebody else’s key does not pass for ours, and by its own word says so', async () => {
     await scene.sign();
     await scene.json(['export', 'export']);
@@ -197,6 +226,8 @@ describe('archiving a month', () => {
       name,
       '--key',
       key,
+      '--sign',
+      'key',
       '--actor',
       'ada',
     ]);
@@ -226,6 +257,8 @@ describe('archiving a month', () => {
       'archive',
       '--archive',
       month().slice(0, 7),
+      '--sign',
+      'key',
     ]);
     expect([code, stderr]).toEqual([
       1,
@@ -242,6 +275,8 @@ describe('archiving a month', () => {
       'archive',
       '--archive',
       month().slice(0, 7),
+      '--sign',
+      'key',
     ]);
     expect([code, stderr]).toEqual([
       1,

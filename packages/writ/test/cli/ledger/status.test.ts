@@ -138,7 +138,7 @@ describe('the database', () => {
     await holder.query('begin');
     await holder.query('select pg_current_xact_id()');
     await scene.receipts('acme', 1, 1);
-    await scene.db.connect().then((connected) => connected.setWeight('acme', 2));
+    await scene.db.connect().then((connected) => connected.workers.setWeight('acme', 2));
     await scene.db.clock.advance('2m');
     const found = await doctor();
     expect(found).toMatchObject([
@@ -233,6 +233,7 @@ describe('what the doctor makes of it', () => {
       place: 'there',
       log: '_system',
       epoch: 1,
+      hereEpoch: 1,
       known: 40,
       here: 50,
       outcome: 'same',

@@ -13,7 +13,7 @@ import { type TestDatabase, testDatabase } from '../../../src/testing/index.js';
 import { natsMissing, startNats } from '../../outbox/nats-server.js';
 import { start } from '../run.js';
 
-const root = fileURLToPath(new URL('../../..', import.meta.url));
+const root = fileURLToPath(new URL('../../../../..', import.meta.url));
 const page = readFileSync(join(root, 'docs/outbox.md'), 'utf8');
 const run = promisify(execFile);
 let db: TestDatabase;
@@ -24,12 +24,12 @@ beforeEach(async () => {
   db = await testDatabase();
   folder = mkdtempSync(join(tmpdir(), 'writ-outbox-'));
   for (const name of ['node_modules', 'bin']) mkdirSync(join(folder, name));
-  symlinkSync(root, join(folder, 'node_modules', 'writ'));
+  symlinkSync(join(root, 'packages/writ'), join(folder, 'node_modules', 'writ'));
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
   // `npx writ` is the command that was built, as in a project that has installed it.
   writeFileSync(
     join(folder, 'bin', 'npx'),
-    `#!/bin/sh\nshift\nexec "${process.execPath}" "${join(root, 'dist/cli/main.js')}" "$@"\n`,
+    `#!/bin/sh\nshift\nexec "${process.execPath}" "${join(root, 'packages/writ/bin/writ.js')}" "$@"\n`,
     {
       mode: 0o755,
     },

@@ -1,8 +1,8 @@
 /** How runs look, as text. */
 import { describe, expect, test } from 'vitest';
-import { linesOf, type Tries } from '../../../src/cli/runs/picture.js';
-import { rowsOf } from '../../../src/cli/runs/tree.js';
+import { linesOf, rowsOf } from '../../../src/cli/runs/picture.js';
 import type { PlanDocument, PlanStep } from '../../../src/runs/plans/document.js';
+import type { StepTries } from '../../../src/runs/runs.js';
 import { emptySnapshot, reduce } from '../../../src/runs/snapshot.js';
 import {
   bad,
@@ -24,12 +24,12 @@ const tree = (steps: PlanStep[]) => rowsOf(steps).map(({ prefix, step }) => pref
 function picture(
   of: PlanDocument,
   lines: Line[],
-  options: { tries?: Record<string, Tries>; rows?: number; frame?: number } = {},
+  options: { tries?: Record<string, StepTries>; rows?: number; frame?: number } = {},
 ): string[] {
   const events = logOf(of, lines);
   const now = Date.parse(events.at(-1)?.emittedAt as string) + 1_000;
   const snapshot = reduce(emptySnapshot(runId), events);
-  const look = { snapshot, plan: of, tries: new Map(Object.entries(options.tries ?? {})), now };
+  const look = { snapshot, plan: of, tries: options.tries ?? {}, now };
   return linesOf(look, plain, options);
 }
 const steps = (...args: Parameters<typeof picture>) =>
@@ -140,11 +140,23 @@ describe('steps', () => {
   });
 
   test('a step that is tried again says how often, when, and why', () => {
-    const now = { attempts: 2, max: 5, waiting: false, error: 'no answer', due_ms: 0 };
+    const now = {
+      attempts: 2,
+      max: 5,
+      waiting: false,
+      error: 'no answer',
+      dueAt: new Date(0).toISOString(),
+    };
     expect(steps(chain, [['StepStarted', 'reserve']], { tries: { reserve: now } })[0]).toBe(
       '⠋ reserve  try 2 of 5: no answer',
     );
-    const first = { attempts: 1, max: 5, waiting: false, error: null, due_ms: 0 };
+    const first = {
+      attempts: 1,
+      max: 5,
+      waiting: false,
+      error: null,
+      dueAt: new Date(0).toISOString(),
+    };
     expect(steps(chain, [['StepStarted', 'reserve']], { tries: { reserve: first } })[0]).toBe(
       '⠋ reserve',
     );

@@ -88,7 +88,7 @@ export async function scene(): Promise<Scene> {
     },
     waiting: async () => {
       const run = await writ.start(parcels, { id: 'o-3', parcels: ['a', 'b', 'c'] });
-      await until(async () => (await writ.runs.get(run.runId)).counts.waiting === 1);
+      await until(async () => (await writ.runs.snapshot(run.runId)).counts.waiting === 1);
       return run;
     },
   };

@@ -1,7 +1,8 @@
-/** What the commands of the ledger share: the ledger of their database, keys, and places outside. */
+/** What the commands of the ledger share: words, keys, and places outside. */
 import { statSync } from 'node:fs';
+import { remedyOf } from '../../../errors/advice/codes.js';
 import { WritError } from '../../../errors/index.js';
-import { Ledger } from '../../../ledger/ledger.js';
+import type { Comparison } from '../../../ledger/checkpoints.js';
 import {
   parseCheckpoint,
   parseNote,
@@ -9,13 +10,29 @@ import {
   parsePublicKey,
 } from '../../../ledger/note.js';
 import { type Place, placeOf } from '../../../ledger/places.js';
-import { actor, inTurn, type Session } from '../../connection.js';
 import { exitCodes, Failure, wrongUsage } from '../../failure.js';
 import { textOf } from '../../files.js';
-import type { Output } from '../../output.js';
+import { count, type Output, plural, span } from '../../output.js';
 import { keepSecret } from '../../secrets.js';
 
-export const ledgerOf = (db: Session, by?: string): Ledger => new Ledger(inTurn(db), actor(by));
+/** What a comparison with a place outside has found. */
+export const said: Record<Comparison['outcome'], (compared: Comparison) => string> = {
+  same: () => 'everything is here',
+  accepted: () => 'what is missing was accepted as lost',
+  shorter: ({ known, here }) =>
+    known > here ? `${plural(known - here, 'receipt')} missing` : 'of an epoch that is not here',
+  different: () => 'another history: these receipts are not the ones here',
+};
+
+export const before = (seconds: number): string => span(Math.max(0, seconds) * 1000);
+
+const counted = 100_000;
+
+export function waiting(n: number, seconds: number | null, one: string): string {
+  if (n === 0) return 'nothing waits';
+  const many = n >= counted ? `${count(counted)} ${one}s or more` : plural(n, one);
+  return `${many}, the oldest for ${before(seconds ?? 0)}`;
+}
 
 /** What was given, or else what the environment lists, with commas between. */
 export function listed(given: readonly string[] | undefined, variable: string): readonly string[] {
@@ -39,7 +56,7 @@ export function publicKeys(texts: readonly string[], option = '--key'): readonly
       parsePublicKey(text);
     } catch (error) {
       if (!(error instanceof WritError)) throw error;
-      throw wrongUsage(`${option}: ${error.message}`, error.remedy);
+      throw wrongUsage(`${option}: ${error.message}`, remedyOf(error));
     }
   }
   return texts;
@@ -120,4 +137,14 @@ export function privateKey(path: string, output: Output): string {
     );
   }
   return text;
+}
+
+/** The text of the private key that an option or WRIT_LEDGER_KEY names. */
+export function signingKey(given: string | undefined, option: string, output: Output): string {
+  const file = given ?? (process.env.WRIT_LEDGER_KEY || undefined);
+  if (file !== undefined) return privateKey(file, output);
+  throw wrongUsage(
+    'There is no key to sign with.',
+    `Give ${option} or WRIT_LEDGER_KEY; \`writ ledger keygen\` makes one.`,
+  );
 }

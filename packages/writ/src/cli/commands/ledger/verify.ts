@@ -1,37 +1,59 @@
 /** `writ ledger verify`: the check that an auditor makes, of an export without any database, or of the database itself. */
 import { statSync } from 'node:fs';
 import type { Command } from 'commander';
-import type { Queryable } from '../../../database/connection.js';
 import { WritError } from '../../../errors/index.js';
-import { type ReplayedGovernors, Replays } from '../../../governor/replays.js';
+import { signedBy, signedByAside } from '../../../governance/keys.js';
+import { readBy, type StepType } from '../../../governance/steps.js';
+import {
+  type Audited,
+  type AuditOptions,
+  GovernanceAudit,
+} from '../../../governance/trust/audit.js';
+import type { Trust } from '../../../governance/trust/file.js';
+import { trustOf } from '../../../governance/trust/source.js';
+import { ExportedEvents, type RedecidedExport } from '../../../governor/exported.js';
 import { folderReader } from '../../../ledger/exports.js';
 import { parsePublicKey } from '../../../ledger/note.js';
-import { DatabaseReader } from '../../../ledger/reader.js';
 import { nodeSha256 } from '../../../ledger/sha256.js';
-import { describe, type Verdict } from '../../../ledger/verdict.js';
+import { describe, type Findings, type Verdict, Waivers } from '../../../ledger/verdict.js';
 import type { Reader } from '../../../ledger/verification/log.js';
-import { verifyExport } from '../../../ledger/verify.js';
-import { contextOf, repeated } from '../../command.js';
-import { inTurn } from '../../connection.js';
+import { tolerant, verifyExport } from '../../../ledger/verify.js';
+import { milliseconds } from '../../../queue/duration.js';
+import { Secrets } from '../../../secrets/secrets.js';
+import type { Writ } from '../../../writ.js';
+import { repeated } from '../../command.js';
 import { exitCodes, wrongUsage } from '../../failure.js';
+import { withReading } from '../../governance/session.js';
+import { stepTypesIn } from '../../modules.js';
 import { count, type Output, oneLine, plural } from '../../output.js';
 import { Progress } from '../../progress.js';
+import { secretsAt } from '../../secret-places.js';
+import { outputOf } from '../../shapes.js';
+import { withWrit } from '../../writ.js';
 import { checkpoints, listed, publicKeys } from './session.js';
 
 interface Options {
   readonly key?: readonly string[];
   readonly checkpoint?: readonly string[];
   readonly archive?: string;
+  readonly waive?: readonly string[];
+  readonly trust?: string;
+  readonly steps?: readonly string[];
+  readonly secrets?: string;
 }
 
 export interface Known {
   readonly keys: readonly string[];
   readonly checkpoints: readonly string[];
+  readonly waive: readonly string[];
+  readonly trust?: Trust | undefined;
+  readonly outside?: AuditOptions['outside'];
 }
 
+type Outside = NonNullable<AuditOptions['outside']>;
+
 export function addVerify(ledger: Command): void {
-  ledger
-    .command('verify')
+  withReading(ledger.command('verify'))
     .description(
       'check an export, or without a folder the database: entries, order, trees, signatures, sealed events, and what governors decided',
     )
@@ -50,10 +72,26 @@ export function addVerify(ledger: Command): void {
       '--archive <folder>',
       'with the database: an export that has what has been archived and dropped',
     )
+    .option(
+      '--trust <file>',
+      'the trust file: judge again who approved each change that was applied',
+    )
+    .option(...waiveOption)
     .action(async (folder: string | undefined, options: Options, command: Command) => {
-      const { output, session } = contextOf(command);
+      const output = outputOf(command);
+      const trust = options.trust === undefined ? undefined : await trustIn(options.trust);
+      if (folder !== undefined && (options.steps || options.secrets !== undefined))
+        throw wrongUsage(
+          'An export is verified as it was; --steps compares what stands outside now.',
+          'Leave the folder out, or --steps and --secrets.',
+        );
+      const outside = options.steps && (await readingOutside(options));
+      const given = listed(options.key, 'WRIT_LEDGER_PUBLIC_KEYS');
       const known = {
-        keys: publicKeys(listed(options.key, 'WRIT_LEDGER_PUBLIC_KEYS')),
+        trust,
+        outside,
+        waive: waived(options.waive),
+        keys: publicKeys(given.length > 0 ? given : (trust?.ledger_keys ?? [])),
         checkpoints: await checkpoints(options.checkpoint ?? [], '--checkpoint'),
       };
       if (folder !== undefined) {
@@ -65,10 +103,55 @@ export function addVerify(ledger: Command): void {
           'Give the folder that `writ ledger export --archive` wrote.',
         );
       }
-      await session((db) =>
-        judge(output, databaseReader(inTurn(db), options.archive), known, 'database'),
+      await withWrit(command.optsWithGlobals(), (writ) =>
+        judge(output, databaseReader(writ, options.archive), known, 'database'),
       );
     });
+}
+
+/** Reads what stands outside the database, by the auditor's own step types and secrets. */
+async function readingOutside({ steps = [], secrets: place }: Options): Promise<Outside> {
+  const types = await stepTypesIn(steps);
+  const secrets = new Secrets(
+    place === undefined ? undefined : secretsAt(place),
+    milliseconds('1m'),
+  );
+  return (tenant, step) => {
+    const type = types.find((each) => each.type === step.step_type);
+    if (!type) return undefined;
+    const secret = async (name: string) =>
+      (await secrets.resolve([name], { tenantId: tenant, environmentId: 'default' })).get(
+        name,
+      ) as string;
+    const signal = AbortSignal.timeout(30_000);
+    return readBy(type as unknown as StepType<unknown>, step, { tenant, signal, secret });
+  };
+}
+
+/** The trust file of an auditor. The word of the database is none. */
+async function trustIn(path: string): Promise<Extract<Trust, { source: 'file' }>> {
+  const trust = await trustOf(path)?.read();
+  if (trust?.source === 'file') return trust;
+  throw wrongUsage(
+    '--trust names a trust file.',
+    'Give the path of writ.trust.json, as it stands in version control.',
+  );
+}
+
+export const waiveOption = [
+  '--waive <finding>',
+  'missing evidence that you know of, as FINDING or FINDING:SUBJECT, as a verdict names it; may be repeated',
+  repeated,
+] as const;
+
+export function waived(names: readonly string[] = []): readonly string[] {
+  try {
+    new Waivers(names);
+  } catch (error) {
+    if (!(error instanceof WritError)) throw error;
+    throw wrongUsage(`--waive: ${error.message}`, 'Evidence that was changed cannot be waived.');
+  }
+  return names;
 }
 
 /** The files of an export. */
@@ -85,16 +168,18 @@ function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
-function databaseReader(db: Queryable, archive: string | undefined): Reader {
-  const reader = new DatabaseReader(db, {
-    events: true,
-    ...(archive !== undefined && { archive: folderReader(archive) }),
-  });
+function databaseReader(writ: Writ, archive: string | undefined): Reader {
+  const reader = writ.ledger.reader(archive === undefined ? {} : { archive });
   return async (path) => {
     if (path === 'export.json' && (await reader.heads()).length === 0)
       throw new WritError('no_checkpoint');
     return reader.read(path);
   };
+}
+
+interface Audit {
+  readonly governance: GovernanceAudit;
+  audited?: Audited;
 }
 
 /** A verdict, with a word on keys where nobody gave any. `replays` hears the receipts on the way. */
@@ -103,7 +188,8 @@ export async function check(
   known: Known,
   output: Output,
   what: 'export' | 'database',
-  replays?: Replays,
+  replays?: ExportedEvents,
+  audit?: Audit,
 ): Promise<Verdict> {
   const progress = new Progress(output);
   try {
@@ -111,8 +197,16 @@ export async function check(
     const verdict = await verifyExport(read, {
       keys,
       checkpoints: known.checkpoints,
+      waive: known.waive,
       sha256: nodeSha256,
-      ...(replays && { onReceipt: (log, receipt, entry) => replays.hear(log, receipt, entry) }),
+      ...(replays && {
+        onReceipt: (log, receipt, entry, index) =>
+          replays.hear(log, receipt, entry) ?? audit?.governance.hear(log, receipt, index),
+        beforeVerdict: async (findings) => {
+          addUndecided(findings, replays);
+          if (audit) audit.audited = await audit.governance.close(findings);
+        },
+      }),
       progress: ({ log, entries, of }) =>
         progress.show(`verifying ${oneLine(log)}: ${count(entries)} of ${count(of)}`),
     });
@@ -129,7 +223,7 @@ async function ownKeys(read: Reader): Promise<string[]> {
   let keys: unknown;
   try {
     keys = (
-      JSON.parse(new TextDecoder().decode((await read('export.json')) ?? undefined)) as {
+      JSON.parse(new TextDecoder().decode((await tolerant(read)('export.json')) ?? undefined)) as {
         keys?: unknown;
       } | null
     )?.keys;
@@ -157,19 +251,52 @@ async function judge(
   known: Known,
   what: 'export' | 'database',
 ): Promise<void> {
-  const replays = await Replays.of(read);
-  const verdict = await check(read, known, output, what, replays);
+  const replays = await ExportedEvents.of(tolerant(read));
+  const options = {
+    trust: known.trust,
+    outside: known.outside,
+    signedBy,
+    signedByAside,
+    sha256: nodeSha256,
+  };
+  const audit: Audit = { governance: await GovernanceAudit.of(tolerant(read), options) };
+  const verdict = await check(read, known, output, what, replays, audit);
   const replayed = replays.close();
   if (!verdict.ok || !replayed.ok) process.exitCode = exitCodes.failed;
   if (output.json)
-    return output.data({ ...verdict, ok: verdict.ok && replayed.ok, governors: replayed });
+    return output.data({
+      ...verdict,
+      ok: verdict.ok && replayed.ok,
+      governors: replayed,
+      governance: audit.audited,
+    });
   show(output, verdict);
+  if (audit.audited && audit.audited.contracts > 0)
+    output.line(governanceLine(audit.audited, known.trust));
   for (const line of governorLines(replayed))
     output.line(line.startsWith('  ✗') ? output.style('red', line) : line);
 }
 
+/** A finding for each governor whose events nobody could decide again. */
+function addUndecided(findings: Findings, { undecided }: Pick<RedecidedExport, 'undecided'>): void {
+  for (const { tenant, sku, receipts } of undecided) {
+    const message =
+      `The events of governor ${tenant}/${sku} are missing, so nobody can decide its ${plural(receipts, 'receipt')} again. ` +
+      'Verify with the archive that has them (--archive), or export without --no-events.';
+    findings.add('governor_events_missing', message, { log: tenant, subject: `${tenant}/${sku}` });
+  }
+}
+
+function governanceLine(
+  { contracts, changes, signatures, values }: Audited,
+  trust: Trust | undefined,
+): string {
+  const judged = trust ? `, judged again by ${plural(signatures, 'signature')}` : '';
+  return `  governance: ${plural(changes, 'change')} of ${plural(contracts, 'contract')}${judged}; ${plural(values, 'value')} compared`;
+}
+
 /** What deciding again has shown, in a few lines. */
-function governorLines({ governors, undecided }: ReplayedGovernors): string[] {
+function governorLines({ governors }: RedecidedExport): string[] {
   const events = governors.reduce((sum, one) => sum + one.events, 0);
   const behind = governors.reduce((sum, one) => sum + one.behind, 0);
   const different = governors.filter(({ ok }) => !ok);
@@ -184,11 +311,6 @@ function governorLines({ governors, undecided }: ReplayedGovernors): string[] {
   for (const { tenant, sku, differences } of different)
     for (const { message } of differences)
       lines.push(`  ✗ Governor ${oneLine(`${tenant}/${sku}: ${message}`)}`);
-  const receipts = undecided.reduce((sum, one) => sum + one.receipts, 0);
-  if (receipts > 0)
-    lines.push(
-      `  note: The events of ${plural(undecided.length, 'governor')} (${plural(receipts, 'receipt')}) are not in this export: not decided again.`,
-    );
   return lines;
 }
 
