@@ -150,7 +150,7 @@ export const checks = [
   [
     'stuck',
     'a job is not at rest',
-    `select job_id, job_kind, status, attempts from j where status not in ('succeeded', 'dead_letter', 'cancelled')`,
+    `select job_id, job_kind, status, attempts from j where coalesce(status, '') not in ('succeeded', 'dead_letter', 'cancelled')`,
   ],
   [
     'stuck',
@@ -191,7 +191,7 @@ export const checks = [
     'wrong',
     'a job has an effect and did not succeed',
     `
-    select j.job_id, j.status from j where status <> 'succeeded' and exists (select from fault.effect e where e.job_id = j.job_id)`,
+    select j.job_id, j.status from j where status is distinct from 'succeeded' and exists (select from fault.effect e where e.job_id = j.job_id)`,
   ],
   [
     'wrong',

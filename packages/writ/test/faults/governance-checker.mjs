@@ -136,6 +136,17 @@ export const governanceChecks = [
   ],
   [
     'unreceipted',
+    'a target that was not restored has no receipt that says so, or the reverse',
+    `select s.job_id, s.step_no, h.receipt_no from (select * from s where s.error is not null) s full join (select * from h where h.reason = 'rollback_conflict') h
+       on h.receipt_no = s.receipt_no and h.stream = 'governance_job:' || s.job_id and (h.context ->> 'step')::integer = s.step_no where s.job_id is null or h.receipt_no is null`,
+  ],
+  [
+    'wrong',
+    'a rollback that did not restore a target has not failed',
+    `select s.job_id, s.step_no from s join g on g.job_id = s.job_id where s.error is not null and (g.kind, g.status) is distinct from ('rollback', 'ROLLBACK_FAILED')`,
+  ],
+  [
+    'unreceipted',
     'a move of a job has no receipt',
     `select y.job_id, y.from_status, y.to_status from (select job_id, min(from_status) filter (where version = a) as from_status, min(to_status) filter (where version = z) as to_status, count(*) as n
        from (select *, min(version) over w as a, max(version) over w as z from writ_data.governance_job_history window w as (partition by job_id, event, at)) x group by job_id, event, at) y
@@ -231,7 +242,7 @@ export const governanceChecks = [
   [
     'wrong',
     'steps are not what the log of the run says',
-    `select g.job_id, g.name, x.step_no from g cross join lateral generate_series(1, g.total_steps) x(step_no) where exists (select from s where s.job_id = g.job_id and s.step_no = x.step_no and s.done_at is not null) <> exists (select from e where e.run_id = g.run_id and e.event_type = 'StepCompleted' and x.step_no between split_part(substr(e.step_id, 2), '-', 1)::integer and split_part(substr(e.step_id, 2), '-', -1)::integer)`,
+    `select g.job_id, g.name, x.step_no from g cross join lateral generate_series(1, g.total_steps) x(step_no) where exists (select from s where s.job_id = g.job_id and s.step_no = x.step_no and (s.done_at is not null or s.error is not null)) <> exists (select from e where e.run_id = g.run_id and e.event_type = 'StepCompleted' and x.step_no between split_part(substr(e.step_id, 2), '-', 1)::integer and split_part(substr(e.step_id, 2), '-', -1)::integer)`,
   ],
   [
     'wrong',

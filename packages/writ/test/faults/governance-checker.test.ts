@@ -50,7 +50,7 @@ beforeAll(async () => {
   const admin = new pg.Pool({ connectionString: db.connectionString, max: 2 });
   const proposer = new Proposer(writ, admin, world);
   await proposer.prepare();
-  await writ.governance.put(
+  await writ.capabilities.put(
     [
       { capability_name: 'bystander-1' },
       { scope: 'bystander-1', owner_capability: 'bystander-1', values: { max: 1 } },
@@ -157,6 +157,14 @@ const damages: [what: string, sql: string][] = [
   [
     'unreceipted: a receipt of a change has no step',
     `delete from writ_data.governance_step where job_id = ${job('plain')} and step_no = 2`,
+  ],
+  [
+    'unreceipted: a target that was not restored has no receipt that says so, or the reverse',
+    `update writ_data.governance_step set error = 'x', done_at = null where job_id = ${rollback('refused')} and step_no = 3`,
+  ],
+  [
+    'wrong: a rollback that did not restore a target has not failed',
+    `update writ_data.governance_step set error = 'x', done_at = null where job_id = ${rollback('refused')} and step_no = 3`,
   ],
   [
     'unreceipted: a move of a job has no receipt',

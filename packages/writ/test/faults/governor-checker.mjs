@@ -134,8 +134,8 @@ export const governorChecks = [
   [
     'wrong',
     'a mail was handled more than once, or out of order',
-    `select governor_id, mail_seq from writ_data.governor_event where mail_seq is not null and (added is null or added::jsonb ->> 'from' = 'mailbox') group by 1, 2 having count(*) > 1
-     union all select x.governor_id, x.mail_seq from (select governor_id, mail_seq, lag(mail_seq) over (partition by governor_id order by event_seq) as before from writ_data.governor_event where mail_seq is not null and (added is null or added::jsonb ->> 'from' = 'mailbox')) x where x.mail_seq <= x.before`,
+    `select governor_id, mail_seq from writ_data.governor_event where mail_seq is not null and coalesce(added::jsonb ->> 'from', 'mailbox') = 'mailbox' group by 1, 2 having count(*) > 1
+     union all select x.governor_id, x.mail_seq from (select governor_id, mail_seq, lag(mail_seq) over (partition by governor_id order by event_seq) as before from writ_data.governor_event where mail_seq is not null and coalesce(added::jsonb ->> 'from', 'mailbox') = 'mailbox') x where x.mail_seq <= x.before`,
   ],
   [
     'wrong',
@@ -180,7 +180,7 @@ export const governorChecks = [
 ];
 
 /** Of writ.governor v: something of it is under way, or waits for its turn. Out of safe mode its own timers lead, at any moment. */
-export const isMoving = `(v.state in ('boot', 'intervening', 'degraded') or v.in_flight is distinct from 'null' or v.in_mailbox + v.buffered + v.postponed > 0 or v.timers @@ '$[*].name like_regex "baseline|rollback|storm"'
+export const isMoving = `(v.state in ('boot', 'intervening', 'degraded') or v.in_flight is distinct from 'null' or v.in_mailbox + v.buffered + v.postponed > 0 or v.timers @@ '$[*].name like_regex "baseline|rollback|storm|look"'
   or exists (select from writ_data.governor x where x.governor_id = v.governor_id and x.waiting -> 'queue' <> '[]'))`;
 
 /** @param {Client} client @returns {Promise<Finding[]>} */

@@ -79,7 +79,7 @@ beforeAll(async () => {
       sku,
       status: receipt_id ? 200 : 202,
       receipt_id,
-      arrival_seq: answer.arrivalSeq,
+      arrival_seq: answer.arrival_seq,
       tries: 1,
     });
   };

@@ -9,7 +9,8 @@ import { contentOf, storedData, storedWaiting } from '../../dist/governor/stored
 
 /** @param {Record<string, any>} row of writ_data.governor_event with its mail @returns {any} */
 function eventOf({ event_seq, at, mail_seq, mail_at, arrival_seq, content, added }) {
-  const rest = added ?? { from: 'mailbox', decide: 1 };
+  const rest =
+    typeof added === 'object' && added !== null ? added : { from: 'mailbox', decide: added ?? 1 };
   return {
     event_seq: Number(event_seq),
     at: Number(at),

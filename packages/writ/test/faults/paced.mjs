@@ -1,9 +1,12 @@
 // @ts-check
+import { standstill } from './standstill.mjs';
+
 /**
- * Places work in step with the faults of a plan. The last tenth is kept for after the last fault; a trickle goes on meanwhile, so that no armed fault waits for
- * work that never comes. Answers how much was placed.
+ * Places work in step with the faults of a plan, until that stands still. The last tenth is kept for
+ * after the last fault; a trickle goes on meanwhile, so that no armed fault waits for work that never
+ * comes. Answers how much was placed.
  * @param {{ amount: number, atFirst: number, atOnce: number, drip?: number, what: string, left: () => number, open: () => number, answered: () => number, place: () => void, last: () => Promise<unknown>,
- *   progress: (line: string) => void, onFinding: (what: string) => void, limitMs: number }} run
+ *   progress: (line: string) => void, onFinding: (what: string) => void }} run
  */
 export async function paced({
   amount,
@@ -18,16 +21,15 @@ export async function paced({
   last,
   progress,
   onFinding,
-  limitMs,
 }) {
   const faults = left();
-  const giveUpAt = Date.now() + limitMs;
+  const still = standstill(300_000);
   let placed = 0;
   let trickle = 0;
   while (left() > 0 || placed < amount) {
-    if (Date.now() > giveUpAt) {
+    if (still(left() + Math.max(0, amount - placed))) {
       onFinding(
-        `the plan was not done in time: ${left()} of ${faults} faults left, ${placed} ${what} asked for`,
+        `the plan stands still: ${left()} of ${faults} faults left, ${placed} ${what} asked for`,
       );
       break;
     }
@@ -43,7 +45,8 @@ export async function paced({
     await pause(20);
   }
   await last();
-  for (const until = Date.now() + 130_000; open() > 0 && Date.now() < until; ) await pause(20);
+  const waiting = standstill(130_000);
+  while (open() > 0 && !waiting(open())) await pause(20);
   if (open() > 0) onFinding(`${open()} ${what} still wait for somebody`);
   return placed;
 }

@@ -95,7 +95,8 @@ export async function startServer() {
     },
     async stop() {
       await postgres.stop();
-      await rm(folder, { recursive: true, force: true });
+      // A process that was killed may still write its last lines.
+      await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
     },
   };
 }

@@ -72,7 +72,7 @@ async function begin() {
         writ,
         worker: await writ.work(handlers(writ, note), {
           ...options,
-          ...(governance && { governance, probes: { allowPrivate: true } }),
+          ...(governance && { governance, trust: 'database', probes: { allowPrivate: true } }),
           ...(governor && { governor }),
         }),
       };

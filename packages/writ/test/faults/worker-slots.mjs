@@ -10,8 +10,8 @@ import { fileURLToPath } from 'node:url';
 /**
  * @typedef {{ url: string, folder: string, module: string, count: number, options: object, faults: Fault[],
  *   leasesOf: (workerId: string) => Promise<number>, onFault: (fault: Fault) => void, onFinding: (what: string) => void,
- *   onKilled?: () => void, script?: string, name?: string }} SlotOptions `onKilled`: jobs of this run kill their process; such an end is no finding.
- *   `script`: what the processes run, and `name`: what their records are called, where they are not workers
+ *   onKilled?: () => void, script?: string, name?: string, env?: Record<string, string> }} SlotOptions `onKilled`: jobs of this run kill their process; such an end is no finding.
+ *   `script`: what the processes run, and `name`: what their records are called, where they are not workers. `env`: what is added to their environment
  */
 
 const worker = fileURLToPath(new URL('./worker-process.mjs', import.meta.url));
@@ -39,11 +39,11 @@ export class WorkerSlots {
   }
 
   #spawn() {
-    const { url, folder, module, options, script = worker, name = 'worker' } = this.options;
+    const { url, folder, module, options, script = worker, name = 'worker', env } = this.options;
     const record = join(folder, `${name}-${++this.lives}.log`);
     const settings = JSON.stringify({ url, record, module, options });
     const child = fork(script, {
-      env: { ...process.env, WRIT_FAULTS_WORKER: settings },
+      env: { ...process.env, ...env, WRIT_FAULTS_WORKER: settings },
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     });
     this.children.add(child);
@@ -78,6 +78,12 @@ export class WorkerSlots {
         arm();
       }
     });
+    // A message may meet a process that has just died: its exit is told. One that never began has none.
+    child.on('error', (error) => {
+      if (child.pid !== undefined) return;
+      this.children.delete(child);
+      this.options.onFinding(`a ${name} process could not be started: ${error.message}`);
+    });
     child.on('exit', (code, signal) => {
       this.children.delete(child);
       if (signal === 'SIGKILL' && fault?.action === 'kill') happened();
@@ -110,10 +116,10 @@ export class WorkerSlots {
       [...this.children].map(async (child) => {
         const late = setTimeout(() => {
           this.options.onFinding(
-            `a ${this.options.name ?? 'worker'} process did not stop within 20 s`,
+            `a ${this.options.name ?? 'worker'} process did not stop within 60 s`,
           );
           child.kill('SIGKILL');
-        }, 20_000);
+        }, 60_000);
         const ended = once(child, 'exit');
         child.send({ type: 'stop' });
         await ended;

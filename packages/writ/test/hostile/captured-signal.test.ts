@@ -6,7 +6,7 @@ import { readSignal } from '../../src/governor/http/signal.js';
 import { newWebhookSecret } from '../../src/outbox/webhooks.js';
 import { credentials, legacySigned, now, signal, signed, token } from '../governor/http/sender.js';
 
-test('a captured signal is refused under another id, at another time and with another body', () => {
+test('the listener refuses a captured signal with another id, time or body', () => {
   const captured = signed();
   expect(readSignal(captured, credentials)).toMatchObject({ ok: { signal_id: 'signal-1' } });
   const again = (headers: Record<string, string>) =>
@@ -30,7 +30,7 @@ test('a captured signal is refused under another id, at another time and with an
   });
 });
 
-test('the older form, which does not cover the id, is refused unless it is asked for', () => {
+test('the listener refuses the older signature, which does not cover the id, unless it is configured', () => {
   const captured = legacySigned(signal, { headers: { 'x-webhook-id': 'signal-2' } });
   expect(readSignal(captured, credentials)).toMatchObject({
     refused: { code: 'header_validation_failed' },
@@ -38,7 +38,7 @@ test('the older form, which does not cover the id, is refused unless it is asked
   expect(readSignal(captured, { ...credentials, legacy: true })).toHaveProperty('ok');
 });
 
-test('a signal that the library of Standard Webhooks has signed is taken, with either of two secrets', () => {
+test('the listener accepts a signal that the Standard Webhooks library signed with either of two secrets', () => {
   const [old, fresh] = [newWebhookSecret(), newWebhookSecret()];
   const body = JSON.stringify(signal);
   const headers = {

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { uuidv7 } from '../../src/database/uuid.js';
 import { type TestDatabase, testDatabase } from '../../src/testing/index.js';
+import { makeDay, oldDays } from '../queue/old-jobs.js';
 import { type Login, login } from './logins.js';
 
 let db: TestDatabase;
@@ -45,7 +46,7 @@ const poison = (table: string, when: string) =>
       for each row when (${when}) execute function writ_data.poisoned()`);
 
 describe('the clockwork', () => {
-  test('takes back every other job of a lease in which one cannot be taken back', async () => {
+  test('takes back every other job of a lease when one job of it raises', async () => {
     const ids = [await enqueue(), await enqueue(), await enqueue()];
     await worker.call('fn_job_claim_many', {
       kinds: ['chore'],
@@ -74,7 +75,7 @@ describe('the clockwork', () => {
     expect([await statusOf(bad), await statusOf(good)]).toEqual(['queued', 'queued']);
   });
 
-  test('cancels every other job past its deadline, and hands the bad one to nobody', async () => {
+  test('cancels every other job past its deadline, and lets no worker claim the bad one', async () => {
     const [bad, good] = [
       await enqueue({ deadline_ms: 1000 }),
       await enqueue({ deadline_ms: 1000 }),
@@ -88,7 +89,41 @@ describe('the clockwork', () => {
     expect(await setAside()).toEqual([`job/${bad}`]);
   });
 
-  test('goes on when its caller has set a tenant of nobody', async () => {
+  test('cleans every other job past its retention, and says which one it cannot clean', async () => {
+    const ids = [];
+    for (let n = 0; n < 5; n++) ids.push(await enqueue({ key: `k${n}` }));
+    const [bad, ...good] = ids as [string, ...string[]];
+    for (const id of ids) await db.query(`select writ.fn_job_cancel($1, 'r', 'ada')`, [id]);
+    await poison('job_cleaned', `new.job_id = '${bad}'`);
+    await db.clock.advance('31d');
+    expect(await engine.call('fn_job_cleanup_sweep')).toEqual({ cleaned: 4 });
+    expect(await Promise.all(good.map(statusOf))).toEqual(
+      Array.from({ length: 4 }, () => 'cleaned'),
+    );
+    expect(await statusOf(bad)).toBe('cancelled');
+    expect(await setAside()).toEqual([`job/${bad}`]);
+    await db.query('drop trigger poisoned on writ_data.job_cleaned');
+    expect(await engine.call('fn_job_cleanup_sweep')).toEqual({ cleaned: 1 });
+  });
+
+  test('drops every other day past its retention, and says which one it cannot drop', async () => {
+    for (const daysAgo of [100, 101, 102]) await makeDay(db, daysAgo, ['event_batch']);
+    const [row] = await db.query(
+      `select to_char((clock_timestamp() at time zone 'UTC')::date - 102, '_YYYYMMDD') as day`,
+    );
+    await db.query(`create view public.watcher as select * from writ_data.event_batch${row?.day}`);
+    for (const [hours, left] of [
+      ['0h', [100, 102]],
+      ['2h', [102]],
+    ] as const) {
+      await db.clock.advance(hours);
+      await tick();
+      expect(await oldDays(db, 'event_batch')).toEqual(left);
+    }
+    expect(await setAside()).toEqual([`clockwork/event_batch${row?.day}`]);
+  });
+
+  test('promotes jobs of every tenant although its caller has set an unknown tenant', async () => {
     const id = await enqueue({ delay_ms: 1000, tenant: 'acme' });
     await db.clock.advance('5s');
     await engine.query(`set writ.tenant = 'nobody'`);
@@ -114,6 +149,10 @@ describe('a login without a role of ours', () => {
       await stranger.query('select pg_advisory_lock(hashtextextended($1, 0))', [name]);
     }
     expect(await tick()).not.toHaveProperty('busy');
+    await db.query(
+      `select writ.fn_consumer_register('c', 'dot.job.succeeded', 'limited', '{}', 'test')`,
+    );
+    expect(await engine.call('fn_consumer_dispatch_many')).not.toHaveProperty('busy');
     expect(await db.query('select writ.fn_job_cleanup_sweep() as answer')).toEqual([
       { answer: { cleaned: 0 } },
     ]);
@@ -125,7 +164,7 @@ describe('a login without a role of ours', () => {
     await stranger.end();
   });
 
-  test('cannot lock the rows that turns are taken with', async () => {
+  test('cannot lock the rows of turns', async () => {
     const stranger = await login(db, []);
     expect(await stranger.attempt('select from writ_data.turn for update')).toBe('42501');
     expect(await worker.attempt('select from writ_data.turn for update')).toBe('42501');
@@ -148,7 +187,7 @@ describe('a heartbeat', () => {
       )
     )[0]?.s;
 
-  test('with a huge idle time is refused, and one within bounds makes enqueues notify for a minute', async () => {
+  test('is refused with a huge idle time; within bounds it makes enqueues notify for a minute', async () => {
     for (const idle_seconds of [1e9, 'Infinity', 'NaN', -1]) {
       const answer = await worker.call('fn_queue_heartbeat', {
         ...beat,
@@ -159,6 +198,12 @@ describe('a heartbeat', () => {
     }
     await worker.call('fn_queue_heartbeat', { ...beat, kinds: ['chore'], idle_seconds: 3600 });
     expect(await idle()).toBeLessThanOrEqual(60);
+  });
+
+  test('without an idle time makes no enqueue notify', async () => {
+    await worker.call('fn_queue_heartbeat', { ...beat, kinds: ['chore'], idle_seconds: 5 });
+    await worker.call('fn_queue_heartbeat', { ...beat, kinds: ['chore'] });
+    expect(await idle()).toBeNull();
   });
 
   test('is bounded in its cadence, kinds and details', async () => {

@@ -5,8 +5,9 @@
 import { principal } from '../../dist/governance/keys.js';
 import { configure, defineJob, definePlan, enable, soak } from '../../dist/index.js';
 import { canonicalize } from '../../dist/ledger/canonical.js';
+import { generator } from '../faults/plan.mjs';
 import { Attacker } from './attacker.mjs';
-import { template } from './grammar.mjs';
+import { templateOn } from './grammar.mjs';
 
 /** @typedef {import('../../dist/index.js').Writ} Writ */
 /** @typedef {import('pg').Pool} Pool */
@@ -32,9 +33,10 @@ export async function people(writ, tenant, prefix = tenant) {
     /** @type {string} */ name,
     /** @type {'person' | 'service' | 'agent'} */ kind,
     more = {},
-  ) => writ.governance.addPrincipal({ id: `${prefix}-${name}`, kind, tenant, ...more });
+  ) => writ.principals.add({ id: `${prefix}-${name}`, kind, tenant, ...more });
   return {
     ops: await add('ops', 'person', { rights: ['propose', 'approve', 'activate', 'operate'] }),
+    root: await add('root', 'person', { rights: ['administer'] }),
     ada: await add('ada', 'person'),
     bob: await add('bob', 'person'),
     service: await add('service', 'service', { permissions: ['pool:write'] }),
@@ -48,7 +50,7 @@ export async function prepareCalm(writ, keys, admin) {
   await writ.runs.register(stillPlan);
   await writ.enqueue(still, undefined, { tenant: calm, delay: '30d' });
   await writ.runs.start(/** @type {any} */ (stillPlan), undefined, { tenant: calm });
-  await writ.governance.put(
+  await writ.capabilities.put(
     [
       { capability_name: 'calm-cap', domain: 'c' },
       { scope: 'calm-conf', owner_capability: 'calm-cap', values: { max: 1 } },
@@ -59,7 +61,7 @@ export async function prepareCalm(writ, keys, admin) {
     { title: 'calm', scope: ['calm-conf'], steps: [configure('calm-conf', 'max', 2)], risk: 'low' },
     as,
   );
-  await writ.governors.entitle(calm, { tier: 'free' }, { as: String(keys.ops) });
+  await writ.governors.entitlements.put({ tier: 'free' }, { tenant: calm, as: String(keys.ops) });
   await admin.query(`select writ.fn_freeze_put($1, '{"reason": "calm is calm"}', $2)`, [
     principal(String(keys.ops)).credential,
     calm,
@@ -69,6 +71,8 @@ export async function prepareCalm(writ, keys, admin) {
 /** What `mallory` has, and keeps getting: something for every gate. */
 export class Estate {
   n = 0;
+  /** Approvals count when an applier has verified them. @type {Promise<unknown> | undefined} */
+  verifier;
 
   /** @param {Writ} writ @param {Pool} admin @param {Record<string, string>} keys */
   constructor(writ, admin, keys) {
@@ -88,7 +92,7 @@ export class Estate {
       tenant: mallory,
       delay: '1h',
     });
-    await writ.governance.put(
+    await writ.capabilities.put(
       [
         { capability_name: 'm-cap', domain: 'm' },
         { capability_name: 'm-busy', domain: 'm' },
@@ -96,7 +100,7 @@ export class Estate {
       ],
       as,
     );
-    await writ.governors.entitle(mallory, { tier: 'enterprise' }, { as: as.as });
+    await writ.governors.entitlements.put({ tier: 'enterprise' }, { tenant: mallory, as: as.as });
     await writ.governor({ tenant: mallory, sku: 'default' });
     await this.#gate('fn_probe_put($1, $2, $3)', [
       this.people.ops?.credential,
@@ -109,20 +113,33 @@ export class Estate {
       }),
       mallory,
     ]);
+    // A month that is over, for the signer to archive.
+    await this.admin.query(`select writ_data.make_receipt_partition('2025-01-01')`);
     await this.#template();
     await this.more();
   }
 
-  /** A template that is approved under the policy of now. */
+  /** A template that is approved under the policy of now, for a target that nothing else holds. */
   async #template() {
+    const target = `m-most-${this.n}`;
+    await this.writ.capabilities.put(
+      [{ scope: target, owner_capability: 'm-cap', values: { most: 5 } }],
+      this.as,
+    );
     const about = JSON.stringify({ title: `template ${this.n}`, risk_level: 'low' });
-    const given = [this.people.ops?.credential, canonicalize(template), about, mallory];
+    const given = [this.people.ops?.credential, canonicalize(templateOn(target)), about, mallory];
     const { contract_id } = await this.#gate('fn_contract_propose($1, $2, $3, $4)', given);
-    await this.#approve(this.writ.contracts.get(contract_id));
+    await this.#approve(this.writ.contracts.handle(contract_id));
   }
 
   /** @param {import('../../dist/index.js').Contract} contract */
   async #approve(contract) {
+    this.verifier ??= this.writ.work([], {
+      governance: 'verify',
+      trust: 'database',
+      poll: '200ms',
+    });
+    await this.verifier;
     const { hash } = await contract.preview({ as: String(this.keys.ada) });
     await contract.approve({ as: String(this.keys.ada), hash });
   }
@@ -142,7 +159,7 @@ export class Estate {
     );
     const cap = `m-cap-of-${n}`;
     const conf = `m-conf-of-${n}`;
-    await writ.governance.put(
+    await writ.capabilities.put(
       [
         { capability_name: cap, domain: 'm' },
         { scope: conf, owner_capability: cap, values: { max: n } },
@@ -158,7 +175,7 @@ export class Estate {
       { title: `m ${n}`, scope: [cap, conf], steps, risk: 'low' },
       as,
     );
-    if (n % 8 === 0) await this.#template();
+    if (n % 4 === 0) await this.#template();
     if (n % 3 === 0) return;
     await this.#approve(contract);
     if (n % 3 === 1) await contract.activate({ as: String(this.keys.service) });
@@ -173,8 +190,8 @@ export class Estate {
 }
 
 /**
- * The attackers: for each role a login with that role and nothing else, bound to the tenant; roles
- * that act for all tenants also without; and one bound to a principal.
+ * The attackers: for each role a login with that role and nothing else, bound to the tenant; one bound
+ * to a principal; one without a role; and logins of all tenants with the roles of `unbound`.
  * @param {{ admin: Pool, url: string, gates: import('./catalogue.mjs').Gate[], views: { name: string, callers: string[] }[], people: Record<string, import('../../dist/governance/keys.js').Principal>, seed: number, suffix?: string, unbound?: readonly string[] }} given
  */
 export async function attackers({
@@ -185,7 +202,7 @@ export async function attackers({
   people: known,
   seed,
   suffix = '',
-  unbound = everywhere,
+  unbound = [],
 }) {
   const roles = [...new Set(gates.flatMap(({ callers }) => callers))].sort();
   const { rows } = await admin.query(`select to_regclass('writ_data.login') is not null as yes`);
@@ -222,7 +239,7 @@ export async function attackers({
           .map((view) => view.name),
         people: known,
         names: role === 'writ_server',
-        bound: bound?.tenant !== undefined,
+        bound: bound !== undefined || role === undefined,
         spare: `hostile_nobody${suffix}`,
       }),
     );
@@ -235,8 +252,31 @@ export async function attackers({
   return all;
 }
 
-/** Roles whose must-never list holds without a tenant as well. */
-export const everywhere = ['writ_principal', 'writ_engine', 'writ_auditor', 'writ_signer'];
+/** Roles that a login of all tenants may have while others work: what it holds itself is its own. */
+const beside = [
+  ...[
+    'writ_principal',
+    'writ_producer',
+    'writ_worker',
+    'writ_applier',
+    'writ_engine',
+    'writ_signer',
+    'writ_auditor',
+  ],
+  'dot_executor',
+];
+
+/** Roles whose holders may steer all tenants: they come when honest work is done. */
+export const steering = ['writ_server', 'writ_admin', 'workflow_admin'];
+
+/** The roles that logins of all tenants have in a run, at least three of them. @param {number} seed @returns {string[]} */
+export function unboundOf(seed) {
+  const random = generator(seed + 7919);
+  const ranked = beside
+    .map((role) => ({ role, by: random.next() }))
+    .sort((one, other) => one.by - other.by);
+  return ranked.slice(0, random.between(3, 5)).map(({ role }) => role);
+}
 
 /** Takes the attackers' logins away again: roles belong to the server. @param {Pool} admin @param {Attacker[]} all */
 export async function dismiss(admin, all) {

@@ -13,7 +13,7 @@ const future = '2999-01-01T00:00:00Z';
 
 async function sick(): Promise<void> {
   const url = await probe(() => 500);
-  await s.writ.governance.putProbe(
+  await s.writ.probes.put(
     { name: 'up', capability: 'checkout', type: 'http', config: { url } },
     { as: s.keys.ops },
   );
@@ -31,7 +31,7 @@ async function lease(kind: string) {
   return { applier, job: row?.answer.jobs[0]?.[0], token: row?.answer.lease_token };
 }
 
-test('evidence of a caller, with a time in the future, does not override UNHEALTHY in a step', async () => {
+test('a step stays blocked by UNHEALTHY although its caller sends evidence from the future', async () => {
   const contract = await s.approved({ steps: [enable('checkout')] });
   await contract.activate({ as: s.keys.service });
   await sick();
@@ -45,7 +45,7 @@ test('evidence of a caller, with a time in the future, does not override UNHEALT
   expect(await s.state()).toMatchObject({ checkout: 'DISABLED' });
 });
 
-test('evidence of a caller does not override UNHEALTHY in an audit', async () => {
+test('an audit sees UNHEALTHY although its caller sends other evidence', async () => {
   const contract = await s.approved({ steps: [enable('checkout')] });
   const job = await contract.activate({ as: s.keys.service });
   const step = await lease('governance.change');
@@ -63,7 +63,7 @@ test('evidence of a caller does not override UNHEALTHY in an audit', async () =>
   expect(await job.get()).toMatchObject({ status: 'ROLLBACK_PENDING' });
 });
 
-test('an audit without the lease of its queue job says nothing', async () => {
+test('fn_governance_audits refuses an audit without the lease of its queue job', async () => {
   const contract = await s.approved({ steps: [enable('checkout')] });
   const job = await contract.activate({ as: s.keys.service });
   const step = await lease('governance.change');
@@ -84,7 +84,7 @@ test('an audit without the lease of its queue job says nothing', async () => {
   expect(await job.get()).toMatchObject({ status: 'AUDIT_PENDING' });
 });
 
-describe('a report about a probe that workers ask', () => {
+describe('a report about a probe that workers query', () => {
   const answers = JSON.stringify([
     { name: 'up', status: 'HEALTHY', detail: 'fine', at: future, checked_at: future },
   ]);
@@ -99,7 +99,7 @@ describe('a report about a probe that workers ask', () => {
     expect(await s.sql('select status from writ.probe')).toEqual([{ status: 'UNHEALTHY' }]);
   });
 
-  test('has the time of the database', async () => {
+  test('gets the time of the database', async () => {
     await sick();
     const engine = await enter(['writ_engine']);
     await engine.query(`select writ.fn_probes_take(0, 'default', '{checkout}')`);
@@ -111,7 +111,7 @@ describe('a report about a probe that workers ask', () => {
     ]);
   });
 
-  test('of one bad item does not concern the others', async () => {
+  test('stores its good item when the other items are bad', async () => {
     await sick();
     const engine = await enter(['writ_engine']);
     await engine.query(`select writ.fn_probes_take(0, 'default', '{checkout}')`);
@@ -129,7 +129,7 @@ describe('a report about a probe that workers ask', () => {
   });
 });
 
-test('a step cannot supersede a BLOCKED signal, nor record that all is well', async () => {
+test('a step can neither supersede a BLOCKED signal nor record a CLEAN one', async () => {
   const operator = await enter(['writ_principal'], { principal_id: 'ops' });
   const signal = JSON.stringify({
     scope: 'SYSTEM',
@@ -162,9 +162,9 @@ test('a step cannot supersede a BLOCKED signal, nor record that all is well', as
     ).toMatch(/^(invalid_contract|scope_violation)$/);
 });
 
-test('a queue job that is no step of a change is not committed by way of it', async () => {
+test('fn_changes_apply refuses a queue job that is not a step of a change', async () => {
   const { flag } = outside({});
-  s.writ.governance.use(flag);
+  s.writ.contracts.use(flag);
   const applier = await enter(['writ_applier', 'writ_worker', 'writ_producer']);
   await applier.call('fn_job_kind_register', { kind: 'chore', definition: '{}', actor: 'x' });
   await s.writ.enqueue((await import('../../src/index.js')).defineJob('chore'), undefined as never);

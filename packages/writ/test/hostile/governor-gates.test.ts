@@ -1,7 +1,7 @@
 /** What logins of processes can make governors believe: crashes, failures of the ledger, outages, results, signals. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { uuidv7 } from '../../src/database/uuid.js';
-import type { Governor } from '../../src/governor/governors.js';
+import type { GovernorHandle } from '../../src/governor/governors.js';
 import { governorScene, scaling } from '../governor/scene.js';
 import { until } from '../races/sessions.js';
 import { type Login, login } from './logins.js';
@@ -10,7 +10,7 @@ const s = governorScene();
 let engine: Login;
 let applier: Login;
 let producer: Login;
-let governor: Governor;
+let governor: GovernorHandle;
 let worker: Awaited<ReturnType<typeof s.work>>;
 
 beforeEach(async () => {
@@ -39,7 +39,7 @@ async function refused(
   expect(await mails()).toBe(before);
 }
 
-test('crashes that nobody had do not set a good signal aside', async () => {
+test('invented crash reports do not set a good signal aside', async () => {
   await worker.stop();
   await governor.signal({ type: 'error_rate', value: 0.01 });
   const rev = Number((await governor.get()).events);
@@ -60,11 +60,10 @@ test('crashes that nobody had do not set a good signal aside', async () => {
   expect(await s.reasons(governor)).not.toContain('event_failed');
 });
 
-test('crashes count no faster than a driver could crash, and not while there is nothing to decide', async () => {
+test('fn_governor_crashed counts at most one crash per pause, and none while there is nothing to decide', async () => {
   await worker.stop();
   const rev = Number((await governor.get()).events);
   const crashed = { governor_id: governor.id, rev, error: 'TypeError', actor: 'mallory' };
-  await s.sql('delete from writ_data.governor_mail where false');
   for (let n = 0; n < 13; n++)
     expect(await engine.call('fn_governor_crashed', crashed)).toMatchObject({ crashes: 0 });
   await governor.signal({ type: 'error_rate', value: 0.01 });
@@ -76,7 +75,31 @@ test('crashes count no faster than a driver could crash, and not while there is 
   expect(Number((await engine.call('fn_governor_crashed', crashed)).crashes)).toBeLessThan(10);
 });
 
-test('what a host tells is a failure of the ledger, or it is refused', async () => {
+test('crash reports that do not count postpone no governor', async () => {
+  await worker.stop();
+  await governor.signal({ type: 'error_rate', value: 0.01 });
+  const rev = Number((await governor.get()).events);
+  const crashed = { governor_id: governor.id, rev, error: 'TypeError', actor: 'mallory' };
+  const due = async () => {
+    const [row] = await s.sql(
+      'select max(due_at)::text as due from writ_data.governor_due where governor_id = $1',
+      [governor.id],
+    );
+    return row?.due;
+  };
+  for (let n = 0; n < 6; n++) {
+    await s.db.clock.advance('501ms');
+    await engine.call('fn_governor_crashed', crashed);
+  }
+  const counted = await due(); // its pause is half a second
+  for (let n = 1; n <= 4; n++) {
+    await s.db.clock.advance('50ms');
+    expect(await engine.call('fn_governor_crashed', crashed)).toMatchObject({ crashes: 6 });
+    expect(await due()).toBe(counted);
+  }
+});
+
+test('fn_governor_tell refuses everything but a failure of the ledger', async () => {
   const tell = (failure: unknown) => ({
     governors: `{${governor.id}}`,
     failure: JSON.stringify(failure),
@@ -97,7 +120,7 @@ test('what a host tells is a failure of the ledger, or it is refused', async () 
   await s.receipt(governor, 'health_check_failed');
 });
 
-test('mail that nobody can decide is set aside, and what comes after it is decided', async () => {
+test('a driver sets undecidable mail aside, and decides the mail after it', async () => {
   // Past every gate, as an older version or a restore could have left it.
   await s.setting('governor.crashes', 2);
   for (const content of [
@@ -119,7 +142,7 @@ test('mail that nobody can decide is set aside, and what comes after it is decid
   expect(await s.reasons(governor)).toContain('event_failed');
 });
 
-test('an outage has bounds, and one bad entry of it does not keep the others', async () => {
+test('fn_governor_outage refuses what is out of bounds, and merges the good entry beside bad ones', async () => {
   const entry = {
     seq: 1,
     tenant: 'acme',
@@ -162,7 +185,7 @@ test('an outage has bounds, and one bad entry of it does not keep the others', a
   expect(row?.content.to).toBeLessThan(Date.now() + 60_000);
 });
 
-test('rejections are counted within bounds, and are of no time that has not come', async () => {
+test('fn_requests_rejected refuses what is out of bounds, and records no future time', async () => {
   const said = (more: object) => ({
     host: 'here',
     codes: '{"body_too_large": 1}',
@@ -184,7 +207,7 @@ test('rejections are counted within bounds, and are of no time that has not come
 });
 
 describe('a result', () => {
-  test('is taken from nobody but the applier that holds the job', async () => {
+  test('is accepted only from the applier that holds the job', async () => {
     let finish = (_: object) => {};
     s.answers.push(() => new Promise<object>((resolve) => (finish = resolve)));
     await governor.signal({ type: 'cpu_utilization', value: 90 });
@@ -306,7 +329,49 @@ describe('a signal', () => {
     expect(answers.at(-1)).toMatchObject({ n: 1 });
   });
 
-  test('comes in lists of up to a thousand', async () => {
+  test('that cannot be stored is refused, and the others of its call are stored', async () => {
+    const item = (id: string) =>
+      JSON.stringify({ t: 'acme', s: 'default', id, c: { ...good, signal_id: id } });
+    const bad = [
+      item('nul').replace('"load"', '"\\u0000"'),
+      item('half').replace('"load"', '"\\ud800"'),
+      item('much').replace('"value":1', '"value":1e999999'),
+      item('whose').replace('"acme"', '"\\u0000"'),
+      '7',
+      'null',
+      '[]',
+    ];
+    const [row] = await producer.query(`select writ.fn_signals_take($1, 'mallory') as a`, [
+      `[${[...bad, item('one')].join(',')}]`,
+    ]);
+    const answers = row?.a as object[];
+    expect(answers).toHaveLength(8);
+    expect(
+      answers.slice(0, -1).every((one) => 'reason' in one && one.reason === 'invalid_signal'),
+    ).toBe(true);
+    expect(answers.at(-1)).toMatchObject({ n: 1 });
+  });
+
+  test('is found by fn_signals_settled beside malformed items', async () => {
+    await take([{ t: 'acme', s: 'default', id: 'one', c: good }]);
+    await s.receipt(governor, 'signal_received');
+    const items = JSON.stringify([
+      7,
+      null,
+      { g: 'x', n: 1 },
+      { g: governor.id, n: 'y' },
+      { g: governor.id, n: 1e30 },
+      { g: governor.id, n: 1 },
+    ]);
+    expect(await producer.call('fn_signals_settled', { items })).toMatchObject([
+      { g: governor.id, n: 1, receipt: {} },
+    ]);
+    expect(await producer.call('fn_signals_settled', { items: '{}' })).toMatchObject({
+      reason: 'invalid_argument',
+    });
+  });
+
+  test('is refused in a list of more than a thousand', async () => {
     const many = Array.from({ length: 1_001 }, () => ({
       t: 'acme',
       s: 'default',
@@ -317,7 +382,7 @@ describe('a signal', () => {
       expect(await take(items)).toMatchObject({ reason: 'invalid_argument' });
   });
 
-  test('of another tenant than that of the login has no governor', async () => {
+  test('for a tenant other than the login’s is refused: governor_not_found', async () => {
     const bound = await login(s.db, ['writ_producer', 'writ_engine'], { tenant_id: 'globex' });
     try {
       const [row] = await bound.query(`select writ.fn_signals_take($1, 'mallory') as a`, [
@@ -352,17 +417,16 @@ describe('a signal', () => {
   });
 });
 
-test('an entitlement that was told in the future is refused, and every change has a receipt', async () => {
+test('an entitlement with a future time is refused, and every change leaves a receipt', async () => {
   await expect(
-    s.writ.governors.entitle(
-      'acme',
+    s.writ.governors.entitlements.put(
       { status: 'ACTIVE', toldAt: new Date(Date.now() + 3_600_000) },
-      { as: s.key },
+      { tenant: 'acme', as: s.key },
     ),
   ).rejects.toMatchObject({
     code: 'invalid_entitlement',
   });
-  await s.writ.governors.entitle('acme', { tier: 'enterprise' }, { as: s.key });
+  await s.writ.governors.entitlements.put({ tier: 'enterprise' }, { tenant: 'acme', as: s.key });
   const rows = await s.sql<{ context: Record<string, string> }>(
     `select entry::jsonb -> 'context' as context from writ_data.receipt where log_id = 'acme' and stream = 'controls' order by stream_seq`,
   );
@@ -374,4 +438,128 @@ test('an entitlement that was told in the future is refused, and every change ha
     by: 'olga',
     login: expect.any(String),
   });
+});
+
+describe('the tick', () => {
+  /** A governance job that carries an action of the governor out, and has come to rest. */
+  async function settled(): Promise<void> {
+    await s.sql(`insert into writ_data.contract (contract_id, tenant_id, status, source, title, content, scope_hash, scope, steps, risk_level,
+        confidence, policy_version, created_by, created_at, updated_at, expires_at)
+      values ('00000000-0000-4000-8000-000000000001', 'acme', 'FAILED', 'manual', 'x', '{}', sha256('{}'), '{}', '[]', 'low', 1, 0, 'x',
+        now(), now(), now())`);
+    await s.sql(`insert into writ_data.governance_job (job_id, tenant_id, contract_id, kind, status, run_id, total_steps, max_duration_ms,
+        scope_hash, state_before, created_at, updated_at)
+      values ('00000000-0000-4000-8000-000000000002', 'acme', '00000000-0000-4000-8000-000000000001', 'forward', 'CANCELLED',
+        gen_random_uuid(), 1, 1, '', '', now(), now())`);
+    await s.sql(
+      `insert into writ_data.governor_contract (job_id, governor_id, action_id, attempt, stops)
+      values ('00000000-0000-4000-8000-000000000002', $1, 'x', 1, false)`,
+      [governor.id],
+    );
+  }
+
+  test('makes the current month before it writes into a mailbox', async () => {
+    await worker.stop();
+    await settled();
+    await s.db.clock.advance('200d');
+    expect(await engine.call('fn_governor_tick', { actor: 'clockwork' })).toEqual({ settled: 1 });
+  });
+
+  test('settles governance jobs although a month of events cannot be dropped, and raises an alert', async () => {
+    await worker.stop();
+    await settled();
+    const month = new Date().toISOString().slice(0, 7).replace('-', '');
+    await s.sql(`create view public.kept as select * from writ_data.governor_event_${month}`);
+    await s.db.clock.advance('800d');
+    expect(await engine.call('fn_governor_tick', { actor: 'clockwork' })).toEqual({ settled: 1 });
+    const alerts = `select subject from writ.alert where code = 'GOVERNORS_NOT_KEPT' and cleared_at is null`;
+    expect(await s.sql(alerts)).toEqual([{ subject: `governors/${month}` }]);
+  });
+
+  test('settles nothing of another tenant for a bound login, and requires an actor', async () => {
+    await worker.stop();
+    await settled();
+    const bound = await login(s.db, ['writ_engine'], { tenant_id: 'globex' });
+    try {
+      expect(await bound.call('fn_governor_tick', { actor: 'x' })).toEqual({ settled: 0 });
+    } finally {
+      await bound.end();
+    }
+    for (const actor of [null, ' ', 'x'.repeat(201)])
+      expect(await engine.call('fn_governor_tick', { actor })).toMatchObject({
+        reason: 'actor_required',
+      });
+    expect(await engine.call('fn_governor_tick', { actor: 'clockwork' })).toEqual({ settled: 1 });
+  });
+});
+
+test('a bound login writes nothing into the log _system, and the receipts of other logins there name them', async () => {
+  const bound = await login(s.db, ['writ_engine'], { tenant_id: 'acme' });
+  const rejected = {
+    host: 'h',
+    codes: '{"invalid_signal": 3}',
+    from: new Date().toISOString(),
+    to: new Date().toISOString(),
+  };
+  try {
+    expect(await bound.call('fn_requests_rejected', rejected)).toMatchObject({
+      reason: 'tenant_forbidden',
+    });
+    expect(await engine.call('fn_requests_rejected', rejected)).toEqual({ rejected: 3 });
+    const rows = await s.sql(
+      `select log_id, entry::jsonb #>> '{context,login}' as login from writ_data.receipt where entry::jsonb ->> 'reason' = 'requests_rejected'`,
+    );
+    expect(rows).toEqual([{ log_id: '_system', login: engine.name }]);
+  } finally {
+    await bound.end();
+  }
+});
+
+test('fn_governor_events clamps its limit', async () => {
+  const auditor = await login(s.db, ['writ_auditor']);
+  try {
+    for (const [limit, most] of [
+      [-1, 1],
+      [null, 1000],
+      [1, 1],
+    ])
+      expect(
+        (
+          await auditor.query('select * from writ.fn_governor_events($1, 0, $2)', [
+            governor.id,
+            limit,
+          ])
+        ).length,
+      ).toBeLessThanOrEqual(Number(most));
+  } finally {
+    await auditor.end();
+  }
+});
+
+test('the record names the login that opens a governor or asks it for an action', async () => {
+  await s.writ.principals.add({ id: 'otto', kind: 'person', rights: ['operate'] });
+  const otto = await login(s.db, ['writ_principal'], { principal_id: 'otto' });
+  try {
+    await producer.call('fn_governor_put', { tenant: 'acme', sku: 'other', actor: 'olga' });
+    const asked = {
+      key: null,
+      tenant: 'acme',
+      sku: 'default',
+      id: uuidv7(),
+      action_type: 'scale_up_cloud_run',
+      parameters: '{}',
+    };
+    expect(await otto.call('fn_governor_act', asked)).toHaveProperty('action_id');
+    expect(
+      await s.sql(
+        `select command, actor, login from writ_data.event_batch where login in ($1, $2) and command like 'fn_governor_%' order by batch_id`,
+        [producer.name, otto.name],
+      ),
+    ).toEqual([
+      { command: 'fn_governor_put', actor: 'olga', login: producer.name },
+      { command: 'fn_governor_act', actor: 'otto', login: otto.name },
+    ]);
+  } finally {
+    await otto.end();
+  }
 });

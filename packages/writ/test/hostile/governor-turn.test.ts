@@ -1,9 +1,20 @@
 /** A login with writ_engine alone writes turns. Whatever it hands in, the gate frames it: nothing lands outside the governor that it holds. */
+import { randomUUID as uuidv4 } from 'node:crypto';
 import type pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { uuidv7 } from '../../src/database/uuid.js';
-import type { Governor } from '../../src/governor/governors.js';
-import type { TurnRows } from '../../src/governor/turn.js';
+import { decide, decideVersion } from '../../src/governor/decide.js';
+import type { GovernorEvent } from '../../src/governor/events.js';
+import type { GovernorHandle } from '../../src/governor/governors.js';
+import { jobId as jobIdOf } from '../../src/governor/ids.js';
+import { step } from '../../src/governor/machine.js';
+import {
+  fromStored,
+  type StoredMail,
+  type TakenGovernor,
+  takenFrom,
+} from '../../src/governor/stored.js';
+import { rowsOf, type TurnRows } from '../../src/governor/turn.js';
 import { defineJob } from '../../src/index.js';
 import { canonicalize } from '../../src/ledger/canonical.js';
 import { governorScene, scaling } from '../governor/scene.js';
@@ -13,8 +24,8 @@ import { login } from './logins.js';
 const s = governorScene();
 const nothing: TurnRows = { governors: [], events: [], receipts: [], effects: [], wakes: [] };
 let engine: Awaited<ReturnType<typeof login>>;
-let acme: Governor;
-let globex: Governor;
+let acme: GovernorHandle;
+let globex: GovernorHandle;
 
 beforeEach(async () => {
   const worker = await s.work();
@@ -48,7 +59,7 @@ async function handIn(turn: object): Promise<string> {
   }
 }
 
-const signal = (governor: Governor, value = 1) =>
+const signal = (governor: GovernorHandle, value = 1) =>
   governor.signal({ type: 'error_rate', value: value / 1_000 });
 
 type Receipt = {
@@ -127,7 +138,7 @@ test('an honest turn is written', async () => {
 });
 
 describe('a receipt', () => {
-  test('of no event of a locked governor is refused: an approval, a verdict, a checkpoint, a planted number', async () => {
+  test('without an event of a locked governor is refused, be it an approval, a verdict, a checkpoint or a planted number', async () => {
     const made = (tenant_id: string, reason: string, more: object) => ({
       e: 1,
       r: canonicalize({
@@ -150,7 +161,7 @@ describe('a receipt', () => {
     ];
     for (const one of planted)
       expect(await handIn({ ...nothing, receipts: [one] })).toBe('invalid_turn');
-    // The form that e393453 took.
+    // The form of earlier versions, in which the driver sent whole entries.
     await handIn({ ...nothing, settled: [], entries: planted.map(({ r }) => r) });
     const [{ n }] = (await s.sql(
       "select count(*)::int as n from writ_data.receipt where entry like '%mallory%' or entry like '%alice%'",
@@ -226,7 +237,7 @@ describe('an event', () => {
     ]);
   });
 
-  test('of a governor that has gone on is refused', async () => {
+  test('of a governor that has moved since is refused', async () => {
     const older = (turn: TurnRows) => ({
       ...turn,
       governors: turn.governors.map((one) => ({ ...one, rev: Number(one.rev) - 1 })),
@@ -241,8 +252,8 @@ describe('an event', () => {
   });
 });
 
-describe('what a governor knows', () => {
-  test('is refused where it is not its own', async () => {
+describe('the data of a governor', () => {
+  test('is refused with another tenant, product or policy, or with signals that never arrived', async () => {
     const wrong: [string, (data: Record<string, unknown>) => object][] = [
       ['is of its own tenant', (known) => ({ ...known, tenant_id: 'globex' })],
       ['is of its own product', (known) => ({ ...known, sku_id: 'other' })],
@@ -265,6 +276,25 @@ describe('what a governor knows', () => {
         name,
         answer: 'invalid_turn',
       });
+  });
+});
+
+describe('an action that a governor knows', () => {
+  test('is one that it has sent, so no later turn fences the job of somebody else', async () => {
+    const { jobId } = await s.writ.enqueue(defineJob('chore'), undefined, { tenant: 'globex' });
+    const action = { kind: 'action', action_id: uuidv7(), attempt: 1, job_id: jobId };
+    const { job_id: _, ...unsent } = action;
+    for (const known of [
+      { in_flight: action },
+      { in_flight: unsent },
+      { in_flight: {} },
+      { awaiting_baseline: action },
+      { given_up: { action, at: 1 } },
+    ])
+      expect({
+        known,
+        answer: await changed(await data((rest) => ({ ...rest, ...known }))),
+      }).toEqual({ known, answer: 'invalid_turn' });
   });
 });
 
@@ -297,7 +327,7 @@ describe('an effect', () => {
     expect(await changed(effect({ type: 'fence', job_id: jobId }))).toBe('invalid_turn');
   });
 
-  test('attempts no action that is not in the policy, out of its bounds, of another kind, or again', async () => {
+  test('attempts no action that differs from the policy, exceeds its bounds or is not the next attempt', async () => {
     for (const changes of [
       { action_type: 'delete_everything' },
       { parameters: { replicas_delta: 500 } },
@@ -321,7 +351,33 @@ describe('an effect', () => {
       );
   });
 
-  test('raises and clears no alert but a governor’s own, and is of a known type', async () => {
+  test('uses up quota with the first attempt at an action, however its number is written', async () => {
+    await s.sql("update writ_data.entitlement set quota_limit = 0 where tenant_id = 'acme'");
+    const rule = await doing();
+    const beginning = (attempt: unknown) => (turn: TurnRows) => {
+      const doc = JSON.parse(String(turn.events[0]?.doc)) as Doc;
+      const [at, due_at] = [Number(doc.ids_at ?? doc.clock ?? doc.at), Number(doc.at) + 500];
+      const action_id = uuidv4();
+      return effect({
+        type: 'attempt',
+        kind: 'action',
+        action_id,
+        attempt,
+        job_id: jobIdOf(action_id, 1, at),
+        due_at,
+        doing: rule,
+      })(turn);
+    };
+    for (const attempt of [1, '1', '01', '+1'])
+      expect({ attempt, answer: await changed(beginning(attempt)) }).toEqual({
+        attempt,
+        answer: 'governor_moved',
+      });
+    await s.sql("update writ_data.entitlement set quota_limit = 1 where tenant_id = 'acme'");
+    expect(await changed(beginning(1))).toBe('written');
+  });
+
+  test('raises and clears only a governor’s own alerts, and has a known type', async () => {
     for (const one of [
       { type: 'escalate', alert: 'LEDGER_BEHIND', details: {} },
       { type: 'calm', alert: 'LEDGER_BEHIND' },
@@ -332,7 +388,7 @@ describe('an effect', () => {
   });
 });
 
-test('one governor that cannot be written does not keep the others', async () => {
+test('one governor that cannot be written does not stop the others', async () => {
   // What it knows is broken: whatever is decided about it cannot be written.
   await s.sql(
     `update writ_data.governor set data = data || '{"tenant_id": "globex", "entitlement": null}' where governor_id = $1`,
@@ -349,4 +405,111 @@ test('a login of one tenant takes and writes no governor of another', async () =
   expect((await decidedTurn(engine, { ids: [acme.id] })).governors).toEqual([]);
   await engine.query('rollback');
   expect(await handIn({ ...nothing, governors: [{ id: acme.id, rev: 3 }] })).toBe('governor_moved');
+});
+
+describe('a wake-up', () => {
+  const due = async () =>
+    (
+      await s.sql<{ id: string }>(
+        'select id::text from writ.fn_governors_take(200, 64) where id is not null',
+      )
+    ).map(({ id }) => id);
+
+  test('stays when a driver takes the governor and writes nothing', async () => {
+    await engine.query('begin');
+    expect((await decidedTurn(engine, { policy: await policy() })).governors).toMatchObject([
+      { id: acme.id },
+    ]);
+    await engine.query('commit');
+    expect(await due()).toContain(acme.id);
+  });
+
+  test('stays while there is something to do, even if a driver says otherwise', async () => {
+    for (const wakes of [[], [{ id: acme.id }], [{ id: acme.id }, { id: acme.id }]]) {
+      await handIn({ ...nothing, wakes });
+      expect(await due()).toContain(acme.id);
+    }
+    // The first of two signals is decided, and the second one is passed over in silence.
+    await signal(acme, 2);
+    await engine.query('begin');
+    const { governors, events, receipts } = await decidedTurn(engine, { policy: await policy() });
+    const first = {
+      ...nothing,
+      governors,
+      events: events.slice(0, 1),
+      receipts: receipts.filter(({ e }) => e === 1),
+    };
+    await engine.query(apply, [JSON.stringify({ ...first, wakes: [{ id: acme.id }] }), 'mallory']);
+    await engine.query('commit');
+    expect(await due()).toContain(acme.id);
+    expect(await changed((turn) => turn)).toBe('written');
+    expect(await due()).not.toContain(acme.id);
+  });
+
+  test('goes when a driver looks and there is nothing to do', async () => {
+    expect(await changed((turn) => turn)).toBe('written');
+    await s.sql(
+      'insert into writ_data.governor_due (due_at, governor_id) values (writ.now() - make_interval(secs => 1), $1)',
+      [acme.id],
+    );
+    expect(await due()).toContain(acme.id);
+    await handIn({ ...nothing, wakes: [{ id: acme.id }] });
+    expect(await due()).not.toContain(acme.id);
+  });
+
+  test('cannot be postponed by more than ten seconds', async () => {
+    await handIn({ ...nothing, wakes: [{ id: acme.id, at: Date.now() + 3_600_000 }] });
+    await s.db.clock.advance('11s');
+    expect(await due()).toContain(acme.id);
+  });
+});
+
+test('a good signal that a driver sets aside as undecidable leaves a receipt and an alert, even if the driver omits them', async () => {
+  await engine.query('begin');
+  const { governors, now } = takenFrom(
+    await engine.query(
+      "select * from writ.fn_governors_take(1, 64, '-infinity', $1::text::uuid[])",
+      [`{${acme.id}}`],
+    ),
+  );
+  const taken = governors[0] as TakenGovernor;
+  const [mailSeq, arrivedAt, arrivalSeq] = (taken.mails as StoredMail[])[0] as StoredMail;
+  const before = fromStored(taken, await policy());
+  const hash = '0'.repeat(64);
+  const event: GovernorEvent = {
+    ...{
+      event_seq: before.events + 1,
+      at: Math.max(now, before.last),
+      decide: decideVersion,
+      from: 'mailbox',
+    },
+    ...{ mail_seq: mailSeq, arrived_at: arrivedAt },
+    content: {
+      ...{ kind: 'mismatch', event: 'signal', arrival_seq: Number(arrivalSeq) },
+      ...{
+        receipt_id: '00000000-0000-4000-8000-000000000000',
+        expected_hash: hash,
+        actual_hash: hash,
+      },
+    },
+  };
+  const stepped = step(before, event, before.waiting, decide);
+  const turned = {
+    taken,
+    before,
+    governor: stepped.governor,
+    steps: [[event, stepped] as const],
+    mailDone: mailSeq,
+    mailAt: arrivedAt,
+  };
+  const turn = rowsOf([{ ...turned, more: false, question: undefined, crash: undefined }], []);
+  expect(turn.effects).toMatchObject([{ type: 'escalate' }]);
+  await engine.query(apply, [JSON.stringify({ ...turn, effects: [] }), 'mallory']);
+  await engine.query('commit');
+  expect(await s.reasons(acme)).toEqual(
+    expect.arrayContaining(['nondeterminism_detected', 'event_failed']),
+  );
+  expect(await s.sql('select code, subject from writ_data.alert')).toEqual([
+    { code: 'GOVERNOR_NONDETERMINISM', subject: `governor/${acme.id}` },
+  ]);
 });

@@ -2,8 +2,9 @@
 // Plausible arguments: by the name of an argument, and for gates that take JSON by gate. They pass
 // the first check of each gate, so that what is mutated afterwards reaches the second one.
 
+import { documentHash } from '../../dist/governance/document.js';
 import { policyHash } from '../../dist/governor/policy.js';
-import { definePlan, definePolicy, handler } from '../../dist/index.js';
+import { action, definePlan, definePolicy } from '../../dist/index.js';
 import { canonicalize } from '../../dist/ledger/canonical.js';
 import { randomUuid, uuid7 } from './values.mjs';
 
@@ -12,6 +13,9 @@ import { randomUuid, uuid7 } from './values.mjs';
 /** @typedef {{ login: string, tenant: string, people: Record<string, import('../../dist/governance/keys.js').Principal>, names: boolean, spare: string, known: Known, random: ReturnType<import('../faults/plan.mjs').generator> }} Attacker */
 /** @typedef {Record<string, any>} Arguments */
 
+/** The form of a signature. */
+const unsigned = `${'A'.repeat(86)}==`;
+const emptyRoot = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 export const prefix = 'm';
 const kind = `${prefix}.work`;
 const cap = `${prefix}-cap`;
@@ -25,7 +29,7 @@ const plan = definePlan(`${prefix}-plan`, { version: '1.0.0' }, (/** @type {any}
 export const planText = new TextDecoder().decode(plan.canonical);
 const policy = definePolicy(`${prefix}-load`, {
   when: { load: { above: 80, clearBelow: 60, cooldown: '1s' } },
-  then: handler(
+  then: action.handler(
     { type: `${prefix}.relieve`, inverse: `${prefix}.strain` },
     { target: 'pool', baselineWithin: '1s', notRestored: 'keep' },
   ),
@@ -42,22 +46,23 @@ const content = (a, value = a.random.between(1, 1000)) =>
       { step_type: 'capability_enable', target: cap, parameters: { target_lifecycle: 'PREVIEW' } },
     ],
   });
-export const template = {
-  scope: [scope],
+/** A template for one target. @param {string} target */
+export const templateOn = (target) => ({
+  scope: [target],
   steps: [
     {
       step_type: 'config_update',
-      target: scope,
+      target,
       parameters: { key: 'most', new_value: { $param: 'most' } },
     },
   ],
   template: {
     params: { most: { min: 1, max: 500 } },
-    pre: { [`${scope}#most`]: { min: 0, max: 1000 } },
+    pre: { [`${target}#most`]: { min: 0, max: 1000 } },
     activations: 10000,
     expires_in_sec: 86400,
   },
-};
+});
 
 /** A credential: of a principal of its own, or, for a server, its name. @param {Attacker} a @param {string} who */
 const keyOf = (a, who) => (a.names ? `${prefix}-${who}` : a.people[who]?.credential);
@@ -116,6 +121,8 @@ export const byName = {
   p_name: () => `${prefix}-place`,
   p_destination: () => `${prefix}-place`,
   p_log: (a) => a.tenant,
+  p_stream: (a) => a.random.pick([null, 'governor:default']),
+  p_before: (a) => a.random.between(1, 100),
   p_size: () => null,
   p_epoch: () => null,
   p_segment: () => 1,
@@ -135,7 +142,27 @@ export const byName = {
   p_error_message: () => 'It did not work.',
   p_priority: () => 0,
   p_read: () => ({}),
+  p_once: (a) => `once-${a.random.between(1, 3)}`,
+  p_digest: () => emptyRoot,
+  p_answer: () => ({ done: true }),
 };
+
+/** A run to start. @param {Attacker} a */
+const planned = (a) => ({
+  run_id: uuid7(a.random),
+  plan_id: `${prefix}-plan`,
+  plan_version: '1.0.0',
+  sha256: plan.sha256,
+  input: { n: 1 },
+  tenant: a.tenant,
+});
+
+/** A run of another engine: whoever starts it appends to its log. @param {Attacker} a */
+export function foreignRun(a) {
+  const run = planned(a);
+  a.known.asked.add(run.run_id);
+  return { ...run, engine: 'external' };
+}
 
 /** A governor that is asked to do something, and what it would be told. @param {Attacker} a */
 const governor = (a) => a.known.own('governor');
@@ -148,6 +175,16 @@ export const byGate = {
     p_max_pending: 1000,
     p_delay_ms: null,
   }),
+  fn_api_key_put: (a) => ({
+    p_key: a.names ? `${prefix}-root` : null,
+    p_put: {
+      key_id: uuid7(a.random).replaceAll('-', '').slice(-16),
+      principal_id: `${prefix}-ops`,
+      secret_sha256: emptyRoot,
+      expires_at: minute(60),
+    },
+  }),
+  fn_caller_admit: () => ({ p_caller: { principal: `${prefix}-ops` }, p_right: 'operate' }),
   fn_audit_resolve: (a) => ({
     p_job_id: a.known.own('governance_job'),
     p_verdict: a.random.pick(['PASS', 'FAIL']),
@@ -178,18 +215,19 @@ export const byGate = {
   fn_contract_preview: () => ({ p_read: {} }),
   fn_contract_propose: (a) => ({
     p_key: keyOf(a, a.random.pick(['agent', 'ops'])),
-    p_content: a.random.next() < 0.1 ? canonicalize(template) : content(a),
+    p_content: a.random.next() < 0.1 ? canonicalize(templateOn(scope)) : content(a),
     p_about: { title: `${prefix} wants more`, risk_level: 'low', contract_id: uuid7(a.random) },
   }),
   fn_contract_review: (a) => {
     const id = a.known.own('eligible');
-    const hash = a.known.hashes.get(id);
+    const document = a.known.documents.get(id);
     const who = a.random.pick(['ada', 'bob']);
-    if (!hash || a.random.next() < 0.3)
+    if (!document || a.random.next() < 0.3)
       return {
         p_contract_id: id,
         p_action: a.random.pick([
           'REJECT',
+          'REVOKE',
           'REQUEST_CLARIFICATION',
           'CLARIFY',
           'ESCALATE',
@@ -197,12 +235,12 @@ export const byGate = {
         ]),
         p_key: keyOf(a, who),
       };
-    const signature = a.people[who]?.sign(hash);
+    const signature = a.people[who]?.sign(documentHash(document));
     return {
       p_key: keyOf(a, who),
       p_contract_id: id,
       p_action: 'APPROVE',
-      p_hash: hash,
+      p_document: document,
       p_signature: signature,
     };
   },
@@ -237,6 +275,16 @@ export const byGate = {
         read: {},
       },
     ],
+  }),
+  fn_signatures_read: (a) => ({ p_contracts: [a.known.own('eligible')] }),
+  fn_signatures_verified: (a) => ({
+    p_items: (a.known.held?.jobs ?? [{ id: uuid7(a.random) }]).map(({ id }) => ({
+      job: id,
+      token: a.known.held?.token,
+      trust: 'database',
+      quorum: 1,
+      verdicts: [{ review_no: a.random.between(1, 3), verdict: a.random.pick(['valid', 'wrong']) }],
+    })),
   }),
   fn_governance_cancel: (a) => ({ p_job_id: a.known.own('pending_governance_job') }),
   fn_governance_policy_publish: () => ({
@@ -337,6 +385,7 @@ export const byGate = {
       ['governance.soak'],
       ['governance.audit'],
       ['governance.ended'],
+      ['honest.effect', 'honest.step'],
       [kind, 'governance.change', 'governance.soak', 'governance.ended', `${prefix}.relieve`],
     ]),
     p_lease_token: null,
@@ -380,20 +429,24 @@ export const byGate = {
   fn_job_subscription_remove: () => ({ p_executor_id: 'm-limited' }),
   fn_job_succeed: () => ({ p_result_ref: 'ref' }),
   fn_job_succeed_many: () => ({ p_results: ['{"done": true}'], p_result_refs: null }),
-  fn_ledger_accept_restore: () => ({
-    p_known_checkpoint: null,
-    p_known_epoch: null,
-    p_known_size: null,
+  fn_ledger_accept_restore: (a) => ({
+    ...{ p_known_checkpoint: null, p_known_epoch: null, p_known_size: null },
+    ...{
+      p_size: 0,
+      p_root: emptyRoot,
+      p_signature: unsigned,
+      p_epoch: (a.known.own('ledger')?.epoch ?? 1) + 1,
+    },
   }),
-  fn_ledger_archived: () => ({ p_month: '2025-01-01', p_place: '/archive' }),
+  fn_ledger_archived: (a) => ({
+    ...{ p_month: '2025-01-01', p_place: '/archive', p_signature: unsigned },
+    p_size: a.known.own('ledger')?.signed,
+  }),
   fn_ledger_checkpoint_record: (a) => {
-    const {
-      log = a.tenant,
-      epoch = 0,
-      size = 0,
-      root = '',
-    } = a.known.answers.get('fn_ledger_root_at') ?? {};
-    const note = `m.example\n${size}\n${Buffer.from(root ?? '', 'hex').toString('base64')}\n\nx`;
+    const { log, epoch, size, root, key } = a.known.own('ledger') ?? {};
+    const [name = '', id = ''] = (key ?? '').split('+');
+    const signature = Buffer.concat([Buffer.from(id, 'hex'), Buffer.alloc(64)]).toString('base64');
+    const note = `${name}/_system/${epoch}\n${size}\n${Buffer.from(root ?? '', 'hex').toString('base64')}\n\n— ${name} ${signature}\n`;
     return { p_checkpoints: [{ log, epoch, size, root, note }] };
   },
   fn_ledger_key_add: () => ({
@@ -457,14 +510,22 @@ export const byGate = {
   fn_probes_take: () => ({ p_capabilities: null }),
   fn_requests_rejected: () => ({ p_codes: { invalid_signature: 3 } }),
   fn_rollback_retry: (a) => ({ p_job_id: a.known.own('governance_job') }),
-  fn_run_append: (a) => ({
-    p_run_id: a.known.started.at(-1) ?? a.known.own('foreign_run'),
-    p_event: a.random.pick([
-      { eventType: 'StepStarted', stepId: 'first', logicalAttemptId: '1', eventData: {} },
-      { eventType: 'RunStarted', stepId: 'RUN', eventData: {} },
-      { eventType: 'RunCompleted', stepId: 'RUN', eventData: {} },
-    ]),
-  }),
+  fn_run_append: (a) => {
+    const run = a.known.started.at(-1) ?? a.known.own('foreign_run');
+    const begins = { eventType: 'RunStarted', stepId: 'RUN', eventData: {} };
+    if (!a.known.begun.has(run)) {
+      a.known.begun.add(run);
+      return { p_run_id: run, p_event: begins };
+    }
+    return {
+      p_run_id: run,
+      p_event: a.random.pick([
+        { eventType: 'StepStarted', stepId: 'first', logicalAttemptId: '1', eventData: {} },
+        begins,
+        { eventType: 'RunCompleted', stepId: 'RUN', eventData: {} },
+      ]),
+    };
+  },
   fn_run_changes: () => ({ p_limit: 10 }),
   fn_run_deliver: (a) => ({
     p_event: 'word',
@@ -484,20 +545,9 @@ export const byGate = {
     },
     p_denied: null,
   }),
-  fn_run_start_many: (a) => {
-    const external = a.random.next() < 0.3;
-    const run_id = uuid7(a.random);
-    if (external) a.known.started.push(run_id);
-    const sent = {
-      run_id,
-      plan_id: `${prefix}-plan`,
-      plan_version: '1.0.0',
-      sha256: plan.sha256,
-      input: { n: 1 },
-      tenant: a.tenant,
-    };
-    return { p_runs: [{ ...sent, ...(external && { engine: 'external' }) }] };
-  },
+  fn_run_start_many: (a) => ({
+    p_runs: [a.random.next() < 0.3 ? foreignRun(a) : planned(a)],
+  }),
   fn_run_step_commit: () => ({ p_result: { done: true }, p_artifacts: null }),
   fn_run_steps_succeed: (a) => {
     const lease = a.known.held;
@@ -548,12 +598,14 @@ export const byGate = {
   },
   fn_template_activate: (a) => {
     const most = a.random.between(1, 400);
+    const of = a.known.own('template') ?? {};
+    const { scope: within, steps } = templateOn(of.scope?.[0] ?? scope);
     return {
-      p_template_id: a.known.mine.template?.[0]?.id,
+      p_template_id: of.id,
       p_params: { most },
       p_content: canonicalize({
-        scope: template.scope,
-        steps: [{ ...template.steps[0], parameters: { key: 'most', new_value: most } }],
+        scope: within,
+        steps: [{ ...steps[0], parameters: { key: 'most', new_value: most } }],
       }),
       p_id: uuid7(a.random),
     };

@@ -86,7 +86,7 @@ test('a second installer installs when the first one gives up', async () => {
 });
 
 test.each(['writ', 'writ_data'])(
-  'refuses to install into a schema %s of a stranger',
+  'refuses to install into a schema %s that a stranger owns',
   async (schema) => {
     const database = new URL(db.url).pathname.slice(1);
     await installer.query(`grant create on database ${database} to ${stranger}`);

@@ -9,6 +9,7 @@ let producer: Login;
 let worker: Login;
 let applier: Login;
 let tenants: Login;
+const others: Login[] = [];
 
 beforeEach(async () => {
   db = await testDatabase();
@@ -18,7 +19,7 @@ beforeEach(async () => {
   tenants = await login(db, ['writ_worker', 'writ_producer'], { tenant_id: 'acme' });
 });
 afterEach(async () => {
-  for (const one of [producer, worker, applier, tenants]) await one.end();
+  for (const one of [producer, worker, applier, tenants, ...others.splice(0)]) await one.end();
   await db.drop();
 });
 
@@ -51,7 +52,7 @@ const whole = {
 };
 
 describe('a registration', () => {
-  test('with {} changes nothing of anybody’s kind', async () => {
+  test('with {} changes no kind', async () => {
     await define(worker, 'chore', whole);
     const before = await standing('chore');
     for (const as of [producer, worker, applier, tenants]) {
@@ -60,7 +61,7 @@ describe('a registration', () => {
     expect(await standing('chore')).toEqual(before);
   });
 
-  test('changes only the fields that it names, and the record has both values', async () => {
+  test('changes only the fields that it names, and records the values before and after', async () => {
     await define(worker, 'chore', whole);
     await define(worker, 'chore', { max_attempts: 7 });
     expect(await standing('chore')).toMatchObject({ ...whole, max_attempts: 7 });
@@ -70,7 +71,32 @@ describe('a registration', () => {
     expect([note, by]).toEqual(['chore: max_attempts 3 → 7', worker.name]);
   });
 
-  test('by a producer or a tenant’s worker keeps what stands, and says so', async () => {
+  test('that brings back within a day what the last one replaced raises KIND_CONFLICT', async () => {
+    const alerts = () =>
+      db.query(
+        `select subject, detail from writ.alert where code = 'KIND_CONFLICT' and cleared_at is null`,
+      );
+    await define(worker, 'chore', whole);
+    expect(await define(worker, 'chore', { max_attempts: 7 })).toEqual({ registered: 'chore' });
+    await db.clock.advance('25h');
+    expect(await define(worker, 'chore', { max_attempts: 3 })).toEqual({ registered: 'chore' }); // a deployment taken back
+    expect(await define(worker, 'chore', { max_attempts: 8 })).toEqual({ registered: 'chore' });
+    expect(await alerts()).toEqual([]);
+    for (const max_attempts of [3, 8]) {
+      expect(await define(worker, 'chore', { max_attempts })).toEqual({
+        registered: 'chore',
+        conflict: 'eve',
+      });
+    }
+    expect(await alerts()).toEqual([
+      {
+        subject: 'kind/chore',
+        detail: { changed: 'max_attempts 8 → 3', by: 'eve', before_by: 'eve' },
+      },
+    ]);
+  });
+
+  test('by a producer or a tenant’s worker changes nothing, and answers which fields it kept', async () => {
     await define(worker, 'chore', whole);
     const before = await standing('chore');
     for (const as of [producer, tenants]) {
@@ -82,7 +108,7 @@ describe('a registration', () => {
     expect(await standing('chore')).toEqual(before);
   });
 
-  test('cannot hand a kind to an executor that nobody claims with', async () => {
+  test('by a worker cannot move a kind to another executor', async () => {
     await define(worker, 'chore', whole);
     expect(await define(worker, 'chore', { executor: 'DOT' })).toMatchObject({
       kept: ['executor'],
@@ -93,7 +119,7 @@ describe('a registration', () => {
     });
   });
 
-  test('rewrites none of Writ’s own kinds, whatever the role', async () => {
+  test('changes none of Writ’s own kinds, for any role', async () => {
     const own = await db.query(
       `select * from writ_data.job_kind where registered_by = 'migration' order by job_kind`,
     );
@@ -112,7 +138,7 @@ describe('a registration', () => {
     await all.end();
   });
 
-  test('in a reserved name is for an applier', async () => {
+  test('under a reserved name is accepted only from an applier', async () => {
     for (const kind of ['governance.mine', 'governor.mine', 'writ.mine']) {
       for (const as of [producer, worker, tenants]) {
         expect(await define(as, kind, {})).toMatchObject({ reason: 'reserved_job_kind' });
@@ -152,7 +178,7 @@ describe('a claim', () => {
     });
   });
 
-  test('of reserved kinds alone is refused to a worker', async () => {
+  test('of reserved kinds only is refused to a worker', async () => {
     expect(await claim(worker, ['governance.change', 'governance.ended'])).toMatchObject({
       reason: 'reserved_job_kind',
     });
@@ -160,8 +186,203 @@ describe('a claim', () => {
   });
 });
 
+describe('a job of a reserved kind', () => {
+  type Lease = { lease_token: string; jobs: [id: string, kind: string][] };
+
+  /** Enqueues as a gate of its kind does. */
+  async function own(kind: string): Promise<string> {
+    const id = uuidv7();
+    await db.query(
+      `select writ_data.enqueue_alike($1, array[$2::uuid], '[{}]', 'test', 'default')`,
+      [kind, id],
+    );
+    return id;
+  }
+  async function lease(as: Login, kinds: string[]): Promise<Lease> {
+    const executor = String((await standing(String(kinds[0])))?.executor);
+    return (await as.call('fn_job_claim_many', {
+      kinds,
+      executor,
+      lease_holder: 'w',
+      limit: 10,
+      start: 10,
+    })) as unknown as Lease;
+  }
+  const executions = (id: string) =>
+    db.query('select status, result, result_ref from writ_data.job_execution where job_id = $1', [
+      id,
+    ]);
+
+  /** Every gate of the queue and the runs that commits or succeeds a job. */
+  const finishing: Record<string, (as: Login, id: string, token: string) => Promise<unknown>> = {
+    fn_job_commit: (as, id, token) => as.call('fn_job_commit', { job_id: id, lease_token: token }),
+    fn_job_succeed: (as, id, token) =>
+      as.call('fn_job_succeed', {
+        job_id: id,
+        lease_token: token,
+        result_ref: 's3://x',
+        actor: 'w',
+      }),
+    fn_job_succeed_many: (as, _, token) =>
+      as.call('fn_job_succeed_many', { lease_token: token, positions: [1] }),
+    'fn_job_succeed_many with results': (as, _, token) =>
+      as.call('fn_job_succeed_many', {
+        lease_token: token,
+        positions: [1],
+        results: ['{"done":true}'],
+      }),
+    'fn_job_succeed_many with positions beside the lease': (as, _, token) =>
+      as.call('fn_job_succeed_many', {
+        lease_token: token,
+        positions: [null, 2_000_000_000, 1, 1, 0, -1],
+      }),
+    fn_run_step_commit: (as, id, token) =>
+      as.call('fn_run_step_commit', { job_id: id, lease_token: token, result: '{}' }),
+    'fn_job_commit, then fn_run_step_commit': async (as, id, token) => {
+      await as.query('begin');
+      try {
+        await as.call('fn_job_commit', { job_id: id, lease_token: token });
+        return await as.call('fn_run_step_commit', {
+          job_id: id,
+          lease_token: token,
+          result: '{}',
+        });
+      } finally {
+        await as.query('commit');
+      }
+    },
+  };
+
+  test.each(['writ_applier', 'dot_executor', 'workflow_admin'])(
+    'is neither committed nor succeeded by a gate of the queue for %s',
+    async (role) => {
+      await define(applier, 'governance.mine', {});
+      await define(applier, 'governor.handler.mine', {});
+      const kinds = await db.query(
+        'select job_kind as kind from writ_data.job_kind where writ_data.reserved_kind(job_kind)',
+      );
+      expect(kinds.length).toBeGreaterThanOrEqual(10);
+      const mallory = await login(db, [role]);
+      others.push(mallory);
+      for (const { kind } of kinds) {
+        const id = await own(String(kind));
+        const held = await lease(mallory, [String(kind)]);
+        expect(held.jobs.map(([one, of]) => [one, of])).toEqual([[id, kind]]);
+        for (const [gate, finish] of Object.entries(finishing)) {
+          const answer = await finish(mallory, id, held.lease_token).catch(
+            (error: { message: string }) => error.message,
+          );
+          expect([kind, gate, JSON.stringify(answer)]).toEqual([
+            kind,
+            gate,
+            expect.stringContaining('reserved_job_kind'),
+          ]);
+          expect([kind, gate, await executions(id)]).toEqual([kind, gate, []]);
+        }
+        const steps = {
+          tokens: [held.lease_token],
+          positions: [1],
+          jobs: [id],
+          runs: [uuidv7()],
+          results: [null],
+          take: [true],
+        };
+        const going = { kinds: [kind], token: uuidv7(), lease_ttl_seconds: 30, holder: 'w' };
+        expect(await mallory.call('fn_run_steps_succeed', { ...steps, ...going })).toEqual({
+          unusual: true,
+        });
+        expect(await executions(id)).toEqual([]);
+        expect(await db.query('select open_jobs from writ_data.job_lease')).toEqual([
+          { open_jobs: 1 },
+        ]);
+        expect(
+          await mallory.call('fn_lease_release', { lease_token: held.lease_token, actor: 'w' }),
+        ).toMatchObject({ queued: 1 });
+      }
+    },
+  );
+
+  test('does not stop the other jobs of its lease from succeeding', async () => {
+    await define(worker, 'chore', {});
+    const { id } = await enqueue('chore');
+    const reserved = await own('governance.audit');
+    const held = await lease(applier, ['chore', 'governance.audit']);
+    expect(held.jobs.map(([one]) => one).sort()).toEqual([id, reserved].sort());
+    const position = held.jobs.findIndex(([one]) => one === reserved) + 1;
+    expect(
+      await applier.call('fn_job_succeed_many', {
+        lease_token: held.lease_token,
+        positions: [1, 2, 77],
+      }),
+    ).toMatchObject({
+      done: 1,
+      refused: expect.arrayContaining([
+        { position, reason: 'reserved_job_kind' },
+        { position: 77, reason: 'lease_lost' },
+      ]),
+    });
+    expect(await executions(id)).toMatchObject([{ status: 'DONE' }]);
+    expect(await executions(reserved)).toEqual([]);
+  });
+
+  test('that its own gate has committed becomes DONE by a report, which cannot set its result', async () => {
+    const id = await own('governor.webhook');
+    const held = await lease(applier, ['governor.webhook']);
+    const its = { job_id: id, lease_token: held.lease_token };
+    expect(await applier.call('fn_governor_commit', its)).toMatchObject({ committed: true });
+    const answer = {
+      lease_token: held.lease_token,
+      positions: [1],
+      results: ['"forged"'],
+      result_refs: ['s3://forged'],
+    };
+    expect(await applier.call('fn_job_succeed_many', answer)).toMatchObject({
+      done: 1,
+      refused: [],
+    });
+    expect(await executions(id)).toEqual([{ status: 'DONE', result: null, result_ref: null }]);
+  });
+
+  test('that its own gate has committed becomes DONE by the reaper when its applier is gone', async () => {
+    const id = await own('governor.webhook');
+    const held = await lease(applier, ['governor.webhook']);
+    await applier.call('fn_governor_commit', { job_id: id, lease_token: held.lease_token });
+    await db.query(
+      `update writ_data.job_lease set leased_until = writ.now() - interval '1 minute'`,
+    );
+    await db.query(`select writ.fn_job_tick('clockwork')`);
+    expect(await executions(id)).toMatchObject([{ status: 'DONE' }]);
+  });
+
+  test('cannot be committed by the gate of another kind', async () => {
+    const id = await own('governance.ended');
+    const held = await lease(applier, ['governance.ended']);
+    const its = { job_id: id, lease_token: held.lease_token };
+    await expect(applier.call('fn_governor_commit', its)).rejects.toThrow('not_an_action');
+    const items = JSON.stringify([{ job: id, token: held.lease_token }]);
+    expect(JSON.stringify(await applier.call('fn_changes_apply', { items, actor: 'w' }))).toContain(
+      'reason',
+    );
+    expect(
+      JSON.stringify(await applier.call('fn_governance_audits', { items, actor: 'w' })),
+    ).toContain('job_not_found');
+    expect(await executions(id)).toEqual([]);
+  });
+
+  test('is not committed for an actor of more than 200 characters', async () => {
+    const id = await own('governor.webhook');
+    const held = await lease(applier, ['governor.webhook']);
+    const commit = applier.call('fn_governor_commit', {
+      job_id: id,
+      lease_token: held.lease_token,
+      actor: 'x'.repeat(201),
+    });
+    await expect(commit).rejects.toThrow('invalid_actor');
+  });
+});
+
 describe('a producer', () => {
-  test('enqueues no reserved kind by any gate', async () => {
+  test('cannot enqueue a reserved kind through any gate', async () => {
     const all = await login(db, ['workflow_admin']);
     for (const kind of [
       'governance.change',
@@ -211,7 +432,7 @@ describe('a producer', () => {
     await all.end();
   });
 
-  test('does not take the key of a schedule’s tick or a consumer’s fact', async () => {
+  test('cannot take the key of a schedule’s tick or a consumer’s fact', async () => {
     await define(worker, 'chore', {});
     for (const key of ['schedule:nightly:2030-01-01T00:00:00Z', 'consumer:c:1']) {
       const jobs = JSON.stringify([{ id: uuidv7(), kind: 'chore', key }]);

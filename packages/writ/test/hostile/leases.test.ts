@@ -121,7 +121,7 @@ describe('a login of one tenant', () => {
     expect([await statusOf(own), await statusOf(other)]).toEqual(['succeeded', 'queued']);
   });
 
-  test('enqueues for no other tenant, and learns nothing of its keys', async () => {
+  test('cannot enqueue for another tenant, and learns nothing about its keys', async () => {
     await enqueue('rival', { key: 'order-1' });
     await enqueue('acme', { key: 'order-1' });
     const jobs = JSON.stringify(
@@ -165,17 +165,34 @@ describe('a login of one tenant', () => {
 });
 
 test('a caller that has set writ.tenant moves no job of another tenant', async () => {
-  const id = await enqueue('rival');
-  const { lease_token } = await claim(worker, 0);
+  const ids = [await enqueue('rival'), await enqueue('rival')];
+  const { lease_token } = await claim(worker, 1);
   await worker.query(`set writ.tenant = 'acme'`);
   const answers = {
-    start: (await worker.call('fn_job_start_many', { lease_token, upto: 1 })).reason,
+    start: (await worker.call('fn_job_start_many', { lease_token, upto: 2 })).reason,
+    commit: await raised(() => worker.call('fn_job_commit', { job_id: ids[0], lease_token })),
     succeed: (
-      await worker.call('fn_job_succeed_many', { lease_token, positions: [1], start_upto: 1 })
+      await worker.call('fn_job_succeed_many', { lease_token, positions: [1, 2], start_upto: 2 })
     ).reason,
   };
-  expect(answers).toEqual({ start: 'tenant_forbidden', succeed: 'tenant_forbidden' });
-  expect(await statusOf(id)).toBe('leased');
+  expect(answers).toEqual({
+    start: 'tenant_forbidden',
+    commit: 'tenant_forbidden',
+    succeed: 'tenant_forbidden',
+  });
+  expect(await Promise.all(ids.map(statusOf))).toEqual(['in_progress', 'leased']);
+});
+
+test('a caller that has set writ.tenant sees no call about another tenant’s jobs', async () => {
+  await enqueue('rival');
+  await worker.query(`set writ.tenant = 'acme'`);
+  expect(await worker.query('select command, jobs from writ.command_run where jobs > 0')).toEqual(
+    [],
+  );
+  await enqueue('acme');
+  expect(await worker.query('select command, jobs from writ.command_run where jobs > 0')).toEqual([
+    { command: 'fn_job_enqueue', jobs: 1 },
+  ]);
 });
 
 describe('a lease token', () => {
@@ -196,7 +213,7 @@ describe('a lease token', () => {
     await all.end();
   });
 
-  test('is of no use to an auditor', async () => {
+  test('does not let an auditor start or finish a job', async () => {
     const id = await enqueue('acme');
     const { lease_token } = await claim(worker);
     const auditor = await login(db, ['writ_auditor']);
@@ -211,7 +228,7 @@ describe('a lease token', () => {
   });
 });
 
-test('a NOTIFY by a stranger stops no handler; a cancellation does', async () => {
+test('a NOTIFY from a stranger stops no handler, and a cancellation does', async () => {
   const begun = latch();
   const aborted = latch<unknown>();
   const slow = defineJob<undefined>('slow');
@@ -234,14 +251,14 @@ test('a NOTIFY by a stranger stops no handler; a cancellation does', async () =>
     await stranger.query('select pg_notify($1, $2)', ['queue_cancel', jobId]);
   const wait = new Promise((done) => setTimeout(() => done('still running'), 500));
   expect(await Promise.race([aborted.opened, wait])).toBe('still running');
-  await writ.cancel(jobId);
+  await writ.jobs.cancel(jobId);
   expect(await aborted.opened).toMatchObject({ code: 'cancelled' });
   await running.stop();
   await stranger.end();
 });
 
-describe('text from outside', () => {
-  test('is bounded at the gate with a coded refusal', async () => {
+describe('an argument of a gate', () => {
+  test('is refused with a code when its text is too long', async () => {
     const id = await enqueue('acme');
     const actor = 'a'.repeat(201);
     const jobs = JSON.stringify([{ id: uuidv7(), kind: 'chore' }]);
@@ -277,7 +294,33 @@ describe('text from outside', () => {
     );
   });
 
-  test('has times within a hundred years', async () => {
+  test('is cut to 200 characters when it is an error code, in every row', async () => {
+    const ids = [await enqueue('acme'), await enqueue('acme')];
+    const { lease_token } = await claim(worker, 2);
+    const [error_code, error_message] = ['c'.repeat(100_000), 'x'];
+    await worker.call('fn_job_fail_permanent', {
+      job_id: ids[0],
+      lease_token,
+      error_code,
+      error_message,
+      actor: 'w',
+    });
+    await worker.call('fn_job_abort_many', {
+      lease_token,
+      positions: [2],
+      abort_kinds: ['permanent'],
+      codes: [error_code],
+      messages: ['x'],
+    });
+    expect(await Promise.all(ids.map(statusOf))).toEqual(['dead_letter', 'dead_letter']);
+    const [kept] = await db.query(
+      `select (select max(length(error_code)) from writ_data.job_execution) as code,
+         (select max(length(details::text)) from writ_data.event_batch) < 1000 as short`,
+    );
+    expect(kept).toEqual({ code: 200, short: true });
+  });
+
+  test('is refused when its time is infinite or more than a hundred years away', async () => {
     for (const more of [
       { delay_ms: 9e18 },
       { process_after: 'infinity' },

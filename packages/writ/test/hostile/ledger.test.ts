@@ -1,5 +1,6 @@
 /** The ledger against a signer that lies, and against receipts that somebody has planted. */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { keyOfSeed, publicKeyText, signCheckpoint } from '../../src/ledger/note.js';
 import { type TestDatabase, testDatabase } from '../../src/testing/index.js';
 import { type Login, login } from './logins.js';
 
@@ -23,10 +24,25 @@ interface Head {
   readonly size: number;
   readonly root: string;
 }
+/** The form of a signature. */
+const any = `${'A'.repeat(86)}==`;
 const heads = async () =>
   (await signer.call('fn_ledger_heads', { actor: 's' })) as unknown as Head[];
-const noteOf = ({ size, root }: Head) =>
-  `writ.example/_system/1\n${size}\n${Buffer.from(root, 'hex').toString('base64')}\n\n— s x\n`;
+const key = keyOfSeed('writ.example', new Uint8Array(32).fill(7));
+const noteOf = ({ size, root }: Head, by = key, epoch = 1) =>
+  signCheckpoint({ deployment: by.name, log: '_system', epoch }, size, Buffer.from(root, 'hex'), [
+    by,
+  ]);
+const begin = () =>
+  signer.call('fn_ledger_key_add', {
+    ...{
+      key: publicKeyText(key),
+      replaces: null,
+      signature_new: 'AAAA',
+      signature_old: null,
+      actor: 's',
+    },
+  });
 const record = (checkpoint: object) =>
   signer.call('fn_ledger_checkpoint_record', {
     checkpoints: JSON.stringify([checkpoint]),
@@ -34,7 +50,8 @@ const record = (checkpoint: object) =>
   });
 
 describe('a signer', () => {
-  test('records the tree that the log has', async () => {
+  test('records a checkpoint that matches the log', async () => {
+    await begin();
     const head = (await heads()).at(-1) as Head;
     expect(await record({ ...head, note: noteOf(head) })).toEqual({ recorded: 1 });
   });
@@ -48,16 +65,24 @@ describe('a signer', () => {
       'a size that the log has not reached',
       (h) => ({ ...h, size: h.size + 1, note: noteOf({ ...h, size: h.size + 1 }) }),
     ],
+    [
+      'a note that another key has signed',
+      (h) => ({ ...h, note: noteOf(h, keyOfSeed('writ.example', new Uint8Array(32))) }),
+    ],
+    [
+      'a note of another deployment',
+      (h) => ({ ...h, note: noteOf(h, keyOfSeed('other.example', new Uint8Array(32))) }),
+    ],
+    ['a note of another epoch', (h) => ({ ...h, note: noteOf(h, key, 2) })],
+    ['an unsigned note', (h) => ({ ...h, note: noteOf(h).replace(/— .*/, '— writ.example AAAA') })],
     ['a note with another root', (h) => ({ ...h, note: noteOf({ ...h, root: '00'.repeat(32) }) })],
     ['a note with another size', (h) => ({ ...h, note: noteOf({ ...h, size: h.size + 9 }) })],
-    [
-      'a log that is not there',
-      (h) => ({ log: 'nobody', epoch: null, size: 0, root: h.root, note: '' }),
-    ],
-    ['an epoch that is not', (h) => ({ ...h, epoch: 7, note: noteOf(h) })],
-    ['nothing', () => ({})],
-    ['a size of text', (h) => ({ ...h, size: 'many', note: noteOf(h) })],
+    ['an unknown log', (h) => ({ log: 'nobody', epoch: null, size: 0, root: h.root, note: '' })],
+    ['an unknown epoch', (h) => ({ ...h, epoch: 7, note: noteOf(h) })],
+    ['no fields', () => ({})],
+    ['text as its size', (h) => ({ ...h, size: 'many', note: noteOf(h) })],
   ])('records no checkpoint with %s', async (_, forge) => {
+    await begin();
     const head = (await heads()).at(-1) as Head;
     expect(await record(forge(head))).toMatchObject({
       refused: true,
@@ -74,12 +99,20 @@ describe('a signer', () => {
     [new Date().toISOString().slice(0, 10)],
   ])('archives no month that is %s', async (month) => {
     expect(
-      await signer.call('fn_ledger_archived', { month, place: 'here', actor: 's' }),
-    ).toMatchObject({ refused: true });
+      await signer.call('fn_ledger_archived', {
+        month,
+        place: 'here',
+        actor: 's',
+        size: 1,
+        signature: any,
+      }),
+    ).toMatchObject({
+      refused: true,
+    });
     expect(await db.query('select from writ_data.receipt_archive')).toHaveLength(0);
   });
 
-  test('adds no key that is none, and puts none in the place of one it does not know', async () => {
+  test('adds no malformed key, and replaces no key but the one that signs', async () => {
     const key = (text: string | null, replaces: string | null = null) =>
       signer.call('fn_ledger_key_add', {
         key: text,
@@ -101,20 +134,21 @@ describe('a signer', () => {
   test('accepts no restore', async () => {
     expect(
       await signer.attempt(
-        `select writ.fn_ledger_accept_restore(null, null, null, 'because I say so', 's')`,
+        `select writ.fn_ledger_accept_restore(null, null, null, 'because I say so', 's', 2, 0, '', '')`,
       ),
     ).toBe('42501');
   });
 });
 
-test('a restore cannot use up the numbers of epochs', async () => {
+test('accepting a restore cannot use up the numbers of epochs', async () => {
   const [row] = await db.query(
-    `select writ.fn_ledger_accept_restore(null, 2147483647, 1, 'because I say so', 's') as answer`,
+    `select writ.fn_ledger_accept_restore(null, 2147483647, 1, 'because I say so', 's', 2, 0, '', $1) as answer`,
+    [any],
   );
   expect(row?.answer).toMatchObject({ refused: true, reason: 'checkpoint_mismatch' });
 });
 
-test('a planted number of the stream of seals stops neither sealing nor signing', async () => {
+test('a planted number in the stream of seals stops neither sealing nor signing', async () => {
   const tick = () => engine.call('fn_ledger_tick', { actor: 'e' });
   const work = () =>
     db.query(`select writ.fn_job_kind_register('k' || floor(random() * 1e9)::text, '{}', 'test')`);

@@ -16,7 +16,7 @@ const propose = (as: Login) =>
     about: JSON.stringify({ title: `Proposal ${n}` }),
   });
 
-test('an agent proposes 60 contracts an hour, and hears when it may go on', async () => {
+test('an agent may propose 60 contracts an hour, and the refusal says when it may propose again', async () => {
   await s.setting('governance.agent.open_contracts', 1000);
   const agent = await enter(['writ_principal'], { principal_id: 'agent' });
   for (let i = 0; i < 60; i++) expect(await propose(agent)).toHaveProperty('contract_id');
@@ -28,7 +28,7 @@ test('an agent proposes 60 contracts an hour, and hears when it may go on', asyn
   expect(await propose(agent)).toHaveProperty('contract_id');
 });
 
-test('an agent has 50 contracts open at once', async () => {
+test('an agent may have 50 open contracts', async () => {
   const agent = await enter(['writ_principal'], { principal_id: 'agent' });
   for (let i = 0; i < 50; i++) expect(await propose(agent)).toHaveProperty('contract_id');
   expect(await propose(agent)).toMatchObject({
@@ -39,7 +39,7 @@ test('an agent has 50 contracts open at once', async () => {
   expect(await propose(person)).toHaveProperty('contract_id');
 });
 
-test('above ten denials a minute one receipt counts the rest', async () => {
+test('one receipt counts the denials of a principal above ten a minute', async () => {
   const agent = await enter(['writ_principal'], { principal_id: 'agent' });
   await s.db.clock.advance('1m');
   for (let i = 0; i < 25; i++)
@@ -59,7 +59,50 @@ test('above ten denials a minute one receipt counts the rest', async () => {
   expect(denials.some(({ count }) => count !== null)).toBe(true);
 });
 
-test('a stranger that listens for flags hears no name, tenant or value', async () => {
+test('denials of one principal in many tenants count together', async () => {
+  const agent = await enter(['writ_principal'], { principal_id: 'agent' });
+  for (let i = 0; i < 30; i++)
+    expect(
+      await agent.call('fn_freeze_put', {
+        key: null,
+        freeze: '{"reason": "x"}',
+        tenant_id: `tenant-${i}`,
+      }),
+    ).toMatchObject({
+      reason: 'agents_only_propose',
+    });
+  await s.db.clock.advance('1m');
+  await (await enter(['writ_engine'])).query(`select writ.fn_governance_tick('clockwork')`);
+  const denials = await s.sql<{ count: number | null }>(
+    `select (entry::jsonb #>> '{context,count}')::integer as count from writ_data.receipt where entry::jsonb ->> 'reason' = 'access_denied'`,
+  );
+  expect(denials.reduce((sum, { count }) => sum + (count ?? 1), 0)).toBe(30);
+  expect(denials.length).toBeLessThanOrEqual(22); // the calls may fall into two minutes
+});
+
+test('an agent that submits or clarifies repeatedly writes nothing and extends no deadline', async () => {
+  const contract = await s.propose();
+  const agent = await enter(['writ_principal'], { principal_id: 'agent' });
+  const stands = () =>
+    s.sql(`select c.receipts, c.version, c.review_due_at, (select count(*) from writ_data.contract_review) as reviews,
+      (select count(*) from writ_data.receipt) as all from writ_data.contract c`);
+  const before = await stands();
+  await s.db.clock.advance('1h');
+  for (const action of ['SUBMIT', 'CLARIFY', 'SUBMIT', 'CLARIFY'])
+    expect(
+      await agent.call('fn_contract_review', {
+        key: null,
+        contract_id: contract.id,
+        action,
+        reason: 'x'.repeat(4000),
+      }),
+    ).toMatchObject({
+      reason: 'invalid_transition',
+    });
+  expect(await stands()).toEqual(before);
+});
+
+test('a stranger that listens for flags receives no name, tenant or value', async () => {
   const stranger = await enter([]);
   const client = new pg.Client({ connectionString: stranger.connectionString });
   await client.connect();
@@ -67,7 +110,7 @@ test('a stranger that listens for flags hears no name, tenant or value', async (
   client.on('notification', ({ payload }) => heard.push(payload));
   await client.query('listen flags_changed');
   try {
-    await s.writ.governance.put([{ capability_name: 'secret-project' }], { as: s.keys.ops });
+    await s.writ.capabilities.put([{ capability_name: 'secret-project' }], { as: s.keys.ops });
     await until(async () => heard.length > 0);
     expect(heard.every((payload) => payload === '')).toBe(true);
   } finally {

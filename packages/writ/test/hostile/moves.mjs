@@ -1,7 +1,9 @@
 // @ts-check
 // Sequences of calls, and raw SQL: what a login can try without any gate.
 
-import { receiptFor } from './grammar.mjs';
+import { documentHash } from '../../dist/governance/document.js';
+import { canonicalize } from '../../dist/ledger/canonical.js';
+import { foreignRun, planText, receiptFor } from './grammar.mjs';
 import { channels, lockNames, reserved, uuid7 } from './values.mjs';
 
 /** @typedef {import('./attacker.mjs').Attacker} Attacker */
@@ -80,14 +82,10 @@ async function commitStep(a) {
 
 /** Rewrites kinds of others, and names them in a claim. @param {Attacker} a */
 async function rewriteKind(a) {
+  // A worker of all tenants may change attempts and limits of a kind: that is not tried on honest ones.
   const kind = a.random.pick([
-    'governance.change',
-    'governance.ended',
-    'governor.action',
-    'writ.timer',
-    'honest.effect',
-    'honest.step',
-    'calm.work',
+    ...['governance.change', 'governance.ended', 'governor.action', 'writ.timer'],
+    ...(a.bound ? ['honest.effect', 'honest.step', 'calm.work'] : []),
   ]);
   const definition = a.random.pick([
     {},
@@ -129,19 +127,19 @@ async function craftedProposal(a) {
   const id = proposed?.contract_id;
   if (!id) return;
   const preview = await a.act('fn_contract_preview', { p_contract_id: id });
-  const hash = preview?.hash;
+  const document = preview?.document?.not_after ? canonicalize(preview.document) : undefined;
   const replayed = a.known.foreign('signature') ?? a.known.own('signature');
   const signature = a.random.pick([
     '',
     '00'.repeat(64),
     replayed?.signature,
-    hash ? a.people.ada?.sign(hash) : '',
+    document ? a.people.ada?.sign(documentHash(document)) : '',
   ]);
   await a.act('fn_contract_review', {
     p_key: a.names ? 'm-ada' : a.people.ada?.credential,
     p_contract_id: id,
     p_action: 'APPROVE',
-    p_hash: hash,
+    p_document: document,
     p_signature: signature,
   });
   await a.act('fn_contracts_activate', {
@@ -222,16 +220,66 @@ async function projectJunk(a) {
 /** Takes a relay's turn, says that everything was delivered, and moves the position past everything. @param {Attacker} a */
 async function relayJunk(a) {
   await a.act('fn_outbox_take', { p_buses: ['webhook', 'nats'] });
+  const outcome = a.random.pick(['ok', 'failed', 'held', 'later']);
   await a.act('fn_outbox_done', {
-    p_destination: a.random.pick([a.known.foreign('destination'), 'honest-hook', 'm-place']),
+    p_destination: a.random.pick([
+      a.known.foreign('destination'),
+      a.known.foreign('destination'),
+      'm-place',
+    ]),
     p_turn: a.random.pick([
       a.known.answers.get('fn_outbox_take')?.turn,
       'ffffffff-ffff-7fff-bfff-ffffffffffff',
       null,
     ]),
     p_moves: true,
-    p_outcomes: [],
+    p_outcomes:
+      a.random.next() < 0.5
+        ? []
+        : [[a.known.foreign('event'), a.known.foreign('run'), 1, outcome, 1, 200, 'no', false]],
     p_trouble: a.random.pick([null, 'gone']),
+  });
+}
+
+/** Fires another tenant's schedule, moves it into the far future, redefines it or takes it away. @param {Attacker} a */
+async function scheduleJunk(a) {
+  const row = a.known.foreign('schedule_row') ?? {};
+  const over = { p_schedule: row.schedule, p_tenant_id: row.tenant };
+  const late = a.random.pick([
+    '2999-01-01T00:00:00Z',
+    '9999-12-31T23:59:00Z',
+    new Date(Math.ceil(Date.now() / 6e4) * 6e4).toISOString(),
+  ]);
+  await a.act('fn_schedule_fire', {
+    p_due: [{ ...row, ticks: a.random.pick([[], [row.next_tick]]), move_to: late }],
+  });
+  const gate = a.random.pick([
+    'fn_schedule_put',
+    'fn_schedule_pause',
+    'fn_schedule_remove',
+    'fn_schedule_run_now',
+  ]);
+  await a.act(gate, { ...over, p_next_tick: late });
+}
+
+/** Says that everything of another's destination is to be told again, elsewhere, or not at all. @param {Attacker} a */
+async function destinationJunk(a) {
+  const name = a.known.foreign('destination');
+  const tenant = a.random.pick(['alpha', 'beta', null, a.tenant]);
+  await a.act('fn_destination_put', {
+    p_name: name,
+    p_tenant_id: tenant,
+    p_since: a.random.pick([null, '2000-01-01T00:00:00Z']),
+  });
+  await a.act('fn_destination_set', {
+    p_name: name,
+    p_destination: name,
+    p_state: a.random.pick(['paused', 'removed']),
+  });
+  await a.act('fn_outbox_replay', {
+    p_name: name,
+    p_destination: name,
+    p_since: '2000-01-01T00:00:00Z',
   });
 }
 
@@ -380,6 +428,9 @@ export const moves = [
   ['fn_governors_apply', takeApplyJunk],
   ['fn_run_project', projectJunk],
   ['fn_outbox_done', relayJunk],
+  ['fn_schedule_fire', scheduleJunk],
+  ['fn_schedule_put', scheduleJunk],
+  ['fn_destination_put', destinationJunk],
   ['fn_probes_report', healthLies],
   ['fn_governance_ended', healthLies],
   ['fn_governor_crashed', crashGovernor],
@@ -387,6 +438,37 @@ export const moves = [
   [null, raw],
   [null, look],
 ];
+
+/** Claims what the next call is about. @param {string} kind @returns {(a: Attacker) => Promise<unknown>} */
+const leased = (kind) => (a) =>
+  a.act('fn_job_claim_many', {
+    p_kinds: [kind],
+    p_limit: 1,
+    p_start: 1,
+    p_lease_ttl_seconds: 10,
+  });
+
+/** What gates need that their callers can bring about themselves. @type {Record<string, (a: Attacker) => Promise<unknown>>} */
+const first = {
+  fn_change_begin: leased('governance.soak'),
+  fn_changes_apply: leased('governance.change'),
+  async fn_run_append(a) {
+    await a.act('fn_plan_register', { p_document: planText });
+    await a.act('fn_run_start_many', { p_runs: [foreignRun(a)] });
+  },
+  fn_outbox_done: (a) => a.act('fn_outbox_take'),
+  fn_run_project: (a) => a.act('fn_run_changes'),
+  async fn_run_step_commit(a) {
+    await leased('m.work')(a);
+    await a.act('fn_job_commit');
+  },
+};
+
+/** Does what a gate needs first: without it most calls would end at its first check. @param {Attacker} a @param {import('./catalogue.mjs').Gate} gate */
+export async function ready(a, gate) {
+  const needsLease = gate.args.some(({ name, optional }) => name === 'p_lease_token' && !optional);
+  await (first[gate.name] ?? (needsLease ? leased('m.work') : undefined))?.(a);
+}
 
 /** One of the moves that fit an attacker. @param {Attacker} a */
 export async function move(a) {
@@ -402,5 +484,9 @@ export async function attack(a) {
     await move(a);
     // What a session has set must not decide what its later calls test.
     if (a.random.next() < 0.2) await a.send('raw', 'reset all');
-  } else await a.call(a.random.pick(a.gates));
+    return;
+  }
+  const gate = a.random.pick(a.gates);
+  if (a.random.next() < 0.15) await ready(a, gate);
+  await a.call(gate);
 }

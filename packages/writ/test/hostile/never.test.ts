@@ -1,9 +1,11 @@
 /** What each role must never achieve, tried by a login that has that role and nothing else. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { uuidv7 } from '../../src/database/uuid.js';
+import { documentBytes } from '../../src/governance/document.js';
 import { principal } from '../../src/governance/keys.js';
 import { configure, defineJob, type Writ } from '../../src/index.js';
 import { type TestDatabase, testDatabase } from '../../src/testing/index.js';
+import { verifying } from '../governance/verifying.js';
 import { type Binding, type Login, login } from './logins.js';
 
 let db: TestDatabase;
@@ -16,13 +18,13 @@ beforeAll(async () => {
   db = await testDatabase();
   writ = await db.connect();
   const add = async (id: string, kind: 'person' | 'service' | 'agent', more: object = {}) => {
-    keys[id] = await writ.governance.addPrincipal({ id, kind, ...more });
+    keys[id] = await writ.principals.add({ id, kind, ...more });
   };
   await add('ops', 'person', { rights: ['propose', 'approve', 'activate', 'operate'] });
   await add('ada', 'person');
   await add('deployer', 'service');
   await add('agent', 'agent', { onBehalfOf: 'ops' });
-  await writ.governance.put([{ capability_name: 'checkout' }], { as: String(keys.ops) });
+  await writ.capabilities.put([{ capability_name: 'checkout' }], { as: String(keys.ops) });
 });
 afterEach(async () => {
   for (const one of entered.splice(0)) await one.end();
@@ -49,7 +51,7 @@ let proposals = 0;
 /** A contract on a scope of its own: two that are alike would not both be eligible. */
 async function propose(as = 'agent') {
   const scope = `limits-${++proposals}`;
-  await writ.governance.put([{ scope, owner_capability: 'checkout', values: { max: 1 } }], {
+  await writ.capabilities.put([{ scope, owner_capability: 'checkout', values: { max: 1 } }], {
     as: String(keys.ops),
   });
   const steps = [configure(scope, 'max', 2)];
@@ -74,19 +76,19 @@ describe('writ_principal', () => {
     expect(answer).toMatchObject({ refused: true, reason: 'not_authenticated' });
   });
 
-  test('approves nothing as an agent', async () => {
+  test('cannot approve as an agent', async () => {
     const agent = await enter('writ_principal', { principal_id: 'agent' });
     const contract = await propose('ops');
-    const { hash } = await contract.preview({ as: String(keys.ada) });
+    const { document, hash } = await contract.preview({ as: String(keys.ada) });
     const signature = principal(String(keys.agent)).sign(hash);
+    const signed = { document: documentBytes(document), signature };
     const answer = await agent.call('fn_contract_review', {
       key: null,
       contract_id: contract.id,
       action: 'APPROVE',
-      hash,
-      signature,
+      ...signed,
     });
-    expect(answer).toMatchObject({ refused: true });
+    expect(answer).toMatchObject({ refused: true, reason: 'agents_only_propose' });
   });
 
   test('has no gate to claim, to apply, to finish or to write receipts', async () => {
@@ -136,7 +138,7 @@ describe('writ_producer', () => {
     ).toEqual([]);
   });
 
-  test('enqueues for no other tenant than its own', async () => {
+  test('cannot enqueue for another tenant', async () => {
     await writ.enqueue(work, undefined);
     const producer = await enter('writ_producer', { tenant_id: 'mine' });
     const jobs = JSON.stringify([{ id: uuidv7(), kind: 'never.work' }]);
@@ -150,11 +152,12 @@ describe('writ_producer', () => {
 });
 
 describe('writ_worker', () => {
-  test('claims no job of a reserved kind, and still gets the others', async () => {
+  test('cannot claim a job of a reserved kind, and still claims the others', async () => {
     const worker = await enter('writ_worker');
     await writ.enqueue(work, undefined);
     const contract = await propose('ops');
     const { hash } = await contract.preview({ as: String(keys.ada) });
+    await verifying(writ);
     await contract.approve({ as: String(keys.ada), hash });
     await contract.activate({ as: String(keys.deployer) });
     const answer = await worker.call('fn_job_claim_many', {
@@ -169,7 +172,7 @@ describe('writ_worker', () => {
     await db.query('delete from writ_data.job_lease');
   });
 
-  test('finishes no job that another worker holds', async () => {
+  test('cannot finish a job that another worker holds', async () => {
     const worker = await enter('writ_worker');
     await writ.enqueue(work, undefined);
     const [held] = await db.query(
@@ -215,7 +218,7 @@ describe('writ_worker', () => {
 });
 
 describe('writ_applier', () => {
-  test('applies nothing that is not approved', async () => {
+  test('cannot apply a change that is not approved', async () => {
     const applier = await enter('writ_applier');
     const contract = await propose('ops');
     const answer = await applier.call('fn_contracts_activate', {
@@ -230,7 +233,7 @@ describe('writ_applier', () => {
     ).toEqual([]);
   });
 
-  test('applies no step of a job that it does not lease', async () => {
+  test('cannot apply a step of a job that it does not lease', async () => {
     const applier = await enter('writ_applier');
     const answer = await applier.call('fn_changes_apply', {
       items: JSON.stringify([
@@ -264,7 +267,7 @@ describe('writ_engine', () => {
     ).toEqual([]);
   });
 
-  test('writes no receipt that it has made up', async () => {
+  test('cannot write an invented receipt', async () => {
     const engine = await enter('writ_engine');
     const before = await receipts();
     const entry = JSON.stringify({
@@ -293,7 +296,7 @@ describe('writ_engine', () => {
     expect(await receipts()).toBe(before);
   });
 
-  test('stores no snapshot that is ahead of its log', async () => {
+  test('cannot store a snapshot that is ahead of its log', async () => {
     const engine = await enter('writ_engine');
     await engine.call('fn_run_changes', { projector: 'mallory' });
     await engine
@@ -324,7 +327,7 @@ describe('writ_engine', () => {
 });
 
 describe('writ_server', () => {
-  test('does nothing that the principal it names may not', async () => {
+  test('cannot do anything that the principal it names may not do', async () => {
     const server = await enter('writ_server');
     const contract = await propose('ops');
     const answer = await server.call('fn_contract_review', {
@@ -360,7 +363,7 @@ describe('writ_server', () => {
 });
 
 describe('writ_signer', () => {
-  test('has gates of the ledger and no others', async () => {
+  test('has only gates of the ledger', async () => {
     const signer = await enter('writ_signer');
     const rows = await db.query(
       `select p.proname as name from pg_proc p where p.pronamespace = 'writ'::regnamespace and has_function_privilege($1, p.oid, 'execute')`,
@@ -375,7 +378,7 @@ describe('writ_signer', () => {
 });
 
 describe('writ_auditor', () => {
-  test('changes nothing, whatever it calls', async () => {
+  test('changes nothing with any gate that it may call', async () => {
     const auditor = await enter('writ_auditor');
     const gates = await db.query(
       `select p.oid::regproc::text as name, coalesce((select string_agg('null::' || format_type(t, null), ', ' order by n) from unnest(p.proargtypes) with ordinality a(t, n)), '') as arguments
@@ -411,7 +414,7 @@ describe('writ_auditor', () => {
 });
 
 describe('writ_admin', () => {
-  test('approves and applies nothing', async () => {
+  test('cannot approve or apply', async () => {
     const admin = await enter('writ_admin');
     expect(
       await hasGate(
@@ -429,7 +432,7 @@ describe('writ_admin', () => {
 });
 
 describe('a login without any role of Writ', () => {
-  test('stops nothing by taking the names of our locks', async () => {
+  test('cannot stop Writ by taking advisory locks', async () => {
     const stranger = await enter('pg_monitor');
     const names = [
       'writ.fn_job_tick',
@@ -444,9 +447,7 @@ describe('a login without any role of Writ', () => {
     const [tick] = await db.query(`select writ.fn_job_tick('test') as answer`);
     expect(tick?.answer).not.toMatchObject({ busy: true });
     await db.query(`set statement_timeout = '3s'`);
-    await expect(
-      writ.governance.addPrincipal({ id: 'eve', kind: 'service' }),
-    ).resolves.toBeDefined();
+    await expect(writ.principals.add({ id: 'eve', kind: 'service' })).resolves.toBeDefined();
     await db.query(`reset statement_timeout`);
     const { rows } = {
       rows: await db.query(
@@ -456,7 +457,7 @@ describe('a login without any role of Writ', () => {
     expect(rows).toEqual([{ n: 0 }]);
   });
 
-  test('reads and calls nothing of ours', async () => {
+  test('cannot read a table or view of Writ or call a gate', async () => {
     const stranger = await enter('pg_monitor');
     for (const sql of [
       'select * from writ.job_queue',

@@ -43,10 +43,12 @@ test.each([
   ['addresses with a password', 'db://ada:s3cret@h '],
   ['passwords', 'password=x '],
 ])('redacting a megabyte of %s takes a moment', (_, piece) => {
-  const text = piece.repeat(1_000_000 / piece.length);
-  const begun = performance.now();
-  const safe = redact(text);
-  // The quadratic form took minutes.
-  expect(performance.now() - begun).toBeLessThan(3_000);
-  expect(safe).not.toContain('s3cret');
+  // A part first: the quadratic form takes half a minute for it, and hours for the whole.
+  for (const length of [50_000, 1_000_000]) {
+    const text = piece.repeat(length / piece.length);
+    const begun = performance.now();
+    const safe = redact(text);
+    expect(performance.now() - begun).toBeLessThan(3_000);
+    expect(safe).not.toContain('s3cret');
+  }
 });

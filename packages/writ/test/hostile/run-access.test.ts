@@ -82,14 +82,14 @@ describe('a delivery', () => {
     expect(await deliver(globex, runId)).toMatchObject({ duplicate: false, step: 'go' });
   });
 
-  test('is for producers and the server, not for workers', async () => {
+  test('is accepted from producers and the server, and not from workers', async () => {
     const worker = await enter(['writ_worker']);
     expect(await worker.attempt(`select writ.fn_run_deliver(null, null, null, null, null)`)).toBe(
       '42501',
     );
   });
 
-  test('is denied by authorizeSignal as a signal is, and leaves the attempt in the log', async () => {
+  test('can be denied by authorizeSignal, and then leaves the attempt in the log', async () => {
     const asked: unknown[] = [];
     const writ = await Writ.connect({
       connectionString: db.connectionString,
@@ -114,8 +114,66 @@ describe('a delivery', () => {
   });
 });
 
+test('denials cannot fill the log of a run, and may only carry a known code', async () => {
+  const producer = await enter(['writ_producer']);
+  const server = await enter(['writ_server']);
+  const { runId } = await start(producer);
+  const denied = (n: number) =>
+    producer.call('fn_run_deliver', {
+      run_id: runId,
+      event: 'go',
+      payload: null,
+      delivery_id: `d-${n}`,
+      actor: 'p',
+      denied: 'AUTHZ_DENIED',
+    });
+  for (let n = 0; n < 60; n++) expect(await denied(n)).toEqual({ denied: 'AUTHZ_DENIED' });
+  expect(await denied(60)).toMatchObject({ refused: true, reason: 'OUTBOX_RATE_LIMIT_EXCEEDED' });
+  expect((await logOf(runId)).filter((type) => type === 'SignalRejected')).toHaveLength(60);
+  const signal = {
+    run_id: runId,
+    signal: JSON.stringify({ signalId: uuidv7(), type: 'PAUSE' }),
+    actor: 's',
+    denied: 'x'.repeat(100_000),
+  };
+  expect(await server.call('fn_run_signal', signal)).toMatchObject({
+    refused: true,
+    reason: 'SIGNAL_INVALID_PAYLOAD',
+  });
+});
+
+test('a denied command is recorded only with a code of authorizeSignal', async () => {
+  const { runId } = await start(await enter(['writ_producer']));
+  const server = await enter(['writ_server']);
+  const signal = (type: string, denied: string | null) =>
+    server.call('fn_run_signal', {
+      run_id: runId,
+      signal: JSON.stringify({ signalId: uuidv7(), type }),
+      actor: 'm',
+      denied,
+    });
+  const codes = () => db.query('select code from writ_data.run_signal where not accepted');
+  for (const denied of ['x', 'x'.repeat(4_000), ''])
+    expect(await signal('PAUSE', denied)).toMatchObject({
+      refused: true,
+      reason: 'SIGNAL_INVALID_PAYLOAD',
+    });
+  expect(await signal('CANCEL', null)).toMatchObject({ accepted: true });
+  // The log of a run that has ended takes no event, so its bounds do not help.
+  expect(await signal('RETRY_RUN', 'x'.repeat(1_000_000))).toMatchObject({
+    refused: true,
+    reason: 'SIGNAL_INVALID_PAYLOAD',
+  });
+  expect(await codes()).toEqual([]);
+  expect(await signal('RETRY_RUN', 'AUTHZ_DENIED')).toMatchObject({
+    accepted: false,
+    code: 'AUTHZ_DENIED',
+  });
+  expect(await codes()).toEqual([{ code: 'AUTHZ_DENIED' }]);
+});
+
 describe('an event of a run of another engine', () => {
-  test('is not taken from a login that did not start the run', async () => {
+  test('is refused from a login that did not start the run', async () => {
     const engine = await enter(['writ_producer']);
     const other = await enter(['writ_producer', 'writ_engine']);
     const { runId } = await start(engine, { engine: 'external', tenant: 'acme' });
@@ -131,7 +189,20 @@ describe('an event of a run of another engine', () => {
     expect(await logOf(runId)).toEqual(['RunStarted']);
   });
 
-  test('is not taken from a login of another tenant, and is from an engine of its own', async () => {
+  test('is refused from an engine without a tenant that sets writ.tenant', async () => {
+    const engine = await enter(['writ_producer']);
+    const other = await enter(['writ_producer', 'writ_engine']);
+    const { runId } = await start(engine, { engine: 'external', tenant: 'acme' });
+    await append(engine, runId, 'RunStarted');
+    await other.query(`set writ.tenant = 'acme'`);
+    expect(await append(other, runId, 'RunCompleted')).toMatchObject({
+      refused: true,
+      reason: 'not_the_engine',
+    });
+    expect(await logOf(runId)).toEqual(['RunStarted']);
+  });
+
+  test('is refused from a login of another tenant, and accepted from an engine of its own tenant', async () => {
     const engine = await enter(['writ_producer']);
     const acme = await enter(['writ_engine'], { tenant_id: 'acme' });
     const globex = await enter(['writ_engine'], { tenant_id: 'globex' });
@@ -159,7 +230,7 @@ describe('an event of a run of another engine', () => {
     expect(await logOf(runId)).toEqual(['RunStarted']);
   });
 
-  test('cannot say that it is of another plan', async () => {
+  test('cannot name another plan or engine', async () => {
     const engine = await enter(['writ_producer']);
     const { runId } = await start(engine, { engine: 'external' });
     await append(engine, runId, 'RunStarted', { eventData: { planId: 'other', engine: 'native' } });
@@ -171,7 +242,7 @@ describe('an event of a run of another engine', () => {
 });
 
 describe('a login that is bound to a tenant', () => {
-  test('starts runs of its tenant alone, and its plans are its own', async () => {
+  test('starts runs only for its tenant, and registers plans only for its tenant', async () => {
     const acme = await enter(['writ_producer'], { tenant_id: 'acme' });
     const globex = await enter(['writ_producer'], { tenant_id: 'globex' });
     expect((await start(acme, { tenant: 'globex' })).answer.refused).toMatchObject([
@@ -198,7 +269,7 @@ describe('a login that is bound to a tenant', () => {
     expect(seen).toHaveLength(1);
   });
 
-  test('reads no run, log, snapshot, value or alert of another', async () => {
+  test('reads no run, log, snapshot, value or alert of another tenant', async () => {
     const globex = await enter(['writ_producer'], { tenant_id: 'globex' });
     const { runId } = await start(globex);
     await db.query(
@@ -246,7 +317,7 @@ describe('a login that is bound to a tenant', () => {
     expect(cleared).toMatchObject({ refused: true, reason: 'alert_not_found' });
   });
 
-  test('ends no step of another tenant, though it has the token', async () => {
+  test('cannot end a step of another tenant, even with the lease token', async () => {
     const act = defineJob<unknown>('act');
     const writ = await db.connect();
     const plan = definePlan<unknown>('one', { version: '1' }, (p) => p.step('act', act));

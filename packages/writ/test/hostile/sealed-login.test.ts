@@ -32,7 +32,7 @@ const register = (kind: string, actor: string) =>
 const recorded = (actor: string) =>
   db.query(`select actor, login from writ.command_run where actor = $1`, [actor]);
 
-test('the record names the login of a caller who says to be alice', async () => {
+test('the record names the login of a caller who claims to be alice', async () => {
   await register('as-alice', 'alice');
   expect(await recorded('alice')).toEqual([{ actor: 'alice', login }]);
 });
@@ -44,7 +44,7 @@ test('the record names the login of a caller who has taken another role', async 
   expect(await recorded('bob')).toEqual([{ actor: 'bob', login }]);
 });
 
-test('the login is in the bytes that are sealed', async () => {
+test('the sealed bytes contain the login', async () => {
   await register('sealed', 'carol');
   await sealEverything(db);
   const documents = await db.query(
@@ -56,7 +56,7 @@ test('the login is in the bytes that are sealed', async () => {
   expect(rows.find(({ actor }) => actor === 'carol')).toMatchObject({ login });
 });
 
-test('a row whose login was altered afterwards no longer has the hash that was sealed', async () => {
+test('altering the login of a sealed row changes its hash', async () => {
   await register('altered', 'dave');
   await sealEverything(db);
   const hash = async () =>

@@ -66,7 +66,7 @@ test('an applier applies an approved change while an engine turns the clockwork'
   expect(engine.troubles).toEqual([]);
 });
 
-test('a process that wants to apply changes without writ_applier is told which role it needs', async () => {
+test('a process that is to apply changes without writ_applier gets an error that names the role', async () => {
   const worker = await process(['writ_worker']);
   await expect(worker.writ.work([], { governance: true })).rejects.toMatchObject({
     code: 'role_required',

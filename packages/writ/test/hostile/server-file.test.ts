@@ -170,7 +170,7 @@ test('uses the record of a server only while nobody else can write it and that s
 }, 180_000);
 
 test.runIf(process.platform === 'linux')(
-  'does not take a process for the server because a stale postmaster.pid has its number',
+  'does not mistake a process for the server because a stale postmaster.pid has its number',
   async () => {
     plant(process.pid);
     mkdirSync(records(), { recursive: true, mode: 0o700 });

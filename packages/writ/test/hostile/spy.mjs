@@ -2,6 +2,8 @@
 // What attackers are assumed to know: every id and name of every tenant, but no lease token and no
 // key. A superuser reads them, so that an attack never fails only because an id was hard to guess.
 
+import { canonicalize } from '../../dist/ledger/canonical.js';
+
 /** @typedef {Record<string, any[]>} Pool */
 
 /** @param {import('./catalogue.mjs').Client} admin @param {string} own the attackers' tenant @returns {Promise<{ own: Pool, foreign: Pool }>} */
@@ -39,7 +41,8 @@ const queries = {
   eligible: `select c.contract_id as what from writ_data.contract c
     where c.tenant_id OF_TENANT and c.status = 'ELIGIBLE' order by c.contract_id desc`,
   approved: `select c.contract_id as what from writ_data.contract c
-    where c.tenant_id OF_TENANT and c.status = 'APPROVED' and c.template is null order by c.contract_id desc`,
+    where c.tenant_id OF_TENANT and c.status = 'APPROVED' and c.template is null
+      and c.template_id is null order by c.contract_id desc`,
   template: `select jsonb_build_object('id', c.contract_id, 'scope', c.scope) as what from writ_data.contract c
     where c.tenant_id OF_TENANT and c.template is not null and c.status = 'APPROVED' order by c.contract_id desc`,
   governance_job: `select g.job_id as what from writ_data.governance_job g
@@ -62,6 +65,9 @@ const queries = {
   due_schedule: `select jsonb_build_object('tenant', s.tenant_id, 'schedule', s.schedule, 'version', s.version,
       'next_tick', s.next_tick) as what
     from writ_data.schedule s where s.tenant_id OF_TENANT and s.next_tick <= writ.now() and s.paused_at is null`,
+  schedule_row: `select jsonb_build_object('tenant', s.tenant_id, 'schedule', s.schedule, 'version', s.version,
+      'next_tick', s.next_tick) as what
+    from writ_data.schedule s where s.tenant_id OF_TENANT and s.paused_at is null order by s.created_at desc`,
   destination: `select d.name as what from writ_data.destination d where coalesce(d.tenant_id, '') OF_TENANT`,
   batch: `select jsonb_build_object('id', b.batch_id, 'xid', b.xid::text) as what
     from writ_data.event_batch b order by b.batch_id desc`,
@@ -82,6 +88,10 @@ const queries = {
     where c.tenant_id OF_TENANT and r.signature is not null order by r.contract_id desc`,
   stream: `select jsonb_build_object('log', r.log_id, 'stream', r.stream, 'next', max(r.stream_seq) + 1) as what
     from writ_data.receipt r where r.log_id OF_TENANT group by r.log_id, r.stream`,
+  ledger: `select jsonb_build_object('log', l.log_id, 'epoch', l.epoch, 'size', l.size,
+      'root', encode(l.root, 'hex'), 'signed', (select max(c.size) from writ_data.ledger_checkpoint c where c.log_id = l.log_id),
+      'key', (select k.key from writ_data.ledger_key k order by k.key_no desc limit 1)) as what
+    from writ_data.ledger_log l where l.log_id = '_system'`,
   projector: `select p.holder as what from writ_data.run_projector p`,
   lease_holder: `select l.holder as what from writ_data.job_lease l`,
 };
@@ -96,10 +106,14 @@ export class Known {
   leases = [];
   /** Every UUID that it was answered or could read in a view. @type {string[]} */
   read = [];
-  /** Runs of another engine that it has started. @type {string[]} */
+  /** Runs of another engine that it has asked for. @type {Set<string>} */
+  asked = new Set();
+  /** Those of them that the gate has started, newest last. @type {string[]} */
   started = [];
+  /** Those of them that it has said to have begun. @type {Set<string>} */
+  begun = new Set();
   /** Hashes to sign, by contract. @type {Map<string, string>} */
-  hashes = new Map();
+  documents = new Map();
   /** What gates answered last, by gate. @type {Map<string, any>} */
   answers = new Map();
 
@@ -180,8 +194,10 @@ export class Known {
       this.leases.push({ token: String(answer.lease_token), jobs });
       if (this.leases.length > 40) this.leases.shift();
     }
-    if (answer.hash && answer.contract_id)
-      this.hashes.set(String(answer.contract_id), String(answer.hash));
+    for (const { run_id } of Array.isArray(answer.runs) ? answer.runs : [])
+      if (this.asked.delete(run_id)) this.started.push(run_id);
+    if (answer.document && answer.contract_id)
+      this.documents.set(String(answer.contract_id), canonicalize(answer.document));
     if (this.random.next() < 0.1) this.reads(JSON.stringify(answer));
   }
 

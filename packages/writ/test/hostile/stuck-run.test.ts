@@ -133,7 +133,7 @@ describe('a producer', () => {
     });
   });
 
-  test('cannot register a plan that is nested without end', async () => {
+  test('cannot register a plan that is nested too deeply', async () => {
     const deep = (n: number): unknown => JSON.parse(`${'['.repeat(n)}${']'.repeat(n)}`);
     expect((await register([job('a', [], { input: deep(1_000) })])).answer).toMatchObject({
       reason: 'INVALID_STEP_SCHEMA',
@@ -147,7 +147,7 @@ describe('a producer', () => {
     expect(answer).toMatchObject({ reason: 'INVALID_STEP_SCHEMA' });
   });
 
-  test('cannot put a plan where governance looks for its own, nor start one', async () => {
+  test('can neither register nor start a plan under a name of governance', async () => {
     expect((await register([job('s1')], 'governed')).answer).toMatchObject({
       refused: true,
       reason: 'reserved_job_kind',
@@ -171,7 +171,7 @@ describe('a run that cannot be moved', () => {
     expect(await stuck()).toEqual([{ tenant_id: 'bad', subject: `run/${broken.runId}` }]);
   });
 
-  test('keeps no other run of a report from going on', async () => {
+  test('does not stop the other runs of the same report', async () => {
     const bad = await register([job('a'), job('b', ['a'])], 'bad');
     const good = await register([job('a')], 'good');
     await damage('bad', 'b');
@@ -186,7 +186,7 @@ describe('a run that cannot be moved', () => {
     expect(await stuck()).toHaveLength(1);
   });
 
-  test('keeps no other lease from being taken back', async () => {
+  test('does not stop other leases from being taken back', async () => {
     const bad = await register([job('a'), job('b', ['a'])], 'bad');
     await damage('bad', 'b');
     const broken = await start('bad', bad.hash);
@@ -198,7 +198,7 @@ describe('a run that cannot be moved', () => {
     expect(await stuck()).toHaveLength(1);
   });
 
-  test('keeps no other queued run from starting', async () => {
+  test('does not stop other queued runs from starting', async () => {
     await db.query(`select writ.fn_admission_put('*', 'QUEUE', 1, 10, null, 'test')`);
     const bad = await register([job('a')], 'bad');
     const good = await register([job('a')], 'good');
@@ -217,7 +217,7 @@ describe('a run that cannot be moved', () => {
     expect(await statusOf(broken.runId)).toBe('CANCELLED');
   });
 
-  test('does not stop the watch over pauses with a name for an attempt', async () => {
+  test('does not stop the watch over pauses with an attempt id that is not a number', async () => {
     const { hash } = await register([job('a')], 'foreign');
     const { runId } = await start('foreign', hash, { engine: 'external' });
     const append = (eventType: string, more: object = {}) =>
@@ -237,7 +237,7 @@ describe('a run that cannot be moved', () => {
   });
 });
 
-test('a template cannot make a small input into a huge one', async () => {
+test('a template cannot expand a small input into a huge one', async () => {
   const input = Object.fromEntries(
     Array.from({ length: 100 }, (_, n) => [`k${n}`, { $ref: 'input' }]),
   );
@@ -246,4 +246,72 @@ test('a template cannot make a small input into a huge one', async () => {
   await db.clock.advance('1s');
   await tick();
   expect(await statusOf(runId)).toBe('FAILED');
+});
+
+test.each<[string, (good: Record<string, unknown>) => unknown, string]>([
+  ['that is no object', () => 7, 'invalid_argument'],
+  ['with an id that is none', (good) => ({ ...good, run_id: 'x' }), 'invalid_argument'],
+  ['with a priority that overflows', (good) => ({ ...good, priority: 99_999 }), 'invalid_argument'],
+  [
+    'whose template grows too large',
+    (good) => ({ ...good, input: { n: 'x'.repeat(900_000) } }),
+    'payload_too_large',
+  ],
+])('a start %s is refused by itself, and those beside it start', async (_, spoil, reason) => {
+  const { hash } = await register(
+    [job('a', [], { input: { x: { $ref: 'input.n' }, y: { $ref: 'input.n' } } })],
+    'p',
+  );
+  const good = () => ({
+    run_id: uuidv7(),
+    plan_id: 'p',
+    plan_version: '1',
+    sha256: hash,
+    input: { n: 1 },
+    tenant: 'acme',
+  });
+  const runs = [good(), good(), spoil(good()), good(), good()];
+  const answer = await producer.call('fn_run_start_many', {
+    runs: JSON.stringify(runs),
+    actor: 'producer',
+  });
+  expect(answer.refused).toMatchObject([{ index: 2, reason }]);
+  expect((answer.runs as { index: number }[]).map(({ index }) => index)).toEqual([0, 1, 3, 4]);
+  expect(await db.query(`select from writ.run where status = 'RUNNING'`)).toHaveLength(4);
+});
+
+test('a start with ten thousand items that are no runs refuses each within seconds, and starts the one that is a run', async () => {
+  const { hash } = await register([job('a')]);
+  const good = {
+    run_id: uuidv7(),
+    plan_id: 'p',
+    plan_version: '1',
+    sha256: hash,
+    input: { n: 1 },
+    tenant: 'acme',
+  };
+  const bad = [
+    7,
+    null,
+    [],
+    {},
+    { ...good, run_id: 'x' },
+    { ...good, priority: 1e9 },
+    { ...good, original_run_id: 7 },
+  ];
+  const runs: unknown[] = Array.from({ length: 9_999 }, (_, n) => bad[n % bad.length]);
+  runs.splice(5_000, 0, good);
+  await producer.query(`set statement_timeout = '20s'`);
+  const answer = await producer.call('fn_run_start_many', {
+    runs: JSON.stringify(runs),
+    actor: 'producer',
+  });
+  expect(answer.runs).toEqual([{ index: 5_000, run_id: good.run_id, duplicate: false }]);
+  const refused = answer.refused as { index: number; reason: string }[];
+  expect(refused.map(({ index }) => index)).toEqual(
+    runs.flatMap((run, index) => (run === good ? [] : [index])),
+  );
+  expect(new Set(refused.map(({ reason }) => reason))).toEqual(
+    new Set(['invalid_argument', 'INVALID_RUN_ID']),
+  );
 });

@@ -1,23 +1,26 @@
-/** The generator reaches behind the first check: every gate of the catalogue does what it is asked to at least once. */
+/** The generator passes the first check: every gate of the catalogue does what it is asked to, for every role that may call it. */
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { expect, test } from 'vitest';
 import { Writ } from '../../dist/index.js';
-import { roles } from '../../src/database/roles.js';
+import { uses } from '../../src/database/roles.js';
 import { testDatabase } from '../../src/testing/index.js';
 import { readCatalogue, readViews } from './catalogue.mjs';
 import { attackers, dismiss, Estate, mallory, people } from './estate.mjs';
-import { move } from './moves.mjs';
+import { move, ready } from './moves.mjs';
 import { spy } from './spy.mjs';
 
 /** Gates that need a state which no plausible argument brings about, and where each is shown to work. */
 const elsewhere: Record<string, string> = {
+  fn_deployment_renew:
+    'needs the id of the deployment, and ends what the other gates need: test/hostile/deployment.test.ts',
   fn_audit_resolve: 'needs two inconclusive audits: test/governance/jobs.test.ts',
   fn_rollback_retry: 'needs a rollback that has failed: test/governance/jobs.test.ts',
   fn_governor_ack: 'needs a cause that only a person can clear: test/governor/driver.test.ts',
   fn_governors_apply:
     'needs what a driver has decided in the same transaction: test/governor/driver.test.ts',
   fn_governance_audits: 'needs a job whose steps are done: test/governance/jobs.test.ts',
+  fn_signatures_verified: 'needs the lease of a verification: test/governance/verification.test.ts',
   fn_governance_ended:
     'needs a run of a governance job that has failed: test/governance/jobs.test.ts',
   fn_governor_commit: 'needs the job of an action: test/governor/actuators.test.ts',
@@ -25,7 +28,7 @@ const elsewhere: Record<string, string> = {
   fn_run_steps_succeed: 'needs the places of several leases: test/runs/engine',
 };
 
-test('every gate succeeds for a role that may call it', async () => {
+test('every gate succeeds for every role that may call it', async () => {
   const db = await testDatabase();
   const admin = new pg.Pool({ connectionString: db.connectionString, max: 3 });
   const writ = await Writ.connect({ connectionString: db.connectionString });
@@ -42,23 +45,36 @@ test('every gate succeeds for a role that may call it', async () => {
     people: estate.people,
     seed: 7,
     suffix,
-    unbound: roles,
+    unbound: Object.keys(uses),
   });
+  const unbound = all.flatMap(({ bound, login }) => (bound ? [] : [login]));
   try {
+    const owed = gates.flatMap(({ name, callers }) =>
+      name in elsewhere
+        ? []
+        : Object.keys(uses).flatMap((role) =>
+            callers.includes(role) ? [`${name} as ${role}`] : [],
+          ),
+    );
     const left = () => {
-      const done = new Set(all.flatMap((one) => [...one.succeeded]));
-      return gates
-        .filter(({ name }) => !done.has(name) && !(name in elsewhere))
-        .map(({ name }) => name);
+      const done = new Set(
+        all.flatMap(({ role, succeeded }) => [...succeeded].map((name) => `${name} as ${role}`)),
+      );
+      return owed.filter((pair) => !done.has(pair));
     };
-    for (let round = 0; round < 40 && left().length > 0; round++) {
+    // Rounds, not seconds: a slow machine has as many tries as a fast one.
+    for (let round = 0; round < 60 && left().length > 0; round++) {
       await estate.more().catch(() => undefined); // what attackers did to their tenant may stop it
+      // An administrator that has bound its own login reaches one tenant only.
+      await admin.query('delete from writ_data.login where login::text = any ($1)', [unbound]);
       const pools = await spy(admin, mallory);
       for (const one of all) one.known.learn(pools);
-      const missing = new Set([
-        ...left(),
+      const missing = new Set(left());
+      const always = new Set([
         'fn_job_claim_many',
+        'fn_job_fail_permanent', // dead letters, for fn_job_dead_letter_replay
         'fn_contract_preview',
+        'fn_run_start_many', // some of them with another engine, for fn_run_append
         'fn_ledger_root_at',
         'fn_outbox_take',
         'fn_destination_set',
@@ -67,14 +83,24 @@ test('every gate succeeds for a role that may call it', async () => {
       ]);
       await Promise.all(
         all.map(async (one) => {
-          for (const gate of one.gates) if (missing.has(gate.name)) await one.call(gate, 0);
+          for (const gate of one.gates)
+            if (missing.has(`${gate.name} as ${one.role}`) || always.has(gate.name)) {
+              await ready(one, gate);
+              await one.call(gate, 0);
+            }
           if (one.role !== 'nobody') await move(one);
           await one.send('raw', 'rollback');
           await one.send('raw', 'reset all');
         }),
       );
     }
-    expect(left()).toEqual([]);
+    // What a gate answered instead stands beside it.
+    const answered = (pair: string) =>
+      all.flatMap(({ role, outcomes }) => {
+        const [gate = ''] = pair.split(' as ');
+        return pair.endsWith(` as ${role}`) ? [outcomes.get(gate)] : [];
+      });
+    expect(left().map((pair) => [pair, ...answered(pair)])).toEqual([]);
     expect(all.flatMap(({ findings }) => findings)).toEqual([]);
   } finally {
     for (const one of all) await one.close();
@@ -83,4 +109,4 @@ test('every gate succeeds for a role that may call it', async () => {
     await admin.end();
     await db.drop();
   }
-}, 120_000);
+}, 600_000);

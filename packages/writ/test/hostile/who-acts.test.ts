@@ -4,6 +4,7 @@ import { uuidv7 } from '../../src/database/uuid.js';
 import { principal } from '../../src/governance/keys.js';
 import { enable, Writ } from '../../src/index.js';
 import { scene } from '../governance/scene.js';
+import { verifying } from '../governance/verifying.js';
 import { type Binding, type Login, login } from './logins.js';
 
 const governed = scene();
@@ -27,6 +28,13 @@ const propose = (as: Login, key: string | null) =>
   as.call('fn_contract_propose', { key, ...proposal });
 const credential = (name: 'ops' | 'ada' | 'agent') => principal(governed.keys[name]).credential;
 
+const denials = () =>
+  governed.sql(
+    `select log_id, entry::jsonb #>> '{context,principal}' as principal, entry::jsonb #>> '{context,code}' as code,
+       entry::jsonb #>> '{context,login}' as login
+     from writ_data.receipt where entry::jsonb ->> 'reason' = 'access_denied' order by receipt_no`,
+  );
+
 describe('a login that is bound to a principal', () => {
   test('acts for that principal without a key', async () => {
     const agent = await enter(['writ_principal'], { principal_id: 'agent' });
@@ -38,13 +46,21 @@ describe('a login that is bound to a principal', () => {
     expect(row).toEqual({ created_by: 'agent' });
   });
 
-  test('acts for nobody else, though it holds the key of another principal', async () => {
+  test('acts for no other principal, even with that principal’s key', async () => {
     const agent = await enter(['writ_principal'], { principal_id: 'agent' });
     expect(await propose(agent, credential('ops'))).toMatchObject({ reason: 'not_authenticated' });
     expect(await propose(agent, 'ops')).toMatchObject({ reason: 'not_authenticated' });
   });
 
-  test('acts for nobody once the principal is disabled', async () => {
+  test('leaves a receipt that names its principal when it sends the key of another', async () => {
+    const agent = await enter(['writ_principal'], { principal_id: 'agent' });
+    await propose(agent, credential('ops'));
+    expect(await denials()).toEqual([
+      { log_id: 'default', principal: 'agent', code: 'not_authenticated', login: agent.name },
+    ]);
+  });
+
+  test('acts for no principal after its own is disabled', async () => {
     const agent = await enter(['writ_principal'], { principal_id: 'agent' });
     await governed.sql(
       `select writ.fn_principal_put('{"principal_id": "agent", "disabled": true}', 'test')`,
@@ -67,7 +83,7 @@ describe('a login that is bound to a principal', () => {
 });
 
 describe('a login that is bound to no principal', () => {
-  test('acts for the principal whose key it gives, and for no other', async () => {
+  test('acts for the principal whose key it sends, and for no other', async () => {
     const team = await enter(['dot_executor']);
     expect(await propose(team, credential('agent'))).toHaveProperty('contract_id');
     expect(await propose(team, 'agent')).toMatchObject({ reason: 'not_authenticated' });
@@ -77,7 +93,7 @@ describe('a login that is bound to no principal', () => {
     });
   });
 
-  test('names the principal that it authenticated if it is the server', async () => {
+  test('names the principal that it acts for if it has writ_server', async () => {
     const server = await enter(['writ_server']);
     expect(await propose(server, 'agent')).toHaveProperty('contract_id');
     expect(await propose(server, 'nobody')).toMatchObject({ reason: 'not_authenticated' });
@@ -109,7 +125,7 @@ describe('a login that is bound to a tenant', () => {
     expect(await foreign.query('select * from writ.system_contracts')).toEqual([]);
   });
 
-  test('is refused work of another tenant', async () => {
+  test('cannot enqueue for another tenant', async () => {
     const producer = await enter(['writ_producer'], { tenant_id: 'globex' });
     await producer.call('fn_job_kind_register', { kind: 'chore', definition: '{}', actor: 'x' });
     const jobs = JSON.stringify([{ kind: 'chore', id: uuidv7() }]);
@@ -126,7 +142,7 @@ describe('registering a login', () => {
   const put = (as: Login, name: string, definition: object) =>
     as.call('fn_login_put', { login: name, definition: JSON.stringify(definition), actor: 'ops' });
 
-  test('is for administrators alone', async () => {
+  test('is refused to all roles but writ_admin', async () => {
     const agent = await enter(['writ_principal'], { principal_id: 'agent' });
     for (const roles of [['dot_executor'], ['writ_server'], ['writ_signer'], ['writ_auditor']]) {
       const one = await enter(roles);
@@ -137,7 +153,7 @@ describe('registering a login', () => {
     }
   });
 
-  test('has a receipt that names the login of the administrator', async () => {
+  test('leaves a receipt that names the login of the administrator', async () => {
     const admin = await enter(['writ_admin']);
     const agent = await enter(['writ_principal']);
     await put(admin, agent.name, { principal_id: 'agent', roles: ['writ_principal'] });
@@ -149,7 +165,7 @@ describe('registering a login', () => {
     });
   });
 
-  test('refuses strangers, unknown roles, and a tenant that is not the principal’s', async () => {
+  test('refuses an unknown login or principal, an unknown role, and a tenant that is not the principal’s', async () => {
     const admin = await enter(['writ_admin']);
     const agent = await enter(['writ_principal']);
     await governed.sql(
@@ -189,7 +205,71 @@ describe('registering a login', () => {
   });
 });
 
-test('fn_login tells each login its roles and what it is bound to', async () => {
+test('a principal that tries to reach another tenant leaves a receipt in the log of its own tenant', async () => {
+  await governed.writ.principals.add({
+    id: 'tina',
+    kind: 'person',
+    tenant: 'mine',
+    rights: ['operate'],
+  });
+  const tina = await enter(['writ_principal'], { principal_id: 'tina' });
+  const freeze = { key: null, freeze: '{"reason": "x"}', tenant_id: 'default' };
+  expect(await tina.call('fn_freeze_put', freeze)).toMatchObject({
+    reason: 'TENANT_ACCESS_DENIED',
+  });
+  expect(await denials()).toEqual([
+    { log_id: 'mine', principal: 'tina', code: 'TENANT_ACCESS_DENIED', login: tina.name },
+  ]);
+});
+
+test('a principal that sets writ.tenant to another tenant leaves its denials in the log of its own tenant', async () => {
+  const key = await governed.writ.principals.add({
+    id: 'tina',
+    kind: 'person',
+    tenant: 'mine',
+    rights: ['operate'],
+  });
+  const team = await enter(['writ_principal']);
+  await team.query(`set writ.tenant = 'theirs'`);
+  const freeze = { key: principal(key).credential, freeze: '{"reason": "x"}', tenant_id: 'mine' };
+  expect(await team.call('fn_freeze_put', freeze)).toMatchObject({
+    reason: 'TENANT_ACCESS_DENIED',
+  });
+  expect(await denials()).toEqual([
+    { log_id: 'mine', principal: 'tina', code: 'TENANT_ACCESS_DENIED', login: team.name },
+  ]);
+});
+
+test('an agent may submit and clarify only its own contracts', async () => {
+  await governed.writ.principals.add({ id: 'other', kind: 'agent', onBehalfOf: 'ada' });
+  const contract = await governed.propose({}, governed.keys.ada);
+  await contract.requestClarification({ as: governed.keys.bob, reason: 'which limits, and why?' });
+  const other = await enter(['writ_principal'], { principal_id: 'other' });
+  const clarify = { key: null, contract_id: contract.id, action: 'CLARIFY', reason: 'whatever' };
+  expect(await other.call('fn_contract_review', clarify)).toMatchObject({
+    reason: 'agents_only_propose',
+  });
+  expect(
+    await governed.sql('select clock_stopped_at is not null as stopped from writ_data.contract'),
+  ).toEqual([{ stopped: true }]);
+});
+
+test('a person cannot approve a contract that an agent of their agent proposed', async () => {
+  const key = await governed.writ.principals.add({
+    id: 'deputy',
+    kind: 'agent',
+    onBehalfOf: 'agent',
+  });
+  const contract = await governed.propose({}, key);
+  const { hash } = await contract.preview({ as: governed.keys.ops });
+  await expect(contract.approve({ as: governed.keys.ops, hash })).rejects.toMatchObject({
+    code: 'own_contract',
+  });
+  await verifying(governed.writ);
+  await contract.approve({ as: governed.keys.ada, hash });
+});
+
+test('fn_login returns the roles and bindings of the calling login', async () => {
   const agent = await enter(['writ_principal'], { principal_id: 'agent' });
   const team = await enter(['dot_executor']);
   expect(await agent.call('fn_login')).toEqual({

@@ -22,6 +22,7 @@ import { replayed } from '../governor-replay.mjs';
 import { isOutage } from '../outage.mjs';
 import { paced } from '../paced.mjs';
 import { generator, planOf } from '../plan.mjs';
+import { standstill } from '../standstill.mjs';
 import { WorkerSlots } from '../worker-slots.mjs';
 import { insistently, Outside, setClock } from './governor/outside.mjs';
 import { Sender } from './governor/sender.mjs';
@@ -180,17 +181,16 @@ export async function run({ seed, quick, server, progress, onEnd }) {
     },
     progress,
     onFinding,
-    limitMs: quick ? 70_000 : 25 * 60_000,
   });
   service.calm = true;
   await outside.restore();
-  const rested = await rest(admin, listeners, progress, quick ? 30_000 : 120_000);
+  const rested = await rest(admin, listeners, progress, 120_000);
   looking = false;
   await person;
   await Promise.all(slots.map((one) => one.stop()));
 
   progress('the last turn and the last checkpoint');
-  const settled = await settle(admin, quick ? 20_000 : 120_000);
+  const settled = await settle(admin, 120_000);
   const signer = keyOfSeed('faults.example/governor', new Uint8Array(32).fill(seed % 256));
   const kept = join(server.folder, 'outside');
   mkdirSync(kept);
@@ -295,9 +295,13 @@ function orders(random, subjects) {
   };
 }
 
-/** Waits until nothing waits. @param {pg.Pool} admin @param {{ spool: string }[]} listeners @param {(line: string) => void} progress @param {number} limitMs */
-async function rest(admin, listeners, progress, limitMs) {
-  for (const giveUpAt = Date.now() + limitMs; Date.now() < giveUpAt; await pause(250)) {
+/**
+ * Waits until nothing waits, or until that stands still.
+ * @param {pg.Pool} admin @param {{ spool: string }[]} listeners
+ * @param {(line: string) => void} progress @param {number} patienceMs
+ */
+async function rest(admin, listeners, progress, patienceMs) {
+  for (const still = standstill(patienceMs); ; await pause(250)) {
     const { rows } = await insistently(() =>
       admin.query(`select count(*) filter (where ${isMoving})::integer as moving, coalesce(sum(in_mailbox + buffered + postponed), 0)::integer as waiting,
         (select count(*)::integer from writ_data.job_ready) + (select count(*)::integer from writ_data.job_lease) as queue from writ.governor v`),
@@ -305,12 +309,13 @@ async function rest(admin, listeners, progress, limitMs) {
     const { moving, waiting, queue } = rows[0];
     const states = await Promise.all(listeners.map(({ spool }) => new Spool(spool).state()));
     const spooled = states.reduce((sum, one) => sum + one.waiting, 0);
-    if (moving + waiting + queue + spooled === 0) return true;
+    const left = moving + waiting + queue + spooled;
+    if (left === 0) return true;
+    if (still(left)) return false;
     progress(
       `waiting for the last: ${moving} governors move, ${waiting} signals wait, ${queue} rows of the queue, ${spooled} spooled`,
     );
   }
-  return false;
 }
 
 /** What else is worth knowing about the run. @param {pg.PoolClient} client */

@@ -1,8 +1,10 @@
 // @ts-check
 // Hostile callers beside honest work. For every role a login with that role and nothing else calls
 // every gate it can reach, with arguments from the catalogue of gates, and tries sequences and raw
-// SQL, while honest workers do jobs, runs, contracts and signals of two tenants. At the end the
-// honest work is done once and receipted, and nothing has escaped.
+// SQL, while honest workers do jobs, runs, contracts, signals and schedules of two tenants, and a
+// relay tells of them. At the end the honest work is done once and receipted, and nothing has escaped.
+// Logins that may steer every tenant come last, when the honest work is done: it has to stay done. Then, in a database
+// of its own, a superuser comes, who may do anything but sign for the persons of a trust file.
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -15,15 +17,26 @@ import {
   publicKeyText,
 } from '../../../dist/ledger/note.js';
 import { readCatalogue, readViews } from '../../hostile/catalogue.mjs';
-import { attackers, calm, Estate, mallory, people, prepareCalm } from '../../hostile/estate.mjs';
+import {
+  attackers,
+  calm,
+  Estate,
+  mallory,
+  people,
+  prepareCalm,
+  steering,
+  unboundOf,
+} from '../../hostile/estate.mjs';
 import { attack } from '../../hostile/moves.mjs';
 import { spy } from '../../hostile/spy.mjs';
 import { tallied } from '../checker.mjs';
 import { replayed } from '../governor-replay.mjs';
-import { checkHostile, prepareHostile, rememberCalm } from '../hostile-checker.mjs';
+import { checkHostile, checkSteered, prepareHostile, rememberCalm } from '../hostile-checker.mjs';
+import { standstill } from '../standstill.mjs';
 import { WorkerSlots } from '../worker-slots.mjs';
-import { Honest, keepBooks, tenants } from './hostile/honest.mjs';
+import { Honest, keepBooks, Told, tenants } from './hostile/honest.mjs';
 import { alive, rest } from './hostile/rest.mjs';
+import { superuser } from './hostile/superuser.mjs';
 import { settle, verified } from './ledger/verified.mjs';
 
 /** Hours pass in seconds, and the harness is no poison. */
@@ -37,6 +50,9 @@ const settings = {
   'governor.backoff_ms': [300, 600, 1_500],
   'governor.receipt_slo_ms': 5_000,
   'queue.poison.crashes': 10_000,
+  'outbox.turn_sec': 2,
+  'outbox.delivery.backoff_ms': 50,
+  'outbox.delivery.backoff_max_ms': 500,
 };
 
 const pause = (/** @type {number} */ ms) => new Promise((resume) => setTimeout(resume, ms));
@@ -74,20 +90,20 @@ async function attacked({ seed, quick, server, progress, onEnd, said, onFinding 
   const keys = {};
   for (const tenant of [...tenants, calm]) keys[tenant] = await people(writ, tenant);
   const estate = new Estate(writ, admin, await people(writ, mallory, 'm'));
-  const honest = new Honest(writ, keys, onFinding);
+  const honest = new Honest(writ, admin, keys, onFinding);
   await honest.prepare();
+  const told = new Told(writ);
+  await told.start();
   await estate.prepare();
   await prepareCalm(writ, keys[calm] ?? {}, admin);
   await prepareHostile(admin);
   const gates = await readCatalogue(admin);
-  const all = await attackers({
-    admin,
-    url,
-    gates,
-    views: await readViews(admin),
-    people: estate.people,
-    seed,
+  const every = await attackers({
+    ...{ admin, url, gates, views: await readViews(admin), people: estate.people, seed },
+    unbound: [...unboundOf(seed), ...steering],
   });
+  const last = every.filter(({ role, bound }) => !bound && steering.includes(role));
+  const all = every.filter((one) => !last.includes(one));
   const slots = new WorkerSlots({
     url,
     folder: server.folder,
@@ -111,18 +127,19 @@ async function attacked({ seed, quick, server, progress, onEnd, said, onFinding 
     key: privateKeyText(keyOfSeed('faults.example/hostile', new Uint8Array(32).fill(seed % 256))),
     places: [join(kept, 'checkpoint')],
   };
-  await settle(admin, 10_000);
+  await settle(admin, 120_000);
   await writ.ledger.checkpoint(signing);
 
   // The attack: one connection per login, and beside it the honest work and what attackers use up.
   let placed = honest.n;
-  const calls = () => all.reduce((sum, one) => sum + one.calls, 0);
+  const calls = () => every.reduce((sum, one) => sum + one.calls, 0);
   let attacking = true;
   const beside = (async () => {
     for (; attacking; await pause(250)) {
       try {
         const pools = await spy(admin, mallory);
-        for (const one of all) one.known.learn(pools);
+        for (const one of every) one.known.learn(pools);
+        await told.resume();
       } catch (error) {
         onFinding(`the server does not answer: ${error} ${server.log.slice(-12).join(' | ')}`);
         attacking = false;
@@ -135,33 +152,38 @@ async function attacked({ seed, quick, server, progress, onEnd, said, onFinding 
     }
   })();
   const began = Date.now();
-  const limitMs = quick ? 120_000 : 40 * 60_000;
-  await Promise.all(
-    all.map(async (one) => {
-      while (attacking && calls() < amount && Date.now() - began < limitMs) await attack(one);
-      await one.close();
-    }),
-  );
+  const still = standstill(300_000);
+  const atOnce = async (/** @type {typeof all} */ some, /** @type {number} */ upTo) => {
+    await Promise.all(
+      some.map(async (one) => {
+        while (attacking && calls() < upTo && !still(amount - calls())) await attack(one);
+        await one.close();
+      }),
+    );
+  };
+  await atOnce(all, amount * 0.95);
   attacking = false;
   await beside;
-  const operations = calls();
   const seconds = Math.round((Date.now() - began) / 100) / 10;
 
-  const rested = await rest(admin, progress, quick ? 40_000 : 120_000, honest, tenants);
+  await told.resume();
+  const rested = await rest(admin, progress, 120_000, honest, tenants);
   const living = rested ? await alive(writ, admin, honest, progress) : [];
   await slots.stop();
   progress('the last turn and the last checkpoint');
-  const settled = await settle(admin, quick ? 30_000 : 120_000).catch((error) => {
+  const settled = await settle(admin, 120_000).catch((error) => {
     onFinding(`the sealer: ${error}`);
     return false;
   });
+  await told.stop();
   progress('counting');
-  await keepBooks(admin, honest.books);
+  await keepBooks(admin, honest.books, told.arrivals, honest.restedAt);
   const client = await admin.connect();
   const findings = await checkHostile(client, all);
   if (!settled)
     findings.push({ verdict: 'escaped', what: 'the sealer has stopped', times: 1, rows: [] });
   for (const what of living) findings.push({ verdict: 'escaped', what, times: 1, rows: [] });
+  progress('verifying the ledger');
   findings.push(...(await verification(writ, server.folder, signing)));
   const { rows: governors } = await client.query(
     `select governor_id::text as id from writ_data.governor where events > 0 order by 1 limit 200`,
@@ -176,7 +198,20 @@ async function attacked({ seed, quick, server, progress, onEnd, said, onFinding 
         rows: differs.slice(0, 2),
       });
   }
-  const own = [...said, ...warnings(server.folder), ...all.flatMap((one) => one.findings)];
+  const { rows: counted } = await client.query(
+    `select count(*)::integer as n from fault.forfeited`,
+  );
+
+  // Whoever steers all tenants may change them, but not what was done, and not the ledger of it.
+  attacking = true;
+  progress('attacks by logins that steer all tenants');
+  await atOnce(last, amount);
+  for (const finding of await checkSteered(client, every)) findings.push(finding);
+  const owned = await superuser({ server, seed, progress });
+  findings.push(...owned.findings);
+  const operations = calls();
+  if (operations < amount) onFinding(`the attack stands still after ${operations} calls`);
+  const own = [...said, ...warnings(server.folder), ...every.flatMap((one) => one.findings)];
   if (own.length > 0)
     findings.push({
       verdict: 'wrong',
@@ -189,15 +224,24 @@ async function attacked({ seed, quick, server, progress, onEnd, said, onFinding 
   await admin.end();
   return {
     operations,
-    ...tallied(findings, { 'hostile call': operations }),
+    ...tallied(findings, {}), // a hostile call is an operation, and no fault
     escaped: findings.reduce(
       (sum, { verdict, times }) => sum + (verdict === 'escaped' ? times : 0),
       0,
     ),
     attack_seconds: seconds,
     honest_work: honest.books.length,
-    logins: all.length,
-    ...figures(gates, all),
+    superuser: {
+      attacks: owned.attacks,
+      answered: owned.answered,
+      stopped: owned.stopped,
+      named_by_verification: owned.named,
+    },
+    facts_told: told.arrivals.length,
+    taken_by_logins_of_all_tenants: counted[0].n,
+    logins: every.length,
+    of_all_tenants: every.filter(({ bound }) => !bound).map(({ role }) => role),
+    ...figures(gates, every),
     details: findings,
   };
 }
@@ -209,7 +253,9 @@ async function verification(writ, folder, signing) {
     await writ.ledger.export(join(folder, 'export'));
     const keys = [publicKeyText(parsePrivateKey(signing.key))];
     const checkpoint = await readFile(String(signing.places[0]), 'utf8');
-    const findings = await verified(writ, join(folder, 'export'), { keys, checkpoint });
+    // A hostile signer may let the month of the estate be dropped, but not sign that: verification names it, as it should.
+    const waive = ['archive_unsigned:2025-01'];
+    const findings = await verified(writ, join(folder, 'export'), { keys, checkpoint, waive });
     return findings.map((finding) => ({ ...finding, verdict: 'escaped' }));
   } catch (error) {
     return [

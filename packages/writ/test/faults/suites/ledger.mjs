@@ -12,6 +12,7 @@ import { Writ } from '../../../dist/index.js';
 import { keyOfSeed, privateKeyText, publicKeyText } from '../../../dist/ledger/note.js';
 import { checkLedger, prepareLedger } from '../ledger-checker.mjs';
 import { generator, planOf } from '../plan.mjs';
+import { standstill } from '../standstill.mjs';
 import { WorkerSlots } from '../worker-slots.mjs';
 import { chore } from './ledger/jobs.mjs';
 import { openPlace } from './ledger/place.mjs';
@@ -179,14 +180,13 @@ export async function run({ seed, quick, server, progress, onEnd }) {
     count,
     progress,
     said,
-    limitMs: quick ? 100_000 : 20 * 60_000,
     published: place.published,
   });
   await Promise.all(crew.map((slots) => slots.stop()));
   const jobs = await enqueueing;
 
   progress('the last turn and the last checkpoint');
-  const rested = await settle(admin, quick ? 20_000 : 60_000);
+  const rested = await settle(admin, 60_000);
   await writ.ledger.checkpoint({ key, places });
   await writ.ledger.export(join(server.folder, 'export'));
   await keepBooks(admin, server.folder);
@@ -263,27 +263,17 @@ async function enqueue(writ, goOn) {
 /**
  * Waits for the faults of the plan, and stops the server in between, each time in another part of the run.
  * @param {{ left: () => number, server: { crash(downMs: number): Promise<void> }, crashes: number, random: ReturnType<typeof generator>, count: (name: string) => void,
- *   progress: (line: string) => void, said: string[], limitMs: number, published: string[] }} run
+ *   progress: (line: string) => void, said: string[], published: string[] }} run
  */
-async function strike({
-  left,
-  server,
-  crashes,
-  random,
-  count,
-  progress,
-  said,
-  limitMs,
-  published,
-}) {
+async function strike({ left, server, crashes, random, count, progress, said, published }) {
   const all = left();
   const at = Array.from({ length: crashes }, (_, n) =>
     Math.floor(all * (0.9 - (0.8 * (n + random.next())) / crashes)),
   );
-  const giveUpAt = Date.now() + limitMs;
+  const still = standstill(300_000);
   while (left() > 0) {
-    if (Date.now() > giveUpAt) {
-      said.push(`the plan was not done in time: ${left()} of ${all} faults left`);
+    if (still(left())) {
+      said.push(`the plan stands still: ${left()} of ${all} faults left`);
       break;
     }
     progress(`${all - left()} of ${all} faults, ${published.length} checkpoints outside`);

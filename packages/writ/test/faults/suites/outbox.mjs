@@ -8,6 +8,7 @@ import { tallied } from '../checker.mjs';
 import { InTurn } from '../outside.mjs';
 import { generator, planOf } from '../plan.mjs';
 import { prepareRuns } from '../runs-checker.mjs';
+import { standstill } from '../standstill.mjs';
 import { WorkerSlots } from '../worker-slots.mjs';
 import { checkArrivals } from './outbox/checker.mjs';
 import { Nats, natsMissing, Receiver } from './outbox/places.mjs';
@@ -139,13 +140,13 @@ export async function run({ seed, quick, server, progress, onEnd }) {
 
   const left = () => relays.faults.length + relays.armed + outside.left;
   const faults = left();
-  const giveUpAt = Date.now() + (quick ? 90_000 : 20 * 60_000);
+  const still = standstill(300_000);
   let placed = 0;
   let trickle = 0;
   while (left() > 0 || placed < form.jobs) {
-    if (Date.now() > giveUpAt) {
+    if (still(left() + Math.max(0, form.jobs - placed))) {
       onFinding(
-        `the plan was not done in time: ${left()} of ${faults} faults left, ${placed} runs asked for`,
+        `the plan stands still: ${left()} of ${faults} faults left, ${placed} runs asked for`,
       );
       break;
     }
@@ -172,7 +173,7 @@ export async function run({ seed, quick, server, progress, onEnd }) {
   await outside.last;
   await receiver.answer([]);
   for (const until = Date.now() + 60_000; starter.open > 0 && Date.now() < until; ) await pause(20);
-  const rested = await rest(admin, progress, quick ? 30_000 : 90_000);
+  const rested = await rest(admin, progress, 120_000);
   await Promise.all([workers.stop(), relays.stop()]);
 
   progress('counting');
@@ -285,19 +286,22 @@ class Outside extends InTurn {
   }
 }
 
-/** Waits until every run has ended and every destination has been told. @param {pg.Pool} admin @param {(line: string) => void} progress @param {number} limitMs */
-async function rest(admin, progress, limitMs) {
-  for (const giveUpAt = Date.now() + limitMs; Date.now() < giveUpAt; await pause(200)) {
+/**
+ * Waits until every run has ended and every destination has been told, or until that stands still.
+ * @param {pg.Pool} admin @param {(line: string) => void} progress @param {number} patienceMs
+ */
+async function rest(admin, progress, patienceMs) {
+  for (const still = standstill(patienceMs); ; await pause(200)) {
     const { rows } =
       await admin.query(`select (select count(*)::integer from writ_data.run where status not in ('COMPLETED', 'FAILED', 'CANCELLED')) as runs,
       (select count(*)::integer from writ_data.undelivered where dead_at is null) as undelivered, (select count(*)::integer from writ.destination where behind_since is not null) as behind`);
     const { runs, undelivered, behind } = rows[0];
     if (runs + undelivered + behind === 0) return true;
+    if (still(runs + undelivered + behind)) return false;
     progress(
       `waiting for the last: ${runs} runs, ${undelivered} undelivered, ${behind} destinations behind`,
     );
   }
-  return false;
 }
 
 /** The logs of the runs, and the ids that the record gives their events. @param {pg.Pool} admin @returns {Promise<import('./outbox/checker.mjs').Owed[]>} */

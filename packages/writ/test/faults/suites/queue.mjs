@@ -8,6 +8,7 @@ import pg from 'pg';
 import { Writ } from '../../../dist/index.js';
 import { check, prepare } from '../checker.mjs';
 import { generator, planOf } from '../plan.mjs';
+import { standstill } from '../standstill.mjs';
 import { WorkerSlots } from '../worker-slots.mjs';
 import { OutsideFaults } from './queue/outside.mjs';
 import { orderOf, Producer } from './queue/producer.mjs';
@@ -121,9 +122,8 @@ export async function run({ seed, quick, server, progress, onEnd }) {
     outside,
     progress,
     onFinding,
-    limitMs: quick ? 100_000 : 20 * 60_000,
   });
-  const drained = await drain(admin, progress, quick ? 30_000 : 120_000);
+  const drained = await drain(admin, progress, 120_000);
   if (!drained) progress('not everything came to rest');
   await slots.stop();
 
@@ -168,11 +168,11 @@ export async function run({ seed, quick, server, progress, onEnd }) {
  * Places the jobs of the run in step with its faults. The last tenth is kept for after the last fault; a trickle goes on meanwhile, so that no armed
  * fault waits for work that never comes. Answers how many jobs were asked for.
  * @param {{ jobs: number, random: ReturnType<typeof generator>, producer: Producer, slots: WorkerSlots, outside: OutsideFaults,
- *   progress: (line: string) => void, onFinding: (what: string) => void, limitMs: number }} run
+ *   progress: (line: string) => void, onFinding: (what: string) => void }} run
  */
-async function produce({ jobs, random, producer, slots, outside, progress, onFinding, limitMs }) {
+async function produce({ jobs, random, producer, slots, outside, progress, onFinding }) {
   const faults = slots.faults.length + slots.armed + outside.left;
-  const giveUpAt = Date.now() + limitMs;
+  const still = standstill(300_000);
   let placed = 0;
   let trickle = 0;
   const place = () =>
@@ -184,9 +184,9 @@ async function produce({ jobs, random, producer, slots, outside, progress, onFin
   for (;;) {
     const left = slots.faults.length + slots.armed + outside.left;
     if (left === 0 && placed >= jobs) break;
-    if (Date.now() > giveUpAt) {
+    if (still(left + Math.max(0, jobs - placed))) {
       onFinding(
-        `the plan was not done in time: ${left} of ${faults} faults left, ${placed} jobs asked for`,
+        `the plan stands still: ${left} of ${faults} faults left, ${placed} jobs asked for`,
       );
       break;
     }
@@ -205,7 +205,7 @@ async function produce({ jobs, random, producer, slots, outside, progress, onFin
 }
 
 /** Puts into the database what the producer was told and what the workers began. @param {pg.Pool} admin @param {object[]} books @param {string[]} begun */
-async function keepBooks(admin, books, begun) {
+export async function keepBooks(admin, books, begun) {
   await admin.query('insert into fault.begun (job_id) select unnest($1::uuid[])', [begun]);
   await admin.query('create index on fault.begun (job_id)');
   await admin.query(
@@ -229,22 +229,25 @@ async function figuresOf(client) {
   return rows[0];
 }
 
-/** Waits until nothing is ready, waiting or leased. @param {pg.Pool} admin @param {(line: string) => void} progress @param {number} limitMs */
-async function drain(admin, progress, limitMs) {
-  const giveUpAt = Date.now() + limitMs;
+/**
+ * Waits until nothing is ready, waiting or leased, or until that stands still.
+ * @param {pg.Pool} admin @param {(line: string) => void} progress @param {number} patienceMs
+ */
+export async function drain(admin, progress, patienceMs) {
+  const still = standstill(patienceMs);
   for (;;) {
     const { rows } =
       await admin.query(`select (select count(*) from writ_data.job_ready) + (select count(*) from writ_data.job_wait)
       + (select count(*) from writ_data.job_lease) as left`);
     if (Number(rows[0].left) === 0) return true;
-    if (Date.now() > giveUpAt) return false;
+    if (still(Number(rows[0].left))) return false;
     progress(`waiting for the last jobs: ${rows[0].left} rows`);
     await pause(200);
   }
 }
 
 /** What the worker processes wrote down before they died. @param {string} folder */
-async function recordsOf(folder) {
+export async function recordsOf(folder) {
   /** @type {Record<string, string[]>} */
   const records = { begun: [], fenced: [] };
   for (const name of await readdir(folder)) {

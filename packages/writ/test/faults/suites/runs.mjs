@@ -10,6 +10,7 @@ import { tallied } from '../checker.mjs';
 import { paced } from '../paced.mjs';
 import { generator, planOf } from '../plan.mjs';
 import { checkRuns, prepareRuns } from '../runs-checker.mjs';
+import { standstill } from '../standstill.mjs';
 import { WorkerSlots } from '../worker-slots.mjs';
 import { OutsideFaults } from './queue/outside.mjs';
 import { plans, writing } from './runs/plans.mjs';
@@ -124,9 +125,8 @@ export async function run({ seed, quick, server, progress, onEnd }) {
     outside,
     progress,
     onFinding,
-    limitMs: quick ? 120_000 : 25 * 60_000,
   });
-  const rested = await rest(admin, progress, quick ? 30_000 : 120_000);
+  const rested = await rest(admin, progress, 120_000);
   if (rested) await offerAgain(admin, server.folder, progress, onFinding);
   await slots.stop();
 
@@ -161,9 +161,9 @@ export async function run({ seed, quick, server, progress, onEnd }) {
 /**
  * Starts the runs in step with the faults. Answers how many were asked for.
  * @param {{ runs: number, random: ReturnType<typeof generator>, starter: Starter, slots: WorkerSlots, outside: OutsideFaults, progress: (line: string) => void,
- *   onFinding: (what: string) => void, limitMs: number }} run
+ *   onFinding: (what: string) => void }} run
  */
-function start({ runs, random, starter, slots, outside, progress, onFinding, limitMs }) {
+function start({ runs, random, starter, slots, outside, progress, onFinding }) {
   const place = () => {
     starter
       .place(orderOf(random), () => outside.passed(starter.answered, null))
@@ -185,21 +185,25 @@ function start({ runs, random, starter, slots, outside, progress, onFinding, lim
     last: () => outside.last,
     progress,
     onFinding,
-    limitMs,
   });
 }
 
-/** Waits until every run has ended, nothing is ready, waiting or leased, and the projector has seen it all. @param {pg.Pool} admin @param {(line: string) => void} progress @param {number} limitMs */
-async function rest(admin, progress, limitMs) {
-  const giveUpAt = Date.now() + limitMs;
+/**
+ * Waits until every run has ended, nothing is ready, waiting or leased, and the projector has seen it
+ * all, or until that stands still.
+ * @param {pg.Pool} admin @param {(line: string) => void} progress @param {number} patienceMs
+ */
+export async function rest(admin, progress, patienceMs) {
+  const still = standstill(patienceMs);
   for (;;) {
     const { rows } =
       await admin.query(`select (select count(*) from writ_data.job_ready) + (select count(*) from writ_data.job_wait) + (select count(*) from writ_data.job_lease) as jobs,
       (select count(*) from writ_data.run where status not in ('COMPLETED', 'FAILED', 'CANCELLED')) as runs,
       (select count(*) from writ_data.run r where not exists (select from writ_data.run_snapshot s where s.run_id = r.run_id and s.status = r.status)) as snapshots`);
     const { jobs, runs, snapshots } = rows[0];
-    if (Number(jobs) + Number(runs) + Number(snapshots) === 0) return true;
-    if (Date.now() > giveUpAt) return false;
+    const left = Number(jobs) + Number(runs) + Number(snapshots);
+    if (left === 0) return true;
+    if (still(left)) return false;
     progress(`waiting for the last: ${runs} runs, ${jobs} rows of jobs, ${snapshots} snapshots`);
     await pause(200);
   }
@@ -219,7 +223,7 @@ async function offerAgain(admin, folder, progress, onFinding) {
   const times = (/** @type {string[]} */ begun) =>
     begun.filter((id) => offered.includes(id)).length;
   const had = times([...(await recordsOf(folder)).begun]);
-  if (!(await rest(admin, progress, 20_000))) return; // the checker counts what is left
+  if (!(await rest(admin, progress, 120_000))) return; // the checker counts what is left
   const has = times([...(await recordsOf(folder)).begun]);
   if (has > had)
     onFinding(
@@ -228,7 +232,7 @@ async function offerAgain(admin, folder, progress, onFinding) {
 }
 
 /** Puts into the database what the starter was told and what the handlers did outside of it. @param {pg.Pool} admin @param {import('./runs/starter.mjs').Entry[]} books @param {string[][]} outside */
-async function keepBooks(admin, books, outside) {
+export async function keepBooks(admin, books, outside) {
   const last = Object.fromEntries(
     Object.entries(plans).map(([name, plan]) => [name, plan.last ?? null]),
   );
@@ -248,7 +252,7 @@ async function keepBooks(admin, books, outside) {
 }
 
 /** What the worker processes wrote down before they died. @param {string} folder */
-async function recordsOf(folder) {
+export async function recordsOf(folder) {
   /** @type {{ begun: string[], outside: string[][] }} */
   const records = { begun: [], outside: [] };
   for (const name of await readdir(folder)) {

@@ -98,7 +98,7 @@ export const kinds = {
     share: 3,
     ends: ['ROLLED_BACK'],
     maxDuration: '1s',
-    steps: (n) => [...change(n), put(`plain-${n}`, 3), soak('20s')],
+    steps: (n) => [...change(n), put(`slow-${n}`, 3)],
   },
   meddled: {
     share: 2,

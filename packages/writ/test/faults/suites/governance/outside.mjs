@@ -1,7 +1,7 @@
 // @ts-check
 // What governance changes and watches outside of the database: a small HTTP server that keeps flags, and says how each capability is, in the memory of its process. How it
 // answers follows from the name of a flag: `flaky-` fails once per effect, `lost-` does it once and fails, `refused-` and `half-` never take a change, `stuck-` takes
-// no undoing until somebody frees it.
+// no undoing until somebody frees it, `slow-` answers a change later than its job may take.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { generator } from '../../plan.mjs';
@@ -81,6 +81,7 @@ export class OutsideWorld {
     if (value === 'sick') this.health.set(name, 'sick');
     else if (undo && this.health.get(name) === 'sick') this.health.delete(name);
     if (kind === 'half' && !undo) return [409, {}];
+    if (kind === 'slow' && !undo) await new Promise((resume) => setTimeout(resume, 1_500));
     return kind === 'lost' && first ? [500, {}] : [200, {}];
   }
 

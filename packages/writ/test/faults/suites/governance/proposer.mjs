@@ -35,12 +35,12 @@ export class Proposer {
     this.writ = writ;
     this.admin = admin;
     this.world = world;
-    writ.governance.use(/** @type {any} */ (flag));
+    writ.contracts.use(/** @type {any} */ (flag));
   }
 
   async prepare() {
     for (const [id, who] of Object.entries(people))
-      this.keys[id] = await this.writ.governance.addPrincipal({ id, ...who });
+      this.keys[id] = await this.writ.principals.add({ id, ...who });
   }
 
   #as(/** @type {keyof typeof people} */ who) {
@@ -74,7 +74,7 @@ export class Proposer {
         { capability_name: cap, domain: `d${n % 7}` },
         { scope: `conf-${n}`, owner_capability: cap, values: { max: n, gone: 'x' } },
       ];
-      await this.#sure(() => this.writ.governance.put(things, this.#as('ops')));
+      await this.#sure(() => this.writ.capabilities.put(things, this.#as('ops')));
       if (kind.trouble === 'probe' || kind.trouble === 'falls' || kind.trouble === 'flaps')
         await this.#probe(cap, n);
       const proposal = {
@@ -87,12 +87,14 @@ export class Proposer {
       const contract = await this.#sure(() =>
         this.writ.contracts.propose(proposal, { ...this.#as('agent'), id: entry.contract_id }),
       );
-      const { hash, approvalsNeeded } = await this.#sure(() => contract.preview(this.#as('ada')));
-      for (const who of /** @type {const} */ (['ada', 'bob']).slice(0, approvalsNeeded))
+      const { hash, approvals_needed } = await this.#sure(() => contract.preview(this.#as('ada')));
+      for (const who of /** @type {const} */ (['ada', 'bob']).slice(0, approvals_needed))
         await this.#sure(
           () => contract.approve({ ...this.#as(who), hash }),
           ['invalid_transition'],
         );
+      // Appliers that are killed verify it later.
+      await this.#until(async () => (await contract.get()).status !== 'ELIGIBLE');
       await this.#sure(() => contract.activate(this.#as('deployer')), ['already_activated']);
       entry.job_id = String((await this.#sure(() => contract.get())).job_id);
       this.answered++;
@@ -112,7 +114,7 @@ export class Proposer {
       config: { url: `${this.world.url}/health/${n}` },
       every_ms: 5_000,
     };
-    await this.#sure(() => this.writ.governance.putProbe(probe, this.#as('ops')));
+    await this.#sure(() => this.writ.probes.put(probe, this.#as('ops')));
     // As a worker writes down what it was answered.
     const said = JSON.stringify([{ name: probe.name, status: 'HEALTHY' }]);
     await this.#sure(() =>
@@ -123,7 +125,7 @@ export class Proposer {
 
   /** @param {Order} order @param {Entry} entry */
   async #trouble({ n, kind: { trouble, maxDuration }, afterMs, resolve }, entry) {
-    const job = this.writ.governance.job(String(entry.job_id));
+    const job = this.writ.changes.handle(String(entry.job_id));
     if (maxDuration) this.#count('too long');
     if (trouble === 'falls' || trouble === 'flaps') {
       await pause(afterMs);
@@ -213,14 +215,14 @@ export class Proposer {
     }
   }
 
-  /** @param {Record<string, unknown>} job */
+  /** @param {import('../../../../dist/index.js').Change} job */
   #rests({ status }) {
     return ['COMPLETED', 'ROLLED_BACK', 'ROLLBACK_FAILED', 'CANCELLED'].includes(String(status));
   }
 
   /** @param {() => Promise<boolean>} holds */
   async #until(holds) {
-    for (const giveUpAt = Date.now() + 120_000; !(await this.#sure(holds)); await pause(100))
+    for (const giveUpAt = Date.now() + 600_000; !(await this.#sure(holds)); await pause(100))
       if (Date.now() > giveUpAt) throw new Error(`it did not come to that: ${holds}`);
   }
 

@@ -69,7 +69,7 @@ await say({ type: 'ready', workerId: String(process.pid) });
 await insistently(() =>
   listenUntilStopped(
     {
-      taker: writ.governors.taker(),
+      intake: writ.governors.intake(),
       host: '127.0.0.1',
       port,
       spool,

@@ -85,10 +85,9 @@ export class Outside extends InTurn {
         else if (what === 'withdraw') await governor.withdraw({ as: key });
         else if (what === 'act') await governor.act('relieve', {}, { as: key });
         else
-          await writ.governors.entitle(
-            tenant,
+          await writ.governors.entitlements.put(
             { status: what === 'cancel' ? 'CANCELLED' : 'ACTIVE' },
-            { as: key },
+            { tenant, as: key },
           );
       } catch (error) {
         if (/** @type {{ code?: string }} */ (error).code !== 'policy_not_found') throw error; // it was withdrawn before
@@ -102,7 +101,7 @@ export class Outside extends InTurn {
     for (const { tenant, sku, kind } of subjects) {
       if (kind !== 'changing') continue;
       await insistently(async () => {
-        await writ.governors.entitle(tenant, { status: 'ACTIVE' }, { as: key });
+        await writ.governors.entitlements.put({ status: 'ACTIVE' }, { tenant, as: key });
         await (await writ.governor({ tenant, sku })).publish(
           policyFor('changing', ++this.version),
           { as: key },

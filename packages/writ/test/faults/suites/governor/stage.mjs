@@ -1,6 +1,6 @@
 // @ts-check
 // Who is governed in the fault run: tenants of several kinds, by the first word of their names, and what is set so that hours pass in seconds.
-import { definePolicy, handler } from '../../../../dist/index.js';
+import { action, definePolicy } from '../../../../dist/index.js';
 import { relieve } from './actions.mjs';
 
 /** @typedef {import('../../../../dist/index.js').Writ} Writ */
@@ -59,7 +59,7 @@ export function policyFor(kind, version) {
   const keeps = kind === 'plain' || kind === 'shadow';
   return definePolicy('load', {
     when: { load: { above: 80 + (version % 3), clearBelow: 60, cooldown: '1s' } },
-    then: handler(relieve, {
+    then: action.handler(relieve, {
       target: 'pool',
       baselineWithin: '1s',
       notRestored: keeps ? 'keep' : 'rollback',
@@ -73,18 +73,18 @@ export function policyFor(kind, version) {
 export async function prepareStage(writ, admin, subjects, others = {}) {
   for (const [key, value] of Object.entries({ ...settings, ...others }))
     await admin.query(`select writ.fn_setting_set($1, $2, 'faults')`, [key, JSON.stringify(value)]);
-  const key = await writ.governance.addPrincipal({
+  const key = await writ.principals.add({
     id: 'olga',
     kind: 'person',
     rights: ['operate'],
   });
-  await writ.governance.addPrincipal({ id: 'acting', kind: 'service' });
+  await writ.principals.add({ id: 'acting', kind: 'service' });
   await admin.query(
     `update writ_data.principal set permissions = '{pool:write}' where principal_id = 'acting'`,
   );
   for (const { tenant, sku, kind } of subjects) {
     if (sku === 'default')
-      await writ.governors.entitle(tenant, { tier: 'enterprise' }, { as: key });
+      await writ.governors.entitlements.put({ tier: 'enterprise' }, { tenant, as: key });
     const governor = await writ.governor({ tenant, sku });
     if (kind !== 'bare')
       await governor.publish(policyFor(kind, 1), { as: key, shadow: kind === 'shadow' });

@@ -1,8 +1,11 @@
 // @ts-check
 // The honest work beside the attack, of two tenants: what the workers do, and who asks for it. The
-// books say what each piece of work owes.
+// books say what each piece of work owes. A relay tells a receiver of each tenant's runs.
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
 import {
+  action,
   configure,
   defineAction,
   defineJob,
@@ -10,9 +13,10 @@ import {
   definePolicy,
   defineStep,
   enable,
-  handler,
   PermanentFailure,
+  webhooks,
 } from '../../../../dist/index.js';
+import { newWebhookSecret, verifyWebhook } from '../../../../dist/outbox/webhooks.js';
 
 /** @typedef {import('../../../../dist/index.js').Writ} Writ */
 
@@ -49,7 +53,7 @@ const relieve = defineAction('honest.relieve', {
 export const policyFor = (/** @type {string} */ tenant) =>
   definePolicy('load', {
     when: { load: { above: 80, clearBelow: 60, cooldown: '1s' } },
-    then: handler(relieve, { target: 'pool', baselineWithin: '1s', notRestored: 'keep' }),
+    then: action.handler(relieve, { target: 'pool', baselineWithin: '1s', notRestored: 'keep' }),
     requires: 'pool:write',
     as: `${tenant}-service`,
   });
@@ -69,29 +73,40 @@ export function handlers(_writ, note) {
 export const governance = [broken];
 export const governor = { actions: [relieve], onError: () => undefined };
 
-/** @typedef {{ n: number, what: 'job' | 'run' | 'contract' | 'signal', tenant: string, id: string | null, ends: string, before?: object, after?: object }} Entry */
+/** @typedef {{ n: number, what: 'job' | 'run' | 'contract' | 'signal' | 'schedule', tenant: string, id: string | null, ends: string, before?: object, after?: object }} Entry */
 
 const pause = (/** @type {number} */ ms) => new Promise((resume) => setTimeout(resume, ms));
+
+/** Every half hour, and begun two hours ago: four or five ticks fire at once, and one now and then. */
+const halfHour = 30 * 60_000;
+const cron = '*/30 * * * *';
+
+/** Where a tenant's facts are told. @param {string} tenant */
+export const destinationOf = (tenant) => `honest-${tenant}`;
 
 export class Honest {
   /** @type {Entry[]} */
   books = [];
   open = 0;
   n = 0;
+  /** When it was last looked whether anything is left to do. */
+  restedAt = new Date(0);
 
-  /** @param {Writ} writ @param {Record<string, Record<string, string>>} keys by tenant and name @param {(what: string) => void} onFinding */
-  constructor(writ, keys, onFinding) {
+  /** @param {Writ} writ @param {import('pg').Pool} admin @param {Record<string, Record<string, string>>} keys by tenant and name @param {(what: string) => void} onFinding */
+  constructor(writ, admin, keys, onFinding) {
     this.writ = writ;
+    this.admin = admin;
     this.keys = keys;
     this.onFinding = onFinding;
-    writ.governance.use(/** @type {any} */ (broken));
+    writ.contracts.use(/** @type {any} */ (broken));
   }
 
   async prepare() {
     await this.writ.runs.register(chain);
+    await this.#job(++this.n, 'alpha'); // which registers its kind
     for (const tenant of tenants) {
       const as = String(this.keys[tenant]?.ops);
-      await this.writ.governors.entitle(tenant, { tier: 'enterprise' }, { as });
+      await this.writ.governors.entitlements.put({ tier: 'enterprise' }, { tenant, as });
       const governor = await this.writ.governor({ tenant, sku: 'default' });
       await governor.publish(policyFor(tenant), { as });
     }
@@ -102,7 +117,12 @@ export class Honest {
     const tenant = tenants[++this.n % tenants.length] ?? 'alpha';
     const n = this.n;
     const works = [this.#job(n, tenant), this.#signal(n, tenant)];
-    if (heavy) works.push(this.#run(n, tenant), this.#contract(n, tenant, n % 3 === 0));
+    if (heavy)
+      works.push(
+        this.#run(n, tenant),
+        this.#contract(n, tenant, n % 3 === 0),
+        this.#schedule(n, tenant),
+      );
     this.open += works.length;
     for (const work of works)
       work
@@ -119,8 +139,8 @@ export class Honest {
   /** @param {number} n @param {string} tenant */
   async #job(n, tenant) {
     const entry = this.#book({ n, what: 'job', tenant, id: null, ends: 'succeeded' });
-    const { id } = /** @type {any} */ (await this.writ.enqueue(effect, { n }, { tenant }));
-    entry.id = String(id);
+    const { jobId } = await this.writ.enqueue(effect, { n }, { tenant });
+    entry.id = jobId;
   }
 
   /** @param {number} n @param {string} tenant */
@@ -155,7 +175,7 @@ export class Honest {
       { capability_name: cap, domain: 'd' },
       { scope: conf, owner_capability: cap, values: { max: n } },
     ];
-    await this.writ.governance.put(things, { ...as('ops'), tenant });
+    await this.writ.capabilities.put(things, { ...as('ops'), tenant });
     const steps = [
       configure(conf, 'max', n + 1),
       enable(cap),
@@ -169,6 +189,9 @@ export class Honest {
     entry.id = contract.id;
     const { hash } = await contract.preview(as('ada'));
     await contract.approve({ ...as('ada'), hash });
+    // Appliers that are killed verify it later.
+    while ((await contract.get()).status === 'ELIGIBLE')
+      await new Promise((resolve) => setTimeout(resolve, 100));
     await contract.activate(as('service'));
   }
 
@@ -180,6 +203,34 @@ export class Honest {
     entry.id = `honest-${n}`;
   }
 
+  /** @param {number} n @param {string} tenant */
+  async #schedule(n, tenant) {
+    const id = `honest-${n}`;
+    const first = new Date(Math.floor(Date.now() / halfHour - 3) * halfHour).toISOString();
+    const entry = this.#book({
+      n,
+      what: 'schedule',
+      tenant,
+      id: null,
+      ends: 'fired',
+      before: { first },
+    });
+    const definition = {
+      cron,
+      time_zone: 'UTC',
+      catch_up: 'all',
+      kind: effect.kind,
+      job: { input: { n: n + 2_000_000 } },
+    };
+    const given = [id, JSON.stringify(definition), first, 'honest', tenant];
+    const { rows } = await this.admin.query(
+      'select writ.fn_schedule_put($1, $2, $3, $4, $5) as answer',
+      given,
+    );
+    if (rows[0].answer.refused) throw new Error(JSON.stringify(rows[0].answer));
+    entry.id = id;
+  }
+
   /** @param {Entry} entry @returns {Entry} */
   #book(entry) {
     this.books.push(entry);
@@ -187,11 +238,90 @@ export class Honest {
   }
 }
 
-/** Puts the books into the database, for the checker. @param {import('pg').Pool} admin @param {Entry[]} books */
-export async function keepBooks(admin, books) {
+/** @typedef {{ destination: string, id: string, run: string, seq: number, type: string }} Arrival */
+
+/** A receiver on loopback, a destination at it for each tenant, and the relay that tells it. */
+export class Told {
+  /** In the order in which they came. @type {Arrival[]} */
+  arrivals = [];
+
+  /** @param {Writ} writ */
+  constructor(writ) {
+    this.writ = writ;
+    this.secret = newWebhookSecret();
+    this.server = createServer((request, response) => void this.#take(request, response));
+    /** @type {{ stop(): Promise<void> } | undefined} */
+    this.relay = undefined;
+  }
+
+  async start() {
+    this.server.listen(0, '127.0.0.1');
+    await once(this.server, 'listening');
+    const { port } = /** @type {import('node:net').AddressInfo} */ (this.server.address());
+    for (const tenant of tenants) {
+      const config = {
+        url: `http://127.0.0.1:${port}/${destinationOf(tenant)}`,
+        secrets: ['honest'],
+      };
+      await this.writ.destinations.put(destinationOf(tenant), {
+        bus: 'webhook',
+        tenant,
+        types: ['dot.run.*'],
+        config,
+      });
+    }
+    const webhook = webhooks({ secretOf: () => this.secret, allowPrivate: true, allowHttp: true });
+    this.relay = await this.writ.relay({ buses: { webhook }, onError: () => undefined });
+  }
+
+  /** @param {import('node:http').IncomingMessage} request @param {import('node:http').ServerResponse} response */
+  async #take(request, response) {
+    const chunks = [];
+    for await (const chunk of request) chunks.push(chunk);
+    try {
+      const event = /** @type {any} */ (
+        verifyWebhook(request.headers, Buffer.concat(chunks), this.secret)
+      );
+      const { id, partitionkey: run, sequence, type } = event;
+      this.arrivals.push({
+        destination: String(request.url).slice(1),
+        id,
+        run,
+        seq: Number(sequence),
+        type,
+      });
+      response.writeHead(204).end();
+    } catch {
+      response.writeHead(400).end();
+    }
+  }
+
+  /** Resumes what is paused, as an operator does who reads the alert. A relay may pause a webhook. */
+  async resume() {
+    const paused = (await this.writ.destinations.list({ limit: 1_000 })).items.filter(
+      ({ name, state }) => state === 'paused' && name.startsWith('honest-'),
+    );
+    for (const { name } of paused) await this.writ.destinations.resume(name);
+  }
+
+  async stop() {
+    await this.relay?.stop();
+    this.server.close();
+    this.server.closeAllConnections();
+  }
+}
+
+/** Puts the books into the database, for the checker. @param {import('pg').Pool} admin @param {Entry[]} books @param {Arrival[]} arrivals @param {Date} restedAt */
+export async function keepBooks(admin, books, arrivals, restedAt) {
   await admin.query(
     `insert into fault.owed select * from jsonb_to_recordset($1::jsonb)
      o(n integer, what text, tenant text, id text, ends text, before jsonb, after jsonb)`,
     [JSON.stringify(books)],
   );
+  await admin.query(
+    `insert into fault.arrival select row_number() over (), a.* from jsonb_to_recordset($1::jsonb)
+     a(destination text, id uuid, run uuid, seq integer, type text)`,
+    [JSON.stringify(arrivals)],
+  );
+  await admin.query('insert into fault.rested values ($1)', [restedAt]);
 }

@@ -3,21 +3,25 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { verifyExport } from '../../../../dist/ledger/verify.js';
+import { standstill } from '../../standstill.mjs';
 
 /** @typedef {import('../../ledger-checker.mjs').Finding} Finding */
 
 const pause = (/** @type {number} */ ms) => new Promise((resume) => setTimeout(resume, ms));
 
-/** Turns the clockwork until everything is sealed and in its log. @param {import('pg').Pool} admin @param {number} limitMs */
-export async function settle(admin, limitMs) {
-  const giveUpAt = Date.now() + limitMs;
+/**
+ * Turns the clockwork until everything is sealed and in its log, or until that stands still.
+ * @param {import('pg').Pool} admin @param {number} patienceMs
+ */
+export async function settle(admin, patienceMs) {
+  const still = standstill(patienceMs);
   for (;;) {
     await admin.query(`select writ.fn_ledger_tick('faults')`);
     const { rows } =
       await admin.query(`select (select count(*) from writ_data.event_batch) - (select coalesce(sum(n_rows), 0) from writ_data.event_seal)
       + (select count(*) from writ_data.receipt) - (select count(*) from writ_data.ledger_leaf) as left`);
     if (Number(rows[0].left) === 0) return true;
-    if (Date.now() > giveUpAt) return false;
+    if (still(Number(rows[0].left))) return false;
     await pause(50);
   }
 }

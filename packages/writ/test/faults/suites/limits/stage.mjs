@@ -4,6 +4,7 @@
 import pg from 'pg';
 import { defineJob, Writ } from '../../../../dist/index.js';
 import { planOf } from '../../plan.mjs';
+import { standstill } from '../../standstill.mjs';
 import { WorkerSlots } from '../../worker-slots.mjs';
 
 /** @typedef {import('../../checker.mjs').Verdict} Verdict */
@@ -82,17 +83,16 @@ export async function stage({ seed, server, onEnd, progress }, name) {
       while (slots.armed < Math.min(count, plan.workers.length)) await pause(20);
       return slots;
     },
-    /** Waits until nothing is ready, waiting or leased; what is left after that is stuck. @param {number} limitMs @param {boolean} [expected] false: a wait between, that judges nothing */
-    async rest(limitMs, expected = true) {
-      const giveUpAt = Date.now() + limitMs;
+    /** Waits until nothing is ready, waiting or leased. If that stands still, what is left is stuck. */
+    async rest() {
+      const still = standstill(120_000);
       for (;;) {
-        const { backlog, waiting, in_progress: running } = await writ.health();
+        const { backlog, waiting, in_progress: running } = await writ.jobs.health();
         const left = Number(backlog) + Number(waiting) + Number(running);
-        if (left === 0) return true;
-        if (Date.now() > giveUpAt) {
-          if (expected)
-            found('stuck', 'not everything came to rest in time', [{ backlog, waiting, running }]);
-          return false;
+        if (left === 0) return;
+        if (still(left)) {
+          found('stuck', 'it stands still', [{ backlog, waiting, running }]);
+          return;
         }
         progress(`${name}: ${left} jobs left, ${killed} processes killed`);
         await pause(50);

@@ -139,7 +139,8 @@ export class Producer {
   /** @param {string} jobId @returns {Promise<Owed>} */
   async #cancel(jobId) {
     try {
-      return (await this.writ.cancel(jobId, { reason: 'changed our mind' })) === 'cancelled'
+      return (await this.writ.jobs.cancel(jobId, { reason: 'changed our mind' })).status ===
+        'cancelled'
         ? 'none'
         : 'maybe';
     } catch (error) {

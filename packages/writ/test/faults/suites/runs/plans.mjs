@@ -3,7 +3,7 @@
 // the same. Kinds that write owe one row in fault.effect, in the transaction that ends the step; kinds that tell return, and owe a line outside of the database, at least
 // once. Every step adds up the numbers of its input, and one: so the last output tells whether each got what the others gave.
 import { setTimeout as pause } from 'node:timers/promises';
-import { above, defineJob, definePlan, PermanentFailure } from '../../../../dist/index.js';
+import { defineJob, definePlan, PermanentFailure, when } from '../../../../dist/index.js';
 
 /** @typedef {Record<string, unknown>} Input */
 /** @typedef {{ n: number, items: number[] }} RunInput */
@@ -97,7 +97,7 @@ const diamond = definePlan('diamond', version, (/** @type {Builder} */ p) => {
   const join = p.step('join', write, { input: { sides } });
   const rare = p.step('rare', tell, {
     input: { given: join.output },
-    when: above(join.output.sum, 100),
+    when: when.above(join.output.sum, 100),
   });
   p.step('last', tell, { input: { given: join.output }, after: rare });
 });

@@ -191,7 +191,7 @@ export class Starter {
   /** The person who looks at a paused run: one of its steps is worth another try, the others are passed over. @param {Entry} entry */
   async #mend(entry) {
     for (;;) {
-      const { status, steps } = await this.#sure(() => this.writ.runs.get(entry.run_id));
+      const { status, steps } = await this.#sure(() => this.writ.runs.snapshot(entry.run_id));
       if (status === 'COMPLETED' || status === 'FAILED' || status === 'CANCELLED') return;
       const failed =
         status === 'PAUSED' && steps.find((step) => step.status === 'FAILED' && !step.requested);
