@@ -1,6 +1,14 @@
 /** The code in the README and the pages of docs/ is run as it stands, by a newcomer's means: a folder of its own, the built package, a database. */
 import { execFile, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,7 +19,7 @@ import { type TestDatabase, testDatabase } from '../src/testing/index.js';
 import { patient } from './governor/patient.js';
 import { sealEverything } from './ledger/sealing.js';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
+const root = fileURLToPath(new URL('../../..', import.meta.url));
 const run = promisify(execFile);
 let db: TestDatabase;
 let folder: string;
@@ -20,8 +28,7 @@ beforeEach(async () => {
   db = await testDatabase();
   folder = mkdtempSync(join(tmpdir(), 'writ-docs-'));
   mkdirSync(join(folder, 'node_modules'));
-  symlinkSync(root, join(folder, 'node_modules', 'writ'));
-  for (const name of ['zod', 'pg', '@openfeature'])
+  for (const name of ['writ', '@writ', 'zod', 'pg', '@openfeature'])
     symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name));
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
 });
@@ -45,7 +52,7 @@ function installed(): Record<string, string | undefined> {
   mkdirSync(join(folder, 'bin'));
   writeFileSync(
     join(folder, 'bin', 'npx'),
-    `#!/bin/sh\nshift\nexec "${process.execPath}" "${join(root, 'dist/cli/main.js')}" "$@"\n`,
+    `#!/bin/sh\nshift\nexec "${process.execPath}" "${join(root, 'packages/writ/bin/writ.js')}" "$@"\n`,
     {
       mode: 0o755,
     },
@@ -83,7 +90,7 @@ while (!(await pool.query('select paid from orders where paid is not null')).row
 await writ.close();
 await pool.end();
 `;
-  writeFileSync(join(folder, 'readme.js'), before + block('README.md', 'ts') + after);
+  writeFileSync(join(folder, 'readme.js'), before + block('README.md', 'ts', '## Jobs') + after);
   await node('readme.js');
   expect(await db.query('select id, paid from orders')).toEqual([
     { id: 'order-1', paid: 'paid-order-1-64' },
@@ -93,30 +100,101 @@ await pool.end();
   ]);
 });
 
-test('the five minutes of docs/start.md end as the page says', async () => {
-  writeFileSync(join(folder, 'jobs.js'), block('docs/start.md', 'js', '`jobs.js`'));
-  writeFileSync(join(folder, 'enqueue.js'), block('docs/start.md', 'js', '`enqueue.js`'));
-  expect((await node('enqueue.js')).stdout).toMatch(/duplicate: false/);
-  expect((await node('enqueue.js')).stdout).toMatch(/duplicate: true,\s+samePayload: true/);
+test('the five minutes of docs/start.md end as the page says, and once more when they are run again', async () => {
+  const page = async (isFirst: boolean) => {
+    writeFileSync(join(folder, 'jobs.js'), block('docs/start.md', 'js', '`jobs.js`'));
+    writeFileSync(join(folder, 'enqueue.js'), block('docs/start.md', 'js', '`enqueue.js`'));
+    if (isFirst) expect((await node('enqueue.js')).stdout).toMatch(/duplicate: false/);
+    else expect((await node('enqueue.js')).stdout).toMatch(/duplicate: true,\s+samePayload: true/);
+    expect((await node('enqueue.js')).stdout).toMatch(/duplicate: true,\s+samePayload: true/);
 
-  const worker = spawn(process.execPath, [join(root, 'dist/cli/main.js'), 'worker', 'jobs.js'], {
-    cwd: folder,
-    env: { ...process.env, DATABASE_URL: db.connectionString },
-  });
-  let printed = '';
-  await new Promise<void>((done, failed) => {
-    worker.once('exit', () => failed(new Error(`the worker ended: ${printed}`)));
-    worker.stdout.on('data', (data) => {
+    const worker = spawn(
+      process.execPath,
+      [join(root, 'packages/writ/bin/writ.js'), 'worker', 'jobs.js'],
+      {
+        cwd: folder,
+        env: { ...process.env, DATABASE_URL: db.connectionString },
+      },
+    );
+    let printed = '';
+    const says = isFirst ? 'hello Ada, attempt 1' : 'Working on greet';
+    worker.stderr.on('data', (data) => {
       printed += data;
-      if (printed.includes('hello Ada, attempt 1')) done();
     });
-  });
-  worker.removeAllListeners('exit');
-  const ended = new Promise((done) => worker.once('exit', done));
-  worker.kill('SIGTERM');
-  expect(await ended).toBe(0);
-  expect(await db.query('select status from writ.job_queue')).toEqual([{ status: 'succeeded' }]);
+    await new Promise<void>((done, failed) => {
+      worker.once('exit', () => failed(new Error(`the worker ended: ${printed}`)));
+      worker.stdout.on('data', (data) => {
+        printed += data;
+        if (printed.includes(says)) done();
+      });
+    });
+    worker.removeAllListeners('exit');
+    const ended = new Promise((done) => worker.once('exit', done));
+    worker.kill('SIGTERM');
+    expect(await ended).toBe(0);
+    expect(await db.query('select status from writ.job_queue')).toEqual([{ status: 'succeeded' }]);
+  };
+  await page(true);
+  await page(false);
 });
+
+const transactions = {
+  pg: {
+    after: '## In your own transaction',
+    before: `import pg from 'pg';
+const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL });`,
+    end: 'pool.end()',
+  },
+  TypeORM: {
+    after: '`manager` of TypeORM',
+    before: `import { DataSource, EntitySchema } from 'typeorm';
+const Order = new EntitySchema({ name: 'Order', tableName: 'orders', columns: { id: { type: 'text', primary: true } } });
+const dataSource = await new DataSource({ type: 'postgres', url: process.env.DATABASE_URL, entities: [Order] }).initialize();`,
+    end: 'dataSource.destroy()',
+  },
+  Prisma: {
+    after: 'Other libraries need one more line',
+    before: `import { PrismaPg } from '@prisma/adapter-pg';
+import { PrismaClient } from './generated/prisma/client.js';
+const prisma = new PrismaClient({ adapter: new PrismaPg({ connectionString: process.env.DATABASE_URL }) });`,
+    end: 'prisma.$disconnect()',
+  },
+};
+
+test.each(Object.entries(transactions))(
+  'the lines of docs/start.md for %s enqueue a job in its transaction',
+  async (_, library) => {
+    await db.query('create table orders (id text primary key)');
+    for (const name of ['typeorm', '@prisma'])
+      symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name));
+    mkdirSync(join(folder, 'generated', 'prisma'), { recursive: true });
+    copyFileSync(
+      join(root, 'packages/writ/test/queue/prisma-client.mjs'),
+      join(folder, 'generated/prisma/client.js'),
+    );
+    const lines = block('docs/start.md', 'js', library.after);
+    const program = `import { Writ, defineJob } from 'writ';
+${library.before}
+const writ = await Writ.connect({ connectionString: process.env.DATABASE_URL });
+const job = defineJob('pack');
+const input = { id: 'o-1' };
+${lines}
+await writ.close();
+await ${library.end};
+`;
+    writeFileSync(join(folder, 'order.js'), program);
+    await node('order.js');
+    expect(await db.query('select id from orders')).toEqual([{ id: 'o-1' }]);
+    expect(await db.query('select job_kind, status from writ.job_queue')).toEqual([
+      { job_kind: 'pack', status: 'queued' },
+    ]);
+    // The order is there already, so its transaction rolls back, and with it the second job.
+    await expect(node('order.js')).rejects.toThrow(/orders_pkey|Unique constraint/);
+    expect(await db.query('select count(*)::int as jobs from writ.job_queue')).toEqual([
+      { jobs: 1 },
+    ]);
+  },
+);
 
 test('the schedule of docs/schedules.md fires at half past seven, and its job runs', async () => {
   writeFileSync(join(folder, 'schedule.js'), block('docs/schedules.md', 'js', '`schedule.js`'));
@@ -190,10 +268,14 @@ test('the alert of docs/events-to-jobs.md is heard, about the job that the page 
     writeFileSync(join(folder, file), block('docs/events-to-jobs.md', 'js', `\`${file}\``));
   }
   const [, jobId] = /jobId: '([0-9a-f-]+)'/.exec((await node('setup.js')).stdout) ?? [];
-  const worker = spawn(process.execPath, [join(root, 'dist/cli/main.js'), 'worker', 'alerts.js'], {
-    cwd: folder,
-    env: { ...process.env, DATABASE_URL: db.connectionString },
-  });
+  const worker = spawn(
+    process.execPath,
+    [join(root, 'packages/writ/bin/writ.js'), 'worker', 'alerts.js'],
+    {
+      cwd: folder,
+      env: { ...process.env, DATABASE_URL: db.connectionString },
+    },
+  );
   let printed = '';
   await new Promise<void>((done, failed) => {
     worker.once('exit', () => failed(new Error(`the worker ended: ${printed}`)));
@@ -251,7 +333,7 @@ test('the five minutes of docs/secrets.md: the handler gets the key, and only it
     ) ?? [];
   const worker = spawn(
     process.execPath,
-    [join(root, 'dist/cli/main.js'), ...String(args).split(' ')],
+    [join(root, 'packages/writ/bin/writ.js'), ...String(args).split(' ')],
     {
       cwd: folder,
       env: { ...process.env, DATABASE_URL: db.connectionString, WRIT_SECRET_STRIPE_KEY: key },
@@ -275,7 +357,7 @@ test('the five minutes of docs/secrets.md: the handler gets the key, and only it
   expect(await ended).toBe(0);
   const { stdout } = await run(
     process.execPath,
-    [join(root, 'dist/cli/main.js'), 'runs', 'show', String(second)],
+    [join(root, 'packages/writ/bin/writ.js'), 'runs', 'show', String(second)],
     {
       env: { ...process.env, DATABASE_URL: db.connectionString },
     },
@@ -307,7 +389,7 @@ test('the five minutes of docs/artifacts.md: a report is put, got, and swept', a
 
   const after = `
 await writ.enqueue(sweep);
-const ended = () => writ.health({ kinds: ['sweep-artifacts'] }).then(({ backlog, in_progress }) => backlog + in_progress === 0);
+const ended = () => writ.jobs.health({ kinds: ['sweep-artifacts'] }).then(({ backlog, in_progress }) => backlog + in_progress === 0);
 while (!(await ended())) await new Promise((resume) => setTimeout(resume, 20));
 await writ.close();
 `;
@@ -375,13 +457,14 @@ test('the logins of docs/operate.md are made as the page says, and the agent’s
   }
 });
 
-test('the five minutes of docs/governor.md end as the page says', async () => {
+test('the five minutes of docs/governor.md end as the page says, also when they are run again', async () => {
   await patient(db);
   writeFileSync(join(folder, 'night.js'), block('docs/governor.md', 'js', '`night.js`'));
   const { stdout } = await node('night.js');
   // On a slow machine the first decision takes longer than a tenth of a second, and is not printed.
   const page = block('docs/governor.md', '', 'It prints:');
   expect([page, page.slice(page.indexOf('\n') + 1)]).toContain(stdout);
+  expect((await node('night.js')).stdout).toContain('8 stable\n');
   writeFileSync(join(folder, 'night.yaml'), block('docs/governor.md', 'yaml', '`night.yaml`'));
   const env = installed();
   const check = await run('npx', ['writ', 'governor', 'policy', 'check', 'night.yaml'], {
@@ -398,7 +481,7 @@ test('the five minutes of docs/governor.md end as the page says', async () => {
 });
 
 test('the five minutes of docs/governance.md end as the page says, its flag is put back, its check finds a forged approval, an application reads it, and people operate it', async () => {
-  for (const file of ['change.js', 'flag.js', 'check.js', 'app.js', 'operate.js'])
+  for (const file of ['keys.js', 'change.js', 'flag.js', 'check.js', 'app.js', 'operate.js'])
     writeFileSync(join(folder, file), block('docs/governance.md', 'js', `\`${file}\``));
   const { stdout } = await node('change.js');
   const id = /^contract (\S+)$/m.exec(stdout)?.[1] ?? '';
@@ -412,8 +495,15 @@ test('the five minutes of docs/governance.md end as the page says, its flag is p
   expect((await check()).stdout).toBe('alice signed this\n');
   expect((await node('app.js')).stdout).toBe('true\n200\nfalse\n');
   expect((await node('operate.js')).stdout).toBe(
-    'end of the year true\ncheckout: DEGRADED, warned: slow since noon\n1 2 24\n',
+    'end of the year true\ncheckout: DEGRADED, warned: slow since noon\n1 3 24\n',
   );
+  // Every program runs again: the next change goes on from what the last one left.
+  expect((await node('change.js')).stdout).toMatch(
+    /^limits#perMinute: 200 → 300$[\s\S]*^COMPLETED$/m,
+  );
+  expect((await node('flag.js')).stdout).toBe('ROLLED_BACK 0 true\n');
+  expect((await node('app.js')).stdout).toBe('true\n300\nfalse\n');
+  expect((await node('operate.js')).stdout).toMatch(/warned: slow since noon\n2 3 24\n$/);
   // By a superuser, past every guard.
   await db.query(`alter table writ_data.contract_review disable trigger all`);
   await db.query(
@@ -427,11 +517,11 @@ test('the change of the README is done', async () => {
 import { enable, soak as soakFor, Writ } from 'writ';
 const soak = () => soakFor('50ms'); // nobody waits for ten minutes here
 const writ = await Writ.connect({ connectionString: process.env.DATABASE_URL });
-const ops = await writ.governance.addPrincipal({ id: 'ops', kind: 'person', rights: ['propose', 'operate'] });
-const alice = await writ.governance.addPrincipal({ id: 'alice', kind: 'person' });
-const agent = await writ.governance.addPrincipal({ id: 'agent', kind: 'agent', onBehalfOf: 'ops' });
-const deployer = await writ.governance.addPrincipal({ id: 'deployer', kind: 'service' });
-await writ.governance.put([{ capability_name: 'checkout' }], { as: ops });
+const ops = await writ.principals.add({ id: 'ops', kind: 'person', rights: ['propose', 'operate'] });
+const alice = await writ.principals.add({ id: 'alice', kind: 'person' });
+const agent = await writ.principals.add({ id: 'agent', kind: 'agent', onBehalfOf: 'ops' });
+const deployer = await writ.principals.add({ id: 'deployer', kind: 'service' });
+await writ.capabilities.put([{ capability_name: 'checkout' }], { as: ops });
 await writ.work([], { governance: true });
 `;
   const after = `
@@ -440,7 +530,7 @@ await writ.close();
 `;
   writeFileSync(
     join(folder, 'governed.js'),
-    before + block('README.md', 'ts', '## Changes that are governed') + after,
+    before + block('README.md', 'ts', '## Governed changes') + after,
   );
   expect((await node('governed.js')).stdout).toBe('COMPLETED\n');
 });

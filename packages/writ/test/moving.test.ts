@@ -16,7 +16,7 @@ import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type TestDatabase, testDatabase } from '../src/testing/index.js';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
+const root = fileURLToPath(new URL('../../..', import.meta.url));
 const run = promisify(execFile);
 let db: TestDatabase;
 let folder: string;
@@ -25,7 +25,7 @@ beforeEach(async () => {
   db = await testDatabase();
   folder = mkdtempSync(join(tmpdir(), 'writ-moving-'));
   mkdirSync(join(folder, 'node_modules'));
-  symlinkSync(root, join(folder, 'node_modules', 'writ'));
+  symlinkSync(join(root, 'packages/writ'), join(folder, 'node_modules', 'writ'));
   for (const name of ['zod', 'pg'])
     symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name));
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
@@ -116,7 +116,7 @@ test('the page defines, enqueues, works, retries, stops, replays and watches as 
 });
 
 // Leaves out what this version does not have, and says so.
-test.skipIf(!existsSync(join(root, 'src/schedules')))(
+test.skipIf(!existsSync(join(root, 'packages/writ/src/schedules')))(
   'the page schedules and limits as it says',
   async () => {
     await program(['Define', ...later]);
@@ -127,5 +127,78 @@ test.skipIf(!existsSync(join(root, 'src/schedules')))(
     expect(await db.query(`select job_kind, status from writ.job_queue`)).toEqual([
       { job_kind: 'sync', status: 'queued' },
     ]);
+  },
+);
+
+// The columns that the statements use, as pg-boss 12 and graphile-worker 0.18 declare them.
+const sources = {
+  'pg-boss': [
+    'create schema pgboss',
+    `create table pgboss.job (id uuid default gen_random_uuid(), name text, data jsonb,
+       state text default 'created', priority integer default 0, policy text,
+       start_after timestamptz default now(), created_on timestamptz default clock_timestamp(),
+       retry_limit integer default 2, retry_count integer default 0, singleton_key text,
+       singleton_on timestamp, group_id text, blocked boolean default false,
+       blocking boolean default false, primary key (name, id))`,
+    `insert into pgboss.job (name, data, priority) select 'mail', jsonb_build_object('n', n), n
+     from generate_series(1, 3) n`,
+    `insert into pgboss.job (name, data, policy, singleton_key)
+     values ('mail', '{"n": 4}', 'short', 'ada')`,
+    `insert into pgboss.job (name, data, state, policy, group_id) values
+       ('mail', '{}', 'active', null, null), ('mail', '{}', 'failed', null, null),
+       ('mail', '{}', 'created', 'stately', null), ('mail', '{}', 'created', null, 'g'),
+       ('report', '{}', 'created', null, null)`,
+  ],
+  'graphile-worker': [
+    'create schema graphile_worker',
+    `create table graphile_worker._private_tasks (id integer primary key, identifier text)`,
+    `create table graphile_worker._private_jobs (id bigint generated always as identity primary key,
+       task_id integer, job_queue_id integer, payload json, priority smallint default 0,
+       run_at timestamptz default now(), attempts smallint default 0,
+       max_attempts smallint default 25, key text, locked_at timestamptz,
+       created_at timestamptz default now())`,
+    `insert into graphile_worker._private_tasks values (1, 'mail'), (2, 'report')`,
+    `insert into graphile_worker._private_jobs (task_id, payload, priority)
+     select 1, json_build_object('n', n), -n from generate_series(1, 3) n`,
+    `insert into graphile_worker._private_jobs (task_id, payload, key) values (1, '{"n":4}', 'ada')`,
+    `insert into graphile_worker._private_jobs (task_id, payload, locked_at, attempts, job_queue_id)
+     values (1, '{}', now(), 1, null), (1, '{}', null, 25, null), (1, '{}', null, 0, 1),
+       (2, '{}', null, 0, null)`,
+  ],
+} as const;
+const tables = { 'pg-boss': 'pgboss.job', 'graphile-worker': 'graphile_worker._private_jobs' };
+
+test.each(['pg-boss', 'graphile-worker'] as const)(
+  'the statement of the page moves the waiting jobs of %s, each once, or none of them',
+  async (system) => {
+    for (const sql of sources[system]) await db.query(sql);
+    const page = readFileSync(join(root, 'docs/moving.md'), 'utf8');
+    const [, statement = ''] =
+      new RegExp(`From ${system},[\\s\\S]*?\`\`\`sql\n([\\s\\S]*?)\`\`\``).exec(page) ?? [];
+    const left = async () =>
+      Number((await db.query(`select count(*) from ${tables[system]}`))[0]?.count);
+    const before = await left();
+    // The kind is not known yet.
+    await expect(db.query(statement)).rejects.toThrow(/nothing moved: .*unknown_job_kind/);
+    expect(await left()).toBe(before);
+
+    await db.query(`select writ.fn_job_kind_register('mail', '{}', 'test')`);
+    expect(await db.query(statement)).toEqual([{ moved: '4' }]);
+    expect(await db.query(statement)).toEqual([{ moved: '0' }]);
+    expect(await left()).toBe(before - 4);
+    expect(
+      await db.query(
+        `select writ.fn_job_payload(job_id) -> 'input' ->> 'n' as n, priority, status,
+           idempotency_key = 'ada' as keyed
+         from writ.job_queue order by 1`,
+      ),
+    ).toEqual(
+      [1, 2, 3, 4].map((n) => ({
+        n: String(n),
+        priority: n === 4 ? 0 : n,
+        status: 'queued',
+        keyed: n === 4,
+      })),
+    );
   },
 );

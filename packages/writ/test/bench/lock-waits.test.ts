@@ -1,6 +1,6 @@
 /** What a benchmark says of waits for locks: each wait that the server's log tells of, and what 99 of 100 transactions waited at most. */
 import { expect, test } from 'vitest';
-import { lockFigures, lockWaitsIn } from '../../bench/harness/lock-waits.mjs';
+import { lockFigures, lockWaitsIn } from '../../../../bench/harness/lock-waits.mjs';
 
 test('a wait is counted once, when the lock was got, whatever was locked', () => {
   const log = `2026-01-01 10:00:00.000 UTC [7] LOG:  process 7 still waiting for ShareLock on transaction 757 after 1.051 ms

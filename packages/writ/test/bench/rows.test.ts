@@ -1,10 +1,10 @@
 /** What a benchmark says of its targets: a ratio to a named participant, to the best of several, or a figure of its own; and when it says nothing. */
 import { expect, test } from 'vitest';
-import type { Case, Measurement, Target } from '../../bench/harness/bench.mjs';
-import { chart } from '../../bench/harness/chart.mjs';
-import { type Outcome, runRounds } from '../../bench/harness/rounds.mjs';
-import { among, rowOf } from '../../bench/harness/rows.mjs';
-import { table } from '../../bench/harness/table.mjs';
+import type { Case, Measurement, Target } from '../../../../bench/harness/bench.mjs';
+import { chart } from '../../../../bench/harness/chart.mjs';
+import { type Outcome, runRounds } from '../../../../bench/harness/rounds.mjs';
+import { among, rowOf } from '../../../../bench/harness/rows.mjs';
+import { table } from '../../../../bench/harness/table.mjs';
 
 const measurement: Measurement = { participants: [], measure: async () => ({}) };
 const suite = { name: 'some', ours: 'writ', cases: [] };

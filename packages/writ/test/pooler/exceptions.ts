@@ -7,7 +7,7 @@ export interface FileException {
 
 /** Files that have no way through a pooler, because they speak to no database or to one that they start themselves. */
 export const files: readonly FileException[] = [
-  { file: 'test/cli/demo.test.ts', why: 'the demo starts a server of its own' },
+  { file: 'test/demo/demo.test.ts', why: 'the demo starts a server of its own' },
   { file: 'test/cli/dev.test.ts', why: '`writ dev` starts a server of its own' },
   {
     file: 'test/cli/doctor/conditions.test.ts',

@@ -122,8 +122,9 @@ test.each([
 });
 
 test('what is excepted from the pooler exists, and says why', () => {
+  const at = (file: string) => new URL(`../../${file}`, import.meta.url);
   for (const { file, why } of [...files, ...tests])
-    expect([file, existsSync(file), why.length > 5]).toEqual([file, true, true]);
+    expect([file, existsSync(at(file)), why.length > 5]).toEqual([file, true, true]);
   for (const { file, test: title } of tests)
-    expect(readFileSync(file, 'utf8')).toContain(`'${title}'`);
+    expect(readFileSync(at(file), 'utf8')).toContain(`'${title}'`);
 });

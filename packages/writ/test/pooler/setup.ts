@@ -6,7 +6,7 @@ beforeEach((context) => {
   const { file, name } = context.task;
   const exception = tests.find(
     (one) =>
-      file.name === one.file &&
+      file.name.endsWith(one.file) &&
       name === one.test &&
       (one.pooler ?? process.env.WRIT_TEST_POOLER) === process.env.WRIT_TEST_POOLER,
   );
