@@ -5,7 +5,9 @@
 import { pathToFileURL } from 'node:url';
 
 const { WRIT_BENCH_BUILD: folder } = process.env;
-export const build = folder ? pathToFileURL(`${folder}/`) : new URL('../dist/', import.meta.url);
+export const build = folder
+  ? pathToFileURL(`${folder}/`)
+  : new URL('../packages/writ/dist/', import.meta.url);
 
 /** Imports a file of the build. @param {string} [file] */
 export const built = (file = 'index.js') => import(new URL(file, build).href);

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { testDatabase } from 'writ/testing';
 import { ask, handlers, paid } from './agent-approval.js';
 
-const main = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url));
+const main = fileURLToPath(new URL('../packages/writ/bin/writ.js', import.meta.url));
 
 test('nothing is paid before a person says so, and what is refused or forgotten is explained', async () => {
   const db = await testDatabase();

@@ -6,7 +6,7 @@
  *
  * and, in another terminal, what it prints: npx writ runs deliver RUN approval --payload '{"approved": true, "by": "ada"}'
  */
-import { defineJob, definePlan, is, type Step, Writ } from 'writ';
+import { defineJob, definePlan, type Step, Writ, when } from 'writ';
 import { z } from 'zod';
 
 interface Ticket {
@@ -32,13 +32,13 @@ export const support = definePlan<Ticket>('support', { version: '1.0.0' }, (p) =
     onTimeout: 'skip',
   });
   p.step('pay', pay, {
-    when: is(answer.output.approved, true),
+    when: when.is(answer.output.approved, true),
     input: { proposal: proposed.output, by: answer.output.by },
   });
   // Refused, or nobody answered in two days: then there is no output, and nothing is `true`.
   p.step('explain', explain, {
     after: answer,
-    when: { not: is(answer.output.approved, true) },
+    when: { not: when.is(answer.output.approved, true) },
     input: { ticket: p.input.id },
   });
 });
@@ -60,7 +60,7 @@ export const handlers = [
 /** Starts a run and resolves when a person is asked. */
 export async function ask(writ: Writ, ticket: Ticket): Promise<string> {
   const { runId } = await writ.start(support, ticket, { requestId: ticket.id });
-  while ((await writ.runs.get(runId)).substatus !== 'WAITING_APPROVAL')
+  while ((await writ.runs.snapshot(runId)).substatus !== 'WAITING_APPROVAL')
     await new Promise((resume) => setTimeout(resume, 20));
   return runId;
 }

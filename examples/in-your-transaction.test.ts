@@ -30,6 +30,6 @@ test('an order that is placed is packed', async () => {
 
 test('an order that is not placed leaves no job', async () => {
   await expect(placeOrder(shop, writ, 'tea', 30)).rejects.toThrow('not enough tea');
-  expect(await writ.health()).toMatchObject({ backlog: 0 });
+  expect(await writ.jobs.health()).toMatchObject({ backlog: 0 });
   expect((await shop.query('select from purchases')).rowCount).toBe(0);
 });

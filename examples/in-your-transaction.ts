@@ -58,7 +58,7 @@ if (process.argv[1] === import.meta.filename) {
   await placeOrder(shop, writ, 'tea', 30).catch((error) =>
     console.log(`refused: ${error.message}`),
   );
-  console.log(`${(await writ.health()).backlog} job to do`);
+  console.log(`${(await writ.jobs.health()).backlog} job to do`);
   await shop.end();
   await writ.close();
 }

@@ -5,7 +5,7 @@
  *   DATABASE_URL=postgres://… node examples/nightly-pipeline.ts
  */
 import pg from 'pg';
-import { above, defineJob, definePlan, type Step, Writ } from 'writ';
+import { defineJob, definePlan, type Step, Writ, when } from 'writ';
 
 interface Night {
   readonly day: string;
@@ -33,7 +33,7 @@ export const nightly = definePlan<Night>('nightly', { version: '1.0.0' }, (p) =>
   // Runs beside the report, and only on a good night; if it fails, nobody minds.
   p.step('celebrate', celebrate, {
     after: parsed,
-    when: above(found.output.count, 10),
+    when: when.above(found.output.count, 10),
     input: { files: found.output.count },
     retry: { attempts: 1 },
     optional: true,

@@ -43,7 +43,7 @@ export async function welcomeByEmail(
     onError: (error) => console.warn(`will be tried again: ${error}`),
   });
   const busy = async () => {
-    const { backlog, waiting, in_progress } = await writ.health();
+    const { backlog, waiting, in_progress } = await writ.jobs.health();
     return [backlog, waiting, in_progress].some((jobs) => jobs !== 0);
   };
   while (await busy()) await new Promise((resume) => setTimeout(resume, 50));

@@ -1,17 +1,20 @@
 // @ts-check
 // How fast the events of a governor are decided again. The log is made in memory, by the machine itself and generated signals, so that nothing is measured but the replay; it is done by
-// one thread, as `writ governor replay` does it. `node bench/measurements/replay.mjs [events]` prints a line per kind of traffic.
+// one thread, as `writ ledger verify` does it. `node bench/measurements/replay.mjs [events]` prints a line per kind of traffic.
 import { fileURLToPath } from 'node:url';
-import { replay } from '../../dist/governor/replay.js';
-import { Simulation } from '../../dist/governor/simulation.js';
-import { definePolicy, generateSignals, handler } from '../../dist/index.js';
+import { redecide } from '../../packages/writ/dist/governor/redecision.js';
+import { action, definePolicy } from '../../packages/writ/dist/index.js';
+import { generateSignals, Simulation } from '../../packages/writ/dist/testing/index.js';
 
 const policy = definePolicy('scale-up', {
   when: {
     cpu_utilization: { above: 75, clearBelow: 60, cooldown: '20s' },
     billing_spend: { above: 100, then: false },
   },
-  then: handler('scale_up_cloud_run', { target: 'catalog', parameters: { replicas_delta: 3 } }),
+  then: action.handler('scale_up_cloud_run', {
+    target: 'catalog',
+    parameters: { replicas_delta: 3 },
+  }),
 });
 const types = { cpu_utilization: { calm: 40, high: 95 }, billing_spend: { calm: 20, high: 200 } };
 
@@ -34,7 +37,11 @@ export function replayRate(n, profile = 'spikes', rounds = 5) {
   const { id, tenant, sku } = simulation.governor;
   const rates = Array.from({ length: rounds }, () => {
     const [began, used] = [performance.now(), process.cpuUsage()];
-    const result = replay({ governor_id: id, tenant, sku }, simulation.events, simulation.receipts);
+    const result = redecide(
+      { governor_id: id, tenant, sku },
+      simulation.events,
+      simulation.receipts,
+    );
     const { user, system } = process.cpuUsage(used);
     if (!result.ok) throw new Error(result.differences[0]?.message);
     return {

@@ -18,23 +18,30 @@ async function inLoops(jobs, each, atOnce) {
   await Promise.all(Array.from({ length: atOnce }, loop));
 }
 
-/** Answers the key of whoever may activate them. @param {Subject} _ @param {{ url: string, contracts: number }} options */
-export async function approve(_, { url, contracts }) {
-  const { Writ, configure, enable } = await built();
+/**
+ * Answers the key of whoever may activate them, and the public keys of who has approved them: ada, and for
+ * high risk bob too.
+ * @param {Subject} _ @param {{ url: string, contracts: number, risk?: 'low' | 'high' }} options
+ */
+export async function approve(_, { url, contracts, risk = 'low' }) {
+  const { Writ, configure, enable, principal } = await built();
   const writ = await Writ.connect({ connectionString: url, max: 16 });
   const add = (
     /** @type {string} */ id,
     /** @type {string} */ kind,
     /** @type {object} */ more = {},
-  ) => writ.governance.addPrincipal({ id, kind, ...more });
+  ) => writ.principals.add({ id, kind, ...more });
   const ops = await add('ops', 'person', { rights: ['propose', 'operate'] });
-  const ada = await add('ada', 'person');
+  const approvers = [await add('ada', 'person')];
+  if (risk === 'high') approvers.push(await add('bob', 'person'));
+  // With all of governance: older builds, beside which this one is measured, do not only verify.
+  await writ.work([], { governance: true, trust: 'database', concurrency: 100 });
   await inLoops(
     contracts,
     async (n) => {
       const capability = `capability-${n}`;
       const scope = `scope-${n}`;
-      await writ.governance.put(
+      await writ.capabilities.put(
         [
           { capability_name: capability, domain: `domain-${n % 10}` },
           { scope, owner_capability: capability, values: { max: 100 } },
@@ -49,17 +56,22 @@ export async function approve(_, { url, contracts }) {
         enable(capability),
       ];
       const contract = await writ.contracts.propose(
-        { title: `Change ${n}`, risk: 'low', scope: [capability, scope], steps },
+        { title: `Change ${n}`, risk, scope: [capability, scope], steps },
         { as: ops },
       );
-      const { hash } = await contract.preview({ as: ada });
-      await contract.approve({ as: ada, hash });
+      for (const as of approvers) {
+        const { hash } = await contract.preview({ as });
+        await contract.approve({ as, hash });
+      }
     },
     16,
   );
   const key = await add('deployer', 'service');
   await writ.close();
-  return { key };
+  const persons = approvers
+    .map((one) => principal(one))
+    .map(({ id, publicKey }) => [id, publicKey]);
+  return { key, persons: Object.fromEntries(persons) };
 }
 
 /** The approved contracts, by their ids. @param {string} url @returns {Promise<string[]>} */
@@ -83,12 +95,12 @@ async function activations({ url, key, jobs, atOnce }) {
   if (ids.length < jobs + WARM_UP)
     throw new Error(`${ids.length} contracts are approved, and ${jobs + WARM_UP} are wanted`);
   const writ = await Writ.connect({ connectionString: url, max: 16, key });
-  const worker = await writ.work([], { governance: true, concurrency: 100 });
+  const worker = await writ.work([], { governance: true, trust: 'database', concurrency: 100 });
   /** @type {number[]} */
   const took = [];
   const each = async (/** @type {number} */ n) => {
     const start = monotonicMs();
-    const job = await writ.contracts.get(String(ids[n])).activate();
+    const job = await writ.contracts.handle(String(ids[n])).activate();
     const { status, reason } = await job.finished();
     if (status !== 'COMPLETED') throw new Error(`governance job ${job.id} is ${status}: ${reason}`);
     took.push(monotonicMs() - start);
@@ -130,5 +142,101 @@ export async function verifyJobs(_, { url, jobs }) {
     missing: complete
       ? null
       : `${completed} jobs are audited, with ${receipts} receipts of steps and ${launched} targets changed, instead of ${jobs}`,
+  };
+}
+
+const signer = async () => {
+  const { keyOfSeed, privateKeyText, publicKeyText } = await built('ledger/note.js');
+  const pair = keyOfSeed('bench', new Uint8Array(32).fill(1));
+  return { secret: privateKeyText(pair), known: publicKeyText(pair) };
+};
+
+/** All of them activated and audited, signed, and exported into a folder. Answers the deployment. @param {Subject} _ @param {Options & { folder: string }} options */
+export async function exportChanges(_, { folder, ...options }) {
+  await activations({ ...options, atOnce: 64 });
+  const { Writ } = await built();
+  const writ = await Writ.connect({ connectionString: options.url, actor: 'bench' });
+  await writ.ledger.checkpoint({ key: (await signer()).secret, places: [] });
+  await writ.ledger.export(folder);
+  await writ.close();
+  const client = new pg.Client(options.url);
+  await client.connect();
+  const { rows } = await client.query('select deployment_id from writ.deployment');
+  await client.end();
+  return { deployment: rows[0].deployment_id };
+}
+
+/**
+ * What \`writ ledger verify FOLDER --trust FILE\` does, in a process that has done nothing else.
+ * @param {Subject} _
+ * @param {{ folder: string, deployment: string, persons: Record<string, string>, contracts: number }} options
+ */
+export async function verifyApprovals(_, { folder, deployment, persons, contracts }) {
+  const { signedBy, signedByAside } = await built('governance/keys.js');
+  const { GovernanceAudit } = await built('governance/trust/audit.js');
+  const { folderReader } = await built('ledger/exports.js');
+  const { nodeSha256: sha256 } = await built('ledger/sha256.js');
+  const { verifyExport } = await built('ledger/verify.js');
+  const personOf = (/** @type {string} */ public_key) => ({
+    tenants: ['*'],
+    rights: ['approve'],
+    keys: [{ scheme: 'ed25519', public_key, since: '2020-01-01T00:00:00Z' }],
+  });
+  const trust = {
+    ...{ source: 'file', sha256: '00'.repeat(32), writ: 'trust 1', deployment },
+    persons: Object.fromEntries(Object.entries(persons).map(([id, key]) => [id, personOf(key)])),
+    quorum: { low: 1, medium: 1, high: 2, critical: 2 },
+    ...{ risk_floors: [], ledger_keys: [] },
+  };
+  const { known } = await signer();
+  let judging = 0;
+  /** @param {() => Promise<any> | undefined} act */
+  const timed = (act) => {
+    const began = monotonicMs();
+    const waiting = act();
+    judging += monotonicMs() - began;
+    if (!waiting) return undefined;
+    const waited = monotonicMs();
+    return waiting.finally(() => {
+      judging += monotonicMs() - waited;
+    });
+  };
+  const start = monotonicMs();
+  const read = folderReader(folder);
+  const governance = await GovernanceAudit.of(read, {
+    ...{ trust, signedBy, signedByAside, sha256 },
+  });
+  /** @type {{ contracts: number, signatures: number } | undefined} */
+  let audited;
+  const verdict = await verifyExport(read, {
+    ...{ keys: [known], sha256 },
+    onReceipt: (
+      /** @type {string} */ log,
+      /** @type {object} */ receipt,
+      /** @type {Uint8Array} */ _entry,
+      /** @type {number} */ index,
+    ) => timed(() => governance.hear(log, receipt, index)),
+    beforeVerdict: async (/** @type {unknown} */ findings) => {
+      audited = await timed(() => governance.close(findings));
+    },
+  });
+  const ms = monotonicMs() - start;
+  const { signatures = 0, contracts: judged = 0 } = audited ?? {};
+  const wanted = contracts * Object.keys(persons).length;
+  const missing = !verdict.ok
+    ? `it does not verify: ${verdict.problems[0]?.message}`
+    : judged !== contracts || signatures !== wanted
+      ? `${signatures} signatures of ${judged} contracts, instead of ${wanted} of ${contracts}`
+      : null;
+  const entries = verdict.logs.reduce(
+    (/** @type {number} */ sum, /** @type {{ size: number }} */ { size }) => sum + size,
+    0,
+  );
+  return {
+    rate: (signatures / judging) * 1000,
+    wholeRate: (signatures / ms) * 1000,
+    entryRate: (entries / ms) * 1000,
+    jobs: signatures,
+    ...(missing ? { void: missing } : {}),
   };
 }

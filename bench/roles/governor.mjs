@@ -60,12 +60,12 @@ export async function govern(_, { url, tenants, acting }) {
       [tenants],
     );
   });
-  const key = await writ.governance.addPrincipal({
+  const key = await writ.principals.add({
     id: 'ops',
     kind: 'person',
     rights: ['operate'],
   });
-  await writ.governance.addPrincipal({ id: 'acting', kind: 'service' });
+  await writ.principals.add({ id: 'acting', kind: 'service' });
   await asked(url, (query) =>
     query(
       `update writ_data.principal set permissions = '{pool:write}' where principal_id = 'acting'`,
@@ -221,7 +221,7 @@ function eventOf({ event_seq, at, mail_seq, mail_at, arrival_seq, content, added
 /** Decides again what signals have led to: events a second, without reading them. @param {Subject} subject @param {{ url: string, tenants: number, signals: number, atOnce: number }} options */
 export async function decideAgain(subject, options) {
   const { jobs } = await signals(subject, options);
-  const { replay } = await built('governor/replay.js');
+  const { redecide } = await built('governor/redecision.js');
   const { canonicalize } = await built('ledger/canonical.js');
   const logs = await asked(options.url, async (query) => {
     /** @type {Map<string, { who: object, events: string[], receipts: string[] }>} */
@@ -243,7 +243,7 @@ export async function decideAgain(subject, options) {
   let events = 0;
   const began = monotonicMs();
   for (const { who, events: lines, receipts } of logs) {
-    const { ok, differences } = replay(who, lines, receipts);
+    const { ok, differences } = redecide(who, lines, receipts);
     if (!ok) throw new Error(`a replay does not agree: ${JSON.stringify(differences[0])}`);
     events += lines.length;
   }

@@ -3,7 +3,6 @@
 // handlers at once. `verify` is what makes a drain count: the complete trail must be in the database.
 
 import { readFileSync } from 'node:fs';
-import pg from 'pg';
 import { build, built } from '../build.mjs';
 import { stepNames } from './subject.mjs';
 
@@ -46,24 +45,20 @@ export const subject = {
     await writ.close();
   },
   async producer(url, { connections, variant }) {
-    const writ = await connect(url);
-    // With a connection of the caller's own, a job is a statement and a commit of its own.
-    const pool =
-      variant === 'uncoalesced' ? new pg.Pool({ connectionString: url, max: connections }) : null;
+    // Uncoalesced, a job is a statement and a commit of its own, on as many connections as the peers have.
+    const writ = await (variant === 'uncoalesced'
+      ? Writ.connect({ connectionString: url, max: connections })
+      : connect(url));
     const { job, options } = usageOf(variant);
-    const alone = variant === 'singly' ? { coalesce: false } : {};
+    const alone = variant === 'singly' || variant === 'uncoalesced' ? { coalesce: false } : {};
     return {
-      enqueue: (input) =>
-        writ.enqueue(job, input, { ...options(input), ...(pool ? { db: pool } : alone) }),
+      enqueue: (input) => writ.enqueue(job, input, { ...options(input), ...alone }),
       enqueueMany: (inputs) =>
         writ.enqueueMany(
           job,
           inputs.map((input) => ({ input, ...options(input) })),
         ),
-      async close() {
-        await pool?.end();
-        await writ.close();
-      },
+      close: () => writ.close(),
     };
   },
   async worker(url, { variant }, onJob) {

@@ -1,5 +1,9 @@
 // @ts-check
-// The governance suite: how long an approved change of five steps takes from its activation until it was audited and is at rest, and how many of them a second.
+// The governance suite: how long an approved change of five steps takes from its activation until it was audited and is at rest, and how many of them a second;
+// and how fast an auditor judges their approvals again.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** @typedef {import('../harness/bench.mjs').Bench} Bench */
@@ -42,6 +46,38 @@ const activating = (role, sizes, options = {}) => ({
   },
 });
 
+/** What the contracts of high risk were approved by. @type {{ key: string, persons: Record<string, string> }} */
+let high = { key: '', persons: {} };
+
+/** @type {import('../harness/bench.mjs').Measurement} */
+const verifying = {
+  participants,
+  async measure(bench) {
+    const contracts = bench.size({ full: 2_000, quick: 300 });
+    await bench.template('writ throughput', null, (url) =>
+      play(bench, 'setup', { url, mode: 'throughput' }, queueFile),
+    );
+    const template = await bench.template('writ approvals', 'writ throughput', async (url) => {
+      high = await play(bench, 'approve', { url, contracts, risk: 'high' });
+    });
+    const folder = await mkdtemp(
+      join(process.env.WRIT_BENCH_DIR ?? tmpdir(), 'writ-bench-export-'),
+    );
+    try {
+      return await bench.onCopy(template, async ({ url }) => {
+        const { key, persons } = high;
+        const { deployment } = await play(bench, 'exportChanges', {
+          ...{ url, key, folder },
+          jobs: contracts - spare,
+        });
+        return play(bench, 'verifyApprovals', { folder, deployment, persons, contracts });
+      });
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  },
+};
+
 /** @type {import('../harness/bench.mjs').Suite} */
 export const suite = {
   name: 'governance',
@@ -64,6 +100,18 @@ export const suite = {
       measurement: activating('inParallel', { full: 1_000, quick: 300 }, { atOnce: 64 }),
       targets: [{ bound: 150 }],
       details: { p50: 'of one of 64 at once, ms' },
+    },
+    {
+      name: 'verify-approvals',
+      unit: 'signatures/s',
+      better: 'higher',
+      figure: 'rate',
+      measurement: verifying,
+      targets: [{ bound: 5_000 }],
+      details: {
+        wholeRate: 'of the whole verification, with every entry, event and value, signatures/s',
+        entryRate: 'entries of the ledger, entries/s',
+      },
     },
   ],
 };

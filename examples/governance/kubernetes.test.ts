@@ -137,10 +137,10 @@ test('the pods of one do not come: both have what they had before', async () => 
   await writ.work([], { governance: [deploy], onError: () => undefined });
   const steps = [deploy(of('api', 'api:2', 3)), deploy(of('web', 'web:broken', 2))];
   const end = await carryOut(writ, people, { title: 'Release 2', scope, steps });
-  expect(end).toMatchObject({ status: 'ROLLED_BACK', stateAfter: end.stateBefore });
-  expect(end.reason ?? (await writ.governance.job(end.jobId).get()).rollback_reason).toContain(
-    'timed out progressing',
-  );
+  expect(end).toMatchObject({ status: 'ROLLED_BACK', state_after: end.state_before });
+  expect(
+    end.status_reason ?? (await writ.changes.handle(end.job_id).get()).rollback_reason,
+  ).toContain('timed out progressing');
   expect(deployments).toMatchObject({
     api: { image: 'api:1', replicas: 1 },
     web: { image: 'web:1', replicas: 2 },

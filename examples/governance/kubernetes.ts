@@ -131,6 +131,6 @@ if (process.argv[1] === import.meta.filename) {
     scope: ['deployment:shop/web'],
     steps: [deploy(web)],
   });
-  console.log(end.status, end.reason ?? '');
+  console.log(end.status, end.status_reason ?? '');
   await writ.close();
 }

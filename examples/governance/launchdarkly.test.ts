@@ -106,10 +106,10 @@ test('an agent proposes it, a person approves it, and everybody gets the flag: f
 test('its health fails while it is watched: the flag is off again, as it was', async () => {
   const rollout = launchDarkly({ url, project: 'default', environment: 'production' });
   // Known as a capability by the name of the target, so that it has probes.
-  await writ.governance.put([{ capability_name: 'flag:checkout-v2', domain: 'shop' }], {
+  await writ.capabilities.put([{ capability_name: 'flag:checkout-v2', domain: 'shop' }], {
     as: people.operator,
   });
-  await writ.governance.putProbe(
+  await writ.probes.put(
     {
       name: 'orders',
       capability: 'flag:checkout-v2',
@@ -120,7 +120,7 @@ test('its health fails while it is watched: the flag is off again, as it was', a
     { as: people.operator },
   );
   await writ.work([], { governance: [rollout], probes: { allowPrivate: true } });
-  while ((await writ.governance.health()).system !== 'HEALTHY')
+  while ((await writ.health.get()).system !== 'HEALTHY')
     await new Promise((resume) => setTimeout(resume, 20));
   const ending = carryOut(writ, people, launch(rollout, 'checkout-v2', '30s'));
   const watching = async () =>
@@ -129,13 +129,13 @@ test('its health fails while it is watched: the flag is off again, as it was', a
   expect(puts).toEqual([5000, true]);
   health = 500;
   const end = await ending;
-  expect(end).toMatchObject({ status: 'ROLLED_BACK', stateAfter: end.stateBefore });
+  expect(end).toMatchObject({ status: 'ROLLED_BACK', state_after: end.state_before });
   expect({ on, fallthrough }).toEqual({ on: false, fallthrough: { variation: 1 } });
 });
 
 test('a person has changed the flag by hand since it was approved: nothing is done', async () => {
   const rollout = launchDarkly({ url, project: 'default', environment: 'production' });
-  writ.governance.use(rollout);
+  await writ.work([], { governance: [rollout] });
   const contract = await writ.contracts.propose(launch(rollout, 'checkout-v2'), {
     as: people.agent,
   });

@@ -59,8 +59,8 @@ test('the second of two cannot be done, because of the data: the first is undone
     scope: ['migration:orders-currency', 'migration:orders-positive'],
     steps: [migration(currency), migration(positive)],
   });
-  expect(end).toMatchObject({ status: 'ROLLED_BACK', stateAfter: end.stateBefore });
-  expect((await writ.governance.job(end.jobId).get()).rollback_reason).toContain(
+  expect(end).toMatchObject({ status: 'ROLLED_BACK', state_after: end.state_before });
+  expect((await writ.changes.handle(end.job_id).get()).rollback_reason).toContain(
     'total_is_positive',
   );
   expect(await columns()).toEqual(['id', 'total']);
